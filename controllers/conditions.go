@@ -1,12 +1,15 @@
 package controllers
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // progress is how many of its ordered steps a reconciliation completed. Each step has a condition; Ready summarizes them.
@@ -15,8 +18,10 @@ type progress struct {
 	done  int      // how many steps succeeded
 	err   error    // why the next one did not; nil if all did
 
-	suspended bool   // spec.suspend
-	unused    string // a sentence about fields of the spec that nothing uses; may be empty
+	suspended bool                  // spec.suspend
+	unused    string                // a sentence about fields of the spec that nothing uses; may be empty
+	quota     *sandboxes.QuotaState // nil: it is not used up
+	start     v1alpha1.DateTime     // that the clock did not begin at; empty: it did
 }
 
 // readyMessage is what a condition with positive polarity says while it is True.
@@ -70,13 +75,29 @@ func (p progress) conditions(before []metav1.Condition, generation int64, now ti
 	return keepTransitionTimes(before, after)
 }
 
-// ready is what Ready says while it is True.
+// ready is what Ready says while it is True: the first of what people have to know is the reason, and all of it is in the message.
 func (p progress) ready() (reason, message string) {
-	if p.suspended {
-		return v1alpha1.ReasonSuspended, "The sandbox is suspended: its API answers 503, and pending payments and events wait. " +
-			"Set spec.suspend to false to resume."
+	var reasons, messages []string
+	say := func(reason, format string, args ...any) {
+		reasons, messages = append(reasons, reason), append(messages, fmt.Sprintf(format, args...))
 	}
-	return v1alpha1.ReasonReady, readyMessage[v1alpha1.ConditionReady]
+	if p.suspended {
+		say(v1alpha1.ReasonSuspended, "The sandbox is suspended: its API answers 503, and pending payments and events wait. "+
+			"Set spec.suspend to false to resume.")
+	}
+	if p.quota != nil {
+		say(v1alpha1.ReasonQuotaExceeded, "The quota is used up, %d of %d transactions of this month: the API answers 402 quota_exceeded until "+
+			"%s in the sandbox's time. Raise spec.quota.monthlyTransactions, or reset the sandbox.",
+			p.quota.Used, p.quota.Limit, p.quota.RenewsAt.UTC().Format(time.RFC3339))
+	}
+	if p.start != "" {
+		say(v1alpha1.ReasonClockStartWaits, "spec.clock.start waits for the next reset: the clock continues from where it is, and begins at "+
+			"%s after `cauri reset` or a new value of spec.reset.", p.start)
+	}
+	if len(reasons) == 0 {
+		return v1alpha1.ReasonReady, readyMessage[v1alpha1.ConditionReady]
+	}
+	return reasons[0], strings.Join(messages, " ")
 }
 
 // keepTransitionTimes keeps the transition time of a condition that was removed and added again with the same status.

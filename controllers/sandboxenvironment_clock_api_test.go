@@ -3,6 +3,7 @@ package controllers_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,9 +51,20 @@ func TestManualClockOfAResource(t *testing.T) {
 		t.Error("the seed or the faults are not in the database")
 	}
 
-	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) {
-		s.Spec.Clock.Start, s.Spec.Reset = "2027-01-31T23:59:59+01:00", "1"
-	})
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Clock.Start = "2027-01-31T23:59:59+01:00" })
+	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady True Ready", "CredentialsReady True Ready",
+		"Ready True ClockStartWaits")
+	shows("Manual 2026-11-22T10:00:00Z")
+	const waits = "spec.clock.start waits for the next reset: the clock continues from where it is, and begins at 2027-01-31T23:59:59+01:00 " +
+		"after `cauri reset` or a new value of spec.reset."
+	if got := message(sandbox.Status.Conditions, "Ready"); !strings.HasPrefix(got, waits) {
+		t.Errorf("Ready says %q, want %q", got, waits)
+	}
+	if got := columns(c.kubectl("get", "sbx", sandbox.Name)); !strings.Contains(got, "checkout  True  ClockStartWaits  ") {
+		t.Errorf("kubectl shows\n%s", got)
+	}
+	c.until(func(context.Context) string { return cmp.Diff(1, c.reasons("SandboxEnvironment")["ClockStartWaits"]) })
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Reset = "1" })
 	c.sandboxReady(sandbox)
 	shows("Manual 2027-01-31T22:59:59Z")
 
@@ -64,6 +76,41 @@ func TestManualClockOfAResource(t *testing.T) {
 	c.sandboxReady(sandbox)
 	if status := sandbox.Status.Clock; status.Mode != v1alpha1.RealClock || status.Now != nil || status.Offset == "" {
 		t.Errorf("the clock is %+v", status)
+	}
+}
+
+// A quota that is used up is the reason of Ready, which kubectl shows, and a warning, until there is room again.
+func TestAUsedUpQuotaIsShown(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	sandbox := c.newSandbox(func(s *v1alpha1.SandboxEnvironment) {
+		s.Spec.Quota = &v1alpha1.Quota{MonthlyTransactions: new(int64(3))}
+	})
+	c.create(sandbox)
+	c.sandboxReady(sandbox)
+	if quota := sandbox.Status.Quota; quota == nil || quota.Used != 0 || quota.RenewsAt.UTC().Day() != 1 || !quota.RenewsAt.After(time.Now()) {
+		t.Errorf("the status has the quota %+v", quota)
+	}
+	c.exec("insert into quota_usage (tenant, month, used) select tenant, date_trunc('month', now() at time zone 'utc')::date, 2 from organizations")
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Quota.MonthlyTransactions = new(int64(2)) })
+	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady True Ready", "CredentialsReady True Ready",
+		"Ready True QuotaExceeded")
+	want := "The quota is used up, 2 of 2 transactions of this month: the API answers 402 quota_exceeded until " +
+		sandbox.Status.Quota.RenewsAt.UTC().Format(time.RFC3339) + " in the sandbox's time. Raise spec.quota.monthlyTransactions, or reset the sandbox."
+	if got := message(sandbox.Status.Conditions, "Ready"); got != want {
+		t.Errorf("Ready says %q, want %q", got, want)
+	}
+	if got := columns(c.kubectl("get", "sbx")); !strings.Contains(got, "checkout  True  QuotaExceeded  ") {
+		t.Errorf("kubectl shows\n%s", got)
+	}
+	c.until(func(context.Context) string { return cmp.Diff(1, c.reasons("SandboxEnvironment")["QuotaExceeded"]) })
+
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Reset = "1" })
+	c.sandboxReady(sandbox)
+	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.Quota = nil })
+	c.sandboxReady(sandbox)
+	if sandbox.Status.Quota != nil {
+		t.Errorf("the status has the quota %+v", sandbox.Status.Quota)
 	}
 }
 

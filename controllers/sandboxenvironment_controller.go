@@ -101,6 +101,14 @@ func (r *sandboxReconciler) reconcileSteps(ctx context.Context, sandbox *v1alpha
 		}
 		seen.progress.done++
 	}
+	if state := seen.state; state != nil {
+		if state.Quota.Exceeded() {
+			seen.progress.quota = state.Quota
+		}
+		if state.Clock.StartWaits {
+			seen.progress.start = sandbox.Spec.Clock.Start
+		}
+	}
 	if reasonOf(seen.progress.err) == v1alpha1.ReasonDatabaseUnavailable {
 		// Whichever step needed the database: DatabaseReady says that it is unavailable.
 		seen.progress.done = slices.Index(sandboxSteps, v1alpha1.ConditionDatabaseReady)
@@ -127,7 +135,7 @@ func (r *sandboxReconciler) finish(
 		announce(r.recorder, sandbox, kind, before.Status.Conditions, sandbox.Status.Conditions)
 	}
 	result, err := r.pace.next(seen.progress.err)
-	return r.wake(sandbox, result, err)
+	return r.wake(sandbox, seen.state, result, err)
 }
 
 // sandboxURL is the base URL of a sandbox's API. Both names are DNS labels: nothing needs to be escaped.

@@ -12,6 +12,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/resync"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // deletionRetain is the deletionPolicy that keeps a sandbox's rows.
@@ -54,16 +55,30 @@ func (r *sandboxReconciler) expire(ctx context.Context, sandbox *v1alpha1.Sandbo
 	return ctrl.Result{}, nil
 }
 
-// wake reconciles a sandbox when it expires, if that is before the next reconciliation.
-func (r *sandboxReconciler) wake(sandbox *v1alpha1.SandboxEnvironment, result ctrl.Result, err error) (ctrl.Result, error) {
-	at := expiry(sandbox)
-	if at == nil || err != nil || !sandbox.DeletionTimestamp.IsZero() {
+// wake reconciles a sandbox when it expires and when its quota begins again, if that is before the next reconciliation.
+func (r *sandboxReconciler) wake(
+	sandbox *v1alpha1.SandboxEnvironment, state *sandboxes.SandboxState, result ctrl.Result, err error,
+) (ctrl.Result, error) {
+	if err != nil || !sandbox.DeletionTimestamp.IsZero() {
 		return result, err
 	}
-	if left := max(at.Sub(r.clock.Now()), time.Millisecond); result.RequeueAfter == 0 || left < result.RequeueAfter {
-		result.RequeueAfter = left
+	for _, at := range []*time.Time{expiry(sandbox), renewal(state)} {
+		if at == nil {
+			continue
+		}
+		if left := max(at.Sub(r.clock.Now()), time.Millisecond); result.RequeueAfter == 0 || left < result.RequeueAfter {
+			result.RequeueAfter = left
+		}
 	}
 	return result, err
+}
+
+// renewal is when a quota begins again that was used; nil: never, or when somebody advances a manual clock, which is noticed.
+func renewal(state *sandboxes.SandboxState) *time.Time {
+	if state == nil || state.Quota == nil || state.Quota.Used == 0 || state.Clock.Mode == sandboxes.ManualClock {
+		return nil
+	}
+	return new(state.Quota.RenewsAt.Add(-state.Clock.Ahead))
 }
 
 // reconcileDeletion applies the deletionPolicy and then removes the finalizer. While it waits, a condition says why.

@@ -35,6 +35,7 @@ func sandboxStatus(
 		testClients := int64(state.TestClients)
 		status.TestClients = &testClients
 		status.Transactions = &v1alpha1.TransactionCounts{Total: state.Transactions.Total, Pending: state.Transactions.Pending}
+		status.Quota = quotaStatus(state.Quota)
 		status.ObservedReset = state.Reset
 		status.Clock = clockStatus(state.Clock)
 		status.Faults = faultStatuses(state.Faults)
@@ -46,6 +47,13 @@ func sandboxStatus(
 	}
 	status.WebhookSummary = webhookSummary(sandbox.Spec.Webhook != nil, status.Conditions)
 	return status
+}
+
+func quotaStatus(quota *sandboxes.QuotaState) *v1alpha1.QuotaStatus {
+	if quota == nil {
+		return nil
+	}
+	return &v1alpha1.QuotaStatus{Used: quota.Used, RenewsAt: metav1.NewTime(quota.RenewsAt)}
 }
 
 // setOperatorCondition reports whether the stores have the credentials for operators that the spec names.

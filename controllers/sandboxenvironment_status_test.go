@@ -15,6 +15,47 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
+// A quota begins again with the month of the sandbox's time, and the status says so then.
+func TestRenewalOfAQuota(t *testing.T) {
+	renews := now.Add(time.Hour)
+	for name, test := range map[string]struct {
+		state *sandboxes.SandboxState
+		want  *time.Time
+	}{
+		"not known": {},
+		"no quota":  {state: &sandboxes.SandboxState{}},
+		"not used":  {state: &sandboxes.SandboxState{Quota: &sandboxes.QuotaState{Limit: 2, RenewsAt: renews}}},
+		"used":      {&sandboxes.SandboxState{Quota: &sandboxes.QuotaState{Limit: 2, Used: 1, RenewsAt: renews}}, &renews},
+		"a manual one": {state: &sandboxes.SandboxState{
+			Quota: &sandboxes.QuotaState{Limit: 2, Used: 2, RenewsAt: renews}, Clock: sandboxes.ClockState{Mode: sandboxes.ManualClock},
+		}},
+		"one that is ahead": {&sandboxes.SandboxState{
+			Quota: &sandboxes.QuotaState{Limit: 2, Used: 2, RenewsAt: renews}, Clock: sandboxes.ClockState{Ahead: time.Hour},
+		}, &now},
+	} {
+		if diff := cmp.Diff(test.want, renewal(test.state)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// What people have to know is said at once, and the first of it is the reason.
+func TestReadyThatSaysMore(t *testing.T) {
+	p := progress{
+		steps: sandboxSteps, done: len(sandboxSteps), suspended: true, start: "2027-01-01T00:00:00Z", unused: " Not used: x.",
+		quota: &sandboxes.QuotaState{Limit: 2, Used: 2, RenewsAt: now},
+	}
+	ready := meta.FindStatusCondition(p.conditions(nil, 1, now), v1alpha1.ConditionReady)
+	if ready.Status != metav1.ConditionTrue || ready.Reason != v1alpha1.ReasonSuspended {
+		t.Errorf("Ready is %+v", ready)
+	}
+	for _, want := range []string{"The sandbox is suspended", "2 of 2 transactions", "spec.clock.start waits", "Not used: x."} {
+		if !strings.Contains(ready.Message, want) {
+			t.Errorf("there is no %q in %q", want, ready.Message)
+		}
+	}
+}
+
 func TestSandboxStatus(t *testing.T) {
 	full := v1alpha1.SandboxEnvironmentStatus{
 		ObservedGeneration: 1,

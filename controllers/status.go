@@ -55,7 +55,7 @@ func announce(recorder events.EventRecorder, regarding runtime.Object, condition
 		return
 	}
 	kind := corev1.EventTypeNormal
-	if is.Status != metav1.ConditionTrue && !isTransient(is) {
+	if is.Status != metav1.ConditionTrue && !isTransient(is) || is.Reason == v1alpha1.ReasonQuotaExceeded {
 		kind = corev1.EventTypeWarning
 	}
 	recorder.Eventf(regarding, nil, kind, is.Reason, actionReconcile, "%s", is.Message)

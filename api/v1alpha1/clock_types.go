@@ -15,7 +15,8 @@ type Clock struct {
 	Mode ClockMode `json:"mode,omitempty"`
 
 	// start is the time of a Manual clock at the creation of the sandbox and after each reset, from the year 2000 to 2100, for
-	// example "2026-11-22T10:00:00Z". Default: the present. A changed start waits for the next reset.
+	// example "2026-11-22T10:00:00Z". Default: the present. A changed start waits for the next reset; Ready has the reason
+	// ClockStartWaits until then.
 	//
 	// +optional
 	Start DateTime `json:"start,omitempty"`

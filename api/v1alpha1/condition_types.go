@@ -80,6 +80,14 @@ const (
 	// the sandbox is paused. The API answers 503, and pending payments and events wait.
 	ReasonSuspended = "Suspended"
 
+	// ReasonQuotaExceeded is the reason of Ready while it is True and the transactions of spec.quota are used up: the API answers 402
+	// and records nothing until the month of the sandbox's time ends. The message says when that is.
+	ReasonQuotaExceeded = "QuotaExceeded"
+
+	// ReasonClockStartWaits is the reason of Ready while it is True and spec.clock.start is not the time at which the clock began: it
+	// was changed, or the clock was a Real one. The next reset applies it.
+	ReasonClockStartWaits = "ClockStartWaits"
+
 	// ReasonPending is the reason of a condition that is Unknown, because a condition before it is not True yet.
 	ReasonPending = "Pending"
 

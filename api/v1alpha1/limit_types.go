@@ -1,5 +1,7 @@
 package v1alpha1
 
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 // Quota limits how many transactions a sandbox may make.
 type Quota struct {
 	// monthlyTransactions is how many collections, refunds and disbursements together the sandbox may make in a calendar
@@ -9,6 +11,20 @@ type Quota struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	MonthlyTransactions *int64 `json:"monthlyTransactions,omitempty"`
+}
+
+// QuotaStatus is how much of a quota is used.
+type QuotaStatus struct {
+	// used is how many transactions of the present calendar month (UTC) count. At spec.quota.monthlyTransactions the API answers 402,
+	// and Ready has the reason QuotaExceeded.
+	//
+	// +required
+	Used int64 `json:"used"`
+
+	// renewsAt is when the next month begins, in the sandbox's time.
+	//
+	// +required
+	RenewsAt metav1.Time `json:"renewsAt"`
 }
 
 // RateLimit limits how often a sandbox's API may be called.

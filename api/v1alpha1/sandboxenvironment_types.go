@@ -355,6 +355,11 @@ type SandboxEnvironmentStatus struct {
 	// +optional
 	Transactions *TransactionCounts `json:"transactions,omitempty"`
 
+	// quota is how much of spec.quota is used. It shows a change within 15 seconds.
+	//
+	// +optional
+	Quota *QuotaStatus `json:"quota,omitempty"`
+
 	// webhook counts the deliveries to the webhook endpoint. It shows a change within 15 seconds.
 	//
 	// +optional

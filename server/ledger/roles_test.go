@@ -206,6 +206,7 @@ var controllerStatements = append([]string{
 	"MoveStores",
 	"NewTenant",
 	"PutClock",
+	"QuotaUsed",
 	"RecordedUntil",
 	"RetainOrganization",
 	"RetainedOrganizations",

@@ -41,7 +41,7 @@ func (s *Store) ApplySandbox(ctx context.Context, want Config) (SandboxState, er
 	if c.clockAdvancing {
 		return SandboxState{}, ErrClockAdvancing
 	}
-	return c.state, postgres.Classify(s.observe(ctx, c.tenant, &c.state), "reading the sandbox's counts")
+	return c.state, postgres.Classify(s.observe(ctx, c.tenant, want.MonthlyQuota != nil, &c.state), "reading the sandbox's counts")
 }
 
 // sandboxChange is one run of ApplySandbox.

@@ -23,6 +23,8 @@ type ClockState struct {
 	Mode  ClockMode
 	Now   *time.Time    // of a manual clock
 	Ahead time.Duration // of a real clock, of the present time, in whole seconds
+	// StartWaits says that a manual clock did not begin at the start that the resource has by now: the next reset does.
+	StartWaits bool
 }
 
 // FaultState is how often a fault acted.
@@ -80,6 +82,8 @@ func (c *sandboxChange) observeClock(ctx context.Context, row sqlc.Organization)
 	}
 	if c.state.Clock.Mode == ManualClock {
 		c.state.Clock.Now = &shown.Present
+		start, began := row.ClockStart, shown.BeganAt
+		c.state.Clock.StartWaits = start != nil && (began == nil || !began.Equal(*start))
 	} else {
 		c.state.Clock.Ahead = time.Duration(shown.AheadSeconds) * time.Second
 	}

@@ -33,6 +33,32 @@ func (w *fixture) stands(state sandboxes.SandboxState, at time.Time) {
 	}
 }
 
+// waits fails unless the state tells that the start waits for a reset, or does not.
+func (w *fixture) waits(want bool) {
+	w.T.Helper()
+	for range 2 { // it is written, and then read
+		if state := w.Apply(); state.Clock.StartWaits != want {
+			w.T.Errorf("the clock is %+v", state.Clock)
+		}
+	}
+}
+
+// A clock that becomes a manual one keeps its time, and so its start waits too.
+func TestStartOfAClockThatWasReal(t *testing.T) {
+	for how, ahead := range map[string]time.Duration{"that showed the present": 0, "that was ahead": time.Hour} {
+		t.Run(how, func(t *testing.T) {
+			w := newFixture(t)
+			if ahead != 0 {
+				w.RunAhead(ahead)
+			}
+			manual(&noon)(&w.Config)
+			w.waits(true)
+			w.stands(w.reset("1"), noon)
+			w.waits(false)
+		})
+	}
+}
+
 func TestManualClockStartsAtCreationAndAtEachReset(t *testing.T) {
 	for how, reset := range resets {
 		t.Run(how, func(t *testing.T) {
@@ -40,11 +66,16 @@ func TestManualClockStartsAtCreationAndAtEachReset(t *testing.T) {
 			w.stands(w.Apply(), noon)
 
 			w.Stand(noon.Add(time.Hour))
+			w.waits(false)
 			w.Config.Clock.Start = new(noon.Add(-time.Hour))
 			w.stands(w.Apply(), noon.Add(time.Hour)) // a changed start waits
+			w.waits(true)
 
 			former := w.Sandbox.Tenant
 			w.stands(reset(w), noon.Add(-time.Hour))
+			w.waits(false)
+			w.Config.Clock.Start = nil
+			w.waits(false)
 			w.sweepRetired()
 			if n := w.Count("select count(*) from clocks where tenant = $1", former); n != 0 {
 				t.Error("the former clock is still there")

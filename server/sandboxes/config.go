@@ -115,6 +115,7 @@ type SandboxState struct {
 	Balances       map[payments.Currency]int64 // live floats; every currency of an environment or an opening float is there
 	TestClients    int
 	Transactions   TransactionCounts
+	Quota          *QuotaState // nil: there is none
 	Endpoint       EndpointHealth
 	Failures       []SweepFailure // of the workers, in this sandbox alone
 	Ledger         LedgerState

@@ -17,6 +17,15 @@ type TransactionCounts struct {
 	Pending int64
 }
 
+// QuotaState is how much of its monthly quota a sandbox has used.
+type QuotaState struct {
+	Limit, Used int64
+	RenewsAt    time.Time // when the next month begins, in sandbox time
+}
+
+// Exceeded reports whether nothing is recorded any more in this month.
+func (q *QuotaState) Exceeded() bool { return q != nil && q.Used >= q.Limit }
+
 // EndpointHealth is how the deliveries of a sandbox's events go. The zero value is that of a sandbox that sent nothing.
 type EndpointHealth struct {
 	Delivered    int64      // events
@@ -36,10 +45,15 @@ const (
 	countedAtMost = 1000
 )
 
-// observe fills in what a sandbox's status tells of its payments and deliveries.
-func (s *Store) observe(ctx context.Context, tenant int64, state *SandboxState) (err error) {
+// observe fills in what a sandbox's status tells of its payments and deliveries. limited says that it has a quota.
+func (s *Store) observe(ctx context.Context, tenant int64, limited bool, state *SandboxState) (err error) {
 	if state.Transactions, err = s.countTransactions(ctx, tenant); err != nil {
 		return err
+	}
+	if limited {
+		if state.Quota, err = s.quotaState(ctx, tenant); err != nil {
+			return err
+		}
 	}
 	if state.Failures, err = s.sweepFailures(ctx, tenant); err != nil {
 		return err
@@ -73,9 +87,20 @@ func (s *Store) Counts(ctx context.Context, sandboxUID string) (transactions Tra
 	var state SandboxState
 	row, err := s.system().FindOrganization(ctx, uid)
 	if err == nil {
-		err = s.observe(ctx, row.Organization.Tenant, &state)
+		err = s.observe(ctx, row.Organization.Tenant, false, &state)
 	}
 	return state.Transactions, state.Endpoint, postgres.Classify(err, "reading the sandbox's counts")
+}
+
+func (s *Store) quotaState(ctx context.Context, tenant int64) (*QuotaState, error) {
+	row, err := s.system().QuotaUsed(ctx, tenant)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.Quota == nil { // it was reset or deleted meanwhile, or has none
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &QuotaState{Limit: *row.Quota, Used: row.Used, RenewsAt: row.RenewsAt}, nil
 }
 
 // countTransactions counts those that came since it last wrote down how many there are, which it does when they become many.

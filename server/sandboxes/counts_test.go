@@ -55,6 +55,30 @@ func TestTransactionsAreCounted(t *testing.T) {
 	}
 }
 
+func TestUsedQuotaIsTold(t *testing.T) {
+	w := newFixture(t, manual(&noon), func(c *sandboxes.Config) { c.MonthlyQuota = new(int64(2)) })
+	w.Client("alice", alice, 5000)
+	december := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	told := func(used int64, renews time.Time, exceeded bool) {
+		t.Helper()
+		quota := w.Apply().Quota
+		if diff := cmp.Diff(&sandboxes.QuotaState{Limit: 2, Used: used, RenewsAt: renews}, quota); diff != "" || quota.Exceeded() != exceeded {
+			t.Errorf("exceeded: %t, %s", quota.Exceeded(), diff)
+		}
+	}
+	told(0, december, false)
+	w.Create(w.Collection("r1", payments.Success, alice))
+	told(1, december, false)
+	w.Create(w.Collection("r2", payments.Success, alice))
+	told(2, december, true)
+	w.Stand(december)
+	told(0, december.AddDate(0, 1, 0), false)
+	w.Config.MonthlyQuota = nil
+	if quota := w.Apply().Quota; quota != nil || quota.Exceeded() {
+		t.Errorf("the quota is %+v", quota)
+	}
+}
+
 func TestDeliveriesAreTold(t *testing.T) {
 	w := newFixture(t)
 	w.beside("other")

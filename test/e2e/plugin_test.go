@@ -65,6 +65,8 @@ func pluginOfKubectl(t *testing.T, s *system) {
 	in := func(args ...string) []string { return append(args, at...) }
 
 	has(cauri(0, in("status", "till")...), pluginNamespace+"/till", "CredentialsReady", "RWF")
+	has(cauri(0, in("status")...), pluginNamespace+"/till", "CredentialsReady")
+	has(cauri(0, in("list")...), "till", "Ready", pluginNamespace+"/till")
 	has(cauri(3, in("status", "tell")...), `no sandbox "tell"; it has till`)
 	var paid struct{ ID, Status string }
 	if err := json.Unmarshal([]byte(cauri(0, in("pay", "till", "--scenario=success", "-o", "json")...)), &paid); err != nil {

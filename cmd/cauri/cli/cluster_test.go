@@ -34,6 +34,21 @@ func TestStatusOfAResource(t *testing.T) {
 	c.run("check", "checkout").want(t, ExitSuccess, "v1.36.1", "right to patch sandboxenvironments", "is SUCCESS")
 }
 
+// A used-up quota and a start that waits for a reset are reasons of Ready, and the status shows why.
+func TestStatusShowsWhyAReadySandboxIsNot(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, "http://127.0.0.1:1/sandboxes/team/checkout")
+	for from, to := range map[string]string{
+		`"spec":{`: `"spec":{"quota":{"monthlyTransactions":2},`, `"status":{`: `"status":{"quota":{"used":2,"renewsAt":"2026-06-01T00:00:00Z"},`,
+		`"reason":"Ready","message":"all is applied"`: `"reason":"QuotaExceeded","message":"the quota is used up"`,
+	} {
+		c.sandbox = []byte(strings.Replace(string(c.sandbox), from, to, 1))
+	}
+	c.run("status", "checkout").want(t, ExitSuccess, "Quota    2 of 2 transactions of this month, which ends 2026-06-01T00:00:00Z",
+		"QuotaExceeded", "the quota is used up")
+	c.run("list").want(t, ExitSuccess, "True    QuotaExceeded")
+}
+
 // What the resource tells is shown also where the API tells nothing.
 func TestStatusWithoutTheAPI(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +23,7 @@ import (
 
 // state is one look at a sandbox. Without its resource, only what the API tells is in it.
 type state struct {
+	quota        *int64                             // of the resource; nil: there is none
 	Sandbox      string                             `json:"sandbox"`
 	URL          string                             `json:"url"`
 	Suspended    bool                               `json:"suspended"`
@@ -90,6 +92,9 @@ func (p *program) look(ctx context.Context, s *sandbox) (*state, error) {
 		declared, _ := json.Marshal(resource.Spec.Faults) // was read as JSON
 		if found.declared, err = faults.Parse(declared); err != nil {
 			return nil, err
+		}
+		if resource.Spec.Quota != nil {
+			found.quota = resource.Spec.Quota.MonthlyTransactions
 		}
 	}
 	if found.Suspended {
@@ -246,6 +251,10 @@ func counted(n int) string {
 func (f *state) printStatus(out io.Writer) {
 	if c := f.Status.Transactions; c != nil {
 		fmt.Fprintf(out, "Made     %d transactions\n", c.Total)
+	}
+	if q := f.Status.Quota; q != nil && f.quota != nil {
+		fmt.Fprintf(out, "Quota    %d of %d transactions of this month, which ends %s in the sandbox's time\n", q.Used, *f.quota,
+			q.RenewsAt.UTC().Format(time.RFC3339))
 	}
 	if w := f.Status.Webhook; w != nil {
 		fmt.Fprintf(out, "Webhook  %d events delivered, %d failed\n", w.Delivered, w.Failed)

@@ -112,9 +112,9 @@ on conflict (tenant) do update set upto = excluded.upto, total = excluded.total
 select failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure from endpoint_health where tenant = sqlc.arg(tenant);
 
 -- name: ShownClock :one
--- Sandbox time, and how far it is ahead of the time of the database.
+-- Sandbox time, how far it is ahead of the time of the database, and where a manual clock began.
 select clock_time(stands_at, ahead, last_stamp)::timestamptz as present,
-  extract(epoch from case when stands_at is null then ahead else stands_at - now() end)::bigint as ahead_seconds
+  extract(epoch from case when stands_at is null then ahead else stands_at - now() end)::bigint as ahead_seconds, began_at
 from clocks where tenant = sqlc.arg(tenant);
 
 -- name: NoteActivity :exec

@@ -15,11 +15,13 @@ select t.* from transactions_by_reference x join transactions t on t.tenant = sq
 where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text;
 
 -- name: QuotaUsed :one
-select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used
+-- In the calendar month of the sandbox's time, and when the next one begins.
+select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used,
+  ((present.month + interval '1 month') at time zone 'utc')::timestamptz as renews_at
 from organizations o
 left join clocks c on c.tenant = o.tenant
-left join quota_usage q on q.tenant = o.tenant
-  and q.month = date_trunc('month', clock_time(c.stands_at, c.ahead, c.last_stamp) at time zone 'utc')::date
+cross join lateral (select date_trunc('month', clock_time(c.stands_at, c.ahead, c.last_stamp) at time zone 'utc') as month) present
+left join quota_usage q on q.tenant = o.tenant and q.month = present.month::date
 where o.tenant = sqlc.arg(tenant);
 
 -- name: SetProviderTxID :exec

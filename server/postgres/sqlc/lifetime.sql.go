@@ -314,20 +314,21 @@ func (q *Queries) RunClock(ctx context.Context, tenant int64) (int64, error) {
 
 const shownClock = `-- name: ShownClock :one
 select clock_time(stands_at, ahead, last_stamp)::timestamptz as present,
-  extract(epoch from case when stands_at is null then ahead else stands_at - now() end)::bigint as ahead_seconds
+  extract(epoch from case when stands_at is null then ahead else stands_at - now() end)::bigint as ahead_seconds, began_at
 from clocks where tenant = $1
 `
 
 type ShownClockRow struct {
-	Present      time.Time `db:"present"`
-	AheadSeconds int64     `db:"ahead_seconds"`
+	Present      time.Time  `db:"present"`
+	AheadSeconds int64      `db:"ahead_seconds"`
+	BeganAt      *time.Time `db:"began_at"`
 }
 
-// Sandbox time, and how far it is ahead of the time of the database.
+// Sandbox time, how far it is ahead of the time of the database, and where a manual clock began.
 func (q *Queries) ShownClock(ctx context.Context, tenant int64) (ShownClockRow, error) {
 	row := q.db.QueryRow(ctx, shownClock, tenant)
 	var i ShownClockRow
-	err := row.Scan(&i.Present, &i.AheadSeconds)
+	err := row.Scan(&i.Present, &i.AheadSeconds, &i.BeganAt)
 	return i, err
 }
 

@@ -287,23 +287,26 @@ func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UU
 }
 
 const quotaUsed = `-- name: QuotaUsed :one
-select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used
+select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used,
+  ((present.month + interval '1 month') at time zone 'utc')::timestamptz as renews_at
 from organizations o
 left join clocks c on c.tenant = o.tenant
-left join quota_usage q on q.tenant = o.tenant
-  and q.month = date_trunc('month', clock_time(c.stands_at, c.ahead, c.last_stamp) at time zone 'utc')::date
+cross join lateral (select date_trunc('month', clock_time(c.stands_at, c.ahead, c.last_stamp) at time zone 'utc') as month) present
+left join quota_usage q on q.tenant = o.tenant and q.month = present.month::date
 where o.tenant = $1
 `
 
 type QuotaUsedRow struct {
-	Quota *int64 `db:"quota"`
-	Used  int64  `db:"used"`
+	Quota    *int64    `db:"quota"`
+	Used     int64     `db:"used"`
+	RenewsAt time.Time `db:"renews_at"`
 }
 
+// In the calendar month of the sandbox's time, and when the next one begins.
 func (q *Queries) QuotaUsed(ctx context.Context, tenant int64) (QuotaUsedRow, error) {
 	row := q.db.QueryRow(ctx, quotaUsed, tenant)
 	var i QuotaUsedRow
-	err := row.Scan(&i.Quota, &i.Used)
+	err := row.Scan(&i.Quota, &i.Used, &i.RenewsAt)
 	return i, err
 }
 
