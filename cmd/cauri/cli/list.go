@@ -187,7 +187,7 @@ func (p *program) printList(out io.Writer, found []listedSandbox, t *target, all
 		age := optional(s.CreatedAt, func(at time.Time) string { return duration.HumanDuration(p.now().Sub(at)) })
 		rows = append(rows, append(row, s.Name, s.Ready, s.Status, s.URL, optional(s.Transactions, decimal), age))
 	}
-	table(out, titles, rows)
+	table(out, Table{Titles: titles, Rows: rows, Shorten: "URL STATUS", Drop: "AGE TRANSACTIONS"})
 }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
