@@ -44,7 +44,7 @@ func TestStatusShowsWhyAReadySandboxIsNot(t *testing.T) {
 	} {
 		c.sandbox = []byte(strings.Replace(string(c.sandbox), from, to, 1))
 	}
-	c.run("status", "checkout").want(t, ExitSuccess, "Quota    2 of 2 transactions of this month, which ends 2026-06-01T00:00:00Z",
+	c.run("status", "checkout").want(t, ExitSuccess, "Quota    2 of 2 transactions of this month, which ends "+TimeText(time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)),
 		"QuotaExceeded", "the quota is used up")
 	c.run("list").want(t, ExitSuccess, "True    QuotaExceeded")
 }

@@ -198,7 +198,7 @@ func listInCSV(out io.Writer, found []listedSandbox) error {
 	records := [][]string{{"namespace", "name", "current", "ready", "status", "url", "transactions", "created_at"}}
 	for i := range found {
 		s := &found[i]
-		created := optional(s.CreatedAt, func(at time.Time) string { return at.UTC().Format(time.RFC3339) })
+		created := optional(s.CreatedAt, MachineTime)
 		records = append(records, []string{s.Namespace, s.Name, strconv.FormatBool(s.Current), s.Ready, s.Status, s.URL,
 			optional(s.Transactions, decimal), created})
 	}

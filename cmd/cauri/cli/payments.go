@@ -266,6 +266,9 @@ func (p *program) finish(ctx context.Context, api *sandboxapi.Client, cmd *cobra
 		printLine(out, paymentTime(&made), paymentLine(&made))
 	}
 	if made.Status == string(payments.Pending) && w.wait {
+		if why, stands := p.whyPending(ctx, api); stands && o.people() {
+			sayOn(cmd.ErrOrStderr())("Waiting: %s", why)
+		}
 		var err error
 		if made, err = p.awaitFinal(ctx, api, made, w.timeout); err != nil {
 			return err
@@ -300,10 +303,19 @@ func (p *program) awaitFinal(ctx context.Context, api *sandboxapi.Client, made w
 			if ctx.Err() != nil {
 				return made, ctx.Err()
 			}
-			return made, kube.Because(context.DeadlineExceeded, "the payment %s is still PENDING after %s: does its payer answer (`%s`), and does a worker run?",
-				made.ID, payments.FormatDuration(timeout), p.called("payers", ""))
+			why, _ := p.whyPending(ctx, api)
+			return made, kube.Because(context.DeadlineExceeded, "the payment %s is still PENDING after %s: %s", made.ID,
+				payments.FormatDuration(timeout), why)
 		}
 	}
+}
+
+// whyPending says what a payment may wait for, and whether it is a clock that stands.
+func (p *program) whyPending(ctx context.Context, api *sandboxapi.Client) (why string, stands bool) {
+	if clock, err := p.readTime(ctx, api); err == nil && clock.standing() {
+		return fmt.Sprintf("the sandbox's clock stands, and a payment ends when it is advanced: `%s`", p.called("clock advance", "--next")), true
+	}
+	return fmt.Sprintf("does its payer answer (`%s`), and does a worker run?", p.called("payers", "")), false
 }
 
 func (p *program) refundCommand() *cobra.Command {

@@ -73,6 +73,13 @@ func (t *sandboxTime) own() bool {
 	return !t.stands.IsZero() || t.ahead != 0
 }
 
+// standing reports whether the clock is a manual one, which stands until it is advanced.
+func (t *sandboxTime) standing() bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return !t.stands.IsZero()
+}
+
 // String is the time, and how far it is from real time.
 func (t *sandboxTime) String() string {
 	now := t.now()
@@ -87,9 +94,7 @@ func (t *sandboxTime) String() string {
 	case away < 0:
 		text += ", " + payments.FormatDuration(away) + " behind real time"
 	}
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	if !t.stands.IsZero() {
+	if t.standing() {
 		text += ", where it stands"
 	}
 	return text

@@ -178,6 +178,10 @@ func (f *state) next(s *sandbox) (all []string) {
 	}
 	for i := range f.Pending {
 		if p := &f.Pending[i]; p.Type == string(payments.Collection) {
+			if f.time.standing() {
+				tell("Payments are pending, and the sandbox's clock stands. Advance it to where something is due:\n  %s", s.command("clock advance", "--next"))
+				break
+			}
 			tell("Payments are pending. Those that wait for the answer of a payer:\n  %s", s.command("payers", ""))
 			break
 		}
@@ -254,7 +258,7 @@ func (f *state) printStatus(out io.Writer) {
 	}
 	if q := f.Status.Quota; q != nil && f.quota != nil {
 		fmt.Fprintf(out, "Quota    %d of %d transactions of this month, which ends %s in the sandbox's time\n", q.Used, *f.quota,
-			q.RenewsAt.UTC().Format(time.RFC3339))
+			TimeText(q.RenewsAt.Time))
 	}
 	if w := f.Status.Webhook; w != nil {
 		fmt.Fprintf(out, "Webhook  %d events delivered, %d failed\n", w.Delivered, w.Failed)

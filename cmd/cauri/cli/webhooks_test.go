@@ -372,3 +372,19 @@ func TestAdvancingTheClock(t *testing.T) {
 	}
 	run(t, Options{}, append(sandbox, "clock", "show")...).want(t, ExitSuccess, "Manual", "being advanced to "+clockTime("2026-11-22T11:01:00Z"))
 }
+
+// Whoever waits for a payment of a sandbox whose clock stands is told so before the time is over, and how to go on.
+func TestPayingWhileTheClockStands(t *testing.T) {
+	t.Parallel()
+	api := serverOf(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/clock") {
+			_, _ = io.WriteString(w, `{"mode":"Manual","now":"2026-11-22T10:30:00Z","target":null,"nextDueAt":null,"due":{"transactions":0,"events":0}}`)
+			return
+		}
+		_, _ = io.WriteString(w, `{"id":"TX_1","type":"collection","status":"PENDING","createdAt":"2026-11-22T10:30:00Z"}`)
+	})
+	r := run(t, Options{}, "pay", "--url="+api, "--api-key=k", "--msisdn=+250788000001", "--currency=RWF", "--operator=mtn", "--country=RW",
+		"--application=shop", "--timeout=50ms")
+	r.want(t, ExitUnavailable, "Waiting: the sandbox's clock stands", "still PENDING after 50 ms: the sandbox's clock stands",
+		"`cauri clock advance --next`")
+}
