@@ -82,7 +82,7 @@ func (s *Server) disturbAt(ctx context.Context, who session, sandbox *sandboxes.
 func ends(f *faults.Fault) error {
 	switch a := f.Answer(); {
 	case a.Status != 0:
-		return endedByFault{wire.Simulated(f.Name, a.Status, a.RetryAfter.Of())}
+		return endedByFault{wire.Simulated(f, a.Status, a.RetryAfter.Of())}
 	case a.DropConnection == faults.BeforeCommit:
 		return endedByFault{errDropped}
 	}

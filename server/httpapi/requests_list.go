@@ -31,7 +31,7 @@ func (s *Server) listRequests(_ http.ResponseWriter, r *http.Request) (answer, e
 	}
 	page := wire.RequestList{Data: []wire.LoggedRequest{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
-		page.Data = append(page.Data, wire.LoggedRequestOf(&found[i]))
+		page.Data = append(page.Data, wire.LoggedRequestOf(&found[i], sandbox.Faults))
 	}
 	if page.HasMore {
 		page.NextCursor = new(wire.RequestCursors.After(sandbox.Tenant, found[q.Limit-1].ID))

@@ -94,8 +94,8 @@ func TestFaultsAreNamedWhereverTheyActed(t *testing.T) {
 		"the status, twice":   {printed.String(), "late; acted 2 times\n"},
 		"the last ones":       {printed.String(), "FAULTS"},
 		"a refused request": {
-			lines(requestLine(&wire.LoggedRequest{Method: "POST", Path: "/v1/payments", Status: &answered, Fault: new("late")})),
-			"fault late: answered 200",
+			lines(requestLine(&wire.LoggedRequest{Method: "POST", Path: "/v1/payments", Status: &answered, Fault: new("late"), Effects: late})),
+			"fault late: sent 10 min late",
 		},
 	} {
 		if !strings.Contains(c.got, c.want) {

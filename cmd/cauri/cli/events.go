@@ -98,7 +98,7 @@ func printEvents(out io.Writer, found []wire.EventSummary) {
 		return
 	}
 	t := Table{
-		Titles: "EVENT CREATED NAME STATUS STATE ATTEMPTS ANSWERED NEXT", Shorten: "FAULT", Drop: "NEXT ATTEMPTS NAME ANSWERED CREATED STATUS",
+		Titles: "EVENT CREATED NAME STATUS STATE ATTEMPTS ANSWERED NEXT", Shorten: "STATUS FAULT", Drop: "NEXT ATTEMPTS NAME ANSWERED CREATED",
 	}
 	disturbed := slices.ContainsFunc(found, func(e wire.EventSummary) bool { return len(e.LastEffects) > 0 })
 	if disturbed {

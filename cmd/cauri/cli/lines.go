@@ -68,7 +68,7 @@ func (l Line) Layout(at time.Time, width int, colored bool) string {
 		switch {
 		case p.width == whatWidth:
 			most = min(most, column)
-		case i+1 < len(l) && l[i+1].whole: // an amount behind a status
+		case p.status != "" && i+1 < len(l) && l[i+1].whole: // an amount behind a status
 			most -= narrowGap + utf8.RuneCountInString(l[i+1].text)
 		}
 		if width > 0 && utf8.RuneCountInString(text) > most {

@@ -130,6 +130,7 @@ func why(r *wire.LoggedRequest) string {
 		Message string
 		Detail  struct {
 			FieldErrors map[string][]string `json:"fieldErrors"`
+			Fault       string              // that answered
 		}
 	}
 	_ = json.Unmarshal(r.ResponseBody, &said) // null, or of another form: nothing is said
@@ -145,14 +146,11 @@ func why(r *wire.LoggedRequest) string {
 	if r.Fault == nil {
 		return text
 	}
-	fault := faultsNamed(nil, []string{*r.Fault})
-	switch {
-	case text != "":
-		return fault + ": " + text
-	case r.Status != nil:
-		return fault + ": answered " + strconv.Itoa(*r.Status)
+	fault := faultsNamed(r.Effects, []string{*r.Fault})
+	if text == "" || said.Detail.Fault != "" {
+		return fault
 	}
-	return fault + ": not answered"
+	return fault + ". " + text
 }
 
 // showRequest prints one request. The log has no request by its id, so its list is read.

@@ -28,7 +28,8 @@ const (
 	tableGap  = 3
 	narrowGap = 2 // where the table would be too wide
 	ellipsis  = "…"
-	leastText = 8 // what is left at least of a text that is shortened
+	leastText = 8  // what is left at least of a text that is shortened
+	someText  = 16 // the same while there are columns that can be left out
 )
 
 // Print prints the table for a terminal of a width; 0: for a program.
@@ -78,25 +79,30 @@ func (t *Table) fit(titles []string, widths []int, width int) (gap int, dropped 
 	if width == 0 || lineWidth(widths, tableGap) <= width {
 		return tableGap, nil
 	}
-	drop := strings.Fields(t.Drop)
-	for {
-		least := slices.Clone(widths)
-		for _, title := range strings.Fields(t.Shorten) {
-			i := slices.Index(titles, title)
-			least[i] = min(least[i], max(leastText, len(title)))
+	var shorten []int // columns
+	for _, title := range strings.Fields(t.Shorten) {
+		if i := slices.Index(titles, title); i >= 0 {
+			shorten = append(shorten, i)
 		}
-		if lineWidth(least, narrowGap) <= width || len(drop) == 0 {
+	}
+	least := func(i, text int) int { return min(widths[i], max(text, len(titles[i]))) }
+	for _, title := range strings.Fields(t.Drop) {
+		narrow := slices.Clone(widths)
+		for _, i := range shorten {
+			narrow[i] = least(i, someText)
+		}
+		if lineWidth(narrow, narrowGap) <= width {
 			break
 		}
-		if i := slices.Index(titles, drop[0]); i >= 0 {
-			widths[i], dropped = 0, append(dropped, drop[0])
+		if i := slices.Index(titles, title); i >= 0 {
+			widths[i], dropped = 0, append(dropped, title)
 		}
-		drop = drop[1:]
 	}
-	for _, title := range strings.Fields(t.Shorten) {
-		i := slices.Index(titles, title)
-		if over := lineWidth(widths, narrowGap) - width; over > 0 && widths[i] > 0 {
-			widths[i] = max(widths[i]-over, min(widths[i], max(leastText, len(title))))
+	for _, text := range []int{someText, leastText} {
+		for _, i := range shorten {
+			if over := lineWidth(widths, narrowGap) - width; over > 0 {
+				widths[i] = max(widths[i]-over, least(i, text))
+			}
 		}
 	}
 	if lineWidth(widths, tableGap) <= width {

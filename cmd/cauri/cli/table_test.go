@@ -72,6 +72,16 @@ func printedTables() map[string]printedTable {
 	accounts := wire.LedgerAccountList{Data: []wire.LedgerAccount{account}, Balanced: true}
 	asked := &sandbox{target: &target{}}
 	return map[string]printedTable{
+		"plain events": {
+			func(out io.Writer) {
+				printEvents(out, []wire.EventSummary{{ID: event.ID, CreatedAt: longTime, Event: event.Event, Status: event.Status}})
+			},
+			[]string{event.ID},
+		},
+		"plain status": {
+			(&state{Latest: []wire.Payment{{ID: payment.ID, CreatedAt: longTime, Type: payment.Type, Reference: longText}}}).printLatest,
+			[]string{payment.ID},
+		},
 		"events":   {func(out io.Writer) { printEvents(out, []wire.EventSummary{event}) }, []string{event.ID, "queued"}},
 		"payers":   {func(out io.Writer) { printPayers(out, []payer{one}) }, []string{alice, amount + " RWF", prompt.ID}},
 		"ledger":   {func(out io.Writer) { printLedger(out, &accounts) }, []string{account.Account, amount + " RWF"}},

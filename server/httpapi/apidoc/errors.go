@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -69,11 +70,11 @@ var ErrorCases = []ErrorCase{
 	{"The sandbox was reset five times in the last second. It was not reset again.", wire.TooManyResets()},
 	{"The service failed. Send the request again with the same reference.",
 		wire.Internal("")},
-	{"A fault of the sandbox answers so: `detail.fault`. The request recorded nothing.", wire.Simulated(exampleFault, http.StatusNotImplemented, 0)},
+	{"A fault of the sandbox answers so: `detail.fault`. The request recorded nothing.", simulated(http.StatusNotImplemented)},
 	{"A fault of the sandbox answers so, as a proxy does that gets no answer from the service. The request recorded nothing.",
-		wire.Simulated(exampleFault, http.StatusBadGateway, 0)},
+		simulated(http.StatusBadGateway)},
 	{"A fault of the sandbox answers so, as a proxy does that waited too long. The request recorded nothing.",
-		wire.Simulated(exampleFault, http.StatusGatewayTimeout, 0)},
+		simulated(http.StatusGatewayTimeout)},
 	{"The sandbox is suspended. Until it is resumed, requests are refused and pending payments stay pending.", wire.Suspended()},
 	{"The service has more requests than it can handle in time, or the sandbox was reset again and again meanwhile. The request recorded nothing.",
 		wire.Overloaded()},
@@ -84,8 +85,10 @@ var ErrorCases = []ErrorCase{
 		wire.Uncertain(exampleReference)},
 }
 
-// exampleFault is the name of a fault in examples.
-const exampleFault = "bad-gateway"
+// simulated is the answer of a fault.
+func simulated(status int) *wire.Error {
+	return wire.Simulated(&faults.Fault{Name: "bad-gateway", API: &faults.API{Status: status}}, status, 0)
+}
 
 // errorHeaders are the headers of an error by its status.
 var errorHeaders = map[int][]string{

@@ -53,7 +53,7 @@ var ListRequests = Operation{
 	errors:  []string{"invalid_params"},
 	Examples: []Example{{
 		name: "refused", Summary: "Payments that were refused", Status: http.StatusOK, Parameters: map[string]any{"path": "/v1/payments"},
-		Answer: wire.RequestList{Data: []wire.LoggedRequest{wire.LoggedRequestOf(refusedRequest())}},
+		Answer: wire.RequestList{Data: []wire.LoggedRequest{wire.LoggedRequestOf(refusedRequest(), nil)}},
 	}},
 }
 

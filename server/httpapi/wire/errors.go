@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
 )
 
@@ -123,10 +124,9 @@ var simulatedCodes = map[int]string{
 }
 
 // Simulated is the answer of a fault of the sandbox. A status that asks for a pause asks for that of retryAfter, or for a second.
-func Simulated(fault string, status int, retryAfter time.Duration) *Error {
-	e := &Error{Status: status, Code: simulatedCodes[status], Detail: map[string]any{"fault": fault},
-		Message: fmt.Sprintf("The fault %q of this sandbox acted on this request. Nothing was recorded. Send the request again with the same "+
-			"reference.", fault)}
+func Simulated(f *faults.Fault, status int, retryAfter time.Duration) *Error {
+	e := &Error{Status: status, Code: simulatedCodes[status], Detail: map[string]any{"fault": f.Name},
+		Message: fmt.Sprintf("This is the sandbox's fault %s. Nothing was recorded. Send the request again with the same reference.", f)}
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		e.RetryAfter = strconv.Itoa(max(1, int(math.Ceil(retryAfter.Seconds()))))
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/requests"
 )
@@ -18,14 +19,15 @@ type LoggedRequest struct {
 	Error        *string         `json:"error" doc:"The error's code; null for none." example:"invalid_body"`
 	RequestID    *string         `json:"requestId" doc:"X-Request-Id of the answer."`
 	Fault        *string         `json:"fault" doc:"Name of the fault of spec.faults that acted; null for none."`
+	Effects      []string        `json:"effects,omitempty" doc:"What this fault does, in words, as the sandbox declares it now: busy: answered 503 Service Unavailable."`
 	Query        json.RawMessage `json:"query" doc:"Parameters of the query; null for none."`
 	RequestBody  json.RawMessage `json:"requestBody" doc:"Fields of the body as they were sent; null for no JSON object, and for a body that was not read."`
 	ResponseBody json.RawMessage `json:"responseBody" doc:"Fields of the answer; null for none."`
 	NotKept      []string        `json:"notKept" doc:"Fields and parameters of the request whose values are not kept, because this description does not name them, and what else of it is not kept."`
 }
 
-// LoggedRequestOf is the view of a request.
-func LoggedRequestOf(e *requests.Entry) LoggedRequest {
+// LoggedRequestOf is the view of a request, in a sandbox with these faults.
+func LoggedRequestOf(e *requests.Entry, declared faults.Set) LoggedRequest {
 	v := LoggedRequest{
 		ID: "log_" + e.ID.Code(), Time: payments.FormatTime(e.ReceivedAt), Method: e.Method, Path: e.Path, Error: optional(e.Error),
 		RequestID: optional(e.RequestID), Fault: optional(e.Fault), Query: e.Query, RequestBody: e.RequestBody, ResponseBody: e.ResponseBody,
@@ -33,6 +35,9 @@ func LoggedRequestOf(e *requests.Entry) LoggedRequest {
 	}
 	if e.Status != 0 {
 		v.Status = &e.Status
+	}
+	if e.Fault != "" {
+		v.Effects = declared.Effects([]string{e.Fault})
 	}
 	if v.NotKept == nil {
 		v.NotKept = []string{}
