@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -128,32 +126,9 @@ func (k *kind) unknownFields(obj *unstructured.Unstructured) ([]error, error) {
 	slices.Sort(paths)
 	unknown := make([]error, len(paths))
 	for i, path := range paths {
-		unknown[i] = fmt.Errorf(`unknown field "%s"%s`, path, besides(k.structural, path))
+		unknown[i] = fmt.Errorf(`unknown field "%s"`, path)
 	}
 	return unknown, err
-}
-
-// besides lists the fields beside one that the kind does not have, for who mistyped one of them.
-func besides(schema *structuralschema.Structural, path string) string {
-	parts := strings.Split(path, ".")
-	for _, part := range parts[:len(parts)-1] {
-		name, index, _ := strings.Cut(part, "[")
-		next, known := schema.Properties[name]
-		if known && index != "" {
-			known = next.Items != nil
-		}
-		if !known {
-			return ""
-		}
-		schema = &next
-		if index != "" {
-			schema = next.Items
-		}
-	}
-	if len(schema.Properties) == 0 { // such as metadata
-		return ""
-	}
-	return ": write one of " + strings.Join(slices.Sorted(maps.Keys(schema.Properties)), ", ")
 }
 
 func (k *kind) setDefaults(obj *unstructured.Unstructured) {

@@ -133,5 +133,5 @@ func TestPayingAnUnknownStore(t *testing.T) {
 	if _, err := f.store.ApplySandbox(t.Context(), f.config); err != nil {
 		t.Fatal(err)
 	}
-	f.run("pay", "--reference=r2").want(t, ExitRefused, "name it with --application")
+	f.run("pay", "--reference=r2").want(t, ExitRefused, "Send one of its stores as application: kiosk.")
 }

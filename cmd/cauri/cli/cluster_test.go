@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/streaming/pkg/httpstream"
@@ -44,7 +45,8 @@ func TestStatusShowsWhyAReadySandboxIsNot(t *testing.T) {
 	} {
 		c.sandbox = []byte(strings.Replace(string(c.sandbox), from, to, 1))
 	}
-	c.run("status", "checkout").want(t, ExitSuccess, "Quota    2 of 2 transactions of this month, which ends "+TimeText(time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)),
+	ends := TimeText(time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC))
+	c.run("status", "checkout").want(t, ExitSuccess, "Quota    2 of 2 transactions of this month, which ends "+ends,
 		"QuotaExceeded", "the quota is used up")
 	c.run("list").want(t, ExitSuccess, "True    QuotaExceeded")
 }

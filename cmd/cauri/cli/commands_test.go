@@ -86,7 +86,7 @@ func TestEventsAndReset(t *testing.T) {
 // A credential of another kind in the key's place is named.
 func TestAKeyOfAnotherKindIsNamed(t *testing.T) {
 	f := newFixture(t)
-	for key, want := range map[string]string{testSecret: "is the signing secret of the webhooks", strings.Repeat("0a", 16): "subscription key of an operator's API"} {
+	for key, want := range map[string]string{testSecret: "is the signing secret of the webhooks", strings.Repeat("0a", 16): "key or a user of an operator's own API"} {
 		r := run(t, Options{}, "payers", "--url="+f.url, "--api-key="+key)
 		r.want(t, ExitRefused, want)
 		if strings.Contains(Message(r.err), key) {

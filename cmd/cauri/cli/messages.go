@@ -206,7 +206,7 @@ func kubernetesRefused(e apierrors.APIStatus) string {
 		}
 	}
 	for _, unknown := range unknownField.FindAllStringSubmatch(status.Message, -1) {
-		wrong = append(wrong, unknown[1]+": there is no such field"+unknown[2])
+		wrong = append(wrong, unknown[1]+": there is no such field")
 	}
 	if len(wrong) > 0 {
 		return "these fields are wrong:\n  " + strings.Join(wrong, "\n  ")
@@ -225,7 +225,7 @@ func kubernetesRefused(e apierrors.APIStatus) string {
 }
 
 var (
-	unknownField = regexp.MustCompile(`unknown field "([^"]+)"(: write one of \w+(?:, \w+)*)?`)
+	unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
 	wrongType    = regexp.MustCompile(`in body must be of type (\w+): "(\w+)"$`)
 )
 
