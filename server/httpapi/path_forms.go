@@ -60,8 +60,8 @@ func pathTo(r *http.Request, path string) string {
 // sandboxPrefix is what stands before the paths of the sandbox that a request names, empty if it names none.
 func sandboxPrefix(r *http.Request) string {
 	named, _ := sandboxInPath(r)
-	if named.namespace == "" || named.name == "" {
-		return ""
+	if prefix := "/sandboxes/" + named.namespace + "/" + named.name; strings.HasPrefix(r.URL.Path, prefix+"/") {
+		return prefix
 	}
-	return "/sandboxes/" + named.namespace + "/" + named.name
+	return ""
 }

@@ -60,6 +60,7 @@ var mayImport = map[string][]string{
 	},
 	"server/httpapi/streams": {"server/postgres", "server/ledger", "server/httpapi/wire"},
 	"server/httpapi/apidoc": {
+		"server/faults",
 		"server/payments",
 		"server/operators",
 		"server/operators/native",
@@ -105,6 +106,7 @@ var mayImport = map[string][]string{
 		"cmd/cauri/kube",
 		"cmd/cauri/sandboxapi",
 		"server/egress",
+		"server/faults",
 		"server/httpapi/wire",
 		"server/localpostgres",
 		"server/payments",
@@ -154,8 +156,9 @@ var mayImport = map[string][]string{
 		"test/system",
 		"test/system/kube",
 	},
-	"test/cluster":             {"api/v1alpha1", "server/payments", "test/cluster/merchantapi", "test/system"},
-	"test/examples":            {"test/ports", "test/system"},
+	"test/cluster":             {"api/v1alpha1", "server/payments", "test/cluster/merchantapi", "test/ports", "test/snippets", "test/system"},
+	"test/examples":            {"test/ports", "test/snippets", "test/system"},
+	"test/snippets":            {}, // reads files
 	"test/clients":             {"server/payments", "server/sandboxes", "test/system"},
 	"test/cluster/merchant":    {"test/cluster/merchantapi"}, // a black box
 	"test/cluster/merchantapi": {},

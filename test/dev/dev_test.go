@@ -183,8 +183,11 @@ func TestWhatIsWrongAtTheStart(t *testing.T) {
 			err := p.cmd.Wait()
 			code := p.cmd.ProcessState.ExitCode()
 			refused := 1
-			if name == "a wrong resource" {
+			switch name {
+			case "a wrong resource":
 				refused = 3 // as of every command, where Kubernetes refuses
+			case "no file":
+				refused = 2 // a flag is wrong
 			}
 			if err == nil || code != refused || !strings.Contains(p.output.String(), test.want) {
 				t.Errorf("it ends with %v and says\n%s\nwant %q in it", err, p.output, test.want)
