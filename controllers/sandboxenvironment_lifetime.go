@@ -62,16 +62,22 @@ func (r *sandboxReconciler) wake(
 	if err != nil || !sandbox.DeletionTimestamp.IsZero() {
 		return result, err
 	}
-	for _, at := range []*time.Time{expiry(sandbox), renewal(state)} {
+	soonest := func(at *time.Time, least time.Duration) {
 		if at == nil {
-			continue
+			return
 		}
-		if left := max(at.Sub(r.clock.Now()), time.Millisecond); result.RequeueAfter == 0 || left < result.RequeueAfter {
+		if left := max(at.Sub(r.clock.Now()), least); result.RequeueAfter == 0 || left < result.RequeueAfter {
 			result.RequeueAfter = left
 		}
 	}
+	soonest(expiry(sandbox), time.Millisecond)
+	soonest(renewal(state), renewalPause)
 	return result, err
 }
+
+// renewalPause is between two looks at a quota that should begin again. The month ends by the clock of the database, and that of this
+// machine may be ahead of it.
+const renewalPause = time.Second
 
 // renewal is when a quota begins again that was used; nil: never, or when somebody advances a manual clock, which is noticed.
 func renewal(state *sandboxes.SandboxState) *time.Time {

@@ -159,17 +159,17 @@ func (m *Manifests) addDocument(source string, document []byte) error {
 	}
 }
 
-// noYAML says where a document is no YAML, and what to look for. The parser counts the lines of the document.
+// noYAML says where a document is not valid YAML, and what to look for. The parser counts the lines of the document.
 func noYAML(err error) error {
 	said := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
-	advice := "check the indentation there and above, and put a text with a colon or # in quotation marks"
+	advice := "check the indentation there and above, and put a string with a colon or # in quotation marks"
 	switch {
 	case strings.Contains(said, "cannot start any token"):
-		advice = "indent by spaces in place of tabs, and put a text that begins with @, %, ` or | in quotation marks"
+		advice = "indent by spaces in place of tabs, and put a string that begins with @, %, ` or | in quotation marks"
 	case strings.Contains(said, "already set in map"):
 		advice = "write each field once"
 	}
-	return fmt.Errorf("is no YAML: %s: %s", said, advice)
+	return fmt.Errorf("is not valid YAML: %s: %s", said, advice)
 }
 
 func (m *Manifests) addObject(source string, obj *unstructured.Unstructured) error {

@@ -84,17 +84,17 @@ func TestReadErrors(t *testing.T) {
 		},
 		"a field twice": {
 			map[string]string{"shop/a.yaml": checkout + "  openingFloat: []\n"},
-			`shop/a.yaml, document 1: is no YAML: line 8: key "openingFloat" already set in map: write each field once`,
+			`shop/a.yaml, document 1: is not valid YAML: line 8: key "openingFloat" already set in map: write each field once`,
 		},
 		"a tab": {
 			map[string]string{"shop/a.yaml": checkout + "\topeningFloat: []\n"},
-			"shop/a.yaml, document 1: is no YAML: line 8: found character that cannot start any token: indent by spaces in place of tabs, " +
-				"and put a text that begins with @, %, ` or | in quotation marks",
+			"shop/a.yaml, document 1: is not valid YAML: line 8: found character that cannot start any token: indent by spaces in place of tabs, " +
+				"and put a string that begins with @, %, ` or | in quotation marks",
 		},
 		"all errors at once": {
 			map[string]string{"shop/a.yaml": "a: [\n---\nhello\n---\n" + checkout, "shop/b.yaml": "kind: List\napiVersion: v1\nitems: [1]"},
-			"shop/a.yaml, document 1: is no YAML: line 1: did not find expected node content: check the indentation there and above, " +
-				"and put a text with a colon or # in quotation marks\n" +
+			"shop/a.yaml, document 1: is not valid YAML: line 1: did not find expected node content: check the indentation there and above, " +
+				"and put a string with a colon or # in quotation marks\n" +
 				"shop/a.yaml, document 2: is not a resource: write apiVersion, kind, metadata and spec\n" +
 				"shop/b.yaml, document 1: item 1 is not a resource",
 		},

@@ -120,7 +120,7 @@ func (a *API) effects() (all []string) {
 		all = append(all, "recorded and not answered")
 	}
 	if a.MalformedBody {
-		all = append(all, "answered with a body that is no JSON")
+		all = append(all, "answered with a body that is not JSON")
 	}
 	return all
 }

@@ -20,7 +20,7 @@ func TestEffects(t *testing.T) {
 		`"webhook":{"truncate":true,"contentType":"text/plain"}`:              "sent as text/plain, body cut off",
 		`"webhook":{"unknownField":true,"unknownEvent":true}`:                 "an unknown field added, sent as an unknown event",
 		`"api":{"status":503}`:                                                "answered 503 Service Unavailable",
-		`"api":{"delay":"500ms","malformedBody":true}`:                        "answered 500 ms late, answered with a body that is no JSON",
+		`"api":{"delay":"500ms","malformedBody":true}`:                        "answered 500 ms late, answered with a body that is not JSON",
 		`"api":{"dropConnection":"AfterCommit"}`:                              "recorded and not answered",
 		`"operator":{"dropConnection":"BeforeCommit"}`:                        "not recorded and not answered",
 		`"operator":{"callback":{"drop":true},"statusStaysPending":"10m"}`:    "not sent, status pending 10 min longer",

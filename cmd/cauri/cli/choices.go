@@ -66,7 +66,7 @@ func (c choices) read() (all []choice, err error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file: remove it", path)
+		return nil, fmt.Errorf("%s is not a regular file: remove it", path)
 	}
 	if err := localpostgres.CheckFolder(filepath.Dir(path), os.Geteuid()); err != nil {
 		return nil, err

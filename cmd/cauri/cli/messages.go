@@ -68,7 +68,7 @@ func ofLibrary(err error) (said string, known bool) {
 	case *pflag.InvalidValueError:
 		return fmt.Sprintf("--%s=%s: write %s", e.GetFlag().Name, e.GetValue(), kindOf(e.GetFlag())), true
 	case *pflag.ValueRequiredError:
-		return fmt.Sprintf("--%s lacks its value: write --%s=VALUE, %s", e.GetFlag().Name, e.GetFlag().Name, kindOf(e.GetFlag())), true
+		return fmt.Sprintf("--%s needs a value: write --%s=VALUE, %s", e.GetFlag().Name, e.GetFlag().Name, kindOf(e.GetFlag())), true
 	case *pflag.NotExistError:
 		if short := e.GetSpecifiedShortnames(); short != "" {
 			return "there is no flag -" + short, true
@@ -87,9 +87,9 @@ func ofLibrary(err error) (said string, known bool) {
 	case *fs.PathError:
 		return fileFailed(e), true
 	case *json.SyntaxError, *json.UnmarshalTypeError:
-		return "it is no JSON of the expected form", true
+		return "it is not JSON of the expected form", true
 	case *pgconn.ParseConfigError:
-		return "it is no URL of a Postgres: write postgres://user:password@host:5432/database", true
+		return "it is not the URL of a Postgres: write postgres://user:password@host:5432/database", true
 	case *pgconn.ConnectError:
 		return notConnected(e), true
 	case *pgconn.PgError:
@@ -234,7 +234,7 @@ func wrongValue(cause metav1.StatusCause) string {
 	_, said, found := strings.Cut(cause.Message, ": ")
 	switch kind := wrongType.FindStringSubmatch(cause.Message); {
 	case kind != nil && kind[1] == "string":
-		return "write a text, in quotation marks"
+		return "write a string, in quotation marks"
 	case kind != nil:
 		return fmt.Sprintf("write a value of the type %s; it is of the type %s", kind[1], kind[2])
 	case !found:

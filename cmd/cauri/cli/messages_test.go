@@ -81,12 +81,12 @@ func TestMessagesHaveNoTextOfALibrary(t *testing.T) {
 		"HTTP where TLS is due": {&url.Error{Op: "Get", Err: http.ErrSchemeMismatch}, "write http:// in place of https://"},
 		"no file":               {fmt.Errorf("--env-file: %w", noFile), "--env-file: there is no "},
 		"a folder":              {folder, "is a folder"},
-		"JSON":                  {fmt.Errorf("the answer: %w", json.Unmarshal([]byte("{"), new(any))), "the answer: it is no JSON"},
-		"a type in JSON":        {json.Unmarshal([]byte(`"a"`), new(int)), "it is no JSON"},
+		"JSON":                  {fmt.Errorf("the answer: %w", json.Unmarshal([]byte("{"), new(any))), "the answer: it is not JSON"},
+		"a type in JSON":        {json.Unmarshal([]byte(`"a"`), new(int)), "it is not JSON"},
 		"several":               {errors.Join(errors.New("--port=0"), context.DeadlineExceeded), "--port=0\nno answer came in time"},
 		"a resource":            {fmt.Errorf("applying a.yaml: %w", invalid), "applying a.yaml: these fields are wrong:\n  spec.environments: "},
 		"a value": {invalid, "\n  spec.ttl: \"7d\": write 168h\n  spec.operator: \"mnt\": write one of \"mtn\", " +
-			"\"moov\"\n  spec.msisdn: write a text"},
+			"\"moov\"\n  spec.msisdn: write a string"},
 		"a field that is none":  {apierrors.NewBadRequest(`unknown field "spec.a", unknown field "b"`), "\n  spec.a: there is no such field\n  b: there is no such field"},
 		"nothing in Kubernetes": {apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "a"), "Kubernetes does not have it"},
 		"what a command said":   {kube.Because(context.DeadlineExceeded, "after 3s it is not there"), "after 3s it is not there"},
@@ -108,7 +108,7 @@ func TestMistakesInFlagsSayWhatToWrite(t *testing.T) {
 		"pay --wait=perhaps":              "--wait=perhaps: write true or false",
 		"pay --timeout=1d":                "--timeout=1d: write a duration in h, m, s or ms",
 		"clock advance --by=1d":           "24h for a day",
-		"pay --amount":                    "--amount lacks its value: write --amount=VALUE, a whole number",
+		"pay --amount":                    "--amount needs a value: write --amount=VALUE, a whole number",
 		"pay --amout=3":                   "there is no flag --amout: is it --amount?",
 		"pay --zzzzzz":                    "there is no flag --zzzzzz: `cauri pay --help` lists",
 		"pay -x":                          "there is no flag -x",
@@ -133,4 +133,22 @@ func TestMistakesInFlagsSayWhatToWrite(t *testing.T) {
 		"the API cannot be reached: nothing listens at 127.0.0.1:1")
 	readable(t, "an event", notSent("evt_1", 0, &sandboxapi.RefusedError{Status: 404, Code: "not_found", Message: "None."}),
 		"the event evt_1 is not sent again: the API answered 404")
+}
+
+// What the API says of a request is not put in doubt; without its answer nobody knows.
+func TestUncertainRequestsSayHowToRepeatThem(t *testing.T) {
+	t.Parallel()
+	const repeat, doubt = "epeat the command with --reference=r1", "It may have been recorded"
+	for err, doubtful := range map[error]bool{
+		&sandboxapi.UnreachableError{Err: io.EOF}:                                                    true,
+		&sandboxapi.RefusedError{Status: 502}:                                                        true,
+		&sandboxapi.RefusedError{Status: 503, Code: "unavailable", Message: "Nothing was recorded."}: false,
+	} {
+		if got := Message(uncertain(err, "r1")); !strings.Contains(got, repeat) || strings.Contains(got, doubt) != doubtful {
+			t.Errorf("%v: %s", err, got)
+		}
+	}
+	if got := Message(uncertain(&sandboxapi.RefusedError{Status: 404, Code: "not_found"}, "r1")); strings.Contains(got, repeat) {
+		t.Error(got)
+	}
 }

@@ -57,11 +57,14 @@ func statuses() []string {
 // newReference is the reference of a transaction that the user did not name.
 func newReference() string { return "CLI-" + rand.Text() }
 
-// uncertain says how to repeat a request that may have been recorded.
+// uncertain says how to repeat a request that may have been recorded. Whether it was is a part of what the API answers itself.
 func uncertain(err error, reference string) error {
 	var refused *sandboxapi.RefusedError
 	var unreachable *sandboxapi.UnreachableError
-	if errors.As(err, &unreachable) || errors.As(err, &refused) && refused.Status >= http.StatusInternalServerError {
+	switch {
+	case errors.As(err, &refused) && refused.Code != "" && refused.Status >= http.StatusInternalServerError:
+		return fmt.Errorf("%w\nRepeat the command with --reference=%s, which records nothing twice", err, reference)
+	case errors.As(err, &unreachable), errors.As(err, &refused) && refused.Status >= http.StatusInternalServerError:
 		return fmt.Errorf("%w\nIt may have been recorded: repeat the command with --reference=%s, which records nothing twice", err, reference)
 	}
 	return err

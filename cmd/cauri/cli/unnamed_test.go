@@ -161,7 +161,7 @@ func TestUseOfAnUnsafeFile(t *testing.T) {
 	if err := os.Symlink(filepath.Join(config, "elsewhere"), path); err != nil {
 		t.Fatal(err)
 	}
-	c.runAs(true, config, "use", "checkout").want(t, ExitFailure, path+" is no file")
+	c.runAs(true, config, "use", "checkout").want(t, ExitFailure, path+" is not a regular file")
 }
 
 // A file of the folder comes before a choice, and a choice before the only sandbox. Flags for a cluster come before the file.
