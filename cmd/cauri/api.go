@@ -16,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -140,7 +141,7 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 // serve makes it the work to serve the API until ctx ends.
 func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 	handler := httpapi.New(httpapi.Options{
-		Ledger: p.ledger, Sandboxes: p.sandboxes, Directory: p.directory, Requests: p.requests,
+		Ledger: p.ledger, Books: proof.NewBooks(p.db), Sandboxes: p.sandboxes, Directory: p.directory, Requests: p.requests,
 		Version: programVersion(), BaseURL: p.publicURL, Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
 		Held: p.options.held, Draining: ctx.Done(), Metrics: p.metrics, Tracing: p.tracing,
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -75,7 +76,7 @@ type workerDatabase struct {
 	*ledger.Settler
 	*ledger.Upkeep
 	*ledger.Clocks
-	*ledger.Proofs
+	*proof.Proofs
 }
 
 func runWorker(ctx context.Context, o workerOptions) error {
@@ -122,7 +123,7 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 			}),
 			Upkeep: upkeep,
 			Clocks: ledger.NewClocks(p.db, p.sandboxes),
-			Proofs: ledger.NewProofs(p.db, p.sandboxes, rand.Float64),
+			Proofs: proof.NewProofs(p.db, p.sandboxes, rand.Float64),
 		},
 		Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency,
 		PerSandbox:     o.perSandbox,

@@ -83,7 +83,7 @@ func newFixtureAlone(t *testing.T) *fixture {
 	directory := sandboxes.NewDirectory(asAPI.DB)
 	w.log = requests.New(asAPI.DB, requests.Options{})
 	w.url = listen(t, httpapi.New(httpapi.Options{
-		Ledger: asAPI.Ledger, Sandboxes: asAPI.Store, Directory: directory, Requests: w.log, Version: "test", Now: time.Now,
+		Ledger: asAPI.Ledger, Books: asAPI.Books, Sandboxes: asAPI.Store, Directory: directory, Requests: w.log, Version: "test", Now: time.Now,
 		Draw:   func(int64) int64 { return 0 },
 		Random: rand.Reader, Draining: w.release,
 	}), httpserver.Default)
@@ -567,7 +567,7 @@ func TestDatabaseUnavailable(t *testing.T) {
 	}
 	t.Cleanup(db.Close)
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
-		Ledger: db.Ledger, Sandboxes: db.Store, Directory: sandboxes.NewDirectory(db.DB), Now: time.Now, Random: rand.Reader,
+		Ledger: db.Ledger, Books: db.Books, Sandboxes: db.Store, Directory: sandboxes.NewDirectory(db.DB), Now: time.Now, Random: rand.Reader,
 	}))
 	t.Cleanup(server.Close)
 	w := &fixture{t: t, url: server.URL}

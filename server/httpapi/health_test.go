@@ -27,6 +27,7 @@ func TestStrangersWhoAskForHealthShareOneLook(t *testing.T) {
 	}
 	handler := httpapi.New(httpapi.Options{
 		Ledger:    db.Ledger,
+		Books:     db.Books,
 		Sandboxes: db.Store,
 		Directory: directory,
 		Version:   "test",

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/proof"
 )
 
 // verifyTimeout is how long a request waits for a worker to verify a ledger.
@@ -24,7 +24,7 @@ func (s *Server) listAccounts(_ http.ResponseWriter, r *http.Request) (answer, e
 			return answer{}, err
 		}
 	}
-	found, balanced, err := s.ledger.ListAccounts(r.Context(), tenant, q.Account(), q.Limit+1)
+	found, balanced, err := s.books.ListAccounts(r.Context(), tenant, q.Account(), q.Limit+1)
 	if err != nil {
 		return answer{}, err
 	}
@@ -42,8 +42,8 @@ func (s *Server) listAccounts(_ http.ResponseWriter, r *http.Request) (answer, e
 func (s *Server) verifyLedger(ctx context.Context, tenant int64) error {
 	soon, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
-	err := s.ledger.VerifyLedger(soon, tenant)
-	if errors.Is(err, ledger.ErrNotVerified) {
+	err := s.books.VerifyLedger(soon, tenant)
+	if errors.Is(err, proof.ErrNotVerified) {
 		return wire.NotVerified()
 	}
 	return err

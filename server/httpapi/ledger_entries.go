@@ -17,7 +17,7 @@ func (s *Server) listEntries(_ http.ResponseWriter, r *http.Request) (answer, er
 	if err != nil {
 		return answer{}, err
 	}
-	account, found, err := s.ledger.ListEntries(r.Context(), tenant, q.Account, q.After, q.Limit+1)
+	account, found, err := s.books.ListEntries(r.Context(), tenant, q.Account, q.After, q.Limit+1)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return answer{}, wire.NoSuchAccount(q.Account)
 	}

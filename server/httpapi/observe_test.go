@@ -24,6 +24,7 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 	asAPI := ledgertest.OpenAs(t, w.db, ledgertest.API)
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
 		Ledger:    asAPI.Ledger,
+		Books:     asAPI.Books,
 		Sandboxes: asAPI.Store,
 		Directory: sandboxes.NewDirectory(asAPI.DB),
 		Version:   "test",

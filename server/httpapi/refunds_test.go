@@ -26,7 +26,7 @@ func (w *fixture) serve(change func(*httpapi.Options)) *fixture {
 	w.t.Helper()
 	asAPI := ledgertest.OpenAs(w.t, w.db, ledgertest.API)
 	o := httpapi.Options{
-		Ledger: asAPI.Ledger, Sandboxes: asAPI.Store, Directory: sandboxes.NewDirectory(asAPI.DB), Version: "test", Now: time.Now,
+		Ledger: asAPI.Ledger, Books: asAPI.Books, Sandboxes: asAPI.Store, Directory: sandboxes.NewDirectory(asAPI.DB), Version: "test", Now: time.Now,
 		Draw: func(int64) int64 { return 0 }, Random: rand.Reader, Draining: w.release,
 	}
 	change(&o)

@@ -16,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/streams"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -24,6 +25,7 @@ import (
 // Server answers the API. It is an http.Handler.
 type Server struct {
 	ledger    *ledger.Ledger
+	books     *proof.Books
 	sandboxes *sandboxes.Store
 	directory *sandboxes.Directory
 	now       func() time.Time
@@ -49,6 +51,7 @@ type Server struct {
 // Options are the dependencies and settings of a [Server].
 type Options struct {
 	Ledger    *ledger.Ledger
+	Books     *proof.Books
 	Sandboxes *sandboxes.Store
 	Directory *sandboxes.Directory
 	Requests  *requests.Log     // nil: no request is logged
@@ -70,7 +73,7 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 	s := &Server{
-		ledger: o.Ledger, sandboxes: o.Sandboxes, directory: o.Directory, now: o.Now, draw: o.Draw, random: o.Random, log: logger(o.Log),
+		ledger: o.Ledger, books: o.Books, sandboxes: o.Sandboxes, directory: o.Directory, now: o.Now, draw: o.Draw, random: o.Random, log: logger(o.Log),
 		version: o.Version, baseURL: o.BaseURL, draining: o.Draining, requests: o.Requests,
 		metrics: o.Metrics, tracing: o.Tracing,
 		held:    &heldAnswers{bounds: o.Held, of: map[string]int{}},

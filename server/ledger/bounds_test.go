@@ -63,7 +63,7 @@ func TestBalancesHaveABound(t *testing.T) {
 				"refunded": func(w *fixture) payments.Status {
 					parent := w.Create(w.Collection("parent", payments.Success, alice))
 					w.raiseSIM(alice, payments.MaxBalance-c.room)
-					made := w.refunded(parent.ID, "r", room)
+					made := w.Refunded(parent.ID, "r", room)
 					if got := w.Get(parent.ID).Refunded; (got == room) != (c.want == payments.Success) {
 						w.T.Errorf("%d of the parent are refunded", got)
 					}
@@ -71,7 +71,7 @@ func TestBalancesHaveABound(t *testing.T) {
 				},
 				"disbursed": func(w *fixture) payments.Status {
 					w.raiseSIM(alice, payments.MaxBalance-c.room)
-					return w.disburse(w.disbursement("r", payments.Success, alice, room)).Status
+					return w.Disburse(w.Disbursement("r", payments.Success, alice, room)).Status
 				},
 			}
 			for path, pay := range paths {
@@ -145,7 +145,7 @@ func TestDisbursementsTogetherFillASIMToItsBound(t *testing.T) {
 	w.raiseSIM(alice, payments.MaxBalance-2000)
 	var all []*ledger.NewDisbursement
 	for i := range 4 {
-		all = append(all, w.disbursement(fmt.Sprint("r", i), payments.Success, alice, 1000))
+		all = append(all, w.Disbursement(fmt.Sprint("r", i), payments.Success, alice, 1000))
 	}
 	errs, _ := w.DisburseTogether(t.Context(), w.Sandbox.Tenant, all)
 	var got []payments.Status

@@ -47,6 +47,3 @@ func oneByOne[T any](all []T, booked []bool, err error, create func(T) error) (e
 // CollectionsWaiting is how many collections wait for a float, and LookUpsWaiting how many look-ups for others.
 func (s *Ledger) CollectionsWaiting() int { return s.collections.Waiting() }
 func (s *Ledger) LookUpsWaiting() int     { return s.sandboxLookups.Waiting() + s.sharedLookups.Waiting() }
-
-// VerifyInBatches bounds the movements that one statement of a verification reads.
-func (s *Proofs) VerifyInBatches(n int64) { s.batch = n }

@@ -64,7 +64,7 @@ func (w *fixture) anyCollection(chance *rand.Rand, i int) *ledger.NewCollection 
 }
 
 func (w *fixture) anyDisbursement(chance *rand.Rand, i int) *ledger.NewDisbursement {
-	n := w.disbursement(anyReference(chance, i), payments.Success, fmt.Sprintf("+25078800000%d", 1+chance.IntN(5)), 1+chance.Int64N(400))
+	n := w.Disbursement(anyReference(chance, i), payments.Success, fmt.Sprintf("+25078800000%d", 1+chance.IntN(5)), 1+chance.Int64N(400))
 	n.ConfigVersion -= int64(chance.IntN(15) / 14)
 	n.Unknown = []payments.Status{payments.Success, payments.UnknownMSISDN}[chance.IntN(2)]
 	latency := func() ledger.Latency {
@@ -340,10 +340,10 @@ func TestBusySandboxLeavesConnectionsToOthers(t *testing.T) {
 	results := make(chan error, 40)
 	for i := range 20 {
 		go func() {
-			results <- s.CreateDisbursement(context.Background(), w.Sandbox.Tenant, w.disbursement(fmt.Sprint("d", i), payments.Success, alice, 1))
+			results <- s.CreateDisbursement(context.Background(), w.Sandbox.Tenant, w.Disbursement(fmt.Sprint("d", i), payments.Success, alice, 1))
 		}()
 		go func() {
-			_, _, err := s.CreateRefund(context.Background(), w.Sandbox.Tenant, w.refund(parent, fmt.Sprint("f", i), 1))
+			_, _, err := s.CreateRefund(context.Background(), w.Sandbox.Tenant, w.Refund(parent, fmt.Sprint("f", i), 1))
 			results <- err
 		}()
 	}

@@ -2,7 +2,6 @@ package ledger_test
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -17,65 +16,6 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
-
-var latencies = ledger.PayoutLatency{
-	Paid:    ledger.Latency{Simulated: 1200 * time.Millisecond, Waited: 3 * time.Second},
-	Refused: ledger.Latency{Simulated: 700 * time.Millisecond, Waited: 1500 * time.Millisecond},
-	Unknown: ledger.Latency{Simulated: time.Second, Waited: 500 * time.Millisecond},
-	Blocked: ledger.Latency{Simulated: 900 * time.Millisecond, Waited: 400 * time.Millisecond},
-}
-
-func newID(t *testing.T) payments.ID {
-	t.Helper()
-	id, err := payments.NewID(time.Now(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
-}
-
-// refund is a refund of a parent that is to be recorded, of everything if its amount is 0.
-func (w *fixture) refund(parent payments.ID, reference string, amount int64) ledger.NewRefund {
-	w.T.Helper()
-	n := ledger.NewRefund{
-		RequestHash: ledgertest.RequestHash(reference), Clocked: w.Sandbox.Clocked,
-		ID: newID(w.T), ParentID: parent, Reference: reference, Latency: latencies,
-	}
-	if amount != 0 {
-		n.Amount = &amount
-	}
-	return n
-}
-
-func (w *fixture) refunded(parent payments.ID, reference string, amount int64) *payments.Transaction {
-	w.T.Helper()
-	t, _, err := w.CreateRefund(w.T.Context(), w.Sandbox.Tenant, w.refund(parent, reference, amount))
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	return t
-}
-
-// disbursement is a decided disbursement in RWF. One that is to fail goes to a number that nobody has, which leads to that status.
-func (w *fixture) disbursement(reference string, status payments.Status, msisdn string, amount int64) *ledger.NewDisbursement {
-	w.T.Helper()
-	c := w.Collection(reference, status, msisdn)
-	t := c.Transaction
-	t.Type, t.Amount, t.Commission, t.NetAmount = payments.Disbursement, amount, 0, amount
-	n := &ledger.NewDisbursement{RequestStamp: c.RequestStamp, Transaction: t, Latency: latencies}
-	if status != payments.Success {
-		n.Transaction.MSISDN, n.Unknown = "+250788999998", status
-	}
-	return n
-}
-
-func (w *fixture) disburse(n *ledger.NewDisbursement) *payments.Transaction {
-	w.T.Helper()
-	if err := w.CreateDisbursement(w.T.Context(), w.Sandbox.Tenant, n); err != nil {
-		w.T.Fatal(err)
-	}
-	return &n.Transaction
-}
 
 // float is what the sandbox has of a currency.
 func (w *fixture) float(currency payments.Currency) int64 {
@@ -95,7 +35,7 @@ func TestRefundMovesMoneyBack(t *testing.T) {
 	w := newFixture(t)
 	w.Client("alice", alice, 5000)
 	parent := w.Create(w.Collection("r1", payments.Success, alice))
-	n := w.refund(parent.ID, "f1", 400)
+	n := w.Refund(parent.ID, "f1", 400)
 	got, after, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, n)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +58,7 @@ func TestRefundMovesMoneyBack(t *testing.T) {
 	if w.float(payments.RWF) != left || w.Balance(alice) != credited || w.Get(parent.ID).Refunded != 400 {
 		t.Errorf("the float has %d, the SIM %d, the parent was refunded %d", w.float(payments.RWF), w.Balance(alice), w.Get(parent.ID).Refunded)
 	}
-	if rest := w.refunded(parent.ID, "f2", 0); rest.Amount != 600 {
+	if rest := w.Refunded(parent.ID, "f2", 0); rest.Amount != 600 {
 		t.Errorf("the rest is %d", rest.Amount)
 	}
 	w.Conserved()
@@ -129,7 +69,7 @@ func TestRefundThatTheFloatCannotPay(t *testing.T) {
 	w.Client("alice", alice, 5000)
 	parent := w.Create(w.Collection("r1", payments.Success, alice))
 	w.Exec("update floats set balance = 399 where currency = 'RWF'")
-	got, after, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, w.refund(parent.ID, "f1", 400))
+	got, after, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, w.Refund(parent.ID, "f1", 400))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +88,7 @@ func TestRefundThatTheFloatCannotPay(t *testing.T) {
 	if w.float(payments.RWF) != 399 || w.Balance(alice) != 4000 || w.Get(parent.ID).Refunded != 0 {
 		t.Error("money moved, or its parent was changed")
 	}
-	if got := w.refunded(parent.ID, "f2", 399); got.Status != payments.Success || w.float(payments.RWF) != 0 {
+	if got := w.Refunded(parent.ID, "f2", 399); got.Status != payments.Success || w.float(payments.RWF) != 0 {
 		t.Errorf("all that the float has: %s, and %d is left", got.Status, w.float(payments.RWF))
 	}
 }
@@ -158,9 +98,9 @@ func TestRefundsThatAreRefused(t *testing.T) {
 	other := w.beside("other")
 	w.Client("alice", alice, 5000)
 	paid := w.Create(w.Collection("r1", payments.Success, alice))
-	part := w.refunded(paid.ID, "f1", 400)
+	part := w.Refunded(paid.ID, "f1", 400)
 	theirs := other.Create(other.Collection("r1", payments.Success, alice))
-	disbursed := w.disburse(w.disbursement("d1", payments.Success, alice, 1))
+	disbursed := w.Disburse(w.Disbursement("d1", payments.Success, alice, 1))
 	before := w.Count("select count(*) from transactions")
 	taken := new(ledger.ErrReferenceTaken)
 	for name, c := range map[string]struct {
@@ -182,7 +122,7 @@ func TestRefundsThatAreRefused(t *testing.T) {
 		"a taken one, of an unknown id": {payments.ID{1}, "f1", 1, taken},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, w.refund(c.parent, c.reference, c.amount))
+			_, _, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, w.Refund(c.parent, c.reference, c.amount))
 			if c.want == error(taken) {
 				if holder := new(ledger.ErrReferenceTaken); !errors.As(err, &holder) || holder.Transaction.Reference != c.reference {
 					t.Errorf("got %v", err)
@@ -202,8 +142,8 @@ func TestPayoutWithoutAnEndpointRecordsItsEventOnly(t *testing.T) {
 	w := newFixture(t, func(c *sandboxes.Config) { c.Webhook = nil })
 	parent := w.Create(w.Collection("r1", payments.Success, alice))
 	for _, id := range []payments.ID{
-		w.refunded(parent.ID, "f1", 1).ID, w.disburse(w.disbursement("d1", payments.Success, alice, 1)).ID,
-		w.disburse(w.disbursement("d2", payments.UnknownMSISDN, alice, 1)).ID,
+		w.Refunded(parent.ID, "f1", 1).ID, w.Disburse(w.Disbursement("d1", payments.Success, alice, 1)).ID,
+		w.Disburse(w.Disbursement("d2", payments.UnknownMSISDN, alice, 1)).ID,
 	} {
 		if after := w.eventAfter(id); after >= 0 {
 			t.Errorf("the event is due after %s", after)
@@ -234,21 +174,21 @@ func TestDisbursementOutcomes(t *testing.T) {
 		merchant  any
 		recipient any
 	}{
-		{"to a SIM", w.disbursement("d1", payments.Success, alice, 300),
+		{"to a SIM", w.Disbursement("d1", payments.Success, alice, 300),
 			payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(700), int64(350)},
-		{"to no SIM", w.disbursement("d2", payments.Success, "+250788999999", 300),
+		{"to no SIM", w.Disbursement("d2", payments.Success, "+250788999999", 300),
 			payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(400), nil},
-		{"beyond the float", w.disbursement("d3", payments.Success, alice, 401),
+		{"beyond the float", w.Disbursement("d3", payments.Success, alice, 401),
 			payments.InsufficientFunds, 700 * time.Millisecond, 1500 * time.Millisecond, int64(400), nil},
-		{"refused by the recipient", w.disbursement("d4", payments.Success, blocked, 1),
+		{"refused by the recipient", w.Disbursement("d4", payments.Success, blocked, 1),
 			payments.AccountBlocked, 900 * time.Millisecond, 400 * time.Millisecond, int64(400), nil},
-		{"refused, beyond the float", w.disbursement("d5", payments.UnknownMSISDN, alice, 401),
+		{"refused, beyond the float", w.Disbursement("d5", payments.UnknownMSISDN, alice, 401),
 			payments.UnknownMSISDN, time.Second, 500 * time.Millisecond, int64(400), nil},
-		{"of all that is left", w.disbursement("d6", payments.Success, alice, 400),
+		{"of all that is left", w.Disbursement("d6", payments.Success, alice, 400),
 			payments.Success, 1200 * time.Millisecond, 3 * time.Second, int64(0), int64(750)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := w.disburse(c.n)
+			got := w.Disburse(c.n)
 			if got.Status != c.status || got.Latency != c.latency || c.n.AnswerAfter != c.after || w.eventAfter(got.ID) != c.after {
 				t.Errorf(
 					"it is %s with a latency of %s, answered after %s, its event due after %s",
@@ -268,7 +208,7 @@ func TestDisbursementOutcomes(t *testing.T) {
 			if err := w.CreateDisbursement(
 				t.Context(),
 				w.Sandbox.Tenant,
-				w.disbursement(got.Reference, c.n.Transaction.Status, alice, 1),
+				w.Disbursement(got.Reference, c.n.Transaction.Status, alice, 1),
 			); !errors.As(
 				err,
 				&taken,
@@ -285,7 +225,7 @@ func TestDisbursementOutcomes(t *testing.T) {
 
 func TestDisbursementOfAnOldConfigurationIsNotRecorded(t *testing.T) {
 	w := newFixture(t)
-	paid, refused := w.disbursement("d1", payments.Success, alice, 1), w.disbursement("d2", payments.UnknownMSISDN, alice, 1)
+	paid, refused := w.Disbursement("d1", payments.Success, alice, 1), w.Disbursement("d2", payments.UnknownMSISDN, alice, 1)
 	w.Config.Stores = nil
 	w.Apply()
 	for _, n := range []*ledger.NewDisbursement{paid, refused} {
@@ -315,9 +255,9 @@ func TestRecipientThatChangedMeanwhile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			msisdn := "+25078800001" + fmt.Sprint(len(name)%10)
 			client := w.Client(name, msisdn, 50)
-			n := w.disbursement(name, payments.Success, msisdn, 10)
+			n := w.Disbursement(name, payments.Success, msisdn, 10)
 			c.then(client)
-			got := w.disburse(n)
+			got := w.Disburse(n)
 			if got.Status != payments.Success {
 				t.Errorf("it is %s", got.Status)
 			}
@@ -377,7 +317,7 @@ func TestPayoutIsDecidedByTheBalanceThatItLocked(t *testing.T) {
 			}
 			const lock = "select from floats for update"
 			w.Exec(set(c.before))
-			n := w.disbursement("d1", payments.Success, alice, 400)
+			n := w.Disbursement("d1", payments.Success, alice, 400)
 			if err := w.waiting(
 				lock,
 				[]string{set(c.then)},
@@ -388,7 +328,7 @@ func TestPayoutIsDecidedByTheBalanceThatItLocked(t *testing.T) {
 			w.Exec(set(c.before))
 			var refund *payments.Transaction
 			err := w.waiting(lock, []string{set(c.then)}, func() (err error) {
-				refund, _, err = w.CreateRefund(context.Background(), w.Sandbox.Tenant, w.refund(parent.ID, "f1", 400))
+				refund, _, err = w.CreateRefund(context.Background(), w.Sandbox.Tenant, w.Refund(parent.ID, "f1", 400))
 				return err
 			})
 			if err != nil {
@@ -421,7 +361,7 @@ func TestRefundIsDecidedByTheParentThatItLocked(t *testing.T) {
 			"select from transactions for update",
 			[]string{fmt.Sprintf("update transactions set refunded = %d where reference = '%s'", then, reference)},
 			func() (err error) {
-				got, _, err = w.CreateRefund(context.Background(), w.Sandbox.Tenant, w.refund(parent.ID, "f "+reference, amount))
+				got, _, err = w.CreateRefund(context.Background(), w.Sandbox.Tenant, w.Refund(parent.ID, "f "+reference, amount))
 				return err
 			},
 		)
@@ -447,7 +387,7 @@ func TestConcurrentPayoutsOfOneFloat(t *testing.T) {
 	many := w.Opened(ledgertest.Options{Options: postgres.Options{MaxConns: 16}})
 	var todo []*ledger.NewDisbursement
 	for i := range 64 {
-		todo = append(todo, w.disbursement(fmt.Sprint("d", i), payments.Success, alice, 70))
+		todo = append(todo, w.Disbursement(fmt.Sprint("d", i), payments.Success, alice, 70))
 	}
 	var wg sync.WaitGroup
 	for _, n := range todo {
@@ -491,11 +431,11 @@ func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
 		msisdn, parent := numbers[i%3], parents[(i+1)%3]
 		booked, pending := w.Collection(fmt.Sprint("b", i), payments.Success, msisdn), w.Collection(fmt.Sprint("w", i), payments.Pending, msisdn)
 		prompt := w.Collection(fmt.Sprint("m", i), payments.Pending, msisdn)
-		refund, disbursement := w.refund(
+		refund, disbursement := w.Refund(
 			parent,
 			fmt.Sprint("f", i),
 			60,
-		), w.disbursement(
+		), w.Disbursement(
 			fmt.Sprint("d", i),
 			payments.Success,
 			numbers[(i+2)%3],
@@ -552,14 +492,14 @@ func TestEverythingThatMovesMoneyAtOnce(t *testing.T) {
 func TestPayoutsOfASandboxThatIsGone(t *testing.T) {
 	w := newFixture(t)
 	parent := w.Create(w.Collection("r1", payments.Success, alice))
-	disbursement := w.disbursement("d1", payments.Success, alice, 1)
+	disbursement := w.Disbursement("d1", payments.Success, alice, 1)
 	if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.CreateDisbursement(t.Context(), w.Sandbox.Tenant, disbursement); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("a disbursement returns %v", err)
 	}
-	if _, _, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, w.refund(parent.ID, "f1", 1)); !errors.Is(err, postgres.ErrConfigChanged) {
+	if _, _, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, w.Refund(parent.ID, "f1", 1)); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("a refund returns %v", err)
 	}
 	for table, n := range w.TenantTables(w.Sandbox.Tenant) {

@@ -164,14 +164,14 @@ func TestWhatIsNoPrompt(t *testing.T) {
 		msisdn string
 		id     payments.ID
 	}{
-		"of nobody":               {alice, newID(t)},
+		"of nobody":               {alice, ledgertest.NewID(t)},
 		"of another SIM":          {alice, w.Pending("r1", bob).ID},
 		"of another sandbox":      {alice, other.Pending("r2", alice).ID},
 		"of an unknown number":    {"+250788000009", w.Pending("r3", alice).ID},
 		"for an operator":         {stranger, w.Create(w.Collection("r4", payments.Pending, stranger)).ID},
 		"of a forced success":     {alice, w.Create(w.Collection("r5", payments.Success, alice)).ID},
 		"of a forced failure":     {alice, w.Create(w.Collection("r6", payments.Timeout, alice)).ID},
-		"of a disbursement":       {alice, w.disburse(w.disbursement("r7", payments.Success, alice, 10)).ID},
+		"of a disbursement":       {alice, w.Disburse(w.Disbursement("r7", payments.Success, alice, 10)).ID},
 		"of a SIM that was there": {alice, w.Pending("r8", alice).ID},
 	}
 	w.Exec("update transactions set sim_id = gen_random_uuid() where reference = 'r8'")
@@ -214,7 +214,7 @@ func TestNothingIsAnsweredInASuspendedSandbox(t *testing.T) {
 	) {
 		t.Errorf("an answer returns %v, want ErrConfigChanged", err)
 	}
-	if _, _, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, w.refund(paid.ID, "f1", 1)); !errors.Is(err, postgres.ErrConfigChanged) {
+	if _, _, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, w.Refund(paid.ID, "f1", 1)); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("a refund returns %v, want ErrConfigChanged", err)
 	}
 	if got := w.Get(made.ID).Status; got != payments.Pending {

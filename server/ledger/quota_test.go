@@ -31,14 +31,14 @@ func (w *fixture) creations(parent payments.ID) map[string]func(reference string
 			return w.CreateCollection(context.Background(), w.Sandbox.Tenant, w.Collection(r, payments.Success, alice))
 		},
 		"a refund": func(r string) error {
-			_, _, err := w.CreateRefund(context.Background(), w.Sandbox.Tenant, w.refund(parent, r, 1))
+			_, _, err := w.CreateRefund(context.Background(), w.Sandbox.Tenant, w.Refund(parent, r, 1))
 			return err
 		},
 		"a disbursement": func(r string) error {
-			return w.CreateDisbursement(context.Background(), w.Sandbox.Tenant, w.disbursement(r, payments.Success, alice, 1))
+			return w.CreateDisbursement(context.Background(), w.Sandbox.Tenant, w.Disbursement(r, payments.Success, alice, 1))
 		},
 		"a disbursement that failed": func(r string) error {
-			return w.CreateDisbursement(context.Background(), w.Sandbox.Tenant, w.disbursement(r, payments.UnknownMSISDN, alice, 1))
+			return w.CreateDisbursement(context.Background(), w.Sandbox.Tenant, w.Disbursement(r, payments.UnknownMSISDN, alice, 1))
 		},
 	}
 }

@@ -47,8 +47,8 @@ func TestRecordingAtSandboxTime(t *testing.T) {
 			paid := w.Create(w.Collection("paid", payments.Success, alice))
 			failed := w.Create(w.Collection("failed", payments.PINInvalid, alice))
 			pending := w.Pending("pending", alice)
-			refund := w.refunded(paid.ID, "refund", 100)
-			disbursement := w.disburse(w.disbursement("disbursement", payments.Success, alice, 100))
+			refund := w.Refunded(paid.ID, "refund", 100)
+			disbursement := w.Disburse(w.Disbursement("disbursement", payments.Success, alice, 100))
 			var before time.Time
 			for _, made := range []*payments.Transaction{paid, failed, pending, refund, disbursement} {
 				stored := w.Get(made.ID)
@@ -133,7 +133,7 @@ func TestIDsRiseInSandboxTime(t *testing.T) {
 // recordAny records a collection that is paid or pending, or a disbursement.
 func (w *fixture) recordAny(reference string, i int) (*payments.Transaction, error) {
 	if i%3 == 2 {
-		n := w.disbursement(reference, payments.Success, alice, 10)
+		n := w.Disbursement(reference, payments.Success, alice, 10)
 		err := w.CreateDisbursement(w.T.Context(), w.Sandbox.Tenant, n)
 		return &n.Transaction, err
 	}
@@ -148,8 +148,8 @@ func TestClockIsKnownToWhoeverRecords(t *testing.T) {
 	w.Client("alice", alice, 100_000)
 	paid := w.Create(w.Collection("paid", payments.Success, alice))
 	before := w.Sandbox.Tenant
-	collection, refund := w.Collection("late", payments.Success, alice), w.refund(paid.ID, "late-refund", 0)
-	disbursement := w.disbursement("late-payout", payments.Success, alice, 10)
+	collection, refund := w.Collection("late", payments.Success, alice), w.Refund(paid.ID, "late-refund", 0)
+	disbursement := w.Disbursement("late-payout", payments.Success, alice, 10)
 	w.Stand(noon)
 	for name, err := range map[string]error{
 		"collection":   w.CreateCollection(t.Context(), before, collection),
@@ -194,12 +194,12 @@ func TestProviderNumberIsWrittenBeside(t *testing.T) {
 		}
 		paid := w.Collection(drawn("paid").ProviderTxID, payments.Success, alice)
 		pending := w.Collection(drawn("pending").ProviderTxID, payments.Pending, alice)
-		disbursement := w.disbursement(drawn("disbursement").ProviderTxID, payments.Success, alice, 10)
+		disbursement := w.Disbursement(drawn("disbursement").ProviderTxID, payments.Success, alice, 10)
 		paid.Additions, pending.Additions, disbursement.Additions = drawn("paid"), drawn("pending"), drawn("disbursement")
 		w.Create(paid)
 		w.Create(pending)
-		w.disburse(disbursement)
-		refund := w.refund(paid.Transaction.ID, drawn("refund").ProviderTxID, 0)
+		w.Disburse(disbursement)
+		refund := w.Refund(paid.Transaction.ID, drawn("refund").ProviderTxID, 0)
 		refund.Additions = drawn("refund")
 		if _, _, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, refund); err != nil {
 			t.Fatal(err)

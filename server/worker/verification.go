@@ -7,6 +7,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/proof"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 // verificationDatabase is what the verification of the ledger needs of the database.
 type verificationDatabase interface {
 	TenantsToVerify(ctx context.Context, batch int) ([]ledger.DueTenant, error)
-	Verify(ctx context.Context, tenant int64) (*ledger.VerifiedLedger, error)
+	Verify(ctx context.Context, tenant int64) (*proof.VerifiedLedger, error)
 }
 
 // verify verifies the ledgers of the sandboxes in which something happened, and of each once a day everything, one after the other: it
@@ -46,7 +47,7 @@ func (w *Worker) verify(ctx context.Context) (more bool, err error) {
 
 // verifyOne verifies the ledger of a sandbox, which is skipped for a while if it fails there alone.
 func (w *Worker) verifyOne(ctx context.Context, tenant ledger.DueTenant) error {
-	var verified *ledger.VerifiedLedger
+	var verified *proof.VerifiedLedger
 	err := w.contained(ctx, func() (err error) {
 		verified, err = w.database.Verify(ctx, tenant.Tenant)
 		return err

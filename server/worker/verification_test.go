@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/worker"
 )
 
@@ -77,7 +77,7 @@ type dyingVerifier struct {
 	begun chan struct{}
 }
 
-func (d *dyingVerifier) Verify(ctx context.Context, _ int64) (*ledger.VerifiedLedger, error) {
+func (d *dyingVerifier) Verify(ctx context.Context, _ int64) (*proof.VerifiedLedger, error) {
 	close(d.begun)
 	<-ctx.Done()
 	return nil, ctx.Err()
@@ -104,6 +104,6 @@ func TestLedgerThatCannotBeVerifiedIsSkipped(t *testing.T) {
 
 type failingVerifier struct{ *ledgertest.Store }
 
-func (failingVerifier) Verify(context.Context, int64) (*ledger.VerifiedLedger, error) {
+func (failingVerifier) Verify(context.Context, int64) (*proof.VerifiedLedger, error) {
 	return nil, errors.New("odd row")
 }

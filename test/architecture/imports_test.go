@@ -33,7 +33,11 @@ var mayImport = map[string][]string{
 	"server/faults":            {"server/payments"},
 	"server/sandboxes":         {"server/egress", "server/faults", "server/payments", "server/postgres", "server/secrets"},
 	"server/ledger":            {"server/faults", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
-	"server/requests":          {"server/payments", "server/postgres"},
+	"server/ledger/ledgertest": {
+		"server/ledger", "server/payments", "server/postgres", "server/proof", "server/sandboxes", "server/secrets",
+	},
+	"server/proof":    {"server/ledger", "server/payments", "server/postgres", "server/sandboxes"},
+	"server/requests": {"server/payments", "server/postgres"},
 	"server/httpapi": {
 		"server/faults",
 		"server/payments",
@@ -42,6 +46,7 @@ var mayImport = map[string][]string{
 		"server/requests",
 		"server/sandboxes",
 		"server/ledger",
+		"server/proof",
 		"server/telemetry",
 		"server/webhooks",
 		"server/httpapi/apidoc",
@@ -56,6 +61,7 @@ var mayImport = map[string][]string{
 		"server/requests",
 		"server/sandboxes",
 		"server/ledger",
+		"server/proof",
 		"server/webhooks",
 	},
 	"server/httpapi/streams": {"server/postgres", "server/ledger", "server/httpapi/wire"},
@@ -67,6 +73,7 @@ var mayImport = map[string][]string{
 		"server/requests",
 		"server/sandboxes",
 		"server/ledger",
+		"server/proof",
 		"server/webhooks",
 		"server/httpapi/wire",
 	},
@@ -78,6 +85,7 @@ var mayImport = map[string][]string{
 		"server/postgres",
 		"server/sandboxes",
 		"server/ledger",
+		"server/proof",
 		"server/telemetry",
 		"server/webhooks",
 	},
@@ -128,6 +136,7 @@ var mayImport = map[string][]string{
 		"server/secrets",
 		"server/sandboxes",
 		"server/ledger",
+		"server/proof",
 		"server/requests",
 		"server/telemetry",
 		"server/webhooks",
@@ -286,7 +295,7 @@ func TestOnlyTestsImportDoubles(t *testing.T) {
 }
 
 // runsQueries are the packages that run the generated queries: what else the database is asked goes through them.
-var runsQueries = []string{"server/sandboxes", "server/ledger", "server/requests"}
+var runsQueries = []string{"server/sandboxes", "server/ledger", "server/proof", "server/requests"}
 
 func TestFewRunQueries(t *testing.T) {
 	for _, line := range goList(t, "{{.ImportPath}}|{{join .Imports \" \"}}") {

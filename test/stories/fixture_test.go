@@ -58,7 +58,7 @@ func install(t *testing.T) *installation {
 	api := ledgertest.OpenAs(t, databaseURL, ledgertest.API)
 	directory := sandboxes.NewDirectory(api.DB)
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
-		Ledger: api.Ledger, Sandboxes: api.Store, Directory: directory, Version: "test", Now: time.Now,
+		Ledger: api.Ledger, Books: api.Books, Sandboxes: api.Store, Directory: directory, Version: "test", Now: time.Now,
 		Draw: mathrand.Int64N, Random: rand.Reader, Held: httpapi.HeldAnswers{Process: 100, Sandbox: 100},
 	}))
 	t.Cleanup(server.Close)

@@ -83,7 +83,7 @@ func newFixture(t *testing.T) *fixture {
 	api := ledgertest.OpenAs(t, url, ledgertest.API)
 	f.log, f.directory = requests.New(api.DB, requests.Options{}), sandboxes.NewDirectory(api.DB)
 	server := httptest.NewServer(httpapi.New(httpapi.Options{
-		Ledger: api.Ledger, Sandboxes: api.Store, Directory: f.directory, Requests: f.log, Version: "v1.2.3", Now: time.Now,
+		Ledger: api.Ledger, Books: api.Books, Sandboxes: api.Store, Directory: f.directory, Requests: f.log, Version: "v1.2.3", Now: time.Now,
 		Draw: func(int64) int64 { return 0 }, Random: rand.Reader,
 	}))
 	t.Cleanup(server.Close)

@@ -7,8 +7,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/proof"
 )
 
 // ledgerParameterDescriptions say what the parameters of the list of accounts are. What reads them is LedgerParameters.
@@ -27,7 +27,7 @@ func refineLedgerAccount(fields map[string]*huma.Schema) {
 	delete(wire.Schemas.Map(), "LedgerImbalance") // nothing else has one
 	imbalance.Nullable, imbalance.Description = true, fields["imbalance"].Description
 	fields["imbalance"] = &imbalance
-	fields["kind"].Enum = []any{ledger.FloatAccount, ledger.TestClientAccount}
+	fields["kind"].Enum = []any{proof.FloatAccount, proof.TestClientAccount}
 	fields["currency"].Enum = anyOf(payments.Currencies)
 }
 
@@ -51,8 +51,8 @@ var ListAccounts = Operation{
 func exampleAccounts() wire.LedgerAccountList {
 	return wire.LedgerAccountList{
 		Balanced: true, HasMore: true, NextCursor: new("UldGAAAAAAAAAAAAAAAAAHsBqzEwLzR-"),
-		Data: []wire.LedgerAccount{wire.LedgerAccountOf(&ledger.AccountProof{
-			Account: ledger.Account{Currency: payments.RWF}, Opening: 1_000_000, Collections: 24_625, Refunds: -25_000, Disbursements: -10_000,
+		Data: []wire.LedgerAccount{wire.LedgerAccountOf(&proof.AccountProof{
+			Account: proof.Account{Currency: payments.RWF}, Opening: 1_000_000, Collections: 24_625, Refunds: -25_000, Disbursements: -10_000,
 			Balance: 989_625, Movements: 5, VerifiedUpTo: 5, VerifiedAt: new(exampleTime.Add(5 * time.Minute)),
 		})},
 	}

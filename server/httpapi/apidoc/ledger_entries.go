@@ -7,8 +7,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/proof"
 )
 
 // entryParameterDescriptions say what the parameters of the list of entries are. What reads them is EntryParameters.
@@ -34,7 +34,7 @@ var entryParameterDescriptions = map[string]*huma.Param{
 }
 
 func refineLedgerEntry(fields map[string]*huma.Schema) {
-	fields["type"].Enum = anyOf(ledger.EntryTypes)
+	fields["type"].Enum = anyOf(proof.EntryTypes)
 	fields["currency"].Enum = anyOf(payments.Currencies)
 }
 
@@ -60,16 +60,16 @@ var ListEntries = Operation{
 
 func exampleEntries() *wire.LedgerEntryList {
 	paid := settledCollection()
-	collection := wire.LedgerEntryOf(&ledger.Entry{
-		Number: 2, At: *paid.CompletedAt, Type: ledger.EntryType(payments.Collection), Transaction: &paid.ID, Reference: paid.Reference,
-		OrderRef: paid.OrderRef, Currency: payments.RWF, BalanceAfter: 1_000_000 + paid.NetAmount, Postings: []ledger.Posting{
+	collection := wire.LedgerEntryOf(&proof.Entry{
+		Number: 2, At: *paid.CompletedAt, Type: proof.EntryType(payments.Collection), Transaction: &paid.ID, Reference: paid.Reference,
+		OrderRef: paid.OrderRef, Currency: payments.RWF, BalanceAfter: 1_000_000 + paid.NetAmount, Postings: []proof.Posting{
 			{Account: "testClient:" + exampleMSISDN, Debit: paid.NetAmount + paid.Commission}, {Account: "float:RWF", Credit: paid.NetAmount},
 			{Account: "commission:RWF", Credit: paid.Commission},
 		},
 	})
-	opening := wire.LedgerEntryOf(&ledger.Entry{
-		Number: 1, At: exampleTime.Add(-time.Minute), Type: ledger.EntryOpening, Currency: payments.RWF, BalanceAfter: 1_000_000,
-		Postings: []ledger.Posting{{Account: "opening:RWF", Debit: 1_000_000}, {Account: "float:RWF", Credit: 1_000_000}},
+	opening := wire.LedgerEntryOf(&proof.Entry{
+		Number: 1, At: exampleTime.Add(-time.Minute), Type: proof.EntryOpening, Currency: payments.RWF, BalanceAfter: 1_000_000,
+		Postings: []proof.Posting{{Account: "opening:RWF", Debit: 1_000_000}, {Account: "float:RWF", Credit: 1_000_000}},
 	})
 	return &wire.LedgerEntryList{
 		Account: "float:RWF", Data: []wire.LedgerEntry{opening, collection}, HasMore: true, NextCursor: new("AAAAAAAAAAIAAAAAAAAAAHsBqzEwLzR-"),

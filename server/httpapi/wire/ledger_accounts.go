@@ -1,8 +1,8 @@
 package wire
 
 import (
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/proof"
 )
 
 // LedgerAccount is the proof of one balance. It is exported so that its schema is part of what embeds it.
@@ -34,7 +34,7 @@ type LedgerImbalance struct {
 }
 
 // LedgerAccountOf is the view of a proof.
-func LedgerAccountOf(p *ledger.AccountProof) LedgerAccount {
+func LedgerAccountOf(p *proof.AccountProof) LedgerAccount {
 	v := LedgerAccount{
 		Account: p.Account.String(), Kind: p.Kind(), Currency: string(p.Currency), MSISDN: optional(p.MSISDN),
 		Opening: p.Opening, Adjustments: p.Adjustments, Collections: p.Collections, Refunds: p.Refunds, Disbursements: p.Disbursements,
@@ -65,7 +65,7 @@ type LedgerAccountList struct {
 const LedgerCursors cursors = "ledger"
 
 // LedgerPlace is an account's place in the list.
-func LedgerPlace(a ledger.Account) payments.ID {
+func LedgerPlace(a proof.Account) payments.ID {
 	if a.MSISDN != "" {
 		return PlaceOf(a.MSISDN)
 	}
@@ -80,12 +80,12 @@ type LedgerQuery struct {
 }
 
 // Account is the one after which the page begins.
-func (q *LedgerQuery) Account() ledger.Account {
+func (q *LedgerQuery) Account() proof.Account {
 	text := MSISDNAt(q.After)
 	if payments.ValidMSISDN(text) {
-		return ledger.Account{MSISDN: text}
+		return proof.Account{MSISDN: text}
 	}
-	return ledger.Account{Currency: payments.Currency(text)}
+	return proof.Account{Currency: payments.Currency(text)}
 }
 
 // VerifyFull asks for a verification from the first movement on.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/proof"
 )
 
 // LedgerEntry is a movement of one account's balance as a double entry. It is exported so that its schema is part of what embeds it.
@@ -34,7 +34,7 @@ type Posting struct {
 }
 
 // LedgerEntryOf is the view of an entry.
-func LedgerEntryOf(e *ledger.Entry) LedgerEntry {
+func LedgerEntryOf(e *proof.Entry) LedgerEntry {
 	v := LedgerEntry{
 		Number: e.Number, Time: payments.FormatTime(e.At), Type: string(e.Type), Reference: optional(e.Reference), OrderRef: optional(e.OrderRef),
 		Currency: string(e.Currency), Postings: make([]Posting, 0, len(e.Postings)), Balance: e.BalanceAfter,
@@ -140,8 +140,8 @@ func PrefersCSV(header http.Header) bool {
 
 // EntryQuery is what a list of entries is asked for.
 type EntryQuery struct {
-	Account ledger.Account // the zero value is the first float
-	After   int64          // number of the entry before the first one
+	Account proof.Account // the zero value is the first float
+	After   int64         // number of the entry before the first one
 	Limit   int
 
 	cursor string
@@ -214,6 +214,6 @@ func (q *EntryQuery) Cursor(tenant, number int64) string {
 }
 
 // entryCursors are those of one account.
-func entryCursors(account ledger.Account) cursors {
+func entryCursors(account proof.Account) cursors {
 	return cursors("ledger_entries " + account.String())
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/proof"
 )
 
 func TestEntriesAsCSV(t *testing.T) {
@@ -76,7 +76,7 @@ func TestWhoWantsCSV(t *testing.T) {
 // FuzzEntryQuery checks that a query of entries is refused for a reason that names a parameter, or is about one account and continues
 // where its cursor says.
 func FuzzEntryQuery(f *testing.F) {
-	float := EntryQuery{Account: ledger.Account{Currency: payments.RWF}}
+	float := EntryQuery{Account: proof.Account{Currency: payments.RWF}}
 	for _, seed := range []string{
 		"", "currency=RWF", "msisdn=%2B250788123456&limit=1000", "currency=RWF&msisdn=%2B250788123456", "currency=USD", "currency=RWF&after=12",
 		"currency=RWF&after=-1", "currency=RWF&limit=1001", "a;b", "%zz", "currency=RWF&cursor=" + float.Cursor(1, 12), "currency=XOF&cursor=" + float.Cursor(1, 12),
@@ -107,7 +107,7 @@ func FuzzEntryQuery(f *testing.F) {
 // A cursor is one of its account.
 func TestCursorsOfEntries(t *testing.T) {
 	t.Parallel()
-	of := EntryQuery{Account: ledger.Account{MSISDN: "+250788123456"}}
+	of := EntryQuery{Account: proof.Account{MSISDN: "+250788123456"}}
 	cursor := of.Cursor(1, 12)
 	if q, err := ParseEntryQuery("msisdn=%2B250788123456&cursor="+cursor, 1); err != nil || q.After != 12 {
 		t.Errorf("it continues after %d, %v", q.After, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/proof"
 )
 
 // RefundRefusal says in the contract's words why a parent cannot be refunded.
@@ -75,7 +76,7 @@ func NoSuchTestClient() *Error {
 }
 
 // NoSuchAccount is 404 for an account of the ledger.
-func NoSuchAccount(a ledger.Account) *Error {
+func NoSuchAccount(a proof.Account) *Error {
 	if a.MSISDN != "" {
 		return NoSuchTestClient()
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
 )
@@ -21,7 +22,8 @@ type Store struct {
 	*ledger.Forwards
 	*ledger.Upkeep
 	*ledger.Clocks
-	*ledger.Proofs
+	*proof.Books
+	*proof.Proofs
 }
 
 // Options are the settings of a [Store], as those of its parts.
@@ -42,7 +44,8 @@ func OpenWith(url string, o Options) (*Store, error) {
 	return &Store{
 		DB: db, Store: configured, Ledger: ledger.New(db, configured), Settler: ledger.NewSettler(db, configured, o.OnSettled),
 		Deliveries: ledger.NewDeliveries(db, configured, o.KeyRing), Forwards: ledger.NewForwards(db, configured), Upkeep: ledger.NewUpkeep(db),
-		Clocks: ledger.NewClocks(db, configured), Proofs: ledger.NewProofs(db, configured, func() float64 { return 0 }),
+		Clocks: ledger.NewClocks(db, configured), Books: proof.NewBooks(db),
+		Proofs: proof.NewProofs(db, configured, func() float64 { return 0 }),
 	}, nil
 }
 

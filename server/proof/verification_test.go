@@ -1,4 +1,4 @@
-package ledger_test
+package proof_test
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // verify verifies the ledger of the sandbox.
-func (w *fixture) verify() *ledger.VerifiedLedger {
+func (w *fixture) verify() *proof.VerifiedLedger {
 	w.T.Helper()
 	verified, err := w.Verify(w.T.Context(), w.Sandbox.Tenant)
 	if err != nil || verified == nil {
@@ -32,14 +32,14 @@ func (w *fixture) duePass() {
 	w.Exec("update ledger_proofs set pass_due_at = now() where tenant = $1", w.Sandbox.Tenant)
 }
 
-// proof is what is written down of an account.
-type proof struct {
+// accountProof is what is written down of an account.
+type accountProof struct {
 	UpTo, Balance, Opening, Adjustments, Collections, Refunds, Disbursements int64
 }
 
-func (w *fixture) proof(account string) proof {
+func (w *fixture) proof(account string) accountProof {
 	w.T.Helper()
-	var p proof
+	var p accountProof
 	err := w.SQL.QueryRow(w.T.Context(), `select verified_up_to, balance, opening, adjustments, collections, refunds, disbursements
 		from account_proofs where tenant = $1 and account = $2`, w.Sandbox.Tenant, account).Scan(
 		&p.UpTo, &p.Balance, &p.Opening, &p.Adjustments, &p.Collections, &p.Refunds, &p.Disbursements)
@@ -62,8 +62,8 @@ func (w *fixture) trade(name string) {
 	w.Pending(name+"-pending", alice)
 	w.Create(w.Collection(name+"-failed", payments.PINInvalid, alice))
 	w.Settle()
-	w.refunded(parent.ID, name+"-refund", 300)
-	if err := w.CreateDisbursement(w.T.Context(), w.Sandbox.Tenant, w.disbursement(name+"-payout", payments.Success, alice, 200)); err != nil {
+	w.Refunded(parent.ID, name+"-refund", 300)
+	if err := w.CreateDisbursement(w.T.Context(), w.Sandbox.Tenant, w.Disbursement(name+"-payout", payments.Success, alice, 200)); err != nil {
 		w.T.Fatal(err)
 	}
 	w.Config.OpeningFloat[payments.RWF]++
@@ -78,13 +78,13 @@ func TestLedgerIsVerified(t *testing.T) {
 	if got := w.verify(); !got.Passed || !got.Changed || len(got.Broken) > 0 {
 		t.Errorf("the first verification: %+v", got)
 	}
-	if diff := cmp.Diff(proof{
+	if diff := cmp.Diff(accountProof{
 		UpTo: 6, Balance: 1001, Opening: 1000, Adjustments: 1001 - 1000 - 2*985 + 300 + 200, Collections: 2 * 985,
 		Refunds: -300, Disbursements: -200,
 	}, w.proof("RWF")); diff != "" {
 		t.Errorf("the float (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(proof{
+	if diff := cmp.Diff(accountProof{
 		UpTo: 5, Balance: 8500, Opening: 10_000, Collections: -2000, Refunds: 300, Disbursements: 200,
 	}, w.proof(w.sim(alice))); diff != "" {
 		t.Errorf("the SIM (-want +got):\n%s", diff)
@@ -102,7 +102,7 @@ func TestLedgerIsVerified(t *testing.T) {
 	if got := w.verify(); !got.Passed || got.Changed || len(got.Broken) > 0 {
 		t.Errorf("the next pass: %+v", got)
 	}
-	if diff := cmp.Diff([]proof{float, sim}, []proof{w.proof("RWF"), w.proof(w.sim(alice))}); diff != "" {
+	if diff := cmp.Diff([]accountProof{float, sim}, []accountProof{w.proof("RWF"), w.proof(w.sim(alice))}); diff != "" {
 		t.Errorf("the pass comes to something else (-before +after):\n%s", diff)
 	}
 	w.Conserved()
@@ -315,8 +315,8 @@ func TestVerificationDuringPayments(t *testing.T) {
 				name := fmt.Sprintf("%d-%d", payer, i)
 				parent := w.Create(w.Collection(name, payments.Success, alice))
 				w.Pending(name+"-p", alice)
-				w.refunded(parent.ID, name+"-r", 1)
-				if err := w.CreateDisbursement(t.Context(), w.Sandbox.Tenant, w.disbursement(name+"-d", payments.Success, alice, 1)); err != nil {
+				w.Refunded(parent.ID, name+"-r", 1)
+				if err := w.CreateDisbursement(t.Context(), w.Sandbox.Tenant, w.Disbursement(name+"-d", payments.Success, alice, 1)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -377,7 +377,7 @@ func TestLedgerIsVerifiedWhenAsked(t *testing.T) {
 		hurry, cancel := context.WithTimeout(t.Context(), wait)
 		err := w.VerifyLedger(hurry, w.Sandbox.Tenant)
 		cancel()
-		if err == ledger.ErrNotVerified {
+		if err == proof.ErrNotVerified {
 			break
 		}
 		if !errors.Is(err, context.DeadlineExceeded) || wait > time.Minute {

@@ -1,4 +1,4 @@
-package ledger
+package proof
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type AccountProof struct {
 
 // ListAccounts returns up to limit floats and SIMs of a tenant, all as they were at one moment: floats by currency, then SIMs by number,
 // beginning after one of them; the zero value for the first of all. balanced is about all accounts.
-func (s *Ledger) ListAccounts(
+func (b *Books) ListAccounts(
 	ctx context.Context, tenant int64, after Account, limit int,
 ) (proofs []AccountProof, balanced bool, err error) {
 	currency := string(after.Currency)
@@ -32,7 +32,7 @@ func (s *Ledger) ListAccounts(
 		currency = lastCurrency
 	}
 	var rows []sqlc.ListLedgerAccountsRow
-	err = s.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+	err = b.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
 		rows, err = sqlc.New(scope).ListLedgerAccounts(ctx, tenant, int32(limit), currency, after.MSISDN)
 		return err
 	})

@@ -1,4 +1,4 @@
-package ledger
+package proof
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -36,24 +37,25 @@ var errLeaseLost = errors.New("the lease of the verification was lost")
 // Proofs verify that every balance follows from its movements.
 type Proofs struct {
 	core
-	chance func() float64
-	batch  int64
+	sandboxes *sandboxes.Store
+	chance    func() float64
+	batch     int64
 }
 
 // NewProofs makes what verifies the ledger. chance is in [0, 1), and spreads the passes.
 func NewProofs(db *postgres.DB, store *sandboxes.Store, chance func() float64) *Proofs {
-	return &Proofs{core{db, store}, chance, verificationBatch}
+	return &Proofs{core{db}, store, chance, verificationBatch}
 }
 
 // TenantsToVerify finds up to batch sandboxes whose ledger is to be verified.
-func (s *Proofs) TenantsToVerify(ctx context.Context, batch int) ([]DueTenant, error) {
-	rows, err := s.system().TenantsToVerify(ctx, postgres.Milliseconds(verificationPause), int32(batch))
+func (p *Proofs) TenantsToVerify(ctx context.Context, batch int) ([]ledger.DueTenant, error) {
+	rows, err := p.system().TenantsToVerify(ctx, postgres.Milliseconds(verificationPause), int32(batch))
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for ledgers to verify")
 	}
-	due := make([]DueTenant, len(rows))
+	due := make([]ledger.DueTenant, len(rows))
 	for i, row := range rows {
-		due[i] = DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
+		due[i] = ledger.DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
 	}
 	return due, nil
 }
@@ -67,23 +69,23 @@ type VerifiedLedger struct {
 
 // Verify verifies the ledger of a sandbox: what came since the last time, or everything, if that is due or if something does not follow. It
 // only reads, in short statements, and locks no balance. Nil: another worker has the sandbox, or it is gone.
-func (s *Proofs) Verify(ctx context.Context, tenant int64) (*VerifiedLedger, error) {
-	lease, err := s.system().LeaseProof(ctx, postgres.Milliseconds(verificationLease), tenant)
+func (p *Proofs) Verify(ctx context.Context, tenant int64) (*VerifiedLedger, error) {
+	lease, err := p.system().LeaseProof(ctx, postgres.Milliseconds(verificationLease), tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, postgres.Classify(err, "leasing the verification of a ledger")
 	}
-	v := &verification{core: s.core, tenant: tenant, fence: lease.Fence, batch: s.batch, pass: lease.PassDue}
+	v := &verification{core: p.core, tenant: tenant, fence: lease.Fence, batch: p.batch, pass: lease.PassDue}
 	err = v.run(ctx)
 	if err == nil && !v.pass && !v.holds() {
-		v = &verification{core: s.core, tenant: tenant, fence: lease.Fence, batch: s.batch, pass: true}
+		v = &verification{core: p.core, tenant: tenant, fence: lease.Fence, batch: p.batch, pass: true}
 		err = v.run(ctx)
 	}
 	var result *VerifiedLedger
 	if err == nil {
-		result, err = v.keep(ctx, lease.Began, s.nextPass())
+		result, err = v.keep(ctx, lease.Began, p.nextPass())
 	}
 	if errors.Is(err, errLeaseLost) {
 		return nil, nil
@@ -92,13 +94,13 @@ func (s *Proofs) Verify(ctx context.Context, tenant int64) (*VerifiedLedger, err
 		return nil, postgres.Classify(err, "verifying a ledger")
 	}
 	if result.Changed {
-		s.sandboxes.NoteActivity(tenant)
+		p.sandboxes.NoteActivity(tenant)
 	}
 	return result, nil
 }
 
-func (s *Proofs) nextPass() time.Duration {
-	return time.Duration((1 - s.chance()/4) * float64(passPeriod))
+func (p *Proofs) nextPass() time.Duration {
+	return time.Duration((1 - p.chance()/4) * float64(passPeriod))
 }
 
 // verification is one run over the ledger of a sandbox.
@@ -126,7 +128,7 @@ func (v *verification) run(ctx context.Context) error {
 	}
 	for {
 		var far bool
-		err := v.inTxOf(ctx, postgres.Snapshot, func(q *sqlc.Queries) (err error) {
+		err := v.inTx(ctx, postgres.Snapshot, func(q *sqlc.Queries) (err error) {
 			far, err = v.compare(ctx, q)
 			return err
 		})
@@ -446,7 +448,7 @@ func (v *verification) keep(ctx context.Context, began time.Time, nextPass time.
 		broken := int32(len(result.Broken))
 		finish.PassBegan, finish.Broken, finish.Imbalance = &began, &broken, &imbalance
 	}
-	return result, v.inTx(ctx, func(q *sqlc.Queries) error {
+	return result, v.inTx(ctx, postgres.IdleLimited, func(q *sqlc.Queries) error {
 		before, err := q.FinishProof(ctx, finish)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return errLeaseLost
@@ -475,42 +477,4 @@ func (i *Imbalance) String(account string) string {
 		return fmt.Sprintf("%s has %d less than its movements tell, %s", account, -i.Amount, where)
 	}
 	return fmt.Sprintf("the numbers of the movements of %s do not follow, %s", account, where)
-}
-
-// ErrNotVerified is returned where no worker verified the ledger in time.
-var ErrNotVerified = errors.New("no worker has verified the ledger yet")
-
-// passPoll is how often [Ledger.VerifyLedger] asks whether the pass is over.
-const passPoll = 250 * time.Millisecond
-
-// VerifyLedger has a worker verify the whole ledger of a sandbox, and waits for the result, which is then where that of every verification
-// is. It returns [ErrNotVerified] if ctx ends before, and [postgres.ErrConfigChanged] for a sandbox that was reset or deleted.
-func (s *Ledger) VerifyLedger(ctx context.Context, tenant int64) error {
-	asked, err := s.tenant(tenant).AskForPass(ctx, tenant)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return postgres.ErrConfigChanged
-	}
-	if err != nil {
-		return postgres.ClassifyWrite(err, "asking for a verification of the ledger")
-	}
-	for {
-		passed, err := s.tenant(tenant).PassedSince(ctx, asked, tenant)
-		switch {
-		case ctx.Err() != nil:
-			return ErrNotVerified
-		case errors.Is(err, pgx.ErrNoRows):
-			return postgres.ErrConfigChanged
-		case err != nil:
-			return postgres.Classify(err, "waiting for the verification of the ledger")
-		case passed:
-			return nil
-		}
-		timer := time.NewTimer(passPoll)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return ErrNotVerified
-		case <-timer.C:
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package ledger
+package proof
 
 import (
 	"context"
@@ -6,18 +6,19 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // ListEntries returns up to limit entries of an account, in the order of their numbers, from the one after a number on, or
-// [ErrNotFound] if there is no such account. The zero value means the first float; the account is what it is found to be. Pages are stable
+// [ledger.ErrNotFound] if there is no such account. The zero value means the first float; the account is what it is found to be. Pages are stable
 // while entries are added: a new one has a higher number.
-func (s *Ledger) ListEntries(
+func (b *Books) ListEntries(
 	ctx context.Context, tenant int64, of Account, after int64, limit int,
 ) (account Account, entries []Entry, err error) {
-	err = s.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+	err = b.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
 		q := sqlc.New(scope)
 		if of.MSISDN != "" {
 			account, entries, err = simEntries(ctx, q, tenant, of.MSISDN, after, limit)
@@ -27,7 +28,7 @@ func (s *Ledger) ListEntries(
 		return err
 	})
 	if errors.Is(err, pgx.ErrNoRows) {
-		return account, nil, ErrNotFound
+		return account, nil, ledger.ErrNotFound
 	}
 	return account, entries, postgres.Classify(err, "listing the entries of the ledger")
 }

@@ -1,4 +1,4 @@
-package ledger_test
+package proof_test
 
 import (
 	"fmt"
@@ -7,14 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/proof"
 )
 
 // accounts are all accounts, read in pages of a size.
-func (w *fixture) accounts(size int) (all []ledger.AccountProof, balanced bool) {
+func (w *fixture) accounts(size int) (all []proof.AccountProof, balanced bool) {
 	w.T.Helper()
-	after := ledger.Account{}
+	after := proof.Account{}
 	balanced = true
 	for {
 		page, whole, err := w.ListAccounts(w.T.Context(), w.Sandbox.Tenant, after, size)
@@ -32,17 +32,17 @@ func TestAccountsOfTheLedger(t *testing.T) {
 	w := newFixture(t)
 	w.Client("alice", alice, 5000)
 	w.Client("bob", "+250788000002", 70)
-	w.refunded(w.Create(w.Collection("paid", payments.Success, alice)).ID, "refund", 400)
-	w.disburse(w.disbursement("payout", payments.Success, "+250788000002", 50))
-	float := ledger.AccountProof{
-		Account: ledger.Account{Currency: payments.RWF}, Opening: 1000, Collections: 985, Refunds: -400, Disbursements: -50, Balance: 1535,
+	w.Refunded(w.Create(w.Collection("paid", payments.Success, alice)).ID, "refund", 400)
+	w.Disburse(w.Disbursement("payout", payments.Success, "+250788000002", 50))
+	float := proof.AccountProof{
+		Account: proof.Account{Currency: payments.RWF}, Opening: 1000, Collections: 985, Refunds: -400, Disbursements: -50, Balance: 1535,
 		Movements: 4,
 	}
-	want := []ledger.AccountProof{
+	want := []proof.AccountProof{
 		float,
-		{Account: ledger.Account{Currency: payments.XOF}, Movements: 1},
-		{Account: ledger.Account{payments.RWF, alice}, Opening: 5000, Collections: -1000, Refunds: 400, Balance: 4400, Movements: 3},
-		{Account: ledger.Account{payments.RWF, "+250788000002"}, Opening: 70, Disbursements: 50, Balance: 120, Movements: 2},
+		{Account: proof.Account{Currency: payments.XOF}, Movements: 1},
+		{Account: proof.Account{payments.RWF, alice}, Opening: 5000, Collections: -1000, Refunds: 400, Balance: 4400, Movements: 3},
+		{Account: proof.Account{payments.RWF, "+250788000002"}, Opening: 70, Disbursements: 50, Balance: 120, Movements: 2},
 	}
 	for _, size := range []int{1, 3, 10} {
 		got, balanced := w.accounts(size)
@@ -63,16 +63,16 @@ func TestAccountsOfTheLedger(t *testing.T) {
 	// A balance that was changed by hand is told before a worker has seen it, and what a worker found as it found it.
 	w.Exec("update floats set balance = balance + 7 where currency = 'RWF'")
 	got, balanced = w.accounts(1)
-	if diff := cmp.Diff(&ledger.Imbalance{Amount: 7, After: 3}, got[0].Imbalance); diff != "" || balanced {
+	if diff := cmp.Diff(&proof.Imbalance{Amount: 7, After: 3}, got[0].Imbalance); diff != "" || balanced {
 		t.Errorf("a changed balance, balanced %t (-want +got):\n%s", balanced, diff)
 	}
 	w.Exec("update account_proofs set imbalance = 7, broken_after = 2, broken_before = 3")
 	w.Exec("insert into ledger_proofs (tenant, broken) values ($1, 1)", w.Sandbox.Tenant)
 	got, _ = w.accounts(1)
-	if diff := cmp.Diff(&ledger.Imbalance{Amount: 7, After: 2, Before: 3}, got[0].Imbalance); diff != "" {
+	if diff := cmp.Diff(&proof.Imbalance{Amount: 7, After: 2, Before: 3}, got[0].Imbalance); diff != "" {
 		t.Errorf("what a worker found (-want +got):\n%s", diff)
 	}
-	if page, whole, err := w.ListAccounts(t.Context(), w.Sandbox.Tenant, ledger.Account{MSISDN: alice}, 1); err != nil || whole ||
+	if page, whole, err := w.ListAccounts(t.Context(), w.Sandbox.Tenant, proof.Account{MSISDN: alice}, 1); err != nil || whole ||
 		len(page) != 1 || page[0].Imbalance != nil {
 		t.Errorf("the page without the broken account: %+v, balanced %t, %v", page, whole, err)
 	}
@@ -87,17 +87,17 @@ func TestBalancesFromBeforeNumbers(t *testing.T) {
 	w.Exec("update adjustments set number = null")
 	w.Exec("update floats set movements = 0")
 	w.Exec("update sims set movements = 0")
-	check := func(float ledger.AccountProof) {
+	check := func(float proof.AccountProof) {
 		t.Helper()
 		got, balanced := w.accounts(10)
 		if diff := cmp.Diff(float, got[0]); diff != "" || !balanced {
 			t.Errorf("balanced %t (-want +got):\n%s", balanced, diff)
 		}
 	}
-	rwf := ledger.Account{Currency: payments.RWF}
-	check(ledger.AccountProof{Account: rwf, Opening: 1985, CarriedForward: 1985, Balance: 1985})
+	rwf := proof.Account{Currency: payments.RWF}
+	check(proof.AccountProof{Account: rwf, Opening: 1985, CarriedForward: 1985, Balance: 1985})
 	w.Create(w.Collection("new", payments.Success, alice))
-	check(ledger.AccountProof{Account: rwf, Opening: 1985, CarriedForward: 1985, Collections: 985, Balance: 2970, Movements: 1})
+	check(proof.AccountProof{Account: rwf, Opening: 1985, CarriedForward: 1985, Collections: 985, Balance: 2970, Movements: 1})
 	if diff := cmp.Diff([]string{
 		"1 collection new | testClient:+250788000001 1000 0 | float:RWF 0 985 | commission:RWF 0 15 = 2970",
 	}, w.entryLines(rwf, 10)); diff != "" {
@@ -120,11 +120,11 @@ func TestLedgerIsOneSnapshot(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if _, _, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, w.refund(n.Transaction.ID, fmt.Sprintf("back-%d-%d", p, i), 300)); err != nil {
+				if _, _, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, w.Refund(n.Transaction.ID, fmt.Sprintf("back-%d-%d", p, i), 300)); err != nil {
 					t.Error(err)
 				}
 				if err := w.CreateDisbursement(t.Context(), w.Sandbox.Tenant,
-					w.disbursement(fmt.Sprintf("out-%d-%d", p, i), payments.Success, alice, 5)); err != nil {
+					w.Disbursement(fmt.Sprintf("out-%d-%d", p, i), payments.Success, alice, 5)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -165,7 +165,7 @@ func TestLedgerIsOneSnapshot(t *testing.T) {
 			t.Errorf("%d entries after %d movements", len(entries), float.Movements)
 		}
 	}
-	if float := w.entries(ledger.Account{Currency: payments.RWF}, 1000); len(float) != 1+3*payers*each {
+	if float := w.entries(proof.Account{Currency: payments.RWF}, 1000); len(float) != 1+3*payers*each {
 		t.Errorf("%d entries in the end, after %d looks", len(float), looks)
 	}
 	w.Conserved()
