@@ -52,7 +52,7 @@ func TestWhatIsOpenEndsWithItsSandbox(t *testing.T) {
 			if got := <-held; got.status != http.StatusCreated || got.body["status"] != "SUCCESS" {
 				t.Errorf("the payment was answered %d %s", got.status, got.raw)
 			}
-			ledgertest.Eventually(t, func() bool { return running("httpapi/streams.") == 0 && running("httpapi.(*Server).") == 0 })
+			ledgertest.Eventually(t, func() bool { return running("server/streams.") == 0 && running("httpapi.(*Server).") == 0 })
 			if got := w.call("GET", "/v1/stream", nil); got.body["error"] != c.error {
 				t.Errorf("another stream is answered %d %s, want %s", got.status, got.raw, c.error)
 			}

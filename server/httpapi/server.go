@@ -13,12 +13,12 @@ import (
 
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
-	"github.com/cauri-dev/cauri/server/httpapi/streams"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/streams"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 

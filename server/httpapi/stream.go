@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/faults"
-	"github.com/cauri-dev/cauri/server/httpapi/streams"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/streams"
 )
 
 const (
@@ -51,7 +51,14 @@ func (l *listener) close() {
 func (s *Server) newStreams() *streams.Streams {
 	return streams.New(streams.Options{
 		Source: s.ledger, Process: streamsOfProcess, Sandbox: streamsOfSandbox, Draining: s.draining, Encode: s.streamEntry,
+		Ready: readyEntry,
 	})
+}
+
+// readyEntry is the entry that says that a stream is ready.
+func readyEntry(at ledger.Position) streams.Entry {
+	text, _ := wire.StreamEntry{Type: wire.StreamReady}.AppendEvent(nil, &at) // plain data
+	return streams.Entry{At: at, Type: wire.StreamReady, Text: text}
 }
 
 // streamEntry is what is told of a change.

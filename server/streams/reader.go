@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
@@ -252,12 +251,6 @@ func (r *reader) trim(most int) {
 			return
 		}
 	}
-}
-
-// readyAt is the entry that says that a stream is ready.
-func readyAt(at ledger.Position) Entry {
-	text, _ := wire.StreamEntry{Type: wire.StreamReady}.AppendEvent(nil, &at) // plain data
-	return Entry{At: at, Type: wire.StreamReady, Text: text}
 }
 
 // pause waits, and reports false if ctx ends before.

@@ -31,9 +31,10 @@ func (e *Entry) size() int { return len(e.Text) + entrySize }
 type Options struct {
 	Source   Source
 	Encode   func(tenant int64, c *ledger.Change) (Entry, error)
-	Process  int             // most streams at one time
-	Sandbox  int             // of these, of one sandbox
-	Draining <-chan struct{} // closed when the process is told to stop; nil: it never is
+	Ready    func(at ledger.Position) Entry // the first entry of a stream: nothing after this position is missed
+	Process  int                            // most streams at one time
+	Sandbox  int                            // of these, of one sandbox
+	Draining <-chan struct{}                // closed when the process is told to stop; nil: it never is
 }
 
 // Streams are those of a process. It is safe for concurrent use.
@@ -211,7 +212,7 @@ func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
 		return nil, r.changed, nil
 	case !st.told && !st.resumes:
 		st.told, st.position = true, r.recent.next
-		return []Entry{readyAt(st.position)}, nil, nil
+		return []Entry{st.streams.Ready(st.position)}, nil, nil
 	}
 	if r.recent.covers(st.position, st.seen) {
 		if entries = st.takeFrom(&r.recent, most); entries == nil {
@@ -241,7 +242,7 @@ func (st *Stream) takeFrom(p *page, most int) (entries []Entry) {
 	}
 	if !st.told {
 		st.told = true
-		entries = append(entries, readyAt(from))
+		entries = append(entries, st.streams.Ready(from))
 	}
 	return append(entries, found...)
 }

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/httpapi/streams"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/streams"
 )
 
 // source is a sandbox whose changes a test makes.
@@ -85,7 +85,7 @@ func open(s *source, size int, limits ...int) *streams.Streams {
 	o := streams.Options{Source: s, Process: 10, Sandbox: 5, Encode: func(_ int64, c *ledger.Change) (streams.Entry, error) {
 		text := fmt.Appendf(nil, "%s %d%*s", c.Transaction.Reference, c.Transaction.Amount, size, "")
 		return streams.Entry{At: c.At, Type: "transaction", Text: text}, nil
-	}}
+	}, Ready: func(at ledger.Position) streams.Entry { return streams.Entry{At: at, Type: "ready"} }}
 	if len(limits) == 2 {
 		o.Sandbox, o.Process = limits[0], limits[1]
 	}
