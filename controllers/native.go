@@ -3,15 +3,15 @@ package controllers
 import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // nativeCredentials are those of the operators' own APIs, of each operator with an enabled environment. They follow from the API key, and
 // so are rotated with it.
-func nativeCredentials(spec v1alpha1.SandboxEnvironmentSpec, apiKey string) map[payments.Operator]native.Credentials {
-	all := map[payments.Operator]native.Credentials{}
+func nativeCredentials(spec v1alpha1.SandboxEnvironmentSpec, apiKey string) map[payments.Operator]operatorapi.Credentials {
+	all := map[payments.Operator]operatorapi.Credentials{}
 	for _, e := range spec.Environments {
 		operator := payments.Operator(e.Operator)
 		if api := operators.NativeAPI(operator); api != nil && valueOr(e.Enabled, true) {

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -55,7 +55,7 @@ func write(t table) error {
 type table struct {
 	operators, countries []string
 	only                 [][2]string // operators that are in one country only, with it
-	quirks               []native.Quirk
+	quirks               []operatorapi.Quirk
 }
 
 func present() (t table) {

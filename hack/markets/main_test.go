@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
 // The files have the present lists. An operator, a country and a quirk that are added to the table come into every one of them, and go
@@ -18,7 +18,7 @@ func TestTheTableIsInEveryFile(t *testing.T) {
 	then.operators = append(then.operators, "wave")
 	then.countries = append(then.countries, "SN")
 	then.only = append(then.only, [2]string{"wave", "SN"})
-	then.quirks = append(then.quirks, native.Quirk{Name: "waveFreeTransfers", About: "waveFreeTransfers is a made-up quirk."})
+	then.quirks = append(then.quirks, operatorapi.Quirk{Name: "waveFreeTransfers", About: "waveFreeTransfers is a made-up quirk."})
 	rules := 0
 	for _, file := range listing {
 		text, err := os.ReadFile("../../" + file)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -137,10 +137,10 @@ func (w *fixture) callsOfMTN() (calls []churnCall) {
 			m := w.mtn(key)
 			header := map[string]string{"X-Reference-Id": newReference()}
 			switch route.Access {
-			case native.ByUser:
+			case operatorapi.ByUser:
 				got := m.token(route.Product, m.User, m.UserKey)
 				return got.status, got.header, got.raw
-			case native.ByToken:
+			case operatorapi.ByToken:
 				got := m.token(route.Product, m.User, m.UserKey)
 				if got.status != http.StatusOK {
 					return got.status, got.header, got.raw

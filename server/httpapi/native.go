@@ -19,7 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -66,7 +66,7 @@ func nativePath(path string) string {
 }
 
 // native answers a call of an operator's API; route is nil for what the operator does not know.
-func (s *Server) native(api *native.API, route *native.Route) http.HandlerFunc {
+func (s *Server) native(api *operatorapi.API, route *operatorapi.Route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 		defer cancel()
@@ -76,7 +76,7 @@ func (s *Server) native(api *native.API, route *native.Route) http.HandlerFunc {
 		answered, err := s.callNative(ctx, n, w, r, route)
 		switch {
 		case errors.Is(err, errDropped):
-			answered = native.Answer{}
+			answered = operatorapi.Answer{}
 		case err != nil:
 			answered = s.refuseNative(ctx, w, api, err)
 		}
@@ -93,8 +93,8 @@ func (s *Server) native(api *native.API, route *native.Route) http.HandlerFunc {
 
 // callNative lets a request through that has what the call needs, and makes the call.
 func (s *Server) callNative(
-	ctx context.Context, n *nativeSandbox, w http.ResponseWriter, r *http.Request, route *native.Route,
-) (answered native.Answer, err error) {
+	ctx context.Context, n *nativeSandbox, w http.ResponseWriter, r *http.Request, route *operatorapi.Route,
+) (answered operatorapi.Answer, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
@@ -102,27 +102,27 @@ func (s *Server) callNative(
 	}()
 	if err := n.enter(ctx, r); err != nil {
 		s.stranger(w, r)
-		return native.Answer{}, err
+		return operatorapi.Answer{}, err
 	}
 	n.who.out.logged.who = n.who
 	s.tracing.Describe(ctx, "cauri.organization", n.who.sandbox.OrganizationID)
 	if route == nil {
-		return native.Answer{}, native.Refuse(native.NoRoute)
+		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.NoRoute)
 	}
 	if n.who.sandbox.Suspended {
-		return native.Answer{}, wire.Suspended()
+		return operatorapi.Answer{}, wire.Suspended()
 	}
 	if err := n.limitRate(ctx, w); err != nil {
-		return native.Answer{}, err
+		return operatorapi.Answer{}, err
 	}
-	request := native.Request{Header: r.Header, Param: func(name string) string { return chi.URLParam(r, name) }, Product: route.Product}
+	request := operatorapi.Request{Header: r.Header, Param: func(name string) string { return chi.URLParam(r, name) }, Product: route.Product}
 	err = s.renewing(ctx, &n.who, func(ctx context.Context) (err error) {
 		if request.User, err = n.user(ctx, r, route); err != nil {
 			return err
 		}
 		if request.Body == nil { // else it was read before
 			if request.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxNativeBody)); err != nil {
-				return native.Refuse(native.Invalid)
+				return operatorapi.Refuse(operatorapi.Invalid)
 			}
 		}
 		answered, err = n.handle(ctx, route, &request)
@@ -132,10 +132,10 @@ func (s *Server) callNative(
 }
 
 // handle makes a call. Faults act on one that records a transaction when it is known which.
-func (n *nativeSandbox) handle(ctx context.Context, route *native.Route, r *native.Request) (native.Answer, error) {
+func (n *nativeSandbox) handle(ctx context.Context, route *operatorapi.Route, r *operatorapi.Request) (operatorapi.Answer, error) {
 	if !route.Orders {
 		if err := n.disturbCall(ctx); err != nil {
-			return native.Answer{}, err
+			return operatorapi.Answer{}, err
 		}
 	}
 	return route.Handle(ctx, n, r)
@@ -151,14 +151,14 @@ func (n *nativeSandbox) limitRate(ctx context.Context, w http.ResponseWriter) er
 		return err
 	}
 	w.Header().Set("Retry-After", secondsOf(a.reset))
-	return native.Refuse(native.TooMany)
+	return operatorapi.Refuse(operatorapi.TooMany)
 }
 
 // refuseNative is the operator's answer to an error. What is not meant for the caller is logged.
-func (s *Server) refuseNative(ctx context.Context, w http.ResponseWriter, api *native.API, err error) native.Answer {
+func (s *Server) refuseNative(ctx context.Context, w http.ResponseWriter, api *operatorapi.API, err error) operatorapi.Answer {
 	refusal := nativeRefusal(err)
-	deliberate := errors.As(err, new(*native.Refusal)) || errors.As(err, new(endedByFault))
-	if refusal.Why == native.Internal && !deliberate {
+	deliberate := errors.As(err, new(*operatorapi.Refusal)) || errors.As(err, new(endedByFault))
+	if refusal.Why == operatorapi.Internal && !deliberate {
 		s.log.ErrorContext(ctx, "request failed", "request", requestID(ctx), "error", err)
 	} else if errors.Is(err, postgres.ErrUnavailable) && !errors.Is(err, postgres.ErrOverloaded) {
 		s.log.WarnContext(ctx, "request failed", "request", requestID(ctx), "error", err)
@@ -176,43 +176,43 @@ func (s *Server) refuseNative(ctx context.Context, w http.ResponseWriter, api *n
 }
 
 // nativeRefusal is an error as the frame of the operators' APIs knows it.
-func nativeRefusal(err error) *native.Refusal {
-	var refusal *native.Refusal
+func nativeRefusal(err error) *operatorapi.Refusal {
+	var refusal *operatorapi.Refusal
 	var told *wire.Error
 	switch {
 	case errors.As(err, &refusal):
 		return refusal
 	case errors.As(err, new(endedByFault)) && errors.As(err, &told):
-		return native.OfStatus(told.Status, told.Code)
+		return operatorapi.OfStatus(told.Status, told.Code)
 	case errors.As(err, &told):
-		return native.Because(whyOf(told), told.Code)
+		return operatorapi.Because(whyOf(told), told.Code)
 	case errors.Is(err, postgres.ErrOverloaded), errors.Is(err, postgres.ErrConfigChanged):
-		return native.Because(native.Unavailable, wire.Overloaded().Code)
+		return operatorapi.Because(operatorapi.Unavailable, wire.Overloaded().Code)
 	case errors.Is(err, postgres.ErrUncertain), errors.Is(err, postgres.ErrUnavailable):
-		return native.Refuse(native.Unavailable)
+		return operatorapi.Refuse(operatorapi.Unavailable)
 	case errors.Is(err, ledger.ErrNotFound):
-		return native.Refuse(native.NotFound)
+		return operatorapi.Refuse(operatorapi.NotFound)
 	case errors.Is(err, ledger.ErrTooManyUsers):
-		return native.Because(native.Unavailable, "too_many_users")
+		return operatorapi.Because(operatorapi.Unavailable, "too_many_users")
 	}
-	return native.Refuse(native.Internal)
+	return operatorapi.Refuse(operatorapi.Internal)
 }
 
 // whyOf sorts the errors of /v1.
-func whyOf(e *wire.Error) native.Why {
+func whyOf(e *wire.Error) operatorapi.Why {
 	switch {
 	case e.Code == wire.DuplicateReference("").Code:
-		return native.Duplicate
+		return operatorapi.Duplicate
 	case e.Code == wire.QuotaExceeded(ledger.ErrQuotaExceeded{}).Code, e.Status == http.StatusServiceUnavailable:
-		return native.Unavailable
+		return operatorapi.Unavailable
 	case e.Status == http.StatusUnauthorized:
-		return native.KeyInvalid
+		return operatorapi.KeyInvalid
 	case e.Status == http.StatusNotFound:
-		return native.NotFound
+		return operatorapi.NotFound
 	case e.Status >= http.StatusInternalServerError:
-		return native.Internal
+		return operatorapi.Internal
 	}
-	return native.Invalid
+	return operatorapi.Invalid
 }
 
 // nativeBody is the body of an answer in the operator's form.
@@ -234,64 +234,64 @@ func encodeNative(body any) any {
 	return nativeBody(bytes.TrimSuffix(out.Bytes(), []byte("\n")))
 }
 
-// nativeSandbox is the sandbox of one request to an operator's API. It implements [native.Sandbox].
+// nativeSandbox is the sandbox of one request to an operator's API. It implements [operatorapi.Sandbox].
 type nativeSandbox struct {
 	server *Server
-	api    *native.API
+	api    *operatorapi.API
 	who    session
 	digest sandboxes.NativeDigest
 	// awaited is what is to be sent before the request is answered, nil for nothing.
 	awaited *awaitedEvent
 }
 
-var _ native.Sandbox = (*nativeSandbox)(nil)
+var _ operatorapi.Sandbox = (*nativeSandbox)(nil)
 
-// Environments implements [native.Sandbox].
-func (n *nativeSandbox) Environments() (enabled []native.Environment) {
+// Environments implements [operatorapi.Sandbox].
+func (n *nativeSandbox) Environments() (enabled []operatorapi.Environment) {
 	for _, market := range n.who.sandbox.Markets {
 		e := n.who.sandbox.Environments[market]
 		if market.Operator == n.api.Operator && e.Enabled {
-			enabled = append(enabled, native.Environment{Country: market.Country, Currency: e.Currency, Vague: e.Vague, Quirks: e.Quirks})
+			enabled = append(enabled, operatorapi.Environment{Country: market.Country, Currency: e.Currency, Vague: e.Vague, Quirks: e.Quirks})
 		}
 	}
 	return enabled
 }
 
-// Balance implements [native.Sandbox].
+// Balance implements [operatorapi.Sandbox].
 func (n *nativeSandbox) Balance(ctx context.Context, currency payments.Currency) (int64, error) {
 	return n.server.ledger.FloatBalance(ctx, n.who.sandbox.Tenant, currency)
 }
 
-// Holder implements [native.Sandbox]. A number that no SIM has exists where the sandbox lets unknown numbers pay.
-func (n *nativeSandbox) Holder(ctx context.Context, e native.Environment, msisdn string) (native.Holder, error) {
+// Holder implements [operatorapi.Sandbox]. A number that no SIM has exists where the sandbox lets unknown numbers pay.
+func (n *nativeSandbox) Holder(ctx context.Context, e operatorapi.Environment, msisdn string) (operatorapi.Holder, error) {
 	sandbox, market := n.who.sandbox, sandboxes.Market{Operator: n.api.Operator, Country: e.Country}
 	sim, err := n.server.ledger.FindHolder(ctx, sandbox.Tenant, msisdn)
 	switch {
 	case err == nil:
-		return native.Holder{Name: sim.Name, Active: !sim.Blocked}, nil
+		return operatorapi.Holder{Name: sim.Name, Active: !sim.Blocked}, nil
 	case !errors.Is(err, ledger.ErrNotFound):
-		return native.Holder{}, err
+		return operatorapi.Holder{}, err
 	}
 	facts := payments.DisbursementFacts{
 		Policy: sandbox.Environments[market].UnknownPolicy, TestNumber: testNumberIn(sandbox, market, msisdn),
 	}
 	switch facts.Outcome() {
 	case payments.UnknownMSISDN:
-		return native.Holder{}, native.Refuse(native.NotFound)
+		return operatorapi.Holder{}, operatorapi.Refuse(operatorapi.NotFound)
 	case payments.AccountBlocked:
-		return native.Holder{}, nil
+		return operatorapi.Holder{}, nil
 	}
-	return native.Holder{Active: true}, nil
+	return operatorapi.Holder{Active: true}, nil
 }
 
-// MayCall implements [native.Sandbox].
+// MayCall implements [operatorapi.Sandbox].
 func (n *nativeSandbox) MayCall(url string) bool {
 	sandbox := n.who.sandbox
-	allowed, _ := native.CallbackRules{Hosts: sandbox.CallbackHosts, WebhookHost: sandbox.WebhookHost, Namespace: sandbox.Namespace}.Allow(url)
+	allowed, _ := operatorapi.CallbackRules{Hosts: sandbox.CallbackHosts, WebhookHost: sandbox.WebhookHost, Namespace: sandbox.Namespace}.Allow(url)
 	return allowed
 }
 
-// Text implements [native.Sandbox].
+// Text implements [operatorapi.Sandbox].
 func (n *nativeSandbox) Text() (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(n.server.random, b[:]); err != nil {
@@ -300,7 +300,7 @@ func (n *nativeSandbox) Text() (string, error) {
 	return fmt.Sprintf("%x", b), nil
 }
 
-// Now implements [native.Sandbox].
+// Now implements [operatorapi.Sandbox].
 func (n *nativeSandbox) Now(ctx context.Context) (time.Time, error) {
 	if !n.who.sandbox.Clocked {
 		return n.server.now(), nil

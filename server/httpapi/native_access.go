@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -23,7 +23,7 @@ func (n *nativeSandbox) enter(ctx context.Context, r *http.Request) error {
 	key := n.api.Key(r)
 	if key == "" {
 		n.server.metrics.AuthFailed(telemetry.AuthMissing)
-		return native.Refuse(native.KeyMissing)
+		return operatorapi.Refuse(operatorapi.KeyMissing)
 	}
 	if n.find(r, hashOf(key)) {
 		return nil
@@ -36,7 +36,7 @@ func (n *nativeSandbox) enter(ctx context.Context, r *http.Request) error {
 		return nil
 	}
 	n.server.metrics.AuthFailed(telemetry.AuthInvalid)
-	return native.Refuse(native.KeyInvalid)
+	return operatorapi.Refuse(operatorapi.KeyInvalid)
 }
 
 func (n *nativeSandbox) find(r *http.Request, key sandboxes.KeyHash) bool {
@@ -52,42 +52,42 @@ func (n *nativeSandbox) find(r *http.Request, key sandboxes.KeyHash) bool {
 }
 
 // user finds who makes a request, if the call asks for that.
-func (n *nativeSandbox) user(ctx context.Context, r *http.Request, route *native.Route) (native.User, error) {
+func (n *nativeSandbox) user(ctx context.Context, r *http.Request, route *operatorapi.Route) (operatorapi.User, error) {
 	switch route.Access {
-	case native.ByUser:
+	case operatorapi.ByUser:
 		id, password, given := r.BasicAuth()
 		if !given {
-			return native.User{}, native.Refuse(native.UserInvalid)
+			return operatorapi.User{}, operatorapi.Refuse(operatorapi.UserInvalid)
 		}
 		return n.userWith(ctx, id, password)
-	case native.ByToken:
+	case operatorapi.ByToken:
 		token, given := bearer(r)
 		if !given {
-			return native.User{}, native.Refuse(native.TokenInvalid)
+			return operatorapi.User{}, operatorapi.Refuse(operatorapi.TokenInvalid)
 		}
 		return n.userOf(ctx, hashOf(token), route.Product)
 	}
-	return native.User{}, nil
+	return operatorapi.User{}, nil
 }
 
 // userWith finds a user by its password: the one of the credentials Secret, or one that was made through the API.
-func (n *nativeSandbox) userWith(ctx context.Context, id, password string) (native.User, error) {
+func (n *nativeSandbox) userWith(ctx context.Context, id, password string) (operatorapi.User, error) {
 	id = strings.ToLower(id)
 	if n.digest.MatchesUser(id, password) {
-		return native.User{ID: id}, nil
+		return operatorapi.User{ID: id}, nil
 	}
 	found, err := n.made(ctx, id)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return native.User{}, native.Refuse(native.UserInvalid)
+		return operatorapi.User{}, operatorapi.Refuse(operatorapi.UserInvalid)
 	}
 	if err != nil {
-		return native.User{}, err
+		return operatorapi.User{}, err
 	}
 	hash := hashOf(password)
 	if found.SecretHash == nil || subtle.ConstantTimeCompare(found.SecretHash, hash[:]) != 1 {
-		return native.User{}, native.Refuse(native.UserInvalid)
+		return operatorapi.User{}, operatorapi.Refuse(operatorapi.UserInvalid)
 	}
-	return native.User{ID: id, CallbackHost: found.CallbackHost}, nil
+	return operatorapi.User{ID: id, CallbackHost: found.CallbackHost}, nil
 }
 
 // made finds a user that was made through the API, with an API key that is still valid.
@@ -110,18 +110,18 @@ func (n *nativeSandbox) holds(key sandboxes.KeyHash) bool {
 }
 
 // userOf finds the user of a token.
-func (n *nativeSandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product string) (native.User, error) {
+func (n *nativeSandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product string) (operatorapi.User, error) {
 	token, err := n.token(ctx, hash)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return native.User{}, native.Refuse(native.TokenInvalid)
+		return operatorapi.User{}, operatorapi.Refuse(operatorapi.TokenInvalid)
 	}
 	if err != nil {
-		return native.User{}, err
+		return operatorapi.User{}, err
 	}
 	if token.Operator != n.api.Operator || token.Product != product || !n.holds(token.MadeWith) {
-		return native.User{}, native.Refuse(native.TokenInvalid)
+		return operatorapi.User{}, operatorapi.Refuse(operatorapi.TokenInvalid)
 	}
-	return native.User{ID: token.UserID, CallbackHost: token.CallbackHost}, nil
+	return operatorapi.User{ID: token.UserID, CallbackHost: token.CallbackHost}, nil
 }
 
 // token finds a valid token. In a sandbox with a clock of its own, the database is asked each time: the clock may have moved.
@@ -175,33 +175,33 @@ func (k *knownTokens) keep(token ledger.NativeToken, sandbox *sandboxes.Sandbox,
 	k.byID[token.Hash] = knownToken{token, sandbox.Tenant, sandbox.ConfigVersion, until}
 }
 
-// IssueToken implements [native.Sandbox].
-func (n *nativeSandbox) IssueToken(ctx context.Context, token, product string, u native.User, lifetime time.Duration) error {
+// IssueToken implements [operatorapi.Sandbox].
+func (n *nativeSandbox) IssueToken(ctx context.Context, token, product string, u operatorapi.User, lifetime time.Duration) error {
 	return n.server.ledger.AddNativeToken(ctx, n.who.sandbox.Tenant, ledger.NativeToken{
 		Hash: hashOf(token), Operator: n.api.Operator, Product: product, UserID: u.ID, MadeWith: n.who.key, CallbackHost: u.CallbackHost,
 		Lifetime: lifetime,
 	})
 }
 
-// AddUser implements [native.Sandbox].
-func (n *nativeSandbox) AddUser(ctx context.Context, u native.User) error {
+// AddUser implements [operatorapi.Sandbox].
+func (n *nativeSandbox) AddUser(ctx context.Context, u operatorapi.User) error {
 	uuid, ok := parseUUID(u.ID)
 	if !ok {
-		return native.Refuse(native.Invalid)
+		return operatorapi.Refuse(operatorapi.Invalid)
 	}
 	if u.ID == n.digest.User {
-		return native.Refuse(native.Duplicate)
+		return operatorapi.Refuse(operatorapi.Duplicate)
 	}
 	added, err := n.server.ledger.AddNativeUser(ctx, n.who.sandbox.Tenant, ledger.NativeUser{
 		Operator: n.api.Operator, ID: uuid, MadeWith: n.who.key, CallbackHost: u.CallbackHost,
 	})
 	if err == nil && !added {
-		return native.Refuse(native.Duplicate)
+		return operatorapi.Refuse(operatorapi.Duplicate)
 	}
 	return err
 }
 
-// SetPassword implements [native.Sandbox].
+// SetPassword implements [operatorapi.Sandbox].
 func (n *nativeSandbox) SetPassword(ctx context.Context, id, password string) error {
 	found, err := n.made(ctx, id)
 	if err != nil {
@@ -211,10 +211,10 @@ func (n *nativeSandbox) SetPassword(ctx context.Context, id, password string) er
 	return n.server.ledger.SetNativeUserSecret(ctx, n.who.sandbox.Tenant, n.api.Operator, found.ID, hash[:])
 }
 
-// FindUser implements [native.Sandbox].
-func (n *nativeSandbox) FindUser(ctx context.Context, id string) (native.User, error) {
+// FindUser implements [operatorapi.Sandbox].
+func (n *nativeSandbox) FindUser(ctx context.Context, id string) (operatorapi.User, error) {
 	found, err := n.made(ctx, id)
-	return native.User{ID: id, CallbackHost: found.CallbackHost}, err
+	return operatorapi.User{ID: id, CallbackHost: found.CallbackHost}, err
 }
 
 // parseUUID reads a UUID in its usual form.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/cauri-dev/cauri/server/faults"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -24,7 +24,7 @@ func (n *nativeSandbox) disturbCall(ctx context.Context) error {
 }
 
 // disturbOrder lets faults act on a call that records a transaction, of which p knows the rest.
-func (n *nativeSandbox) disturbOrder(ctx context.Context, sandbox *sandboxes.Sandbox, o *native.Order, p faults.Place) error {
+func (n *nativeSandbox) disturbOrder(ctx context.Context, sandbox *sandboxes.Sandbox, o *operatorapi.Order, p faults.Place) error {
 	if !hasAnswerFaults(sandbox) {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (n *nativeSandbox) disturbOrder(ctx context.Context, sandbox *sandboxes.San
 
 // disturbTold lets a fault act on what the operator tells of a transaction that has its outcome. It acts once for the transaction, and goes
 // on as often as that is asked for.
-func (n *nativeSandbox) disturbTold(ctx context.Context, told *native.Payment) error {
+func (n *nativeSandbox) disturbTold(ctx context.Context, told *operatorapi.Payment) error {
 	s, sandbox, t := n.server, n.who.sandbox, told.Transaction
 	if !t.Status.Terminal() || !slices.ContainsFunc(sandbox.Faults, func(f faults.Fault) bool { return f.Operator != nil }) {
 		return nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
 // The document of an operator's own API has each of its calls, with how sure we are of it, and anybody may read it.
@@ -60,12 +60,12 @@ func TestDocumentsOfOperators(t *testing.T) {
 				t.Errorf("%s %s has the id %s of another call", r.Method, r.Path, o.OperationID)
 			}
 			for _, why := range api.Refusals(&r) {
-				if status := strconv.Itoa(api.Refuse(native.Refuse(why)).Status); o.Responses[status] == nil {
+				if status := strconv.Itoa(api.Refuse(operatorapi.Refuse(why)).Status); o.Responses[status] == nil {
 					t.Errorf("%s %s has no answer %s for %s", r.Method, r.Path, status, why)
 				}
 			}
 			ids[o.OperationID] = true
-			if (r.Access == native.ByKey) != (o.Security == nil) {
+			if (r.Access == operatorapi.ByKey) != (o.Security == nil) {
 				t.Errorf("%s %s needs %v", r.Method, r.Path, o.Security)
 			}
 			inPath := 0

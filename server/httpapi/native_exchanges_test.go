@@ -23,7 +23,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -55,7 +55,7 @@ func TestExchangesOfOperators(t *testing.T) {
 }
 
 // replay sends the requests of a file one after the other to a sandbox of its own.
-func replay(t *testing.T, api *native.API, file string, seen *coverage) {
+func replay(t *testing.T, api *operatorapi.API, file string, seen *coverage) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ type conversation struct {
 	fill  func(name string) string // makes what is not known yet
 }
 
-func newConversation(t *testing.T, api *native.API) *conversation {
+func newConversation(t *testing.T, api *operatorapi.API) *conversation {
 	w := newFixture(t)
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 5000}
 	w.config.CallbackHosts = []string{"shop.example"}
@@ -274,16 +274,16 @@ func (c *conversation) named(text string) string {
 
 // coverage compares exchanges with the description of an API, and notes what they show.
 type coverage struct {
-	api     *native.API
+	api     *operatorapi.API
 	mu      sync.Mutex
 	files   int
 	schema  map[string]*jsonschema.Schema // by method, path, and status or "body"
 	calls   map[string]bool
-	refused map[native.Why]bool
+	refused map[operatorapi.Why]bool
 }
 
-func newCoverage(t *testing.T, api *native.API) *coverage {
-	c := &coverage{api: api, schema: map[string]*jsonschema.Schema{}, calls: map[string]bool{}, refused: map[native.Why]bool{}}
+func newCoverage(t *testing.T, api *operatorapi.API) *coverage {
+	c := &coverage{api: api, schema: map[string]*jsonschema.Schema{}, calls: map[string]bool{}, refused: map[operatorapi.Why]bool{}}
 	encoded, err := json.Marshal(api.Document())
 	if err != nil {
 		t.Fatal(err)
@@ -326,16 +326,16 @@ func newCoverage(t *testing.T, api *native.API) *coverage {
 }
 
 // statuses are those that a call is answered with.
-func (c *coverage) statuses(r *native.Route) []int {
+func (c *coverage) statuses(r *operatorapi.Route) []int {
 	all := []int{r.Doc.Status}
 	for _, why := range c.api.Refusals(r) {
-		all = append(all, c.api.Refuse(native.Refuse(why)).Status)
+		all = append(all, c.api.Refuse(operatorapi.Refuse(why)).Status)
 	}
 	return all
 }
 
 // routeOf is the call of a path; nil for none.
-func (c *coverage) routeOf(method, path string) *native.Route {
+func (c *coverage) routeOf(method, path string) *operatorapi.Route {
 	for i := range c.api.Routes {
 		r := &c.api.Routes[i]
 		form := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(r.Path, `[^/]+`)
@@ -357,7 +357,7 @@ func (c *coverage) note(t *testing.T, title string, e exchanged) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, why := range c.whys() {
-		answer := c.api.Refuse(native.Refuse(why))
+		answer := c.api.Refuse(operatorapi.Refuse(why))
 		text, _ := json.Marshal(answer.Body)
 		if answer.Status == e.answer.StatusCode && (answer.Body == nil && len(e.body) == 0 || bytes.Equal(text, e.body)) {
 			c.refused[why] = true
@@ -429,7 +429,7 @@ func undescribed(schema *jsonschema.Schema, value any) string {
 }
 
 // whys are the reasons of all calls.
-func (c *coverage) whys() (all []native.Why) {
+func (c *coverage) whys() (all []operatorapi.Why) {
 	for i := range c.api.Routes {
 		for _, why := range c.api.Refusals(&c.api.Routes[i]) {
 			if !slices.Contains(all, why) {
@@ -437,7 +437,7 @@ func (c *coverage) whys() (all []native.Why) {
 			}
 		}
 	}
-	return append(all, native.NoRoute)
+	return append(all, operatorapi.NoRoute)
 }
 
 func (c *coverage) check(t *testing.T) {

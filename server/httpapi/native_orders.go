@@ -13,14 +13,14 @@ import (
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // recordNative records a transaction once. A taken reference is a duplicate, whatever took it: no operator repeats an answer.
 func (n *nativeSandbox) recordNative(
-	ctx context.Context, kind payments.Type, o native.Order, try func(context.Context, *sandboxes.Sandbox, *intent) (recorded, error),
+	ctx context.Context, kind payments.Type, o operatorapi.Order, try func(context.Context, *sandboxes.Sandbox, *intent) (recorded, error),
 ) error {
 	asked := newIntent(kind, o.Reference, func(string) []byte { return ledger.NativeHash(o.Operation) })
 	made, replayed, err := n.server.once(ctx, n.who, asked, func(ctx context.Context, sandbox *sandboxes.Sandbox) (recorded, error) {
@@ -30,7 +30,7 @@ func (n *nativeSandbox) recordNative(
 		return err
 	}
 	if replayed {
-		return native.Refuse(native.Duplicate)
+		return operatorapi.Refuse(operatorapi.Duplicate)
 	}
 	n.awaited = made.event
 	if o.CallbackURL != "" {
@@ -40,7 +40,7 @@ func (n *nativeSandbox) recordNative(
 }
 
 // additions are what is kept beside the transaction of an order.
-func (n *nativeSandbox) additions(sandbox *sandboxes.Sandbox, o native.Order) (ledger.Additions, error) {
+func (n *nativeSandbox) additions(sandbox *sandboxes.Sandbox, o operatorapi.Order) (ledger.Additions, error) {
 	all := n.who.additions(sandbox, o.Reference)
 	sent, err := json.Marshal(o.Sent)
 	if err != nil {
@@ -60,8 +60,8 @@ func optional(text string) *string {
 	return &text
 }
 
-// Collect implements [native.Sandbox].
-func (n *nativeSandbox) Collect(ctx context.Context, o native.Order) error {
+// Collect implements [operatorapi.Sandbox].
+func (n *nativeSandbox) Collect(ctx context.Context, o operatorapi.Order) error {
 	s := n.server
 	return n.recordNative(ctx, payments.Collection, o, func(
 		ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
@@ -103,8 +103,8 @@ func (n *nativeSandbox) asParty(c *ledger.NewCollection, party *payments.TestNum
 	c.TestBehavior = party.Behavior
 }
 
-// Disburse implements [native.Sandbox].
-func (n *nativeSandbox) Disburse(ctx context.Context, o native.Order) error {
+// Disburse implements [operatorapi.Sandbox].
+func (n *nativeSandbox) Disburse(ctx context.Context, o operatorapi.Order) error {
 	s := n.server
 	return n.recordNative(ctx, payments.Disbursement, o, func(
 		ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
@@ -135,8 +135,8 @@ func (n *nativeSandbox) Disburse(ctx context.Context, o native.Order) error {
 	})
 }
 
-// Refund implements [native.Sandbox].
-func (n *nativeSandbox) Refund(ctx context.Context, o native.Order) error {
+// Refund implements [operatorapi.Sandbox].
+func (n *nativeSandbox) Refund(ctx context.Context, o operatorapi.Order) error {
 	s := n.server
 	return n.recordNative(ctx, payments.Refund, o, func(
 		ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
@@ -170,21 +170,21 @@ func (n *nativeSandbox) Refund(ctx context.Context, o native.Order) error {
 	})
 }
 
-// Find implements [native.Sandbox].
-func (n *nativeSandbox) Find(ctx context.Context, reference string, operations ...string) (native.Payment, error) {
+// Find implements [operatorapi.Sandbox].
+func (n *nativeSandbox) Find(ctx context.Context, reference string, operations ...string) (operatorapi.Payment, error) {
 	if !isReference(reference) {
-		return native.Payment{}, native.Refuse(native.NotFound)
+		return operatorapi.Payment{}, operatorapi.Refuse(operatorapi.NotFound)
 	}
 	t, sent, err := n.server.ledger.FindNative(ctx, n.who.sandbox.Tenant, reference)
 	if err != nil {
-		return native.Payment{}, err
+		return operatorapi.Payment{}, err
 	}
 	if t.Operator != n.api.Operator || !slices.Contains(operations, t.NativeCall) {
-		return native.Payment{}, native.Refuse(native.NotFound)
+		return operatorapi.Payment{}, operatorapi.Refuse(operatorapi.NotFound)
 	}
 	market := sandboxes.Market{Operator: t.Operator, Country: t.Country}
-	p := native.Payment{
-		Transaction: t, Operation: t.NativeCall, Sent: sent, Telling: native.Telling{Vague: n.who.sandbox.Environments[market].Vague},
+	p := operatorapi.Payment{
+		Transaction: t, Operation: t.NativeCall, Sent: sent, Telling: operatorapi.Telling{Vague: n.who.sandbox.Environments[market].Vague},
 	}
 	return p, n.disturbTold(ctx, &p)
 }
@@ -194,17 +194,17 @@ func isReference(text string) bool {
 	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= 80 && !strings.ContainsRune(text, 0)
 }
 
-// FindCollection implements [native.Sandbox].
+// FindCollection implements [operatorapi.Sandbox].
 func (n *nativeSandbox) FindCollection(ctx context.Context, reference string) (*payments.Transaction, error) {
 	if !isReference(reference) {
-		return nil, native.Refuse(native.NotFound)
+		return nil, operatorapi.Refuse(operatorapi.NotFound)
 	}
 	t, _, err := n.server.ledger.FindReference(ctx, n.who.sandbox.Tenant, reference)
 	if err == nil && (t.Type != payments.Collection || t.Operator != n.api.Operator) {
 		err = ledger.ErrNotFound
 	}
 	if errors.Is(err, ledger.ErrNotFound) {
-		return nil, native.Refuse(native.NotFound)
+		return nil, operatorapi.Refuse(operatorapi.NotFound)
 	}
 	return t, err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -51,7 +51,7 @@ func TestStrangersGetNothingFromOperators(t *testing.T) {
 	if err := chi.Walk(httpapi.New(httpapi.Options{}).Routes(), walk); err != nil {
 		t.Fatal(err)
 	}
-	unknown := native.Route{Method: http.MethodDelete, Path: "/collection/v1_0/requesttopay"}
+	unknown := operatorapi.Route{Method: http.MethodDelete, Path: "/collection/v1_0/requesttopay"}
 	for _, route := range append(operators.NativeAPI(payments.MTN).Routes, unknown) {
 		if n := served[route.Method+" /operators/mtn"+route.Path]; n != 2 && route.Handle != nil {
 			t.Errorf("%s %s is served in %d forms of its path, want 2", route.Method, route.Path, n)
@@ -78,12 +78,12 @@ func TestStrangersGetNothingFromOperators(t *testing.T) {
 		switch {
 		case route.Handle == nil:
 			m.send(route.Method, path, "", nil).is(t, http.StatusNotFound, noRoute)
-		case route.Access == native.ByToken:
+		case route.Access == operatorapi.ByToken:
 			for what, token := range wrongTokens {
 				check(m, m.base, `{"error":"invalid_token"}`, "a token that is "+what, map[string]string{"Authorization": token})
 			}
 			check(m, m.base, `{"error":"invalid_token"}`, "a token of another product", map[string]string{"Authorization": ofProduct[route.Product]})
-		case route.Access == native.ByUser:
+		case route.Access == operatorapi.ByUser:
 			for _, pair := range [][2]string{{"", ""}, {m.User, "wrong"}, {other.User, other.UserKey}, {newReference(), m.UserKey}, {m.User, ""}} {
 				m.token(route.Product, pair[0], pair[1]).is(t, http.StatusUnauthorized, `{"error":"login_failed"}`)
 			}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -31,7 +31,7 @@ type mtn struct {
 	w      *fixture
 	base   string
 	target string
-	native.Credentials
+	operatorapi.Credentials
 	tokens map[string]string // by product
 }
 

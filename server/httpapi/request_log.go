@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -24,7 +24,7 @@ import (
 type loggedRequest struct {
 	who      session            // whose request it is; without a sandbox: nobody's
 	stranger *sandboxes.Sandbox // to which it was made without a valid key; nil for none
-	native   *native.API        // that it was made to; nil for Cauri's own
+	native   *operatorapi.API   // that it was made to; nil for Cauri's own
 	code     string             // of the error that it was answered with
 	sent     sentBody
 	answered []byte // the beginning of the answer's body
@@ -178,7 +178,7 @@ func keeperOf(r *http.Request) *requests.Keeper {
 }
 
 // nativeFields are the fields that the request log keeps of an operator's own API.
-func nativeFields(api *native.API) requests.Fields {
+func nativeFields(api *operatorapi.API) requests.Fields {
 	all := requests.Fields{}
 	for _, name := range api.Logged {
 		all[name] = true

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
 // Every call and every fact says which test holds it, and the page of fidelity has the present tables.
 func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
 	var tests strings.Builder
-	for _, folder := range []string{"../httpapi", "../worker", "native", "."} {
+	for _, folder := range []string{"../httpapi", "../worker", "operatorapi", "."} {
 		files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +43,7 @@ func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
 	}
 	for _, api := range operators.NativeAPIs() {
 		for _, route := range api.Routes {
-			if !strings.HasPrefix(route.Doc.Test, native.ExchangesTest+"/") {
+			if !strings.HasPrefix(route.Doc.Test, operatorapi.ExchangesTest+"/") {
 				t.Errorf("%s %s is not held by exchanges, but by %s", route.Method, route.Path, route.Doc.Test)
 			}
 			held(route.Method+" "+route.Path, route.Doc.Test)
@@ -63,8 +63,8 @@ func TestTextsOfRequestsAreBounded(t *testing.T) {
 		"providerCallbackHost": "its host is kept, of 253 characters", "currency": "it is one of the environment", "Language": "ignored",
 		"referenceIdToRefund": "it is looked up",
 	}
-	var check func(call string, fields []native.Field)
-	check = func(call string, fields []native.Field) {
+	var check func(call string, fields []operatorapi.Field)
+	check = func(call string, fields []operatorapi.Field) {
 		for _, f := range fields {
 			check(call, f.Fields)
 			if f.Fields == nil && f.Enum == nil && f.Max == 0 && notKept[f.Name] == "" && !bounded(t, f.Pattern) {

@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/airtel"
 	"github.com/cauri-dev/cauri/server/operators/moov"
 	"github.com/cauri-dev/cauri/server/operators/mtn"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/operators/orange"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -22,8 +22,8 @@ type operator struct {
 	raw         func(*payments.Transaction) json.RawMessage
 	unavailable func(t *payments.Transaction, why string) json.RawMessage
 	newClient   func(adapter.Access) adapter.Client
-	api         *native.API // its own API, as sandboxes serve it; nil: none
-	credentials bool        // whether its API takes no payment of a store without credentials
+	api         *operatorapi.API // its own API, as sandboxes serve it; nil: none
+	credentials bool             // whether its API takes no payment of a store without credentials
 }
 
 var all = map[payments.Operator]operator{
@@ -70,8 +70,8 @@ func NewClient(name payments.Operator, a adapter.Access) adapter.Client {
 func NeedsCredentials(name payments.Operator) bool { return all[name].credentials }
 
 // NativeAPIs are the operators' own APIs that sandboxes serve, in the order of [payments.Operators].
-func NativeAPIs() []*native.API {
-	var apis []*native.API
+func NativeAPIs() []*operatorapi.API {
+	var apis []*operatorapi.API
 	for _, name := range payments.Operators {
 		if api := all[name].api; api != nil {
 			apis = append(apis, api)
@@ -81,13 +81,13 @@ func NativeAPIs() []*native.API {
 }
 
 // NativeAPI is the own API of an operator; nil for none.
-func NativeAPI(name payments.Operator) *native.API { return all[name].api }
+func NativeAPI(name payments.Operator) *operatorapi.API { return all[name].api }
 
 // CallbackBody is the body of the callback that an operator's own API owes for a transaction with an outcome, from what was sent to it; nil
 // if there is no such API. vague: a failure is told without its reason.
 func CallbackBody(t *payments.Transaction, sent json.RawMessage, vague bool) []byte {
 	if api := NativeAPI(t.Operator); api != nil {
-		return api.Callback(t, sent, native.Telling{Vague: vague}).Body
+		return api.Callback(t, sent, operatorapi.Telling{Vague: vague}).Body
 	}
 	return nil
 }

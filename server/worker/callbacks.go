@@ -7,7 +7,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
@@ -101,11 +101,11 @@ func (w *Worker) sendCallback(ctx context.Context, c *ledger.LeasedCallback) web
 	if api == nil {
 		return webhooks.Result{Err: errNoCallback}
 	}
-	allowed, publicOnly := native.CallbackRules{Hosts: c.Hosts, WebhookHost: c.WebhookHost, Namespace: c.Namespace}.Allow(c.URL)
+	allowed, publicOnly := operatorapi.CallbackRules{Hosts: c.Hosts, WebhookHost: c.WebhookHost, Namespace: c.Namespace}.Allow(c.URL)
 	if !allowed {
 		return webhooks.Result{Err: errCallbackRefused}
 	}
-	message, body := api.Callback(c.Transaction, c.Sent, native.Telling{Vague: c.Vague, Reason: reasonIn(c.Fault)}), c.Body
+	message, body := api.Callback(c.Transaction, c.Sent, operatorapi.Telling{Vague: c.Vague, Reason: reasonIn(c.Fault)}), c.Body
 	if reasonIn(c.Fault) != "" {
 		body = message.Body // what is kept stays as it is
 	}

@@ -8,7 +8,7 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -42,7 +42,7 @@ func (s *Sandbox) MTN(ctx context.Context, api *API) (*MTN, error) {
 	return m, m.login(ctx, c)
 }
 
-func (m *MTN) login(ctx context.Context, c native.Credentials) error {
+func (m *MTN) login(ctx context.Context, c operatorapi.Credentials) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.base+"/token/", nil)
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
 // The documents without their servers, encoded once in a process: tests start hundreds of servers.
@@ -39,7 +39,7 @@ func DocumentHandler30(public *url.URL) http.HandlerFunc {
 const NativeDocumentPath = "/openapi.json"
 
 // NativeDocumentHandler is [DocumentHandler] for an operator's own API, which is served below base.
-func NativeDocumentHandler(api *native.API, base string, public *url.URL) http.HandlerFunc {
+func NativeDocumentHandler(api *operatorapi.API, base string, public *url.URL) http.HandlerFunc {
 	document := sync.OnceValue(func() *static { return newStatic(MediaJSON, encoded(api.Document())) })
 	return func(w http.ResponseWriter, r *http.Request) {
 		origin, form := askedAt(r, public, base+NativeDocumentPath)

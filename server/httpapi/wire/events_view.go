@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -83,7 +83,7 @@ func CallbackDetailOf(c *ledger.CallbackDetail, declared faults.Set) EventDetail
 	view := EventDetailOf(&c.EventDetail, declared)
 	view.URL = c.URL
 	if api := operators.NativeAPI(c.Transaction.Operator); api != nil {
-		view.Method = api.Callback(c.Transaction, c.Sent, native.Telling{}).Method
+		view.Method = api.Callback(c.Transaction, c.Sent, operatorapi.Telling{}).Method
 	}
 	return view
 }

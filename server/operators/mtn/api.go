@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -27,8 +27,8 @@ const (
 )
 
 // NewAPI is MTN's own API, as its SDKs call it.
-func NewAPI() *native.API {
-	return &native.API{
+func NewAPI() *operatorapi.API {
+	return &operatorapi.API{
 		Operator: payments.MTN, Routes: routes(), Key: subscriptionKey, KeyHeader: keyHeader, Derive: deriveCredentials,
 		Refuse: refuse, Callback: newCallback, Facts: facts, Quirks: quirks, Logged: logged, SecretForm: secretForm,
 	}
@@ -62,47 +62,47 @@ func subscriptionKey(r *http.Request) string {
 	return r.URL.Query().Get("subscription-key")
 }
 
-func deriveCredentials(apiKey string) native.Credentials {
-	key, user, userKey := native.Derived(apiKey, "mtn subscription key"), native.DerivedUUID(apiKey, "mtn api user"),
-		native.Derived(apiKey, "mtn api key")
-	return native.Credentials{
+func deriveCredentials(apiKey string) operatorapi.Credentials {
+	key, user, userKey := operatorapi.Derived(apiKey, "mtn subscription key"), operatorapi.DerivedUUID(apiKey, "mtn api user"),
+		operatorapi.Derived(apiKey, "mtn api key")
+	return operatorapi.Credentials{
 		Secret: map[string]string{"mtn-subscription-key": key, "mtn-api-user": user, "mtn-api-key": userKey},
 		Key:    key, User: user, UserKey: userKey,
 	}
 }
 
 // exchanges is the test that replays the files of exchanges.
-const exchanges = native.ExchangesTest + "/mtn/"
+const exchanges = operatorapi.ExchangesTest + "/mtn/"
 
 // handler is a call of the API.
-type handler func(context.Context, native.Sandbox, *native.Request) (native.Answer, error)
+type handler func(context.Context, operatorapi.Sandbox, *operatorapi.Request) (operatorapi.Answer, error)
 
-func routes() []native.Route {
-	all := []native.Route{
+func routes() []operatorapi.Route {
+	all := []operatorapi.Route{
 		{
-			Name: "apiuser", Method: http.MethodPost, Path: "/v1_0/apiuser", Access: native.ByKey, Handle: addUser,
-			Doc: native.Doc{
-				Summary: "Makes an API user, with the X-Reference-Id as its id", Mark: native.Documented, Source: "MTN portal, API description",
-				Headers: []native.Field{referenceField},
+			Name: "apiuser", Method: http.MethodPost, Path: "/v1_0/apiuser", Access: operatorapi.ByKey, Handle: addUser,
+			Doc: operatorapi.Doc{
+				Summary: "Makes an API user, with the X-Reference-Id as its id", Mark: operatorapi.Documented, Source: "MTN portal, API description",
+				Headers: []operatorapi.Field{referenceField},
 				Body:    `{"providerCallbackHost": "shop.example"}`, Request: hostFields, Status: http.StatusCreated,
-				Refused: []native.Why{native.Invalid, native.Duplicate}, Test: exchanges + "provisioning",
+				Refused: []operatorapi.Why{operatorapi.Invalid, operatorapi.Duplicate}, Test: exchanges + "provisioning",
 			},
 		},
 		{
-			Name: "apikey", Method: http.MethodPost, Path: "/v1_0/apiuser/{id}/apikey", Access: native.ByKey, Handle: newUserKey,
-			Doc: native.Doc{
-				Summary: "Makes an API key for an API user; the one before stops working", Mark: native.Documented,
+			Name: "apikey", Method: http.MethodPost, Path: "/v1_0/apiuser/{id}/apikey", Access: operatorapi.ByKey, Handle: newUserKey,
+			Doc: operatorapi.Doc{
+				Summary: "Makes an API key for an API user; the one before stops working", Mark: operatorapi.Documented,
 				Source: "MTN portal, API description", Status: http.StatusCreated,
 				Answer: `{"apiKey": "f1db798c98df4bcf83b538175893bbf0"}`, Response: keyFields,
-				Refused: []native.Why{native.NotFound}, Test: exchanges + "provisioning",
+				Refused: []operatorapi.Why{operatorapi.NotFound}, Test: exchanges + "provisioning",
 			},
 		},
 		{
-			Name: "apiuser", Method: http.MethodGet, Path: "/v1_0/apiuser/{id}", Access: native.ByKey, Handle: getUser,
-			Doc: native.Doc{
-				Summary: "An API user", Mark: native.Documented, Source: "MTN portal, API description", Status: http.StatusOK,
+			Name: "apiuser", Method: http.MethodGet, Path: "/v1_0/apiuser/{id}", Access: operatorapi.ByKey, Handle: getUser,
+			Doc: operatorapi.Doc{
+				Summary: "An API user", Mark: operatorapi.Documented, Source: "MTN portal, API description", Status: http.StatusOK,
 				Answer: `{"providerCallbackHost": "shop.example", "targetEnvironment": "sandbox"}`, Response: userFields,
-				Refused: []native.Why{native.NotFound}, Test: exchanges + "provisioning",
+				Refused: []operatorapi.Why{operatorapi.NotFound}, Test: exchanges + "provisioning",
 			},
 		},
 	}
@@ -115,37 +115,37 @@ func routes() []native.Route {
 }
 
 // sharedRoutes are those that each product has.
-func sharedRoutes(product string) []native.Route {
+func sharedRoutes(product string) []operatorapi.Route {
 	const holder = "/v1_0/accountholder/{type}/{holder}"
 	at := "/" + product
-	shared := []native.Route{
+	shared := []operatorapi.Route{
 		{
-			Name: "token", Method: http.MethodPost, Path: at + "/token", Access: native.ByUser, Product: product, Handle: issueToken,
-			Doc: native.Doc{
-				Summary: "An access token of the product, for an hour", Mark: native.Documented, Source: "MTN portal, API description",
+			Name: "token", Method: http.MethodPost, Path: at + "/token", Access: operatorapi.ByUser, Product: product, Handle: issueToken,
+			Doc: operatorapi.Doc{
+				Summary: "An access token of the product, for an hour", Mark: operatorapi.Documented, Source: "MTN portal, API description",
 				Status: http.StatusOK, Answer: `{"access_token": "eyJ0eXAi.eyJjbGll.MDEyMzQ1", "token_type": "access_token", "expires_in": 3600}`,
 				Response: tokenFields, Test: exchanges + "token",
 			},
 		},
 		{
 			Name: "balance", Method: http.MethodGet, Path: at + "/v1_0/account/balance", Handle: inTarget(balance),
-			Doc: native.Doc{
-				Summary: "The float of the environment", Mark: native.Documented, Source: "MTN portal; recorded by sandbox users",
+			Doc: operatorapi.Doc{
+				Summary: "The float of the environment", Mark: operatorapi.Documented, Source: "MTN portal; recorded by sandbox users",
 				Status: http.StatusOK, Answer: `{"availableBalance": "1000", "currency": "EUR"}`, Response: balanceFields,
-				Refused: []native.Why{wrongTarget}, Test: exchanges + "account",
+				Refused: []operatorapi.Why{wrongTarget}, Test: exchanges + "account",
 			},
 		},
 		{
 			Name: "active", Method: http.MethodGet, Path: at + holder + "/active", Handle: inTarget(active),
-			Doc: native.Doc{
-				Summary: "Whether a number has an account that is active", Mark: native.Documented, Source: "MTN portal, API description",
+			Doc: operatorapi.Doc{
+				Summary: "Whether a number has an account that is active", Mark: operatorapi.Documented, Source: "MTN portal, API description",
 				Status: http.StatusOK, Answer: `{"result": true}`, Response: activeFields, Refused: holding, Test: exchanges + "account",
 			},
 		},
 		{
 			Name: "basicuserinfo", Method: http.MethodGet, Path: at + holder + "/basicuserinfo", Handle: inTarget(basicUserInfo),
-			Doc: native.Doc{
-				Summary: "Who has a number", Mark: native.Documented, Source: "MTN portal; recorded by sandbox users", Status: http.StatusOK,
+			Doc: operatorapi.Doc{
+				Summary: "Who has a number", Mark: operatorapi.Documented, Source: "MTN portal; recorded by sandbox users", Status: http.StatusOK,
 				Answer: `{"sub": "0", "name": "Sand Box", "given_name": "Sand", "family_name": "Box", "birthdate": "1976-08-13", ` +
 					`"locale": "sv_SE", "gender": "MALE", "updated_at": 1678355127}`,
 				Response: holderFields, Refused: holding, Test: exchanges + "account",
@@ -153,12 +153,12 @@ func sharedRoutes(product string) []native.Route {
 		},
 	}
 	if product != remittance {
-		shared = append(shared, native.Route{
+		shared = append(shared, operatorapi.Route{
 			Name: "balance", Method: http.MethodGet, Path: at + "/v1_0/account/balance/{currency}", Handle: inTarget(balance),
-			Doc: native.Doc{
-				Summary: "The float in a currency", Mark: native.Documented, Source: "MTN portal; recorded by sandbox users",
+			Doc: operatorapi.Doc{
+				Summary: "The float in a currency", Mark: operatorapi.Documented, Source: "MTN portal; recorded by sandbox users",
 				Status: http.StatusOK, Answer: `{"availableBalance": "1000", "currency": "EUR"}`, Response: balanceFields,
-				Refused: []native.Why{wrongTarget, wrongCurrency}, Test: exchanges + "account",
+				Refused: []operatorapi.Why{wrongTarget, wrongCurrency}, Test: exchanges + "account",
 			},
 		})
 	}
@@ -166,10 +166,10 @@ func sharedRoutes(product string) []native.Route {
 }
 
 // withTokens makes the routes of a product that say nothing else need a token of it.
-func withTokens(product string, routes []native.Route) []native.Route {
+func withTokens(product string, routes []operatorapi.Route) []operatorapi.Route {
 	for i := range routes {
-		if routes[i].Access == native.ByKey {
-			routes[i].Access, routes[i].Product = native.ByToken, product
+		if routes[i].Access == operatorapi.ByKey {
+			routes[i].Access, routes[i].Product = operatorapi.ByToken, product
 			routes[i].Doc.Headers = append(routes[i].Doc.Headers, targetField)
 		}
 	}
@@ -193,31 +193,31 @@ const (
 
 // What the calls refuse beside what all do.
 var (
-	ordering = []native.Why{wrongTarget, native.Invalid, wrongCurrency, wrongCallbackHost, native.NotFound, native.Duplicate}
-	holding  = []native.Why{wrongTarget, native.NotFound, notAllowed}
+	ordering = []operatorapi.Why{wrongTarget, operatorapi.Invalid, wrongCurrency, wrongCallbackHost, operatorapi.NotFound, operatorapi.Duplicate}
+	holding  = []operatorapi.Why{wrongTarget, operatorapi.NotFound, notAllowed}
 )
 
 // accepted describes a call that moves money.
-func accepted(summary, body string, fields []native.Field, test string) native.Doc {
-	return native.Doc{
-		Summary: summary, Mark: native.Documented, Source: "MTN portal, API description", Body: body, Request: fields,
+func accepted(summary, body string, fields []operatorapi.Field, test string) operatorapi.Doc {
+	return operatorapi.Doc{
+		Summary: summary, Mark: operatorapi.Documented, Source: "MTN portal, API description", Body: body, Request: fields,
 		Status: http.StatusAccepted, Test: test,
-		Headers: []native.Field{referenceField, callbackField}, Refused: ordering,
+		Headers: []operatorapi.Field{referenceField, callbackField}, Refused: ordering,
 	}
 }
 
 // told describes a call that asks what came of it.
-func told(answer string, fields []native.Field, test string) native.Doc {
-	return native.Doc{
-		Summary: "What came of it", Mark: native.Documented, Source: "MTN portal; recorded by sandbox users", Status: http.StatusOK,
-		Answer: answer, Response: fields, Refused: []native.Why{wrongTarget, native.NotFound}, Test: test,
+func told(answer string, fields []operatorapi.Field, test string) operatorapi.Doc {
+	return operatorapi.Doc{
+		Summary: "What came of it", Mark: operatorapi.Documented, Source: "MTN portal; recorded by sandbox users", Status: http.StatusOK,
+		Answer: answer, Response: fields, Refused: []operatorapi.Why{wrongTarget, operatorapi.NotFound}, Test: test,
 	}
 }
 
-func collectionRoutes() []native.Route {
+func collectionRoutes() []operatorapi.Route {
 	const pay, withdraw = "/collection/v1_0/requesttopay", "/collection/v1_0/requesttowithdraw"
 	const status = "/{reference}"
-	return withTokens(collection, []native.Route{
+	return withTokens(collection, []operatorapi.Route{
 		{
 			Name: payCall, Method: http.MethodPost, Path: pay, Orders: true, Handle: collect(payCall, false),
 			Doc: accepted("Asks a payer for money: a collection", payerBody, payFields, exchanges+payCall),
@@ -228,11 +228,11 @@ func collectionRoutes() []native.Route {
 		},
 		{
 			Name: "deliverynotification", Method: http.MethodPost, Path: pay + status + "/deliverynotification", Handle: inTarget(notify),
-			Doc: native.Doc{
-				Summary: "Sends the payer of a successful request a text; no text is sent here", Mark: native.Documented,
-				Source: "MTN portal, API description", Headers: []native.Field{notificationField, languageField},
+			Doc: operatorapi.Doc{
+				Summary: "Sends the payer of a successful request a text; no text is sent here", Mark: operatorapi.Documented,
+				Source: "MTN portal, API description", Headers: []operatorapi.Field{notificationField, languageField},
 				Body: `{"notificationMessage": "Thank you"}`, Request: messageFields, Status: http.StatusOK,
-				Refused: []native.Why{wrongTarget, native.Invalid, native.NotFound, notCompleted},
+				Refused: []operatorapi.Why{wrongTarget, operatorapi.Invalid, operatorapi.NotFound, notCompleted},
 				Test:    exchanges + payCall,
 			},
 		},
@@ -252,15 +252,15 @@ func collectionRoutes() []native.Route {
 	})
 }
 
-func payoutRoutes() []native.Route {
-	var all []native.Route
-	add := func(product, call, version, summary, body string, fields []native.Field, record handler) {
-		all = append(all, withTokens(product, []native.Route{{
+func payoutRoutes() []operatorapi.Route {
+	var all []operatorapi.Route
+	add := func(product, call, version, summary, body string, fields []operatorapi.Field, record handler) {
+		all = append(all, withTokens(product, []operatorapi.Route{{
 			Name: call, Method: http.MethodPost, Path: "/" + product + "/" + version + "/" + call, Handle: record, Orders: true,
 			Doc: accepted(summary, body, fields, exchanges+call),
 		}})...)
 		if version == "v1_0" {
-			all = append(all, withTokens(product, []native.Route{{
+			all = append(all, withTokens(product, []operatorapi.Route{{
 				Name: call, Method: http.MethodGet, Path: "/" + product + "/v1_0/" + call + "/{reference}", Handle: inTarget(tellStatus(call)),
 				Doc: told(payoutAnswer, paidOutFields, exchanges+call),
 			}})...)

@@ -6,28 +6,28 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
 // balance tells the float of the environment. Under the target sandbox it is told in EUR, one to one.
-func balance(ctx context.Context, s native.Sandbox, r *native.Request, t target) (native.Answer, error) {
+func balance(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (operatorapi.Answer, error) {
 	currency := t.currency()
 	if asked := r.Param("currency"); asked != "" {
 		if currency = strings.ToUpper(asked); !t.takes(currency) {
-			return native.Answer{}, native.Refuse(wrongCurrency)
+			return operatorapi.Answer{}, operatorapi.Refuse(wrongCurrency)
 		}
 	}
 	amount, err := s.Balance(ctx, t.Currency)
-	return native.Answer{Status: http.StatusOK, Body: struct {
+	return operatorapi.Answer{Status: http.StatusOK, Body: struct {
 		AvailableBalance string `json:"availableBalance"`
 		Currency         string `json:"currency"`
 	}{strconv.FormatInt(amount, 10), currency}}, err
 }
 
 // holderOf finds who the holder of a path is. Only numbers have accounts here.
-func holderOf(ctx context.Context, s native.Sandbox, r *native.Request, t target) (holder native.Holder, err error) {
+func holderOf(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (holder operatorapi.Holder, err error) {
 	kind, name := strings.ToLower(r.Param("type")), strings.ToLower(r.Param("holder"))
-	err = native.Refuse(native.NotFound)
+	err = operatorapi.Refuse(operatorapi.NotFound)
 	if msisdn, wrong := msisdnFrom(name); wrong == nil && kind == "msisdn" {
 		holder, err = s.Holder(ctx, t.Environment, msisdn)
 		name = strings.TrimPrefix(msisdn, "+")
@@ -37,27 +37,27 @@ func holderOf(ctx context.Context, s native.Sandbox, r *native.Request, t target
 		return holder, err
 	}
 	if why == inactiveHolder {
-		return native.Holder{}, nil
+		return operatorapi.Holder{}, nil
 	}
-	return native.Holder{}, native.Refuse(why)
+	return operatorapi.Holder{}, operatorapi.Refuse(why)
 }
 
-func active(ctx context.Context, s native.Sandbox, r *native.Request, t target) (native.Answer, error) {
+func active(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (operatorapi.Answer, error) {
 	holder, err := holderOf(ctx, s, r, t)
-	return native.Answer{Status: http.StatusOK, Body: map[string]bool{"result": holder.Active}}, err
+	return operatorapi.Answer{Status: http.StatusOK, Body: map[string]bool{"result": holder.Active}}, err
 }
 
 // basicUserInfo tells who has a number: the name of the test client, and what MTN's own sandbox tells of everybody (o).
-func basicUserInfo(ctx context.Context, s native.Sandbox, r *native.Request, t target) (native.Answer, error) {
+func basicUserInfo(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (operatorapi.Answer, error) {
 	holder, err := holderOf(ctx, s, r, t)
 	if err != nil {
-		return native.Answer{}, err
+		return operatorapi.Answer{}, err
 	}
 	given, family := "Sand", "Box"
 	if holder.Name != "" {
 		given, family, _ = strings.Cut(holder.Name, "-")
 	}
-	return native.Answer{Status: http.StatusOK, Body: struct {
+	return operatorapi.Answer{Status: http.StatusOK, Body: struct {
 		Sub        string `json:"sub"`
 		Name       string `json:"name"`
 		GivenName  string `json:"given_name"`

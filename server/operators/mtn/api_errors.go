@@ -3,16 +3,16 @@ package mtn
 import (
 	"net/http"
 
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
 // The refusals that only MTN knows.
 const (
-	wrongTarget       native.Why = "wrong_target_environment"
-	wrongCurrency     native.Why = "wrong_currency"
-	wrongCallbackHost native.Why = "wrong_callback_host"
-	notAllowed        native.Why = "not_allowed"
-	notCompleted      native.Why = "not_completed"
+	wrongTarget       operatorapi.Why = "wrong_target_environment"
+	wrongCurrency     operatorapi.Why = "wrong_currency"
+	wrongCallbackHost operatorapi.Why = "wrong_callback_host"
+	notAllowed        operatorapi.Why = "not_allowed"
+	notCompleted      operatorapi.Why = "not_completed"
 )
 
 // applicationError is an error of MTN's application (o).
@@ -48,22 +48,22 @@ func gateway(status int, message string) refusal {
 const codeUnavailable, textUnavailable = "SERVICE_UNAVAILABLE", "Service temporarily unavailable, try again later."
 
 // refusals are what MTN answers: o, but where it says otherwise.
-var refusals = map[native.Why]refusal{
-	native.KeyMissing: gateway(http.StatusUnauthorized, "Access denied due to missing subscription key. Make sure to include subscription "+
+var refusals = map[operatorapi.Why]refusal{
+	operatorapi.KeyMissing: gateway(http.StatusUnauthorized, "Access denied due to missing subscription key. Make sure to include subscription "+
 		"key when making requests to an API."),
-	native.KeyInvalid: gateway(http.StatusUnauthorized, "Access denied due to invalid subscription key. Make sure to provide a valid key "+
+	operatorapi.KeyInvalid: gateway(http.StatusUnauthorized, "Access denied due to invalid subscription key. Make sure to provide a valid key "+
 		"for an active subscription."),
-	native.UserInvalid: {http.StatusUnauthorized, oauthError{"login_failed"}}, // t
+	operatorapi.UserInvalid: {http.StatusUnauthorized, oauthError{"login_failed"}}, // t
 	// a. The vendor's PHP SDK takes a 401 with a statusCode for a problem of the key, and any other for an expired token.
-	native.TokenInvalid: {http.StatusUnauthorized, oauthError{"invalid_token"}},
-	native.NoRoute:      gateway(http.StatusNotFound, "Resource not found"),
-	native.NotFound:     application(http.StatusNotFound, "RESOURCE_NOT_FOUND", "Requested resource was not found."),
-	native.Invalid:      {http.StatusBadRequest, nil}, // a: the body was not observed, and clients go by the status
-	native.Duplicate: application(http.StatusConflict, "RESOURCE_ALREADY_EXIST",
+	operatorapi.TokenInvalid: {http.StatusUnauthorized, oauthError{"invalid_token"}},
+	operatorapi.NoRoute:      gateway(http.StatusNotFound, "Resource not found"),
+	operatorapi.NotFound:     application(http.StatusNotFound, "RESOURCE_NOT_FOUND", "Requested resource was not found."),
+	operatorapi.Invalid:      {http.StatusBadRequest, nil}, // a: the body was not observed, and clients go by the status
+	operatorapi.Duplicate: application(http.StatusConflict, "RESOURCE_ALREADY_EXIST",
 		"Duplicated reference id. Creation of resource failed."),
-	native.TooMany:     gateway(http.StatusTooManyRequests, "Rate limit is exceeded. Try again later."), // a
-	native.Unavailable: application(http.StatusServiceUnavailable, codeUnavailable, textUnavailable),
-	native.Internal: application(http.StatusInternalServerError, internalError,
+	operatorapi.TooMany:     gateway(http.StatusTooManyRequests, "Rate limit is exceeded. Try again later."), // a
+	operatorapi.Unavailable: application(http.StatusServiceUnavailable, codeUnavailable, textUnavailable),
+	operatorapi.Internal: application(http.StatusInternalServerError, internalError,
 		"An internal error occurred while processing."),
 	wrongTarget: application(http.StatusInternalServerError, "NOT_ALLOWED_TARGET_ENVIRONMENT",
 		"Access to target environment is forbidden."),
@@ -79,13 +79,13 @@ var refusals = map[native.Why]refusal{
 const internalError = "INTERNAL_PROCESSING_ERROR"
 
 // refuse tells a refusal as MTN does.
-func refuse(r *native.Refusal) native.Answer {
+func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 	told, known := refusals[r.Why]
 	switch {
-	case r.Why == native.Gateway:
+	case r.Why == operatorapi.Gateway:
 		told = gateway(r.Status, http.StatusText(r.Status)) // a
 	case !known:
-		told = refusals[native.Internal]
+		told = refusals[operatorapi.Internal]
 	}
-	return native.Answer{Status: told.status, Body: told.body}
+	return operatorapi.Answer{Status: told.status, Body: told.body}
 }

@@ -1,6 +1,6 @@
 package mtn
 
-import "github.com/cauri-dev/cauri/server/operators/native"
+import "github.com/cauri-dev/cauri/server/operators/operatorapi"
 
 // The fields of bodies and headers, for the description of the API. A field without a mark has the one of its call.
 
@@ -11,41 +11,41 @@ const (
 )
 
 var (
-	referenceField = native.Field{Name: referenceHeader, Pattern: uuidForm, About: "A UUID of version 4: the id of what is made."}
-	targetField    = native.Field{
+	referenceField = operatorapi.Field{Name: referenceHeader, Pattern: uuidForm, About: "A UUID of version 4: the id of what is made."}
+	targetField    = operatorapi.Field{
 		Name: targetHeader, Enum: []string{"mtnivorycoast", "mtnbenin", "mtnrwanda", sandboxTarget},
 		About: "An environment of the sandbox; `sandbox` is the first one, with EUR beside its own currency.",
 	}
-	callbackField = native.Field{
+	callbackField = operatorapi.Field{
 		Name: callbackHeader, Optional: true, Max: maxCallbackURL, About: "Where the callback goes; without it, none is sent.",
 	}
-	languageField     = native.Field{Name: "Language", Optional: true, About: "Of the text. Ignored: no text is sent here."}
-	notificationField = native.Field{Name: notificationHeader, Optional: true, Max: maxMessage, About: "The text, in place of the body's."}
+	languageField     = operatorapi.Field{Name: "Language", Optional: true, About: "Of the text. Ignored: no text is sent here."}
+	notificationField = operatorapi.Field{Name: notificationHeader, Optional: true, Max: maxMessage, About: "The text, in place of the body's."}
 )
 
-func assumed(f native.Field) native.Field {
-	f.Mark, f.Source = native.Assumed, ourChoice
+func assumed(f operatorapi.Field) operatorapi.Field {
+	f.Mark, f.Source = operatorapi.Assumed, ourChoice
 	return f
 }
 
 // partyField is the payer or the payee of a request.
-func partyField(name string) native.Field {
-	return native.Field{Name: name, Fields: []native.Field{
+func partyField(name string) operatorapi.Field {
+	return operatorapi.Field{Name: name, Fields: []operatorapi.Field{
 		{Name: "partyIdType", Pattern: "^[Mm][Ss][Ii][Ss][Dd][Nn]$", About: "Only numbers have accounts here."},
 		{Name: "partyId", Pattern: `^\s*\+?[1-9][0-9]{6,14}\s*$`, Max: maxPartyID, About: "The number with its country code. Spaces around it are not kept. The bound is assumed."},
 	}}
 }
 
 // texts are those that answers repeat.
-var texts = []native.Field{
-	assumed(native.Field{Name: "externalId", Optional: true, Max: maxExternalID, About: "Of the order. The bound is assumed."}),
+var texts = []operatorapi.Field{
+	assumed(operatorapi.Field{Name: "externalId", Optional: true, Max: maxExternalID, About: "Of the order. The bound is assumed."}),
 	{Name: "payerMessage", Optional: true, Max: maxMessage, Pattern: "^[^']*$"},
 	{Name: "payeeNote", Optional: true, Max: maxMessage, Pattern: "^[^']*$"},
 }
 
-func orderFields(more ...native.Field) []native.Field {
-	return append(append([]native.Field{
-		assumed(native.Field{
+func orderFields(more ...operatorapi.Field) []operatorapi.Field {
+	return append(append([]operatorapi.Field{
+		assumed(operatorapi.Field{
 			Name: "amount", Types: []string{"string", "number"}, Pattern: amountForm,
 			About: "Whole units, from 1 to 1000000000000. MTN documents a text; a number is taken too.",
 		}),
@@ -56,25 +56,25 @@ func orderFields(more ...native.Field) []native.Field {
 var (
 	payFields    = orderFields(partyField("payer"))
 	payoutFields = orderFields(partyField("payee"))
-	refundFields = orderFields(native.Field{Name: "referenceIdToRefund", About: "The reference of a collection of MTN, by whatever API it was made."})
+	refundFields = orderFields(operatorapi.Field{Name: "referenceIdToRefund", About: "The reference of a collection of MTN, by whatever API it was made."})
 
-	hostFields = []native.Field{{Name: "providerCallbackHost", About: "Callbacks of the user's requests go to this host only. A URL is taken too."}}
-	userFields = []native.Field{
+	hostFields = []operatorapi.Field{{Name: "providerCallbackHost", About: "Callbacks of the user's requests go to this host only. A URL is taken too."}}
+	userFields = []operatorapi.Field{
 		{Name: "providerCallbackHost"}, {Name: "targetEnvironment", Enum: []string{sandboxTarget}},
 	}
-	keyFields   = []native.Field{{Name: "apiKey", Pattern: hexForm}}
-	tokenFields = []native.Field{
+	keyFields   = []operatorapi.Field{{Name: "apiKey", Pattern: hexForm}}
+	tokenFields = []operatorapi.Field{
 		{Name: "access_token", Pattern: `^[\w-]+\.[\w-]+\.[\w-]+$`, About: "A JWT, which is bound to the product."},
 		{Name: "token_type", Enum: []string{"access_token"}},
 		{Name: "expires_in", Types: []string{"integer"}, About: "Seconds, of the sandbox's time."},
 	}
-	balanceFields = []native.Field{{Name: "availableBalance", Pattern: "^[0-9]+$"}, {Name: "currency"}}
-	activeFields  = []native.Field{{Name: "result", Types: []string{"boolean"}}}
-	holderFields  = []native.Field{
+	balanceFields = []operatorapi.Field{{Name: "availableBalance", Pattern: "^[0-9]+$"}, {Name: "currency"}}
+	activeFields  = []operatorapi.Field{{Name: "result", Types: []string{"boolean"}}}
+	holderFields  = []operatorapi.Field{
 		{Name: "sub"}, {Name: "name"}, {Name: "given_name"}, {Name: "family_name"}, {Name: "birthdate", Pattern: `^\d{4}-\d\d-\d\d$`}, {Name: "locale"},
 		{Name: "gender"}, {Name: "updated_at", Types: []string{"integer"}},
 	}
-	messageFields = []native.Field{{Name: "notificationMessage", Optional: true, Max: maxMessage, About: "Needed, unless the header has it."}}
+	messageFields = []operatorapi.Field{{Name: "notificationMessage", Optional: true, Max: maxMessage, About: "Needed, unless the header has it."}}
 )
 
 // knownReasons are the reasons of failures: the 17 that MTN documents, and those that a status or a test party has beside them.
@@ -86,13 +86,13 @@ var knownReasons = []string{
 }
 
 // statusFields are what the calls tell that ask what came of a request.
-func statusFields(party string, statuses ...string) []native.Field {
-	return []native.Field{
+func statusFields(party string, statuses ...string) []operatorapi.Field {
+	return []operatorapi.Field{
 		{Name: "financialTransactionId", Optional: true, Pattern: "^[0-9]{10}$", About: "Only of a success."},
 		{Name: "externalId", About: "As sent."},
 		{Name: "amount", Pattern: "^[1-9][0-9]*$"},
 		{Name: "currency", About: "As sent."},
-		{Name: party, About: "As sent; of a refund, who paid.", Fields: []native.Field{{Name: "partyIdType"}, {Name: "partyId"}}},
+		{Name: party, About: "As sent; of a refund, who paid.", Fields: []operatorapi.Field{{Name: "partyIdType"}, {Name: "partyId"}}},
 		{Name: "payerMessage", About: "As sent."},
 		{Name: "payeeNote", About: "As sent."},
 		{Name: "status", Enum: statuses},

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -114,17 +114,17 @@ var refundedTests = map[string]testParty{
 const refundedParty = "46733123400"
 
 // inactiveHolder is an account that is there and not active.
-const inactiveHolder native.Why = "inactive"
+const inactiveHolder operatorapi.Why = "inactive"
 
 // holderParties are what the calls about account holders answer, by the end of their paths. Of the addresses two are documented in full;
 // how the others end is assumed.
-var holderParties = map[string]native.Why{
-	"msisdn/46733123450": native.NotFound, "email/notfound@email.com": native.NotFound,
+var holderParties = map[string]operatorapi.Why{
+	"msisdn/46733123450": operatorapi.NotFound, "email/notfound@email.com": operatorapi.NotFound,
 	"msisdn/46733123451": inactiveHolder, "email/notactive@email.com": inactiveHolder,
 	"msisdn/46733123452": notAllowed, "email/notallowed@email.com": notAllowed,
 	"msisdn/46733123453": wrongTarget, "email/notallowedtargetenvironment@email.com": wrongTarget,
-	"msisdn/46733123454": native.Internal, "email/internalprocessingerror@email.com": native.Internal,
-	"msisdn/46733123455": native.Unavailable, "email/serviceunavailable@email.com": native.Unavailable,
+	"msisdn/46733123454": operatorapi.Internal, "email/internalprocessingerror@email.com": operatorapi.Internal,
+	"msisdn/46733123455": operatorapi.Unavailable, "email/serviceunavailable@email.com": operatorapi.Unavailable,
 }
 
 func with[K comparable, V any](base, more map[K]V) map[K]V {

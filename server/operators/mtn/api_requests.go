@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -51,15 +51,15 @@ const (
 func readOrder(body []byte) (*orderBody, error) {
 	var o orderBody
 	if err := json.Unmarshal(body, &o); err != nil {
-		return nil, native.Refuse(native.Invalid)
+		return nil, operatorapi.Refuse(operatorapi.Invalid)
 	}
 	for _, text := range []string{o.PayerMessage, o.PayeeNote} {
 		if utf8.RuneCountInString(text) > maxMessage || strings.ContainsAny(text, "'\x00") {
-			return nil, native.Refuse(native.Invalid)
+			return nil, operatorapi.Refuse(operatorapi.Invalid)
 		}
 	}
 	if utf8.RuneCountInString(o.ExternalID) > maxExternalID || strings.ContainsRune(o.ExternalID, 0) {
-		return nil, native.Refuse(native.Invalid)
+		return nil, operatorapi.Refuse(operatorapi.Invalid)
 	}
 	return &o, nil
 }
@@ -70,12 +70,12 @@ var decimal = regexp.MustCompile(`^[0-9]{1,18}(\.0{1,18})?$`)
 func amountOf(raw json.RawMessage) (int64, error) {
 	text := strings.Trim(string(raw), `"`)
 	if !decimal.MatchString(text) {
-		return 0, native.Refuse(native.Invalid)
+		return 0, operatorapi.Refuse(operatorapi.Invalid)
 	}
 	whole, _, _ := strings.Cut(text, ".")
 	amount, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil || amount < 1 || amount > maxAmount {
-		return 0, native.Refuse(native.Invalid)
+		return 0, operatorapi.Refuse(operatorapi.Invalid)
 	}
 	return amount, nil
 }
@@ -85,7 +85,7 @@ var digits = regexp.MustCompile(`^\+?([1-9][0-9]{6,14})$`)
 // msisdnOf is the number of a party in the form of Cauri. Only numbers have accounts here: an e-mail address and a party code are refused.
 func msisdnOf(p *Party) (string, error) {
 	if p == nil || !strings.EqualFold(p.PartyIDType, "MSISDN") {
-		return "", native.Refuse(native.Invalid)
+		return "", operatorapi.Refuse(operatorapi.Invalid)
 	}
 	return msisdnFrom(p.PartyID)
 }
@@ -93,7 +93,7 @@ func msisdnOf(p *Party) (string, error) {
 func msisdnFrom(text string) (string, error) {
 	match := digits.FindStringSubmatch(strings.TrimSpace(text))
 	if match == nil || len(text) > maxPartyID {
-		return "", native.Refuse(native.Invalid)
+		return "", operatorapi.Refuse(operatorapi.Invalid)
 	}
 	return "+" + match[1], nil
 }
@@ -113,7 +113,7 @@ func canonicalReference(text string) string {
 func referenceOf(h http.Header) (string, error) {
 	reference := strings.ToLower(strings.TrimSpace(h.Get(referenceHeader)))
 	if !uuid4.MatchString(reference) {
-		return "", native.Refuse(native.Invalid)
+		return "", operatorapi.Refuse(operatorapi.Invalid)
 	}
 	return reference, nil
 }
@@ -125,7 +125,7 @@ var targets = map[string]payments.Country{
 
 // target is the environment that a request is made in.
 type target struct {
-	native.Environment
+	operatorapi.Environment
 	sandbox bool // the request says sandbox, as to MTN's own
 }
 
@@ -136,14 +136,14 @@ const (
 	sandboxCurrency    = "EUR"
 )
 
-var quirks = []native.Quirk{{
+var quirks = []operatorapi.Quirk{{
 	Name: quirkSandboxTarget,
 	About: "mtnSandboxTarget is whether MTN's API takes the target environment sandbox, with the currency EUR and MTN's test numbers.\n" +
 		"It means the first enabled environment of mtn. Default true.",
 }}
 
 // targetOf finds the environment that the header X-Target-Environment means.
-func targetOf(s native.Sandbox, h http.Header) (target, error) {
+func targetOf(s operatorapi.Sandbox, h http.Header) (target, error) {
 	name := strings.ToLower(strings.TrimSpace(h.Get(targetHeader)))
 	for _, e := range s.Environments() {
 		if name == sandboxTarget {
@@ -156,7 +156,7 @@ func targetOf(s native.Sandbox, h http.Header) (target, error) {
 			return target{e, false}, nil
 		}
 	}
-	return target{}, native.Refuse(wrongTarget)
+	return target{}, operatorapi.Refuse(wrongTarget)
 }
 
 // takes reports whether the environment takes a currency. Under the target sandbox, EUR is taken too: one unit of it is one of the

@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/cauri-dev/cauri/server/operators/adapter"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -42,7 +42,7 @@ type payoutStatus struct {
 }
 
 // statusBody is what MTN tells about a transaction.
-func statusBody(t *payments.Transaction, raw json.RawMessage, how native.Telling) (any, error) {
+func statusBody(t *payments.Transaction, raw json.RawMessage, how operatorapi.Telling) (any, error) {
 	var s sent
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return nil, fmt.Errorf("reading what was sent for %s: %w", t.ID, err)
@@ -71,7 +71,7 @@ func statusBody(t *payments.Transaction, raw json.RawMessage, how native.Telling
 func isPaid(t *payments.Transaction) bool { return t.Status == payments.Success }
 
 // nativeReason is the reason of a failure, always a text (o).
-func nativeReason(t *payments.Transaction, s *sent, how native.Telling) string {
+func nativeReason(t *payments.Transaction, s *sent, how operatorapi.Telling) string {
 	switch {
 	case how.Reason != "":
 		return how.Reason
@@ -94,8 +94,8 @@ func financialTransactionID(t *payments.Transaction) string {
 
 // newCallback is the callback of a transaction that has its outcome: unsigned, without the reference, as a POST; as a PUT for calls of
 // version 2_0 (one page of the vendor says one, another the other).
-func newCallback(t *payments.Transaction, raw json.RawMessage, how native.Telling) native.Callback {
-	c := native.Callback{
+func newCallback(t *payments.Transaction, raw json.RawMessage, how operatorapi.Telling) operatorapi.Callback {
+	c := operatorapi.Callback{
 		Method: http.MethodPost,
 		Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}, "User-Agent": {"LWAC Http Client 1.0"}},
 	}

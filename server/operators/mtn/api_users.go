@@ -11,26 +11,26 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/egress"
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
 // addUser makes an API user. Callbacks of its requests may go only to the host that it names; clients send a URL too.
-func addUser(ctx context.Context, s native.Sandbox, r *native.Request) (native.Answer, error) {
+func addUser(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
 	id, err := referenceOf(r.Header)
 	if err != nil {
-		return native.Answer{}, err
+		return operatorapi.Answer{}, err
 	}
 	var body struct {
 		ProviderCallbackHost string `json:"providerCallbackHost"`
 	}
 	if err := json.Unmarshal(r.Body, &body); err != nil || body.ProviderCallbackHost == "" {
-		return native.Answer{}, native.Refuse(native.Invalid)
+		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
 	}
 	host := hostOf(body.ProviderCallbackHost)
 	if host == "" || len(host) > 253 {
-		return native.Answer{}, native.Refuse(native.Invalid)
+		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
 	}
-	return native.Answer{Status: http.StatusCreated}, s.AddUser(ctx, native.User{ID: id, CallbackHost: host})
+	return operatorapi.Answer{Status: http.StatusCreated}, s.AddUser(ctx, operatorapi.User{ID: id, CallbackHost: host})
 }
 
 // hostOf is the host of a URL, or of a text that is a host with or without a port; empty for one that no callback may go to.
@@ -46,27 +46,27 @@ func hostOf(text string) string {
 }
 
 // mayCall reports whether the callbacks of a user may go to a URL.
-func mayCall(u native.User, callback string) bool {
+func mayCall(u operatorapi.User, callback string) bool {
 	return u.CallbackHost == "" || strings.EqualFold(u.CallbackHost, hostOf(callback))
 }
 
-func newUserKey(ctx context.Context, s native.Sandbox, r *native.Request) (native.Answer, error) {
+func newUserKey(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
 	key, err := s.Text()
 	if err != nil {
-		return native.Answer{}, err
+		return operatorapi.Answer{}, err
 	}
 	if err := s.SetPassword(ctx, strings.ToLower(r.Param("id")), key); err != nil {
-		return native.Answer{}, err
+		return operatorapi.Answer{}, err
 	}
-	return native.Answer{Status: http.StatusCreated, Body: map[string]string{"apiKey": key}}, nil
+	return operatorapi.Answer{Status: http.StatusCreated, Body: map[string]string{"apiKey": key}}, nil
 }
 
-func getUser(ctx context.Context, s native.Sandbox, r *native.Request) (native.Answer, error) {
+func getUser(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
 	user, err := s.FindUser(ctx, strings.ToLower(r.Param("id")))
 	if err != nil {
-		return native.Answer{}, err
+		return operatorapi.Answer{}, err
 	}
-	return native.Answer{Status: http.StatusOK, Body: struct {
+	return operatorapi.Answer{Status: http.StatusOK, Body: struct {
 		ProviderCallbackHost string `json:"providerCallbackHost"`
 		TargetEnvironment    string `json:"targetEnvironment"`
 	}{user.CallbackHost, sandboxTarget}}, nil
@@ -75,20 +75,20 @@ func getUser(ctx context.Context, s native.Sandbox, r *native.Request) (native.A
 const tokenLifetime = time.Hour
 
 // issueToken answers whatever the body says: clients send none, JSON and forms.
-func issueToken(ctx context.Context, s native.Sandbox, r *native.Request) (native.Answer, error) {
+func issueToken(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
 	session, err := s.Text()
 	if err != nil {
-		return native.Answer{}, err
+		return operatorapi.Answer{}, err
 	}
 	now, err := s.Now(ctx)
 	if err != nil {
-		return native.Answer{}, err
+		return operatorapi.Answer{}, err
 	}
 	token := newToken(r.User.ID, session, now.Add(tokenLifetime))
 	if err := s.IssueToken(ctx, token, r.Product, r.User, tokenLifetime); err != nil {
-		return native.Answer{}, err
+		return operatorapi.Answer{}, err
 	}
-	return native.Answer{Status: http.StatusOK, Body: struct {
+	return operatorapi.Answer{Status: http.StatusOK, Body: struct {
 		AccessToken string `json:"access_token"`
 		TokenType   string `json:"token_type"`
 		ExpiresIn   int    `json:"expires_in"`

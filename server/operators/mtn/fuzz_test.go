@@ -10,18 +10,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // recorder is a sandbox that accepts everything, and checks what it is given.
 type recorder struct{ t *testing.T }
 
-func (recorder) Environments() []native.Environment {
-	return []native.Environment{{Country: payments.Rwanda, Currency: payments.RWF}}
+func (recorder) Environments() []operatorapi.Environment {
+	return []operatorapi.Environment{{Country: payments.Rwanda, Currency: payments.RWF}}
 }
 
-func (r recorder) record(_ context.Context, o native.Order) error {
+func (r recorder) record(_ context.Context, o operatorapi.Order) error {
 	if o.Amount < 1 || o.Amount > maxAmount || !uuid4.MatchString(o.Reference) || o.MSISDN == "" || o.MSISDN[0] != '+' ||
 		len([]rune(o.OrderRef)) > maxOrderRef || len([]rune(o.Description)) > maxMessage {
 		r.t.Errorf("it is recorded: %+v", o)
@@ -31,48 +31,48 @@ func (r recorder) record(_ context.Context, o native.Order) error {
 		r.t.Fatal(err)
 	}
 	t := &payments.Transaction{Type: payments.Collection, Status: payments.Success, Amount: o.Amount, MSISDN: o.MSISDN}
-	if _, err := statusBody(t, raw, native.Telling{}); err != nil {
+	if _, err := statusBody(t, raw, operatorapi.Telling{}); err != nil {
 		r.t.Error(err)
 	}
 	return nil
 }
 
-func (r recorder) Collect(ctx context.Context, o native.Order) error  { return r.record(ctx, o) }
-func (r recorder) Disburse(ctx context.Context, o native.Order) error { return r.record(ctx, o) }
-func (r recorder) Refund(ctx context.Context, o native.Order) error   { return r.record(ctx, o) }
+func (r recorder) Collect(ctx context.Context, o operatorapi.Order) error  { return r.record(ctx, o) }
+func (r recorder) Disburse(ctx context.Context, o operatorapi.Order) error { return r.record(ctx, o) }
+func (r recorder) Refund(ctx context.Context, o operatorapi.Order) error   { return r.record(ctx, o) }
 
-func (recorder) Find(_ context.Context, reference string, operations ...string) (native.Payment, error) {
+func (recorder) Find(_ context.Context, reference string, operations ...string) (operatorapi.Payment, error) {
 	if len(operations) != 1 || strings.Contains(reference, "0") {
-		return native.Payment{}, native.Refuse(native.NotFound)
+		return operatorapi.Payment{}, operatorapi.Refuse(operatorapi.NotFound)
 	}
 	t := &payments.Transaction{Type: payments.Collection, Status: payments.Success, Amount: 5, MSISDN: "+250788123456"}
-	return native.Payment{Transaction: t, Operation: operations[0], Sent: json.RawMessage(`{"currency": "RWF"}`)}, nil
+	return operatorapi.Payment{Transaction: t, Operation: operations[0], Sent: json.RawMessage(`{"currency": "RWF"}`)}, nil
 }
 
 func (recorder) FindCollection(_ context.Context, reference string) (*payments.Transaction, error) {
 	if len(reference) < 3 {
-		return nil, native.Refuse(native.NotFound)
+		return nil, operatorapi.Refuse(operatorapi.NotFound)
 	}
 	return &payments.Transaction{Reference: reference, MSISDN: "+250788123456"}, nil
 }
 func (recorder) Balance(context.Context, payments.Currency) (int64, error) { return 1, nil }
-func (recorder) Holder(context.Context, native.Environment, string) (native.Holder, error) {
-	return native.Holder{}, nil
+func (recorder) Holder(context.Context, operatorapi.Environment, string) (operatorapi.Holder, error) {
+	return operatorapi.Holder{}, nil
 }
 func (recorder) MayCall(string) bool { return true }
-func (recorder) IssueToken(context.Context, string, string, native.User, time.Duration) error {
+func (recorder) IssueToken(context.Context, string, string, operatorapi.User, time.Duration) error {
 	return nil
 }
 
-func (r recorder) AddUser(_ context.Context, u native.User) error {
+func (r recorder) AddUser(_ context.Context, u operatorapi.User) error {
 	if !uuid4.MatchString(u.ID) || u.CallbackHost == "" || len(u.CallbackHost) > 253 {
 		r.t.Errorf("it is made: %+v", u)
 	}
 	return nil
 }
 func (recorder) SetPassword(context.Context, string, string) error { return nil }
-func (recorder) FindUser(context.Context, string) (native.User, error) {
-	return native.User{}, native.Refuse(native.NotFound)
+func (recorder) FindUser(context.Context, string) (operatorapi.User, error) {
+	return operatorapi.User{}, operatorapi.Refuse(operatorapi.NotFound)
 }
 func (recorder) Now(context.Context) (time.Time, error) {
 	return time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC), nil
@@ -101,9 +101,9 @@ func FuzzRequest(f *testing.F) {
 				}
 				return ""
 			}
-			r := native.Request{Header: header, Body: body, Param: param, Product: route.Product}
+			r := operatorapi.Request{Header: header, Body: body, Param: param, Product: route.Product}
 			answer, err := route.Handle(t.Context(), recorder{t}, &r)
-			var refusal *native.Refusal
+			var refusal *operatorapi.Refusal
 			switch {
 			case errors.As(err, &refusal):
 				if !slices.Contains(api.Refusals(route), refusal.Why) {

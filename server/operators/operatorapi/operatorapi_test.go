@@ -1,19 +1,19 @@
-package native_test
+package operatorapi_test
 
 import (
 	"regexp"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/operators/native"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
 func TestCallbacksGoWhereTheSandboxAllows(t *testing.T) {
-	byDefault := native.CallbackRules{WebhookHost: "Shop.elsewhere.svc", Namespace: "team"}
-	listed := native.CallbackRules{Hosts: []string{"*.shop.example", "127.0.0.1"}, WebhookHost: "hooks.example", Namespace: "team"}
-	everything := native.CallbackRules{Hosts: []string{"*"}}
-	addresses := native.CallbackRules{Hosts: []string{"10.*", "*.1", "*:*", "fd00:0::1"}}
+	byDefault := operatorapi.CallbackRules{WebhookHost: "Shop.elsewhere.svc", Namespace: "team"}
+	listed := operatorapi.CallbackRules{Hosts: []string{"*.shop.example", "127.0.0.1"}, WebhookHost: "hooks.example", Namespace: "team"}
+	everything := operatorapi.CallbackRules{Hosts: []string{"*"}}
+	addresses := operatorapi.CallbackRules{Hosts: []string{"10.*", "*.1", "*:*", "fd00:0::1"}}
 	for _, c := range []struct {
-		rules               native.CallbackRules
+		rules               operatorapi.CallbackRules
 		url                 string
 		allowed, publicOnly bool
 	}{
@@ -31,14 +31,14 @@ func TestCallbacksGoWhereTheSandboxAllows(t *testing.T) {
 		{byDefault, "http:///x", false, false},
 		{byDefault, "/x", false, false},
 		{byDefault, "http://[::1", false, false},
-		{native.CallbackRules{Namespace: "team"}, "http://shop.example/x", true, true},
+		{operatorapi.CallbackRules{Namespace: "team"}, "http://shop.example/x", true, true},
 		{listed, "http://A.Shop.Example/x", true, false},
 		{listed, "http://shop.example/x", false, false},
 		{listed, "http://hooks.example/x", false, false},
 		{listed, "http://shop.team.svc/x", false, false},
 		{listed, "http://127.0.0.1:3000/x", true, false},
 		{everything, "http://10.0.0.1/x", true, false},
-		{native.CallbackRules{Hosts: []string{}}, "http://shop.example/x", false, false},
+		{operatorapi.CallbackRules{Hosts: []string{}}, "http://shop.example/x", false, false},
 		{byDefault, "http://[::1%25x.team.svc]/x", false, false},
 		{byDefault, "http://[fd00:10::5%25x.team.svc]/x", false, false},
 		{byDefault, "http://[64:ff9b::10.0.0.5%25x.team.svc.cluster.local]/x", false, false},
@@ -67,8 +67,8 @@ func TestDerivedCredentialsFollowFromTheKeyAndThePurpose(t *testing.T) {
 	seen := map[string]bool{}
 	for _, key := range []string{"cauri_sk_test_a", "cauri_sk_test_b"} {
 		for _, purpose := range []string{"one", "two"} {
-			text, id := native.Derived(key, purpose), native.DerivedUUID(key, purpose)
-			if text != native.Derived(key, purpose) || id != native.DerivedUUID(key, purpose) || seen[text] || seen[id] {
+			text, id := operatorapi.Derived(key, purpose), operatorapi.DerivedUUID(key, purpose)
+			if text != operatorapi.Derived(key, purpose) || id != operatorapi.DerivedUUID(key, purpose) || seen[text] || seen[id] {
 				t.Errorf("%s, %s: %s %s", key, purpose, text, id)
 			}
 			if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(id) || len(text) != 32 {

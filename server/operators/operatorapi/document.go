@@ -1,4 +1,4 @@
-package native
+package operatorapi
 
 import (
 	"encoding/json"
