@@ -61,7 +61,7 @@ func Open(url string, options Options) (*DB, error) {
 		return nil, fmt.Errorf("reading the database URL: %w", err)
 	}
 	d := &DB{pool: pool, now: options.Now, limit: cmp.Or(options.StatementTimeout, statementTimeout), reached: reached}
-	d.schema.needs = NewestSchema()
+	d.schema.needs, d.schema.digest = NewestSchema(), baseDigest()
 	if options.ReplicaURL != "" {
 		d.replica = &replica{asking: SharedLoad[position]{Run: d.askPosition, Timeout: replicaTimeout}}
 		if d.replica.pool, err = openPool(options.ReplicaURL, options, reached); err != nil {

@@ -48,7 +48,7 @@ func AbsenceOf(err error) Absence {
 		return Exhausted
 	case answer != nil && answer.Code == pgerrcode.ReadOnlySQLTransaction:
 		return ReadOnly
-	case errors.As(err, new(ErrSchemaBehind)),
+	case errors.As(err, new(ErrSchemaBehind)), errors.Is(err, ErrOtherSchema),
 		answer != nil && (answer.Code == pgerrcode.UndefinedTable || answer.Code == pgerrcode.UndefinedFunction):
 		return NotMigrated
 	case answer == nil && (errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network) && network.Timeout()):

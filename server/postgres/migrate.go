@@ -41,7 +41,8 @@ func migrate(ctx context.Context, url string, folder fs.FS) error {
 	err = alone(ctx, config, func() error {
 		conn := stdlib.OpenDB(*config) // goose speaks database/sql
 		defer func() { _ = conn.Close() }()
-		if err := checkUnversioned(ctx, conn); err != nil {
+		digested, err := checkDigest(ctx, conn)
+		if err != nil {
 			return err
 		}
 		provider, err := goose.NewProvider(goose.DialectPostgres, conn, folder, goose.WithTableName(versionTable))
@@ -50,9 +51,14 @@ func migrate(ctx context.Context, url string, folder fs.FS) error {
 		}
 		for {
 			if _, err = provider.Up(ctx); !deadlocked(err) {
-				return err
+				break
 			}
 		}
+		if err != nil || digested {
+			return err
+		}
+		_, err = conn.ExecContext(ctx, "insert into schema_digest (digest) values ($1)", baseDigest())
+		return err
 	})
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) && answer.Code == pgerrcode.InsufficientPrivilege {
@@ -79,19 +85,33 @@ func ownerConfig(url string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// errUnversioned is returned for a database whose tables an unreleased version of Cauri created.
-var errUnversioned = errors.New("the database has the tables of an unreleased version of Cauri, which no migration leads on from: use an " +
-	"empty database, or remove these tables with all that they hold (drop schema public cascade; create schema public) and migrate again")
+// ErrOtherSchema is returned for a database whose tables another commit of Cauri created, or one whose base of the schema had another text:
+// no migration leads from there to the schema of this program. Where [DB.CheckSchema] returns it, it is an [ErrUnavailable] too.
+var ErrOtherSchema = errors.New("the database has the schema of another commit of Cauri, and no migration leads from it to that of this " +
+	"program: use an empty database, or remove these tables with all that they hold (drop schema public cascade; create schema public), " +
+	"and run `cauri migrate`")
 
-// checkUnversioned returns [errUnversioned] if tables of Cauri exist without [versionTable], which their first release has.
-func checkUnversioned(ctx context.Context, conn *sql.DB) error {
-	var unversioned bool
-	err := conn.QueryRowContext(ctx, "select to_regclass('config_version') is not null and to_regclass($1) is null", versionTable).
-		Scan(&unversioned)
-	if err == nil && unversioned {
-		return errUnversioned
+// checkDigest returns [ErrOtherSchema] if there are tables of Cauri that another base has made. It reports whether the digest of the base
+// is stored already.
+func checkDigest(ctx context.Context, conn *sql.DB) (stored bool, err error) {
+	var made, versioned, digested bool
+	err = conn.QueryRowContext(ctx, `select to_regclass('config_version') is not null, to_regclass($1) is not null,
+		to_regclass('schema_digest') is not null`, versionTable).Scan(&made, &versioned, &digested)
+	switch {
+	case err != nil || !made:
+		return false, err
+	case !versioned || !digested:
+		return false, ErrOtherSchema
 	}
-	return err
+	var digest string
+	err = conn.QueryRowContext(ctx, schemaDigest).Scan(&digest)
+	switch {
+	case errors.Is(err, sql.ErrNoRows): // whoever migrated it was interrupted
+		return false, nil
+	case err == nil && digest != baseDigest():
+		return false, ErrOtherSchema
+	}
+	return true, err
 }
 
 // lockPoll is how often somebody who waits for another one's migration looks whether that has ended.
@@ -137,8 +157,15 @@ func alone(ctx context.Context, config *pgx.ConnConfig, f func() error) error {
 
 // SchemaDigest names the state of the migrations in this program.
 func SchemaDigest() string {
-	digest := sha256.New()
 	names, _ := fs.Glob(migrations, "migrations/*.sql")
+	return digestOf(names...)
+}
+
+// baseDigest names the text of the first migration in this program.
+func baseDigest() string { return digestOf("migrations/00001_schema.sql") }
+
+func digestOf(names ...string) string {
+	digest := sha256.New()
 	for _, name := range names {
 		text, _ := migrations.ReadFile(name)
 		digest.Write(text)

@@ -59,36 +59,68 @@ func TestMigrationOutlivesADeadlock(t *testing.T) {
 	}
 }
 
-// An unreleased version had migrations under the same numbers. What they left is refused, and nothing in it changes.
-func TestTablesOfAnUnreleasedVersionAreRefused(t *testing.T) {
+// What another commit left is refused by whoever migrates and by every process, in one line that says what to do, and nothing in it changes.
+func TestTheSchemaOfAnotherCommitIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, other := range map[string]string{
+		"without versions": "alter table schema_version rename to goose_db_version",
+		"without a digest": "drop table schema_digest",
+		"another digest":   "update schema_digest set digest = 'another'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := ledgertest.URL(t)
+			sql := ledgertest.Connect(t, url)
+			if _, err := sql.Exec(t.Context(), other); err != nil {
+				t.Fatal(err)
+			}
+			for _, as := range []string{url, ledgertest.URLAs(t, url, ledgertest.Controller)} {
+				if err := postgres.Migrate(t.Context(), as); !errors.Is(err, postgres.ErrOtherSchema) ||
+					errors.Is(err, postgres.ErrUnavailable) || strings.Contains(err.Error(), "\n") {
+					t.Errorf("migrating it: %v", err)
+				}
+			}
+			for _, role := range []string{ledgertest.API, ledgertest.Worker, ledgertest.Controller} {
+				err := ledgertest.OpenAs(t, url, role).Ping(t.Context())
+				if !errors.Is(err, postgres.ErrUnavailable) || postgres.AbsenceOf(err) != postgres.NotMigrated ||
+					errors.Is(err, postgres.ErrOtherSchema) == (name == "without versions") {
+					t.Errorf("%s: %v", role, err)
+				}
+			}
+			var created bool
+			if err := sql.QueryRow(t.Context(), "select count(*) = 2 from unnest(array['schema_version', 'schema_digest']) t(name) "+
+				"where to_regclass(name) is not null").Scan(&created); err != nil || created != (name == "another digest") {
+				t.Errorf("the tables of the version are there: %t, %v", created, err)
+			}
+			if _, err := sql.Exec(t.Context(), "drop schema public cascade; create schema public"); err != nil {
+				t.Fatal(err)
+			}
+			if err := postgres.Migrate(t.Context(), url); err != nil {
+				t.Errorf("what the message says does not help: %v", err)
+			}
+			if err := ledgertest.OpenAs(t, url, ledgertest.Worker).Ping(t.Context()); err != nil {
+				t.Errorf("a process afterwards: %v", err)
+			}
+		})
+	}
+}
+
+// Whoever migrates after somebody who was interrupted stores the digest.
+func TestDigestIsStoredLater(t *testing.T) {
 	t.Parallel()
 	url := ledgertest.URL(t)
-	sql := ledgertest.Connect(t, url)
-	if _, err := sql.Exec(t.Context(), "alter table schema_version rename to goose_db_version"); err != nil {
+	if _, err := ledgertest.Connect(t, url).Exec(t.Context(), "delete from schema_digest"); err != nil {
 		t.Fatal(err)
 	}
-	for _, role := range []string{"", ledgertest.Controller} {
-		as := url
-		if role != "" {
-			as = ledgertest.URLAs(t, url, role)
-		}
-		if err := postgres.Migrate(
-			t.Context(),
-			as,
-		); err == nil || errors.Is(err, postgres.ErrUnavailable) ||
-			!strings.Contains(err.Error(), "use an empty database") {
-			t.Errorf("as %q: %v", role, err)
-		}
-	}
-	var created bool
-	if err := sql.QueryRow(t.Context(), "select to_regclass('schema_version') is not null").Scan(&created); err != nil || created {
-		t.Errorf("a table of versions was created: %t, %v", created, err)
-	}
-	if _, err := sql.Exec(t.Context(), "drop schema public cascade; create schema public"); err != nil {
-		t.Fatal(err)
+	worker := ledgertest.OpenAs(t, url, ledgertest.Worker)
+	if err := worker.Ping(t.Context()); !errors.As(err, new(postgres.ErrSchemaBehind)) {
+		t.Errorf("before: %v", err)
 	}
 	if err := postgres.Migrate(t.Context(), url); err != nil {
-		t.Errorf("what the message says does not help: %v", err)
+		t.Fatal(err)
+	}
+	if err := worker.Ping(t.Context()); err != nil {
+		t.Errorf("after: %v", err)
 	}
 }
 

@@ -1,10 +1,8 @@
 package postgres
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"regexp"
 	"strings"
@@ -82,35 +80,6 @@ func TestMigrationsAreAdditive(t *testing.T) {
 				statement,
 			)
 		}
-	}
-}
-
-// What a database has applied once is never applied again, so a migration that was committed never changes. A new one gets its line in
-// SHA256SUMS with its first commit.
-func TestMigrationsNeverChange(t *testing.T) {
-	t.Parallel()
-	kept, err := os.ReadFile("../postgres/migrations/SHA256SUMS")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sums strings.Builder
-	for _, name := range names {
-		text, err := migrations.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(text), path.Base(name))
-	}
-	if sums.String() != string(kept) {
-		t.Errorf(
-			"the migrations are\n%sand SHA256SUMS has\n%sA change of the schema is a new file; only a new line is added there",
-			sums.String(),
-			kept,
-		)
 	}
 }
 

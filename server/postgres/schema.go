@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgerrcode"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -20,6 +21,9 @@ const versionTable = "schema_version"
 
 // SchemaVersion is the statement that asks for the version of the database's schema.
 const SchemaVersion = "select coalesce(max(version_id) filter (where is_applied), 0) from " + versionTable
+
+// schemaDigest is the statement that asks for the digest of the database's schema: see [ErrOtherSchema].
+const schemaDigest = "select digest from schema_digest"
 
 // ErrSchemaBehind is returned where the schema of the database is older than this program, which then has to wait until somebody
 // migrates it. It is an [ErrUnavailable].
@@ -38,6 +42,12 @@ func (e ErrSchemaBehind) Error() string {
 // Unwrap makes it an [ErrUnavailable].
 func (e ErrSchemaBehind) Unwrap() error { return ErrUnavailable }
 
+// schemaIsOther is [ErrOtherSchema] as an [ErrUnavailable].
+type schemaIsOther struct{}
+
+func (schemaIsOther) Error() string   { return ErrOtherSchema.Error() }
+func (schemaIsOther) Unwrap() []error { return []error{ErrOtherSchema, ErrUnavailable} }
+
 // NewestSchema is the version of the schema that this program was written for.
 func NewestSchema() int64 {
 	names, _ := fs.Glob(migrations, "migrations/*.sql")
@@ -52,15 +62,16 @@ func NewestSchema() int64 {
 
 // schema remembers that the database was found to be migrated: a schema never goes back.
 type schema struct {
-	needs int64
-	there atomic.Bool
+	needs  int64
+	digest string // of its base
+	there  atomic.Bool
 }
 
 // checkTimeout bounds the question for the schema.
 const checkTimeout = 5 * time.Second
 
 // CheckSchema returns [ErrSchemaBehind] until the database's schema is as new as this program. Newer ones are fine: migrations keep
-// what the release before them uses.
+// what the release before them uses. It returns [ErrOtherSchema] for one that another text of the base made.
 func (d *DB) CheckSchema(ctx context.Context) error {
 	if d.schema.there.Load() {
 		return nil
@@ -84,7 +95,27 @@ func (d *DB) CheckSchema(ctx context.Context) error {
 	if has < d.schema.needs {
 		return ErrSchemaBehind{Has: has, Needs: d.schema.needs}
 	}
+	if err := d.checkDigest(ctx); err != nil {
+		return err
+	}
 	d.schema.there.Store(true)
+	return nil
+}
+
+func (d *DB) checkDigest(ctx context.Context) error {
+	var digest string
+	err := timely{d.pool, checkTimeout}.QueryRow(ctx, schemaDigest).Scan(&digest)
+	var answer *pgconn.PgError
+	switch {
+	case errors.As(err, &answer) && answer.Code == pgerrcode.UndefinedTable:
+		return schemaIsOther{}
+	case errors.Is(err, pgx.ErrNoRows): // it is being migrated
+		return ErrSchemaBehind{Needs: d.schema.needs}
+	case err != nil:
+		return Classify(err, "asking for the digest of the database's schema")
+	case digest != d.schema.digest:
+		return schemaIsOther{}
+	}
 	return nil
 }
 

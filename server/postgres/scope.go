@@ -16,7 +16,7 @@ const EnterTenant = `select
 
 // EnterVersionChecked is EnterTenant for statements that check the version themselves: see [DB.VersionChecked]. They are those that every
 // payment needs, and planning them would cost as much as running them. Their plans are kept, so they are written in such a way that one
-// made for empty tables is right for full ones: see the migration 00012_plans.sql and decision 0048.
+// made for empty tables is right for full ones: see decision 0048.
 const EnterVersionChecked = `select set_config('cauri.tenant', $1::bigint::text, true), ` + inScope
 
 // enterUnwatched is EnterVersionChecked for statements that write in a sandbox to which nobody listens: see [Scope.Unwatched]. Its database

@@ -35,7 +35,7 @@ func Read[T any](w *Fixture, sql string, args ...any) (value T) {
 func (w *Fixture) Tables() []string {
 	w.T.Helper()
 	return Read[[]string](w, `select array_agg(table_name::text order by table_name) from information_schema.tables
-		where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'schema_version'`)
+		where table_schema = 'public' and table_type = 'BASE TABLE' and table_name not like 'schema\_%'`)
 }
 
 // Written is every row of the database with the transaction that wrote it, so that a write shows even if it changed nothing.

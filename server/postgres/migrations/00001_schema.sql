@@ -1,10 +1,24 @@
 -- +goose Up
 
--- Roles -------------------------------------------------------------------------------------------------------------------
--- Each process logs in as a user of its own, a member of cauri_api, cauri_worker or cauri_controller (docs/security.md). The
--- api runs what serves one sandbox as cauri_tenant, under row level security: a statement that forgets its WHERE sees nothing of
--- another sandbox. The api does not inherit these privileges, it has to change its role for them. Roles belong to the whole
--- server: another database may have created them, or may be creating them now.
+-- The whole schema of Cauri. Until v0.1.0 is tagged, this file is edited in place: a database that another
+-- text of it made is refused (see schema_digest). From the tag on it never changes, and a change of the
+-- schema is a new file beside it.
+--
+-- Contents: roles, tenants, configuration, clocks, money, the proof of the ledger, events, the operators' own
+-- APIs, faults, the request log, the stream, the upkeep of the workers, what the api may do with the
+-- configuration, drift, and privileges.
+--
+-- Postgres keeps the plan of a prepared statement while its connection lives, and a new or emptied database
+-- has no statistics. So plans must not depend on them (decision 0048). Every index that begins with tenant
+-- can serve a look-up of anything in that tenant, by reading all that the tenant has, and where two indexes
+-- cost the same, as in an empty table, Postgres takes the one that was made last.
+
+-- Roles -----------------------------------------------------------------------------------------------------
+-- Each process logs in as a user of its own, a member of cauri_api, cauri_worker or cauri_controller
+-- (docs/security.md). The api runs what serves one sandbox as cauri_tenant, under row-level security: a
+-- statement that forgets its WHERE sees nothing of another sandbox. The api does not inherit these
+-- privileges, it has to change its role for them. Roles belong to the whole server: another database may have
+-- created them, or may be creating them now.
 
 -- +goose StatementBegin
 do $$
@@ -31,63 +45,12 @@ begin
 end $$;
 -- +goose StatementEnd
 
-create type transaction_type as enum ('collection', 'refund', 'disbursement');
-create type transaction_status as enum (
-  'PENDING', 'SUCCESS', 'PIN_INVALID', 'INSUFFICIENT_FUNDS', 'TIMEOUT', 'ACCOUNT_BLOCKED', 'USER_CANCELLED',
-  'UNKNOWN_MSISDN', 'LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE', 'DUPLICATE_REFERENCE');
-create type event_state as enum ('recorded', 'queued', 'delivered', 'failed');
-
--- Configuration -----------------------------------------------------------------------------------------------------------
-
--- One row. The last statement of every change of configuration increases it: its lock puts the changes in an order, so that a
--- reader that has seen version n has seen every change up to n.
-create table config_version (
-  one     boolean primary key default true check (one),
-  version bigint not null
-);
-insert into config_version (version) values (0);
+-- Tenants ---------------------------------------------------------------------------------------------------
 
 create sequence tenant_numbers;
 
--- A sandbox, and the tenant number of its rows. This is the one table that all tenants share.
-create table organizations (
-  org_id                   text primary key,
-  tenant                   bigint not null unique default nextval('tenant_numbers'),
-  resource_uid             uuid not null unique,
-  namespace                text not null,
-  name                     text not null,
-  generation               bigint not null default 0, -- of the resource that the row was written for; an older one changes nothing
-  version                  bigint not null default 0, -- of the configuration: see config_version
-  created_at               timestamptz not null default now(),
-  latency_percent          integer not null,
-  monthly_quota            bigint,  -- transactions in a calendar month
-  rate_limit               integer, -- requests in a minute
-  pending_timeout_ms       bigint not null default 3600000, -- how long a pending collection waits for its payer
-  suspended                boolean not null default false,  -- the API answers 503, and nothing that is due is done
-  reset                    text not null default '', -- value of the spec that the tenant was created for
-  key_rotation             text not null default '', -- value of the spec that the API key was issued for
-  retained_at              timestamptz, -- when its resource was deleted while its rows were to stay
-  applied                  text, -- fingerprint of the configuration as the controller left it
-
-  webhook_url              text,
-  webhook_types            text[] not null default '{collection,refund,disbursement}', -- whose events are sent
-  webhook_max_retries      integer not null,
-  webhook_initial_delay_ms bigint not null,
-  webhook_factor           double precision not null,
-  webhook_max_delay_ms     bigint not null,
-  -- Secrets are sealed. The previous ones sign beside the present one until their times, the most recent first.
-  secret_rotation          text not null default '', -- value of the spec that the signing secret was issued for
-  signing_secret           bytea,
-  previous_secret          bytea,
-  previous_secret_until    timestamptz,
-  older_secrets            bytea[] not null default '{}',
-  older_secrets_until      timestamptz[] not null default '{}'
-);
-create index organizations_version on organizations (version);
-create unique index organizations_name on organizations (namespace, name) where retained_at is null;
-
--- Tenant numbers that no sandbox has any more. Readers of the configuration learn from it what is gone, and the purge what to
--- remove.
+-- Tenant numbers that no sandbox has any more. Readers of the configuration learn from it what is gone, and
+-- the purge what to remove.
 create table retired_tenants (
   tenant       bigint primary key,
   resource_uid uuid not null,
@@ -96,7 +59,133 @@ create table retired_tenants (
   purged_at    timestamptz
 );
 create index retired_tenants_version on retired_tenants (version);
+-- The purge looks for what it has not removed yet, and for what was retired long ago.
+create index retired_tenants_unpurged on retired_tenants (retired_at) where purged_at is null;
+create index retired_tenants_purged on retired_tenants (retired_at) where purged_at is not null;
+alter table retired_tenants alter column tenant set statistics 0; -- see protect
 
+-- The tenant whose scope the database transaction is in; null outside of every scope.
+-- +goose StatementBegin
+create function current_tenant() returns bigint language sql stable parallel safe
+  return nullif(current_setting('cauri.tenant', true), '')::bigint;
+-- +goose StatementEnd
+
+-- Puts a table with a tenant under row-level security. In the scope of a tenant, only its rows are there.
+-- Worker and controller work on all sandboxes at once: they delete rows of tenants that no sandbox has any
+-- more, and those named in cleaned_by (worker, controller) rows of others too. Without writes, neither
+-- inserts nor updates.
+--
+-- How many rows tenants have on average says nothing about one of them. Where Postgres knows nothing of a
+-- column, it takes a two-hundredth of the table for each of its values, and it knows the size of the table.
+-- So there are no statistics of the column tenant.
+-- +goose StatementBegin
+create procedure protect(name text, cleaned_by text[] default '{}', writes boolean default true)
+  language plpgsql as $$
+declare
+  p text;
+begin
+  execute format('alter table %I alter column tenant set statistics 0', name);
+  execute format('alter table %I enable row level security', name);
+  execute format('create policy tenant on %I to cauri_tenant using (tenant = current_tenant())', name);
+  foreach p in array array['worker', 'controller'] loop
+    execute format('create policy %s_reads on %I for select to cauri_%s using (true)', p, name, p);
+    if writes then
+      execute format('create policy %s_inserts on %I for insert to cauri_%s with check (true)', p, name, p);
+      execute format('create policy %s_updates on %I for update to cauri_%s using (true)', p, name, p);
+    end if;
+    execute format('create policy %s_deletes on %I for delete to cauri_%s using (%s)', p, name, p,
+      case
+        when p = any(cleaned_by) then 'true'
+        else 'tenant in (select r.tenant from retired_tenants r)'
+      end);
+  end loop;
+end $$;
+-- +goose StatementEnd
+revoke execute on procedure protect from public;
+
+-- Configuration ---------------------------------------------------------------------------------------------
+
+create type transaction_type as enum ('collection', 'refund', 'disbursement');
+create type transaction_status as enum (
+  'PENDING', 'SUCCESS', 'PIN_INVALID', 'INSUFFICIENT_FUNDS', 'TIMEOUT', 'ACCOUNT_BLOCKED', 'USER_CANCELLED',
+  'UNKNOWN_MSISDN', 'LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE', 'DUPLICATE_REFERENCE');
+create type event_state as enum ('recorded', 'queued', 'delivered', 'failed');
+
+-- One row. The last statement of every change of configuration increases it: its lock puts the changes in an
+-- order, so that a reader that has seen version n has seen every change up to n.
+create table config_version (
+  one     boolean primary key default true check (one),
+  version bigint not null
+);
+insert into config_version (version) values (0);
+
+-- A sandbox, and the tenant number of its rows. This is the one table that all tenants share.
+create table organizations (
+  org_id                   text primary key,
+  tenant                   bigint not null unique default nextval('tenant_numbers'),
+  resource_uid             uuid not null unique,
+  namespace                text not null,
+  name                     text not null,
+  -- Of the resource that the row was written for; an older one changes nothing.
+  generation               bigint not null default 0,
+  version                  bigint not null default 0, -- of the configuration: see config_version
+  created_at               timestamptz not null default now(),
+  latency_percent          integer not null,
+  monthly_quota            bigint,  -- transactions in a calendar month
+  rate_limit               integer, -- requests in a minute
+  -- How long a pending collection waits for its payer.
+  pending_timeout_ms       bigint not null default 3600000,
+  -- The API answers 503, and nothing that is due is done.
+  suspended                boolean not null default false,
+  reset                    text not null default '', -- value of the spec that the tenant was created for
+  key_rotation             text not null default '', -- value of the spec that the API key was issued for
+  retained_at              timestamptz, -- when its resource was deleted while its rows were to stay
+  applied                  text, -- fingerprint of the configuration as the controller left it
+
+  test_numbers             text not null default 'None', -- or Standard
+  seed                     bigint, -- of what is drawn; null: it is drawn by chance
+  faults                   jsonb, -- the declared faults, as in the resource; null: none
+  clock_mode               text not null default 'Real', -- or Manual
+  -- Of a manual clock, at creation and after each reset; null: the present.
+  clock_start              timestamptz,
+  clocked                  boolean not null default false, -- it has a row in clocks
+  watched_until            timestamptz, -- until then all requests are logged, not only those that failed
+  followed_until           timestamptz, -- until then changes are noted: see changes
+
+  -- What the API key may do that is otherwise configuration: spec.api of the resource.
+  api_test_clients         boolean not null default false, -- create, change and delete test clients
+  api_reset                boolean not null default false, -- reset the sandbox
+  max_test_clients         bigint, -- in its registry; null is no limit
+  -- The last five, the last one first, in the time of the database.
+  api_resets               timestamptz[] not null default '{}',
+
+  webhook_url              text,
+  webhook_host             text not null default '', -- of webhook_url; empty: there is none
+  -- Whose events are sent.
+  webhook_types            text[] not null default '{collection,refund,disbursement}',
+  webhook_max_retries      integer not null,
+  webhook_initial_delay_ms bigint not null,
+  webhook_factor           double precision not null,
+  webhook_max_delay_ms     bigint not null,
+  callback_hosts           text[], -- patterns of hosts of the operators' own APIs; null: as by default
+  -- Secrets are sealed. The previous ones sign beside the present one until their times, the most recent
+  -- first.
+  -- Value of the spec that the signing secret was issued for.
+  secret_rotation          text not null default '',
+  signing_secret           bytea,
+  previous_secret          bytea,
+  previous_secret_until    timestamptz,
+  older_secrets            bytea[] not null default '{}',
+  older_secrets_until      timestamptz[] not null default '{}'
+);
+create index organizations_version on organizations (version);
+create unique index organizations_name on organizations (namespace, name) where retained_at is null;
+-- Whether anybody follows any sandbox is looked up with this.
+create index organizations_followed on organizations (followed_until) where followed_until is not null;
+call protect('organizations', '{controller}');
+
+-- The order of environments and stores is that of the resource: a request of an operator's own API names no
+-- store, and not always an environment. The first is meant.
 create table environments (
   tenant         bigint not null,
   env_id         text not null,
@@ -104,29 +193,40 @@ create table environments (
   country        text not null,
   currency       text not null,
   enabled        boolean not null,
-  removed        boolean not null default false, -- kept, so that its history stays readable and it can come back
+  -- Kept, so that its history stays readable and it can come back.
+  removed        boolean not null default false,
   commission_bps integer not null,
   absorption_pct integer not null,
   unknown_policy text not null,
   max_amount     bigint,
+  place          integer not null default 0,     -- in the order
+  vague          boolean not null default false, -- the operator's own API tells failures without their reason
+  quirks         jsonb not null default '{}',    -- of the operator's own API
   primary key (tenant, env_id),
   unique (tenant, operator, country)
 );
+call protect('environments');
 
 create table stores (
   tenant  bigint not null,
   slug    text not null,
   removed boolean not null default false,
+  place   integer not null default 0, -- in the order
   primary key (tenant, slug)
 );
+call protect('stores');
 
 create table api_keys (
   tenant     bigint not null,
   hash       bytea not null, -- SHA-256 of the key
   created_at timestamptz not null default now(),
   expires_at timestamptz, -- of a key that a newer one replaced
+  -- What the operators' own APIs accept beside the key, and follows from it: identifiers, and hashes of
+  -- secrets.
+  native     jsonb,
   primary key (tenant, hash)
 );
+call protect('api_keys', '{controller}');
 
 -- How a store's collections reach an operator.
 create table operator_credentials (
@@ -138,26 +238,111 @@ create table operator_credentials (
   sealed   bytea, -- the credentials; null: they are missing
   primary key (tenant, store, operator, country)
 );
+call protect('operator_credentials', '{controller}');
 
--- Money -------------------------------------------------------------------------------------------------------------------
--- For every float and every SIM, at every moment: sum of its adjustments + sum of its transactions' deltas = balance.
--- Balances change often and no index holds them, so that room in the page makes each change a HOT update. No balance comes near
--- the limit of its type, so that adding to one never fails: 10^15 is payments.MaxBalance.
+-- The api serves all sandboxes by their configuration.
+create policy api on organizations for select to cauri_api using (true);
+create policy api on environments for select to cauri_api using (true);
+create policy api on stores for select to cauri_api using (true);
+create policy api on api_keys for select to cauri_api using (true);
+
+-- Clocks ----------------------------------------------------------------------------------------------------
+
+-- The clock of a sandbox. A sandbox without a row has the time of the database.
+--
+-- Times of a sandbox's rows are in sandbox time, and nothing writes them again when the time moves. Leases,
+-- rate limits, keys, retention and cleaning are in the time of the database.
+create table clocks (
+  tenant          bigint primary key,
+  -- Where a manual clock began, to tell a start that waits for the next reset; null: it began as a real one.
+  began_at        timestamptz,
+  stands_at       timestamptz, -- sandbox time, where the clock stands: it is manual, or it is being advanced
+  ahead           interval not null default '0', -- else sandbox time is the time of the database and this
+  -- Of what was recorded last: sandbox time is never before it.
+  last_stamp      timestamptz not null default '-infinity',
+  target          timestamptz, -- of the advance that is under way
+  -- Number of the present advance, or of the last one: who waits for it sees its end.
+  advance         bigint not null default 0,
+  fence           bigint not null default 0, -- of the lease; a worker with an older one has lost it
+  leased_until    timestamptz, -- in the time of the database: of the worker that advances the clock
+  settled         bigint not null default 0, -- by this advance
+  expired         bigint not null default 0,
+  delivered       bigint not null default 0,
+  failed_attempts bigint not null default 0,
+  -- The last advances that reached their target: number and counts, five each, the last first.
+  ended           bigint[] not null default '{}'
+) with (fillfactor = 50);
+create index clocks_advanced on clocks (tenant) where target is not null;
+call protect('clocks');
+
+-- +goose StatementBegin
+create function note_beginning() returns trigger language plpgsql as $$
+begin
+  new.began_at := new.stands_at;
+  return new;
+end $$;
+-- +goose StatementEnd
+create trigger begins before insert on clocks for each row execute function note_beginning();
+
+-- Sandbox time of a clock; where there is none, in a left join, the time of the database.
+-- +goose StatementBegin
+create function clock_time(stands_at timestamptz, ahead interval, last_stamp timestamptz) returns timestamptz
+  language sql stable parallel safe
+  return greatest(coalesce(stands_at, now() + ahead, now()), last_stamp);
+-- +goose StatementEnd
+
+-- Sandbox time of a tenant.
+-- +goose StatementBegin
+create function sandbox_time(of_tenant bigint) returns timestamptz language sql stable parallel safe as $$
+  select clock_time(c.stands_at, c.ahead, c.last_stamp)
+  from (select) one
+  left join clocks c on c.tenant = of_tenant
+$$;
+-- +goose StatementEnd
+
+-- What is recorded in a sandbox with a clock takes a stamp before, under the lock of the clock's row, so that
+-- ids and times rise in the order of recording. It holds for the database transaction.
+-- +goose StatementBegin
+create function recording_time() returns timestamptz language sql stable parallel safe
+  return coalesce(nullif(current_setting('cauri.stamp', true), '')::timestamptz, now());
+-- +goose StatementEnd
+
+-- An id with the time of the recording: its first seven bytes are microseconds since the Unix epoch.
+-- +goose StatementBegin
+create function recording_id(id uuid) returns uuid language sql stable parallel safe
+  return (lpad(to_hex((extract(epoch from recording_time()) * 1000000)::bigint), 14, '0')
+    || substr(replace(id::text, '-', ''), 15))::uuid;
+-- +goose StatementEnd
+
+-- Money -----------------------------------------------------------------------------------------------------
+-- For every float and every SIM, at every moment: sum of its adjustments + sum of its transactions' deltas =
+-- balance. Balances change often and no index holds them, so that room in the page makes each change a HOT
+-- update. No balance comes near the limit of its type, so that adding to one never fails: 10^15 is
+-- payments.MaxBalance.
+--
+-- A movement of a float is an adjustment or a transaction that succeeds, one of a SIM an adjustment or a
+-- transaction that it pays or receives. Each has a number of its own, per float and per SIM, which is taken
+-- while the row of that balance is locked: 1, 2, 3 and so on. So number n's balance is that of number n-1 and
+-- its own delta, no number is missing, and the balance after the last one is the balance.
 
 create table floats (
   tenant     bigint not null,
   currency   text not null,
   balance    bigint not null check (balance >= 0),
+  movements  bigint not null default 0, -- the number of its last movement
   opening    bigint not null, -- as the resource said last
   changed_at timestamptz not null default now(),
   primary key (tenant, currency),
   constraint floats_balance_bound check (balance <= 1000000000000000)
 ) with (fillfactor = 50);
+call protect('floats');
 
 create table sims (
   tenant     bigint not null,
   sim_id     uuid not null, -- UID of the TestClient
   name       text not null, -- of the TestClient
+  -- Or api: it is data of its tenant, without a resource, and a reset leaves it behind.
+  source     text not null default 'resource',
   msisdn     text not null,
   operator   text not null,
   country    text not null,
@@ -165,6 +350,7 @@ create table sims (
   blocked    boolean not null,
   behaviour  text not null,
   balance    bigint not null check (balance >= 0),
+  movements  bigint not null default 0, -- the number of its last movement
   opening    bigint not null,
   changed_at timestamptz not null default now(),
   generation bigint not null default 0, -- as in organizations
@@ -173,6 +359,20 @@ create table sims (
   constraint sims_balance_bound check (balance <= 1000000000000000)
 ) with (fillfactor = 50);
 create index sims_sim_id on sims (sim_id); -- a TestClient whose sandbox is gone is found by its UID alone
+call protect('sims', '{controller}');
+-- Whoever is in the scope of a tenant neither makes nor removes the SIM of a resource.
+create policy api_inserts on sims as restrictive for insert to cauri_tenant with check (source = 'api');
+create policy api_deletes on sims as restrictive for delete to cauri_tenant using (source = 'api');
+
+-- What a payment looks up has an index whose first key is the tenant and the value together, which serves
+-- nothing else. It is read through a view: row-level security adds no condition on the tenant to it. The view
+-- has one itself, in a form that serves no index.
+create unique index sims_number on sims ((tenant::text || msisdn) collate "C", tenant);
+create view sims_by_number as
+  select (s.tenant::text || s.msisdn) collate "C" as number_key, s.sim_id, s.msisdn, s.operator, s.country,
+    s.currency, s.blocked, s.balance, s.movements, s.changed_at
+  from sims s
+  where s.tenant is not distinct from current_tenant();
 
 -- Changes of a balance by configuration, the opening one first.
 create table adjustments (
@@ -180,14 +380,19 @@ create table adjustments (
   adjustment_id uuid not null default gen_random_uuid(),
   currency      text, -- of a float
   sim_id        uuid, -- of a SIM
+  number        bigint default 0, -- null: from before there were numbers; 0: of a release that knows none
   delta         bigint not null,
   balance_after bigint not null,
   created_at    timestamptz not null default now(),
   primary key (tenant, adjustment_id),
   check ((currency is null) <> (sim_id is null))
 );
+create index adjustments_of_floats on adjustments (tenant, currency, number) where currency is not null;
+create index adjustments_of_sims on adjustments (tenant, sim_id, number) where sim_id is not null;
+call protect('adjustments');
 
--- In transactions and events, what is aligned to eight bytes comes first, then what is aligned to four, then the rest: no padding.
+-- In transactions and events, what is aligned to eight bytes comes first, then what is aligned to four, then
+-- the rest: no padding.
 create table transactions (
   tenant                 bigint not null,
   amount                 bigint not null check (amount > 0),
@@ -198,9 +403,16 @@ create table transactions (
   sim_delta              bigint not null default 0,
   merchant_balance_after bigint,
   sim_balance_after      bigint,
+  -- The numbers of the movements. Null: from before there were numbers. 0: it moved nothing, or a release
+  -- that knows no numbers moved it. Both are null, or neither.
+  merchant_number        bigint default 0,
+  sim_number             bigint default 0,
   created_at             timestamptz not null default now(),
   completed_at           timestamptz,
-  due_at                 timestamptz, -- when a pending transaction needs attention: to settle, to expire, or what passthrough says
+  -- When a pending transaction needs attention: to settle, to expire, or what passthrough says.
+  due_at                 timestamptz,
+  -- Of one that is forwarded from a sandbox with a clock; elsewhere due_at is the end of the lease.
+  leased_until           timestamptz,
   expires_at             timestamptz,
   forwarded_at           timestamptz, -- when the operator accepted it
   forward_fence          bigint,      -- of the lease; a worker with an older one has lost it
@@ -210,19 +422,22 @@ create table transactions (
   absorption_pct         integer not null,
   latency_ms             integer not null,
   forward_failures       integer, -- attempts in a row that had no outcome
-  -- Attempts to hand it to its operator, each written before its request leaves: if the operator has the payment already, only
-  -- an earlier attempt can be the cause. Null is none.
+  -- Attempts to hand it to its operator, each written before its request leaves: if the operator has the
+  -- payment already, only an earlier attempt can be the cause. Null is none.
   forward_attempts       integer,
 
   id                     uuid not null, -- sorts by time
   parent_id              uuid,
   sim_id                 uuid, -- of the payer or recipient, where it was in the registry
-  -- A pending collection from a number that the sandbox does not know is forwarded to the operator's API. Its due_at is when it
-  -- is to be forwarded or asked after next, or when the lease of the worker that does it ends.
+  -- A pending collection from a number that the sandbox does not know is forwarded to the operator's API. Its
+  -- due_at is when it is to be forwarded or asked after next, or when the lease of the worker that does it
+  -- ends.
   passthrough            boolean not null default false,
   is_url_protected       boolean not null,
   reference              text not null,
-  request_hash           bytea not null, -- of the request as sent: tells a replay from a conflict
+  -- Of the request as sent: tells a replay from a conflict. For a request of an operator's own API it is the
+  -- name of the call and no hash: no request of /v1 repeats it.
+  request_hash           bytea not null,
   order_ref              text not null,
   order_url              text,
   store                  text not null,
@@ -234,11 +449,15 @@ create table transactions (
   currency               text not null, -- as sent
   float_currency         text not null, -- of the float that the transaction belongs to
   msisdn                 text not null,
+  -- What the holder of a test number does with a pending collection, as it was when the collection was made.
+  -- Null: the payer is no test number. Such a collection has no SIM and is not forwarded.
+  test_behavior          text,
+  -- The operator's number, where it was drawn from the seed; null: it follows from the id.
+  provider_tx_id         text,
   native_id              text, -- what an operator's API answered, where one was asked
   native_raw             json, -- kept as it was answered, with its keys in their order
+  faults                 text[], -- names of the faults that acted, in the order in which they acted first
 
-  primary key (tenant, id),
-  constraint transactions_reference unique (tenant, reference),
   check ((status = 'PENDING') = (completed_at is null)),
   check (status = 'PENDING' or due_at is null),
   check (status = 'SUCCESS' or (merchant_delta = 0 and sim_delta = 0)),
@@ -247,11 +466,51 @@ create table transactions (
 create index transactions_order on transactions (tenant, order_ref, id);
 -- Lists at any size: they are the merge of the newest of each status, type, operator and country.
 create index transactions_listed on transactions (tenant, status, type, operator, country, id);
--- Ordered by tenant first: a sweep skips from one sandbox that has something due to the next, and takes a share from each, so
--- that none waits behind the backlog of another, and a suspended one costs a single probe. Each sweep has an index of its own, so
--- that what one leaves never delays the other.
-create index transactions_due on transactions (tenant, due_at) where status = 'PENDING' and not passthrough;
-create index transactions_forward_due on transactions (tenant, due_at) where status = 'PENDING' and passthrough;
+-- Ordered by tenant first: a sweep skips from one sandbox that has something due to the next, and takes a
+-- share from each, so that none waits behind the backlog of another, and a suspended one costs a single
+-- probe. Each sweep has an index of its own, so that what one leaves never delays the other.
+create index transactions_due on transactions (tenant, due_at)
+  where status = 'PENDING' and not passthrough;
+create index transactions_forward_due on transactions (tenant, due_at)
+  where status = 'PENDING' and passthrough;
+-- The movements of a float in the order of their numbers. What moves a SIM moves a float too.
+create index transactions_movements on transactions (tenant, float_currency, merchant_number)
+  where merchant_number is not null and status = 'SUCCESS';
+create index transactions_sim_movements on transactions (tenant, sim_id, sim_number)
+  where sim_number is not null and sim_delta <> 0;
+-- A reference belongs to one transaction of the tenant. Read through transactions_by_reference, as
+-- sims_number.
+create unique index transactions_reference on transactions
+  ((tenant::text || ' ' || reference) collate "C", tenant);
+-- The last of the indexes, so that it is preferred.
+alter table transactions add constraint transactions_pkey primary key (tenant, id);
+call protect('transactions');
+
+create view transactions_by_reference as
+  select (t.tenant::text || ' ' || t.reference) collate "C" as reference_key, t.id
+  from transactions t
+  where t.tenant is not distinct from current_tenant();
+
+-- A page of a list is looked up here. The view has a tenant scope of its own: under row-level security no
+-- index serves a comparison of a status or a type, which Postgres does not know to be leakproof. Its rows are
+-- those of the tenant, whatever a WHERE says.
+create view listed_transactions as
+  select tenant, id, status, type, operator, country, store, msisdn, created_at
+  from transactions
+  where tenant = current_tenant();
+
+-- A collection that was pending before there were numbers, and is settled by a release that knows none.
+-- Whatever moves from now on is not null, so that what is null never changes any more.
+-- +goose StatementBegin
+create function note_movement_without_number() returns trigger language plpgsql as $$
+begin
+  update transactions set merchant_number = 0, sim_number = 0 where tenant = new.tenant and id = new.id;
+  return null;
+end $$;
+-- +goose StatementEnd
+create trigger movement_without_number after update of status on transactions
+  for each row when (new.status = 'SUCCESS' and new.merchant_number is null)
+  execute function note_movement_without_number();
 
 -- Transactions created in a calendar month (UTC), for sandboxes with a quota only.
 create table quota_usage (
@@ -260,6 +519,7 @@ create table quota_usage (
   used   bigint not null,
   primary key (tenant, month)
 ) with (fillfactor = 50);
+call protect('quota_usage', '{worker}');
 
 -- Requests granted in a second, of the last minute or so, for sandboxes with a rate limit only.
 create table rate_usage (
@@ -268,6 +528,7 @@ create table rate_usage (
   granted integer not null,
   primary key (tenant, second)
 ) with (fillfactor = 50);
+call protect('rate_usage', '{worker}');
 
 -- How many transactions a sandbox has up to one of them, so that only the ones after it are counted.
 create table transaction_counts (
@@ -275,21 +536,66 @@ create table transaction_counts (
   upto   uuid not null,  -- ids sort by time: nothing is recorded before this one any more
   total  bigint not null -- transactions up to it
 ) with (fillfactor = 50);
+call protect('transaction_counts');
 
--- Events ------------------------------------------------------------------------------------------------------------------
+-- The proof of the ledger -----------------------------------------------------------------------------------
 
--- One row for each transaction that reached a terminal status, under the transaction's own id: there cannot be two. The row is
--- its own queue entry. The body is built before the first attempt, kept, and sent with every attempt.
+-- The verification of a sandbox. No row: none took place yet.
+create table ledger_proofs (
+  tenant       bigint primary key,
+  verified_at  timestamptz, -- what was recorded before is verified
+  passed_at    timestamptz, -- of the last verification from the first movement on
+  pass_due_at  timestamptz not null default now(), -- of the next one
+  broken       integer not null default 0, -- accounts that are not balanced
+  imbalance    bigint not null default 0,  -- of all of them, without the sign
+  fence        bigint not null default 0,  -- of the lease; a worker with an older one has lost it
+  leased_until timestamptz
+) with (fillfactor = 50);
+call protect('ledger_proofs');
+
+-- Each float and SIM as a worker verified it last.
+create table account_proofs (
+  tenant         bigint not null,
+  account        text not null, -- the currency of a float, or the sim_id of a SIM
+  sim_id         uuid, -- null: of a float
+  verified_up_to bigint not null, -- the number of a movement
+  verified_at    timestamptz not null,
+  balance        bigint not null, -- after that movement
+  -- What moved it up to there.
+  opening        bigint not null,
+  adjustments    bigint not null, -- but the opening
+  collections    bigint not null,
+  refunds        bigint not null,
+  disbursements  bigint not null,
+  -- Where it does not follow from its movements: by how much the balance is above their sum, after which
+  -- number this was found, and before which: null, where the last movement or the balance itself is wrong.
+  imbalance      bigint not null default 0,
+  broken_after   bigint, -- null: it is balanced
+  broken_before  bigint,
+  primary key (tenant, account)
+) with (fillfactor = 50);
+call protect('account_proofs', '{worker}');
+
+-- Events ----------------------------------------------------------------------------------------------------
+
+-- One row for each transaction that reached a terminal status, under the transaction's own id: there cannot
+-- be two. The row is its own queue entry. The body is built before the first attempt, kept, and sent with
+-- every attempt.
 create table events (
   tenant       bigint not null,
-  due_at       timestamptz, -- of the next attempt, or when the lease of the running one ends; null: nothing to do
+  -- Of the next attempt, or without a clock when the lease of the running one ends; null: nothing to do.
+  due_at       timestamptz,
+  leased_until timestamptz, -- the end of the lease, in a sandbox with a clock
   fence        bigint not null default 0, -- of the lease; a worker with an older one has lost it
   created_at   timestamptz not null default now(),
+  recorded_at  timestamptz not null default now(), -- in the time of the database, for what is removed by age
   delivered_at timestamptz,
   state        event_state not null,
   attempts     integer not null default 0,
-  resent_after integer, -- attempts when it was last queued by hand: its schedule begins there, and it is sent whatever its type
-  probes       integer not null default 0, -- probes of one never queued by hand, which use up no retry; else they raise resent_after
+  -- Attempts when it was last queued by hand: its schedule begins there, and it is sent whatever its type.
+  resent_after integer,
+  -- Probes of one never queued by hand, which use up no retry; else they raise resent_after.
+  probes       integer not null default 0,
   id           uuid not null,
   leased       boolean not null default false, -- due_at is the end of a lease
   body         bytea,
@@ -297,6 +603,7 @@ create table events (
 ) with (fillfactor = 80);
 create index events_due on events (tenant, due_at) where due_at is not null;
 create index events_failed on events (tenant, id) where state = 'failed';
+call protect('events', '{worker}');
 
 create table delivery_attempts (
   tenant          bigint not null,
@@ -307,24 +614,302 @@ create table delivery_attempts (
   response_status integer, -- null: no answer came
   response_body   bytea,   -- the first 4 KiB
   error           text,    -- null: acknowledged
+  faults          text[],  -- names of those that acted
   primary key (tenant, event_id, attempt)
 );
+call protect('delivery_attempts', '{worker}');
 
 -- How the deliveries of a sandbox's events go, written with every batch of attempts.
 create table endpoint_health (
   tenant          bigint primary key,
   failures        integer not null default 0, -- attempts in a row without a success
   failing_since   timestamptz,                -- the first of them
-  probe_at        timestamptz, -- the endpoint failed for long: nothing is sent before, and then one event only
+  -- The endpoint failed for long: nothing is sent before, and then one event only.
+  probe_at        timestamptz,
   delivered       bigint not null default 0,  -- events
   failed          bigint not null default 0,  -- events whose retries are used up
   last_failure_at timestamptz,
   last_failure    text,
   changed_at      timestamptz not null default now()
 ) with (fillfactor = 50);
+call protect('endpoint_health');
 
--- What the workers could not do in one sandbox alone, although the database serves. The sandbox waits, for longer after each
--- failure, and the others go on.
+-- The operators' own APIs -----------------------------------------------------------------------------------
+-- What they record are rows of transactions like all others.
+
+-- A request that was recorded as the transaction with the same id, and the callback that it owes. The row is
+-- the callback's own queue entry, as in events. Callbacks are events: they are listed, their attempts are
+-- kept, and they can be sent again.
+create table native_requests (
+  tenant       bigint not null,
+  due_at       timestamptz, -- of the callback, in sandbox time; null: nothing to do
+  leased_until timestamptz, -- in the time of the database
+  fence        bigint not null default 0, -- of the lease; a worker with an older one has lost it
+  delivered_at timestamptz,
+  attempts     integer not null default 0,
+  last_status  integer, -- that the last attempt was answered with; null: no answer came
+  times_sent   integer not null default 0, -- in the present attempt, by a fault that duplicates it
+  id           uuid not null,
+  operation    text not null, -- of the operator's API
+  sent         json not null, -- what the operator's answers repeat, in its package's own form
+  callback_url text, -- null: no callback was asked for
+  state        event_state, -- of the callback; null: it is not due yet, or none was asked for
+  last_error   text,
+  body         bytea, -- of the callback, as each attempt sends it; null: it was neither sent nor shown
+  -- Of the present attempt, from the decision on: whoever takes the callback after another worker goes on
+  -- with it.
+  fault        text,
+  primary key (tenant, id)
+) with (fillfactor = 80);
+create index native_requests_due on native_requests (tenant, due_at) where due_at is not null;
+create index native_requests_called on native_requests (tenant, id) where state is not null;
+create index native_requests_failed on native_requests (tenant, id) where state = 'failed';
+call protect('native_requests', '{worker}');
+
+-- As delivery_attempts, for callbacks.
+create table callback_attempts (
+  tenant          bigint not null,
+  id              uuid not null, -- of the request
+  attempt         integer not null, -- from 1
+  started_at      timestamptz not null,
+  duration_ms     integer not null,
+  response_status integer, -- null: no answer came
+  response_body   bytea,   -- the first 4 KiB
+  error           text,    -- null: acknowledged
+  faults          text[],  -- names of those that acted
+  primary key (tenant, id, attempt)
+);
+call protect('callback_attempts', '{worker}');
+
+-- Users that were made through an operator's own API. They end with the API key that they were made with, and
+-- with a reset.
+create table native_users (
+  tenant        bigint not null,
+  operator      text not null,
+  user_id       uuid not null,
+  made_with     bytea not null, -- hash of the API key
+  secret_hash   bytea, -- null: it has none yet
+  callback_host text not null,
+  primary key (tenant, operator, user_id)
+);
+call protect('native_users');
+
+-- Access tokens of the operators' own APIs. They are removed by their age, and a sandbox keeps its newest
+-- ones.
+create table native_tokens (
+  tenant        bigint not null,
+  hash          bytea not null,
+  operator      text not null,
+  product       text not null,
+  user_id       text not null,
+  made_with     bytea not null, -- hash of the API key
+  callback_host text not null, -- of the user; empty: any that the sandbox allows
+  expires_at    timestamptz not null, -- in sandbox time
+  created_at    timestamptz not null default now(), -- in the time of the database
+  primary key (tenant, hash)
+);
+create index native_tokens_aged on native_tokens (created_at);
+-- A partial index, with a condition that holds for all rows, so that a look-up of a token never takes it in
+-- place of the primary key.
+create index native_tokens_newest on native_tokens (tenant, created_at) where created_at > '-infinity';
+call protect('native_tokens', '{worker}');
+
+-- Faults ----------------------------------------------------------------------------------------------------
+-- What is remembered of references is removed by its age, in the time of the database.
+
+-- How often each fault acted: `first` is counted here, under the row's lock.
+create table fault_counts (
+  tenant  bigint not null,
+  name    text not null,
+  digest  bytea not null, -- of the fault's entry: a changed one begins anew
+  acts    bigint not null default 0,
+  draws   bigint not null default 0, -- of `percent`, at places without a reference
+  last_at timestamptz, -- of the last act, in sandbox time
+  primary key (tenant, name)
+) with (fillfactor = 50);
+call protect('fault_counts');
+
+-- References for which a fault acted that acts once for each.
+create table fault_acts (
+  tenant    bigint not null,
+  name      text not null,
+  reference text not null,
+  acted_at  timestamptz not null default now(),
+  primary key (tenant, name, reference)
+);
+create index fault_acts_aged on fault_acts (acted_at);
+call protect('fault_acts', '{worker}');
+
+-- How often requests with a reference came, in sandboxes with faults that ask for it.
+create table fault_requests (
+  tenant     bigint not null,
+  reference  text not null,
+  requests   integer not null default 1,
+  counted_at timestamptz not null default now(),
+  primary key (tenant, reference)
+) with (fillfactor = 50);
+create index fault_requests_aged on fault_requests (counted_at);
+call protect('fault_requests', '{worker}');
+
+-- The fault of the next attempt of an event, from the decision until the attempt is written down: whoever
+-- takes the event after another worker goes on with it.
+create table event_faults (
+  tenant      bigint not null,
+  event_id    uuid not null,
+  attempt     integer not null,
+  name        text not null,
+  not_before  timestamptz not null, -- sandbox time
+  awaits_next boolean not null, -- the event is sent after the sandbox's next one
+  sent        integer not null default 0, -- how often it was sent in this attempt
+  primary key (tenant, event_id)
+) with (fillfactor = 50);
+call protect('event_faults', '{worker}');
+
+-- The request log -------------------------------------------------------------------------------------------
+
+-- What callers asked and were answered, of each sandbox: the last requests that failed, the last failed
+-- authentications, and the last ones that succeeded while somebody watched (organizations.watched_until). The
+-- api writes what may be kept of them, which no credential is part of, and removes what is too many.
+create table requests (
+  tenant        bigint not null,
+  id            uuid not null, -- sorts by the time of the answer
+  kind          text not null check (kind in ('failed', 'succeeded', 'unauthenticated')),
+  received_at   timestamptz not null,
+  method        text not null,
+  path          text not null,
+  query         json,
+  status        integer, -- null: the connection was closed without an answer
+  error         text,
+  request_id    text,
+  fault         text, -- name of the declared fault that acted
+  request_body  json,
+  response_body json,
+  not_kept      json, -- names of what else the request had
+  primary key (tenant, id)
+);
+call protect('requests', writes => false);
+create policy api on requests to cauri_api using (true); -- written together for all sandboxes
+
+-- The stream ------------------------------------------------------------------------------------------------
+
+-- What changed in a sandbox while somebody followed it, for GET /v1/stream: only which row it was, since the
+-- stream tells rows as they stand when it reads them. Readers go by (xact, seq), as far as no database
+-- transaction before it runs any more, so that none of them passes one that commits late. A row of kind start
+-- says that nothing is known of the time before it.
+create table changes (
+  tenant     bigint not null,
+  -- The database transaction that made the change.
+  xact       bigint not null default pg_current_xact_id()::text::bigint,
+  seq        bigint generated always as identity,
+  -- Start, booking, transaction, event, attempt, callback, callback_attempt, clock, float or sim.
+  kind       text not null,
+  id         uuid, -- of the transaction, which is that of its event and its callback too; or of the SIM
+  attempt    integer,
+  currency   text, -- of the float
+  created_at timestamptz not null default now(),
+  primary key (tenant, xact, seq)
+);
+call protect('changes', '{worker}', writes => false);
+
+-- Notes a change, if somebody follows the sandbox. Who knows that nobody does sets cauri.watched to no, and
+-- this is not called: see server/postgres/scope.go. Whatever looks at the mark has a transaction id before it
+-- looks: this is how a reader knows when all who have not seen the mark are done.
+-- +goose StatementBegin
+create function note_change() returns trigger language plpgsql security definer as $$
+declare
+  kind text := tg_argv[0];
+begin
+  if current_setting('cauri.watched', true) = 'no' then
+    return null; -- a row before this one of the same statement found it
+  end if;
+  if not exists (select from organizations where followed_until > now()) then
+    perform set_config('cauri.watched', 'no', true);
+    return null;
+  end if;
+  if not exists (select from organizations where tenant = new.tenant and followed_until > now()) then
+    return null;
+  end if;
+  if kind = 'adjustment' then
+    kind := case when new.currency is not null then 'float' else 'sim' end;
+  elsif kind = 'booking' and tg_op = 'UPDATE' then
+    if old.status = new.status then
+      kind := 'transaction'; -- it neither ended nor moved a balance
+    end if;
+  end if;
+  case kind
+    when 'attempt' then
+      insert into changes (tenant, kind, id, attempt) values (new.tenant, kind, new.event_id, new.attempt);
+    when 'callback_attempt' then
+      insert into changes (tenant, kind, id, attempt) values (new.tenant, kind, new.id, new.attempts);
+    when 'float' then
+      insert into changes (tenant, kind, currency) values (new.tenant, kind, new.currency);
+    when 'sim' then
+      insert into changes (tenant, kind, id) values (new.tenant, kind, new.sim_id);
+    when 'clock' then
+      insert into changes (tenant, kind) values (new.tenant, kind);
+    else
+      insert into changes (tenant, kind, id) values (new.tenant, kind, new.id);
+  end case;
+  return null;
+end $$;
+-- +goose StatementEnd
+
+-- Triggers, so that nothing is missed whoever writes. Leases and times that nobody is shown are no changes.
+-- Each trigger on a table that a payment writes costs it some microseconds, so there is one: a booking stands
+-- for the transaction, its event, and the balances that it moved.
+create trigger noted_when_made after insert on transactions for each row
+  when (current_setting('cauri.watched', true) is distinct from 'no')
+  execute function note_change('booking');
+create trigger noted_when_changed after update on transactions for each row
+  when (current_setting('cauri.watched', true) is distinct from 'no'
+    and (old.status <> new.status
+      or old.refunded <> new.refunded
+      or old.faults is distinct from new.faults
+      or old.provider_tx_id is distinct from new.provider_tx_id
+      or old.native_id is distinct from new.native_id))
+  execute function note_change('booking');
+
+create trigger noted_when_changed after update on events for each row
+  when (current_setting('cauri.watched', true) is distinct from 'no'
+    and (old.state <> new.state
+      or old.attempts <> new.attempts
+      or old.resent_after is distinct from new.resent_after
+      or old.due_at is distinct from new.due_at and not old.leased and not new.leased))
+  execute function note_change('event');
+
+create trigger noted_when_made after insert on delivery_attempts for each row
+  when (current_setting('cauri.watched', true) is distinct from 'no')
+  execute function note_change('attempt');
+
+create trigger noted_when_made after insert on native_requests for each row
+  when (current_setting('cauri.watched', true) is distinct from 'no' and new.state is not null)
+  execute function note_change('callback');
+create trigger noted_when_changed after update on native_requests for each row
+  when (current_setting('cauri.watched', true) is distinct from 'no'
+    and (old.state is distinct from new.state or old.attempts <> new.attempts))
+  execute function note_change('callback');
+create trigger noted_when_tried after update on native_requests for each row
+  when (current_setting('cauri.watched', true) is distinct from 'no' and old.attempts <> new.attempts)
+  execute function note_change('callback_attempt');
+
+create trigger noted_when_made after insert on clocks for each row
+  when (current_setting('cauri.watched', true) is distinct from 'no')
+  execute function note_change('clock');
+create trigger noted_when_changed after update on clocks for each row
+  when (current_setting('cauri.watched', true) is distinct from 'no'
+    and (old.stands_at is distinct from new.stands_at
+      or old.ahead <> new.ahead
+      or old.target is distinct from new.target))
+  execute function note_change('clock');
+
+create trigger noted_when_made after insert on adjustments for each row
+  when (current_setting('cauri.watched', true) is distinct from 'no')
+  execute function note_change('adjustment');
+
+-- The upkeep of the workers ---------------------------------------------------------------------------------
+
+-- What the workers could not do in one sandbox alone, although the database serves. The sandbox waits, for
+-- longer after each failure, and the others go on.
 create table sweep_failures (
   tenant        bigint not null,
   sweep         text not null, -- settlement, delivery, passthrough
@@ -334,188 +919,547 @@ create table sweep_failures (
   error         text not null,
   primary key (tenant, sweep)
 ) with (fillfactor = 50);
+call protect('sweep_failures', '{worker}');
 
--- When something last happened in a sandbox, as far as its status should follow. Processes write it together for all sandboxes
--- every few seconds, so that no payment pays for it.
+-- When something last happened in a sandbox, as far as its status should follow. Processes write it together
+-- for all sandboxes every few seconds, so that no payment pays for it.
 create table activity (
   tenant     bigint primary key,
   changed_at timestamptz not null default now()
 ) with (fillfactor = 50);
+call protect('activity');
+create policy api on activity to cauri_api using (true); -- written for all sandboxes at once
 
--- Drift -------------------------------------------------------------------------------------------------------------------
-
--- A fingerprint of each sandbox's configuration, over all its rows. It changes when somebody changes one of them, and when a key
--- or a signing secret that was replaced expires. Balances are no part of it. Of secrets only which ones exist is part, since a
--- new encryption key makes the same secret other bytes. A condition on the tenant reaches every part.
--- +goose StatementBegin
-create function sandbox_fingerprints() returns table (tenant bigint, fingerprint text) language sql stable parallel safe as $$
-  select o.tenant, md5(concat_ws(chr(10),
-    row(o.org_id, o.namespace, o.name, o.latency_percent, o.monthly_quota, o.rate_limit, o.pending_timeout_ms, o.suspended, o.reset),
-    row(o.webhook_url, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.webhook_types),
-    row(o.key_rotation, o.secret_rotation, o.signing_secret is null, o.previous_secret is null, o.previous_secret_until <= now(),
-      cardinality(o.older_secrets), (select count(*) from unnest(o.older_secrets_until) older_until where older_until <= now())),
-    e.parts, '', s.parts, '', f.parts, '', k.parts, '', c.parts))
-  from organizations o
-  left join (select tenant, string_agg(row(env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct,
-      unknown_policy, max_amount)::text, ' ' order by env_id) as parts from environments group by tenant) e on e.tenant = o.tenant
-  left join (select tenant, string_agg(row(slug, removed)::text, ' ' order by slug) as parts from stores group by tenant) s
-    on s.tenant = o.tenant
-  left join (select tenant, string_agg(row(currency, opening)::text, ' ' order by currency) as parts from floats group by tenant) f
-    on f.tenant = o.tenant
-  left join (select tenant, string_agg(row(hash, extract(epoch from expires_at))::text, ' ' order by hash) as parts from api_keys
-      where expires_at is null or expires_at > now() group by tenant) k on k.tenant = o.tenant
-  left join (select tenant, string_agg(row(store, operator, country, base_url, sealed is null)::text, ' '
-      order by store, operator, country) as parts from operator_credentials group by tenant) c on c.tenant = o.tenant
-$$;
--- +goose StatementEnd
-
--- Vacuum ------------------------------------------------------------------------------------------------------------------
--- The default waits until a fifth of a table is dead. What changes with every payment is vacuumed long before, and the balances,
--- a few pages that every booking reads and writes, without pauses. What only grows is vacuumed too, so that an index alone answers
--- for rows that everybody sees.
-alter table floats set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
-alter table quota_usage set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
-alter table sims set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
-alter table transactions set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
+-- The default of vacuum waits until a fifth of a table is dead. What changes with every payment is vacuumed
+-- long before, and the balances, a few pages that every booking reads and writes, without pauses. What only
+-- grows is vacuumed too, so that an index alone answers for rows that everybody sees. Changes are written at
+-- one end and removed at the other.
+alter table floats set (
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_cost_delay = 0);
+alter table quota_usage set (
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_cost_delay = 0);
+alter table sims set (
+  autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_cost_delay = 0);
+alter table transactions set (
+  autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_insert_scale_factor = 0.02,
   autovacuum_analyze_scale_factor = 0.02);
-alter table events set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
+alter table events set (
+  autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_insert_scale_factor = 0.02,
   autovacuum_analyze_scale_factor = 0.02);
+alter table changes set (
+  autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_insert_scale_factor = 0.02);
 
--- Row level security ------------------------------------------------------------------------------------------------------
+-- What the api may do with the configuration ----------------------------------------------------------------
+-- It has no right to the tables. In the scope of a tenant it may call these functions, which act on one
+-- sandbox only, with the rights of the owner of the tables. Whatever changes a configuration locks its row
+-- first, so that one change comes after the other, and the version is increased last.
 
+-- Resets the sandbox as a new value of its resource's spec.reset does, and returns the new tenant number;
+-- null where the API may not do that, or where no sandbox has the number any more. At most five times in a
+-- second: it returns 0 for one more, which does nothing. The value in organizations.reset stays: it is the
+-- resource's.
 -- +goose StatementBegin
-create function current_tenant() returns bigint language sql stable parallel safe
-  return nullif(current_setting('cauri.tenant', true), '')::bigint;
--- +goose StatementEnd
-
--- A page of a list is looked up here. The view has a tenant scope of its own: under row level security no index serves a
--- comparison of a status or a type, which Postgres does not know to be leakproof. Its rows are those of the tenant, whatever a
--- WHERE says.
-create view listed_transactions as
-  select tenant, id, status, type, operator, country, store, msisdn, created_at from transactions where tenant = current_tenant();
-
--- The worker and the controller work on all sandboxes at once. They delete rows of tenants that no sandbox has any more, and of
--- others only what the last loops name. A new table with a tenant needs the same policies.
--- +goose StatementBegin
-do $$
-declare t text; p text;
+create function reset_sandbox() returns bigint language plpgsql security definer as $$
+declare
+  former bigint := current_tenant();
+  present bigint;
+  resets timestamptz[];
 begin
-  for t in select c.table_name from information_schema.columns c join information_schema.tables using (table_schema, table_name)
-      where c.table_schema = current_schema() and c.column_name = 'tenant' and table_type = 'BASE TABLE'
-        and c.table_name <> 'retired_tenants' loop
-    execute format('alter table %I enable row level security', t);
-    execute format('create policy tenant on %I to cauri_tenant using (tenant = current_tenant())', t);
-    foreach p in array array['worker', 'controller'] loop
-      execute format('create policy %s_reads on %I for select to cauri_%s using (true)', p, t, p);
-      execute format('create policy %s_inserts on %I for insert to cauri_%s with check (true)', p, t, p);
-      execute format('create policy %s_updates on %I for update to cauri_%s using (true)', p, t, p);
-      execute format('create policy %s_deletes on %I for delete to cauri_%s
-        using (tenant in (select r.tenant from retired_tenants r))', p, t, p);
-    end loop;
-  end loop;
-  foreach t in array array['organizations', 'api_keys', 'operator_credentials', 'sims'] loop
-    execute format('alter policy controller_deletes on %I using (true)', t);
-  end loop;
-  foreach t in array array['events', 'delivery_attempts', 'quota_usage', 'rate_usage', 'sweep_failures'] loop
-    execute format('alter policy worker_deletes on %I using (true)', t);
-  end loop;
-  -- The api serves all sandboxes by their configuration, and writes activity for all of them at once.
-  foreach t in array array['organizations', 'environments', 'stores', 'api_keys'] loop
-    execute format('create policy api on %I for select to cauri_api using (true)', t);
-  end loop;
-  create policy api on activity to cauri_api using (true);
+  select api_resets into resets from organizations
+    where tenant = former and retained_at is null and api_reset and not suspended
+    for update;
+  if not found then
+    return null;
+  end if;
+  if resets[5] between clock_timestamp() - interval '1 second' and clock_timestamp() then
+    return 0;
+  end if;
+  present := nextval('tenant_numbers');
+  update organizations
+    set tenant = present, clocked = (clock_mode = 'Manual'), api_resets = (clock_timestamp() || resets)[1:5]
+    where tenant = former;
+  insert into clocks (tenant, stands_at)
+    select present, coalesce(o.clock_start, now())
+    from organizations o where o.tenant = present and o.clocked;
+  update environments set tenant = present where tenant = former;
+  update stores set tenant = present where tenant = former;
+  update api_keys set tenant = present where tenant = former;
+  update operator_credentials set tenant = present where tenant = former;
+  -- Copied, and not moved: payments of the old tenant that are being booked hold locks on these rows.
+  insert into floats (tenant, currency, balance, opening, movements)
+    select present, f.currency, f.opening, f.opening, 1
+    from floats f where f.tenant = former;
+  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour,
+      balance, opening, movements)
+    select present, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked,
+      s.behaviour, s.opening, s.opening, 1
+    from sims s where s.tenant = former and s.source = 'resource';
+  insert into adjustments (tenant, currency, delta, balance_after, number)
+    select present, f.currency, f.balance, f.balance, 1
+    from floats f where f.tenant = present;
+  insert into adjustments (tenant, sim_id, delta, balance_after, number)
+    select present, s.sim_id, s.balance, s.balance, 1
+    from sims s where s.tenant = present;
+  update config_version set version = version + 1;
+  update organizations set version = (select version from config_version) where tenant = present;
+  insert into retired_tenants (tenant, resource_uid, version)
+    select former, resource_uid, version
+    from organizations where tenant = present;
+  return present;
 end $$;
 -- +goose StatementEnd
 
--- Privileges --------------------------------------------------------------------------------------------------------------
--- What the statements of each role need, and no more: TestRolesHaveWhatTheirStatementsNeed says what to write here.
+-- Gives the sandbox a clock of its own, which shows the time of the database until it is moved. With the
+-- version, nothing is recorded any more by who does not know that there is a clock.
+-- +goose StatementBegin
+create function start_clock() returns void language plpgsql security definer as $$
+declare
+  of_tenant bigint := current_tenant();
+  known boolean;
+begin
+  select clocked into known from organizations where tenant = of_tenant and retained_at is null for update;
+  if not found then
+    return;
+  end if;
+  insert into clocks (tenant) values (of_tenant) on conflict do nothing;
+  if known then
+    return;
+  end if;
+  update config_version set version = version + 1;
+  update organizations set clocked = true, version = (select version from config_version)
+    where tenant = of_tenant;
+end $$;
+-- +goose StatementEnd
+
+-- Marks the sandbox as watched for ten minutes, and returns until when it is. A mark that has five minutes
+-- left stays, so that who watches changes the configuration every five minutes at most.
+-- +goose StatementBegin
+create function watch_sandbox() returns timestamptz language plpgsql security definer as $$
+declare
+  marked timestamptz;
+begin
+  select watched_until into marked from organizations
+    where tenant = current_tenant() and retained_at is null
+    for update;
+  if not found or marked > now() + interval '5 minutes' then
+    return marked;
+  end if;
+  marked := now() + interval '10 minutes';
+  update config_version set version = version + 1;
+  update organizations set watched_until = marked, version = (select version from config_version)
+    where tenant = current_tenant();
+  return marked;
+end $$;
+-- +goose StatementEnd
+
+-- Marks the sandbox as followed, as watch_sandbox does, with the row that says from when on changes are
+-- known: where the mark had ended, or has less than a minute left, which is longer than any statement that
+-- extends it takes; and for a tenant that has no changes yet.
+-- +goose StatementBegin
+create function follow_sandbox() returns timestamptz language plpgsql security definer as $$
+declare
+  marked timestamptz;
+begin
+  select followed_until into marked from organizations
+    where tenant = current_tenant() and retained_at is null
+    for update;
+  if not found then
+    return null;
+  end if;
+  if marked is null or marked < clock_timestamp() + interval '1 minute'
+      or not exists (select from changes where tenant = current_tenant()) then
+    insert into changes (tenant, kind) values (current_tenant(), 'start');
+  end if;
+  if marked > now() + interval '5 minutes' then
+    return marked;
+  end if;
+  marked := now() + interval '10 minutes';
+  update config_version set version = version + 1;
+  update organizations set followed_until = marked, version = (select version from config_version)
+    where tenant = current_tenant();
+  return marked;
+end $$;
+-- +goose StatementEnd
+
+-- A user of an operator's own API ends with the key that it was made with. Whether a key of the sandbox is
+-- valid is all that a tenant learns of its keys.
+-- +goose StatementBegin
+create function api_key_is_valid(key_hash bytea) returns boolean language sql stable security definer as $$
+  select exists (
+    select from api_keys k
+    where k.tenant = current_tenant() and k.hash = key_hash
+      and (k.expires_at is null or k.expires_at > now()))
+$$;
+-- +goose StatementEnd
+-- They run with the rights of the owner, so nobody's search_path decides which tables these are. In the
+-- tenant scope, where no plan is to read a whole table, the one row of config_version looks so expensive that
+-- Postgres compiles what reads it, for a second.
+-- +goose StatementBegin
+do $$
+declare f text;
+begin
+  foreach f in array array['note_change()', 'reset_sandbox()', 'start_clock()', 'watch_sandbox()',
+      'follow_sandbox()', 'api_key_is_valid(bytea)'] loop
+    execute format('alter function %s set search_path = %I, pg_temp', f, current_schema());
+    execute format('revoke execute on function %s from public', f);
+  end loop;
+  foreach f in array array['reset_sandbox()', 'start_clock()', 'watch_sandbox()', 'follow_sandbox()'] loop
+    execute format('alter function %s set jit = off', f);
+  end loop;
+end $$;
+-- +goose StatementEnd
+
+-- Drift -----------------------------------------------------------------------------------------------------
+
+-- A fingerprint of each sandbox's configuration, over all its rows. It changes when somebody changes one of
+-- them, and when a key or a signing secret that was replaced expires. Balances are no part of it. Of secrets
+-- only which ones exist is part, since a new encryption key makes the same secret other bytes. A condition on
+-- the tenant reaches every part.
+-- +goose StatementBegin
+create function sandbox_fingerprints() returns table (tenant bigint, fingerprint text)
+  language sql stable parallel safe as $$
+  select o.tenant, md5(concat_ws(chr(10),
+    row(o.org_id, o.namespace, o.name, o.latency_percent, o.monthly_quota, o.rate_limit, o.pending_timeout_ms,
+      o.suspended, o.reset),
+    row(o.webhook_url, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor,
+      o.webhook_max_delay_ms, o.webhook_types),
+    row(o.key_rotation, o.secret_rotation, o.signing_secret is null, o.previous_secret is null,
+      o.previous_secret_until <= now(), cardinality(o.older_secrets),
+      (select count(*) from unnest(o.older_secrets_until) older_until where older_until <= now())),
+    e.parts, '', s.parts, '', f.parts, '', k.parts, '', c.parts,
+    'test numbers ' || nullif(o.test_numbers, 'None'),
+    case when o.api_test_clients or o.api_reset or o.max_test_clients is not null
+      then row(o.api_test_clients, o.api_reset, o.max_test_clients) end,
+    case when o.clock_mode <> 'Real' or o.clock_start is not null
+      then row(o.clock_mode, extract(epoch from o.clock_start)) end,
+    'seed ' || o.seed, 'faults ' || o.faults::text,
+    case when o.callback_hosts is not null or o.webhook_host <> ''
+      then row(o.callback_hosts, o.webhook_host) end,
+    'native environments ' || e.native, 'native stores ' || s.native, 'native keys ' || k.native))
+  from organizations o
+  left join (
+    select tenant,
+      string_agg(row(env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct,
+        unknown_policy, max_amount)::text, ' ' order by env_id) as parts,
+      string_agg(row(env_id, place, vague, quirks)::text, ' ' order by env_id)
+        filter (where place > 0 or vague or quirks <> '{}') as native
+    from environments
+    group by tenant
+  ) e on e.tenant = o.tenant
+  left join (
+    select tenant, string_agg(row(slug, removed)::text, ' ' order by slug) as parts,
+      string_agg(row(slug, place)::text, ' ' order by slug) filter (where place > 0) as native
+    from stores
+    group by tenant
+  ) s on s.tenant = o.tenant
+  left join (
+    select tenant, string_agg(row(currency, opening)::text, ' ' order by currency) as parts
+    from floats
+    group by tenant
+  ) f on f.tenant = o.tenant
+  left join (
+    select tenant, string_agg(row(hash, extract(epoch from expires_at))::text, ' ' order by hash) as parts,
+      string_agg(native::text, ' ' order by hash) as native
+    from api_keys
+    where expires_at is null or expires_at > now()
+    group by tenant
+  ) k on k.tenant = o.tenant
+  left join (
+    select tenant, string_agg(row(store, operator, country, base_url, sealed is null)::text, ' '
+      order by store, operator, country) as parts
+    from operator_credentials
+    group by tenant
+  ) c on c.tenant = o.tenant
+$$;
+-- +goose StatementEnd
+
+-- The version of the schema ---------------------------------------------------------------------------------
+
+-- The digest of the text of this file, which the number of a version cannot tell from another text. `cauri
+-- migrate` stores it, and every process refuses another one.
+create table schema_digest (
+  one    boolean primary key default true check (one),
+  digest text not null
+);
+
+-- Privileges ------------------------------------------------------------------------------------------------
+-- What the statements of each role need, and no more: TestRolesHaveWhatTheirStatementsNeed says what to write
+-- here.
+
+-- The processes compare the version of the schema, and its digest, with those that they need.
+grant select on schema_version, schema_digest to cauri_api, cauri_worker, cauri_controller;
 
 -- A request of one sandbox, in the rows of that sandbox.
+
+grant execute on function reset_sandbox, start_clock, watch_sandbox, follow_sandbox, api_key_is_valid
+  to cauri_tenant;
+grant select (account, adjustments, broken_after, broken_before, collections, disbursements, imbalance,
+    opening, refunds, tenant, verified_at, verified_up_to)
+  on account_proofs to cauri_tenant;
+grant select (balance_after, created_at, currency, delta, number, sim_id, tenant),
+    insert (balance_after, delta, number, sim_id, tenant)
+  on adjustments to cauri_tenant;
+grant select on callback_attempts to cauri_tenant;
+grant select on changes to cauri_tenant;
+grant select (advance, ahead, ended, last_stamp, stands_at, target, tenant),
+    update (advance, delivered, expired, failed_attempts, last_stamp, leased_until, settled, target)
+  on clocks to cauri_tenant;
 grant select on delivery_attempts to cauri_tenant;
-grant select (delivered, failed, tenant), update (changed_at, delivered, failed) on endpoint_health to cauri_tenant;
-grant select, insert (due_at, id, state, tenant), update (body, delivered_at, due_at, fence, leased, resent_after, state) on
-  events to cauri_tenant;
-grant select (balance, currency, tenant), update (balance, changed_at) on floats to cauri_tenant;
-grant select (monthly_quota, suspended, tenant, version, webhook_types, webhook_url) on organizations to cauri_tenant;
+grant select (delivered, failed, probe_at, tenant),
+    update (changed_at, delivered, failed)
+  on endpoint_health to cauri_tenant;
+grant select,
+    insert (created_at, due_at, id, state, tenant),
+    update (body, delivered_at, due_at, fence, leased, leased_until, resent_after, state)
+  on events to cauri_tenant;
+grant select, insert on fault_acts to cauri_tenant;
+grant select,
+    insert (digest, name, tenant),
+    update (acts, digest, draws, last_at)
+  on fault_counts to cauri_tenant;
+grant select, insert (reference, tenant), update (requests) on fault_requests to cauri_tenant;
+grant select (balance, currency, movements, tenant),
+    update (balance, changed_at, movements)
+  on floats to cauri_tenant;
+grant select (broken, pass_due_at, passed_at, tenant),
+    insert (pass_due_at, tenant),
+    update (pass_due_at)
+  on ledger_proofs to cauri_tenant;
+grant select on listed_transactions to cauri_tenant;
+grant select (attempts, body, callback_url, delivered_at, due_at, fence, id, last_error, last_status,
+    leased_until, sent, state, tenant, times_sent),
+    insert (callback_url, due_at, id, operation, sent, state, tenant),
+    update (body, delivered_at, due_at, fence, leased_until, state)
+  on native_requests to cauri_tenant;
+grant select,
+    insert (callback_host, expires_at, hash, made_with, operator, product, tenant, user_id),
+    delete
+  on native_tokens to cauri_tenant;
+grant select,
+    insert (callback_host, made_with, operator, tenant, user_id),
+    update (secret_hash),
+    delete
+  on native_users to cauri_tenant;
+grant select (clocked, monthly_quota, suspended, tenant, version, webhook_types, webhook_url)
+  on organizations to cauri_tenant;
 grant select, insert, update (used) on quota_usage to cauri_tenant;
 grant select, insert, update (granted), delete on rate_usage to cauri_tenant;
-grant select, update (balance, changed_at) on sims to cauri_tenant;
-grant select on listed_transactions to cauri_tenant;
-grant select, insert (absorption_pct, amount, commission, completed_at, country, currency, description, due_at, env_id,
-  expires_at, float_currency, forward_failures, forward_fence, id, is_url_protected, latency_ms, merchant_balance_after,
-  merchant_delta, msisdn, net_amount, operator, order_ref, order_url, parent_id, passthrough, reference, request_hash,
-  scenario, sim_balance_after, sim_delta, sim_id, status, store, tenant, type), update (completed_at, due_at,
-  merchant_balance_after, merchant_delta, refunded, sim_balance_after, sim_delta, status) on transactions to cauri_tenant;
+grant select on requests to cauri_tenant;
+grant select,
+    insert (balance, behaviour, blocked, country, currency, movements, msisdn, name, opening, operator,
+    sim_id, source, tenant),
+    update (balance, behaviour, blocked, changed_at, movements, name),
+    delete
+  on sims to cauri_tenant;
+grant select (balance, blocked, country, currency, movements, msisdn, number_key, operator, sim_id),
+    update (balance, changed_at, movements)
+  on sims_by_number to cauri_tenant;
+grant select,
+    insert (absorption_pct, amount, commission, completed_at, country, created_at, currency, description,
+    due_at, env_id, expires_at, float_currency, forward_failures, forward_fence, id, is_url_protected,
+    latency_ms, merchant_balance_after, merchant_delta, merchant_number, msisdn, net_amount, operator,
+    order_ref, order_url, parent_id, passthrough, reference, request_hash, scenario, sim_balance_after,
+    sim_delta, sim_id, sim_number, status, store, tenant, test_behavior, type),
+    update (completed_at, due_at, faults, merchant_balance_after, merchant_delta, merchant_number,
+    provider_tx_id, refunded, sim_balance_after, sim_delta, sim_number, status)
+  on transactions to cauri_tenant;
+grant select on transactions_by_reference to cauri_tenant;
 
 -- Configuration is read into the cache and never written.
+
 grant select, insert, update (changed_at) on activity to cauri_api;
-grant select (expires_at, hash, tenant) on api_keys to cauri_api;
+grant select (expires_at, hash, native, tenant) on api_keys to cauri_api;
 grant select (version) on config_version to cauri_api;
 grant select on environments to cauri_api;
-grant select (latency_percent, monthly_quota, name, namespace, org_id, pending_timeout_ms, rate_limit, retained_at, suspended,
-  tenant, version) on organizations to cauri_api;
+grant select (api_reset, api_test_clients, callback_hosts, clock_mode, clocked, faults, followed_until,
+    latency_percent, max_test_clients, monthly_quota, name, namespace, org_id, pending_timeout_ms,
+    rate_limit, retained_at, seed, suspended, tenant, test_numbers, version, watched_until, webhook_host)
+  on organizations to cauri_api;
+grant select (id, kind, tenant), insert, delete on requests to cauri_api;
 grant select (tenant, version) on retired_tenants to cauri_api;
 grant select on stores to cauri_api;
 
+-- The worker, on all sandboxes at once.
+
+grant select,
+    insert,
+    update (adjustments, balance, broken_after, broken_before, collections, disbursements, imbalance,
+    opening, refunds, verified_at, verified_up_to),
+    delete
+  on account_proofs to cauri_worker;
 grant select, insert, update (changed_at), delete on activity to cauri_worker;
-grant select (adjustment_id, tenant), delete on adjustments to cauri_worker;
+grant select, delete on adjustments to cauri_worker;
 grant select (tenant), delete on api_keys to cauri_worker;
+grant select (attempt, id, tenant),
+    insert (attempt, duration_ms, error, faults, id, response_body, response_status, started_at, tenant),
+    delete
+  on callback_attempts to cauri_worker;
+grant select (created_at, seq, tenant, xact), delete on changes to cauri_worker;
+grant select (advance, ahead, delivered, ended, expired, failed_attempts, fence, last_stamp, leased_until,
+    settled, stands_at, target, tenant),
+    update (ahead, delivered, ended, expired, failed_attempts, fence, last_stamp, leased_until, settled,
+    stands_at, target),
+    delete
+  on clocks to cauri_worker;
 grant select (version) on config_version to cauri_worker;
 grant select (attempt, event_id, tenant), insert, delete on delivery_attempts to cauri_worker;
-grant select (delivered, failed, failing_since, failures, last_failure, last_failure_at, probe_at, tenant), insert (delivered,
-  failed, failing_since, failures, last_failure, last_failure_at, tenant), update (changed_at, delivered, failed,
-  failing_since, failures, last_failure, last_failure_at, probe_at), delete on endpoint_health to cauri_worker;
-grant select (tenant), delete on environments to cauri_worker;
-grant select (attempts, body, created_at, due_at, fence, id, probes, resent_after, state, tenant), insert (due_at, id, state,
-  tenant), update (attempts, body, delivered_at, due_at, fence, leased, probes, resent_after, state), delete on events to
-  cauri_worker;
-grant select (balance, currency, tenant), update (balance, changed_at), delete on floats to cauri_worker;
-grant select (base_url, country, operator, sealed, store, tenant), delete on operator_credentials to cauri_worker;
-grant select (latency_percent, older_secrets, older_secrets_until, org_id, previous_secret, previous_secret_until,
-  resource_uid, retained_at, signing_secret, suspended, tenant, webhook_factor, webhook_initial_delay_ms,
-  webhook_max_delay_ms, webhook_max_retries, webhook_types, webhook_url) on organizations to cauri_worker;
+grant select (delivered, failed, failing_since, failures, last_failure, last_failure_at, probe_at, tenant),
+    insert (delivered, failed, failing_since, failures, last_failure, last_failure_at, tenant),
+    update (changed_at, delivered, failed, failing_since, failures, last_failure, last_failure_at,
+    probe_at),
+    delete
+  on endpoint_health to cauri_worker;
+grant select (env_id, tenant, vague), delete on environments to cauri_worker;
+grant select,
+    insert (attempt, awaits_next, event_id, name, not_before, tenant),
+    update (attempt, awaits_next, name, not_before, sent),
+    delete
+  on event_faults to cauri_worker;
+grant select (attempts, body, created_at, due_at, fence, id, leased, leased_until, probes, recorded_at,
+    resent_after, state, tenant),
+    insert (created_at, due_at, id, state, tenant),
+    update (attempts, body, delivered_at, due_at, fence, leased, leased_until, probes, resent_after, state),
+    delete
+  on events to cauri_worker;
+grant select, insert, delete on fault_acts to cauri_worker;
+grant select,
+    insert (digest, name, tenant),
+    update (acts, digest, draws, last_at),
+    delete
+  on fault_counts to cauri_worker;
+grant select (counted_at, reference, tenant), delete on fault_requests to cauri_worker;
+grant select (balance, currency, movements, tenant),
+    update (balance, changed_at, movements),
+    delete
+  on floats to cauri_worker;
+grant select,
+    insert (fence, leased_until, tenant),
+    update (broken, fence, imbalance, leased_until, pass_due_at, passed_at, verified_at),
+    delete
+  on ledger_proofs to cauri_worker;
+grant select (attempts, body, callback_url, due_at, fault, fence, id, leased_until, sent, tenant,
+    times_sent),
+    update (attempts, body, delivered_at, due_at, fault, fence, last_error, last_status, leased_until,
+    state, times_sent),
+    delete
+  on native_requests to cauri_worker;
+grant select (created_at, hash, tenant), delete on native_tokens to cauri_worker;
+grant select (tenant), delete on native_users to cauri_worker;
+grant select (base_url, country, operator, sealed, store, tenant),
+    delete
+  on operator_credentials to cauri_worker;
+grant select (callback_hosts, clock_mode, clocked, faults, latency_percent, namespace, older_secrets,
+    older_secrets_until, org_id, previous_secret, previous_secret_until, resource_uid, retained_at, seed,
+    signing_secret, suspended, tenant, webhook_factor, webhook_host, webhook_initial_delay_ms,
+    webhook_max_delay_ms, webhook_max_retries, webhook_types, webhook_url)
+  on organizations to cauri_worker;
 grant select (month, tenant), delete on quota_usage to cauri_worker;
 grant select (second, tenant), delete on rate_usage to cauri_worker;
+grant select (tenant), delete on requests to cauri_worker;
 grant select (purged_at, retired_at, tenant), update (purged_at), delete on retired_tenants to cauri_worker;
-grant select, update (balance, changed_at), delete on sims to cauri_worker;
+grant select, update (balance, changed_at, movements), delete on sims to cauri_worker;
 grant select (tenant), delete on stores to cauri_worker;
-grant select (error, failures, retry_at, sweep, tenant), insert (error, retry_at, sweep, tenant), update (error, failures,
-  retry_at), delete on sweep_failures to cauri_worker;
+grant select (error, failures, retry_at, sweep, tenant),
+    insert (error, retry_at, sweep, tenant),
+    update (error, failures, retry_at),
+    delete
+  on sweep_failures to cauri_worker;
 grant select (tenant), delete on transaction_counts to cauri_worker;
-grant select, update (completed_at, due_at, forward_attempts, forward_failures, forward_fence, forwarded_at,
-  merchant_balance_after, merchant_delta, native_id, native_raw, sim_balance_after, sim_delta, status), delete on transactions
-  to cauri_worker;
+grant select,
+    update (completed_at, due_at, faults, forward_attempts, forward_failures, forward_fence, forwarded_at,
+    leased_until, merchant_balance_after, merchant_delta, merchant_number, native_id, native_raw,
+    sim_balance_after, sim_delta, sim_number, status),
+    delete
+  on transactions to cauri_worker;
 
+-- The controller writes the configuration.
+
+grant select (account, broken_after, broken_before, imbalance, sim_id, tenant),
+    delete
+  on account_proofs to cauri_controller;
 grant select, delete on activity to cauri_controller;
-grant select (adjustment_id, tenant), insert (balance_after, currency, delta, sim_id, tenant), delete on adjustments to
-  cauri_controller;
-grant select (expires_at, hash, tenant), insert (hash, tenant), update (expires_at, tenant), delete on api_keys to
-  cauri_controller;
+grant select (adjustment_id, tenant),
+    insert (balance_after, currency, delta, number, sim_id, tenant),
+    delete
+  on adjustments to cauri_controller;
+grant select (expires_at, hash, native, tenant),
+    insert (hash, native, tenant),
+    update (expires_at, native, tenant),
+    delete
+  on api_keys to cauri_controller;
+grant select (attempt, id, tenant), delete on callback_attempts to cauri_controller;
+grant select (seq, tenant, xact), delete on changes to cauri_controller;
+grant select (ahead, began_at, last_stamp, stands_at, target, tenant),
+    insert (stands_at, tenant),
+    update (ahead, stands_at),
+    delete
+  on clocks to cauri_controller;
 grant select (version), update (version) on config_version to cauri_controller;
 grant select (attempt, event_id, tenant), delete on delivery_attempts to cauri_controller;
 grant select, delete on endpoint_health to cauri_controller;
-grant select, insert (absorption_pct, commission_bps, country, currency, enabled, env_id, max_amount, operator, tenant,
-  unknown_policy), update (absorption_pct, commission_bps, currency, enabled, max_amount, removed, tenant, unknown_policy),
-  delete on environments to cauri_controller;
+grant select,
+    insert (absorption_pct, commission_bps, country, currency, enabled, env_id, max_amount, operator, place,
+    quirks, tenant, unknown_policy, vague),
+    update (absorption_pct, commission_bps, currency, enabled, max_amount, place, quirks, removed, tenant,
+    unknown_policy, vague),
+    delete
+  on environments to cauri_controller;
+grant select (event_id, tenant), delete on event_faults to cauri_controller;
 grant select (id, tenant), delete on events to cauri_controller;
-grant select, insert, update (balance, changed_at, opening), delete on floats to cauri_controller;
+grant select (name, reference, tenant), delete on fault_acts to cauri_controller;
+grant select (acts, digest, last_at, name, tenant), delete on fault_counts to cauri_controller;
+grant select (reference, tenant), delete on fault_requests to cauri_controller;
+grant select,
+    insert,
+    update (balance, changed_at, movements, opening),
+    delete
+  on floats to cauri_controller;
+grant select (broken, tenant, verified_at), delete on ledger_proofs to cauri_controller;
+grant select (id, tenant), delete on native_requests to cauri_controller;
+grant select (tenant), delete on native_tokens to cauri_controller;
+grant select (tenant), delete on native_users to cauri_controller;
 grant select, insert, update (base_url, sealed, tenant), delete on operator_credentials to cauri_controller;
-grant select, insert (generation, latency_percent, monthly_quota, name, namespace, org_id, pending_timeout_ms, rate_limit,
-  reset, resource_uid, suspended, webhook_factor, webhook_initial_delay_ms, webhook_max_delay_ms, webhook_max_retries,
-  webhook_types, webhook_url), update (applied, generation, key_rotation, latency_percent, monthly_quota, name, namespace,
-  older_secrets, older_secrets_until, pending_timeout_ms, previous_secret, previous_secret_until, rate_limit, reset,
-  retained_at, secret_rotation, signing_secret, suspended, tenant, version, webhook_factor, webhook_initial_delay_ms,
-  webhook_max_delay_ms, webhook_max_retries, webhook_types, webhook_url), delete on organizations to cauri_controller;
-grant select (tenant), delete on quota_usage to cauri_controller;
+grant select,
+    insert (api_reset, api_test_clients, callback_hosts, clock_mode, clock_start, clocked, faults,
+    generation, latency_percent, max_test_clients, monthly_quota, name, namespace, org_id,
+    pending_timeout_ms, rate_limit, reset, resource_uid, seed, suspended, test_numbers, webhook_factor,
+    webhook_host, webhook_initial_delay_ms, webhook_max_delay_ms, webhook_max_retries, webhook_types,
+    webhook_url),
+    update (api_reset, api_test_clients, applied, callback_hosts, clock_mode, clock_start, clocked, faults,
+    generation, key_rotation, latency_percent, max_test_clients, monthly_quota, name, namespace,
+    older_secrets, older_secrets_until, pending_timeout_ms, previous_secret, previous_secret_until,
+    rate_limit, reset, retained_at, secret_rotation, seed, signing_secret, suspended, tenant, test_numbers,
+    version, webhook_factor, webhook_host, webhook_initial_delay_ms, webhook_max_delay_ms,
+    webhook_max_retries, webhook_types, webhook_url),
+    delete
+  on organizations to cauri_controller;
+grant select (month, tenant, used), delete on quota_usage to cauri_controller;
 grant select (tenant), delete on rate_usage to cauri_controller;
-grant select (purged_at, resource_uid, tenant), insert (resource_uid, tenant, version) on retired_tenants to cauri_controller;
-grant select, insert, update (balance, behaviour, blocked, changed_at, country, currency, generation, msisdn, name, opening,
-  operator), delete on sims to cauri_controller;
-grant select, insert (slug, tenant), update (removed, tenant), delete on stores to cauri_controller;
+grant select (tenant), delete on requests to cauri_controller;
+grant select (purged_at, resource_uid, tenant),
+    insert (resource_uid, tenant, version)
+  on retired_tenants to cauri_controller;
+grant select,
+    insert,
+    update (balance, behaviour, blocked, changed_at, country, currency, generation, movements, msisdn, name,
+    opening, operator),
+    delete
+  on sims to cauri_controller;
+grant select,
+    insert (place, slug, tenant),
+    update (place, removed, tenant),
+    delete
+  on stores to cauri_controller;
 grant select, delete on sweep_failures to cauri_controller;
 grant usage on sequence tenant_numbers to cauri_controller;
 grant select, insert, update (total, upto), delete on transaction_counts to cauri_controller;
 grant select (id, passthrough, status, tenant), delete on transactions to cauri_controller;
-
--- The processes compare the version of the schema with the one that they need.
-grant select on schema_version to cauri_api, cauri_worker, cauri_controller;

@@ -1,4 +1,4 @@
--- The proof of the ledger: every balance follows from its movements, in the order of their numbers. See the migration 00010_ledger.sql.
+-- The proof of the ledger: every balance follows from its movements, in the order of their numbers.
 --
 -- The verification only reads, and locks nothing but its own rows. What has a number never changes any more, nor does what is null there.
 

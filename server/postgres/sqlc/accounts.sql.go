@@ -168,7 +168,7 @@ func (q *Queries) InsertSIMAdjustment(ctx context.Context, arg InsertSIMAdjustme
 
 const listFloats = `-- name: ListFloats :many
 
-select tenant, currency, balance, opening, changed_at, movements from floats where tenant = $1
+select tenant, currency, balance, movements, opening, changed_at from floats where tenant = $1
 `
 
 // Floats and SIMs as the controller sets them. What transactions do to them stands in payments.sql and settlement.sql.
@@ -185,9 +185,9 @@ func (q *Queries) ListFloats(ctx context.Context, tenant int64) ([]Float, error)
 			&i.Tenant,
 			&i.Currency,
 			&i.Balance,
+			&i.Movements,
 			&i.Opening,
 			&i.ChangedAt,
-			&i.Movements,
 		); err != nil {
 			return nil, err
 		}
@@ -200,7 +200,7 @@ func (q *Queries) ListFloats(ctx context.Context, tenant int64) ([]Float, error)
 }
 
 const lockSIM = `-- name: LockSIM :one
-select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation, source, movements from sims where tenant = $1 and sim_id = $2 for update
+select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behaviour, balance, movements, opening, changed_at, generation from sims where tenant = $1 and sim_id = $2 for update
 `
 
 func (q *Queries) LockSIM(ctx context.Context, tenant int64, simID pgtype.UUID) (Sim, error) {
@@ -210,6 +210,7 @@ func (q *Queries) LockSIM(ctx context.Context, tenant int64, simID pgtype.UUID) 
 		&i.Tenant,
 		&i.SimID,
 		&i.Name,
+		&i.Source,
 		&i.MSISDN,
 		&i.Operator,
 		&i.Country,
@@ -217,11 +218,10 @@ func (q *Queries) LockSIM(ctx context.Context, tenant int64, simID pgtype.UUID) 
 		&i.Blocked,
 		&i.Behavior,
 		&i.Balance,
+		&i.Movements,
 		&i.Opening,
 		&i.ChangedAt,
 		&i.Generation,
-		&i.Source,
-		&i.Movements,
 	)
 	return i, err
 }

@@ -210,7 +210,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
   $17, $18, $19, $20, $21,
   $22, $23, $24, $25, $26,
   $27::text[], $28)
-returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host, watched_until, followed_until, api_resets
+returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, watched_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until
 `
 
 type InsertOrganizationParams struct {
@@ -294,32 +294,32 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.KeyRotation,
 		&i.RetainedAt,
 		&i.Applied,
+		&i.TestNumbers,
+		&i.Seed,
+		&i.Faults,
+		&i.ClockMode,
+		&i.ClockStart,
+		&i.Clocked,
+		&i.WatchedUntil,
+		&i.FollowedUntil,
+		&i.APITestClients,
+		&i.APIReset,
+		&i.MaxTestClients,
+		&i.ApiResets,
 		&i.WebhookURL,
+		&i.WebhookHost,
 		&i.WebhookTypes,
 		&i.WebhookMaxRetries,
 		&i.WebhookInitialDelayMs,
 		&i.WebhookFactor,
 		&i.WebhookMaxDelayMs,
+		&i.CallbackHosts,
 		&i.SecretRotation,
 		&i.SigningSecret,
 		&i.PreviousSecret,
 		&i.PreviousSecretUntil,
 		&i.OlderSecrets,
 		&i.OlderSecretsUntil,
-		&i.TestNumbers,
-		&i.APITestClients,
-		&i.APIReset,
-		&i.MaxTestClients,
-		&i.Clocked,
-		&i.ClockMode,
-		&i.ClockStart,
-		&i.Seed,
-		&i.Faults,
-		&i.CallbackHosts,
-		&i.WebhookHost,
-		&i.WatchedUntil,
-		&i.FollowedUntil,
-		&i.ApiResets,
 	)
 	return i, err
 }
@@ -482,7 +482,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, webhook_url, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, test_numbers, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host, watched_until, followed_until, api_resets from organizations where resource_uid = $1 and retained_at is null for update
+select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, watched_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until from organizations where resource_uid = $1 and retained_at is null for update
 `
 
 // Written by the controller, one sandbox at a time, and read by the api's directory.
@@ -507,32 +507,32 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.KeyRotation,
 		&i.RetainedAt,
 		&i.Applied,
+		&i.TestNumbers,
+		&i.Seed,
+		&i.Faults,
+		&i.ClockMode,
+		&i.ClockStart,
+		&i.Clocked,
+		&i.WatchedUntil,
+		&i.FollowedUntil,
+		&i.APITestClients,
+		&i.APIReset,
+		&i.MaxTestClients,
+		&i.ApiResets,
 		&i.WebhookURL,
+		&i.WebhookHost,
 		&i.WebhookTypes,
 		&i.WebhookMaxRetries,
 		&i.WebhookInitialDelayMs,
 		&i.WebhookFactor,
 		&i.WebhookMaxDelayMs,
+		&i.CallbackHosts,
 		&i.SecretRotation,
 		&i.SigningSecret,
 		&i.PreviousSecret,
 		&i.PreviousSecretUntil,
 		&i.OlderSecrets,
 		&i.OlderSecretsUntil,
-		&i.TestNumbers,
-		&i.APITestClients,
-		&i.APIReset,
-		&i.MaxTestClients,
-		&i.Clocked,
-		&i.ClockMode,
-		&i.ClockStart,
-		&i.Seed,
-		&i.Faults,
-		&i.CallbackHosts,
-		&i.WebhookHost,
-		&i.WatchedUntil,
-		&i.FollowedUntil,
-		&i.ApiResets,
 	)
 	return i, err
 }

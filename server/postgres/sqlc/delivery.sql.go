@@ -174,7 +174,7 @@ func (q *Queries) LeaseEvents(ctx context.Context, leaseMs float64, tenants []in
 }
 
 const lockDueEvents = `-- name: LockDueEvents :many
-select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.uncounted, claimed.resent, claimed.body, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number,
+select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.uncounted, claimed.resent, claimed.body, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults,
   o.org_id, o.resource_uid, o.webhook_url, o.webhook_types, o.signing_secret,
   array(select x.secret from (select unnest(array_prepend(o.previous_secret, o.older_secrets)) as secret,
       unnest(array_prepend(o.previous_secret_until, o.older_secrets_until)) as until) x
@@ -257,9 +257,12 @@ func (q *Queries) LockDueEvents(ctx context.Context, probes []int64, tenants []i
 			&i.Transaction.SimDelta,
 			&i.Transaction.MerchantBalanceAfter,
 			&i.Transaction.SimBalanceAfter,
+			&i.Transaction.MerchantNumber,
+			&i.Transaction.SimNumber,
 			&i.Transaction.CreatedAt,
 			&i.Transaction.CompletedAt,
 			&i.Transaction.DueAt,
+			&i.Transaction.LeasedUntil,
 			&i.Transaction.ExpiresAt,
 			&i.Transaction.ForwardedAt,
 			&i.Transaction.ForwardFence,
@@ -287,14 +290,11 @@ func (q *Queries) LockDueEvents(ctx context.Context, probes []int64, tenants []i
 			&i.Transaction.Currency,
 			&i.Transaction.FloatCurrency,
 			&i.Transaction.MSISDN,
+			&i.Transaction.TestBehavior,
+			&i.Transaction.ProviderTxID,
 			&i.Transaction.NativeID,
 			&i.Transaction.NativeRaw,
-			&i.Transaction.TestBehavior,
-			&i.Transaction.LeasedUntil,
-			&i.Transaction.ProviderTxID,
 			&i.Transaction.Faults,
-			&i.Transaction.MerchantNumber,
-			&i.Transaction.SimNumber,
 			&i.OrgID,
 			&i.ResourceUid,
 			&i.WebhookURL,

@@ -12,7 +12,7 @@ import (
 )
 
 const findOrganization = `-- name: FindOrganization :one
-select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.generation, o.version, o.created_at, o.latency_percent, o.monthly_quota, o.rate_limit, o.pending_timeout_ms, o.suspended, o.reset, o.key_rotation, o.retained_at, o.applied, o.webhook_url, o.webhook_types, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.secret_rotation, o.signing_secret, o.previous_secret, o.previous_secret_until, o.older_secrets, o.older_secrets_until, o.test_numbers, o.api_test_clients, o.api_reset, o.max_test_clients, o.clocked, o.clock_mode, o.clock_start, o.seed, o.faults, o.callback_hosts, o.webhook_host, o.watched_until, o.followed_until, o.api_resets, (o.applied is not distinct from (
+select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.generation, o.version, o.created_at, o.latency_percent, o.monthly_quota, o.rate_limit, o.pending_timeout_ms, o.suspended, o.reset, o.key_rotation, o.retained_at, o.applied, o.test_numbers, o.seed, o.faults, o.clock_mode, o.clock_start, o.clocked, o.watched_until, o.followed_until, o.api_test_clients, o.api_reset, o.max_test_clients, o.api_resets, o.webhook_url, o.webhook_host, o.webhook_types, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.callback_hosts, o.secret_rotation, o.signing_secret, o.previous_secret, o.previous_secret_until, o.older_secrets, o.older_secrets_until, (o.applied is not distinct from (
   select present.fingerprint from sandbox_fingerprints() present where present.tenant = o.tenant))::boolean as settled,
   (coalesce(o.previous_secret_until <= now(), false)
     or exists (select from unnest(o.older_secrets_until) x(until) where x.until <= now()))::boolean as overlap_over
@@ -47,32 +47,32 @@ func (q *Queries) FindOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.Organization.KeyRotation,
 		&i.Organization.RetainedAt,
 		&i.Organization.Applied,
+		&i.Organization.TestNumbers,
+		&i.Organization.Seed,
+		&i.Organization.Faults,
+		&i.Organization.ClockMode,
+		&i.Organization.ClockStart,
+		&i.Organization.Clocked,
+		&i.Organization.WatchedUntil,
+		&i.Organization.FollowedUntil,
+		&i.Organization.APITestClients,
+		&i.Organization.APIReset,
+		&i.Organization.MaxTestClients,
+		&i.Organization.ApiResets,
 		&i.Organization.WebhookURL,
+		&i.Organization.WebhookHost,
 		&i.Organization.WebhookTypes,
 		&i.Organization.WebhookMaxRetries,
 		&i.Organization.WebhookInitialDelayMs,
 		&i.Organization.WebhookFactor,
 		&i.Organization.WebhookMaxDelayMs,
+		&i.Organization.CallbackHosts,
 		&i.Organization.SecretRotation,
 		&i.Organization.SigningSecret,
 		&i.Organization.PreviousSecret,
 		&i.Organization.PreviousSecretUntil,
 		&i.Organization.OlderSecrets,
 		&i.Organization.OlderSecretsUntil,
-		&i.Organization.TestNumbers,
-		&i.Organization.APITestClients,
-		&i.Organization.APIReset,
-		&i.Organization.MaxTestClients,
-		&i.Organization.Clocked,
-		&i.Organization.ClockMode,
-		&i.Organization.ClockStart,
-		&i.Organization.Seed,
-		&i.Organization.Faults,
-		&i.Organization.CallbackHosts,
-		&i.Organization.WebhookHost,
-		&i.Organization.WatchedUntil,
-		&i.Organization.FollowedUntil,
-		&i.Organization.ApiResets,
 		&i.Settled,
 		&i.OverlapOver,
 	)
@@ -80,7 +80,7 @@ func (q *Queries) FindOrganization(ctx context.Context, resourceUid pgtype.UUID)
 }
 
 const findRegisteredSIM = `-- name: FindRegisteredSIM :one
-select s.tenant, s.sim_id, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.opening, s.changed_at, s.generation, s.source, s.movements from sims s join organizations o using (tenant)
+select s.tenant, s.sim_id, s.name, s.source, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.movements, s.opening, s.changed_at, s.generation from sims s join organizations o using (tenant)
 where o.resource_uid = $1 and o.retained_at is null and s.sim_id = $2
 `
 
@@ -91,6 +91,7 @@ func (q *Queries) FindRegisteredSIM(ctx context.Context, resourceUid pgtype.UUID
 		&i.Tenant,
 		&i.SimID,
 		&i.Name,
+		&i.Source,
 		&i.MSISDN,
 		&i.Operator,
 		&i.Country,
@@ -98,11 +99,10 @@ func (q *Queries) FindRegisteredSIM(ctx context.Context, resourceUid pgtype.UUID
 		&i.Blocked,
 		&i.Behavior,
 		&i.Balance,
+		&i.Movements,
 		&i.Opening,
 		&i.ChangedAt,
 		&i.Generation,
-		&i.Source,
-		&i.Movements,
 	)
 	return i, err
 }

@@ -13,7 +13,7 @@ import (
 
 const getEvent = `-- name: GetEvent :one
 
-select e.tenant, e.due_at, e.fence, e.created_at, e.delivered_at, e.state, e.attempts, e.resent_after, e.probes, e.id, e.leased, e.body, e.leased_until, e.recorded_at, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(), false)::boolean as being_sent
+select e.tenant, e.due_at, e.leased_until, e.fence, e.created_at, e.recorded_at, e.delivered_at, e.state, e.attempts, e.resent_after, e.probes, e.id, e.leased, e.body, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(), false)::boolean as being_sent
 from events e
 join transactions t on t.tenant = e.tenant and t.id = e.id
 where e.tenant = $1 and e.id = $2
@@ -32,8 +32,10 @@ func (q *Queries) GetEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (G
 	err := row.Scan(
 		&i.Event.Tenant,
 		&i.Event.DueAt,
+		&i.Event.LeasedUntil,
 		&i.Event.Fence,
 		&i.Event.CreatedAt,
+		&i.Event.RecordedAt,
 		&i.Event.DeliveredAt,
 		&i.Event.State,
 		&i.Event.Attempts,
@@ -42,8 +44,6 @@ func (q *Queries) GetEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (G
 		&i.Event.ID,
 		&i.Event.Leased,
 		&i.Event.Body,
-		&i.Event.LeasedUntil,
-		&i.Event.RecordedAt,
 		&i.Transaction.Tenant,
 		&i.Transaction.Amount,
 		&i.Transaction.Commission,
@@ -53,9 +53,12 @@ func (q *Queries) GetEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (G
 		&i.Transaction.SimDelta,
 		&i.Transaction.MerchantBalanceAfter,
 		&i.Transaction.SimBalanceAfter,
+		&i.Transaction.MerchantNumber,
+		&i.Transaction.SimNumber,
 		&i.Transaction.CreatedAt,
 		&i.Transaction.CompletedAt,
 		&i.Transaction.DueAt,
+		&i.Transaction.LeasedUntil,
 		&i.Transaction.ExpiresAt,
 		&i.Transaction.ForwardedAt,
 		&i.Transaction.ForwardFence,
@@ -83,14 +86,11 @@ func (q *Queries) GetEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (G
 		&i.Transaction.Currency,
 		&i.Transaction.FloatCurrency,
 		&i.Transaction.MSISDN,
+		&i.Transaction.TestBehavior,
+		&i.Transaction.ProviderTxID,
 		&i.Transaction.NativeID,
 		&i.Transaction.NativeRaw,
-		&i.Transaction.TestBehavior,
-		&i.Transaction.LeasedUntil,
-		&i.Transaction.ProviderTxID,
 		&i.Transaction.Faults,
-		&i.Transaction.MerchantNumber,
-		&i.Transaction.SimNumber,
 		&i.BeingSent,
 	)
 	return i, err

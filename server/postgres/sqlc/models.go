@@ -119,8 +119,10 @@ type Environment struct {
 type Event struct {
 	Tenant      int64       `db:"tenant"`
 	DueAt       *time.Time  `db:"due_at"`
+	LeasedUntil *time.Time  `db:"leased_until"`
 	Fence       int64       `db:"fence"`
 	CreatedAt   time.Time   `db:"created_at"`
+	RecordedAt  time.Time   `db:"recorded_at"`
 	DeliveredAt *time.Time  `db:"delivered_at"`
 	State       EventState  `db:"state"`
 	Attempts    int32       `db:"attempts"`
@@ -129,8 +131,6 @@ type Event struct {
 	ID          pgtype.UUID `db:"id"`
 	Leased      bool        `db:"leased"`
 	Body        []byte      `db:"body"`
-	LeasedUntil *time.Time  `db:"leased_until"`
-	RecordedAt  time.Time   `db:"recorded_at"`
 }
 
 type EventFault struct {
@@ -147,9 +147,9 @@ type Float struct {
 	Tenant    int64     `db:"tenant"`
 	Currency  string    `db:"currency"`
 	Balance   int64     `db:"balance"`
+	Movements int64     `db:"movements"`
 	Opening   int64     `db:"opening"`
 	ChangedAt time.Time `db:"changed_at"`
-	Movements int64     `db:"movements"`
 }
 
 type NativeUser struct {
@@ -188,38 +188,39 @@ type Organization struct {
 	KeyRotation           string      `db:"key_rotation"`
 	RetainedAt            *time.Time  `db:"retained_at"`
 	Applied               *string     `db:"applied"`
+	TestNumbers           string      `db:"test_numbers"`
+	Seed                  *int64      `db:"seed"`
+	Faults                []byte      `db:"faults"`
+	ClockMode             string      `db:"clock_mode"`
+	ClockStart            *time.Time  `db:"clock_start"`
+	Clocked               bool        `db:"clocked"`
+	WatchedUntil          *time.Time  `db:"watched_until"`
+	FollowedUntil         *time.Time  `db:"followed_until"`
+	APITestClients        bool        `db:"api_test_clients"`
+	APIReset              bool        `db:"api_reset"`
+	MaxTestClients        *int64      `db:"max_test_clients"`
+	ApiResets             []time.Time `db:"api_resets"`
 	WebhookURL            *string     `db:"webhook_url"`
+	WebhookHost           string      `db:"webhook_host"`
 	WebhookTypes          []string    `db:"webhook_types"`
 	WebhookMaxRetries     int32       `db:"webhook_max_retries"`
 	WebhookInitialDelayMs int64       `db:"webhook_initial_delay_ms"`
 	WebhookFactor         float64     `db:"webhook_factor"`
 	WebhookMaxDelayMs     int64       `db:"webhook_max_delay_ms"`
+	CallbackHosts         []string    `db:"callback_hosts"`
 	SecretRotation        string      `db:"secret_rotation"`
 	SigningSecret         []byte      `db:"signing_secret"`
 	PreviousSecret        []byte      `db:"previous_secret"`
 	PreviousSecretUntil   *time.Time  `db:"previous_secret_until"`
 	OlderSecrets          [][]byte    `db:"older_secrets"`
 	OlderSecretsUntil     []time.Time `db:"older_secrets_until"`
-	TestNumbers           string      `db:"test_numbers"`
-	APITestClients        bool        `db:"api_test_clients"`
-	APIReset              bool        `db:"api_reset"`
-	MaxTestClients        *int64      `db:"max_test_clients"`
-	Clocked               bool        `db:"clocked"`
-	ClockMode             string      `db:"clock_mode"`
-	ClockStart            *time.Time  `db:"clock_start"`
-	Seed                  *int64      `db:"seed"`
-	Faults                []byte      `db:"faults"`
-	CallbackHosts         []string    `db:"callback_hosts"`
-	WebhookHost           string      `db:"webhook_host"`
-	WatchedUntil          *time.Time  `db:"watched_until"`
-	FollowedUntil         *time.Time  `db:"followed_until"`
-	ApiResets             []time.Time `db:"api_resets"`
 }
 
 type Sim struct {
 	Tenant     int64       `db:"tenant"`
 	SimID      pgtype.UUID `db:"sim_id"`
 	Name       string      `db:"name"`
+	Source     string      `db:"source"`
 	MSISDN     string      `db:"msisdn"`
 	Operator   string      `db:"operator"`
 	Country    string      `db:"country"`
@@ -227,11 +228,10 @@ type Sim struct {
 	Blocked    bool        `db:"blocked"`
 	Behavior   string      `db:"behaviour"`
 	Balance    int64       `db:"balance"`
+	Movements  int64       `db:"movements"`
 	Opening    int64       `db:"opening"`
 	ChangedAt  time.Time   `db:"changed_at"`
 	Generation int64       `db:"generation"`
-	Source     string      `db:"source"`
-	Movements  int64       `db:"movements"`
 }
 
 type Store struct {
@@ -251,9 +251,12 @@ type Transaction struct {
 	SimDelta             int64           `db:"sim_delta"`
 	MerchantBalanceAfter *int64          `db:"merchant_balance_after"`
 	SimBalanceAfter      *int64          `db:"sim_balance_after"`
+	MerchantNumber       *int64          `db:"merchant_number"`
+	SimNumber            *int64          `db:"sim_number"`
 	CreatedAt            time.Time       `db:"created_at"`
 	CompletedAt          *time.Time      `db:"completed_at"`
 	DueAt                *time.Time      `db:"due_at"`
+	LeasedUntil          *time.Time      `db:"leased_until"`
 	ExpiresAt            *time.Time      `db:"expires_at"`
 	ForwardedAt          *time.Time      `db:"forwarded_at"`
 	ForwardFence         *int64          `db:"forward_fence"`
@@ -281,12 +284,9 @@ type Transaction struct {
 	Currency             string          `db:"currency"`
 	FloatCurrency        string          `db:"float_currency"`
 	MSISDN               string          `db:"msisdn"`
+	TestBehavior         *string         `db:"test_behavior"`
+	ProviderTxID         *string         `db:"provider_tx_id"`
 	NativeID             *string         `db:"native_id"`
 	NativeRaw            json.RawMessage `db:"native_raw"`
-	TestBehavior         *string         `db:"test_behavior"`
-	LeasedUntil          *time.Time      `db:"leased_until"`
-	ProviderTxID         *string         `db:"provider_tx_id"`
 	Faults               []string        `db:"faults"`
-	MerchantNumber       *int64          `db:"merchant_number"`
-	SimNumber            *int64          `db:"sim_number"`
 }

@@ -102,7 +102,7 @@ func (q *Queries) AddNativeUser(ctx context.Context, arg AddNativeUserParams) (A
 }
 
 const findNative = `-- name: FindNative :one
-select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number, n.sent from transactions_by_reference x
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, n.sent from transactions_by_reference x
 join transactions t on t.tenant = $1::bigint and t.id = x.id
 join native_requests n on n.tenant = t.tenant and n.id = t.id
 where x.reference_key = $1::bigint::text || ' ' || $2::text
@@ -127,9 +127,12 @@ func (q *Queries) FindNative(ctx context.Context, tenant int64, reference string
 		&i.Transaction.SimDelta,
 		&i.Transaction.MerchantBalanceAfter,
 		&i.Transaction.SimBalanceAfter,
+		&i.Transaction.MerchantNumber,
+		&i.Transaction.SimNumber,
 		&i.Transaction.CreatedAt,
 		&i.Transaction.CompletedAt,
 		&i.Transaction.DueAt,
+		&i.Transaction.LeasedUntil,
 		&i.Transaction.ExpiresAt,
 		&i.Transaction.ForwardedAt,
 		&i.Transaction.ForwardFence,
@@ -157,14 +160,11 @@ func (q *Queries) FindNative(ctx context.Context, tenant int64, reference string
 		&i.Transaction.Currency,
 		&i.Transaction.FloatCurrency,
 		&i.Transaction.MSISDN,
+		&i.Transaction.TestBehavior,
+		&i.Transaction.ProviderTxID,
 		&i.Transaction.NativeID,
 		&i.Transaction.NativeRaw,
-		&i.Transaction.TestBehavior,
-		&i.Transaction.LeasedUntil,
-		&i.Transaction.ProviderTxID,
 		&i.Transaction.Faults,
-		&i.Transaction.MerchantNumber,
-		&i.Transaction.SimNumber,
 		&i.Sent,
 	)
 	return i, err
@@ -278,7 +278,7 @@ func (q *Queries) FloatBalance(ctx context.Context, tenant int64, currency strin
 }
 
 const getCallback = `-- name: GetCallback :one
-select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number, n.sent, n.callback_url, n.state, n.attempts, n.due_at, n.delivered_at, n.last_status, n.last_error, n.body,
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, n.sent, n.callback_url, n.state, n.attempts, n.due_at, n.delivered_at, n.last_status, n.last_error, n.body,
   coalesce(n.leased_until > now(), false)::boolean as being_sent
 from native_requests n
 join transactions t on t.tenant = n.tenant and t.id = n.id
@@ -312,9 +312,12 @@ func (q *Queries) GetCallback(ctx context.Context, tenant int64, iD pgtype.UUID)
 		&i.Transaction.SimDelta,
 		&i.Transaction.MerchantBalanceAfter,
 		&i.Transaction.SimBalanceAfter,
+		&i.Transaction.MerchantNumber,
+		&i.Transaction.SimNumber,
 		&i.Transaction.CreatedAt,
 		&i.Transaction.CompletedAt,
 		&i.Transaction.DueAt,
+		&i.Transaction.LeasedUntil,
 		&i.Transaction.ExpiresAt,
 		&i.Transaction.ForwardedAt,
 		&i.Transaction.ForwardFence,
@@ -342,14 +345,11 @@ func (q *Queries) GetCallback(ctx context.Context, tenant int64, iD pgtype.UUID)
 		&i.Transaction.Currency,
 		&i.Transaction.FloatCurrency,
 		&i.Transaction.MSISDN,
+		&i.Transaction.TestBehavior,
+		&i.Transaction.ProviderTxID,
 		&i.Transaction.NativeID,
 		&i.Transaction.NativeRaw,
-		&i.Transaction.TestBehavior,
-		&i.Transaction.LeasedUntil,
-		&i.Transaction.ProviderTxID,
 		&i.Transaction.Faults,
-		&i.Transaction.MerchantNumber,
-		&i.Transaction.SimNumber,
 		&i.Sent,
 		&i.CallbackURL,
 		&i.State,
@@ -512,7 +512,7 @@ func (q *Queries) ListSentOfAll(ctx context.Context, tenants []int64, ids []pgty
 }
 
 const lockDueCallbacks = `-- name: LockDueCallbacks :many
-select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault, claimed.times_sent, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number,
+select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault, claimed.times_sent, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults,
   o.org_id, o.namespace, o.webhook_host, o.callback_hosts, coalesce(e.vague, false)::boolean as vague,
   coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present,
   o.seed, (o.faults is not null)::boolean as with_faults
@@ -576,9 +576,12 @@ func (q *Queries) LockDueCallbacks(ctx context.Context, tenants []int64, limits 
 			&i.Transaction.SimDelta,
 			&i.Transaction.MerchantBalanceAfter,
 			&i.Transaction.SimBalanceAfter,
+			&i.Transaction.MerchantNumber,
+			&i.Transaction.SimNumber,
 			&i.Transaction.CreatedAt,
 			&i.Transaction.CompletedAt,
 			&i.Transaction.DueAt,
+			&i.Transaction.LeasedUntil,
 			&i.Transaction.ExpiresAt,
 			&i.Transaction.ForwardedAt,
 			&i.Transaction.ForwardFence,
@@ -606,14 +609,11 @@ func (q *Queries) LockDueCallbacks(ctx context.Context, tenants []int64, limits 
 			&i.Transaction.Currency,
 			&i.Transaction.FloatCurrency,
 			&i.Transaction.MSISDN,
+			&i.Transaction.TestBehavior,
+			&i.Transaction.ProviderTxID,
 			&i.Transaction.NativeID,
 			&i.Transaction.NativeRaw,
-			&i.Transaction.TestBehavior,
-			&i.Transaction.LeasedUntil,
-			&i.Transaction.ProviderTxID,
 			&i.Transaction.Faults,
-			&i.Transaction.MerchantNumber,
-			&i.Transaction.SimNumber,
 			&i.OrgID,
 			&i.Namespace,
 			&i.WebhookHost,

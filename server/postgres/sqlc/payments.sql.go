@@ -135,7 +135,7 @@ func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) 
 }
 
 const findReference = `-- name: FindReference :one
-select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.created_at, t.completed_at, t.due_at, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.native_id, t.native_raw, t.test_behavior, t.leased_until, t.provider_tx_id, t.faults, t.merchant_number, t.sim_number from transactions_by_reference x join transactions t on t.tenant = $1::bigint and t.id = x.id
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults from transactions_by_reference x join transactions t on t.tenant = $1::bigint and t.id = x.id
 where x.reference_key = $1::bigint::text || ' ' || $2::text
 `
 
@@ -152,9 +152,12 @@ func (q *Queries) FindReference(ctx context.Context, tenant int64, reference str
 		&i.SimDelta,
 		&i.MerchantBalanceAfter,
 		&i.SimBalanceAfter,
+		&i.MerchantNumber,
+		&i.SimNumber,
 		&i.CreatedAt,
 		&i.CompletedAt,
 		&i.DueAt,
+		&i.LeasedUntil,
 		&i.ExpiresAt,
 		&i.ForwardedAt,
 		&i.ForwardFence,
@@ -182,21 +185,18 @@ func (q *Queries) FindReference(ctx context.Context, tenant int64, reference str
 		&i.Currency,
 		&i.FloatCurrency,
 		&i.MSISDN,
+		&i.TestBehavior,
+		&i.ProviderTxID,
 		&i.NativeID,
 		&i.NativeRaw,
-		&i.TestBehavior,
-		&i.LeasedUntil,
-		&i.ProviderTxID,
 		&i.Faults,
-		&i.MerchantNumber,
-		&i.SimNumber,
 	)
 	return i, err
 }
 
 const findSIM = `-- name: FindSIM :one
 
-select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation, source, movements from sims where tenant = $1 and msisdn = $2
+select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behaviour, balance, movements, opening, changed_at, generation from sims where tenant = $1 and msisdn = $2
 `
 
 // Every statement here runs in the tenant scope and is one round trip.
@@ -211,6 +211,7 @@ func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim
 		&i.Tenant,
 		&i.SimID,
 		&i.Name,
+		&i.Source,
 		&i.MSISDN,
 		&i.Operator,
 		&i.Country,
@@ -218,17 +219,16 @@ func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim
 		&i.Blocked,
 		&i.Behavior,
 		&i.Balance,
+		&i.Movements,
 		&i.Opening,
 		&i.ChangedAt,
 		&i.Generation,
-		&i.Source,
-		&i.Movements,
 	)
 	return i, err
 }
 
 const getTransaction = `-- name: GetTransaction :one
-select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults, merchant_number, sim_number from transactions where tenant = $1 and id = $2
+select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from transactions where tenant = $1 and id = $2
 `
 
 func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UUID) (Transaction, error) {
@@ -244,9 +244,12 @@ func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UU
 		&i.SimDelta,
 		&i.MerchantBalanceAfter,
 		&i.SimBalanceAfter,
+		&i.MerchantNumber,
+		&i.SimNumber,
 		&i.CreatedAt,
 		&i.CompletedAt,
 		&i.DueAt,
+		&i.LeasedUntil,
 		&i.ExpiresAt,
 		&i.ForwardedAt,
 		&i.ForwardFence,
@@ -274,14 +277,11 @@ func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UU
 		&i.Currency,
 		&i.FloatCurrency,
 		&i.MSISDN,
+		&i.TestBehavior,
+		&i.ProviderTxID,
 		&i.NativeID,
 		&i.NativeRaw,
-		&i.TestBehavior,
-		&i.LeasedUntil,
-		&i.ProviderTxID,
 		&i.Faults,
-		&i.MerchantNumber,
-		&i.SimNumber,
 	)
 	return i, err
 }

@@ -171,7 +171,7 @@ with present as (
   where o.tenant = $1 and not o.suspended and ($2::boolean or not o.clocked)
     and not exists (select from transactions_by_reference x where x.reference_key = $1::bigint::text || ' ' || $3::text)
 ), locked as (
-  select p.tenant, p.amount, p.commission, p.net_amount, p.refunded, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.created_at, p.completed_at, p.due_at, p.expires_at, p.forwarded_at, p.forward_fence, p.type, p.status, p.absorption_pct, p.latency_ms, p.forward_failures, p.forward_attempts, p.id, p.parent_id, p.sim_id, p.passthrough, p.is_url_protected, p.reference, p.request_hash, p.order_ref, p.order_url, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.float_currency, p.msisdn, p.native_id, p.native_raw, p.test_behavior, p.leased_until, p.provider_tx_id, p.faults, p.merchant_number, p.sim_number, coalesce($4::bigint, p.amount - p.refunded) as asked
+  select p.tenant, p.amount, p.commission, p.net_amount, p.refunded, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.merchant_number, p.sim_number, p.created_at, p.completed_at, p.due_at, p.leased_until, p.expires_at, p.forwarded_at, p.forward_fence, p.type, p.status, p.absorption_pct, p.latency_ms, p.forward_failures, p.forward_attempts, p.id, p.parent_id, p.sim_id, p.passthrough, p.is_url_protected, p.reference, p.request_hash, p.order_ref, p.order_url, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.float_currency, p.msisdn, p.test_behavior, p.provider_tx_id, p.native_id, p.native_raw, p.faults, coalesce($4::bigint, p.amount - p.refunded) as asked
   from transactions p, present
   where p.tenant = $1 and p.id = $5 and p.type = 'collection' and p.status = 'SUCCESS'
     and p.refunded + coalesce($4::bigint, 1) <= p.amount
@@ -183,7 +183,7 @@ with present as (
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), parent as (
-  select locked.tenant, locked.amount, locked.commission, locked.net_amount, locked.refunded, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.created_at, locked.completed_at, locked.due_at, locked.expires_at, locked.forwarded_at, locked.forward_fence, locked.type, locked.status, locked.absorption_pct, locked.latency_ms, locked.forward_failures, locked.forward_attempts, locked.id, locked.parent_id, locked.sim_id, locked.passthrough, locked.is_url_protected, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.float_currency, locked.msisdn, locked.native_id, locked.native_raw, locked.test_behavior, locked.leased_until, locked.provider_tx_id, locked.faults, locked.merchant_number, locked.sim_number, locked.asked from locked, present where present.quota is null or exists (select from counted)
+  select locked.tenant, locked.amount, locked.commission, locked.net_amount, locked.refunded, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.merchant_number, locked.sim_number, locked.created_at, locked.completed_at, locked.due_at, locked.leased_until, locked.expires_at, locked.forwarded_at, locked.forward_fence, locked.type, locked.status, locked.absorption_pct, locked.latency_ms, locked.forward_failures, locked.forward_attempts, locked.id, locked.parent_id, locked.sim_id, locked.passthrough, locked.is_url_protected, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.float_currency, locked.msisdn, locked.test_behavior, locked.provider_tx_id, locked.native_id, locked.native_raw, locked.faults, locked.asked from locked, present where present.quota is null or exists (select from counted)
 ), recipient as (
   select s.sim_id, s.msisdn from sims_by_number s, parent
   where s.number_key = $1::bigint::text || parent.msisdn and s.currency = parent.float_currency for update of s
@@ -222,7 +222,7 @@ with present as (
     decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance,
     case when decided.paid then decided.movements + 1 else 0 end, coalesce(credited.movements, 0), recording_time()
   from decided, parent left join credited on true
-  returning tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults, merchant_number, sim_number
+  returning tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, recording_id($7), case when decided.deliver then 'queued' else 'recorded' end::event_state,
@@ -230,7 +230,7 @@ with present as (
       else $12::float8 end / 1000) end, recording_time()
   from decided, booked
 )
-select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults, merchant_number, sim_number from booked
+select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from booked
 `
 
 type BookRefundParams struct {
@@ -258,9 +258,12 @@ type BookRefundRow struct {
 	SimDelta             int64           `db:"sim_delta"`
 	MerchantBalanceAfter *int64          `db:"merchant_balance_after"`
 	SimBalanceAfter      *int64          `db:"sim_balance_after"`
+	MerchantNumber       *int64          `db:"merchant_number"`
+	SimNumber            *int64          `db:"sim_number"`
 	CreatedAt            time.Time       `db:"created_at"`
 	CompletedAt          *time.Time      `db:"completed_at"`
 	DueAt                *time.Time      `db:"due_at"`
+	LeasedUntil          *time.Time      `db:"leased_until"`
 	ExpiresAt            *time.Time      `db:"expires_at"`
 	ForwardedAt          *time.Time      `db:"forwarded_at"`
 	ForwardFence         *int64          `db:"forward_fence"`
@@ -288,14 +291,11 @@ type BookRefundRow struct {
 	Currency             string          `db:"currency"`
 	FloatCurrency        string          `db:"float_currency"`
 	MSISDN               string          `db:"msisdn"`
+	TestBehavior         *string         `db:"test_behavior"`
+	ProviderTxID         *string         `db:"provider_tx_id"`
 	NativeID             *string         `db:"native_id"`
 	NativeRaw            json.RawMessage `db:"native_raw"`
-	TestBehavior         *string         `db:"test_behavior"`
-	LeasedUntil          *time.Time      `db:"leased_until"`
-	ProviderTxID         *string         `db:"provider_tx_id"`
 	Faults               []string        `db:"faults"`
-	MerchantNumber       *int64          `db:"merchant_number"`
-	SimNumber            *int64          `db:"sim_number"`
 }
 
 // The parent's lock makes refunds of one collection take turns, so that together they never exceed it; it comes before the
@@ -327,9 +327,12 @@ func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRef
 		&i.SimDelta,
 		&i.MerchantBalanceAfter,
 		&i.SimBalanceAfter,
+		&i.MerchantNumber,
+		&i.SimNumber,
 		&i.CreatedAt,
 		&i.CompletedAt,
 		&i.DueAt,
+		&i.LeasedUntil,
 		&i.ExpiresAt,
 		&i.ForwardedAt,
 		&i.ForwardFence,
@@ -357,14 +360,11 @@ func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRef
 		&i.Currency,
 		&i.FloatCurrency,
 		&i.MSISDN,
+		&i.TestBehavior,
+		&i.ProviderTxID,
 		&i.NativeID,
 		&i.NativeRaw,
-		&i.TestBehavior,
-		&i.LeasedUntil,
-		&i.ProviderTxID,
 		&i.Faults,
-		&i.MerchantNumber,
-		&i.SimNumber,
 	)
 	return i, err
 }

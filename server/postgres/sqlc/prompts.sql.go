@@ -14,7 +14,7 @@ import (
 )
 
 const findTestClient = `-- name: FindTestClient :one
-select sims.tenant, sims.sim_id, sims.name, sims.msisdn, sims.operator, sims.country, sims.currency, sims.blocked, sims.behaviour, sims.balance, sims.opening, sims.changed_at, sims.generation, sims.source, sims.movements, coalesce((
+select sims.tenant, sims.sim_id, sims.name, sims.source, sims.msisdn, sims.operator, sims.country, sims.currency, sims.blocked, sims.behaviour, sims.balance, sims.movements, sims.opening, sims.changed_at, sims.generation, coalesce((
   select count(*) from transactions t
   where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough and t.sim_id = sims.sim_id
 ), 0)::bigint as prompts
@@ -34,6 +34,7 @@ func (q *Queries) FindTestClient(ctx context.Context, tenant int64, mSISDN strin
 		&i.Sim.Tenant,
 		&i.Sim.SimID,
 		&i.Sim.Name,
+		&i.Sim.Source,
 		&i.Sim.MSISDN,
 		&i.Sim.Operator,
 		&i.Sim.Country,
@@ -41,11 +42,10 @@ func (q *Queries) FindTestClient(ctx context.Context, tenant int64, mSISDN strin
 		&i.Sim.Blocked,
 		&i.Sim.Behavior,
 		&i.Sim.Balance,
+		&i.Sim.Movements,
 		&i.Sim.Opening,
 		&i.Sim.ChangedAt,
 		&i.Sim.Generation,
-		&i.Sim.Source,
-		&i.Sim.Movements,
 		&i.Prompts,
 	)
 	return i, err
@@ -53,7 +53,7 @@ func (q *Queries) FindTestClient(ctx context.Context, tenant int64, mSISDN strin
 
 const listPrompts = `-- name: ListPrompts :many
 with waiting as materialized (
-  select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, created_at, completed_at, due_at, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, native_id, native_raw, test_behavior, leased_until, provider_tx_id, faults, merchant_number, sim_number from transactions t
+  select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from transactions t
   where t.tenant = $3 and t.status = 'PENDING' and not t.passthrough and t.sim_id = $4::uuid and t.expires_at is not null
 )
 select waiting.id, waiting.amount, waiting.net_amount, waiting.commission, waiting.currency, waiting.store, waiting.reference,
@@ -115,7 +115,7 @@ func (q *Queries) ListPrompts(ctx context.Context, after pgtype.UUID, batch int3
 const listTestClients = `-- name: ListTestClients :many
 
 with page as materialized (
-  select s.tenant, s.sim_id, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.opening, s.changed_at, s.generation, s.source, s.movements from sims s
+  select s.tenant, s.sim_id, s.name, s.source, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.movements, s.opening, s.changed_at, s.generation from sims s
   where s.tenant = $1 and s.msisdn > $2
     and s.operator = coalesce($3, s.operator) and s.country = coalesce($4, s.country)
     and s.blocked = coalesce($5, s.blocked)
@@ -125,7 +125,7 @@ with page as materialized (
   where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough and t.sim_id in (select page.sim_id from page)
   group by t.sim_id
 )
-select sims.tenant, sims.sim_id, sims.name, sims.msisdn, sims.operator, sims.country, sims.currency, sims.blocked, sims.behaviour, sims.balance, sims.opening, sims.changed_at, sims.generation, sims.source, sims.movements, coalesce(waiting.prompts, 0)::bigint as prompts
+select sims.tenant, sims.sim_id, sims.name, sims.source, sims.msisdn, sims.operator, sims.country, sims.currency, sims.blocked, sims.behaviour, sims.balance, sims.movements, sims.opening, sims.changed_at, sims.generation, coalesce(waiting.prompts, 0)::bigint as prompts
 from page sims left join waiting on waiting.sim_id = sims.sim_id
 order by sims.msisdn
 `
@@ -167,6 +167,7 @@ func (q *Queries) ListTestClients(ctx context.Context, arg ListTestClientsParams
 			&i.Sim.Tenant,
 			&i.Sim.SimID,
 			&i.Sim.Name,
+			&i.Sim.Source,
 			&i.Sim.MSISDN,
 			&i.Sim.Operator,
 			&i.Sim.Country,
@@ -174,11 +175,10 @@ func (q *Queries) ListTestClients(ctx context.Context, arg ListTestClientsParams
 			&i.Sim.Blocked,
 			&i.Sim.Behavior,
 			&i.Sim.Balance,
+			&i.Sim.Movements,
 			&i.Sim.Opening,
 			&i.Sim.ChangedAt,
 			&i.Sim.Generation,
-			&i.Sim.Source,
-			&i.Sim.Movements,
 			&i.Prompts,
 		); err != nil {
 			return nil, err

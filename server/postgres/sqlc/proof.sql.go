@@ -552,7 +552,7 @@ type TenantsToVerifyRow struct {
 	SweepFailed bool  `db:"sweep_failed"`
 }
 
-// The proof of the ledger: every balance follows from its movements, in the order of their numbers. See the migration 00010_ledger.sql.
+// The proof of the ledger: every balance follows from its movements, in the order of their numbers.
 //
 // The verification only reads, and locks nothing but its own rows. What has a number never changes any more, nor does what is null there.
 // The sandboxes in which something happened since their verification, those whose next pass is due, and those that were never verified. In

@@ -118,7 +118,7 @@ func (q *Queries) LockFloats(ctx context.Context, tenants []int64, currencies []
 }
 
 const lockPayers = `-- name: LockPayers :many
-select s.tenant, s.sim_id, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.opening, s.changed_at, s.generation, s.source, s.movements from sims s
+select s.tenant, s.sim_id, s.name, s.source, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.movements, s.opening, s.changed_at, s.generation from sims s
 join (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as sim_id) wanted
   on s.tenant = wanted.tenant and s.sim_id = wanted.sim_id
 order by s.tenant, s.sim_id
@@ -138,6 +138,7 @@ func (q *Queries) LockPayers(ctx context.Context, tenants []int64, simIds []pgty
 			&i.Tenant,
 			&i.SimID,
 			&i.Name,
+			&i.Source,
 			&i.MSISDN,
 			&i.Operator,
 			&i.Country,
@@ -145,11 +146,10 @@ func (q *Queries) LockPayers(ctx context.Context, tenants []int64, simIds []pgty
 			&i.Blocked,
 			&i.Behavior,
 			&i.Balance,
+			&i.Movements,
 			&i.Opening,
 			&i.ChangedAt,
 			&i.Generation,
-			&i.Source,
-			&i.Movements,
 		); err != nil {
 			return nil, err
 		}

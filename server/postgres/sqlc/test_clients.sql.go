@@ -120,7 +120,7 @@ func (q *Queries) HoldRegistry(ctx context.Context, tenant int64) (int64, error)
 }
 
 const lockTestClient = `-- name: LockTestClient :one
-select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, changed_at, generation, source, movements from sims where tenant = $1 and msisdn = $2 for update
+select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behaviour, balance, movements, opening, changed_at, generation from sims where tenant = $1 and msisdn = $2 for update
 `
 
 func (q *Queries) LockTestClient(ctx context.Context, tenant int64, mSISDN string) (Sim, error) {
@@ -130,6 +130,7 @@ func (q *Queries) LockTestClient(ctx context.Context, tenant int64, mSISDN strin
 		&i.Tenant,
 		&i.SimID,
 		&i.Name,
+		&i.Source,
 		&i.MSISDN,
 		&i.Operator,
 		&i.Country,
@@ -137,11 +138,10 @@ func (q *Queries) LockTestClient(ctx context.Context, tenant int64, mSISDN strin
 		&i.Blocked,
 		&i.Behavior,
 		&i.Balance,
+		&i.Movements,
 		&i.Opening,
 		&i.ChangedAt,
 		&i.Generation,
-		&i.Source,
-		&i.Movements,
 	)
 	return i, err
 }
