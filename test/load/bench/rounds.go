@@ -18,13 +18,18 @@ type Side struct {
 }
 
 // InTurns measures the sides in rounds and rotates the order, so that changes of the machine's speed affect all sides.
-// Before each round, it runs vacuum, analyze and a checkpoint on the databases.
+// Before each measurement, it runs vacuum, analyze and a checkpoint on the databases.
 func (b *Bench) InTurns(ctx context.Context, sides ...Side) ([]report.Measurements, error) {
+	return b.InTurnsAfter(ctx, b.Rested, sides...)
+}
+
+// InTurnsAfter is [Bench.InTurns] with something else before each measurement.
+func (b *Bench) InTurnsAfter(ctx context.Context, prepare func(context.Context) error, sides ...Side) ([]report.Measurements, error) {
 	all := make([]report.Measurements, len(sides))
 	for round := range b.Settings.Rounds {
 		for i := range sides {
 			n := (i + round) % len(sides)
-			if err := b.rested(ctx); err != nil {
+			if err := prepare(ctx); err != nil {
 				return nil, err
 			}
 			m, err := sides[n].Measure(ctx)
@@ -38,8 +43,8 @@ func (b *Bench) InTurns(ctx context.Context, sides ...Side) ([]report.Measuremen
 	return all, nil
 }
 
-// rested vacuums, analyzes and checkpoints the databases.
-func (b *Bench) rested(ctx context.Context) error {
+// Rested vacuums, analyzes and checkpoints the databases.
+func (b *Bench) Rested(ctx context.Context) error {
 	pools := []*pgxpool.Pool{b.SQL}
 	if b.Baseline != nil {
 		pools = append(pools, b.Baseline.SQL)

@@ -113,6 +113,13 @@ var All = []Case{
 		Tells: "-sandboxes sandboxes with two test clients each: creation, restart of the controller, idle time",
 		run:   controller,
 	},
+	{
+		Name: "whole",
+		Tells: "POST /v1/payments, forced success, with all processes of `make up`, 100 sandboxes, on a new, an emptied and an analyzed database; " +
+			"baseline: as in create",
+		run:      whole,
+		postgres: untuned,
+	},
 	{Name: "generator", Tells: "the load generator itself, with a server that does nothing", run: ceiling, smoke: true},
 }
 
