@@ -3,27 +3,23 @@ package httpapi
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// session is who makes a request.
-type session struct {
-	key     sandboxes.KeyHash
-	sandbox *sandboxes.Sandbox
-	out     *response
+// callerOf is who makes a request.
+func callerOf(r *http.Request) *service.Caller {
+	return r.Context().Value(callerKey).(*service.Caller)
 }
 
-func sessionOf(r *http.Request) session {
-	return r.Context().Value(sessionKey).(session)
-}
-
-// answerTimeout bounds all waiting of a request with a key. A write has its own limit, bookingTimeout, which begins after the body was
+// answerTimeout bounds all waiting of a request with a key. A write has its own limit, of package service, which begins after the body was
 // read.
 const answerTimeout = 10 * time.Second
 
@@ -40,24 +36,29 @@ func (s *Server) authenticate(next http.Handler) http.Handler {
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), answerTimeout)
 		defer cancel()
-		who := session{key: sha256.Sum256([]byte(key)), out: w.(*response)}
-		if who.sandbox = s.sandboxOf(r, who.key); who.sandbox == nil {
-			// The key may be seconds old and the directory not have seen it. Whatever is wrong with it, the answer takes the same way.
-			if err := s.directory.Refresh(ctx); err != nil {
-				s.fail(w, r, err)
-				return
-			}
-			if who.sandbox = s.sandboxOf(r, who.key); who.sandbox == nil {
+		hash := sandboxes.KeyHash(sha256.Sum256([]byte(key)))
+		who, err := s.service.FindCaller(ctx, func() *service.Caller { return s.callerWith(r, hash) })
+		if err != nil {
+			if errors.Is(err, service.ErrUnauthorized) {
 				s.metrics.AuthFailed(telemetry.AuthInvalid)
 				s.stranger(w, r)
-				s.fail(w, r, wire.Unauthorized())
-				return
 			}
+			s.fail(w, r, err)
+			return
 		}
 		w.(*response).logged.who = who
-		s.tracing.Describe(r.Context(), "cauri.organization", who.sandbox.OrganizationID)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, sessionKey, who)))
+		s.tracing.Describe(r.Context(), "cauri.organization", who.Sandbox.OrganizationID)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, callerKey, who)))
 	})
+}
+
+// callerWith is who makes a request with a key; nil if the key does not open the sandbox that the path names.
+func (s *Server) callerWith(r *http.Request, key sandboxes.KeyHash) *service.Caller {
+	sandbox := s.sandboxOf(r, key)
+	if sandbox == nil {
+		return nil
+	}
+	return &service.Caller{Key: key, Sandbox: sandbox, Faults: requestFaults(r)}
 }
 
 // sandboxOf is the sandbox of a key, if it is the one that the path names, or nil.
@@ -76,7 +77,7 @@ func (s *Server) sandboxOf(r *http.Request, key sandboxes.KeyHash) *sandboxes.Sa
 // refuseSuspended answers for a sandbox that is suspended, whose key is known.
 func (s *Server) refuseSuspended(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if sessionOf(r).sandbox.Suspended {
+		if callerOf(r).Sandbox.Suspended {
 			s.fail(w, r, wire.Suspended())
 			return
 		}

@@ -260,15 +260,6 @@ func TestAdvanceWhoseCallerLeaves(t *testing.T) {
 	soon(t, "the caller is not waited for any more", func() bool { return !turnedAway() })
 }
 
-// However many callers wait, they look at the advance no more often together than sixteen do.
-func TestLooksAtAnAdvance(t *testing.T) {
-	for _, callers := range []int{1, 16, 17, 1000} {
-		if all := float64(callers) / httpapi.LookPause(callers).Seconds(); all > 64 {
-			t.Errorf("%d callers look %g times a second", callers, all)
-		}
-	}
-}
-
 // A caller is told what ended an advance before its target.
 func TestAdvanceThatEndsEarly(t *testing.T) {
 	w := newFixture(t)

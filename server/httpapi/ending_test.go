@@ -39,7 +39,7 @@ func TestWhatIsOpenEndsWithItsSandbox(t *testing.T) {
 			}()
 			go func() { held <- w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})) }()
 			soon(t, "an answer is held", func() bool { return running("httpapi.(*Server).hold(") == 1 })
-			soon(t, "an advance waits", func() bool { return running("httpapi.(*Server).awaitAdvance(") == 1 })
+			soon(t, "an advance waits", func() bool { return running("service.(*Service).awaitAdvance(") == 1 })
 			if err := c.end(t.Context(), w); err != nil {
 				t.Fatal(err)
 			}

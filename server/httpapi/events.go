@@ -35,7 +35,7 @@ func (s *Server) getEvent(_ http.ResponseWriter, r *http.Request) (answer, error
 }
 
 func (s *Server) readEvent(r *http.Request, id payments.ID) (wire.EventDetail, error) {
-	sandbox := sessionOf(r).sandbox
+	sandbox := callerOf(r).Sandbox
 	event, err := s.ledger.GetEvent(r.Context(), sandbox.Tenant, sandbox.OrganizationID, id, eventBody)
 	if err != nil {
 		return wire.EventDetail{}, err
@@ -44,7 +44,7 @@ func (s *Server) readEvent(r *http.Request, id payments.ID) (wire.EventDetail, e
 }
 
 func (s *Server) readCallback(r *http.Request, id payments.ID) (wire.EventDetail, error) {
-	sandbox := sessionOf(r).sandbox
+	sandbox := callerOf(r).Sandbox
 	vague := func(t *payments.Transaction) bool {
 		return sandbox.Environments[sandboxes.Market{Operator: t.Operator, Country: t.Country}].Vague
 	}
@@ -65,14 +65,10 @@ func (s *Server) resendEvent(_ http.ResponseWriter, r *http.Request) (answer, er
 	if err != nil {
 		return answer{}, wire.NoSuchEvent()
 	}
-	resend := s.ledger.ResendEvent
-	if id.Callback {
-		resend = s.ledger.ResendCallback
-	}
-	sandbox := sessionOf(r).sandbox
-	event, err := resend(r.Context(), sandbox.Tenant, id.Transaction)
+	who := callerOf(r)
+	event, err := s.service.ResendEvent(r.Context(), who, id)
 	if err != nil {
 		return answer{}, wire.ResendRefusal(err)
 	}
-	return answer{status: http.StatusAccepted, body: wire.EventSummaryOf(&event, sandbox.Faults)}, nil
+	return answer{status: http.StatusAccepted, body: wire.EventSummaryOf(&event, who.Sandbox.Faults)}, nil
 }

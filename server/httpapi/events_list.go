@@ -7,7 +7,7 @@ import (
 )
 
 func (s *Server) listEvents(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	sandbox := sessionOf(r).sandbox
+	sandbox := callerOf(r).Sandbox
 	tenant := sandbox.Tenant
 	q := wire.EventQuery{Limit: wire.DefaultLimit}
 	if _, wrong := wire.EventParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
 // Routes is all that the server answers.
@@ -18,9 +19,6 @@ func (s *Server) Routes() chi.Routes { return s.handler.(chi.Routes) }
 
 // CutOffAfter sets how long the reader of a stream may take for what was written.
 func (s *Server) CutOffAfter(d time.Duration) { s.streamWrite = d }
-
-// LookPause is the longest pause between two looks at an advance.
-var LookPause = lookPause
 
 // BoundUnread sets how many bytes of large answers may wait for their readers.
 func (s *Server) BoundUnread(process, sandbox int) {
@@ -41,13 +39,17 @@ func LoggedFields() []string {
 }
 
 // Unlogged follows requests that succeed, in a sandbox that nobody watches.
-type Unlogged struct{ log loggedRequest }
+type Unlogged struct {
+	log    loggedRequest
+	caller service.Caller
+}
 
 // Follow does what is done for one request beside answering it, and returns how much of its body the log holds afterward.
 func (u *Unlogged) Follow(r *http.Request, sandbox *sandboxes.Sandbox, into, answer []byte) (held int) {
 	u.log = loggedRequest{}
 	u.log.follow(r)
-	u.log.who.sandbox = sandbox
+	u.caller.Sandbox = sandbox
+	u.log.who = &u.caller
 	for {
 		if _, err := r.Body.Read(into); err == io.EOF {
 			break

@@ -9,6 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
 // fail answers with an error.
@@ -16,26 +17,26 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) { s.fai
 
 // failure is the answer to an error. What is not meant for the caller is logged and answered as internal.
 func (s *Server) failure(r *http.Request, err error) answer {
-	var e *wire.Error
-	var repeat unfinished
+	var repeat service.ErrUnfinished
 	errors.As(err, &repeat)
+	e := refusalOf(err)
 	switch {
-	case errors.Is(err, errDropped):
+	case e != nil:
+	case errors.As(err, new(service.ErrFault)): // it drops the connection
 		return answer{}
-	case errors.As(err, &e):
 	case errors.Is(err, postgres.ErrOverloaded): // not logged: there are thousands of them, and the metrics count them
 		e = wire.Overloaded()
 	case errors.Is(err, postgres.ErrConfigChanged): // each time that it was tried
 		e = wire.Changing()
 	case errors.Is(err, postgres.ErrUncertain):
 		s.log.WarnContext(r.Context(), "request failed, and may have been recorded", "request", requestID(r.Context()), "error", err)
-		e = wire.Uncertain(repeat.reference)
+		e = wire.Uncertain(repeat.Reference)
 	case errors.Is(err, postgres.ErrUnavailable):
 		s.log.WarnContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
 		e = wire.Unavailable()
 	default:
 		s.log.ErrorContext(r.Context(), "request failed", "request", requestID(r.Context()), "error", err)
-		e = wire.Internal(repeat.reference)
+		e = wire.Internal(repeat.Reference)
 	}
 	a := answer{status: e.Status, header: http.Header{}, body: e}
 	a.header.Set("Link", helpWith(r, e.Code))

@@ -55,6 +55,22 @@ func (h *heldAnswers) giveBack(organization string) {
 	}
 }
 
+// waiting counts requests that wait for something else than their answer's time among the answers that are held.
+type waiting struct{ server *Server }
+
+// Take implements [service.Waiting].
+func (w waiting) Take(organization string) (release func(), ok bool) {
+	held := w.server.held
+	if reached := held.take(organization); reached != "" {
+		w.server.metrics.NotHeld(reached)
+		return func() {}, false
+	}
+	return func() { held.giveBack(organization) }, true
+}
+
+// Count implements [service.Waiting].
+func (w waiting) Count(organization string) int { return w.server.held.count(organization) }
+
 // hold waits until an answer is due, and the event that is to be sent before it was sent. Nothing else is held meanwhile: no connection
 // to the database, no lock; the transaction is committed. The middleware calls it outside of all handlers, where the stack is short:
 // thousands of deep ones would need more memory than all else. It ends early when the client goes away or the process is told to stop,
@@ -81,6 +97,6 @@ func (s *Server) hold(ctx context.Context, a *answer) {
 		return
 	}
 	if a.event != nil {
-		s.awaitEvent(ctx, a.event)
+		a.event.Wait(ctx)
 	}
 }

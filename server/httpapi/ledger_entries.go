@@ -12,7 +12,7 @@ import (
 
 // listEntries answers in JSON, or in CSV, whose next page is in the header Link.
 func (s *Server) listEntries(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	tenant := sessionOf(r).sandbox.Tenant
+	tenant := callerOf(r).Sandbox.Tenant
 	q, err := wire.ParseEntryQuery(r.URL.RawQuery, tenant)
 	if err != nil {
 		return answer{}, err

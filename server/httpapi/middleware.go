@@ -16,7 +16,7 @@ type contextKey int
 
 const (
 	requestIDKey contextKey = iota
-	sessionKey
+	callerKey
 )
 
 // identify puts the API's version and the request's id on every answer, and writes the ones that are held.
@@ -38,7 +38,7 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		next.ServeHTTP(out, answered)
 		out.worked = s.now().Sub(out.began)
 		if !out.late.due.IsZero() {
-			if out.disturbance.fault == nil { // which may drop the connection
+			if out.fault() == nil { // which may drop the connection
 				out.logged.settle(out.late.status, out.began)
 			}
 			s.hold(r.Context(), &out.late)

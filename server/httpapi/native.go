@@ -23,6 +23,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
 // The operators' own APIs, below /operators: each request is a request of the sandbox like one of /v1, and only its form is the operator's.
@@ -72,16 +73,16 @@ func (s *Server) native(api *operatorapi.API, route *operatorapi.Route) http.Han
 		defer cancel()
 		out := w.(*response)
 		out.logged.native = api
-		n := &nativeSandbox{server: s, api: api, who: session{out: out}}
+		n := &nativeSandbox{server: s, api: api}
 		answered, err := s.callNative(ctx, n, w, r, route)
 		switch {
-		case errors.Is(err, errDropped):
+		case isDropped(err):
 			answered = operatorapi.Answer{}
 		case err != nil:
 			answered = s.refuseNative(ctx, w, api, err)
 		}
 		a := answer{status: answered.Status, header: answered.Header.Clone(), body: encodeNative(answered.Body)}
-		if f := out.disturbance.fault; f != nil && f.Answer().MalformedBody && a.body == nil {
+		if f := out.fault(); f != nil && f.Answer().MalformedBody && a.body == nil {
 			a.body = nativeBody("{}") // of which a half is sent
 		}
 		if n.awaited != nil {
@@ -104,19 +105,19 @@ func (s *Server) callNative(
 		s.stranger(w, r)
 		return operatorapi.Answer{}, err
 	}
-	n.who.out.logged.who = n.who
-	s.tracing.Describe(ctx, "cauri.organization", n.who.sandbox.OrganizationID)
+	w.(*response).logged.who = n.who
+	s.tracing.Describe(ctx, "cauri.organization", n.who.Sandbox.OrganizationID)
 	if route == nil {
 		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.NoRoute)
 	}
-	if n.who.sandbox.Suspended {
-		return operatorapi.Answer{}, wire.Suspended()
+	if n.who.Sandbox.Suspended {
+		return operatorapi.Answer{}, service.ErrSuspended
 	}
 	if err := n.limitRate(ctx, w); err != nil {
 		return operatorapi.Answer{}, err
 	}
 	request := operatorapi.Request{Header: r.Header, Param: func(name string) string { return chi.URLParam(r, name) }, Product: route.Product}
-	err = s.renewing(ctx, &n.who, func(ctx context.Context) (err error) {
+	err = s.service.Renewing(ctx, n.who, func(ctx context.Context) (err error) {
 		if request.User, err = n.user(ctx, r, route); err != nil {
 			return err
 		}
@@ -134,7 +135,7 @@ func (s *Server) callNative(
 // handle makes a call. Faults act on one that records a transaction when it is known which.
 func (n *nativeSandbox) handle(ctx context.Context, route *operatorapi.Route, r *operatorapi.Request) (operatorapi.Answer, error) {
 	if !route.Orders {
-		if err := n.disturbCall(ctx); err != nil {
+		if err := n.server.service.ApplyFault(ctx, n.who); err != nil {
 			return operatorapi.Answer{}, err
 		}
 	}
@@ -143,10 +144,10 @@ func (n *nativeSandbox) handle(ctx context.Context, route *operatorapi.Route, r 
 
 // limitRate counts the request against the sandbox's rate limit, as one of /v1.
 func (n *nativeSandbox) limitRate(ctx context.Context, w http.ResponseWriter) error {
-	if n.who.sandbox.RateLimit == 0 {
+	if n.who.Sandbox.RateLimit == 0 {
 		return nil
 	}
-	a, err := n.server.takeRequest(ctx, &n.who)
+	a, err := n.server.takeRequest(ctx, n.who)
 	if err != nil || a.granted {
 		return err
 	}
@@ -154,17 +155,23 @@ func (n *nativeSandbox) limitRate(ctx context.Context, w http.ResponseWriter) er
 	return operatorapi.Refuse(operatorapi.TooMany)
 }
 
+// isDropped reports whether a fault drops the connection of a request.
+func isDropped(err error) bool {
+	var fault service.ErrFault
+	return errors.As(err, &fault) && fault.Fault.Answer().Status == 0
+}
+
 // refuseNative is the operator's answer to an error. What is not meant for the caller is logged.
 func (s *Server) refuseNative(ctx context.Context, w http.ResponseWriter, api *operatorapi.API, err error) operatorapi.Answer {
 	refusal := nativeRefusal(err)
-	deliberate := errors.As(err, new(*operatorapi.Refusal)) || errors.As(err, new(endedByFault))
+	deliberate := errors.As(err, new(*operatorapi.Refusal)) || errors.As(err, new(service.ErrFault))
 	if refusal.Why == operatorapi.Internal && !deliberate {
 		s.log.ErrorContext(ctx, "request failed", "request", requestID(ctx), "error", err)
 	} else if errors.Is(err, postgres.ErrUnavailable) && !errors.Is(err, postgres.ErrOverloaded) {
 		s.log.WarnContext(ctx, "request failed", "request", requestID(ctx), "error", err)
 	}
-	var told *wire.Error
-	if !errors.As(err, &told) && (errors.Is(err, postgres.ErrUnavailable) || errors.Is(err, postgres.ErrConfigChanged)) {
+	told := refusalOf(err)
+	if told == nil && (errors.Is(err, postgres.ErrUnavailable) || errors.Is(err, postgres.ErrConfigChanged)) {
 		told = wire.Overloaded()
 	}
 	if told != nil && told.RetryAfter != "" {
@@ -178,13 +185,13 @@ func (s *Server) refuseNative(ctx context.Context, w http.ResponseWriter, api *o
 // nativeRefusal is an error as the frame of the operators' APIs knows it.
 func nativeRefusal(err error) *operatorapi.Refusal {
 	var refusal *operatorapi.Refusal
-	var told *wire.Error
+	told := refusalOf(err)
 	switch {
 	case errors.As(err, &refusal):
 		return refusal
-	case errors.As(err, new(endedByFault)) && errors.As(err, &told):
+	case told != nil && errors.As(err, new(service.ErrFault)):
 		return operatorapi.OfStatus(told.Status, told.Code)
-	case errors.As(err, &told):
+	case told != nil:
 		return operatorapi.Because(whyOf(told), told.Code)
 	case errors.Is(err, postgres.ErrOverloaded), errors.Is(err, postgres.ErrConfigChanged):
 		return operatorapi.Because(operatorapi.Unavailable, wire.Overloaded().Code)
@@ -238,18 +245,18 @@ func encodeNative(body any) any {
 type nativeSandbox struct {
 	server *Server
 	api    *operatorapi.API
-	who    session
+	who    *service.Caller
 	digest sandboxes.NativeDigest
 	// awaited is what is to be sent before the request is answered, nil for nothing.
-	awaited *awaitedEvent
+	awaited *service.BeforeAnswer
 }
 
 var _ operatorapi.Sandbox = (*nativeSandbox)(nil)
 
 // Environments implements [operatorapi.Sandbox].
 func (n *nativeSandbox) Environments() (enabled []operatorapi.Environment) {
-	for _, market := range n.who.sandbox.Markets {
-		e := n.who.sandbox.Environments[market]
+	for _, market := range n.who.Sandbox.Markets {
+		e := n.who.Sandbox.Environments[market]
 		if market.Operator == n.api.Operator && e.Enabled {
 			enabled = append(enabled, operatorapi.Environment{Country: market.Country, Currency: e.Currency, Vague: e.Vague, Quirks: e.Quirks})
 		}
@@ -259,12 +266,12 @@ func (n *nativeSandbox) Environments() (enabled []operatorapi.Environment) {
 
 // Balance implements [operatorapi.Sandbox].
 func (n *nativeSandbox) Balance(ctx context.Context, currency payments.Currency) (int64, error) {
-	return n.server.ledger.FloatBalance(ctx, n.who.sandbox.Tenant, currency)
+	return n.server.ledger.FloatBalance(ctx, n.who.Sandbox.Tenant, currency)
 }
 
 // Holder implements [operatorapi.Sandbox]. A number that no SIM has exists where the sandbox lets unknown numbers pay.
 func (n *nativeSandbox) Holder(ctx context.Context, e operatorapi.Environment, msisdn string) (operatorapi.Holder, error) {
-	sandbox, market := n.who.sandbox, sandboxes.Market{Operator: n.api.Operator, Country: e.Country}
+	sandbox, market := n.who.Sandbox, sandboxes.Market{Operator: n.api.Operator, Country: e.Country}
 	sim, err := n.server.ledger.FindHolder(ctx, sandbox.Tenant, msisdn)
 	switch {
 	case err == nil:
@@ -273,7 +280,7 @@ func (n *nativeSandbox) Holder(ctx context.Context, e operatorapi.Environment, m
 		return operatorapi.Holder{}, err
 	}
 	facts := payments.DisbursementFacts{
-		Policy: sandbox.Environments[market].UnknownPolicy, TestNumber: testNumberIn(sandbox, market, msisdn),
+		Policy: sandbox.Environments[market].UnknownPolicy, TestNumber: service.TestNumberIn(sandbox, market, msisdn),
 	}
 	switch facts.Outcome() {
 	case payments.UnknownMSISDN:
@@ -286,7 +293,7 @@ func (n *nativeSandbox) Holder(ctx context.Context, e operatorapi.Environment, m
 
 // MayCall implements [operatorapi.Sandbox].
 func (n *nativeSandbox) MayCall(url string) bool {
-	sandbox := n.who.sandbox
+	sandbox := n.who.Sandbox
 	allowed, _ := operatorapi.CallbackRules{Hosts: sandbox.CallbackHosts, WebhookHost: sandbox.WebhookHost, Namespace: sandbox.Namespace}.Allow(url)
 	return allowed
 }
@@ -302,10 +309,10 @@ func (n *nativeSandbox) Text() (string, error) {
 
 // Now implements [operatorapi.Sandbox].
 func (n *nativeSandbox) Now(ctx context.Context) (time.Time, error) {
-	if !n.who.sandbox.Clocked {
+	if !n.who.Sandbox.Clocked {
 		return n.server.now(), nil
 	}
-	clock, err := n.server.ledger.Clock(ctx, n.who.sandbox.Tenant)
+	clock, err := n.server.ledger.Clock(ctx, n.who.Sandbox.Tenant)
 	return clock.Now, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -25,30 +26,29 @@ func (n *nativeSandbox) enter(ctx context.Context, r *http.Request) error {
 		n.server.metrics.AuthFailed(telemetry.AuthMissing)
 		return operatorapi.Refuse(operatorapi.KeyMissing)
 	}
-	if n.find(r, hashOf(key)) {
-		return nil
+	_, err := n.server.service.FindCaller(ctx, func() *service.Caller { return n.find(r, hashOf(key)) })
+	if errors.Is(err, service.ErrUnauthorized) {
+		n.server.metrics.AuthFailed(telemetry.AuthInvalid)
+		return operatorapi.Refuse(operatorapi.KeyInvalid)
 	}
-	// The key may be seconds old and the directory not have seen it.
-	if err := n.server.directory.Refresh(ctx); err != nil {
-		return err
-	}
-	if n.find(r, hashOf(key)) {
-		return nil
-	}
-	n.server.metrics.AuthFailed(telemetry.AuthInvalid)
-	return operatorapi.Refuse(operatorapi.KeyInvalid)
+	return err
 }
 
-func (n *nativeSandbox) find(r *http.Request, key sandboxes.KeyHash) bool {
+// find finds who makes a request with a key of the operator's API; nil for nobody.
+func (n *nativeSandbox) find(r *http.Request, key sandboxes.KeyHash) *service.Caller {
 	sandbox, holder, ok := n.server.directory.ByNativeKey(n.api.Operator, key)
 	if !ok {
-		return false
+		return nil
 	}
 	if named, inPath := sandboxInPath(r); inPath && named != (sandboxName{sandbox.Namespace, sandbox.Name}) {
-		return false
+		return nil
 	}
-	n.who.key, n.who.sandbox, n.digest = holder.APIKey, sandbox, holder.Digest
-	return len(n.Environments()) > 0
+	n.who = &service.Caller{Key: holder.APIKey, Sandbox: sandbox, Faults: nativeFaults(n.api, r)}
+	n.digest = holder.Digest
+	if len(n.Environments()) == 0 {
+		return nil
+	}
+	return n.who
 }
 
 // user finds who makes a request, if the call asks for that.
@@ -96,7 +96,7 @@ func (n *nativeSandbox) made(ctx context.Context, id string) (ledger.NativeUser,
 	if !ok {
 		return ledger.NativeUser{}, ledger.ErrNotFound
 	}
-	found, err := n.server.ledger.FindNativeUser(ctx, n.who.sandbox.Tenant, n.api.Operator, uuid)
+	found, err := n.server.ledger.FindNativeUser(ctx, n.who.Sandbox.Tenant, n.api.Operator, uuid)
 	if err == nil && !n.holds(found.MadeWith) {
 		err = ledger.ErrNotFound
 	}
@@ -106,7 +106,7 @@ func (n *nativeSandbox) made(ctx context.Context, id string) (ledger.NativeUser,
 // holds reports whether an API key still opens the sandbox.
 func (n *nativeSandbox) holds(key sandboxes.KeyHash) bool {
 	sandbox, ok := n.server.directory.ByKey(key)
-	return ok && sandbox.Tenant == n.who.sandbox.Tenant
+	return ok && sandbox.Tenant == n.who.Sandbox.Tenant
 }
 
 // userOf finds the user of a token.
@@ -126,7 +126,7 @@ func (n *nativeSandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, prod
 
 // token finds a valid token. In a sandbox with a clock of its own, the database is asked each time: the clock may have moved.
 func (n *nativeSandbox) token(ctx context.Context, hash sandboxes.KeyHash) (ledger.NativeToken, error) {
-	s, sandbox := n.server, n.who.sandbox
+	s, sandbox := n.server, n.who.Sandbox
 	if !sandbox.Clocked {
 		if token, known := s.tokens.find(hash, sandbox, s.now()); known {
 			return token, nil
@@ -177,8 +177,8 @@ func (k *knownTokens) keep(token ledger.NativeToken, sandbox *sandboxes.Sandbox,
 
 // IssueToken implements [operatorapi.Sandbox].
 func (n *nativeSandbox) IssueToken(ctx context.Context, token, product string, u operatorapi.User, lifetime time.Duration) error {
-	return n.server.ledger.AddNativeToken(ctx, n.who.sandbox.Tenant, ledger.NativeToken{
-		Hash: hashOf(token), Operator: n.api.Operator, Product: product, UserID: u.ID, MadeWith: n.who.key, CallbackHost: u.CallbackHost,
+	return n.server.ledger.AddNativeToken(ctx, n.who.Sandbox.Tenant, ledger.NativeToken{
+		Hash: hashOf(token), Operator: n.api.Operator, Product: product, UserID: u.ID, MadeWith: n.who.Key, CallbackHost: u.CallbackHost,
 		Lifetime: lifetime,
 	})
 }
@@ -192,8 +192,8 @@ func (n *nativeSandbox) AddUser(ctx context.Context, u operatorapi.User) error {
 	if u.ID == n.digest.User {
 		return operatorapi.Refuse(operatorapi.Duplicate)
 	}
-	added, err := n.server.ledger.AddNativeUser(ctx, n.who.sandbox.Tenant, ledger.NativeUser{
-		Operator: n.api.Operator, ID: uuid, MadeWith: n.who.key, CallbackHost: u.CallbackHost,
+	added, err := n.server.ledger.AddNativeUser(ctx, n.who.Sandbox.Tenant, ledger.NativeUser{
+		Operator: n.api.Operator, ID: uuid, MadeWith: n.who.Key, CallbackHost: u.CallbackHost,
 	})
 	if err == nil && !added {
 		return operatorapi.Refuse(operatorapi.Duplicate)
@@ -208,7 +208,7 @@ func (n *nativeSandbox) SetPassword(ctx context.Context, id, password string) er
 		return err
 	}
 	hash := hashOf(password)
-	return n.server.ledger.SetNativeUserSecret(ctx, n.who.sandbox.Tenant, n.api.Operator, found.ID, hash[:])
+	return n.server.ledger.SetNativeUserSecret(ctx, n.who.Sandbox.Tenant, n.api.Operator, found.ID, hash[:])
 }
 
 // FindUser implements [operatorapi.Sandbox].

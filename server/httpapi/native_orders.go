@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,164 +9,48 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/cauri-dev/cauri/server/faults"
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
-// recordNative records a transaction once. A taken reference is a duplicate, whatever took it: no operator repeats an answer.
-func (n *nativeSandbox) recordNative(
-	ctx context.Context, kind payments.Type, o operatorapi.Order, try func(context.Context, *sandboxes.Sandbox, *intent) (recorded, error),
-) error {
-	asked := newIntent(kind, o.Reference, func(string) []byte { return ledger.NativeHash(o.Operation) })
-	made, replayed, err := n.server.once(ctx, n.who, asked, func(ctx context.Context, sandbox *sandboxes.Sandbox) (recorded, error) {
-		return try(ctx, sandbox, asked)
-	})
-	if err != nil {
-		return err
-	}
-	if replayed {
-		return operatorapi.Refuse(operatorapi.Duplicate)
-	}
-	n.awaited = made.event
-	if o.CallbackURL != "" {
-		n.awaited = cmp.Or(n.server.toldFirst(ctx, faults.AtCallback, n.who.sandbox, made.transaction), n.awaited)
-	}
-	return nil
-}
+// record is a call of package service that records an order.
+type record func(context.Context, *service.Caller, service.Ask) (service.Recorded, error)
 
-// additions are what is kept beside the transaction of an order.
-func (n *nativeSandbox) additions(sandbox *sandboxes.Sandbox, o operatorapi.Order) (ledger.Additions, error) {
-	all := n.who.additions(sandbox, o.Reference)
+// recordNative records an order once. A taken reference is a duplicate, whatever took it: no operator repeats an answer.
+func (n *nativeSandbox) recordNative(ctx context.Context, o operatorapi.Order, record record) error {
 	sent, err := json.Marshal(o.Sent)
 	if err != nil {
-		return all, fmt.Errorf("keeping what was sent: %w", err)
+		return fmt.Errorf("keeping what was sent: %w", err)
 	}
-	all.Native = &ledger.NativeRequest{Operation: o.Operation, Sent: sent, CallbackURL: o.CallbackURL, LatencyPercent: sandbox.LatencyPercent}
-	if sandbox.ClockMode == sandboxes.ManualClock {
-		all.Native.LatencyPercent = 0 // as for answers, which cannot wait for a clock that stands
+	o.Operator = n.api.Operator
+	made, err := record(ctx, n.who, service.Ask{
+		Order:       o.Order,
+		Fingerprint: func(string) []byte { return ledger.NativeHash(o.Operation) },
+		Call:        &service.OperatorCall{Operation: o.Operation, Sent: sent, CallbackURL: o.CallbackURL, Party: o.Party},
+	})
+	if err == nil && made.Replayed {
+		err = operatorapi.Refuse(operatorapi.Duplicate)
 	}
-	return all, nil
-}
-
-func optional(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
+	n.awaited = made.BeforeAnswer
+	return err
 }
 
 // Collect implements [operatorapi.Sandbox].
 func (n *nativeSandbox) Collect(ctx context.Context, o operatorapi.Order) error {
-	s := n.server
-	return n.recordNative(ctx, payments.Collection, o, func(
-		ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
-	) (made recorded, err error) {
-		p := faults.Place{Type: payments.Collection, Country: o.Environment.Country, Store: sandbox.FirstStore}
-		if err := n.disturbOrder(ctx, sandbox, &o, p); err != nil {
-			return recorded{}, err
-		}
-		const presume = false
-		c, err := s.decideCollection(ctx, sandbox, &wire.CreatePaymentRequest{
-			Amount: o.Amount, Currency: string(o.Environment.Currency), Operator: string(n.api.Operator), Country: string(o.Environment.Country),
-			MSISDN: o.MSISDN, Reference: o.Reference, Application: sandbox.FirstStore, OrderRef: o.OrderRef, Description: optional(o.Description),
-		}, presume)
-		if err != nil {
-			return recorded{}, err
-		}
-		n.asParty(c, o.Party, sandbox)
-		c.RequestStamp = n.server.stamp(sandbox, asked.hash)
-		if c.Additions, err = n.additions(sandbox, o); err != nil {
-			return recorded{}, err
-		}
-		if err := s.ledger.CreateCollection(ctx, sandbox.Tenant, c); err != nil {
-			return recorded{}, err
-		}
-		return recorded{transaction: &c.Transaction}, nil
-	})
-}
-
-// asParty lets a number that no SIM has behave as the operator's own sandbox has it.
-func (n *nativeSandbox) asParty(c *ledger.NewCollection, party *payments.TestNumber, sandbox *sandboxes.Sandbox) {
-	if party == nil {
-		return
-	}
-	latency := n.server.latencyOf(party.Status, sandbox, c.Transaction.Reference)
-	if party.Latency > 0 {
-		latency = ledger.Latency{Simulated: party.Latency, Waited: party.Latency}
-	}
-	c.ByPayer[payments.PayerUnknown] = ledger.StatusAndLatency{Status: party.Status, Latency: latency}
-	c.TestBehavior = party.Behavior
+	return n.recordNative(ctx, o, n.server.service.Collect)
 }
 
 // Disburse implements [operatorapi.Sandbox].
 func (n *nativeSandbox) Disburse(ctx context.Context, o operatorapi.Order) error {
-	s := n.server
-	return n.recordNative(ctx, payments.Disbursement, o, func(
-		ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
-	) (made recorded, err error) {
-		p := faults.Place{Type: payments.Disbursement, Country: o.Environment.Country, Store: sandbox.FirstStore}
-		if err := n.disturbOrder(ctx, sandbox, &o, p); err != nil {
-			return recorded{}, err
-		}
-		d, err := s.decideDisbursement(sandbox, &wire.DisbursementRequest{
-			Amount: o.Amount, Currency: string(o.Environment.Currency), Operator: string(n.api.Operator), Country: string(o.Environment.Country),
-			MSISDN: o.MSISDN, Reference: o.Reference, Application: sandbox.FirstStore, OrderRef: o.OrderRef, Description: optional(o.Description),
-		}, asked)
-		if err != nil {
-			return recorded{}, err
-		}
-		if party := o.Party; party != nil {
-			d.Unknown = party.CollectionOutcome() // a payout has its outcome at once
-			d.Latency.Unknown = s.latencyOf(d.Unknown, sandbox, o.Reference)
-		}
-		d.RequestStamp = n.server.stamp(sandbox, asked.hash)
-		if d.Additions, err = n.additions(sandbox, o); err != nil {
-			return recorded{}, err
-		}
-		if err := s.ledger.CreateDisbursement(ctx, sandbox.Tenant, d); err != nil {
-			return recorded{}, err
-		}
-		return recorded{transaction: &d.Transaction}, nil
-	})
+	return n.recordNative(ctx, o, n.server.service.Disburse)
 }
 
 // Refund implements [operatorapi.Sandbox].
 func (n *nativeSandbox) Refund(ctx context.Context, o operatorapi.Order) error {
-	s := n.server
-	return n.recordNative(ctx, payments.Refund, o, func(
-		ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
-	) (made recorded, err error) {
-		parent, _, err := s.ledger.FindReference(ctx, sandbox.Tenant, o.Parent)
-		if err != nil {
-			return recorded{}, wire.RefundRefusal(err)
-		}
-		p := faults.Place{Type: payments.Refund, Country: parent.Country, Store: parent.Store}
-		if err := n.disturbOrder(ctx, sandbox, &o, p); err != nil {
-			return recorded{}, err
-		}
-		if err := parent.CheckRefund(&o.Amount); err != nil {
-			return recorded{}, wire.RefundRefusal(err)
-		}
-		r := ledger.NewRefund{
-			ParentID: parent.ID, Amount: &o.Amount, Clocked: sandbox.Clocked, Latency: s.payoutLatency(sandbox, o.Reference), Reference: o.Reference,
-			RequestHash: asked.hash,
-		}
-		if r.ID, err = payments.NewID(s.now(), s.random); err != nil {
-			return recorded{}, err
-		}
-		if r.Additions, err = n.additions(sandbox, o); err != nil {
-			return recorded{}, err
-		}
-		t, _, err := s.ledger.CreateRefund(ctx, sandbox.Tenant, r)
-		if err != nil {
-			return recorded{}, wire.RefundRefusal(err)
-		}
-		return recorded{transaction: t}, nil
-	})
+	return n.recordNative(ctx, o, n.server.service.Refund)
 }
 
 // Find implements [operatorapi.Sandbox].
@@ -175,7 +58,7 @@ func (n *nativeSandbox) Find(ctx context.Context, reference string, operations .
 	if !isReference(reference) {
 		return operatorapi.Payment{}, operatorapi.Refuse(operatorapi.NotFound)
 	}
-	t, sent, err := n.server.ledger.FindNative(ctx, n.who.sandbox.Tenant, reference)
+	t, sent, err := n.server.ledger.FindNative(ctx, n.who.Sandbox.Tenant, reference)
 	if err != nil {
 		return operatorapi.Payment{}, err
 	}
@@ -184,7 +67,7 @@ func (n *nativeSandbox) Find(ctx context.Context, reference string, operations .
 	}
 	market := sandboxes.Market{Operator: t.Operator, Country: t.Country}
 	p := operatorapi.Payment{
-		Transaction: t, Operation: t.NativeCall, Sent: sent, Telling: operatorapi.Telling{Vague: n.who.sandbox.Environments[market].Vague},
+		Transaction: t, Operation: t.NativeCall, Sent: sent, Telling: operatorapi.Telling{Vague: n.who.Sandbox.Environments[market].Vague},
 	}
 	return p, n.disturbTold(ctx, &p)
 }
@@ -199,7 +82,7 @@ func (n *nativeSandbox) FindCollection(ctx context.Context, reference string) (*
 	if !isReference(reference) {
 		return nil, operatorapi.Refuse(operatorapi.NotFound)
 	}
-	t, _, err := n.server.ledger.FindReference(ctx, n.who.sandbox.Tenant, reference)
+	t, _, err := n.server.ledger.FindReference(ctx, n.who.Sandbox.Tenant, reference)
 	if err == nil && (t.Type != payments.Collection || t.Operator != n.api.Operator) {
 		err = ledger.ErrNotFound
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -16,13 +17,12 @@ type response struct {
 	draining <-chan struct{} // closed when the process is told to stop
 	unread   *unreadAnswers
 
-	status      int    // that was written
-	late        answer // [Server.identify] writes it when it is due; its due time is zero if there is none
-	disturbance disturbance
-	span        telemetry.Span
-	began       time.Time
-	worked      time.Duration // until the answer was there, which may be held after that
-	logged      loggedRequest // what the request log may keep of it
+	status int    // that was written
+	late   answer // [Server.identify] writes it when it is due; its due time is zero if there is none
+	span   telemetry.Span
+	began  time.Time
+	worked time.Duration // until the answer was there, which may be held after that
+	logged loggedRequest // what the request log may keep of it
 }
 
 // Unwrap lets deadlines be set, see [http.ResponseController].
@@ -30,10 +30,18 @@ func (o *response) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
 // organization is the one of the sandbox whose request it is, empty if it is nobody's.
 func (o *response) organization() string {
-	if o.logged.who.sandbox == nil {
+	if o.logged.who == nil {
 		return ""
 	}
-	return o.logged.who.sandbox.OrganizationID
+	return o.logged.who.Sandbox.OrganizationID
+}
+
+// fault is the one that applies to the answer; nil for none.
+func (o *response) fault() *faults.Fault {
+	if o.logged.who == nil {
+		return nil
+	}
+	return o.logged.who.Faults.ToAnswer
 }
 
 // WriteHeader implements [http.ResponseWriter].

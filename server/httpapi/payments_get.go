@@ -16,12 +16,12 @@ func (s *Server) getPayment(_ http.ResponseWriter, r *http.Request) (answer, err
 	if err != nil {
 		return answer{}, wire.NoSuchTransaction()
 	}
-	t, err := s.ledger.GetTransactionBatched(r.Context(), sessionOf(r).sandbox, id)
+	t, err := s.ledger.GetTransactionBatched(r.Context(), callerOf(r).Sandbox, id)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return answer{}, wire.NoSuchTransaction()
 	}
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{status: http.StatusOK, body: wire.PaymentOf(t, sessionOf(r).sandbox.Faults)}, nil
+	return answer{status: http.StatusOK, body: wire.PaymentOf(t, callerOf(r).Sandbox.Faults)}, nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func (s *Server) listPayments(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	sandbox := sessionOf(r).sandbox
+	sandbox := callerOf(r).Sandbox
 	tenant := sandbox.Tenant
 	q, err := wire.ParsePaymentQuery(r.URL.RawQuery, tenant)
 	if err != nil {

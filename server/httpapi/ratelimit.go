@@ -13,6 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
 const (
@@ -122,12 +123,12 @@ func (l *limiter) share(tenant int64) *share {
 }
 
 // takeRequest asks for one request of a session's sandbox. The count of one that was reset begins again.
-func (s *Server) takeRequest(ctx context.Context, who *session) (a allowance, err error) {
-	err = s.renewing(ctx, who, func(ctx context.Context) error {
-		if a = (allowance{granted: true}); who.sandbox.RateLimit == 0 {
+func (s *Server) takeRequest(ctx context.Context, who *service.Caller) (a allowance, err error) {
+	err = s.service.Renewing(ctx, who, func(ctx context.Context) error {
+		if a = (allowance{granted: true}); who.Sandbox.RateLimit == 0 {
 			return nil
 		}
-		a, err = s.limiter.take(ctx, who.sandbox.Tenant, who.sandbox.RateLimit)
+		a, err = s.limiter.take(ctx, who.Sandbox.Tenant, who.Sandbox.RateLimit)
 		return err
 	})
 	return a, err
@@ -136,18 +137,17 @@ func (s *Server) takeRequest(ctx context.Context, who *session) (a allowance, er
 // limitRate refuses requests beyond the sandbox's rate limit, and tells every caller how much of it is left.
 func (s *Server) limitRate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who := sessionOf(r)
-		if who.sandbox.RateLimit == 0 {
+		who := callerOf(r)
+		if who.Sandbox.RateLimit == 0 {
 			next.ServeHTTP(w, r)
 			return
 		}
-		a, err := s.takeRequest(r.Context(), &who)
+		a, err := s.takeRequest(r.Context(), who)
 		if err != nil {
 			s.fail(w, r, err)
 			return
 		}
-		r = r.WithContext(context.WithValue(r.Context(), sessionKey, who))
-		reset, limit := secondsOf(a.reset), who.sandbox.RateLimit
+		reset, limit := secondsOf(a.reset), who.Sandbox.RateLimit
 		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(limit))
 		w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(a.remaining))
 		w.Header().Set("X-RateLimit-Reset", reset)

@@ -17,12 +17,13 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
 // loggedRequest is what the request log may keep of a request, while the request is answered. Most requests are answered 2xx and are not
 // logged: until it is known, only the beginning of the body is kept, in a buffer that requests share.
 type loggedRequest struct {
-	who      session            // whose request it is; without a sandbox: nobody's
+	who      *service.Caller    // whose request it is; nil: nobody's
 	stranger *sandboxes.Sandbox // to which it was made without a valid key; nil for none
 	native   *operatorapi.API   // that it was made to; nil for Cauri's own
 	code     string             // of the error that it was answered with
@@ -40,10 +41,10 @@ func (l *loggedRequest) follow(r *http.Request) {
 
 // wanted reports whether a request is logged that is answered with a status, 0 for no answer.
 func (l *loggedRequest) wanted(status int, at time.Time) bool {
-	if l.who.sandbox == nil {
+	if l.who == nil {
 		return l.stranger != nil
 	}
-	return status/100 != 2 || l.who.sandbox.Watched(at)
+	return status/100 != 2 || l.who.Sandbox.Watched(at)
 }
 
 // settle is called as soon as the status of the answer is known.
@@ -55,7 +56,7 @@ func (l *loggedRequest) settle(status int, at time.Time) {
 
 // write keeps the beginning of an answer's body if the request is logged.
 func (l *loggedRequest) write(body []byte, status int, at time.Time) {
-	if l.who.sandbox != nil && l.wanted(status, at) {
+	if l.who != nil && l.wanted(status, at) {
 		l.answered = append(l.answered, body[:min(len(body), requests.MaxBody-len(l.answered))]...)
 	}
 }
@@ -107,9 +108,7 @@ func (s *Server) claim(w http.ResponseWriter, r *http.Request) {
 	if !ok || s.directory == nil {
 		return
 	}
-	who := session{key: sha256.Sum256([]byte(key))}
-	who.sandbox = s.sandboxOf(r, who.key)
-	w.(*response).logged.who = who
+	w.(*response).logged.who = s.callerWith(r, sha256.Sum256([]byte(key)))
 }
 
 // stranger notes to which sandbox a request was made without a valid key, if the path names one.
@@ -136,16 +135,18 @@ func (s *Server) logRequest(r *http.Request, o *response, route, id string) {
 		Kind: requests.Failed, ReceivedAt: o.began, Method: k.Method(r.Method), Path: k.Path(pathWithin(r.URL.Path)), Status: o.status,
 		Error: l.code, RequestID: k.RequestID(id),
 	}
-	if f := cmp.Or(o.disturbance.fault, o.disturbance.told); f != nil {
-		e.Fault = f.Name
+	if l.who != nil {
+		if f := cmp.Or(l.who.Faults.ToAnswer, l.who.Faults.ToStatus); f != nil {
+			e.Fault = f.Name
+		}
 	}
-	if l.who.sandbox == nil {
+	if l.who == nil {
 		e.Tenant, e.Kind = l.stranger.Tenant, requests.Unauthenticated
 		s.requests.Add(e)
 		return
 	}
-	e.Tenant = l.who.sandbox.Tenant
-	if present, valid := s.directory.ByKey(l.who.key); valid { // it may have been reset meanwhile
+	e.Tenant = l.who.Sandbox.Tenant
+	if present, valid := s.directory.ByKey(l.who.Key); valid { // it may have been reset meanwhile
 		e.Tenant = present.Tenant
 	}
 	if o.status/100 == 2 {

@@ -2,26 +2,19 @@ package httpapi
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// watchRenewal is how long before its end the mark of a watched sandbox is renewed.
-const watchRenewal = 5 * time.Minute
-
-// listRequests marks the sandbox as watched if it is asked for all requests.
+// listRequests has all requests of the sandbox logged if it is asked for all.
 func (s *Server) listRequests(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	sandbox := sessionOf(r).sandbox
+	sandbox := callerOf(r).Sandbox
 	q := wire.RequestQuery{Limit: wire.DefaultLimit}
 	if _, wrong := wire.RequestParameters.Read(r.URL.RawQuery, sandbox.Tenant, &q); len(wrong) > 0 {
 		return answer{}, wire.InvalidParams(wrong)
 	}
-	if q.Filter.Succeeded && !sandbox.Watched(s.now().Add(watchRenewal)) {
-		if err := s.requests.Watch(r.Context(), sandbox.Tenant); err != nil {
-			return answer{}, err
-		}
-		if err := s.directory.Refresh(r.Context()); err != nil {
+	if q.Filter.Succeeded {
+		if err := s.service.LogAllRequests(r.Context(), callerOf(r)); err != nil {
 			return answer{}, err
 		}
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
 	"github.com/cauri-dev/cauri/server/streams"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
@@ -29,7 +31,7 @@ type Server struct {
 	sandboxes *sandboxes.Store
 	directory *sandboxes.Directory
 	now       func() time.Time
-	draw      func(n int64) int64
+	service   *service.Service
 	random    io.Reader
 	log       *slog.Logger
 	version   string
@@ -73,13 +75,17 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 	s := &Server{
-		ledger: o.Ledger, books: o.Books, sandboxes: o.Sandboxes, directory: o.Directory, now: o.Now, draw: o.Draw, random: o.Random, log: logger(o.Log),
+		ledger: o.Ledger, books: o.Books, sandboxes: o.Sandboxes, directory: o.Directory, now: o.Now, random: o.Random, log: logger(o.Log),
 		version: o.Version, baseURL: o.BaseURL, draining: o.Draining, requests: o.Requests,
 		metrics: o.Metrics, tracing: o.Tracing,
 		held:    &heldAnswers{bounds: o.Held, of: map[string]int{}},
 		unread:  &unreadAnswers{process: unreadOfProcess, sandbox: unreadOfSandbox, of: map[string]int{}},
 		limiter: &limiter{sandboxes: o.Sandboxes, now: o.Now, shares: map[int64]*share{}},
 	}
+	s.service = service.New(service.Options{
+		Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Now: o.Now, Draw: o.Draw,
+		Random: o.Random, Draining: o.Draining, Waiting: waiting{s}, Metrics: o.Metrics,
+	})
 	s.streams, s.streamWrite = s.newStreams(), streamWrite
 	s.handler = s.routes()
 	return s
@@ -170,10 +176,10 @@ type answer struct {
 	header http.Header
 	// location is the path of what was made, for the header Location; empty for none.
 	location string
-	body     any           // nil: none
-	due      time.Time     // zero: at once
-	event    *awaitedEvent // that is sent before; nil for none, or if the answer is not held
-	fault    *faults.API   // that disturbs it, nil for none
+	body     any                   // nil: none
+	due      time.Time             // zero: at once
+	event    *service.BeforeAnswer // that is sent before; nil for none, or if the answer is not held
+	fault    *faults.API           // that disturbs it, nil for none
 	// organization is the one that an answer is held for.
 	organization string
 	listener     *listener // of a stream, which the middleware tells; nil for any other answer
@@ -196,13 +202,27 @@ func (s *Server) handle(f handler) http.HandlerFunc {
 	}
 }
 
+// current answers a request by f. It repeats f for a configuration that changed, unless the request has a body, which can be read once
+// only: package service repeats what such a request asks for.
+func (s *Server) current(w http.ResponseWriter, r *http.Request, f handler) (a answer, err error) {
+	who, known := r.Context().Value(callerKey).(*service.Caller) // none of a route that needs no key, which goes by no sandbox
+	if !known || r.ContentLength != 0 {
+		return f(w, r)
+	}
+	err = s.service.Renewing(r.Context(), who, func(ctx context.Context) error {
+		a, err = f(w, r.WithContext(ctx))
+		return err
+	})
+	return a, err
+}
+
 // send writes an answer, or leaves it to be written when it is due, as the faults that act on its request let it.
 func (s *Server) send(out *response, a answer) {
-	if f := out.disturbance.fault; f != nil {
+	if f := out.fault(); f != nil {
 		a.disturb(f, s.now())
 	}
-	if f := out.disturbance.told; f != nil && f != out.disturbance.fault {
-		a.name(f)
+	if who := out.logged.who; who != nil && who.Faults.ToStatus != nil && who.Faults.ToStatus != who.Faults.ToAnswer {
+		a.name(who.Faults.ToStatus)
 	}
 	if a.listener != nil {
 		out.late = a
@@ -212,7 +232,7 @@ func (s *Server) send(out *response, a answer) {
 		a.write(out)
 		return
 	}
-	a.organization = out.logged.who.sandbox.OrganizationID
+	a.organization = out.logged.who.Sandbox.OrganizationID
 	out.late = a
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/service"
 	"github.com/cauri-dev/cauri/server/streams"
 )
 
@@ -32,7 +33,7 @@ const (
 
 // listener is who listens to a stream.
 type listener struct {
-	key     session
+	who     *service.Caller
 	types   []string // that are told; nil: all
 	stream  *streams.Stream
 	release func()
@@ -74,12 +75,12 @@ func (s *Server) streamEntry(tenant int64, c *ledger.Change) (streams.Entry, err
 
 // stream opens a stream of what changes in the sandbox. The middleware tells it, outside of all handlers, see [Server.identify].
 func (s *Server) stream(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	who := sessionOf(r)
-	q, wrong := wire.ReadStreamQuery(r, who.sandbox.Tenant)
+	who := callerOf(r)
+	q, wrong := wire.ReadStreamQuery(r, who.Sandbox.Tenant)
 	if len(wrong) > 0 {
 		return answer{}, wire.InvalidParams(wrong)
 	}
-	release, reached := s.streams.Take(who.sandbox.OrganizationID)
+	release, reached := s.streams.Take(who.Sandbox.OrganizationID)
 	if reached != nil {
 		of := "This sandbox"
 		if reached.Process {
@@ -88,7 +89,7 @@ func (s *Server) stream(_ http.ResponseWriter, r *http.Request) (answer, error) 
 		return answer{}, wire.TooManyStreams(of, reached.Streams)
 	}
 	l := &listener{
-		key: who, types: q.Types, release: release, begun: q.After != nil, stream: s.streams.Follow(who.sandbox.Tenant, q.After),
+		who: who, types: q.Types, release: release, begun: q.After != nil, stream: s.streams.Follow(who.Sandbox.Tenant, q.After),
 	}
 	if err := l.stream.Marked(r.Context()); err != nil {
 		l.close()
@@ -135,7 +136,7 @@ func (s *Server) follow(out *response, l *listener) error {
 		if err != nil {
 			return err
 		}
-		if sandbox := s.sandboxOf(out.request, l.key.key); sandbox == nil || sandbox.Suspended {
+		if sandbox := s.sandboxOf(out.request, l.who.Key); sandbox == nil || sandbox.Suspended {
 			return errKeyEnded
 		}
 		s.metrics.Told(l.add(entries))
@@ -197,7 +198,7 @@ func (s *Server) restart(ctx context.Context, out *response, l *listener, wake <
 	if err := s.directory.Refresh(ctx); err != nil && !errors.Is(err, postgres.ErrUnavailable) {
 		return err
 	}
-	sandbox := s.sandboxOf(out.request, l.key.key)
+	sandbox := s.sandboxOf(out.request, l.who.Key)
 	if sandbox == nil {
 		return errKeyEnded
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func (s *Server) listTestClients(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	tenant := sessionOf(r).sandbox.Tenant
+	tenant := callerOf(r).Sandbox.Tenant
 	q := wire.TestClientQuery{Limit: wire.DefaultLimit}
 	if _, wrong := wire.TestClientParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
 		return answer{}, wire.InvalidParams(wrong)
@@ -36,7 +36,7 @@ func (s *Server) getTestClient(_ http.ResponseWriter, r *http.Request) (answer, 
 	if err != nil {
 		return answer{}, err
 	}
-	client, err := s.ledger.FindTestClient(r.Context(), sessionOf(r).sandbox.Tenant, msisdn)
+	client, err := s.ledger.FindTestClient(r.Context(), callerOf(r).Sandbox.Tenant, msisdn)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return answer{}, wire.NoSuchTestClient()
 	}

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"net/http"
 
@@ -13,7 +12,7 @@ import (
 )
 
 func (s *Server) listPrompts(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	tenant := sessionOf(r).sandbox.Tenant
+	tenant := callerOf(r).Sandbox.Tenant
 	msisdn, err := msisdnOf(r)
 	if err != nil {
 		return answer{}, err
@@ -40,7 +39,7 @@ func (s *Server) listPrompts(_ http.ResponseWriter, r *http.Request) (answer, er
 }
 
 // answerPrompt needs no body and ignores one.
-func (s *Server) answerPrompt(w http.ResponseWriter, r *http.Request) (answer, error) {
+func (s *Server) answerPrompt(_ http.ResponseWriter, r *http.Request) (answer, error) {
 	given, known := wire.PromptAnswers[chi.URLParam(r, "answer")]
 	if !known {
 		return answer{}, wire.NotFound("There is nothing at this path. A prompt is answered with approve, cancel or wrong_pin.")
@@ -53,17 +52,14 @@ func (s *Server) answerPrompt(w http.ResponseWriter, r *http.Request) (answer, e
 	if err != nil {
 		return answer{}, wire.NoSuchPrompt()
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), bookingTimeout)
-	defer cancel()
-	return s.repeat(w, r.WithContext(ctx), func(_ http.ResponseWriter, r *http.Request) (answer, error) {
-		t, replayed, err := s.ledger.AnswerPrompt(ctx, sessionOf(r).sandbox.Tenant, msisdn, id, given)
-		if err != nil {
-			return answer{}, wire.PromptRefusal(err)
-		}
-		a := answer{status: http.StatusOK, body: wire.PaymentOf(t, sessionOf(r).sandbox.Faults)}
-		if replayed {
-			a.header = http.Header{"Idempotent-Replayed": {"true"}}
-		}
-		return a, nil
-	})
+	who := callerOf(r)
+	t, repeated, err := s.service.AnswerPrompt(r.Context(), who, msisdn, id, given)
+	if err != nil {
+		return answer{}, wire.PromptRefusal(err)
+	}
+	a := answer{status: http.StatusOK, body: wire.PaymentOf(t, who.Sandbox.Faults)}
+	if repeated {
+		a.header = http.Header{"Idempotent-Replayed": {"true"}}
+	}
+	return a, nil
 }

@@ -162,8 +162,8 @@ func (a *API) Recorded(kind, status string) {
 	}
 }
 
-// Disturbed counts an answer that a fault of a kind disturbed.
-func (a *API) Disturbed(kind string) {
+// FaultApplied counts a fault of a kind that was applied to an answer.
+func (a *API) FaultApplied(kind string) {
 	if a != nil {
 		a.faults.WithLabelValues(kind).Inc()
 	}

@@ -38,7 +38,19 @@ var mayImport = map[string][]string{
 	},
 	"server/proof":    {"server/ledger", "server/payments", "server/postgres", "server/sandboxes"},
 	"server/requests": {"server/payments", "server/postgres"},
+	"server/service": {
+		"server/faults",
+		"server/payments",
+		"server/operators",
+		"server/postgres",
+		"server/proof",
+		"server/requests",
+		"server/sandboxes",
+		"server/ledger",
+	},
 	"server/httpapi": {
+		"server/service",
+		"server/streams",
 		"server/faults",
 		"server/payments",
 		"server/operators",
@@ -50,7 +62,6 @@ var mayImport = map[string][]string{
 		"server/telemetry",
 		"server/webhooks",
 		"server/httpapi/apidoc",
-		"server/streams",
 		"server/httpapi/wire",
 	},
 	"server/httpapi/wire": {

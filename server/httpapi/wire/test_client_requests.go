@@ -38,6 +38,18 @@ type TestClientPatch struct {
 	Behavior *string  `json:"behavior,omitempty" enum:"Approve,Cancel,WrongPin,Ignore,Manual" example:"Manual" doc:"null: Approve."`
 }
 
+// TestClient is what the request asks to add, without what follows from its number.
+func (b *TestClientRequest) TestClient() ledger.TestClient {
+	c := ledger.TestClient{Name: b.Name, SIM: payments.SIM{
+		MSISDN: b.MSISDN, Operator: payments.Operator(b.Operator), Country: payments.Country(b.Country), Blocked: b.State == StateBlocked,
+		Behavior: payments.Behavior(b.Behavior),
+	}}
+	if b.Balance != nil {
+		c.Balance = *b.Balance
+	}
+	return c
+}
+
 // PatchTestClient reads the body of PATCH /v1/test_clients/{msisdn}.
 var PatchTestClient = newMergePatch[TestClientPatch]()
 

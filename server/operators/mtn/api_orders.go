@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // inTarget is a call in the environment that the request names.
@@ -69,7 +70,7 @@ func giveBack(second bool) handler {
 			return operatorapi.Answer{}, err
 		}
 		setParty(order, Party{PartyIDType: "MSISDN", PartyID: strings.TrimPrefix(parent.MSISDN, "+")}, parent.MSISDN, nil)
-		order.Parent = parent.Reference
+		order.Parent = parent.ID
 		return acceptedAnswer, s.Refund(ctx, *order)
 	})
 }
@@ -105,13 +106,16 @@ func newOrder(s operatorapi.Sandbox, r *operatorapi.Request, t target, operation
 	if callback != "" && !(mayCall(r.User, callback) && s.MayCall(callback)) {
 		return nil, nil, operatorapi.Refuse(wrongCallbackHost)
 	}
-	return &operatorapi.Order{
-		Operation: operation, Reference: reference, Environment: t.Environment, Amount: amount,
-		OrderRef: truncated(body.ExternalID, maxOrderRef), Description: body.PayerMessage, CallbackURL: callback,
-		Sent: sent{
-			Currency: body.Currency, ExternalID: body.ExternalID, PayerMessage: body.PayerMessage, PayeeNote: body.PayeeNote, Second: second,
-		},
-	}, body, nil
+	order := payments.Order{
+		Reference: reference, Country: t.Country, Currency: string(t.Currency), Amount: amount,
+		OrderRef: truncated(body.ExternalID, maxOrderRef),
+	}
+	if body.PayerMessage != "" {
+		order.Description = &body.PayerMessage
+	}
+	return &operatorapi.Order{Order: order, Operation: operation, CallbackURL: callback, Sent: sent{
+		Currency: body.Currency, ExternalID: body.ExternalID, PayerMessage: body.PayerMessage, PayeeNote: body.PayeeNote, Second: second,
+	}}, body, nil
 }
 
 // addParty gives an order its payer or payee.

@@ -23,7 +23,7 @@ func (recorder) Environments() []operatorapi.Environment {
 
 func (r recorder) record(_ context.Context, o operatorapi.Order) error {
 	if o.Amount < 1 || o.Amount > maxAmount || !uuid4.MatchString(o.Reference) || o.MSISDN == "" || o.MSISDN[0] != '+' ||
-		len([]rune(o.OrderRef)) > maxOrderRef || len([]rune(o.Description)) > maxMessage {
+		len([]rune(o.OrderRef)) > maxOrderRef || o.Description != nil && len([]rune(*o.Description)) > maxMessage {
 		r.t.Errorf("it is recorded: %+v", o)
 	}
 	raw, err := json.Marshal(o.Sent)

@@ -137,19 +137,12 @@ type Environment struct {
 	Quirks   map[string]bool // the ones that the resource sets
 }
 
-// Order is money that is to move.
+// Order is an order as a call says it: without its operator and its store, which the sandbox knows.
 type Order struct {
+	payments.Order
 	Operation   string // name of the call
-	Reference   string
-	Environment Environment
-	MSISDN      string
-	Amount      int64
-	OrderRef    string
-	Description string
 	Sent        any    // what answers repeat, as JSON
 	CallbackURL string // empty: none
-	// Parent is the reference of the collection that a refund belongs to.
-	Parent string
 	// Party is how the number behaves that belongs to no SIM, if the operator gives it a meaning; nil: as any other.
 	Party *payments.TestNumber
 }

@@ -1,0 +1,102 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/proof"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// refusalOf is an error that says what is wrong with a request, in the words of /v1; nil for any other error.
+func refusalOf(err error) *wire.Error {
+	var told *wire.Error
+	var denied service.ErrDenied
+	var quota ledger.ErrQuotaExceeded
+	var duplicate service.ErrDuplicateReference
+	var fault service.ErrFault
+	switch {
+	case errors.As(err, &told):
+		return told
+	case errors.Is(err, service.ErrUnauthorized):
+		return wire.Unauthorized()
+	case errors.Is(err, service.ErrSuspended):
+		return wire.Suspended()
+	case errors.As(err, &denied):
+		return wire.Forbidden(denied.Permission.Action, denied.Permission.Field)
+	case errors.As(err, &duplicate):
+		return wire.DuplicateReference(duplicate.Reference)
+	case errors.As(err, &quota):
+		return wire.QuotaExceeded(quota)
+	case errors.As(err, &fault) && fault.Fault.Answer().Status != 0:
+		return wire.Simulated(fault.Fault, fault.Fault.Answer().Status, fault.Fault.Answer().RetryAfter.Of())
+	case errors.As(err, new(service.ErrRefundRefused)):
+		_ = errors.As(wire.RefundRefusal(err), &told)
+		return told
+	case errors.Is(err, proof.ErrNotVerified):
+		return wire.NotVerified()
+	}
+	return marketRefusal(err)
+}
+
+// marketRefusal is an error about the market of a request.
+func marketRefusal(err error) *wire.Error {
+	var store service.ErrNoStore
+	var environment service.ErrNoEnvironment
+	var currency service.ErrWrongCurrency
+	var undetected service.ErrUndetected
+	var elsewhere service.ErrOperatorElsewhere
+	switch {
+	case errors.As(err, &store):
+		const format = "This sandbox has no store %q. Send one of its stores as application: %s."
+		return wire.NotFound(fmt.Sprintf(format, store.Store, someOf(store.Stores)))
+	case errors.As(err, &environment):
+		return wire.EnvironmentNotFound("This sandbox has no enabled environment for the operator %s in %s. It has: %s.",
+			environment.Market.Operator, environment.Market.Country, someOf(marketNames(environment.Enabled)))
+	case errors.As(err, &currency):
+		return wire.InvalidField("currency", fmt.Sprintf("must be %s, the currency of %s", currency.Currency, currency.Country))
+	case errors.As(err, &undetected):
+		return undetectedFields(undetected)
+	case errors.As(err, &elsewhere):
+		return wire.InvalidField("country", fmt.Sprintf("must be %s, where alone %s is available: send %[1]s, or another operator",
+			elsewhere.Only, elsewhere.Operator))
+	}
+	return nil
+}
+
+func undetectedFields(e service.ErrUndetected) *wire.Error {
+	wrong := wire.FieldErrors{}
+	if e.Operator {
+		wrong["operator"] = []string{"cannot be detected from the msisdn: send one of " + payments.List(payments.Operators)}
+	}
+	if e.Country {
+		wrong["country"] = []string{"cannot be detected from the msisdn: send one of " + payments.List(payments.Countries)}
+	}
+	return wire.InvalidBody(wrong)
+}
+
+func marketNames(markets []sandboxes.Market) (names []string) {
+	for _, m := range markets {
+		names = append(names, fmt.Sprintf("%s in %s", m.Operator, m.Country))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// someOf are sorted names, at most ten of them.
+func someOf(names []string) string {
+	const most = 10
+	if more := len(names) - most; more > 0 {
+		names = append(slices.Clone(names[:most]), fmt.Sprintf("and %d more", more))
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}

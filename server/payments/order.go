@@ -1,0 +1,18 @@
+package payments
+
+// Order is money that is to move, as a request says it. What no request of a type can say is empty.
+type Order struct {
+	Reference    string   // empty: one is generated, for a disbursement and a refund
+	Operator     Operator // empty: it is detected from the number, for a collection
+	Country      Country  // empty: it is detected from the number, for a collection
+	Currency     string   // as sent; see [CanonicalCurrency]
+	MSISDN       string   // of the payer, or of the recipient
+	Amount       int64    // in whole units of the currency; 0: a refund of everything that is left
+	Store        string   // the slug; empty: the first of the sandbox
+	Scenario     Scenario // empty: nothing is forced
+	OrderRef     string   // empty: the reference
+	OrderURL     *string
+	URLProtected bool
+	Description  *string
+	Parent       ID // the collection that a refund belongs to
+}

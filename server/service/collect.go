@@ -1,0 +1,117 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// Collect records a collection, or finds the one that the same request recorded before.
+func (s *Service) Collect(ctx context.Context, who *Caller, a Ask) (Recorded, error) {
+	return s.record(ctx, who, newIntent(payments.Collection, a), s.afterFault(s.requestOfCollection, s.tryCollect))
+}
+
+// tryCollect records a collection. A market that was presumed can turn out to be another one.
+func (s *Service) tryCollect(ctx context.Context, who *Caller, asked *intent) (Recorded, error) {
+	made, err := s.collectIn(ctx, who, asked, true)
+	if errors.Is(err, ledger.ErrMarketKnown) {
+		return s.collectIn(ctx, who, asked, false)
+	}
+	return made, err
+}
+
+// collectIn decides the outcome of a collection by one state of the configuration, and records it. It returns [ledger.ErrMarketKnown] for
+// a market that was presumed and is another one.
+func (s *Service) collectIn(ctx context.Context, who *Caller, asked *intent, mayPresume bool) (Recorded, error) {
+	sandbox := who.Sandbox
+	n, err := s.decideCollection(ctx, sandbox, asked, mayPresume)
+	if err != nil {
+		return Recorded{}, err
+	}
+	n.RequestStamp = s.stamp(sandbox, asked.fingerprint)
+	n.Additions = writtenBeside(who, asked)
+	begun := s.now() // before the database's clock says when its event is due, so that no event precedes its answer
+	if err := s.ledger.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
+		return Recorded{}, err
+	}
+	made := Recorded{Transaction: &n.Transaction, AnswerAt: begun}
+	if n.Transaction.Status.Terminal() {
+		made.AnswerAt = begun.Add(n.AnswerAfter)
+	}
+	return made, nil
+}
+
+// decideCollection checks a collection against the sandbox's configuration and decides its outcome. If the payer's SIM decides, it
+// decides one outcome for each state of the SIM.
+func (s *Service) decideCollection(
+	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent, mayPresume bool,
+) (*ledger.NewCollection, error) {
+	o := &asked.Order
+	market, presumed, err := s.marketOf(ctx, sandbox, o, mayPresume && o.Scenario == "")
+	if err != nil {
+		return nil, err
+	}
+	environment, err := environmentFor(sandbox, market, o)
+	if err != nil {
+		return nil, err
+	}
+	id, err := payments.NewID(s.now(), s.random)
+	if err != nil {
+		return nil, err
+	}
+	split := environment.Terms.SplitCommission(o.Amount)
+	t := payments.Transaction{
+		ID: id, Type: payments.Collection, Scenario: o.Scenario, Reference: o.Reference, OrderRef: cmp.Or(o.OrderRef, o.Reference),
+		OrderURL: o.OrderURL, URLProtected: o.URLProtected, Store: storeOf(sandbox, o), Description: o.Description,
+		EnvironmentID: environment.ID, Operator: market.Operator, Country: market.Country, Currency: o.Currency, MSISDN: o.MSISDN,
+		Amount: o.Amount, Commission: split.Commission, NetAmount: split.NetAmount, AbsorptionPct: environment.Terms.AbsorptionPct,
+	}
+	n := &ledger.NewCollection{Transaction: t, Presumed: presumed, ExpireAfter: sandbox.PendingTimeout}
+	s.decideOutcome(n, sandbox, asked, payments.CollectionFacts{
+		Scenario: o.Scenario, Amount: split.Amount, CustomerTotal: split.CustomerTotal, MaxAmount: environment.MaxAmount,
+		Policy: environment.UnknownPolicy, TestNumber: TestNumberIn(sandbox, market, o.MSISDN),
+	})
+	return n, nil
+}
+
+// decideOutcome decides the status and the latency of a collection, or those by which the state of the payer decides when it is recorded.
+func (s *Service) decideOutcome(n *ledger.NewCollection, sandbox *sandboxes.Sandbox, asked *intent, facts payments.CollectionFacts) {
+	if facts.Scenario == "" {
+		n.ByPayer, n.TestBehavior = s.statusByPayer(facts, sandbox, asked.Reference), behaviorOf(facts.TestNumber)
+		s.asParty(n, sandbox, asked)
+		return
+	}
+	n.Transaction.Status = facts.Outcome()
+	latency := s.latencyOf(n.Transaction.Status, sandbox, asked.Reference)
+	n.Transaction.Latency, n.AnswerAfter = latency.Simulated, latency.Waited
+}
+
+// statusByPayer draws a latency for each status between which the state of the payer decides.
+func (s *Service) statusByPayer(facts payments.CollectionFacts, sandbox *sandboxes.Sandbox, reference string) *ledger.StatusByPayer {
+	var byPayer ledger.StatusByPayer
+	for state, status := range facts.Outcomes() {
+		byPayer[state] = ledger.StatusAndLatency{Status: status, Latency: s.latencyOf(status, sandbox, reference)}
+	}
+	if n := facts.TestNumber; n != nil && n.Latency > 0 && byPayer[payments.PayerUnknown].Status == payments.Pending {
+		byPayer[payments.PayerUnknown].Latency = ledger.Latency{Simulated: n.Latency, Waited: n.Latency}
+	}
+	return &byPayer
+}
+
+// asParty lets a number that no SIM has behave as the operator's own sandbox has it.
+func (s *Service) asParty(n *ledger.NewCollection, sandbox *sandboxes.Sandbox, asked *intent) {
+	if asked.Call == nil || asked.Call.Party == nil {
+		return
+	}
+	party := asked.Call.Party
+	latency := s.latencyOf(party.Status, sandbox, asked.Reference)
+	if party.Latency > 0 {
+		latency = ledger.Latency{Simulated: party.Latency, Waited: party.Latency}
+	}
+	n.ByPayer[payments.PayerUnknown] = ledger.StatusAndLatency{Status: party.Status, Latency: latency}
+	n.TestBehavior = party.Behavior
+}

@@ -1,0 +1,111 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+var (
+	// ErrUnauthorized is returned for a key that opens no sandbox, or does not open it any more.
+	ErrUnauthorized = errors.New("the key opens no sandbox")
+	// ErrSuspended is returned for a sandbox that serves no request.
+	ErrSuspended = errors.New("the sandbox is suspended")
+)
+
+// ErrDenied is returned for what the sandbox's resource does not allow its key.
+type ErrDenied struct{ Permission Permission }
+
+func (e ErrDenied) Error() string {
+	return "the sandbox does not allow its key to " + e.Permission.Action
+}
+
+// ErrNoStore is returned for a store that the sandbox does not have.
+type ErrNoStore struct {
+	Store  string
+	Stores []string // that it has, sorted
+}
+
+func (e ErrNoStore) Error() string { return fmt.Sprintf("the sandbox has no store %q", e.Store) }
+
+// ErrNoEnvironment is returned for a market in which the sandbox has no enabled environment.
+type ErrNoEnvironment struct {
+	Market  sandboxes.Market
+	Enabled []sandboxes.Market // in which it has one
+}
+
+func (e ErrNoEnvironment) Error() string {
+	return fmt.Sprintf("the sandbox has no enabled environment for %s in %s", e.Market.Operator, e.Market.Country)
+}
+
+// ErrWrongCurrency is returned for a currency that is not the one of the environment.
+type ErrWrongCurrency struct {
+	Currency payments.Currency // of the environment
+	Country  payments.Country
+}
+
+func (e ErrWrongCurrency) Error() string {
+	return fmt.Sprintf("the currency of %s is %s", e.Country, e.Currency)
+}
+
+// ErrUndetected is returned for a number from which the operator or the country does not follow.
+type ErrUndetected struct{ Operator, Country bool } // which of them
+
+func (e ErrUndetected) Error() string { return "the market cannot be detected from the number" }
+
+// ErrOperatorElsewhere is returned for an operator that is not available in the country.
+type ErrOperatorElsewhere struct {
+	Operator payments.Operator
+	Only     payments.Country // where alone it is available
+}
+
+func (e ErrOperatorElsewhere) Error() string {
+	return fmt.Sprintf("%s is available in %s only", e.Operator, e.Only)
+}
+
+// ErrDuplicateReference is returned for a reference that another request has.
+type ErrDuplicateReference struct{ Reference string }
+
+func (e ErrDuplicateReference) Error() string {
+	return fmt.Sprintf("the reference %q belongs to another request", e.Reference)
+}
+
+// ErrRefundRefused wraps why a collection cannot be refunded: [ledger.ErrNotFound], [payments.ErrNotRefundable] or
+// [payments.ErrExceedsRefundable].
+type ErrRefundRefused struct{ error }
+
+// Unwrap returns the reason.
+func (e ErrRefundRefused) Unwrap() error { return e.error }
+
+// refundRefused marks the errors that [ErrRefundRefused] lists.
+func refundRefused(err error) error {
+	if errors.Is(err, ledger.ErrNotFound) || errors.Is(err, payments.ErrNotRefundable) || errors.As(err, new(payments.ErrExceedsRefundable)) {
+		return ErrRefundRefused{err}
+	}
+	return err
+}
+
+// ErrFault is returned for a request that a fault of the sandbox ends before anything is recorded, and before it is looked whether the
+// request is a repetition. The fault has a status to answer with, or drops the connection.
+type ErrFault struct{ Fault *faults.Fault }
+
+func (e ErrFault) Error() string { return "the fault " + e.Fault.Name + " ends the request" }
+
+// ErrUnfinished wraps the error of a request that has to be repeated with its reference.
+type ErrUnfinished struct {
+	error
+	Reference string // empty: none was sent, and none was generated before the request failed
+}
+
+// Unwrap returns the error.
+func (e ErrUnfinished) Unwrap() error { return e.error }
+
+// isRefusal reports whether an error says what is wrong with a request by the configuration of the sandbox, or by its collection.
+func isRefusal(err error) bool {
+	return errors.As(err, new(ErrNoStore)) || errors.As(err, new(ErrNoEnvironment)) || errors.As(err, new(ErrWrongCurrency)) ||
+		errors.As(err, new(ErrUndetected)) || errors.As(err, new(ErrRefundRefused))
+}

@@ -1,0 +1,4 @@
+package service
+
+// LookPause is the longest pause between two looks at an advance.
+var LookPause = lookPause

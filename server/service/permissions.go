@@ -1,0 +1,40 @@
+package service
+
+import (
+	"context"
+
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// Permission is what a sandbox's key may do only if the sandbox's resource says so.
+type Permission struct {
+	Action string
+	Field  string // of the resource
+	given  func(sandboxes.APIAccess) bool
+}
+
+var (
+	changeTestClients = Permission{
+		"change test clients", "spec.api.testClients", func(a sandboxes.APIAccess) bool { return a.TestClients },
+	}
+	resetSandbox = Permission{"reset the sandbox", "spec.api.reset", func(a sandboxes.APIAccess) bool { return a.Reset }}
+)
+
+// permitted calls f if the sandbox has the permission, else it returns [ErrDenied]. What the copy of the configuration denies may be given
+// by now, so the current configuration decides. f goes on when the client disconnects, and is repeated for a configuration that changed.
+func (s *Service) permitted(ctx context.Context, who *Caller, p Permission, f func(context.Context, *sandboxes.Sandbox) error) error {
+	ctx, cancel := untilRecorded(ctx)
+	defer cancel()
+	denied := false
+	return s.Renewing(ctx, who, func(ctx context.Context) error {
+		switch given := p.given(who.Sandbox.API); {
+		case given:
+			return f(ctx, who.Sandbox)
+		case denied:
+			return ErrDenied{p}
+		}
+		denied = true
+		return postgres.ErrConfigChanged
+	})
+}

@@ -1,0 +1,87 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+)
+
+// Recorded is a transaction that a request recorded.
+type Recorded struct {
+	Transaction *payments.Transaction
+	// Replayed: it was recorded before, by the same request.
+	Replayed bool
+	// AnswerAt is when the answer is due, after the simulated latency. Zero: at once.
+	AnswerAt time.Time
+	// BeforeAnswer is what is sent before the answer; nil for nothing.
+	BeforeAnswer *BeforeAnswer
+}
+
+// attempt tries to record a transaction by the configuration that the caller has now.
+type attempt func(context.Context, *Caller, *intent) (Recorded, error)
+
+// recordTimeout bounds a write, with all its tries. The write goes on when the client disconnects.
+const recordTimeout = 10 * time.Second
+
+// untilRecorded is the context of a write, which the client's disconnecting does not end.
+func untilRecorded(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+}
+
+// record records a transaction with try, or finds the one that the same request recorded before.
+func (s *Service) record(ctx context.Context, who *Caller, asked *intent, try attempt) (Recorded, error) {
+	ctx, cancel := untilRecorded(ctx)
+	defer cancel()
+	made, err := s.recordOnce(ctx, who, asked, try)
+	switch {
+	case err != nil:
+		err = ErrUnfinished{err, asked.Reference}
+	case made.Replayed:
+		err = s.noteFaultOfReplay(ctx, who, made.Transaction)
+	default:
+		s.metrics.Recorded(string(asked.kind), string(made.Transaction.Status))
+		made.BeforeAnswer = s.beforeAnswer(ctx, who.Sandbox, asked, made.Transaction)
+	}
+	return made, err
+}
+
+// recordOnce tries until a transaction is recorded or found, or is refused by the current configuration.
+func (s *Service) recordOnce(ctx context.Context, who *Caller, asked *intent, try attempt) (made Recorded, err error) {
+	for again, n := true, 0; again && n < maxTries; n++ {
+		if made, err = s.tryOrFind(ctx, who, asked, try); err == nil {
+			break
+		}
+		again, err = s.isOutdated(ctx, who, err)
+	}
+	return made, err
+}
+
+// tryOrFind tries to record a transaction. If it is refused, the transaction is looked for that the same request recorded before.
+func (s *Service) tryOrFind(ctx context.Context, who *Caller, asked *intent, try attempt) (Recorded, error) {
+	made, err := try(ctx, who, asked)
+	if err == nil || isFinal(err) {
+		return made, err
+	}
+	return s.findReplay(ctx, who.Sandbox.Tenant, asked, err)
+}
+
+// isOutdated reports whether a try failed by a configuration that is not the current one, which the caller has then. Else it returns the
+// error that the request ends with.
+func (s *Service) isOutdated(ctx context.Context, who *Caller, failure error) (bool, error) {
+	if isFinal(failure) {
+		return false, failure
+	}
+	changed, err := s.renew(ctx, who)
+	if err != nil {
+		return false, err
+	}
+	return changed || errors.Is(failure, postgres.ErrConfigChanged), failure
+}
+
+// isFinal reports whether a try failed for a reason that has nothing to do with the configuration.
+func isFinal(err error) bool {
+	return errors.Is(err, postgres.ErrUnavailable) || errors.As(err, new(ErrFault))
+}

@@ -1,0 +1,56 @@
+package service
+
+import (
+	"context"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// Refund records a refund of the collection that the order names as its parent, or finds the one that the same request recorded before. It
+// returns [ErrRefundRefused] if the collection cannot be refunded.
+func (s *Service) Refund(ctx context.Context, who *Caller, a Ask) (Recorded, error) {
+	return s.record(ctx, who, newIntent(payments.Refund, a), s.afterFault(s.requestOfRefund, s.tryRefund))
+}
+
+// tryRefund records a refund.
+func (s *Service) tryRefund(ctx context.Context, who *Caller, asked *intent) (Recorded, error) {
+	sandbox := who.Sandbox
+	parent, err := s.refundable(ctx, sandbox.Tenant, &asked.Order)
+	if err != nil {
+		return Recorded{}, refundRefused(err)
+	}
+	id, err := payments.NewID(s.now(), s.random)
+	if err != nil {
+		return Recorded{}, err
+	}
+	if err := s.ensureReference(asked, payments.OriginOf(parent.Reference), payments.OpRefund); err != nil {
+		return Recorded{}, err
+	}
+	begun := s.now()
+	t, after, err := s.ledger.CreateRefund(ctx, sandbox.Tenant, ledger.NewRefund{
+		ID: id, ParentID: parent.ID, Amount: refundAmount(&asked.Order), Reference: asked.Reference, RequestHash: asked.fingerprint,
+		Clocked: sandbox.Clocked, Latency: s.payoutLatency(sandbox, asked.Reference), Additions: writtenBeside(who, asked),
+	})
+	if err != nil {
+		return Recorded{}, refundRefused(err)
+	}
+	return Recorded{Transaction: t, AnswerAt: begun.Add(after)}, nil
+}
+
+// refundable returns the collection that is to be refunded.
+func (s *Service) refundable(ctx context.Context, tenant int64, o *payments.Order) (*payments.Transaction, error) {
+	parent, err := s.ledger.GetTransaction(ctx, tenant, o.Parent)
+	if err != nil {
+		return nil, err
+	}
+	return parent, parent.CheckRefund(refundAmount(o))
+}
+
+// refundAmount is nil for everything that is left.
+func refundAmount(o *payments.Order) *int64 {
+	if o.Amount == 0 {
+		return nil
+	}
+	return &o.Amount
+}

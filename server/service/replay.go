@@ -1,0 +1,58 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+)
+
+// findReplay finds out whether a refused request repeats one that was recorded. Such a request gets its transaction, whatever the current
+// configuration says. Else findReplay returns the error that the request ends with.
+func (s *Service) findReplay(ctx context.Context, tenant int64, asked *intent, refusal error) (Recorded, error) {
+	taken, err := s.takenReference(ctx, tenant, asked, refusal)
+	if err != nil {
+		return Recorded{}, err
+	}
+	if asked.generated { // it was taken by chance: another is made
+		asked.Reference = ""
+		return Recorded{}, postgres.ErrConfigChanged
+	}
+	if taken.Transaction.Type != asked.kind || !bytes.Equal(taken.RequestHash, asked.fingerprint) {
+		return Recorded{}, ErrDuplicateReference{asked.Reference}
+	}
+	return Recorded{Transaction: taken.Transaction, Replayed: true}, nil
+}
+
+// takenReference returns the transaction that has the reference of a refused request. If there is none, the error is the refusal.
+func (s *Service) takenReference(ctx context.Context, tenant int64, asked *intent, refusal error) (*ledger.ErrReferenceTaken, error) {
+	var taken *ledger.ErrReferenceTaken
+	switch {
+	case errors.As(refusal, &taken):
+		return taken, nil
+	case !isRefusal(refusal) || asked.Reference == "" || asked.generated:
+		return nil, refusal // the ledger has looked already, or there is nothing to look for
+	}
+	transaction, fingerprint, err := s.ledger.FindReference(ctx, tenant, asked.Reference)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil, refusal
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &ledger.ErrReferenceTaken{Transaction: transaction, RequestHash: fingerprint}, nil
+}
+
+// noteFaultOfReplay records that a fault applies to the repetition of a request that recorded a transaction.
+func (s *Service) noteFaultOfReplay(ctx context.Context, who *Caller, t *payments.Transaction) error {
+	f := who.Faults.ToAnswer
+	if f == nil || slices.Contains(t.Faults, f.Name) {
+		return nil
+	}
+	t.Faults = append(t.Faults, f.Name)
+	return s.ledger.AddTransactionFault(ctx, who.Sandbox.Tenant, t.ID, f.Name)
+}

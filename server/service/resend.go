@@ -1,0 +1,17 @@
+package service
+
+import (
+	"context"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// ResendEvent has the workers send an event, or a callback, again. It returns [ledger.ErrNotFound], [ledger.ErrNoEndpoint] and
+// [ledger.ErrBeingSent].
+func (s *Service) ResendEvent(ctx context.Context, who *Caller, id payments.EventID) (ledger.Event, error) {
+	if id.Callback {
+		return s.ledger.ResendCallback(ctx, who.Sandbox.Tenant, id.Transaction)
+	}
+	return s.ledger.ResendEvent(ctx, who.Sandbox.Tenant, id.Transaction)
+}

@@ -1,0 +1,79 @@
+// Package service carries out what the holder of a sandbox's API key asks for, whichever API the request came through.
+//
+// It knows neither HTTP nor SQL. A front decodes a request, calls a method, and represents what it returns. An error says what is wrong
+// with the request if it is one of this package, or of packages ledger and payments; one of package postgres says that the database could
+// not serve. A front puts each into its own words.
+package service
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/proof"
+	"github.com/cauri-dev/cauri/server/requests"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// Service carries out requests. It is safe for concurrent use.
+type Service struct {
+	ledger    *ledger.Ledger
+	books     *proof.Books
+	sandboxes *sandboxes.Store
+	directory Configuration
+	requests  *requests.Log
+	now       func() time.Time
+	draw      func(n int64) int64
+	random    io.Reader
+	draining  <-chan struct{}
+	waiting   Waiting
+	metrics   Metrics
+}
+
+// Options are the dependencies and settings of a [Service].
+type Options struct {
+	Ledger    *ledger.Ledger
+	Books     *proof.Books
+	Sandboxes *sandboxes.Store
+	Directory Configuration     // [sandboxes.Directory]
+	Requests  *requests.Log     // nil: no request is logged
+	Now       func() time.Time  // for ids, and for when an answer is due
+	Draw      func(int64) int64 // a random number in [0, n), for latencies
+	Random    io.Reader         // for ids
+	Draining  <-chan struct{}   // closed when the process is told to stop: nothing is waited for any more
+	Waiting   Waiting
+	Metrics   Metrics
+}
+
+// Configuration is the configuration of all sandboxes.
+type Configuration interface {
+	// Refresh brings it up to date.
+	Refresh(context.Context) error
+	// ByKey returns the sandbox that a key opens.
+	ByKey(sandboxes.KeyHash) (*sandboxes.Sandbox, bool)
+}
+
+// Metrics count what is carried out.
+type Metrics interface {
+	// Recorded counts a transaction that was recorded, by its type and its status.
+	Recorded(kind, status string)
+	// FaultApplied counts a fault that was applied, by its kind.
+	FaultApplied(kind string)
+}
+
+// Waiting bounds how many requests wait at a time for something that takes long.
+type Waiting interface {
+	// Take counts a request of an organization as waiting until release is called. It returns false if as many wait as may.
+	Take(organization string) (release func(), ok bool)
+	// Count is how many requests of an organization wait.
+	Count(organization string) int
+}
+
+// New makes a service.
+func New(o Options) *Service {
+	return &Service{
+		ledger: o.Ledger, books: o.Books, sandboxes: o.Sandboxes, directory: o.Directory, requests: o.Requests, now: o.Now, draw: o.Draw,
+		random: o.Random, draining: o.Draining, waiting: o.Waiting, metrics: o.Metrics,
+	}
+}

@@ -1,0 +1,56 @@
+package service
+
+import (
+	"context"
+	"slices"
+
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// StatusFault returns the fault that applies to what an operator says of a transaction that has its outcome; nil for none. It applies once
+// for the transaction, and goes on as often as its status is asked for. staysPending: the operator still calls the transaction pending.
+func (s *Service) StatusFault(ctx context.Context, who *Caller, t *payments.Transaction) (f *faults.Fault, staysPending bool, err error) {
+	sandbox := who.Sandbox
+	ofOperator := func(f faults.Fault) bool { return f.Operator != nil }
+	if !t.Status.Terminal() || !slices.ContainsFunc(sandbox.Faults, ofOperator) {
+		return nil, false, nil
+	}
+	now, names, err := s.ledger.RequestInFaults(ctx, sandbox.Tenant, sandbox.Faults, t.Reference)
+	if err != nil {
+		return nil, false, err
+	}
+	p := placeOfTransaction(t, sandbox)
+	p.Where, p.Now, p.Ended = faults.AtStatus, now, *t.CompletedAt
+	if f, err = s.firstThatApplies(ctx, sandbox, &p, names); err != nil || f == nil {
+		return nil, false, err
+	}
+	if !slices.Contains(t.Faults, f.Name) {
+		if err := s.ledger.AddTransactionFault(ctx, sandbox.Tenant, t.ID, f.Name); err != nil {
+			return nil, false, err
+		}
+	}
+	s.metrics.FaultApplied(string(faults.OperatorKind))
+	who.Faults.ToStatus = f
+	return f, f.StaysPending(&p), nil
+}
+
+// firstThatApplies returns the first fault that fits a place. One that applied for its reference before goes on, whatever its counts say.
+func (s *Service) firstThatApplies(
+	ctx context.Context, sandbox *sandboxes.Sandbox, p *faults.Place, applied []string,
+) (*faults.Fault, error) {
+	fits := sandbox.Faults.At(p)
+	if len(fits) > 0 && slices.Contains(applied, fits[0].Name) {
+		return fits[0], nil
+	}
+	return s.ledger.ActFault(ctx, sandbox.Tenant, p, fits)
+}
+
+// placeOfTransaction is what is known at every place of a transaction.
+func placeOfTransaction(t *payments.Transaction, sandbox *sandboxes.Sandbox) faults.Place {
+	return faults.Place{
+		Type: t.Type, Status: t.Status, Operator: t.Operator, Country: t.Country, Store: t.Store, MSISDN: t.MSISDN, Reference: t.Reference,
+		Draws: faults.DrawsOf(sandbox.Seed, sandbox.Tenant),
+	}
+}

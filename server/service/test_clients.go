@@ -1,0 +1,70 @@
+package service
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// AddTestClient adds a test client, by the rules of the TestClient resource: an operator or a country that it lacks follows from its
+// number, and a payment is approved where it says nothing else. It returns the errors of [ledger.Ledger.AddTestClient], [ErrDenied],
+// [ErrUndetected] and [ErrOperatorElsewhere].
+func (s *Service) AddTestClient(ctx context.Context, who *Caller, c ledger.TestClient) (ledger.TestClient, error) {
+	err := completeTestClient(&c)
+	if err == nil {
+		c.ID, err = payments.NewID(s.now(), s.random)
+	}
+	if err == nil {
+		err = s.changeTestClients(ctx, who, func(ctx context.Context, sandbox *sandboxes.Sandbox) error {
+			return s.ledger.AddTestClient(ctx, sandbox, c)
+		})
+	}
+	return c, err
+}
+
+// completeTestClient fills in what follows from the number of a test client.
+func completeTestClient(c *ledger.TestClient) error {
+	byPrefix, byCallingCode, _ := operators.Detect(c.MSISDN)
+	c.Operator, c.Country = cmp.Or(c.Operator, byPrefix), cmp.Or(c.Country, byCallingCode)
+	if err := undetected(sandboxes.Market{Operator: c.Operator, Country: c.Country}); err != nil {
+		return err
+	}
+	if !c.Operator.In(c.Country) {
+		return ErrOperatorElsewhere{c.Operator, c.Operator.Only()}
+	}
+	c.Source, c.Behavior = sandboxes.SourceAPI, cmp.Or(c.Behavior, payments.Approve)
+	return nil
+}
+
+// ChangeTestClient changes a test client with change, whose error it returns. It returns [ledger.ErrNotFound], the errors of
+// [ledger.Ledger.ChangeTestClient], and [ErrDenied].
+func (s *Service) ChangeTestClient(
+	ctx context.Context, who *Caller, msisdn string, change func(*ledger.TestClient) error,
+) (changed ledger.TestClient, err error) {
+	err = s.changeTestClients(ctx, who, func(ctx context.Context, sandbox *sandboxes.Sandbox) (err error) {
+		changed, err = s.ledger.ChangeTestClient(ctx, sandbox, msisdn, change)
+		return err
+	})
+	return changed, err
+}
+
+// RemoveTestClient removes a test client. It returns [ledger.ErrNotFound], the errors of [ledger.Ledger.RemoveTestClient], and [ErrDenied].
+func (s *Service) RemoveTestClient(ctx context.Context, who *Caller, msisdn string) error {
+	return s.changeTestClients(ctx, who, func(ctx context.Context, sandbox *sandboxes.Sandbox) error {
+		return s.ledger.RemoveTestClient(ctx, sandbox, msisdn)
+	})
+}
+
+// changeTestClients calls f after the faults of the sandbox, if its key may change test clients.
+func (s *Service) changeTestClients(ctx context.Context, who *Caller, f func(context.Context, *sandboxes.Sandbox) error) error {
+	return s.Renewing(ctx, who, func(ctx context.Context) error {
+		if err := s.ApplyFault(ctx, who); err != nil {
+			return err
+		}
+		return s.permitted(ctx, who, changeTestClients, f)
+	})
+}

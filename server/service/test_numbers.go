@@ -1,0 +1,51 @@
+package service
+
+import (
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// TestNumbers are the test numbers of a sandbox, in the order of countries and operators.
+func TestNumbers(sandbox *sandboxes.Sandbox) (all []operators.TestNumber) {
+	for _, country := range payments.Countries {
+		for _, operator := range payments.Operators {
+			if hasTestNumbers(sandbox, sandboxes.Market{Operator: operator, Country: country}) {
+				all = append(all, operators.TestNumbersOf(operator, country)...)
+			}
+		}
+	}
+	return all
+}
+
+func hasTestNumbers(sandbox *sandboxes.Sandbox, market sandboxes.Market) bool {
+	return sandbox.TestNumbers == payments.StandardTestNumbers && sandbox.Environments[market].Enabled
+}
+
+// findTestNumber finds the test number that an MSISDN is in a sandbox.
+func findTestNumber(sandbox *sandboxes.Sandbox, msisdn string) (number operators.TestNumber, ok bool) {
+	if sandbox.TestNumbers != payments.StandardTestNumbers {
+		return number, false
+	}
+	number, ok = operators.FindTestNumber(msisdn)
+	return number, ok && hasTestNumbers(sandbox, sandboxes.Market{Operator: number.Operator, Country: number.Country})
+}
+
+// TestNumberIn is how an MSISDN behaves in a market if it is a test number of the sandbox; nil if it is none.
+func TestNumberIn(sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn string) *payments.TestNumber {
+	number, ok := findTestNumber(sandbox, msisdn)
+	switch {
+	case !ok:
+		return nil
+	case number.Operator != market.Operator || number.Country != market.Country:
+		return payments.TestNumberElsewhere
+	}
+	return &number.TestNumber
+}
+
+func behaviorOf(n *payments.TestNumber) payments.Behavior {
+	if n == nil {
+		return ""
+	}
+	return n.Behavior
+}

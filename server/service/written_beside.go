@@ -1,0 +1,36 @@
+package service
+
+import (
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// writtenBeside is what is written beside the transaction that a request records: the faults that applied to the request, the operator's
+// number if a seed draws it, and the call of an operator's own API.
+func writtenBeside(who *Caller, asked *intent) ledger.Additions {
+	var a ledger.Additions
+	sandbox := who.Sandbox
+	if sandbox.Seed != nil {
+		digest := faults.DrawsOf(sandbox.Seed, sandbox.Tenant).Digest("operator's number", asked.Reference)
+		a.ProviderTxID = payments.ProviderTxIDOf(digest)
+	}
+	if names := who.Faults.names; len(names) > 0 {
+		a.Disturbance = &ledger.Disturbance{Faults: names}
+	}
+	if asked.Call != nil {
+		a.Native = callToKeep(asked.Call, sandbox)
+	}
+	return a
+}
+
+func callToKeep(c *OperatorCall, sandbox *sandboxes.Sandbox) *ledger.NativeRequest {
+	kept := &ledger.NativeRequest{
+		Operation: c.Operation, Sent: c.Sent, CallbackURL: c.CallbackURL, LatencyPercent: sandbox.LatencyPercent,
+	}
+	if sandbox.ClockMode == sandboxes.ManualClock {
+		kept.LatencyPercent = 0 // as for answers, which cannot wait for a clock that stands
+	}
+	return kept
+}
