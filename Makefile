@@ -76,10 +76,6 @@ chaos: bin/localcluster ## Break one part after the other under load, with an au
 fuzz: ## Fuzz every decoder and parser: FUZZTIME for each (2m), FUZZTIME_MONEY for those that affect money (10m); FUZZ=name selects
 	@hack/fuzz.sh
 
-.PHONY: rollback-check
-rollback-check: build ## Run an earlier commit (BASE, by default the newest release or hack/rollback-base) on the present schema, with its conformance suite
-	@hack/rollback-check.sh
-
 .PHONY: clients
 clients: ## Lint the API's description, pay with clients that are generated from it, and run the Postman collection (needs Node.js 20 with npm)
 	@command -v node >/dev/null && command -v npm >/dev/null || \
@@ -92,10 +88,9 @@ chart-check: bin/helm bin/kube-score ## Lint the chart by helm, and what it rend
 	@hack/chart-check.sh
 
 .PHONY: verify
-verify: ## What an issue needs beside .ci/run before it is closed: make clients, chart-check, rollback-check, fuzz, chaos ROUNDS=100, test RACE=all; takes hours
+verify: ## What an issue needs beside .ci/run before it is closed: make clients, chart-check, fuzz, chaos ROUNDS=100, test RACE=all; takes hours
 	@$(MAKE) clients
 	@$(MAKE) chart-check
-	@$(MAKE) rollback-check
 	@$(MAKE) fuzz
 	@$(MAKE) chaos ROUNDS=100
 	@CAURI_TEST_WHOLE=1 $(MAKE) test RACE=all
