@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -33,43 +34,38 @@ func flagsFromEnvironment(cmd *cobra.Command) error {
 		if given[flag.Name] || slices.ContainsFunc(alternatives[flag.Name], func(other string) bool { return given[other] }) {
 			return
 		}
-		for _, variable := range variablesOf(cmd.Name(), flag.Name) {
-			value := os.Getenv(variable)
-			if value == "" {
-				continue
-			}
-			if err := cmd.Flags().Set(flag.Name, value); err != nil {
-				problems = append(problems, fmt.Errorf("%s: %w", variable, err))
-			}
+		variable := variableOf(cmd.Name(), flag.Name)
+		value := os.Getenv(variable)
+		if value == "" {
 			return
+		}
+		if err := cmd.Flags().Set(flag.Name, value); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", variable, err))
 		}
 	})
 	return errors.Join(problems...)
 }
 
 // usualVariables are the variables that are not CAURI_ and the name of the flag: common names, and names from the keys of a sandbox's
-// Secret. The first one that is set counts. The second ones are former names, which the documentation does not mention.
-var usualVariables = map[string][]string{
-	"database-url":      {"DATABASE_URL"},
-	"database-read-url": {"DATABASE_READ_URL"},
-	"url":               {"CAURI_URI", "CAURI_URL"},
-	"secret":            {"CAURI_WEBHOOK_SECRET", "CAURI_SECRET"},
-	"secret-file":       {"CAURI_WEBHOOK_SECRET_FILE", "CAURI_SECRET_FILE"},
+// Secret.
+var usualVariables = map[string]string{
+	"database-url":      "DATABASE_URL",
+	"database-read-url": "DATABASE_READ_URL",
+	"url":               "CAURI_URI",
+	"secret":            "CAURI_WEBHOOK_SECRET",
+	"secret-file":       "CAURI_WEBHOOK_SECRET_FILE",
 }
 
 // devVariables are those of `cauri dev` with other names than the flag's. DATABASE_URL is none of them: on a developer's machine it is the
 // database of the program that is being developed.
 var devVariables = map[string]string{"database-url": "CAURI_DATABASE_URL", "key": "CAURI_API_KEY"}
 
-// variablesOf names the environment variables of a flag, the one that wins first.
-func variablesOf(command, flag string) []string {
+// variableOf names the environment variable of a flag.
+func variableOf(command, flag string) string {
 	if variable := devVariables[flag]; command == devName && variable != "" {
-		return []string{variable}
+		return variable
 	}
-	if usual := usualVariables[flag]; usual != nil {
-		return usual
-	}
-	return []string{"CAURI_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))}
+	return cmp.Or(usualVariables[flag], "CAURI_"+strings.ToUpper(strings.ReplaceAll(flag, "-", "_")))
 }
 
 // databaseURL declares the flag for the database.

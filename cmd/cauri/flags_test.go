@@ -112,22 +112,22 @@ func TestBadVariableIsNamed(t *testing.T) {
 }
 
 func TestVariablesOf(t *testing.T) {
-	for flag, want := range map[string][]string{
-		"database-url": {"DATABASE_URL"}, "database-read-url": {"DATABASE_READ_URL"}, "listen-address": {"CAURI_LISTEN_ADDRESS"},
-		"database-max-conns": {"CAURI_DATABASE_MAX_CONNS"}, "api-key": {"CAURI_API_KEY"}, "url": {"CAURI_URI", "CAURI_URL"},
-		"secret": {"CAURI_WEBHOOK_SECRET", "CAURI_SECRET"}, "secret-file": {"CAURI_WEBHOOK_SECRET_FILE", "CAURI_SECRET_FILE"},
+	for flag, want := range map[string]string{
+		"database-url": "DATABASE_URL", "database-read-url": "DATABASE_READ_URL", "listen-address": "CAURI_LISTEN_ADDRESS",
+		"database-max-conns": "CAURI_DATABASE_MAX_CONNS", "api-key": "CAURI_API_KEY", "url": "CAURI_URI",
+		"secret": "CAURI_WEBHOOK_SECRET", "secret-file": "CAURI_WEBHOOK_SECRET_FILE",
 	} {
-		if got := variablesOf("api", flag); !slices.Equal(got, want) {
+		if got := variableOf("api", flag); got != want {
 			t.Errorf("--%s: got %s, want %s", flag, got, want)
 		}
 	}
 }
 
-// The keys of a sandbox's Secret have the same variables everywhere, and the former names work where the new ones are not set. What
-// stands on the command line wins, also over the variable of a flag that says the same in another way.
+// The keys of a sandbox's Secret have the same variables everywhere. What stands on the command line wins, also over the variable of a flag
+// that says the same in another way.
 func TestVariablesOfASandbox(t *testing.T) {
-	all := []string{"CAURI_URI", "CAURI_URL", "CAURI_API_KEY", "CAURI_BINDING", "CAURI_WEBHOOK_SECRET", "CAURI_SECRET",
-		"CAURI_WEBHOOK_SECRET_FILE", "CAURI_SECRET_FILE", "CAURI_SANDBOX", "CAURI_ENV_FILE"}
+	all := []string{"CAURI_URI", "CAURI_API_KEY", "CAURI_BINDING", "CAURI_WEBHOOK_SECRET", "CAURI_WEBHOOK_SECRET_FILE", "CAURI_SANDBOX",
+		"CAURI_ENV_FILE"}
 	for name, c := range map[string]struct {
 		args string
 		env  map[string]string
@@ -135,22 +135,14 @@ func TestVariablesOfASandbox(t *testing.T) {
 	}{
 		"the names of the documents": {"try", map[string]string{"CAURI_URI": "http://new", "CAURI_API_KEY": "key"},
 			map[string]string{"url": "http://new", "api-key": "key"}},
-		"the former name of the URL": {"try", map[string]string{"CAURI_URL": "http://old"}, map[string]string{"url": "http://old"}},
-		"the new name of the URL wins": {"try", map[string]string{"CAURI_URL": "http://old", "CAURI_URI": "http://new"},
-			map[string]string{"url": "http://new"}},
-		"an empty one is not set": {"try", map[string]string{"CAURI_URL": "http://old", "CAURI_URI": ""}, map[string]string{"url": "http://old"}},
-		"the command line wins": {"try --url=http://flag", map[string]string{"CAURI_URL": "http://old", "CAURI_URI": "http://new"},
+		"an empty one is not set": {"try", map[string]string{"CAURI_URI": ""}, map[string]string{"url": ""}},
+		"the command line wins": {"try --url=http://flag", map[string]string{"CAURI_URI": "http://new"},
 			map[string]string{"url": "http://flag"}},
 		"a binding on the command line wins": {"try --binding=/secret", map[string]string{"CAURI_URI": "http://new", "CAURI_API_KEY": "key"},
 			map[string]string{"url": "", "api-key": "", "binding": "/secret"}},
 		"variables stand beside each other": {"try", map[string]string{"CAURI_BINDING": "/secret", "CAURI_URI": "http://new"},
 			map[string]string{"url": "http://new", "binding": "/secret"}},
-		"the signing secret":            {"listen", map[string]string{"CAURI_WEBHOOK_SECRET": "new"}, map[string]string{"secret": "new"}},
-		"the former name of the secret": {"listen", map[string]string{"CAURI_SECRET": "old"}, map[string]string{"secret": "old"}},
-		"the new name of the secret wins": {"listen", map[string]string{"CAURI_SECRET": "old", "CAURI_WEBHOOK_SECRET": "new"},
-			map[string]string{"secret": "new"}},
-		"the former name of the file": {"listen", map[string]string{"CAURI_SECRET_FILE": "/old"},
-			map[string]string{"secret-file": "/old"}},
+		"the signing secret": {"listen", map[string]string{"CAURI_WEBHOOK_SECRET": "new"}, map[string]string{"secret": "new"}},
 		"a secret on the command line wins": {"listen --secret=flag", map[string]string{"CAURI_WEBHOOK_SECRET_FILE": "/new"},
 			map[string]string{"secret": "flag", "secret-file": ""}},
 		"a file on the command line wins": {"listen --secret-file=/flag", map[string]string{"CAURI_WEBHOOK_SECRET": "new"},
@@ -196,8 +188,7 @@ func TestVariablesOfASandbox(t *testing.T) {
 }
 
 func TestCommandsSayWhatIsMissing(t *testing.T) {
-	for _, variable := range []string{"DATABASE_URL", "CAURI_ENCRYPTION_KEY_FILE", "CAURI_WEBHOOK_SECRET", "CAURI_WEBHOOK_SECRET_FILE",
-		"CAURI_SECRET", "CAURI_SECRET_FILE"} {
+	for _, variable := range []string{"DATABASE_URL", "CAURI_ENCRYPTION_KEY_FILE", "CAURI_WEBHOOK_SECRET", "CAURI_WEBHOOK_SECRET_FILE"} {
 		t.Setenv(variable, "")
 	}
 	cases := map[string]struct{ args, want string }{
@@ -250,17 +241,6 @@ func TestPlatformAddresses(t *testing.T) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
 		})
-	}
-}
-
-// Installations of before still tell the worker where the api is.
-func TestWorkerAcceptsTheBaseURLThatItDoesNotNeed(t *testing.T) {
-	cmd := newWorkerCommand()
-	if err := cmd.ParseFlags([]string{"--base-url=http://cauri-api.cauri-system.svc"}); err != nil || !cmd.Flags().Changed(baseURLFlag) {
-		t.Error(err)
-	}
-	if strings.Contains(cmd.UsageString(), "--base-url") {
-		t.Error("it is still offered")
 	}
 }
 

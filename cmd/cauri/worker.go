@@ -28,7 +28,6 @@ import (
 type workerOptions struct {
 	processOptions
 	keyFile       string
-	withBaseURL   bool
 	concurrency   int
 	perSandbox    int
 	allowLoopback bool
@@ -37,9 +36,6 @@ type workerOptions struct {
 	eventRetention time.Duration
 }
 
-// baseURLFlag is obsolete. It is still accepted from installations that set it.
-const baseURLFlag = "base-url"
-
 func newWorkerCommand() *cobra.Command {
 	var o workerOptions
 	cmd := &cobra.Command{
@@ -47,15 +43,12 @@ func newWorkerCommand() *cobra.Command {
 		Short: "Settle payments, forward them to operators and deliver webhooks",
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.withBaseURL = cmd.Flags().Changed(baseURLFlag)
 			return runWorker(cmd.Context(), o)
 		},
 	}
 	o.flags(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&o.keyFile, "encryption-key-file", "", "file with the keys that encrypt stored secrets, one key a line, in base64")
-	flags.String(baseURLFlag, "", "ignored: the worker sends no request to the API")
-	_ = flags.MarkHidden(baseURLFlag) // only fails for an unknown flag
 	flags.DurationVar(&o.eventRetention, "event-retention", 30*24*time.Hour,
 		"how long events and their delivery attempts are kept (720h is 30 days); 0 keeps them forever; transactions are always kept")
 	flags.IntVar(&o.concurrency, "webhook-concurrency", 512, "maximum number of webhook deliveries at one time")
@@ -93,9 +86,6 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	p, err := newWorker(ctx, o, keys)
 	if err != nil {
 		return err
-	}
-	if o.withBaseURL {
-		slog.InfoContext(ctx, "--base-url is ignored: the worker sends no request to the API; remove the flag and CAURI_BASE_URL")
 	}
 	p.background = append(p.background, func(ctx context.Context) { keys.Follow(ctx, keyPoll) })
 	return p.serveProbes(ctx)

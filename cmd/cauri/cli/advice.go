@@ -34,7 +34,7 @@ func (s *sandbox) eventAdvice(e *wire.EventSummary, disturbed []string) string {
 		return ""
 	}
 	if len(disturbed) > 0 {
-		return "The sandbox disturbed the last attempt, by its " + faultsNamed(disturbed, nil) + ". The receiver need not be wrong. This sends the " +
+		return "The sandbox disturbed the last attempt, by its " + faultsNamed(disturbed) + ". The receiver need not be wrong. This sends the " +
 			"event without faults:\n  " + s.command("resend", e.ID)
 	}
 	return s.receiverAdvice(e.LastResponseStatus, "spec.webhook.url") + "\nWhen it is repaired, send the event again:\n  " + s.command("resend", e.ID)

@@ -80,9 +80,6 @@ func TestFaultsAreNamedWhereverTheyActed(t *testing.T) {
 			lines(attemptLine(&e, &wire.DeliveryAttempt{Number: 1, ResponseStatus: &answered, Faults: []string{"twice"}, Effects: twice})),
 			"answered 200, fault twice: sent 2 times, delivered",
 		},
-		"of an older service": {
-			lines(attemptLine(&e, &wire.DeliveryAttempt{Number: 1, ResponseStatus: &answered, Faults: []string{"twice"}})), "200, fault twice, delivered",
-		},
 		"a transaction":       {lines(paymentLine(&both)), "ref r1  faults twice: sent 2 times; late: sent 10 min late"},
 		"the list of events":  {events.String(), "FAULT\n"},
 		"an event of it":      {events.String(), "twice: sent 2 times\n"},

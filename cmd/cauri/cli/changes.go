@@ -36,19 +36,9 @@ type changes interface {
 	Follow(ctx context.Context, tell func(change) error) error
 }
 
-// newChanges follows a sandbox by its stream, or by its lists where the service is older and has no stream. It calls ready when it has
-// begun to follow, and tells the user by say how the connection does.
-func (p *program) newChanges(
-	ctx context.Context, api *sandboxapi.Client, types []string, ready func(), say func(format string, args ...any),
-) (changes, error) {
-	meta, err := api.Meta(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if slices.Contains(meta.Capabilities, "stream") {
-		return &stream{api: api, types: types, ready: ready, say: say, retry: p.poll}, nil
-	}
-	return &polling{api: api, interval: p.poll, ready: ready, known: map[string]*followed{}}, nil
+// newChanges follows a sandbox by its stream. It calls ready when it has begun to follow, and tells the user by say how the connection does.
+func (p *program) newChanges(api *sandboxapi.Client, types []string, ready func(), say func(format string, args ...any)) *stream {
+	return &stream{api: api, types: types, ready: ready, say: say, retry: p.poll}
 }
 
 // stream follows the stream of a sandbox, over lost connections. Where the service says that changes may be missing, it reads the lists.

@@ -42,7 +42,7 @@ func (p *program) clockShowCommand() *cobra.Command {
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
 			found, err := api.Clock(ctx)
 			if err != nil {
-				return clockless(err)
+				return err
 			}
 			return o.print(cmd.OutOrStdout(), found, []string{found.Now}, func(out io.Writer) {
 				table(out, Table{Titles: "MODE NOW NEXT TRANSACTIONS EVENTS", Rows: [][]string{{found.Mode, clockTime(found.Now),
@@ -82,7 +82,7 @@ func (p *program) clockAdvanceCommand() *cobra.Command {
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
 			done, err := p.advance(ctx, api, cmd.ErrOrStderr(), request, timeout)
 			if err != nil {
-				return clockless(err)
+				return err
 			}
 			return o.print(cmd.OutOrStdout(), done, []string{done.Now}, func(out io.Writer) {
 				table(out, Table{Titles: "NOW SETTLED EXPIRED DELIVERED FAILED-ATTEMPTS", Rows: [][]string{{clockTime(done.Now),
@@ -92,14 +92,6 @@ func (p *program) clockAdvanceCommand() *cobra.Command {
 		})
 	}
 	return cmd
-}
-
-// clockless says why a service has no clock at this path.
-func clockless(err error) error {
-	if sandboxapi.IsNotFound(err) {
-		return kube.Because(err, "this service is older than this program, and its sandboxes have no clocks")
-	}
-	return err
 }
 
 func advanceRequest(by time.Duration, to string, next bool) (r wire.AdvanceRequest, err error) {

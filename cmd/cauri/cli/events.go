@@ -109,7 +109,7 @@ func printEvents(out io.Writer, found []wire.EventSummary) {
 		t.Rows = append(t.Rows, []string{e.ID, clockTime(e.CreatedAt), e.Event, e.Status, e.State, strconv.Itoa(e.AttemptCount),
 			optional(e.LastResponseStatus, strconv.Itoa), optional(e.NextAttemptAt, clockTime)})
 		if disturbed {
-			t.Rows[i] = append(t.Rows[i], faultList(e.LastEffects, nil))
+			t.Rows[i] = append(t.Rows[i], faultList(e.LastEffects))
 		}
 	}
 	table(out, t)
@@ -141,7 +141,7 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 			t.Rows = append(t.Rows, []string{strconv.Itoa(a.Number), clockTime(a.StartedAt), milliseconds(a.DurationMs),
 				optional(a.ResponseStatus, strconv.Itoa), optional(a.Error, same), strings.TrimSpace(a.ResponseBody)})
 			if disturbed = effectsOf(a); len(disturbed) > 0 {
-				fmt.Fprintf(&faults, "Attempt %d: %s\n", a.Number, Printable(faultsNamed(disturbed, nil)))
+				fmt.Fprintf(&faults, "Attempt %d: %s\n", a.Number, Printable(faultsNamed(disturbed)))
 			}
 		}
 		if len(t.Rows) > 0 {

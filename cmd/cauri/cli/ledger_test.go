@@ -2,11 +2,6 @@ package cli
 
 import (
 	"encoding/csv"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -110,28 +105,4 @@ func TestCheckingTheLedger(t *testing.T) {
 		"the balance is 1837 and not 1787, as after the number 3: it differs by 50")
 	f.run("status").want(t, ExitSuccess, "Ledger   NOT BALANCED", "A balance does not follow from its movements", "check --ledger")
 	f.run("ledger").want(t, ExitSuccess, "NOT BALANCED", "verifies all of it")
-}
-
-// A former service has no ledger, and a status.
-func TestStatusWithoutTheLedger(t *testing.T) {
-	f := newFixture(t)
-	target, err := url.Parse(f.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	service := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: target.Scheme, Host: target.Host})
-	former := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/ledger") {
-			w.WriteHeader(http.StatusNotFound)
-			_, _ = io.WriteString(w, `{"error":"not_found","message":"There is nothing at this path."}`)
-			return
-		}
-		service.ServeHTTP(w, r)
-	}))
-	t.Cleanup(former.Close)
-	got := run(t, Options{}, "status", "--url="+former.URL+target.Path, "--api-key="+testKey)
-	got.want(t, ExitSuccess, "Pending payments: 0")
-	if strings.Contains(got.out, "Ledger") {
-		t.Errorf("it shows a ledger:\n%s", got.out)
-	}
 }

@@ -139,7 +139,7 @@ func paymentLine(p *wire.Payment) Line {
 		Event: p.Type, TxID: p.ID, Status: p.Status, Amount: fmt.Sprint(p.Amount), Currency: p.Currency, Operator: p.Operator, Country: p.Country,
 		MSISDN: p.MSISDN, Reference: p.Reference,
 	}
-	return append(body.line(), part{text: faultsNamed(p.Effects, p.Faults)})
+	return append(body.line(), part{text: faultsNamed(p.Effects)})
 }
 
 // paymentTime is when a transaction got its status, by the sandbox's clock.
@@ -156,7 +156,7 @@ func eventLine(e *wire.EventSummary) Line {
 
 func attemptLine(e *wire.EventSummary, a *wire.DeliveryAttempt) Line {
 	text := ""
-	faults := faultsNamed(a.Effects, a.Faults)
+	faults := faultsNamed(a.Effects)
 	switch {
 	case a.ResponseStatus != nil:
 		text = fmt.Sprintf("answered %d", *a.ResponseStatus)

@@ -119,10 +119,7 @@ func (p *program) showSent(cmd *cobra.Command, t *target, o listenOptions, args 
 				say("%s", note)
 			}
 		}
-		from, err := p.newChanges(ctx, api, withClock(types), ready, say)
-		if err != nil {
-			return err
-		}
+		from := p.newChanges(api, withClock(types), ready, say)
 		return tail(ctx, []changes{from}, clock, func(c change) error {
 			if !slices.Contains(types, c.Type) {
 				return nil
@@ -181,10 +178,7 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 				say("%s", note)
 			}
 		}
-		from, err := p.newChanges(ctx, api, withClock([]string{typeEvent}), ready, say)
-		if err != nil {
-			return err
-		}
+		from := p.newChanges(api, withClock([]string{typeEvent}), ready, say)
 		return tail(ctx, []changes{from}, clock, func(c change) error {
 			if c.Type != typeEvent {
 				return nil

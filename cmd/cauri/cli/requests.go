@@ -71,7 +71,7 @@ until ten minutes after the last one.`,
 			}
 			found, err := api.Requests(ctx, query, limit)
 			if err != nil {
-				return requestless(err)
+				return err
 			}
 			var names []string
 			for i := range found {
@@ -81,14 +81,6 @@ until ten minutes after the last one.`,
 		})
 	}
 	return cmd
-}
-
-// requestless says why a service has no request log at this path.
-func requestless(err error) error {
-	if sandboxapi.IsNotFound(err) {
-		return fmt.Errorf("this service is older than this program, and its sandboxes have no request log: %w", err)
-	}
-	return err
 }
 
 func (s *sandbox) printRequests(out io.Writer, found []wire.LoggedRequest, filtered bool) {
@@ -146,7 +138,7 @@ func why(r *wire.LoggedRequest) string {
 	if r.Fault == nil {
 		return text
 	}
-	fault := faultsNamed(r.Effects, []string{*r.Fault})
+	fault := faultsNamed(r.Effects)
 	if text == "" || said.Detail.Fault != "" {
 		return fault
 	}
@@ -159,7 +151,7 @@ func (p *program) showRequest(ctx context.Context, api *sandboxapi.Client, out i
 	for _, query := range []url.Values{nil, {"all": {"true"}}} {
 		found, err := api.Requests(ctx, query, most)
 		if err != nil {
-			return requestless(err)
+			return err
 		}
 		for i := range found {
 			if r := &found[i]; r.ID == id {
@@ -250,7 +242,7 @@ func (l *requestLog) Follow(ctx context.Context, tell func(change) error) error 
 		wait, err := l.interval, l.poll(ctx, tell)
 		if err != nil {
 			if wait, err = patience(err, l.begun, wait); err != nil {
-				return requestless(err)
+				return err
 			}
 		}
 		if err := pause(ctx, wait); err != nil {

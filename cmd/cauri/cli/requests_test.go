@@ -77,7 +77,7 @@ func TestWhyARequestWasRefused(t *testing.T) {
 		"m":                          {ResponseBody: json.RawMessage(`{"message":"m","detail":null}`)},
 		"":                           {ResponseBody: json.RawMessage(`null`)},
 		"no API key of this sandbox": {Status: &unauthorized},
-		"fault slow-api. m":          {ResponseBody: json.RawMessage(`{"message":"m"}`), Fault: &fault},
+		"fault slow-api. m":          {ResponseBody: json.RawMessage(`{"message":"m"}`), Fault: &fault, Effects: []string{fault}},
 	} {
 		if got := why(&r); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -125,22 +124,16 @@ func (f *state) ask(ctx context.Context, s *sandbox) error {
 	if f.QueuedEvents, err = api.Events(ctx, url.Values{"state": {eventQueued}}, countedAtMost); err != nil {
 		return err
 	}
-	if f.Refused, err = api.Requests(ctx, nil, countedAtMost); err != nil && !sandboxapi.IsNotFound(err) { // of an older service
+	if f.Refused, err = api.Requests(ctx, nil, countedAtMost); err != nil {
 		return err
 	}
 	clock, err := api.Clock(ctx)
-	if sandboxapi.IsNotFound(err) {
-		return nil // a service without clocks
-	}
 	f.Clock = &clock
 	f.time.set(&clock)
 	if err != nil {
 		return err
 	}
 	ledger, err := api.Ledger(ctx, countedAtMost)
-	if sandboxapi.IsNotFound(err) {
-		return nil // a service without the ledger
-	}
 	f.Ledger = &ledger
 	return err
 }
@@ -208,11 +201,11 @@ func (f *state) next(s *sandbox) (all []string) {
 // faultsOn names the faults that acted on an event, as far as the status knows.
 func (f *state) faultsOn(e *wire.EventSummary) string {
 	if len(e.LastEffects) > 0 {
-		return faultsNamed(e.LastEffects, nil)
+		return faultsNamed(e.LastEffects)
 	}
 	for i := range f.Latest {
 		if f.Latest[i].ID == e.TxID && len(f.Latest[i].Faults) > 0 {
-			return faultsNamed(f.Latest[i].Effects, f.Latest[i].Faults)
+			return faultsNamed(f.Latest[i].Effects)
 		}
 	}
 	if e.LastError != nil && strings.HasPrefix(*e.LastError, "fault ") { // of an attempt that a fault lost
@@ -237,7 +230,7 @@ func (f *state) printLatest(out io.Writer) {
 			t.ID, clockTime(t.CreatedAt), t.Type, t.Status, money(t.Amount, t.Currency), t.MSISDN, t.Reference,
 		})
 		if disturbed {
-			latest.Rows[i] = append(latest.Rows[i], faultList(t.Effects, t.Faults))
+			latest.Rows[i] = append(latest.Rows[i], faultList(t.Effects))
 		}
 	}
 	table(out, latest)
@@ -266,7 +259,7 @@ func (f *state) printStatus(out io.Writer) {
 		}
 	}
 	for _, fault := range f.Status.Faults {
-		fmt.Fprintf(out, "Fault    %s; acted %s\n", Printable(faultList(f.declared.Effects([]string{fault.Name}), nil)), times(int64(fault.Times)))
+		fmt.Fprintf(out, "Fault    %s; acted %s\n", Printable(faultList(f.declared.Effects([]string{fault.Name}))), times(int64(fault.Times)))
 	}
 	if f.Status.ExpiresAt != nil {
 		fmt.Fprintf(out, "Ends     %s, by its ttl\n", TimeText(f.Status.ExpiresAt.Time))

@@ -60,11 +60,7 @@ lost, the command connects again and prints what happened meanwhile.`,
 					say("%s", note)
 				}
 			}
-			changed, err := p.newChanges(ctx, api, withClock(types), ready, say)
-			if err != nil {
-				return err
-			}
-			from := []changes{changed}
+			from := []changes{p.newChanges(api, withClock(types), ready, say)}
 			if requests {
 				from = append(from, p.newRequestLog(api))
 			}
@@ -137,10 +133,7 @@ func Tail(ctx context.Context, api *sandboxapi.Client, ready func(note string), 
 	if err != nil {
 		return err
 	}
-	from, err := p.newChanges(ctx, api, allTypes, func() { ready(clock.note()) }, say)
-	if err != nil {
-		return err
-	}
+	from := p.newChanges(api, allTypes, func() { ready(clock.note()) }, say)
 	return tail(ctx, []changes{from}, clock, func(c change) error {
 		tell(c.time(clock), c.line(clock))
 		return nil

@@ -55,11 +55,11 @@ func milliseconds(n int64) string {
 	return payments.FormatDuration(time.Duration(n) * time.Millisecond)
 }
 
-// faultsNamed is how every line and every hint tells which faults of the sandbox acted, each with what it did if that is known: "fault
+// faultsNamed is how every line and every hint tells which faults of the sandbox acted, each with what it did: "fault
 // twice: sent 2 times". It is empty for none.
-func faultsNamed(effects, names []string) string {
-	text := faultList(effects, names)
-	switch max(len(effects), len(names)) {
+func faultsNamed(effects []string) string {
+	text := faultList(effects)
+	switch len(effects) {
 	case 0:
 		return ""
 	case 1:
@@ -69,12 +69,7 @@ func faultsNamed(effects, names []string) string {
 }
 
 // faultList is [faultsNamed] below the title of a column.
-func faultList(effects, names []string) string {
-	if len(effects) == 0 { // of an older service
-		effects = names
-	}
-	return strings.Join(effects, "; ")
-}
+func faultList(effects []string) string { return strings.Join(effects, "; ") }
 
 // times is how often something happened.
 func times(n int64) string {

@@ -46,8 +46,8 @@ func TestCounts(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]string{
 		"once": times(1), "2 times": times(2), "1 entry": plural(1, "entry", "entries"), "0 entries": plural(0, "entry", "entries"),
-		"23 ms": milliseconds(23), "fault a": faultsNamed(nil, []string{"a"}), "fault a: b": faultsNamed([]string{"a: b"}, []string{"a"}),
-		"": faultsNamed(nil, nil), "faults a; b": faultsNamed(nil, []string{"a", "b"}),
+		"23 ms": milliseconds(23), "fault a": faultsNamed([]string{"a"}), "fault a: b": faultsNamed([]string{"a: b"}),
+		"": faultsNamed(nil), "faults a; b": faultsNamed([]string{"a", "b"}),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
