@@ -252,7 +252,7 @@ func TestARestoredAPIServerIsFollowed(t *testing.T) {
 	c.sandboxReady(sandbox)
 	c.testClientReady(alice)
 	c.row("update organizations set generation = 40, latency_percent = 7 returning 1", nil, new(int))
-	c.row("update sims set generation = 30, behaviour = 'Ignore' returning 1", nil, new(int))
+	c.row("update sims set generation = 30, behavior = 'Ignore' returning 1", nil, new(int))
 
 	edit(c, sandbox, func(s *v1alpha1.SandboxEnvironment) { s.Spec.OpeningFloat[0].Amount = 5000 })
 	edit(c, alice, func(a *v1alpha1.TestClient) { a.Spec.Balance = 600 })
@@ -260,7 +260,7 @@ func TestARestoredAPIServerIsFollowed(t *testing.T) {
 	c.testClientReady(alice)
 	var got []int64
 	c.row(`select array[o.generation, o.latency_percent, f.balance, s.generation, s.balance] from organizations o, floats f, sims s
-		where s.behaviour = 'Approve'`, nil, &got)
+		where s.behavior = 'Approve'`, nil, &got)
 	if diff := cmp.Diff([]int64{2, 100, 5000, 2, 600}, got); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}

@@ -331,7 +331,7 @@ func TestTestClientSchema(t *testing.T) {
 }
 
 // Clients that ask for strict validation, as kubectl does, are told about a field that has another name here.
-func TestTheFormerNameOfBehaviorIsRefused(t *testing.T) {
+func TestAnUnknownFieldIsRefused(t *testing.T) {
 	c := newCluster(t)
 	object := schemaCase{spec: "sandboxRef: {name: checkout}\nmsisdn: '+250788123456'\nbehaviour: Cancel"}.object(t, c, "TestClient")
 	err := client.WithFieldValidation(c.Client, metav1.FieldValidationStrict).Create(t.Context(), object.DeepCopy(), client.DryRunAll)

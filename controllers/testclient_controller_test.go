@@ -38,7 +38,7 @@ func TestTestClientIsRegistered(t *testing.T) {
 		name, msisdn, behavior string
 		blocked                bool
 	}
-	c.row("select name, msisdn, behaviour, blocked from sims", nil, &got.name, &got.msisdn, &got.behavior, &got.blocked)
+	c.row("select name, msisdn, behavior, blocked from sims", nil, &got.name, &got.msisdn, &got.behavior, &got.blocked)
 	if got.name != "alice" || got.msisdn != "+250788000001" || got.behavior != "WrongPin" || !got.blocked {
 		t.Errorf("the SIM is %+v", got)
 	}

@@ -22,7 +22,7 @@ func TestTestClientsByAPI(t *testing.T) {
 	w.allow()
 	want := object{
 		"msisdn": bob, "name": "", "source": "api", "operator": "mtn", "country": "RW", "currency": "RWF", "state": "Active", "behavior": "Approve",
-		"behaviour": "Approve", "balance": 0.0, "pendingPrompts": 0.0,
+		"balance": 0.0, "pendingPrompts": 0.0,
 	}
 	steps := []struct {
 		method, path string
@@ -32,13 +32,13 @@ func TestTestClientsByAPI(t *testing.T) {
 	}{
 		{"POST", "/v1/test_clients", object{"msisdn": bob}, 201, nil},
 		{"PATCH", "/v1/test_clients/" + bob, object{"balance": 5000, "behavior": "Manual"}, 200, object{
-			"balance": 5000.0, "behavior": "Manual", "behaviour": "Manual",
+			"balance": 5000.0, "behavior": "Manual",
 		}},
 		{"PATCH", "/api/v1/test_clients/%2B250788000002", object{"name": "bob", "state": "Blocked"}, 200, object{"name": "bob", "state": "Blocked"}},
 		{"PATCH", "/v1/test_clients/" + bob, object{}, 200, nil},
 		{"PATCH", "/v1/test_clients/" + bob, object{"msisdn": bob, "operator": "mtn", "country": "RW", "unknown": 1}, 200, nil},
 		{"PATCH", "/v1/test_clients/" + bob, object{"state": nil, "behavior": nil}, 200, object{
-			"state": "Active", "behavior": "Approve", "behaviour": "Approve",
+			"state": "Active", "behavior": "Approve",
 		}},
 		{"PATCH", "/v1/test_clients/" + bob, object{"balance": nil, "name": nil}, 200, object{"balance": 0.0, "name": ""}},
 	}

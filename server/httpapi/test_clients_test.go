@@ -42,7 +42,6 @@ func TestTestClients(t *testing.T) {
 		"source":         "resource",
 		"state":          "Active",
 		"behavior":       "Manual",
-		"behaviour":      "Manual",
 		"balance":        50_000.0,
 		"pendingPrompts": 1.0,
 	}

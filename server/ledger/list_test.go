@@ -103,13 +103,14 @@ func (w *fixture) crowd(n int) (large, small int64) {
 	w.T.Helper()
 	w.Exec(`
 		insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, is_url_protected, store, scenario, env_id,
-		  operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, latency_ms, created_at, completed_at, float_currency)
+		  operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, latency_ms, created_at, completed_at, float_currency,
+		  merchant_number)
 		select case i % 10 when 9 then 100 + i / 10 % 50 else i % 3 end + 1000, lpad(to_hex(i), 32, '0')::uuid,
 		  (array['collection', 'collection', 'refund', 'disbursement'])[1 + i / 3 % 4]::transaction_type,
 		  case when i % 1000 < 3 then 'PENDING' else 'SUCCESS' end::transaction_status, 'r' || i, '\x', 'o' || i / 30, false,
 		  case when i % 5000 < 3 then 'kiosk' else 'shop' end, '', 'env_1', case when i / 3 % 2 = 0 then 'mtn' else 'airtel' end, 'RW', 'RWF',
 		  '+25078800' || lpad((i / 3 % 5000)::text, 4, '0'), 1000, 15, 985, 100, 800, '2026-05-01'::timestamptz + make_interval(secs => i),
-		  case when i % 1000 >= 3 then now() end, 'RWF'
+		  case when i % 1000 >= 3 then now() end, 'RWF', i
 		from generate_series(1, $1::int) i`, n)
 	w.Exec("analyze transactions")
 	return 1001, 1100

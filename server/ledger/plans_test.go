@@ -34,8 +34,7 @@ var kept = []string{
 
 // inSnapshot are those of the verification.
 var inSnapshot = []string{
-	"FloatMovements", "FloatsToVerify", "ListAccountProofs", "MarkedMovements", "SIMAdjustments", "SIMsToVerify", "UnnumberedAdjustments",
-	"UnnumberedMovements", "VerificationTime",
+	"FloatMovements", "FloatsToVerify", "ListAccountProofs", "SIMAdjustments", "SIMsToVerify", "VerificationTime",
 }
 
 // whole are the statements that read all that a sandbox has of something, with the reason.
@@ -52,7 +51,6 @@ var whole = map[string]string{
 	"ListPrompts":         "goes through the collections of the sandbox that wait",
 	"ListTestClients":     "the same, for a page",
 	"ForgetAccountProofs": "after a verification from the first movement on", "SIMsToVerify": "the test clients that changed, in a verification",
-	"MarkedMovements": "looks for movements without a number", "UnnumberedAdjustments": "the same", "UnnumberedMovements": "the same",
 	"RequeueStuck":       "looks for what nothing else would come to, now and then",
 	"PurgeAccountProofs": "removes what a sandbox that is gone has left", "PurgeNativeTokens": "the same",
 	"PurgeAdjustments": "the same, in batches", "PurgeEventFaults": "the same",

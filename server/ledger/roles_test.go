@@ -155,8 +155,7 @@ var workerStatements = append([]string{
 	"FinishCallback", "GiveBackCallbacks", "LeaseCallbacks", "LockDueCallbacks", "TenantsToCallBack",
 	// verification of the ledger
 	"FinishProof", "FloatMovements", "FloatsToVerify", "ForgetAccountProofs", "KeepAccountProofs", "LeaseProof", "ListAccountProofs",
-	"MarkedMovements", "RenewProofLease", "SIMAdjustments", "SIMsToVerify", "TenantsToVerify", "UnnumberedAdjustments",
-	"UnnumberedMovements", "VerificationTime",
+	"RenewProofLease", "SIMAdjustments", "SIMsToVerify", "TenantsToVerify", "VerificationTime",
 	// retention
 	"AgedTenants", "RemoveAgedEvents", "RemoveAgedFaultActs", "RemoveAgedFaultRequests", "RemoveAgedNativeTokens", "RemoveAgedQuotaUsage",
 	"RemoveAgedRateUsage",

@@ -38,8 +38,8 @@ func BenchmarkTenantScope(b *testing.B) {
 	var tenant int64
 	var key pgtype.UUID
 	err = pool.QueryRow(b.Context(), `insert into transactions (tenant, id, type, status, completed_at, reference, request_hash, order_ref, is_url_protected,
-		store, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, latency_ms, float_currency)
-		select tenant, gen_random_uuid(), 'collection', 'SUCCESS', now(), 'r', '', 'r', false, 's', '', 'e', 'mtn', 'RW', 'RWF', 'm', 1, 0, 1, 0, 0, 'RWF'
+		store, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, latency_ms, float_currency, merchant_number)
+		select tenant, gen_random_uuid(), 'collection', 'SUCCESS', now(), 'r', '', 'r', false, 's', '', 'e', 'mtn', 'RW', 'RWF', 'm', 1, 0, 1, 0, 0, 'RWF', 1
 		from organizations returning tenant, id`).
 		Scan(&tenant, &key)
 	if err != nil {

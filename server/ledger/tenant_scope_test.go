@@ -137,9 +137,9 @@ func TestScopeTakesNoRowsForAnotherTenant(t *testing.T) {
 			operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, latency_ms, float_currency)
 			values (%d, gen_random_uuid(), 'collection', 'PENDING', 'r', '', 'r', false, 's', '', 'e', 'o', 'c', 'c', 'm', 1, 0, 1, 0, 0, 'RWF')`,
 		"insert into quota_usage (tenant, month, used) values (%d, '2026-01-01', 1)",
-		`insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, source)
+		`insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behavior, balance, opening, source)
 			values (%d, gen_random_uuid(), '', '+1', '', '', '', false, '', 0, 0, 'api')`,
-		"insert into adjustments (tenant, sim_id, delta, balance_after) values (%d, gen_random_uuid(), 1, 1)",
+		"insert into adjustments (tenant, sim_id, number, delta, balance_after) values (%d, gen_random_uuid(), 1, 1, 1)",
 		"insert into rate_usage (tenant, second, granted) values (%d, 1, 1)",
 	} {
 		for _, tenant := range []int64{w.Sandbox.Tenant, 0} {
@@ -202,7 +202,7 @@ func TestScopeHidesConfigurationAndSecrets(t *testing.T) {
 		"update sims set msisdn = '+1'",
 		"update sims set source = 'api'",
 		"update sims set opening = 1",
-		"insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening) "+
+		"insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behavior, balance, opening) "+
 			"values (current_tenant(), gen_random_uuid(), '', '+1', '', '', '', false, '', 0, 0)",
 		"update events set attempts = 0",
 		"update events set tenant = tenant",

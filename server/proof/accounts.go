@@ -13,8 +13,6 @@ import (
 type AccountProof struct {
 	Account
 	Opening, Adjustments, Collections, Refunds, Disbursements int64
-	CarriedForward                                            int64 // the balance before the first number
-	Unnumbered                                                bool  // a release that knows no numbers moved it since there are numbers
 	Balance                                                   int64
 	Movements                                                 int64 // the number of the last one
 	VerifiedUpTo                                              int64
@@ -50,19 +48,19 @@ func (b *Books) ListAccounts(
 // lastCurrency comes after every currency.
 const lastCurrency = "~"
 
-// accountProofOf is the proof in a row. What no worker has seen yet is compared with the balance here, unless it is not all in the row.
+// accountProofOf is the proof in a row. What no worker has seen yet is compared with the balance here.
 func accountProofOf(row *sqlc.ListLedgerAccountsRow) AccountProof {
 	p := AccountProof{
 		Account: Account{Currency: payments.Currency(row.Currency), MSISDN: row.MSISDN},
 		Opening: row.Opening, Adjustments: row.Adjustments, Collections: row.Collections, Refunds: row.Refunds, Disbursements: row.Disbursements,
-		CarriedForward: row.CarriedForward, Unnumbered: row.Unnumbered, Balance: row.Balance, Movements: row.Movements,
+		Balance: row.Balance, Movements: row.Movements,
 		VerifiedUpTo: row.VerifiedUpTo, VerifiedAt: row.VerifiedAt,
 	}
 	difference := p.Balance - p.Opening - p.Adjustments - p.Collections - p.Refunds - p.Disbursements
 	switch {
 	case row.BrokenAfter != nil:
 		p.Imbalance = &Imbalance{Amount: row.Imbalance, After: *row.BrokenAfter, Before: orNone(row.BrokenBefore)}
-	case difference != 0 && !p.Unnumbered:
+	case difference != 0:
 		p.Imbalance = &Imbalance{Amount: difference, After: row.VerifiedUpTo}
 	}
 	return p

@@ -78,33 +78,6 @@ func TestAccountsOfTheLedger(t *testing.T) {
 	}
 }
 
-// Without numbers, before an upgrade, there is a balance that the first movement with a number found.
-func TestBalancesFromBeforeNumbers(t *testing.T) {
-	w := newFixture(t)
-	w.Client("alice", alice, 5000)
-	w.Create(w.Collection("former", payments.Success, alice))
-	w.Exec("update transactions set merchant_number = null, sim_number = null")
-	w.Exec("update adjustments set number = null")
-	w.Exec("update floats set movements = 0")
-	w.Exec("update sims set movements = 0")
-	check := func(float proof.AccountProof) {
-		t.Helper()
-		got, balanced := w.accounts(10)
-		if diff := cmp.Diff(float, got[0]); diff != "" || !balanced {
-			t.Errorf("balanced %t (-want +got):\n%s", balanced, diff)
-		}
-	}
-	rwf := proof.Account{Currency: payments.RWF}
-	check(proof.AccountProof{Account: rwf, Opening: 1985, CarriedForward: 1985, Balance: 1985})
-	w.Create(w.Collection("new", payments.Success, alice))
-	check(proof.AccountProof{Account: rwf, Opening: 1985, CarriedForward: 1985, Collections: 985, Balance: 2970, Movements: 1})
-	if diff := cmp.Diff([]string{
-		"1 collection new | testClient:+250788000001 1000 0 | float:RWF 0 985 | commission:RWF 0 15 = 2970",
-	}, w.entryLines(rwf, 10)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 // While money moves, what is told at one moment adds up: each account by itself, and float and test client with each other.
 func TestLedgerIsOneSnapshot(t *testing.T) {
 	w := newFixture(t)

@@ -52,9 +52,6 @@ type chain struct {
 	gaps   int64        // the sum of all
 	lost   bool         // a number is missing or was given twice
 
-	marked      int64 // movements of a release that knows no numbers
-	markedDelta int64
-
 	former *Imbalance // that the last pass found; nil for none
 }
 
@@ -66,37 +63,6 @@ func (c *chain) broken(after, before, gap int64) {
 	if len(c.breaks) < keptBreaks {
 		c.breaks = append(c.breaks, chainBreak{after, before, gap})
 	}
-}
-
-// start begins a chain at the movements that have no number, of before there were numbers.
-func (c *chain) start(kind movementKind, delta int64) {
-	c.balance += delta
-	c.add(kind, delta)
-}
-
-// startAdjusted is start for adjustments, of which the first is the opening.
-func (c *chain) startAdjusted(opening, delta int64) {
-	c.balance += delta
-	c.opened = true
-	c.totals.Opening += opening
-	c.totals.Adjustments += delta - opening
-}
-
-// mark counts movements of a release that knows no numbers.
-func (c *chain) mark(kind movementKind, movements, delta int64) {
-	c.marked, c.markedDelta = c.marked+movements, c.markedDelta+delta
-	c.add(kind, delta)
-}
-
-// markAdjusted is mark for adjustments. If nothing else has opened the balance, the first of them has.
-func (c *chain) markAdjusted(first, movements, delta int64) {
-	if c.opened {
-		first = 0
-	}
-	c.opened = true
-	c.marked, c.markedDelta = c.marked+movements, c.markedDelta+delta
-	c.totals.Opening += first
-	c.totals.Adjustments += delta - first
 }
 
 func (c *chain) add(kind movementKind, delta int64) {
@@ -175,18 +141,16 @@ func (c *chain) end(balance, movements int64) {
 // holds reports whether the chain is unbroken, so that nothing else has to be looked at.
 func (c *chain) holds() bool { return len(c.breaks) == 0 && !c.lost }
 
-// verdict is what is wrong with a chain that was followed from the first movement on; nil if it is balanced. What has no number may have
-// moved the balance between any two that have one, so that then only the sum has to be right.
+// verdict is what is wrong with a chain that was followed from the first movement on; nil if it is balanced.
 func (c *chain) verdict() *Imbalance {
-	unexplained := c.gaps - c.markedDelta
-	if !c.lost && unexplained == 0 && (c.marked > 0 || len(c.breaks) == 0) {
+	if c.holds() {
 		return nil
 	}
 	at := chainBreak{after: c.number}
 	if len(c.breaks) > 0 {
 		at = c.breaks[0]
 	}
-	found := &Imbalance{Amount: unexplained, After: at.after, Before: at.before}
+	found := &Imbalance{Amount: c.gaps, After: at.after, Before: at.before}
 	if found.Amount == 0 {
 		found.Amount = at.gap // a balance on the way is wrong, and the sum is right
 	}

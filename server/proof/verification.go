@@ -14,7 +14,6 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -121,11 +120,6 @@ type verification struct {
 // statements of their own, and only the rest together with the balances.
 func (v *verification) run(ctx context.Context) error {
 	v.floats, v.sims, v.read = map[string]*chain{}, map[[16]byte]*chain{}, map[string]int64{}
-	if v.pass {
-		if err := v.begin(ctx); err != nil {
-			return err
-		}
-	}
 	for {
 		var far bool
 		err := v.inTx(ctx, postgres.Snapshot, func(q *sqlc.Queries) (err error) {
@@ -136,42 +130,6 @@ func (v *verification) run(ctx context.Context) error {
 			return err
 		}
 		if err := v.catchUp(ctx); err != nil {
-			return err
-		}
-	}
-}
-
-// begin starts the chains of a pass with what has no number.
-func (v *verification) begin(ctx context.Context) error {
-	q := v.system()
-	if _, _, err := v.accounts(ctx, q); err != nil {
-		return err
-	}
-	adjusted, err := q.UnnumberedAdjustments(ctx, v.tenant)
-	if err != nil {
-		return err
-	}
-	for _, row := range adjusted {
-		if c := v.chainOf(row.Currency, row.SimID); c != nil && !row.Marked {
-			c.startAdjusted(row.First, row.Delta)
-		}
-	}
-	for after := postgres.UUID(payments.ID{}); ; {
-		began := v.db.Now()
-		share, err := q.UnnumberedMovements(ctx, v.tenant, after, int32(v.batch))
-		if err != nil || len(share) == 0 {
-			return err
-		}
-		for _, row := range share {
-			if c := v.floats[row.Currency]; c != nil {
-				c.start(movementKind(row.Kind), row.Delta)
-			}
-			if c := v.sims[row.SimID.Bytes]; c != nil && row.SimID.Valid {
-				c.start(movementKind(row.Kind), row.SimDelta)
-			}
-		}
-		after = share[0].Last
-		if err := v.rest(ctx, began); err != nil {
 			return err
 		}
 	}
@@ -238,20 +196,13 @@ func (v *verification) compare(ctx context.Context, q *sqlc.Queries) (far bool, 
 			return true, nil
 		}
 	}
-	var currencies []string
 	for _, float := range floats {
-		currencies = append(currencies, float.Currency)
 		if err := v.follow(ctx, q, float.Currency, math.MaxInt64); err != nil {
 			return false, err
 		}
 	}
 	if err := v.followAdjustments(ctx, q); err != nil {
 		return false, err
-	}
-	if v.pass {
-		if err := v.followMarked(ctx, q, currencies); err != nil {
-			return false, err
-		}
 	}
 	for _, float := range floats {
 		v.floats[float.Currency].end(float.Balance, float.Movements)
@@ -318,8 +269,8 @@ func (v *verification) follow(ctx context.Context, q *sqlc.Queries, currency str
 	float := v.floats[currency]
 	for _, row := range rows {
 		float.follow(movement{movementKind(row.Kind), row.Number, row.Delta, row.BalanceAfter})
-		if sim := v.sims[row.SimID.Bytes]; row.SimDelta != 0 && sim != nil && row.SimNumber != nil && row.SimBalanceAfter != nil {
-			sim.take(movement{movementKind(row.Kind), *row.SimNumber, row.SimDelta, *row.SimBalanceAfter})
+		if sim := v.sims[row.SimID.Bytes]; row.SimDelta != 0 && sim != nil && row.SimBalanceAfter != nil {
+			sim.take(movement{movementKind(row.Kind), row.SimNumber, row.SimDelta, *row.SimBalanceAfter})
 		}
 		v.read[currency] = max(v.read[currency], row.Number)
 	}
@@ -349,38 +300,6 @@ func (v *verification) followAdjustments(ctx context.Context, q *sqlc.Queries) e
 		}
 	}
 	return nil
-}
-
-// followMarked counts what a release that knows no numbers has moved.
-func (v *verification) followMarked(ctx context.Context, q *sqlc.Queries, currencies []string) error {
-	moved, err := q.MarkedMovements(ctx, v.tenant, currencies)
-	if err != nil {
-		return err
-	}
-	for _, row := range moved {
-		v.floats[row.Currency].mark(movementKind(row.Kind), row.Movements, row.Delta)
-		if sim := v.sims[row.SimID.Bytes]; sim != nil && row.SimDelta != 0 {
-			sim.mark(movementKind(row.Kind), row.Movements, row.SimDelta)
-		}
-	}
-	adjusted, err := q.UnnumberedAdjustments(ctx, v.tenant)
-	if err != nil {
-		return err
-	}
-	for _, row := range adjusted {
-		if c := v.chainOf(row.Currency, row.SimID); c != nil && row.Marked {
-			c.markAdjusted(row.First, row.Movements, row.Delta)
-		}
-	}
-	return nil
-}
-
-// chainOf is the chain of a float, or of a SIM; nil for one that is not verified.
-func (v *verification) chainOf(currency string, sim pgtype.UUID) *chain {
-	if sim.Valid {
-		return v.sims[sim.Bytes]
-	}
-	return v.floats[currency]
 }
 
 // holds reports whether no chain has a break that the last pass did not find.

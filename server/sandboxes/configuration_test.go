@@ -215,7 +215,7 @@ func TestRowsChangedByHandArePutBack(t *testing.T) {
 		"signing secret":     "update organizations set signing_secret = '\\x00'",
 		"no signing secret":  "update organizations set signing_secret = null",
 		"opening float":      "update floats set opening = 3",
-		"test client":        "update sims set name = 'x', msisdn = '+1', operator = 'x', country = 'x', currency = 'x', blocked = true, behaviour = 'x'",
+		"test client":        "update sims set name = 'x', msisdn = '+1', operator = 'x', country = 'x', currency = 'x', blocked = true, behavior = 'x'",
 		"opening balance":    "update sims set opening = 3",
 		"test client's row":  "with gone as (delete from sims) delete from adjustments where sim_id is not null",
 		"a float's row":      "with gone as (delete from floats) delete from adjustments where currency is not null",
@@ -250,7 +250,7 @@ func (w *fixture) configuration() map[string][]string {
 		"stores":       "select slug from stores where not removed",
 		"keys":         "select hash from api_keys",
 		"floats":       "select tenant, currency, balance, opening from floats",
-		"sims":         "select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening from sims",
+		"sims":         "select tenant, sim_id, name, msisdn, operator, country, currency, blocked, behavior, balance, opening from sims",
 	} {
 		all[what] = read[[]string](w, "select array_agg(x::text order by x::text) from ("+sql+") x")
 	}

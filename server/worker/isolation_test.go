@@ -114,7 +114,7 @@ func poisons(hell *receiverFromHell) map[string]poison {
 			"update organizations set latency_percent = 2147483647, pending_timeout_ms = " + most +
 				", webhook_types = '{x}', monthly_quota = -1, rate_limit = -1 where tenant = $1",
 			"update environments set operator = 'x', country = 'x', currency = 'x', unknown_policy = 'x', commission_bps = -1, absorption_pct = 2147483647, max_amount = -1 where tenant = $1 and operator = 'mtn'",
-			"update sims set operator = 'x', country = 'x', currency = 'x', behaviour = 'x' where tenant = $1",
+			"update sims set operator = 'x', country = 'x', currency = 'x', behavior = 'x' where tenant = $1",
 		}},
 		"keys that are none": {sql: []string{`update api_keys set hash = '\x00' where tenant = $1`,
 			`insert into api_keys (tenant, hash, expires_at) values ($1, sha256('x'), 'infinity')`}},

@@ -17,7 +17,7 @@ type proof struct {
 }
 
 func newProof(account *wire.LedgerAccount) *proof {
-	return &proof{account: account, balance: account.CarriedForward, changed: map[string]int64{}}
+	return &proof{account: account, changed: map[string]int64{}}
 }
 
 func (p *proof) problem(format string, args ...any) {
@@ -38,7 +38,7 @@ func (p *proof) add(e *wire.LedgerEntry) {
 	case e.Number != p.number+1:
 		p.problem("%s between the numbers %d and %d: the balance goes from %d to %d, by %d", missing(p.number+1, e.Number-1), p.number, e.Number,
 			p.balance, before, before-p.balance)
-	case before != p.balance && !p.account.Unnumbered:
+	case before != p.balance:
 		p.problem("the balance differs by %d between the numbers %d and %d: after %d it is %d, %s changes it by %d, and after %d it is %d",
 			before-p.balance, p.number, e.Number, p.number, p.balance, named(e), change, e.Number, e.Balance)
 	}
@@ -71,7 +71,7 @@ func (p *proof) finish() {
 	if p.number != a.Movements {
 		p.problem("%s after the number %d", missing(p.number+1, a.Movements), p.number)
 	}
-	if p.balance != a.Balance && !a.Unnumbered {
+	if p.balance != a.Balance {
 		p.problem("the balance is %d and not %d, as after the number %d: it differs by %d", a.Balance, p.balance, p.number, a.Balance-p.balance)
 	}
 	whole := int64(0)
@@ -82,7 +82,7 @@ func (p *proof) finish() {
 		{"opening", a.Opening}, {"adjustment", a.Adjustments}, {"collection", a.Collections}, {"refund", a.Refunds}, {"disbursement", a.Disbursements},
 	} {
 		whole += sum.said
-		if got := p.changed[sum.name]; got != sum.said && a.CarriedForward == 0 && !a.Unnumbered {
+		if got := p.changed[sum.name]; got != sum.said {
 			p.problem("the entries of type %s change the balance by %d, and the totals say %d", sum.name, got, sum.said)
 		}
 	}

@@ -50,7 +50,7 @@ func refineTestClient(fields map[string]*huma.Schema) {
 	fields["source"].Enum = []any{sandboxes.SourceResource, sandboxes.SourceAPI}
 	fields["state"].Enum = []any{wire.StateActive, wire.StateBlocked}
 	behaviors := []any{payments.Approve, payments.Cancel, payments.WrongPIN, payments.Ignore, payments.Manual}
-	fields["behavior"].Enum, fields["behaviour"].Enum = behaviors, behaviors
+	fields["behavior"].Enum = behaviors
 }
 
 var ListTestClients = Operation{

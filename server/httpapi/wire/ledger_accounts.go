@@ -7,23 +7,21 @@ import (
 
 // LedgerAccount is the proof of one balance. It is exported so that its schema is part of what embeds it.
 type LedgerAccount struct {
-	Account        string           `json:"account" doc:"Its name in double entries: float:RWF or testClient:+250788123456." example:"float:RWF"`
-	Kind           string           `json:"kind" doc:"float: the merchant's balance in a currency. testClient: the balance of a SIM."`
-	Currency       string           `json:"currency"`
-	MSISDN         *string          `json:"msisdn" doc:"Number of the test client; null for a float."`
-	Opening        int64            `json:"opening" doc:"The balance that the account began with."`
-	Adjustments    int64            `json:"adjustments" doc:"By how much the configuration changed the balance since then."`
-	Collections    int64            `json:"collections" doc:"By how much collections changed the balance: up for a float, which gets their netAmount, and down for a test client."`
-	Refunds        int64            `json:"refunds" doc:"By how much refunds changed the balance: down for a float, up for a test client."`
-	Disbursements  int64            `json:"disbursements" doc:"By how much disbursements changed the balance: down for a float, up for a test client."`
-	Balance        int64            `json:"balance" doc:"The sum of opening, adjustments, collections, refunds and disbursements, if the account is balanced."`
-	Movements      int64            `json:"movements" doc:"Number of the last movement. Movements have the numbers 1, 2, 3 and so on."`
-	CarriedForward int64            `json:"carriedForward" doc:"The balance before movement 1: 0, or what came from movements of a release that gave them no numbers."`
-	Unnumbered     bool             `json:"unnumbered" doc:"true: since movement 1, a former release moved the balance, during an upgrade or a rollback, and gave its movements no numbers. No entry tells of them; the sums do."`
-	Balanced       bool             `json:"balanced" doc:"false: see imbalance."`
-	VerifiedUpTo   int64            `json:"verifiedUpTo" doc:"Number of the last movement that a worker verified: none is missing up to it, and each balance is the one before, changed by the movement."`
-	VerifiedAt     *string          `json:"verifiedAt" format:"date-time" doc:"When a worker last verified the account. ISO 8601, UTC; null before the first time."`
-	Imbalance      *LedgerImbalance `json:"imbalance" doc:"What is wrong; null for nothing."`
+	Account       string           `json:"account" doc:"Its name in double entries: float:RWF or testClient:+250788123456." example:"float:RWF"`
+	Kind          string           `json:"kind" doc:"float: the merchant's balance in a currency. testClient: the balance of a SIM."`
+	Currency      string           `json:"currency"`
+	MSISDN        *string          `json:"msisdn" doc:"Number of the test client; null for a float."`
+	Opening       int64            `json:"opening" doc:"The balance that the account began with."`
+	Adjustments   int64            `json:"adjustments" doc:"By how much the configuration changed the balance since then."`
+	Collections   int64            `json:"collections" doc:"By how much collections changed the balance: up for a float, which gets their netAmount, and down for a test client."`
+	Refunds       int64            `json:"refunds" doc:"By how much refunds changed the balance: down for a float, up for a test client."`
+	Disbursements int64            `json:"disbursements" doc:"By how much disbursements changed the balance: down for a float, up for a test client."`
+	Balance       int64            `json:"balance" doc:"The sum of opening, adjustments, collections, refunds and disbursements, if the account is balanced."`
+	Movements     int64            `json:"movements" doc:"Number of the last movement. Movements have the numbers 1, 2, 3 and so on."`
+	Balanced      bool             `json:"balanced" doc:"false: see imbalance."`
+	VerifiedUpTo  int64            `json:"verifiedUpTo" doc:"Number of the last movement that a worker verified: none is missing up to it, and each balance is the one before, changed by the movement."`
+	VerifiedAt    *string          `json:"verifiedAt" format:"date-time" doc:"When a worker last verified the account. ISO 8601, UTC; null before the first time."`
+	Imbalance     *LedgerImbalance `json:"imbalance" doc:"What is wrong; null for nothing."`
 }
 
 // LedgerImbalance says where the movements of an account do not lead to its balance.
@@ -38,8 +36,7 @@ func LedgerAccountOf(p *proof.AccountProof) LedgerAccount {
 	v := LedgerAccount{
 		Account: p.Account.String(), Kind: p.Kind(), Currency: string(p.Currency), MSISDN: optional(p.MSISDN),
 		Opening: p.Opening, Adjustments: p.Adjustments, Collections: p.Collections, Refunds: p.Refunds, Disbursements: p.Disbursements,
-		Balance: p.Balance, Movements: p.Movements, CarriedForward: p.CarriedForward, Unnumbered: p.Unnumbered,
-		Balanced: p.Imbalance == nil, VerifiedUpTo: p.VerifiedUpTo,
+		Balance: p.Balance, Movements: p.Movements, Balanced: p.Imbalance == nil, VerifiedUpTo: p.VerifiedUpTo,
 	}
 	if p.VerifiedAt != nil {
 		v.VerifiedAt = new(payments.FormatTime(*p.VerifiedAt))

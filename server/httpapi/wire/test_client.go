@@ -18,7 +18,6 @@ type TestClient struct {
 	Currency       string `json:"currency" doc:"Currency of the country and of the balance."`
 	State          string `json:"state" doc:"A blocked SIM can neither pay nor be paid."`
 	Behavior       string `json:"behavior" doc:"What its holder does when asked to confirm a payment."`
-	FormerBehavior string `json:"behaviour" deprecated:"true" doc:"The same as behavior, under its former name."`
 	Balance        int64  `json:"balance" doc:"Current balance, in whole units of the currency."`
 	PendingPrompts int64  `json:"pendingPrompts" doc:"Payments that wait for its holder's answer."`
 }
@@ -34,7 +33,7 @@ func TestClientOf(c *ledger.TestClient) TestClient {
 	v := TestClient{
 		MSISDN: c.MSISDN, Name: c.Name, Source: c.Source, Operator: string(c.Operator), Country: string(c.Country),
 		Currency: string(c.Currency()),
-		State:    StateActive, Behavior: string(c.Behavior), FormerBehavior: string(c.Behavior), Balance: c.Balance,
+		State:    StateActive, Behavior: string(c.Behavior), Balance: c.Balance,
 		PendingPrompts: int64(c.Prompts),
 	}
 	if c.Blocked {

@@ -348,7 +348,7 @@ create table sims (
   country    text not null,
   currency   text not null,
   blocked    boolean not null,
-  behaviour  text not null,
+  behavior  text not null,
   balance    bigint not null check (balance >= 0),
   movements  bigint not null default 0, -- the number of its last movement
   opening    bigint not null,
@@ -380,7 +380,7 @@ create table adjustments (
   adjustment_id uuid not null default gen_random_uuid(),
   currency      text, -- of a float
   sim_id        uuid, -- of a SIM
-  number        bigint default 0, -- null: from before there were numbers; 0: of a release that knows none
+  number        bigint not null check (number > 0),
   delta         bigint not null,
   balance_after bigint not null,
   created_at    timestamptz not null default now(),
@@ -403,10 +403,8 @@ create table transactions (
   sim_delta              bigint not null default 0,
   merchant_balance_after bigint,
   sim_balance_after      bigint,
-  -- The numbers of the movements. Null: from before there were numbers. 0: it moved nothing, or a release
-  -- that knows no numbers moved it. Both are null, or neither.
-  merchant_number        bigint default 0,
-  sim_number             bigint default 0,
+  merchant_number        bigint not null default 0, -- of the movement of the float; 0: it moved nothing
+  sim_number             bigint not null default 0, -- of the movement of the SIM; 0: it moved nothing
   created_at             timestamptz not null default now(),
   completed_at           timestamptz,
   -- When a pending transaction needs attention: to settle, to expire, or what passthrough says.
@@ -461,6 +459,8 @@ create table transactions (
   check ((status = 'PENDING') = (completed_at is null)),
   check (status = 'PENDING' or due_at is null),
   check (status = 'SUCCESS' or (merchant_delta = 0 and sim_delta = 0)),
+  constraint transactions_merchant_number check (status <> 'SUCCESS' or merchant_number > 0),
+  constraint transactions_sim_number check (sim_delta = 0 or sim_number > 0),
   constraint transactions_forward check (passthrough = (forward_fence is not null))
 ) with (fillfactor = 90);
 create index transactions_order on transactions (tenant, order_ref, id);
@@ -475,9 +475,9 @@ create index transactions_forward_due on transactions (tenant, due_at)
   where status = 'PENDING' and passthrough;
 -- The movements of a float in the order of their numbers. What moves a SIM moves a float too.
 create index transactions_movements on transactions (tenant, float_currency, merchant_number)
-  where merchant_number is not null and status = 'SUCCESS';
+  where status = 'SUCCESS';
 create index transactions_sim_movements on transactions (tenant, sim_id, sim_number)
-  where sim_number is not null and sim_delta <> 0;
+  where sim_delta <> 0;
 -- A reference belongs to one transaction of the tenant. Read through transactions_by_reference, as
 -- sims_number.
 create unique index transactions_reference on transactions
@@ -498,19 +498,6 @@ create view listed_transactions as
   select tenant, id, status, type, operator, country, store, msisdn, created_at
   from transactions
   where tenant = current_tenant();
-
--- A collection that was pending before there were numbers, and is settled by a release that knows none.
--- Whatever moves from now on is not null, so that what is null never changes any more.
--- +goose StatementBegin
-create function note_movement_without_number() returns trigger language plpgsql as $$
-begin
-  update transactions set merchant_number = 0, sim_number = 0 where tenant = new.tenant and id = new.id;
-  return null;
-end $$;
--- +goose StatementEnd
-create trigger movement_without_number after update of status on transactions
-  for each row when (new.status = 'SUCCESS' and new.merchant_number is null)
-  execute function note_movement_without_number();
 
 -- Transactions created in a calendar month (UTC), for sandboxes with a quota only.
 create table quota_usage (
@@ -998,10 +985,10 @@ begin
   insert into floats (tenant, currency, balance, opening, movements)
     select present, f.currency, f.opening, f.opening, 1
     from floats f where f.tenant = former;
-  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour,
+  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behavior,
       balance, opening, movements)
     select present, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked,
-      s.behaviour, s.opening, s.opening, 1
+      s.behavior, s.opening, s.opening, 1
     from sims s where s.tenant = former and s.source = 'resource';
   insert into adjustments (tenant, currency, delta, balance_after, number)
     select present, f.currency, f.balance, f.balance, 1
@@ -1255,9 +1242,9 @@ grant select, insert, update (used) on quota_usage to cauri_tenant;
 grant select, insert, update (granted), delete on rate_usage to cauri_tenant;
 grant select on requests to cauri_tenant;
 grant select,
-    insert (balance, behaviour, blocked, country, currency, movements, msisdn, name, opening, operator,
+    insert (balance, behavior, blocked, country, currency, movements, msisdn, name, opening, operator,
     sim_id, source, tenant),
-    update (balance, behaviour, blocked, changed_at, movements, name),
+    update (balance, behavior, blocked, changed_at, movements, name),
     delete
   on sims to cauri_tenant;
 grant select (balance, blocked, country, currency, movements, msisdn, number_key, operator, sim_id),
@@ -1297,7 +1284,8 @@ grant select,
     delete
   on account_proofs to cauri_worker;
 grant select, insert, update (changed_at), delete on activity to cauri_worker;
-grant select, delete on adjustments to cauri_worker;
+grant select (adjustment_id, balance_after, currency, delta, number, sim_id, tenant), delete
+  on adjustments to cauri_worker;
 grant select (tenant), delete on api_keys to cauri_worker;
 grant select (attempt, id, tenant),
     insert (attempt, duration_ms, error, faults, id, response_body, response_status, started_at, tenant),
@@ -1450,7 +1438,7 @@ grant select (purged_at, resource_uid, tenant),
   on retired_tenants to cauri_controller;
 grant select,
     insert,
-    update (balance, behaviour, blocked, changed_at, country, currency, generation, movements, msisdn, name,
+    update (balance, behavior, blocked, changed_at, country, currency, generation, movements, msisdn, name,
     opening, operator),
     delete
   on sims to cauri_controller;

@@ -35,13 +35,13 @@ select sim_id, name, source from sims where tenant = sqlc.arg(tenant) and msisdn
 
 -- name: InsertSIM :exec
 -- As SetFloat, a new one is no change.
-insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, movements, changed_at, source)
-values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(generation), sqlc.arg(name), sqlc.arg(msisdn), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(blocked), sqlc.arg(behaviour), sqlc.arg(balance), sqlc.arg(balance), 1, to_timestamp(0), 'resource');
+insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behavior, balance, opening, movements, changed_at, source)
+values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(generation), sqlc.arg(name), sqlc.arg(msisdn), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(blocked), sqlc.arg(behavior), sqlc.arg(balance), sqlc.arg(balance), 1, to_timestamp(0), 'resource');
 
 -- name: UpdateSIM :execrows
 -- As TakeGeneration.
 update sims set generation = sqlc.arg(generation), name = sqlc.arg(name), msisdn = sqlc.arg(msisdn), operator = sqlc.arg(operator), country = sqlc.arg(country), currency = sqlc.arg(currency),
-  blocked = sqlc.arg(blocked), behaviour = sqlc.arg(behaviour), balance = sqlc.arg(balance), opening = sqlc.arg(opening), movements = sqlc.arg(movements), changed_at = now()
+  blocked = sqlc.arg(blocked), behavior = sqlc.arg(behavior), balance = sqlc.arg(balance), opening = sqlc.arg(opening), movements = sqlc.arg(movements), changed_at = now()
 where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id) and (generation <= sqlc.arg(generation) or generation = sqlc.arg(rolled_back));
 
 -- name: InsertSIMAdjustment :exec

@@ -12,7 +12,7 @@ where o.retained_at is null;
 
 -- name: SIMFingerprints :many
 -- The same as TestClientConfig.fingerprint. No resource stands behind a SIM that was made through the API.
-select s.sim_id, md5(concat_ws('|', o.resource_uid, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.opening))::text
+select s.sim_id, md5(concat_ws('|', o.resource_uid, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.opening))::text
   as fingerprint
 from sims s join organizations o using (tenant) where o.retained_at is null and s.source = 'resource';
 

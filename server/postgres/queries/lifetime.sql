@@ -24,8 +24,8 @@ update operator_credentials set tenant = sqlc.arg(tenant) where tenant = sqlc.ar
 -- Copied, and not moved: payments of the old tenant that are being booked hold locks on these rows, and nobody waits for them. Those that
 -- were made through the API stay behind.
 with opened as (
-  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, movements)
-  select sqlc.arg(tenant)::bigint, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.opening,
+  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behavior, balance, opening, movements)
+  select sqlc.arg(tenant)::bigint, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.opening,
     s.opening, 1
   from sims s where s.tenant = sqlc.arg(former) and s.source = 'resource'
   returning sim_id, balance

@@ -1,6 +1,6 @@
 -- The proof of the ledger: every balance follows from its movements, in the order of their numbers.
 --
--- The verification only reads, and locks nothing but its own rows. What has a number never changes any more, nor does what is null there.
+-- The verification only reads, and locks nothing but its own rows. What has a number never changes any more.
 
 -- name: TenantsToVerify :many
 -- The sandboxes in which something happened since their verification, those whose next pass is due, and those that were never verified. In
@@ -78,13 +78,13 @@ order by s.sim_id;
 
 -- name: FloatMovements :many
 -- Those with numbers in a range, with what they moved on a SIM.
-select t.merchant_number::bigint as number, t.merchant_delta as delta, coalesce(t.merchant_balance_after, 0)::bigint as balance_after, t.type::text as kind,
+select t.merchant_number as number, t.merchant_delta as delta, coalesce(t.merchant_balance_after, 0)::bigint as balance_after, t.type::text as kind,
   t.sim_id, t.sim_number, t.sim_delta, t.sim_balance_after
 from transactions t
 where t.tenant = sqlc.arg(tenant) and t.float_currency = sqlc.arg(currency) and t.status = 'SUCCESS'
   and t.merchant_number > sqlc.arg(after)::bigint and t.merchant_number <= sqlc.arg(up_to)::bigint
 union all
-select a.number::bigint, a.delta, a.balance_after, 'adjustment', null::uuid, null::bigint, 0::bigint, null::bigint
+select a.number, a.delta, a.balance_after, 'adjustment', null::uuid, 0::bigint, 0::bigint, null::bigint
 from adjustments a
 where a.tenant = sqlc.arg(tenant) and a.currency = sqlc.arg(currency)
   and a.number > sqlc.arg(after)::bigint and a.number <= sqlc.arg(up_to)::bigint
@@ -92,44 +92,10 @@ order by 1;
 
 -- name: SIMAdjustments :many
 -- Those with numbers above the ones that are given for each SIM.
-select a.sim_id, a.number::bigint as number, a.delta, a.balance_after
+select a.sim_id, a.number, a.delta, a.balance_after
 from (select unnest(sqlc.arg(sim_ids)::uuid[]) as sim_id, unnest(sqlc.arg(after)::bigint[]) as after) given
 join adjustments a on a.tenant = sqlc.arg(tenant) and a.sim_id = given.sim_id and a.number > given.after
 order by a.sim_id, a.number;
-
--- name: UnnumberedMovements :many
--- What a share of the transactions moved before there were numbers, by account and type, with the last id of the share in each row. No row:
--- there are no more transactions.
-with share as materialized (
-  select t.id, t.type, t.status, t.float_currency, t.merchant_number, t.merchant_delta, t.sim_id, t.sim_delta from transactions t
-  where t.tenant = sqlc.arg(tenant) and t.id > sqlc.arg(after) order by t.id limit sqlc.arg(batch)::integer
-), last as (
-  select share.id from share order by share.id desc limit 1
-), moved as (
-  select share.float_currency, share.type::text as kind, share.sim_id, sum(share.merchant_delta)::bigint as delta,
-    sum(share.sim_delta)::bigint as sim_delta
-  from share where share.status = 'SUCCESS' and share.merchant_number is null
-  group by share.float_currency, share.type, share.sim_id
-)
-select last.id as last, coalesce(moved.float_currency, '')::text as currency, coalesce(moved.kind, '')::text as kind, moved.sim_id,
-  coalesce(moved.delta, 0)::bigint as delta, coalesce(moved.sim_delta, 0)::bigint as sim_delta
-from last left join moved on true;
-
--- name: MarkedMovements :many
--- What a release that knows no numbers has moved since there are numbers.
-select t.float_currency as currency, t.type::text as kind, t.sim_id, count(*) as movements, sum(t.merchant_delta)::bigint as delta,
-  sum(t.sim_delta)::bigint as sim_delta
-from transactions t
-where t.tenant = sqlc.arg(tenant) and t.float_currency = any(sqlc.arg(currencies)::text[]) and t.status = 'SUCCESS' and t.merchant_number = 0
-group by t.float_currency, t.type, t.sim_id;
-
--- name: UnnumberedAdjustments :many
--- Those from before there were numbers, and those of a release that knows none, which are marked.
-select coalesce(a.currency, '')::text as currency, a.sim_id, (a.number is not null)::boolean as marked, count(*) as movements,
-  sum(a.delta)::bigint as delta, ((array_agg(a.delta order by a.created_at))[1])::bigint as first
-from adjustments a
-where a.tenant = sqlc.arg(tenant) and (a.number is null or a.number = 0)
-group by a.currency, a.sim_id, a.number is not null;
 
 -- name: VerificationTime :one
 -- The moment of the snapshot.

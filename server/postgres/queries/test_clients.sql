@@ -9,15 +9,15 @@ select o.version from held, organizations o where o.tenant = sqlc.arg(tenant)::b
 select count(*) as all, count(*) filter (where source = 'api') as by_api from sims where tenant = sqlc.arg(tenant);
 
 -- name: CreateTestClient :exec
-insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, movements, source)
+insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behavior, balance, opening, movements, source)
 values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(name), sqlc.arg(msisdn), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency),
-  sqlc.arg(blocked), sqlc.arg(behaviour), sqlc.arg(balance), sqlc.arg(balance), 1, 'api');
+  sqlc.arg(blocked), sqlc.arg(behavior), sqlc.arg(balance), sqlc.arg(balance), 1, 'api');
 
 -- name: LockTestClient :one
 select * from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn) for update;
 
 -- name: ChangeTestClient :exec
-update sims set name = sqlc.arg(name), blocked = sqlc.arg(blocked), behaviour = sqlc.arg(behaviour), balance = sqlc.arg(balance),
+update sims set name = sqlc.arg(name), blocked = sqlc.arg(blocked), behavior = sqlc.arg(behavior), balance = sqlc.arg(balance),
   movements = sqlc.arg(movements), changed_at = now()
 where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id) and source = 'api';
 

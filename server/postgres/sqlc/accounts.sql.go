@@ -106,7 +106,7 @@ func (q *Queries) HoldTenantOfSIM(ctx context.Context, simID pgtype.UUID) error 
 }
 
 const insertSIM = `-- name: InsertSIM :exec
-insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, movements, changed_at, source)
+insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behavior, balance, opening, movements, changed_at, source)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, 1, to_timestamp(0), 'resource')
 `
 
@@ -120,7 +120,7 @@ type InsertSIMParams struct {
 	Country    string      `db:"country"`
 	Currency   string      `db:"currency"`
 	Blocked    bool        `db:"blocked"`
-	Behavior   string      `db:"behaviour"`
+	Behavior   string      `db:"behavior"`
 	Balance    int64       `db:"balance"`
 }
 
@@ -200,7 +200,7 @@ func (q *Queries) ListFloats(ctx context.Context, tenant int64) ([]Float, error)
 }
 
 const lockSIM = `-- name: LockSIM :one
-select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behaviour, balance, movements, opening, changed_at, generation from sims where tenant = $1 and sim_id = $2 for update
+select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behavior, balance, movements, opening, changed_at, generation from sims where tenant = $1 and sim_id = $2 for update
 `
 
 func (q *Queries) LockSIM(ctx context.Context, tenant int64, simID pgtype.UUID) (Sim, error) {
@@ -280,7 +280,7 @@ func (q *Queries) TenantOf(ctx context.Context, resourceUid pgtype.UUID) (int64,
 
 const updateSIM = `-- name: UpdateSIM :execrows
 update sims set generation = $1, name = $2, msisdn = $3, operator = $4, country = $5, currency = $6,
-  blocked = $7, behaviour = $8, balance = $9, opening = $10, movements = $11, changed_at = now()
+  blocked = $7, behavior = $8, balance = $9, opening = $10, movements = $11, changed_at = now()
 where tenant = $12 and sim_id = $13 and (generation <= $1 or generation = $14)
 `
 
@@ -292,7 +292,7 @@ type UpdateSIMParams struct {
 	Country    string      `db:"country"`
 	Currency   string      `db:"currency"`
 	Blocked    bool        `db:"blocked"`
-	Behavior   string      `db:"behaviour"`
+	Behavior   string      `db:"behavior"`
 	Balance    int64       `db:"balance"`
 	Opening    int64       `db:"opening"`
 	Movements  int64       `db:"movements"`

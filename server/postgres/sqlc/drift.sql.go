@@ -80,7 +80,7 @@ func (q *Queries) FindOrganization(ctx context.Context, resourceUid pgtype.UUID)
 }
 
 const findRegisteredSIM = `-- name: FindRegisteredSIM :one
-select s.tenant, s.sim_id, s.name, s.source, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.movements, s.opening, s.changed_at, s.generation from sims s join organizations o using (tenant)
+select s.tenant, s.sim_id, s.name, s.source, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.balance, s.movements, s.opening, s.changed_at, s.generation from sims s join organizations o using (tenant)
 where o.resource_uid = $1 and o.retained_at is null and s.sim_id = $2
 `
 
@@ -121,7 +121,7 @@ func (q *Queries) NoteFingerprint(ctx context.Context, tenant int64) error {
 }
 
 const sIMFingerprints = `-- name: SIMFingerprints :many
-select s.sim_id, md5(concat_ws('|', o.resource_uid, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.opening))::text
+select s.sim_id, md5(concat_ws('|', o.resource_uid, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.opening))::text
   as fingerprint
 from sims s join organizations o using (tenant) where o.retained_at is null and s.source = 'resource'
 `

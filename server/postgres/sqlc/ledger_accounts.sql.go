@@ -23,38 +23,17 @@ with page as (
   order by msisdn, currency limit $2
 ), proved as materialized (
   -- Under row level security, no index is read by a condition with coalesce. So it stands here.
-  select page.msisdn, page.currency, page.account, page.sim_id, page.balance, page.movements, coalesce(p.verified_up_to, 0) as verified_up_to, p.verified_at, p.opening, coalesce(p.adjustments, 0) as adjustments,
+  select page.msisdn, page.currency, page.account, page.sim_id, page.balance, page.movements, coalesce(p.verified_up_to, 0) as verified_up_to, p.verified_at, coalesce(p.opening, 0) as opening, coalesce(p.adjustments, 0) as adjustments,
     coalesce(p.collections, 0) as collections, coalesce(p.refunds, 0) as refunds, coalesce(p.disbursements, 0) as disbursements,
     coalesce(p.imbalance, 0) as imbalance, p.broken_after, p.broken_before
   from page left join account_proofs p on p.tenant = $1 and p.account = page.account
 )
 select a.msisdn, a.currency, a.balance, a.movements, a.verified_up_to, a.verified_at,
-  (coalesce(a.opening, begun.balance, a.balance) + moved.opening)::bigint as opening, (a.adjustments + moved.adjustments)::bigint as adjustments,
+  (a.opening + moved.opening)::bigint as opening, (a.adjustments + moved.adjustments)::bigint as adjustments,
   (a.collections + moved.collections)::bigint as collections, (a.refunds + moved.refunds)::bigint as refunds,
-  (a.disbursements + moved.disbursements)::bigint as disbursements, coalesce(begun.balance, a.balance)::bigint as carried_forward,
-  a.imbalance, a.broken_after, a.broken_before,
-  (exists (select from transactions t where a.sim_id is null and t.tenant = $1 and t.float_currency = a.currency
-      and t.merchant_number = 0 and t.status = 'SUCCESS')
-    or exists (select from transactions t where t.tenant = $1 and t.sim_id = a.sim_id and t.sim_number = 0
-      and t.sim_delta <> 0))::boolean as unnumbered,
+  (a.disbursements + moved.disbursements)::bigint as disbursements, a.imbalance, a.broken_after, a.broken_before,
   coalesce((select l.broken from ledger_proofs l where l.tenant = $1), 0)::integer as broken
 from proved a
-left join lateral (
-  select b.balance from (
-    (select t.merchant_number as number, t.merchant_balance_after - t.merchant_delta as balance from transactions t
-     where a.sim_id is null and t.tenant = $1 and t.float_currency = a.currency and t.merchant_number > 0
-       and t.status = 'SUCCESS' order by t.merchant_number limit 1)
-    union all
-    (select t.sim_number, t.sim_balance_after - t.sim_delta from transactions t
-     where t.tenant = $1 and t.sim_id = a.sim_id and t.sim_number > 0 and t.sim_delta <> 0 order by t.sim_number limit 1)
-    union all
-    (select j.number, j.balance_after - j.delta from adjustments j
-     where a.sim_id is null and j.tenant = $1 and j.currency = a.currency and j.number > 0 order by j.number limit 1)
-    union all
-    (select j.number, j.balance_after - j.delta from adjustments j
-     where j.tenant = $1 and j.sim_id = a.sim_id and j.number > 0 order by j.number limit 1)
-  ) b order by b.number limit 1
-) begun on true
 cross join lateral (
   select coalesce(sum(m.delta) filter (where m.kind = 'opening'), 0) as opening,
     coalesce(sum(m.delta) filter (where m.kind = 'adjustment'), 0) as adjustments,
@@ -80,28 +59,25 @@ order by a.msisdn, a.currency
 `
 
 type ListLedgerAccountsRow struct {
-	MSISDN         string     `db:"msisdn"`
-	Currency       string     `db:"currency"`
-	Balance        int64      `db:"balance"`
-	Movements      int64      `db:"movements"`
-	VerifiedUpTo   int64      `db:"verified_up_to"`
-	VerifiedAt     *time.Time `db:"verified_at"`
-	Opening        int64      `db:"opening"`
-	Adjustments    int64      `db:"adjustments"`
-	Collections    int64      `db:"collections"`
-	Refunds        int64      `db:"refunds"`
-	Disbursements  int64      `db:"disbursements"`
-	CarriedForward int64      `db:"carried_forward"`
-	Imbalance      int64      `db:"imbalance"`
-	BrokenAfter    *int64     `db:"broken_after"`
-	BrokenBefore   *int64     `db:"broken_before"`
-	Unnumbered     bool       `db:"unnumbered"`
-	Broken         int32      `db:"broken"`
+	MSISDN        string     `db:"msisdn"`
+	Currency      string     `db:"currency"`
+	Balance       int64      `db:"balance"`
+	Movements     int64      `db:"movements"`
+	VerifiedUpTo  int64      `db:"verified_up_to"`
+	VerifiedAt    *time.Time `db:"verified_at"`
+	Opening       int64      `db:"opening"`
+	Adjustments   int64      `db:"adjustments"`
+	Collections   int64      `db:"collections"`
+	Refunds       int64      `db:"refunds"`
+	Disbursements int64      `db:"disbursements"`
+	Imbalance     int64      `db:"imbalance"`
+	BrokenAfter   *int64     `db:"broken_after"`
+	BrokenBefore  *int64     `db:"broken_before"`
+	Broken        int32      `db:"broken"`
 }
 
 // The balances with their proofs, as the API tells them: in the tenant scope.
-// In one snapshot: what a worker verified, and the movements since then, which are few. An account that no worker has come by begins with
-// its balance before the first number. unnumbered: a release that knows no numbers moved it since there are numbers, so that only a worker can tell.
+// In one snapshot: what a worker verified, and the movements since then, which are few.
 func (q *Queries) ListLedgerAccounts(ctx context.Context, tenant int64, most int32, afterCurrency string, afterMsisdn string) ([]ListLedgerAccountsRow, error) {
 	rows, err := q.db.Query(ctx, listLedgerAccounts,
 		tenant,
@@ -128,11 +104,9 @@ func (q *Queries) ListLedgerAccounts(ctx context.Context, tenant int64, most int
 			&i.Collections,
 			&i.Refunds,
 			&i.Disbursements,
-			&i.CarriedForward,
 			&i.Imbalance,
 			&i.BrokenAfter,
 			&i.BrokenBefore,
-			&i.Unnumbered,
 			&i.Broken,
 		); err != nil {
 			return nil, err

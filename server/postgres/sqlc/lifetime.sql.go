@@ -33,8 +33,8 @@ func (q *Queries) AdvanceCount(ctx context.Context, upto pgtype.UUID, tenant int
 
 const copySIMs = `-- name: CopySIMs :exec
 with opened as (
-  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, movements)
-  select $1::bigint, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.opening,
+  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behavior, balance, opening, movements)
+  select $1::bigint, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.opening,
     s.opening, 1
   from sims s where s.tenant = $2 and s.source = 'resource'
   returning sim_id, balance

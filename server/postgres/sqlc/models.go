@@ -226,7 +226,7 @@ type Sim struct {
 	Country    string      `db:"country"`
 	Currency   string      `db:"currency"`
 	Blocked    bool        `db:"blocked"`
-	Behavior   string      `db:"behaviour"`
+	Behavior   string      `db:"behavior"`
 	Balance    int64       `db:"balance"`
 	Movements  int64       `db:"movements"`
 	Opening    int64       `db:"opening"`
@@ -251,8 +251,8 @@ type Transaction struct {
 	SimDelta             int64           `db:"sim_delta"`
 	MerchantBalanceAfter *int64          `db:"merchant_balance_after"`
 	SimBalanceAfter      *int64          `db:"sim_balance_after"`
-	MerchantNumber       *int64          `db:"merchant_number"`
-	SimNumber            *int64          `db:"sim_number"`
+	MerchantNumber       int64           `db:"merchant_number"`
+	SimNumber            int64           `db:"sim_number"`
 	CreatedAt            time.Time       `db:"created_at"`
 	CompletedAt          *time.Time      `db:"completed_at"`
 	DueAt                *time.Time      `db:"due_at"`

@@ -258,8 +258,8 @@ type BookRefundRow struct {
 	SimDelta             int64           `db:"sim_delta"`
 	MerchantBalanceAfter *int64          `db:"merchant_balance_after"`
 	SimBalanceAfter      *int64          `db:"sim_balance_after"`
-	MerchantNumber       *int64          `db:"merchant_number"`
-	SimNumber            *int64          `db:"sim_number"`
+	MerchantNumber       int64           `db:"merchant_number"`
+	SimNumber            int64           `db:"sim_number"`
 	CreatedAt            time.Time       `db:"created_at"`
 	CompletedAt          *time.Time      `db:"completed_at"`
 	DueAt                *time.Time      `db:"due_at"`

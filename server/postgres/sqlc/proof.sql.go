@@ -137,13 +137,13 @@ func (q *Queries) FinishProof(ctx context.Context, arg FinishProofParams) (Finis
 }
 
 const floatMovements = `-- name: FloatMovements :many
-select t.merchant_number::bigint as number, t.merchant_delta as delta, coalesce(t.merchant_balance_after, 0)::bigint as balance_after, t.type::text as kind,
+select t.merchant_number as number, t.merchant_delta as delta, coalesce(t.merchant_balance_after, 0)::bigint as balance_after, t.type::text as kind,
   t.sim_id, t.sim_number, t.sim_delta, t.sim_balance_after
 from transactions t
 where t.tenant = $1 and t.float_currency = $2 and t.status = 'SUCCESS'
   and t.merchant_number > $3::bigint and t.merchant_number <= $4::bigint
 union all
-select a.number::bigint, a.delta, a.balance_after, 'adjustment', null::uuid, null::bigint, 0::bigint, null::bigint
+select a.number, a.delta, a.balance_after, 'adjustment', null::uuid, 0::bigint, 0::bigint, null::bigint
 from adjustments a
 where a.tenant = $1 and a.currency = $2
   and a.number > $3::bigint and a.number <= $4::bigint
@@ -156,7 +156,7 @@ type FloatMovementsRow struct {
 	BalanceAfter    int64       `db:"balance_after"`
 	Kind            string      `db:"kind"`
 	SimID           pgtype.UUID `db:"sim_id"`
-	SimNumber       *int64      `db:"sim_number"`
+	SimNumber       int64       `db:"sim_number"`
 	SimDelta        int64       `db:"sim_delta"`
 	SimBalanceAfter *int64      `db:"sim_balance_after"`
 }
@@ -365,51 +365,6 @@ func (q *Queries) ListAccountProofs(ctx context.Context, tenant int64, accounts 
 	return items, nil
 }
 
-const markedMovements = `-- name: MarkedMovements :many
-select t.float_currency as currency, t.type::text as kind, t.sim_id, count(*) as movements, sum(t.merchant_delta)::bigint as delta,
-  sum(t.sim_delta)::bigint as sim_delta
-from transactions t
-where t.tenant = $1 and t.float_currency = any($2::text[]) and t.status = 'SUCCESS' and t.merchant_number = 0
-group by t.float_currency, t.type, t.sim_id
-`
-
-type MarkedMovementsRow struct {
-	Currency  string      `db:"currency"`
-	Kind      string      `db:"kind"`
-	SimID     pgtype.UUID `db:"sim_id"`
-	Movements int64       `db:"movements"`
-	Delta     int64       `db:"delta"`
-	SimDelta  int64       `db:"sim_delta"`
-}
-
-// What a release that knows no numbers has moved since there are numbers.
-func (q *Queries) MarkedMovements(ctx context.Context, tenant int64, currencies []string) ([]MarkedMovementsRow, error) {
-	rows, err := q.db.Query(ctx, markedMovements, tenant, currencies)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []MarkedMovementsRow
-	for rows.Next() {
-		var i MarkedMovementsRow
-		if err := rows.Scan(
-			&i.Currency,
-			&i.Kind,
-			&i.SimID,
-			&i.Movements,
-			&i.Delta,
-			&i.SimDelta,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const passedSince = `-- name: PassedSince :one
 select coalesce(p.passed_at >= $1::timestamptz, false)::boolean from ledger_proofs p where p.tenant = $2
 `
@@ -459,7 +414,7 @@ func (q *Queries) RenewProofLease(ctx context.Context, leaseMs float64, tenant i
 }
 
 const sIMAdjustments = `-- name: SIMAdjustments :many
-select a.sim_id, a.number::bigint as number, a.delta, a.balance_after
+select a.sim_id, a.number, a.delta, a.balance_after
 from (select unnest($1::uuid[]) as sim_id, unnest($2::bigint[]) as after) given
 join adjustments a on a.tenant = $3 and a.sim_id = given.sim_id and a.number > given.after
 order by a.sim_id, a.number
@@ -554,7 +509,7 @@ type TenantsToVerifyRow struct {
 
 // The proof of the ledger: every balance follows from its movements, in the order of their numbers.
 //
-// The verification only reads, and locks nothing but its own rows. What has a number never changes any more, nor does what is null there.
+// The verification only reads, and locks nothing but its own rows. What has a number never changes any more.
 // The sandboxes in which something happened since their verification, those whose next pass is due, and those that were never verified. In
 // random order, so that workers share them.
 func (q *Queries) TenantsToVerify(ctx context.Context, pauseMs float64, batch int32) ([]TenantsToVerifyRow, error) {
@@ -567,106 +522,6 @@ func (q *Queries) TenantsToVerify(ctx context.Context, pauseMs float64, batch in
 	for rows.Next() {
 		var i TenantsToVerifyRow
 		if err := rows.Scan(&i.Tenant, &i.SweepFailed); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const unnumberedAdjustments = `-- name: UnnumberedAdjustments :many
-select coalesce(a.currency, '')::text as currency, a.sim_id, (a.number is not null)::boolean as marked, count(*) as movements,
-  sum(a.delta)::bigint as delta, ((array_agg(a.delta order by a.created_at))[1])::bigint as first
-from adjustments a
-where a.tenant = $1 and (a.number is null or a.number = 0)
-group by a.currency, a.sim_id, a.number is not null
-`
-
-type UnnumberedAdjustmentsRow struct {
-	Currency  string      `db:"currency"`
-	SimID     pgtype.UUID `db:"sim_id"`
-	Marked    bool        `db:"marked"`
-	Movements int64       `db:"movements"`
-	Delta     int64       `db:"delta"`
-	First     int64       `db:"first"`
-}
-
-// Those from before there were numbers, and those of a release that knows none, which are marked.
-func (q *Queries) UnnumberedAdjustments(ctx context.Context, tenant int64) ([]UnnumberedAdjustmentsRow, error) {
-	rows, err := q.db.Query(ctx, unnumberedAdjustments, tenant)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []UnnumberedAdjustmentsRow
-	for rows.Next() {
-		var i UnnumberedAdjustmentsRow
-		if err := rows.Scan(
-			&i.Currency,
-			&i.SimID,
-			&i.Marked,
-			&i.Movements,
-			&i.Delta,
-			&i.First,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const unnumberedMovements = `-- name: UnnumberedMovements :many
-with share as materialized (
-  select t.id, t.type, t.status, t.float_currency, t.merchant_number, t.merchant_delta, t.sim_id, t.sim_delta from transactions t
-  where t.tenant = $1 and t.id > $2 order by t.id limit $3::integer
-), last as (
-  select share.id from share order by share.id desc limit 1
-), moved as (
-  select share.float_currency, share.type::text as kind, share.sim_id, sum(share.merchant_delta)::bigint as delta,
-    sum(share.sim_delta)::bigint as sim_delta
-  from share where share.status = 'SUCCESS' and share.merchant_number is null
-  group by share.float_currency, share.type, share.sim_id
-)
-select last.id as last, coalesce(moved.float_currency, '')::text as currency, coalesce(moved.kind, '')::text as kind, moved.sim_id,
-  coalesce(moved.delta, 0)::bigint as delta, coalesce(moved.sim_delta, 0)::bigint as sim_delta
-from last left join moved on true
-`
-
-type UnnumberedMovementsRow struct {
-	Last     pgtype.UUID `db:"last"`
-	Currency string      `db:"currency"`
-	Kind     string      `db:"kind"`
-	SimID    pgtype.UUID `db:"sim_id"`
-	Delta    int64       `db:"delta"`
-	SimDelta int64       `db:"sim_delta"`
-}
-
-// What a share of the transactions moved before there were numbers, by account and type, with the last id of the share in each row. No row:
-// there are no more transactions.
-func (q *Queries) UnnumberedMovements(ctx context.Context, tenant int64, after pgtype.UUID, batch int32) ([]UnnumberedMovementsRow, error) {
-	rows, err := q.db.Query(ctx, unnumberedMovements, tenant, after, batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []UnnumberedMovementsRow
-	for rows.Next() {
-		var i UnnumberedMovementsRow
-		if err := rows.Scan(
-			&i.Last,
-			&i.Currency,
-			&i.Kind,
-			&i.SimID,
-			&i.Delta,
-			&i.SimDelta,
-		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

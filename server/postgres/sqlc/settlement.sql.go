@@ -118,7 +118,7 @@ func (q *Queries) LockFloats(ctx context.Context, tenants []int64, currencies []
 }
 
 const lockPayers = `-- name: LockPayers :many
-select s.tenant, s.sim_id, s.name, s.source, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behaviour, s.balance, s.movements, s.opening, s.changed_at, s.generation from sims s
+select s.tenant, s.sim_id, s.name, s.source, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.balance, s.movements, s.opening, s.changed_at, s.generation from sims s
 join (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as sim_id) wanted
   on s.tenant = wanted.tenant and s.sim_id = wanted.sim_id
 order by s.tenant, s.sim_id

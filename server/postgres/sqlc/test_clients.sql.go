@@ -12,7 +12,7 @@ import (
 )
 
 const changeTestClient = `-- name: ChangeTestClient :exec
-update sims set name = $1, blocked = $2, behaviour = $3, balance = $4,
+update sims set name = $1, blocked = $2, behavior = $3, balance = $4,
   movements = $5, changed_at = now()
 where tenant = $6 and sim_id = $7 and source = 'api'
 `
@@ -20,7 +20,7 @@ where tenant = $6 and sim_id = $7 and source = 'api'
 type ChangeTestClientParams struct {
 	Name      string      `db:"name"`
 	Blocked   bool        `db:"blocked"`
-	Behavior  string      `db:"behaviour"`
+	Behavior  string      `db:"behavior"`
 	Balance   int64       `db:"balance"`
 	Movements int64       `db:"movements"`
 	Tenant    int64       `db:"tenant"`
@@ -57,7 +57,7 @@ func (q *Queries) CountRegistry(ctx context.Context, tenant int64) (CountRegistr
 }
 
 const createTestClient = `-- name: CreateTestClient :exec
-insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, movements, source)
+insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behavior, balance, opening, movements, source)
 values ($1, $2, $3, $4, $5, $6, $7,
   $8, $9, $10, $10, 1, 'api')
 `
@@ -71,7 +71,7 @@ type CreateTestClientParams struct {
 	Country  string      `db:"country"`
 	Currency string      `db:"currency"`
 	Blocked  bool        `db:"blocked"`
-	Behavior string      `db:"behaviour"`
+	Behavior string      `db:"behavior"`
 	Balance  int64       `db:"balance"`
 }
 
@@ -120,7 +120,7 @@ func (q *Queries) HoldRegistry(ctx context.Context, tenant int64) (int64, error)
 }
 
 const lockTestClient = `-- name: LockTestClient :one
-select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behaviour, balance, movements, opening, changed_at, generation from sims where tenant = $1 and msisdn = $2 for update
+select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behavior, balance, movements, opening, changed_at, generation from sims where tenant = $1 and msisdn = $2 for update
 `
 
 func (q *Queries) LockTestClient(ctx context.Context, tenant int64, mSISDN string) (Sim, error) {

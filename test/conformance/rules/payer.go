@@ -85,7 +85,6 @@ func payerList(c *suite.Check) {
 				"balance":        suite.AnyInteger,
 				"pendingPrompts": suite.AnyInteger,
 				"behavior":       suite.OneOf("Approve", "Cancel", "WrongPin", "Ignore", "Manual"),
-				"behaviour":      client["behavior"],
 			})
 			numbers = append(numbers, suite.TextOf(client, "msisdn"))
 		}
@@ -126,7 +125,6 @@ func payerClient(c *suite.Check) {
 			got := c.Expect(c.Send(suite.Request{Method: "GET", Base: base, Path: "/test_clients/" + number}), http.StatusOK)
 			c.Fields("the test client "+number+" under "+base, got, suite.Object{
 				"msisdn": suite.Manual.MSISDN, "operator": "mtn", "country": "RW", "currency": "RWF", "state": "Active", "behavior": "Manual",
-				"behaviour": "Manual", // deprecated
 			})
 		}
 	}

@@ -39,9 +39,6 @@ var sandboxes string
 //go:embed transactions.sql
 var transactions string
 
-//go:embed balances.sql
-var balances string
-
 // chunk is the number of transactions that one statement makes.
 const chunk = 250_000
 
@@ -73,7 +70,6 @@ func Fill(ctx context.Context, db *pgx.Conn, size Size, progress func(string)) (
 		progress(statement)
 		f.exec(statement)
 	}
-	f.exec(balances, first, last)
 	progress("vacuum")
 	f.exec("vacuum (analyze)")
 	f.exec("checkpoint")

@@ -17,19 +17,19 @@ with made as (
   insert into api_keys (tenant, hash)
   select tenant, sha256(('cauri_sk_test_growth_' || tenant - $1::bigint + 1)::bytea) from made
 ), accounts as (
-  insert into floats (tenant, currency, balance, opening)
-  select tenant, currency, 1000000000000, 1000000000000 from made, unnest(array['RWF', 'XOF']) currency
+  insert into floats (tenant, currency, balance, opening, movements)
+  select tenant, currency, 1000000000000, 1000000000000, 1 from made, unnest(array['RWF', 'XOF']) currency
   returning tenant, currency, opening
 ), cards as (
-  insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening)
+  insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behavior, balance, opening, movements)
   select tenant, md5('sim-' || tenant || '-' || s)::uuid, 'sim-' || s, '+25078' || lpad(s::text, 7, '0'), 'mtn', 'RW', 'RWF', false, 'Approve',
-    1000000000000, 1000000000000
+    1000000000000, 1000000000000, 1
   from made, generate_series(0, 19) s
   returning tenant, sim_id, opening
 ), opened as (
-  insert into adjustments (tenant, currency, sim_id, delta, balance_after, number) -- null, as in transactions.sql
-  select tenant, currency, null, opening, opening, null::bigint from accounts
+  insert into adjustments (tenant, currency, sim_id, delta, balance_after, number)
+  select tenant, currency, null, opening, opening, 1 from accounts
   union all
-  select tenant, null, sim_id, opening, opening, null from cards
+  select tenant, null, sim_id, opening, opening, 1 from cards
 )
 update config_version set version = version + 1

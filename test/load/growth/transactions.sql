@@ -42,11 +42,37 @@ with size as materialized (
     when r < 999 or sim is null then 'SERVICE_UNAVAILABLE' else 'PENDING' end as status,
     1000 + a * 100 as amount, case when type = 'collection' then (1000 + a * 100) * 15 / 1000 else 0 end as commission
   from typed
+), moved as materialized (
+  select decided.*, $4::bigint + n - 1 as tenant, split_part(market, ' ', 3) as currency,
+    case when sim is not null then md5('sim-' || $4::bigint + n - 1 || '-' || sim)::uuid end as sim_id,
+    case when status <> 'SUCCESS' then 0 when type = 'collection' then amount - commission else -amount end as merchant_delta,
+    case when status <> 'SUCCESS' or sim is null then 0 when type = 'collection' then -amount else amount end as sim_delta
+  from decided
+), numbered as materialized (
+  -- The movements go on from the numbers and balances that the accounts have.
+  select moved.*, case when status = 'SUCCESS' then f.movements + count(*) filter (where status = 'SUCCESS') over of_float else 0 end as merchant_number,
+    case when status = 'SUCCESS' then f.balance + sum(merchant_delta) over of_float end::bigint as merchant_balance_after,
+    case when sim_delta <> 0 then s.movements + count(*) filter (where sim_delta <> 0) over of_sim else 0 end as sim_number,
+    case when sim_delta <> 0 then s.balance + sum(sim_delta) over of_sim end::bigint as sim_balance_after
+  from moved join floats f on f.tenant = moved.tenant and f.currency = moved.currency
+  left join sims s on s.tenant = moved.tenant and s.sim_id = moved.sim_id
+  window of_float as (partition by moved.tenant, moved.currency order by g), of_sim as (partition by moved.tenant, moved.sim_id order by g)
+), floats_moved as (
+  update floats f set balance = m.balance, movements = m.movements
+  from (select distinct on (tenant, currency) tenant, currency, merchant_balance_after as balance, merchant_number as movements
+    from numbered where status = 'SUCCESS' order by tenant, currency, g desc) m
+  where f.tenant = m.tenant and f.currency = m.currency
+), sims_moved as (
+  update sims s set balance = m.balance, movements = m.movements
+  from (select distinct on (tenant, sim_id) tenant, sim_id, sim_balance_after as balance, sim_number as movements
+    from numbered where sim_delta <> 0 order by tenant, sim_id, g desc) m
+  where s.tenant = m.tenant and s.sim_id = m.sim_id
 ), recorded as (
   insert into transactions (tenant, id, type, status, parent_id, reference, request_hash, order_ref, is_url_protected, store, scenario, env_id,
     operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, created_at, completed_at,
-    float_currency, sim_id, merchant_delta, sim_delta, due_at, expires_at, merchant_number, sim_number) -- null, as before there were numbers
-  select $4::bigint + n - 1, (lpad(to_hex((extract(epoch from at) * 1000000)::bigint), 14, '0') || substr(md5('id ' || n || '-' || j), 1, 18))::uuid, type::transaction_type, status::transaction_status,
+    float_currency, sim_id, merchant_delta, sim_delta, due_at, expires_at, merchant_number, sim_number, merchant_balance_after,
+    sim_balance_after)
+  select tenant, (lpad(to_hex((extract(epoch from at) * 1000000)::bigint), 14, '0') || substr(md5('id ' || n || '-' || j), 1, 18))::uuid, type::transaction_type, status::transaction_status,
     case when type = 'refund' then (lpad(to_hex((extract(epoch from at_before) * 1000000)::bigint), 14, '0') || substr(md5('id ' || n || '-' || k), 1, 18))::uuid end,
     'g-' || n || '-' || j, sha256(hash::bytea), case when k % 100 = 7 then 'o-bulk' else 'o-' || k / 3 end, false,
     case when k % 10 = 3 then 'kiosk' else 'shop' end, '', 'env_growth_' || $4::bigint + n - 1 || '_' || replace(left(market, -4), ' ', ''),
@@ -55,11 +81,10 @@ with size as materialized (
     amount, commission, amount - commission, 100,
     case when parent and granted and j < of_sandbox then amount else 0 end,
     800, at, case when status <> 'PENDING' then at + interval '0.8 s' end,
-    split_part(market, ' ', 3), case when sim is not null then md5('sim-' || $4::bigint + n - 1 || '-' || sim)::uuid end,
-    case when status <> 'SUCCESS' then 0 when type = 'collection' then amount - commission else -amount end,
-    case when status <> 'SUCCESS' or sim is null then 0 when type = 'collection' then -amount else amount end,
-    case when status = 'PENDING' then now() + interval '1 day' end, case when status = 'PENDING' then now() + interval '1 day' end, null, null
-  from decided
+    currency, sim_id, merchant_delta, sim_delta,
+    case when status = 'PENDING' then now() + interval '1 day' end, case when status = 'PENDING' then now() + interval '1 day' end,
+    merchant_number, sim_number, merchant_balance_after, sim_balance_after
+  from numbered
   returning tenant, id, status, created_at, completed_at
 ), sent as (
   insert into events (tenant, id, state, attempts, body, created_at, delivered_at)

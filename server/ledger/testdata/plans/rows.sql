@@ -1,6 +1,6 @@
 -- Rows $2 to $3 of sandbox $1, in every table that grows with a sandbox. See plans_test.go.
 
-insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behaviour, balance, opening, movements)
+insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behavior, balance, opening, movements)
 select $1, plan_id(i), 'sim' || i, plan_msisdn(i), 'mtn', 'RW', 'RWF', false, 'Approve', 1000000, 1001000, 2 from generate_series($2::bigint, $3::bigint) i;
 
 insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, is_url_protected, store, scenario, env_id, operator,
