@@ -26,6 +26,7 @@ type sandboxReconciler struct {
 	limit           *resourceLimit
 	maxTestClients  int // in a sandbox, 0: no limit
 	gate            databaseGate
+	writes          admission
 	database        Database
 	baseURL         *url.URL
 	random          io.Reader
@@ -128,7 +129,7 @@ func (r *sandboxReconciler) finish(
 	}
 	before := sandbox.DeepCopy()
 	sandbox.Status = sandboxStatus(sandbox, seen, r.sandboxURL(sandbox), r.clock.Now())
-	if err := patchStatus(ctx, r.Client, before, sandbox); err != nil {
+	if err := patchStatus(ctx, r.Client, r.writes, before, sandbox); err != nil {
 		return r.pace.next(err)
 	}
 	for _, kind := range announcedConditions {

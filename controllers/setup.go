@@ -37,7 +37,7 @@ type Options struct {
 	CallbackHosts         []string         // of all sandboxes that name none; default: those of the resource's description
 	SigningSecret         string           // of all sandboxes whose webhook names none; default: one is made for each
 	Concurrency           int              // resources of a kind reconciled at a time, default 8
-	StatusWritesPerSecond float64          // budget for live balances over all resources, default 50
+	StatusWritesPerSecond float64          // budget for live values over all resources, default 4
 	Namespaces            []string         // default all
 	MaxSandboxes          int              // admitted in a namespace; 0: no limit
 	MaxTestClients        int              // admitted in a sandbox, with those that were made through the API; 0: no limit
@@ -45,7 +45,7 @@ type Options struct {
 	Drift                 time.Duration    // between two checks of the rows of all resources, default 10 minutes
 	Resync                time.Duration    // of a single resource, in case an event was missed; default 10 hours
 	Retry                 time.Duration    // while waiting, default 5 seconds
-	Poll                  time.Duration    // for live balances, default 3 seconds
+	Poll                  time.Duration    // for live values, default 1 second; thrice that while the database is unavailable
 	SkipNameValidation    bool             // for tests, which run several managers in a process
 
 	Counts *telemetry.Resources // of the resources by their conditions; nil for none
@@ -59,7 +59,7 @@ func (o *Options) setDefaults() {
 		o.Concurrency = 8
 	}
 	if o.StatusWritesPerSecond == 0 {
-		o.StatusWritesPerSecond = 50
+		o.StatusWritesPerSecond = 4
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
@@ -74,7 +74,7 @@ func (o *Options) setDefaults() {
 		o.Retry = 5 * time.Second
 	}
 	if o.Poll == 0 {
-		o.Poll = 3 * time.Second
+		o.Poll = time.Second
 	}
 }
 
@@ -180,6 +180,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 		limit:          newResourceLimit(options.MaxSandboxes),
 		maxTestClients: options.MaxTestClients,
 		gate:           gate,
+		writes:         live,
 		database:       options.Database,
 		baseURL:        options.BaseURL,
 		random:         options.Random,

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,12 +13,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/resync"
 )
 
-// patchStatus writes the status if it differs from the one before: a quiet cluster causes no writes. An object that was deleted
-// meanwhile is not an error.
-func patchStatus(ctx context.Context, c client.Client, before, after client.Object) error {
-	if equality.Semantic.DeepEqual(statusOf(before), statusOf(after)) { // one moment in two time zones is the same
+// admission decides whether a status is written now, see [resync.LiveStatus.Admit].
+type admission interface {
+	Admit(resync.Change, resync.Difference) bool
+}
+
+// patchStatus writes the status if it differs from the one before and is admitted: a quiet cluster causes no writes. An object that
+// was deleted meanwhile is not an error.
+func patchStatus(ctx context.Context, c client.Client, writes admission, before, after client.Object) error {
+	if !writes.Admit(changeOf(after), statusDifference(before, after)) {
 		return nil
 	}
 	// Patch replaces its argument by the API server's answer; the caller still needs the computed status.
@@ -28,17 +33,6 @@ func patchStatus(ctx context.Context, c client.Client, before, after client.Obje
 		return fmt.Errorf("writing the status: %w", err)
 	}
 	return nil
-}
-
-func statusOf(obj client.Object) any {
-	switch o := obj.(type) {
-	case *v1alpha1.SandboxEnvironment:
-		return o.Status
-	case *v1alpha1.TestClient:
-		return o.Status
-	default:
-		panic(fmt.Sprintf("no status known for %T", obj))
-	}
 }
 
 // transientReasons are normal for a short time after `kubectl apply` of a folder.

@@ -92,7 +92,7 @@ func (r *testClientReconciler) finish(
 	}
 	before := testClient.DeepCopy()
 	testClient.Status = testClientStatus(testClient, seen, r.clock.Now())
-	if err := patchStatus(ctx, r.Client, before, testClient); err != nil {
+	if err := patchStatus(ctx, r.Client, r.liveStatus, before, testClient); err != nil {
 		return r.pace.next(err)
 	}
 	if isRegistered(before) != isRegistered(testClient) {

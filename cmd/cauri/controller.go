@@ -99,8 +99,8 @@ controller: sandboxes continue to work while it is stopped.`,
 	flags.IntVar(&f.concurrency, "concurrency", 8, "maximum number of resources of each kind that are reconciled at one time")
 	flags.Float32Var(&f.kubeAPIQPS, "kube-api-qps", 500, "average number of requests to the Kubernetes API per second")
 	flags.IntVar(&f.kubeAPIBurst, "kube-api-burst", 1000, "maximum burst of requests to the Kubernetes API")
-	flags.Float64Var(&f.statusWritesPerSecond, "status-writes-per-second", 50,
-		"maximum number of status updates with current balances per second, over all resources")
+	flags.Float64Var(&f.statusWritesPerSecond, "status-writes-per-second", 4,
+		"status updates with current balances and counts per second, over all resources; up to 50 at once after a quiet time")
 	flags.StringSliceVar(&f.watchNamespaces, "watch-namespaces", nil,
 		"namespaces whose resources are reconciled; empty means all (config/namespaced also limits the RBAC rights)")
 	flags.IntVar(&f.maxSandboxes, "max-sandboxes-per-namespace", 0,

@@ -5,14 +5,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 // An open breaker blocks every resource once, and returns exactly these when it closes.
 func TestBreaker(t *testing.T) {
-	named := func(name string) Change { return Change{Key: client.ObjectKey{Name: name}} }
 	b := NewBreaker()
 	if err := b.Check(named("before")); err != nil {
 		t.Errorf("blocked by a closed breaker: %v", err)

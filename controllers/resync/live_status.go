@@ -3,10 +3,10 @@ package resync
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
-	"golang.org/x/time/rate"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -17,11 +17,12 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// LiveStatus reconciles the resources whose live balance changed in the database, so that their status follows.
+// LiveStatus reconciles the resources whose live values changed in the database, so that their status follows, and decides when
+// these values are written.
 //
-// Each reconciliation writes at most one status. LiveStatus starts a limited number a second, over all resources, and takes the
-// resource that has waited longest first: payments in ten thousand sandboxes must not flood the API server with writes. A change
-// of a spec does not pass through here and never waits for it.
+// A token bucket limits the writes of live values, over all resources: payments in a hundred sandboxes must not flood the API
+// server. Which resource comes first, [writeQueue] decides. What a user did or has to know never waits for the bucket: a change of a
+// spec, a condition, an outage of the database.
 type LiveStatus struct {
 	database Database
 	ready    func(context.Context) error // nil once the tables are up to date
@@ -29,16 +30,24 @@ type LiveStatus struct {
 	breaker  *Breaker // opened and closed here
 	clock    clock.WithTicker
 	interval time.Duration // between two queries
-	budget   *rate.Limiter
 
 	reported    map[sandboxes.AccountChange]bool // by the last answer
-	changed     *changeQueue
+	writes      *writeQueue                      // of live values
+	looks       *changeQueue                     // to reconcile without the right to write live values
 	sandboxes   chan event.TypedGenericEvent[client.ObjectKey]
 	testClients chan event.TypedGenericEvent[client.ObjectKey]
 }
 
-// lookBack is how far the first query goes back.
-const lookBack = time.Minute
+const (
+	// lookBack is how far the first query goes back.
+	lookBack = time.Minute
+	// looksPerSecond limits the reconciliations that may write only what does not wait for the budget, among them the news of an
+	// outage of the database, which goes to all resources.
+	looksPerSecond = 50
+	// retryIntervals is how many intervals the next query waits after a failed one, so that a database that is unavailable for a moment
+	// does not open the breaker.
+	retryIntervals = 3
+)
 
 // NewLiveStatus queries the database every interval once ready returns nil, and opens breaker while either fails.
 func NewLiveStatus(
@@ -52,47 +61,49 @@ func NewLiveStatus(
 		breaker:     breaker,
 		clock:       clock,
 		interval:    interval,
-		budget:      rate.NewLimiter(rate.Limit(writesPerSecond), 1),
-		changed:     newChangeQueue(),
+		writes:      newWriteQueue(clock, writesPerSecond),
+		looks:       newChangeQueue(),
 		sandboxes:   make(chan event.TypedGenericEvent[client.ObjectKey]),
 		testClients: make(chan event.TypedGenericEvent[client.ObjectKey]),
 	}
 }
 
 // Touch reconciles a sandbox in the next round, because the number of its TestClients changed.
-func (l *LiveStatus) Touch(sandbox client.ObjectKey) { l.changed.hold(Change{Key: sandbox}) }
+func (l *LiveStatus) Touch(sandbox client.ObjectKey) { l.looks.hold(Change{Key: sandbox}) }
+
+// Admit decides whether a reconciliation writes a status now. If it does not, and there is a difference, the resource is reconciled
+// again when the budget allows the write.
+func (l *LiveStatus) Admit(c Change, d Difference) bool { return l.writes.admit(c, d) }
 
 // Start runs until the context ends. The manager runs it in the leader only.
 func (l *LiveStatus) Start(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		l.release(ctx)
-	}()
+	var group sync.WaitGroup
+	group.Go(func() { l.releaseWrites(ctx) })
+	group.Go(func() { l.releaseLooks(ctx) })
 	l.poll(ctx)
-	<-done
+	group.Wait()
 	return nil
 }
 
 // poll queries the database for changes, round after round.
 func (l *LiveStatus) poll(ctx context.Context) {
 	log := logf.FromContext(ctx).WithName("live-status")
-	ticker := l.clock.NewTicker(l.interval)
-	defer ticker.Stop()
 	// The start reconciles every resource anyway. The first query goes back a little further, for balances that change
 	// meanwhile and in case the two clocks differ; the following ones are in the database's time.
 	since, unavailable := l.clock.Now().Add(-lookBack), false
-	for {
+	for ctx.Err() == nil {
 		next, err := l.query(ctx, since)
 		since = next
 		l.switchBreaker(ctx, unavailable, err)
 		unavailable = logTransition(ctx, log, unavailable, err)
-		l.changed.release()
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C():
+		l.looks.append(l.writes.unseen())
+		l.looks.release()
+
+		pause := l.interval
+		if unavailable {
+			pause *= retryIntervals
 		}
+		l.sleep(ctx, pause)
 	}
 }
 
@@ -105,7 +116,7 @@ func (l *LiveStatus) query(ctx context.Context, since time.Time) (time.Time, err
 	if err != nil {
 		return since, err
 	}
-	l.changed.add(l.unreported(changes))
+	l.writes.add(ofAccounts(l.unreported(changes)))
 	return next, nil
 }
 
@@ -115,9 +126,9 @@ func (l *LiveStatus) switchBreaker(ctx context.Context, unavailable bool, err er
 	switch {
 	case ctx.Err() != nil:
 	case err == nil:
-		l.changed.prefer(l.breaker.close())
+		l.looks.prefer(l.breaker.close())
 	case unavailable && errors.Is(err, postgres.ErrUnavailable) && l.breaker.open(err):
-		l.changed.append(l.all(ctx))
+		l.looks.append(l.all(ctx))
 	}
 }
 
@@ -139,6 +150,15 @@ func (l *LiveStatus) all(ctx context.Context) (all []Change) {
 		all = append(all, OfTestClient(&testClients.Items[i]))
 	}
 	return all
+}
+
+// ofAccounts names the resources whose status shows accounts.
+func ofAccounts(accounts []sandboxes.AccountChange) []Change {
+	changes := make([]Change, len(accounts))
+	for i, account := range accounts {
+		changes[i] = ofAccount(account)
+	}
+	return changes
 }
 
 // unreported are the changes that the last answer did not contain: the database reports a change for some seconds, in case
@@ -170,17 +190,41 @@ func logTransition(ctx context.Context, log logr.Logger, unavailable bool, err e
 	return err != nil
 }
 
-// release reconciles what changed, within the budget.
-func (l *LiveStatus) release(ctx context.Context) {
+// releaseWrites reconciles the resources whose live values are written now, within the budget.
+func (l *LiveStatus) releaseWrites(ctx context.Context) {
 	for {
-		next, err := l.changed.next(ctx)
+		next, err := l.writes.next(ctx)
 		if err != nil {
 			return
 		}
-		if l.budget.Wait(ctx) != nil {
+		l.Enqueue(ctx, next)
+	}
+}
+
+// releaseLooks reconciles the other resources, at a constant rate.
+func (l *LiveStatus) releaseLooks(ctx context.Context) {
+	pace := newBucket(looksPerSecond, 1, l.clock.Now())
+	for {
+		next, err := l.looks.next(ctx)
+		if err != nil {
 			return
 		}
+		for !pace.take(l.clock.Now()) {
+			if l.sleep(ctx, pace.wait(l.clock.Now())); ctx.Err() != nil {
+				return
+			}
+		}
 		l.Enqueue(ctx, next)
+	}
+}
+
+// sleep waits, or until the context ends.
+func (l *LiveStatus) sleep(ctx context.Context, d time.Duration) {
+	timer := l.clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-ctx.Done():
 	}
 }
 

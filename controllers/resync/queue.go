@@ -3,38 +3,9 @@ package resync
 import (
 	"context"
 	"sync"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Change names a resource to reconcile.
-type Change struct {
-	Key          client.ObjectKey
-	IsTestClient bool // else it is a sandbox
-}
-
-// OfSandbox names a sandbox.
-func OfSandbox(sandbox *v1alpha1.SandboxEnvironment) Change {
-	return Change{Key: client.ObjectKeyFromObject(sandbox)}
-}
-
-// OfTestClient names a TestClient.
-func OfTestClient(testClient *v1alpha1.TestClient) Change {
-	return Change{Key: client.ObjectKeyFromObject(testClient), IsTestClient: true}
-}
-
-// ofAccount names the resource whose status shows an account.
-func ofAccount(account sandboxes.AccountChange) Change {
-	if account.TestClient != "" {
-		return Change{Key: client.ObjectKey{Namespace: account.Namespace, Name: account.TestClient}, IsTestClient: true}
-	}
-	return Change{Key: client.ObjectKey{Namespace: account.Namespace, Name: account.Sandbox}}
-}
-
-// changeQueue holds each changed resource once, in the order of their first change.
+// changeQueue holds each resource to reconcile once, in the order of their arrival.
 type changeQueue struct {
 	mutex  sync.Mutex
 	held   map[Change]struct{} // until the next round, so that a sandbox with many changes is released once a round
@@ -56,15 +27,6 @@ func (q *changeQueue) hold(c Change) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	q.held[c] = struct{}{}
-}
-
-// add queues the resources of changed accounts.
-func (q *changeQueue) add(accounts []sandboxes.AccountChange) {
-	q.mutex.Lock()
-	defer q.mutex.Unlock()
-	for _, account := range accounts {
-		q.push(ofAccount(account))
-	}
 }
 
 // append queues changes at the end.

@@ -16,13 +16,13 @@ func TestChangeQueue(t *testing.T) {
 	queue := newChangeQueue()
 	queue.hold(Change{Key: client.ObjectKey{Namespace: "n", Name: "held"}})
 	queue.hold(Change{Key: client.ObjectKey{Namespace: "n", Name: "held"}})
-	queue.add([]sandboxes.AccountChange{
+	queue.append(ofAccounts([]sandboxes.AccountChange{
 		{Namespace: "n", Sandbox: "s"},
 		{Namespace: "n", Sandbox: "s", TestClient: "s"},
 		{Namespace: "n", Sandbox: "s"},
-	})
+	}))
 	queue.release()
-	queue.add([]sandboxes.AccountChange{{Namespace: "n", Sandbox: "s"}, {Namespace: "m", Sandbox: "s"}})
+	queue.append(ofAccounts([]sandboxes.AccountChange{{Namespace: "n", Sandbox: "s"}, {Namespace: "m", Sandbox: "s"}}))
 
 	var got []string
 	for range 4 {
@@ -41,7 +41,7 @@ func TestChangeQueue(t *testing.T) {
 		t.Error(diff)
 	}
 
-	queue.add([]sandboxes.AccountChange{{Namespace: "n", Sandbox: "s"}})
+	queue.append([]Change{{Key: client.ObjectKey{Namespace: "n", Name: "s"}}})
 	if c, err := queue.next(t.Context()); err != nil || c.Key.Name != "s" {
 		t.Errorf("a resource that changed again does not come again: %v, %v", c, err)
 	}
@@ -54,7 +54,6 @@ func TestChangeQueue(t *testing.T) {
 
 // TestPreferredChanges come first, once, and hold up nothing for good.
 func TestPreferredChanges(t *testing.T) {
-	named := func(name string) Change { return Change{Key: client.ObjectKey{Name: name}} }
 	queue := newChangeQueue()
 	queue.append([]Change{named("a"), named("b"), named("c"), named("a")})
 	queue.prefer([]Change{named("c"), named("d")})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 type activity struct {
 	mu      sync.Mutex
 	tenants map[int64]struct{}
+	written map[int64]time.Time // when tenants were written down last
 }
 
 // note remembers tenants.
@@ -29,24 +29,39 @@ func (a *activity) note(tenants ...int64) {
 	}
 }
 
-// take returns what was remembered and forgets it.
-func (a *activity) take() []int64 {
+// take returns the tenants to write down and forgets them. A tenant that was taken less than a pause ago stays.
+func (a *activity) take(now time.Time, pause time.Duration) (taken []int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	taken := slices.Collect(maps.Keys(a.tenants))
-	a.tenants = nil
+	maps.DeleteFunc(a.written, func(_ int64, at time.Time) bool { return now.Sub(at) >= pause })
+	for tenant := range a.tenants {
+		if _, recently := a.written[tenant]; !recently {
+			taken = append(taken, tenant)
+		}
+	}
+	if len(taken) > 0 && a.written == nil {
+		a.written = map[int64]time.Time{}
+	}
+	for _, tenant := range taken {
+		delete(a.tenants, tenant)
+		a.written[tenant] = now
+	}
 	return taken
 }
 
 const (
-	// activityPeriod is how often what happened is written down: a status follows within seconds.
-	activityPeriod = 2 * time.Second
+	// activityPeriod is how long it takes until something that happens in a quiet sandbox is written down: its status follows within
+	// two seconds.
+	activityPeriod = 500 * time.Millisecond
+	// activityPause is how often what happens in one sandbox is written down at most.
+	activityPause = 2 * time.Second
 	// activityTimeout bounds the writing.
 	activityTimeout = 5 * time.Second
 )
 
-// RunActivity writes down, every two seconds and once more when ctx ends, which sandboxes this store recorded or settled
-// something in, so that the status of their resources follows. What is lost with a process shows when the sandbox is looked at next.
+// RunActivity writes down which sandboxes this store recorded or settled something in, so that the status of their resources
+// follows: each at most every two seconds, and all once more when ctx ends. What is lost with a process shows when the sandbox is
+// looked at next.
 func (s *Store) RunActivity(ctx context.Context) {
 	ticker := time.NewTicker(activityPeriod)
 	defer ticker.Stop()
@@ -58,7 +73,7 @@ func (s *Store) RunActivity(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		err := s.FlushActivity(ctx)
+		err := s.writeActivity(ctx, activityPause)
 		if err != nil && !failing && ctx.Err() == nil {
 			slog.WarnContext(ctx, "activity cannot be written down; the status of resources stands still until it can", "error", err)
 		}
@@ -66,9 +81,12 @@ func (s *Store) RunActivity(ctx context.Context) {
 	}
 }
 
-// FlushActivity is one round of [Store.RunActivity].
-func (s *Store) FlushActivity(ctx context.Context) error {
-	tenants := s.active.take()
+// FlushActivity writes down all sandboxes now, see [Store.RunActivity].
+func (s *Store) FlushActivity(ctx context.Context) error { return s.writeActivity(ctx, 0) }
+
+// writeActivity writes down the sandboxes that were not written down during the last pause.
+func (s *Store) writeActivity(ctx context.Context, pause time.Duration) error {
+	tenants := s.active.take(time.Now(), pause)
 	if len(tenants) == 0 {
 		return nil
 	}

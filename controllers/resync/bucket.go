@@ -1,0 +1,50 @@
+package resync
+
+import "time"
+
+// bucket is a token bucket. Its methods take the present time, which never goes back. It is not safe for concurrent use.
+type bucket struct {
+	burst     float64 // tokens that it holds at most
+	perSecond float64
+	tokens    float64 // below 0 after spend
+	filledAt  time.Time
+}
+
+// newBucket returns a full bucket.
+func newBucket(perSecond, burst float64, now time.Time) *bucket {
+	return &bucket{burst: burst, perSecond: perSecond, tokens: burst, filledAt: now}
+}
+
+// take takes a token, if there is a whole one.
+func (b *bucket) take(now time.Time) bool {
+	b.refill(now)
+	if b.tokens < 1 {
+		return false
+	}
+	b.tokens--
+	return true
+}
+
+// spend takes a token even if there is none: the next ones to arrive pay for it. The debt is never more than a full bucket.
+func (b *bucket) spend(now time.Time) {
+	b.refill(now)
+	b.tokens = max(b.tokens-1, -b.burst)
+}
+
+// putBack returns a token that was taken and not used.
+func (b *bucket) putBack() { b.tokens = min(b.tokens+1, b.burst) }
+
+// wait is how long it takes until there is a whole token; 0 if there is one.
+func (b *bucket) wait(now time.Time) time.Duration {
+	b.refill(now)
+	if b.tokens >= 1 {
+		return 0
+	}
+	// Rounded up: after this time there is a whole token, whatever the division lost.
+	return time.Duration((1-b.tokens)/b.perSecond*float64(time.Second)) + time.Microsecond
+}
+
+func (b *bucket) refill(now time.Time) {
+	b.tokens = min(b.tokens+now.Sub(b.filledAt).Seconds()*b.perSecond, b.burst)
+	b.filledAt = now
+}

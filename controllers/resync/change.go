@@ -1,0 +1,32 @@
+package resync
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// Change names a resource to reconcile.
+type Change struct {
+	Key          client.ObjectKey
+	IsTestClient bool // else it is a sandbox
+}
+
+// OfSandbox names a sandbox.
+func OfSandbox(sandbox *v1alpha1.SandboxEnvironment) Change {
+	return Change{Key: client.ObjectKeyFromObject(sandbox)}
+}
+
+// OfTestClient names a TestClient.
+func OfTestClient(testClient *v1alpha1.TestClient) Change {
+	return Change{Key: client.ObjectKeyFromObject(testClient), IsTestClient: true}
+}
+
+// ofAccount names the resource whose status shows an account.
+func ofAccount(account sandboxes.AccountChange) Change {
+	if account.TestClient != "" {
+		return Change{Key: client.ObjectKey{Namespace: account.Namespace, Name: account.TestClient}, IsTestClient: true}
+	}
+	return Change{Key: client.ObjectKey{Namespace: account.Namespace, Name: account.Sandbox}}
+}
