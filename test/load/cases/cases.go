@@ -120,6 +120,11 @@ var All = []Case{
 		run:      whole,
 		postgres: untuned,
 	},
+	{
+		Name:  "status",
+		Tells: "as many payments as possible in 100 sandboxes made through Kubernetes: writes of the status, their age, and a quiet sandbox beside them",
+		run:   status,
+	},
 	{Name: "generator", Tells: "the load generator itself, with a server that does nothing", run: ceiling, smoke: true},
 }
 

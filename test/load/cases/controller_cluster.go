@@ -81,8 +81,12 @@ func (c *cluster) versions(ctx context.Context) (map[string]string, error) {
 // metrics returns the metrics of a process, line by line.
 type metrics []string
 
-func (s *scale) metrics(ctx context.Context) (lines metrics, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.controller.MetricsURL, nil)
+func (s *scale) metrics(ctx context.Context) (metrics, error) {
+	return metricsOf(ctx, s.controller.MetricsURL)
+}
+
+func metricsOf(ctx context.Context, url string) (lines metrics, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
