@@ -1,19 +1,18 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Statements that record something write recording_time() and recording_id(id) for its time and its id. In a sandbox with a clock, a stamp
-// is taken before, in the same database transaction: it is the time, and the first part of the id. In a sandbox without one, the statement
-// is sent with now() and the id as it was given.
+// is taken before, in the same database transaction: it is the time, and the first part of the id. Each statement has a second text for a
+// sandbox without a clock, with now() and the id as it was given: see recording_texts.go, which hack/recording writes.
 
 // TakeStamp takes the time of what is recorded next in a sandbox with a clock. The lock of the clock's row holds until the end of the
 // database transaction, so that ids and times rise in the order of recording.
@@ -41,22 +40,13 @@ func (s Scope) Recording(clocked bool) Scope {
 	return s
 }
 
-var (
-	inDatabaseTimeTexts sync.Map // by the text with recording_time() and recording_id(id)
-	recordingID         = regexp.MustCompile(`recording_id\((\$\d+)\)`)
-)
-
-// text is the text of a statement as it is sent.
+// text is the text of a statement of package sqlc as it is sent.
 func (r recording) text(sql string) string {
 	if r != inDatabaseTime {
 		return sql
 	}
-	if text, known := inDatabaseTimeTexts.Load(sql); known {
-		return text.(string)
-	}
-	text := recordingID.ReplaceAllString(strings.ReplaceAll(sql, "recording_time()", "now()"), "$1::uuid")
-	inDatabaseTimeTexts.Store(sql, text)
-	return text
+	name, _, _ := strings.Cut(strings.TrimPrefix(sql, "-- name: "), " ")
+	return cmp.Or(inDatabaseTimeTexts[name], sql)
 }
 
 // Following collects statements that are sent after another one, see [Scope.Then]. It runs none of them itself.

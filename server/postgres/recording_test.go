@@ -9,28 +9,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
+// Each statement that records something has a text for sandboxes without a clock, which knows of no clocks, and no other statement has one.
 func TestStatementsThatRecord(t *testing.T) {
-	const statement = "insert into transactions (id, created_at, due_at) values (recording_id($12), recording_time(), recording_time() + $3)"
-	for name, test := range map[string]struct {
-		scope postgres.Scope
-		want  string
-	}{
-		"without a clock": {
-			postgres.Scope{}.Recording(false), "insert into transactions (id, created_at, due_at) values ($12::uuid, now(), now() + $3)",
-		},
-		"with a clock":      {postgres.Scope{}.Recording(true), statement},
-		"recording nothing": {postgres.Scope{}, statement},
-	} {
-		for range 2 { // the second time it is known
-			if got := test.scope.TextOf(statement); got != test.want {
-				t.Errorf("%s:\n%s, want\n%s", name, got, test.want)
-			}
-		}
-	}
-}
-
-// What is sent to a sandbox without a clock knows of no clocks.
-func TestStatementsThatRecordWithoutAClock(t *testing.T) {
+	t.Parallel()
 	files, _ := filepath.Glob("sqlc/*.sql.go")
 	recording := 0
 	for _, file := range files {
@@ -39,13 +20,25 @@ func TestStatementsThatRecordWithoutAClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, part := range strings.Split(string(generated), "const ") {
-			statement, _, _ := strings.Cut(part, "`\n")
+			_, statement, _ := strings.Cut(part, "`")
+			statement, _, ok := strings.Cut(statement, "`\n")
+			if !ok {
+				continue
+			}
+			if clocked := (postgres.Scope{}).Recording(true).TextOf(statement); clocked != statement {
+				t.Errorf("sent with a clock: %s", clocked)
+			}
+			without := (postgres.Scope{}).Recording(false).TextOf(statement)
 			if !strings.Contains(statement, "recording_") {
+				if without != statement {
+					t.Errorf("it records nothing, and is sent without a clock as %s", without)
+				}
 				continue
 			}
 			recording++
-			if sent := (postgres.Scope{}).Recording(false).TextOf(statement); strings.Contains(sent, "recording_") || strings.Contains(sent, "clocks") {
-				t.Errorf("sent without a clock: %s", sent)
+			if strings.Contains(without, "recording_") || strings.Contains(without, "clocks") ||
+				strings.Count(without, "\n") != strings.Count(statement, "\n") {
+				t.Errorf("sent without a clock: %s", without)
 			}
 		}
 	}
