@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -34,7 +35,7 @@ type apiOptions struct {
 	listen        string
 	baseURL       string
 	shutdownDelay time.Duration
-	held          httpapi.HeldAnswers
+	held          exchange.HeldBounds
 }
 
 func newAPICommand() *cobra.Command {
@@ -140,7 +141,7 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 
 // serve makes it the work to serve the API until ctx ends.
 func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
-	handler := httpapi.New(httpapi.Options{
+	handler := fronts.New(fronts.Options{
 		Ledger: p.ledger, Books: proof.NewBooks(p.db), Sandboxes: p.sandboxes, Directory: p.directory, Requests: p.requests,
 		Version: programVersion(), BaseURL: p.publicURL, Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
 		Held: p.options.held, Draining: ctx.Done(), Metrics: p.metrics, Tracing: p.tracing,

@@ -25,7 +25,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/controllers/localapi"
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -196,7 +196,7 @@ func (d *dev) open(ctx context.Context) (err error) {
 		return err
 	}
 	settings := processOptions{databaseURL: d.url, maxConns: devConnections}
-	if d.api, err = newAPI(ctx, apiOptions{processOptions: settings, held: httpapi.HeldAnswers{Process: 500}}); err != nil {
+	if d.api, err = newAPI(ctx, apiOptions{processOptions: settings, held: exchange.HeldBounds{Process: 500}}); err != nil {
 		return err
 	}
 	if d.worker, err = newWorker(ctx, workerOptions{

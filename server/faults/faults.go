@@ -134,3 +134,6 @@ func Parse(stored []byte) (Set, error) {
 	}
 	return s, nil
 }
+
+// Header is the header of an answer that names a fault which applies to it.
+const Header = "X-Cauri-Fault"

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/httpserver"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -82,7 +82,7 @@ func newFixtureAlone(t *testing.T) *fixture {
 	asAPI := ledgertest.OpenAs(t, db, ledgertest.API)
 	directory := sandboxes.NewDirectory(asAPI.DB)
 	w.log = requests.New(asAPI.DB, requests.Options{})
-	w.url = listen(t, httpapi.New(httpapi.Options{
+	w.url = listen(t, fronts.New(fronts.Options{
 		Ledger: asAPI.Ledger, Books: asAPI.Books, Sandboxes: asAPI.Store, Directory: directory, Requests: w.log, Version: "test", Now: time.Now,
 		Draw:   func(int64) int64 { return 0 },
 		Random: rand.Reader, Draining: w.release,
@@ -566,7 +566,7 @@ func TestDatabaseUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	server := httptest.NewServer(httpapi.New(httpapi.Options{
+	server := httptest.NewServer(fronts.New(fronts.Options{
 		Ledger: db.Ledger, Books: db.Books, Sandboxes: db.Store, Directory: sandboxes.NewDirectory(db.DB), Now: time.Now, Random: rand.Reader,
 	}))
 	t.Cleanup(server.Close)

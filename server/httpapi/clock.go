@@ -3,30 +3,32 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (s *Server) getClock(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	sandbox := callerOf(r).Sandbox
-	clock, err := s.ledger.Clock(r.Context(), sandbox.Tenant)
-	return answer{status: http.StatusOK, body: wire.ClockOf(string(sandbox.ClockMode), &clock)}, err
+func (a *API) getClock(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	sandbox := who.Sandbox
+	clock, err := a.ledger.Clock(r.Context(), sandbox.Tenant)
+	return answered(http.StatusOK, wire.ClockOf(string(sandbox.ClockMode), &clock)), err
 }
 
-func (s *Server) advanceClock(w http.ResponseWriter, r *http.Request) (answer, error) {
+func (a *API) advanceClock(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	body, err := wire.AdvanceClock.Decode(w, r)
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
 	to, wait, err := body.Parsed()
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
-	advance, err := s.service.AdvanceClock(r.Context(), callerOf(r), to, wait)
+	advance, err := a.service.AdvanceClock(r.Context(), who, to, wait)
 	switch {
 	case err != nil:
-		return answer{}, wire.AdvanceRefusal(to, err)
+		return exchange.Answer{}, wire.AdvanceRefusal(to, err)
 	case advance.Ended == nil:
-		return answer{status: http.StatusAccepted, body: wire.AdvancingOf(advance.Now, advance.Target)}, nil
+		return answered(http.StatusAccepted, wire.AdvancingOf(advance.Now, advance.Target)), nil
 	}
-	return answer{status: http.StatusOK, body: wire.AdvancedOf(advance.Now, advance.Ended)}, nil
+	return answered(http.StatusOK, wire.AdvancedOf(advance.Now, advance.Ended)), nil
 }

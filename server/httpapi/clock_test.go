@@ -12,7 +12,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -223,8 +224,8 @@ func TestAdvanceUnderWay(t *testing.T) {
 func TestAdvanceWhoseCallerLeaves(t *testing.T) {
 	w := newFixture(t)
 	registry := prometheus.NewRegistry()
-	w = w.serve(func(o *httpapi.Options) {
-		o.Held, o.Metrics = httpapi.HeldAnswers{Sandbox: 1}, telemetry.NewAPI(registry)
+	w = w.serve(func(o *fronts.Options) {
+		o.Held, o.Metrics = exchange.HeldBounds{Sandbox: 1}, telemetry.NewAPI(registry)
 	})
 	started := w.call("POST", "/v1/clock/advance", object{"by": "1h", "wait": "0s"})
 	body := fmt.Sprintf(`{"to": %q, "wait": "60s"}`, started.body["target"])

@@ -3,26 +3,26 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (s *Server) createDisbursement(w http.ResponseWriter, r *http.Request) (answer, error) {
+func (a *API) createDisbursement(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	body, err := wire.CreateDisbursement.Decode(w, r)
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
-	made, err := s.service.Disburse(r.Context(), callerOf(r), service.Ask{Order: body.Order(), Fingerprint: func(reference string) []byte {
+	made, err := a.service.Disburse(r.Context(), who, service.Ask{Order: body.Order(), Fingerprint: func(reference string) []byte {
 		sent := *body
 		sent.Reference = reference
 		return wire.CreateDisbursement.Hash(payments.Disbursement, "", &sent)
 	}})
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
-	a := created(r, made)
-	a.status = http.StatusOK
-	a.body = wire.DisbursementOf(made.Transaction, made.Replayed)
-	return a, nil
+	answer := created(r, who, made)
+	answer.Status, answer.Body = http.StatusOK, jsonBody{wire.DisbursementOf(made.Transaction, made.Replayed)}
+	return answer, nil
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -178,7 +178,7 @@ func TestDisbursementConflicts(t *testing.T) {
 func TestDisbursementGeneratesItsReference(t *testing.T) {
 	w := newFixture(t)
 	now := time.Date(2026, 5, 31, 12, 30, 59, 0, time.UTC)
-	clocked := w.serve(func(o *httpapi.Options) { o.Now = func() time.Time { return now } })
+	clocked := w.serve(func(o *fronts.Options) { o.Now = func() time.Time { return now } })
 	form := regexp.MustCompile(`^CAURI-DIS-20260531123059-[0-9A-F]{12}$`)
 	seen := map[any]bool{}
 	for _, order := range []any{nil, nil, "order-1"} {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -253,7 +253,7 @@ func TestWhatAFaultOfTheAPIAsksFor(t *testing.T) {
 func TestFaultsOfTheAPIFollowOneAnother(t *testing.T) {
 	w := newFixture(t)
 	registry := prometheus.NewRegistry()
-	w = w.serve(func(o *httpapi.Options) { o.Metrics = telemetry.NewAPI(registry) })
+	w = w.serve(func(o *fronts.Options) { o.Metrics = telemetry.NewAPI(registry) })
 	w.client("alice", alice, 1_000_000)
 	w.faulty(`[{"name":"one","api":{"status":502}},{"name":"two","api":{"dropConnection":"AfterCommit"}},{"name":"three","api":{"malformedBody":true}}]`)
 	pay := func() disturbed { return w.try("POST", "/v1/payments", payment("r1", object{"scenario": "success"})) }

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc/verify"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -24,7 +24,7 @@ import (
 func docsPage(t *testing.T, path string) (http.Header, *html.Node) {
 	t.Helper()
 	recorder := httptest.NewRecorder()
-	httpapi.New(httpapi.Options{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, path, nil))
+	fronts.New(fronts.Options{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, path, nil))
 	if recorder.Code != http.StatusOK || !strings.HasPrefix(recorder.Header().Get("Content-Type"), "text/html") {
 		t.Fatalf("%s answered %d %s", path, recorder.Code, recorder.Header())
 	}
@@ -185,7 +185,7 @@ func TestDocsPageIsFound(t *testing.T) {
 	call := func(method, path, accept string) *httptest.ResponseRecorder {
 		recorder, request := httptest.NewRecorder(), httptest.NewRequest(method, path, nil)
 		request.Header.Set("Accept", accept)
-		httpapi.New(httpapi.Options{}).ServeHTTP(recorder, request)
+		fronts.New(fronts.Options{}).ServeHTTP(recorder, request)
 		return recorder
 	}
 	for _, path := range []string{"/docs", "/sandboxes/team/shop/docs"} {
@@ -225,7 +225,7 @@ func TestErrorsLeadToTheirExplanation(t *testing.T) {
 		"/sandboxes/team/shop/api/v1/payments": "/sandboxes/team/shop", "/sandboxes/a%3E%0Ab/c/v1/payments": "/sandboxes/a%3E%0Ab/c",
 	} {
 		recorder := httptest.NewRecorder()
-		httpapi.New(httpapi.Options{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, path, nil))
+		fronts.New(fronts.Options{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, path, nil))
 		var said wire.Error
 		if err := json.Unmarshal(recorder.Body.Bytes(), &said); err != nil {
 			t.Fatal(err)

@@ -1,54 +1,55 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
-func (s *Server) getEvent(_ http.ResponseWriter, r *http.Request) (answer, error) {
+func (a *API) getEvent(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	id, err := payments.ParseEventID(chi.URLParam(r, "id"))
 	if err != nil {
-		return answer{}, wire.NoSuchEvent()
+		return exchange.Answer{}, wire.NoSuchEvent()
 	}
 	var view wire.EventDetail
 	if id.Callback {
-		view, err = s.readCallback(r, id.Transaction)
+		view, err = a.readCallback(r.Context(), who.Sandbox, id.Transaction)
 	} else {
-		view, err = s.readEvent(r, id.Transaction)
+		view, err = a.readEvent(r.Context(), who.Sandbox, id.Transaction)
 	}
 	if errors.Is(err, ledger.ErrNotFound) {
-		return answer{}, wire.NoSuchEvent()
+		return exchange.Answer{}, wire.NoSuchEvent()
 	}
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
-	return answer{status: http.StatusOK, body: view}, nil
+	return answered(http.StatusOK, view), nil
 }
 
-func (s *Server) readEvent(r *http.Request, id payments.ID) (wire.EventDetail, error) {
-	sandbox := callerOf(r).Sandbox
-	event, err := s.ledger.GetEvent(r.Context(), sandbox.Tenant, sandbox.OrganizationID, id, eventBody)
+func (a *API) readEvent(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (wire.EventDetail, error) {
+	event, err := a.ledger.GetEvent(ctx, sandbox.Tenant, sandbox.OrganizationID, id, eventBody)
 	if err != nil {
 		return wire.EventDetail{}, err
 	}
 	return wire.EventDetailOf(event, sandbox.Faults), nil
 }
 
-func (s *Server) readCallback(r *http.Request, id payments.ID) (wire.EventDetail, error) {
-	sandbox := callerOf(r).Sandbox
+func (a *API) readCallback(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (wire.EventDetail, error) {
 	vague := func(t *payments.Transaction) bool {
 		return sandbox.Environments[sandboxes.Market{Operator: t.Operator, Country: t.Country}].Vague
 	}
-	callback, err := s.ledger.GetCallback(r.Context(), sandbox.Tenant, id, operators.CallbackBody, vague)
+	callback, err := a.ledger.GetCallback(ctx, sandbox.Tenant, id, operators.CallbackBody, vague)
 	if err != nil {
 		return wire.EventDetail{}, err
 	}
@@ -60,15 +61,14 @@ func eventBody(organizationID string, t *payments.Transaction) ([]byte, error) {
 	return webhooks.Body(organizationID, t, operators.Raw(t))
 }
 
-func (s *Server) resendEvent(_ http.ResponseWriter, r *http.Request) (answer, error) {
+func (a *API) resendEvent(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	id, err := payments.ParseEventID(chi.URLParam(r, "id"))
 	if err != nil {
-		return answer{}, wire.NoSuchEvent()
+		return exchange.Answer{}, wire.NoSuchEvent()
 	}
-	who := callerOf(r)
-	event, err := s.service.ResendEvent(r.Context(), who, id)
+	event, err := a.service.ResendEvent(r.Context(), who, id)
 	if err != nil {
-		return answer{}, wire.ResendRefusal(err)
+		return exchange.Answer{}, wire.ResendRefusal(err)
 	}
-	return answer{status: http.StatusAccepted, body: wire.EventSummaryOf(&event, who.Sandbox.Faults)}, nil
+	return answered(http.StatusAccepted, wire.EventSummaryOf(&event, who.Sandbox.Faults)), nil
 }

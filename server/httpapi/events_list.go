@@ -3,19 +3,21 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (s *Server) listEvents(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	sandbox := callerOf(r).Sandbox
+func (a *API) listEvents(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	sandbox := who.Sandbox
 	tenant := sandbox.Tenant
 	q := wire.EventQuery{Limit: wire.DefaultLimit}
 	if _, wrong := wire.EventParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return answer{}, wire.InvalidParams(wrong)
+		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
-	found, err := s.ledger.ListEvents(r.Context(), tenant, q.Filter, q.After, q.Limit+1)
+	found, err := a.ledger.ListEvents(r.Context(), tenant, q.Filter, q.After, q.Limit+1)
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
 	page := wire.EventList{Data: []wire.EventSummary{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
@@ -24,5 +26,5 @@ func (s *Server) listEvents(_ http.ResponseWriter, r *http.Request) (answer, err
 	if page.HasMore {
 		page.NextCursor = new(wire.AfterEvent(tenant, found[q.Limit-1].EventID()))
 	}
-	return answer{status: http.StatusOK, body: page}, nil
+	return answered(http.StatusOK, page), nil
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -25,7 +25,7 @@ func TestStrangersWhoAskForHealthShareOneLook(t *testing.T) {
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	handler := httpapi.New(httpapi.Options{
+	handler := fronts.New(fronts.Options{
 		Ledger:    db.Ledger,
 		Books:     db.Books,
 		Sandboxes: db.Store,

@@ -8,7 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -22,8 +23,8 @@ func TestHeldAnswersAreBounded(t *testing.T) {
 	w.sandbox(other, otherKey)
 	w.exec("update organizations set webhook_url = 'http://127.0.0.1:1/'")
 	registry := prometheus.NewRegistry()
-	w = w.serve(func(o *httpapi.Options) {
-		o.Held, o.Metrics = httpapi.HeldAnswers{Process: 3, Sandbox: 2}, telemetry.NewAPI(registry)
+	w = w.serve(func(o *fronts.Options) {
+		o.Held, o.Metrics = exchange.HeldBounds{Process: 3, Sandbox: 2}, telemetry.NewAPI(registry)
 	})
 	w.call("GET", "/v1/payments", nil) // loads the configuration
 	const checkoutKey = key

@@ -3,23 +3,25 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (s *Server) listAccounts(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	tenant := callerOf(r).Sandbox.Tenant
+func (a *API) listAccounts(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	tenant := who.Sandbox.Tenant
 	q := wire.LedgerQuery{Limit: wire.DefaultLimit}
 	if _, wrong := wire.LedgerParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return answer{}, wire.InvalidParams(wrong)
+		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
 	if q.Verify {
-		if err := s.service.VerifyLedger(r.Context(), callerOf(r)); err != nil {
-			return answer{}, err
+		if err := a.service.VerifyLedger(r.Context(), who); err != nil {
+			return exchange.Answer{}, err
 		}
 	}
-	found, balanced, err := s.books.ListAccounts(r.Context(), tenant, q.Account(), q.Limit+1)
+	found, balanced, err := a.books.ListAccounts(r.Context(), tenant, q.Account(), q.Limit+1)
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
 	page := wire.LedgerAccountList{Balanced: balanced, Data: []wire.LedgerAccount{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
@@ -28,5 +30,5 @@ func (s *Server) listAccounts(_ http.ResponseWriter, r *http.Request) (answer, e
 	if page.HasMore {
 		page.NextCursor = new(wire.LedgerCursors.After(tenant, wire.LedgerPlace(found[q.Limit-1].Account)))
 	}
-	return answer{status: http.StatusOK, body: page}, nil
+	return answered(http.StatusOK, page), nil
 }

@@ -6,23 +6,25 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
 // listEntries answers in JSON, or in CSV, whose next page is in the header Link.
-func (s *Server) listEntries(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	tenant := callerOf(r).Sandbox.Tenant
+func (a *API) listEntries(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	tenant := who.Sandbox.Tenant
 	q, err := wire.ParseEntryQuery(r.URL.RawQuery, tenant)
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
-	account, found, err := s.books.ListEntries(r.Context(), tenant, q.Account, q.After, q.Limit+1)
+	account, found, err := a.books.ListEntries(r.Context(), tenant, q.Account, q.After, q.Limit+1)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return answer{}, wire.NoSuchAccount(q.Account)
+		return exchange.Answer{}, wire.NoSuchAccount(q.Account)
 	}
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
 	page := wire.LedgerEntryList{Account: account.String(), Data: []wire.LedgerEntry{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
@@ -31,14 +33,16 @@ func (s *Server) listEntries(_ http.ResponseWriter, r *http.Request) (answer, er
 	if page.HasMore {
 		page.NextCursor = new(q.Cursor(tenant, found[q.Limit-1].Number))
 	}
-	header := http.Header{"Vary": {"Accept"}}
+	answer := answered(http.StatusOK, page)
+	answer.Header = http.Header{"Vary": {"Accept"}}
 	if !wire.PrefersCSV(r.Header) {
-		return answer{status: http.StatusOK, header: header, body: page}, nil
+		return answer, nil
 	}
+	answer.Body = csvBody(append(wire.CSVHeader(), page.CSV()...))
 	if page.HasMore {
-		header.Set("Link", "<"+nextEntries(r, q.Limit, *page.NextCursor)+`>; rel="next"`)
+		answer.Header.Set("Link", "<"+nextEntries(r, q.Limit, *page.NextCursor)+`>; rel="next"`)
 	}
-	return answer{status: http.StatusOK, header: header, body: append(wire.CSVHeader(), page.CSV()...)}, nil
+	return answer, nil
 }
 
 // nextEntries is the path and query of the page behind a cursor.
@@ -49,5 +53,5 @@ func nextEntries(r *http.Request, limit int, cursor string) string {
 			query.Set(name, value)
 		}
 	}
-	return pathTo(r, "/v1/ledger/entries") + "?" + query.Encode()
+	return exchange.PathTo(r, "/v1/ledger/entries") + "?" + query.Encode()
 }

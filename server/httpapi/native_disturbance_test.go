@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -270,7 +270,7 @@ func TestWhatAnOperatorTellsIsDisturbed(t *testing.T) {
 func TestCallbackBeforeTheAnswer(t *testing.T) {
 	w := newFixture(t)
 	began := time.Now()
-	w = w.serve(func(o *httpapi.Options) { o.Now = func() time.Time { return began } }) // so that no wait ends by the time
+	w = w.serve(func(o *fronts.Options) { o.Now = func() time.Time { return began } }) // so that no wait ends by the time
 	shop := newShopEndpoint(t)
 	w.client("alice", alice, 1_000_000)
 	w.config.TestNumbers = payments.StandardTestNumbers

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
@@ -88,7 +88,7 @@ func TestDocumentsOfOperatorsNameWhereTheyWereAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpapi.New(httpapi.Options{BaseURL: public})
+	server := fronts.New(fronts.Options{BaseURL: public})
 	for asked, want := range map[string]string{
 		"http://pay.test/sandboxes/team/checkout/operators/mtn/openapi.json": "https://Pay.test/cauri/sandboxes/team/checkout/operators/mtn",
 		"http://cauri-api.cauri-system:8080/operators/mtn/openapi.json":      "http://cauri-api.cauri-system:8080/operators/mtn",

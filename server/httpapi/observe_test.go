@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -22,7 +22,7 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 	w := newFixture(t)
 	registry := prometheus.NewRegistry()
 	asAPI := ledgertest.OpenAs(t, w.db, ledgertest.API)
-	server := httptest.NewServer(httpapi.New(httpapi.Options{
+	server := httptest.NewServer(fronts.New(fronts.Options{
 		Ledger:    asAPI.Ledger,
 		Books:     asAPI.Books,
 		Sandboxes: asAPI.Store,
@@ -89,7 +89,7 @@ func blockedPayment(reference string) object {
 func BenchmarkObserving(b *testing.B) {
 	for name, metrics := range map[string]*telemetry.API{"off": nil, "metrics": telemetry.NewAPI(prometheus.NewRegistry())} {
 		b.Run(name, func(b *testing.B) {
-			server := httpapi.New(httpapi.Options{Version: "test", Metrics: metrics})
+			server := fronts.New(fronts.Options{Version: "test", Metrics: metrics})
 			request := httptest.NewRequest(http.MethodGet, "/v1/nothing", nil)
 			b.ReportAllocs()
 			for b.Loop() {

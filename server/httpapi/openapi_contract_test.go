@@ -16,7 +16,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 )
 
 // contract is the API's description as it is served, with what holds answers against it.
@@ -29,7 +29,7 @@ type contract struct {
 // described is the description of the API. It needs no database.
 var described = sync.OnceValues(func() (*contract, error) {
 	recorder := httptest.NewRecorder()
-	httpapi.New(httpapi.Options{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/v1/openapi.json", nil))
+	fronts.New(fronts.Options{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/v1/openapi.json", nil))
 	c := &contract{served: recorder.Body.Bytes()}
 	if err := json.Unmarshal(c.served, &c.document); err != nil {
 		return nil, err

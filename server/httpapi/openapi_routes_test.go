@@ -1,4 +1,4 @@
-package httpapi
+package httpapi_test
 
 import (
 	"encoding/json"
@@ -10,12 +10,13 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/fronts"
 )
 
-// This test is inside of the package because it asks the router itself.
 func TestEveryRouteIsDescribedAndNothingElse(t *testing.T) {
 	t.Parallel()
-	s := New(Options{})
+	s := fronts.New(fronts.Options{})
 	var routes, described []string
 	walk := func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		if strings.HasPrefix(route, "/v1/") {
@@ -23,7 +24,7 @@ func TestEveryRouteIsDescribedAndNothingElse(t *testing.T) {
 		}
 		return nil
 	}
-	if err := chi.Walk(s.handler.(chi.Routes), walk); err != nil {
+	if err := chi.Walk(s.Routes(), walk); err != nil {
 		t.Fatal(err)
 	}
 	recorder := httptest.NewRecorder()

@@ -16,7 +16,7 @@ import (
 	"github.com/pb33f/libopenapi/datamodel"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -196,7 +196,7 @@ func TestDocument30IsValidOpenAPI(t *testing.T) {
 func servedAt(t *testing.T, at string) *httptest.ResponseRecorder {
 	t.Helper()
 	recorder := httptest.NewRecorder()
-	httpapi.New(httpapi.Options{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, at, nil))
+	fronts.New(fronts.Options{}).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, at, nil))
 	if recorder.Code != http.StatusOK {
 		t.Fatalf("%s answered %d: %s", at, recorder.Code, recorder.Body)
 	}
@@ -244,7 +244,7 @@ func TestDocumentNamesThePublicURL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httpapi.New(httpapi.Options{BaseURL: public})
+	server := fronts.New(fronts.Options{BaseURL: public})
 	for asked, want := range map[string]string{
 		"http://pay.test/sandboxes/team/checkout/v1/openapi.json": "https://Pay.test/cauri/sandboxes/team/checkout",
 		"http://pay.test/v1/openapi-3.0.json":                     "https://Pay.test/cauri",

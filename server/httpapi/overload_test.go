@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -28,7 +28,7 @@ func TestMoreThanCanBeServedIsRefusedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(hasty.Close)
-	busy := w.serve(func(o *httpapi.Options) {
+	busy := w.serve(func(o *fronts.Options) {
 		o.Ledger, o.Sandboxes, o.Directory = hasty.Ledger, hasty.Store, sandboxes.NewDirectory(hasty.DB)
 	})
 	busy.call("GET", "/v1/payments", nil) // makes the server look for the key

@@ -6,22 +6,24 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (s *Server) getPayment(_ http.ResponseWriter, r *http.Request) (answer, error) {
+func (a *API) getPayment(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	id, err := payments.ParseID(chi.URLParam(r, "id"))
 	if err != nil {
-		return answer{}, wire.NoSuchTransaction()
+		return exchange.Answer{}, wire.NoSuchTransaction()
 	}
-	t, err := s.ledger.GetTransactionBatched(r.Context(), callerOf(r).Sandbox, id)
+	t, err := a.ledger.GetTransactionBatched(r.Context(), who.Sandbox, id)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return answer{}, wire.NoSuchTransaction()
+		return exchange.Answer{}, wire.NoSuchTransaction()
 	}
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
-	return answer{status: http.StatusOK, body: wire.PaymentOf(t, callerOf(r).Sandbox.Faults)}, nil
+	return answered(http.StatusOK, wire.PaymentOf(t, who.Sandbox.Faults)), nil
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 )
 
 // clock is a clock that a test moves.
@@ -35,7 +35,7 @@ func limited(t *testing.T, limit int32, n int) (w *fixture, servers []*fixture, 
 	w.sandbox(w.config, key)
 	c = &clock{at: time.Now()}
 	for range n {
-		servers = append(servers, w.serve(func(o *httpapi.Options) { o.Now = c.now }))
+		servers = append(servers, w.serve(func(o *fronts.Options) { o.Now = c.now }))
 	}
 	return w, servers, c
 }

@@ -5,27 +5,28 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (s *Server) createRefund(w http.ResponseWriter, r *http.Request) (answer, error) {
+func (a *API) createRefund(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	body, err := wire.CreateRefund.DecodeOptional(w, r)
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
 	parent, err := payments.ParseID(chi.URLParam(r, "id"))
 	if err != nil {
-		return answer{}, wire.NoSuchTransaction()
+		return exchange.Answer{}, wire.NoSuchTransaction()
 	}
-	made, err := s.service.Refund(r.Context(), callerOf(r), service.Ask{Order: body.Order(parent), Fingerprint: func(reference string) []byte {
+	made, err := a.service.Refund(r.Context(), who, service.Ask{Order: body.Order(parent), Fingerprint: func(reference string) []byte {
 		sent := *body
 		sent.Reference = reference
 		return wire.CreateRefund.Hash(payments.Refund, parent.String(), &sent)
 	}})
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
-	return created(r, made), nil
+	return created(r, who, made), nil
 }

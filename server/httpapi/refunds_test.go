@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/httpserver"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -22,16 +22,16 @@ import (
 )
 
 // serve starts another server on the fixture's database, with other options.
-func (w *fixture) serve(change func(*httpapi.Options)) *fixture {
+func (w *fixture) serve(change func(*fronts.Options)) *fixture {
 	w.t.Helper()
 	asAPI := ledgertest.OpenAs(w.t, w.db, ledgertest.API)
-	o := httpapi.Options{
+	o := fronts.Options{
 		Ledger: asAPI.Ledger, Books: asAPI.Books, Sandboxes: asAPI.Store, Directory: sandboxes.NewDirectory(asAPI.DB), Version: "test", Now: time.Now,
 		Draw: func(int64) int64 { return 0 }, Random: rand.Reader, Draining: w.release,
 	}
 	change(&o)
 	other := *w
-	other.url = listen(w.t, httpapi.New(o), httpserver.Default)
+	other.url = listen(w.t, fronts.New(o), httpserver.Default)
 	return &other
 }
 
@@ -400,7 +400,7 @@ func TestRefundOfAnAliasedCurrency(t *testing.T) {
 func TestRefundGeneratesItsReference(t *testing.T) {
 	w := newFixture(t)
 	now := time.Date(2026, 12, 31, 23, 59, 58, 0, time.FixedZone("CAT", 2*60*60))
-	clocked := w.serve(func(o *httpapi.Options) { o.Now = func() time.Time { return now } })
+	clocked := w.serve(func(o *fronts.Options) { o.Now = func() time.Time { return now } })
 	for reference, origin := range map[string]string{
 		"SHOP-PAY-20260531120000-0123456789AB": "SHOP", "WEB2-ABO-0123456789AB": "WEB2",
 		"shop-PAY-20260531120000-0123456789AB": "CAURI", "order 1": "CAURI",
@@ -434,7 +434,7 @@ func TestGeneratedReferenceThatIsTakenIsCreatedAgain(t *testing.T) {
 		}
 		return rand.Read(p)
 	})
-	clocked := w.serve(func(o *httpapi.Options) { o.Random, o.Now = source, func() time.Time { return now } })
+	clocked := w.serve(func(o *fronts.Options) { o.Random, o.Now = source, func() time.Time { return now } })
 	id := w.paid("p1")
 	references := map[any]bool{}
 	for range 2 {
@@ -541,7 +541,7 @@ func TestPayoutLatencies(t *testing.T) {
 	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 10_000}
 	w.sandbox(w.config, key)
 	id := w.paid("parent")
-	longest := w.serve(func(o *httpapi.Options) { o.Draw = func(n int64) int64 { return n - 1 } })
+	longest := w.serve(func(o *fronts.Options) { o.Draw = func(n int64) int64 { return n - 1 } })
 	for name, c := range map[string]struct {
 		latencies [2]float64
 		make      func(w *fixture, reference string) string // returns the id

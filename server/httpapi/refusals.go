@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -21,6 +22,8 @@ func refusalOf(err error) *wire.Error {
 	var quota ledger.ErrQuotaExceeded
 	var duplicate service.ErrDuplicateReference
 	var fault service.ErrFault
+	var limited exchange.ErrRateLimited
+	var streams exchange.ErrTooManyStreams
 	switch {
 	case errors.As(err, &told):
 		return told
@@ -35,7 +38,15 @@ func refusalOf(err error) *wire.Error {
 	case errors.As(err, &quota):
 		return wire.QuotaExceeded(quota)
 	case errors.As(err, &fault) && fault.Fault.Answer().Status != 0:
-		return wire.Simulated(fault.Fault, fault.Fault.Answer().Status, fault.Fault.Answer().RetryAfter.Of())
+		return wire.Simulated(fault.Fault, fault.Fault.Answer())
+	case errors.As(err, &limited):
+		return wire.RateLimited(limited.Limit, limited.Reset())
+	case errors.As(err, &streams):
+		of := "This sandbox"
+		if streams.Process {
+			of = "This process of the API"
+		}
+		return wire.TooManyStreams(of, streams.Streams)
 	case errors.As(err, new(service.ErrRefundRefused)):
 		_ = errors.As(wire.RefundRefusal(err), &told)
 		return told

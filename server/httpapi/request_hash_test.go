@@ -15,6 +15,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -55,11 +56,13 @@ func TestRequestHashesStayTheSame(t *testing.T) {
 	t.Parallel()
 	router := chi.NewRouter()
 	for path, hash := range hashHandlers {
-		for _, form := range formsOf(path) {
+		for _, form := range exchange.FormsOf(path) {
 			router.Post(form, func(w http.ResponseWriter, r *http.Request) {
 				sum, err := hash(w, r)
 				if err != nil {
-					writeJSON(w, http.StatusBadRequest, err, false)
+					text, _ := wire.Append(nil, err)
+					w.WriteHeader(http.StatusBadRequest)
+					_, _ = w.Write(text)
 					return
 				}
 				_ = json.NewEncoder(w).Encode(map[string]string{"hash": hex.EncodeToString(sum)})

@@ -3,24 +3,26 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
 // listRequests has all requests of the sandbox logged if it is asked for all.
-func (s *Server) listRequests(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	sandbox := callerOf(r).Sandbox
+func (a *API) listRequests(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	sandbox := who.Sandbox
 	q := wire.RequestQuery{Limit: wire.DefaultLimit}
 	if _, wrong := wire.RequestParameters.Read(r.URL.RawQuery, sandbox.Tenant, &q); len(wrong) > 0 {
-		return answer{}, wire.InvalidParams(wrong)
+		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
 	if q.Filter.Succeeded {
-		if err := s.service.LogAllRequests(r.Context(), callerOf(r)); err != nil {
-			return answer{}, err
+		if err := a.service.LogAllRequests(r.Context(), who); err != nil {
+			return exchange.Answer{}, err
 		}
 	}
-	found, err := s.requests.List(r.Context(), sandbox.Tenant, q.Filter, q.After, q.Limit+1)
+	found, err := a.requests.List(r.Context(), sandbox.Tenant, q.Filter, q.After, q.Limit+1)
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
 	page := wire.RequestList{Data: []wire.LoggedRequest{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
@@ -29,5 +31,5 @@ func (s *Server) listRequests(_ http.ResponseWriter, r *http.Request) (answer, e
 	if page.HasMore {
 		page.NextCursor = new(wire.RequestCursors.After(sandbox.Tenant, found[q.Limit-1].ID))
 	}
-	return answer{status: http.StatusOK, body: page}, nil
+	return answered(http.StatusOK, page), nil
 }

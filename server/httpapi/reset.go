@@ -4,16 +4,17 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
 // reset needs no body and ignores one.
-func (s *Server) reset(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	who := callerOf(r)
-	err := s.service.Reset(r.Context(), who)
+func (a *API) reset(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	err := a.service.Reset(r.Context(), who)
 	if errors.Is(err, sandboxes.ErrTooManyResets) {
 		err = wire.TooManyResets()
 	}
-	return answer{status: http.StatusOK, body: wire.Reset{OrganizationID: who.Sandbox.OrganizationID}}, err
+	return answered(http.StatusOK, wire.Reset{OrganizationID: who.Sandbox.OrganizationID}), err
 }

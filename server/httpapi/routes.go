@@ -3,24 +3,44 @@ package httpapi
 import (
 	"net/http"
 
-	"github.com/go-chi/chi/v5"
-
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 )
 
-// api registers routes by their descriptions.
-type api struct {
-	router chi.Router
-	guards []func(http.Handler) http.Handler // of the routes that need a key
+// route is an operation of the API's description, and what answers it.
+type route struct {
+	apidoc.Operation
+	handler http.HandlerFunc
 }
 
-// route adds the operation of a description to the router, in all forms of its path. The description says whether it needs a key.
-func (a *api) route(o apidoc.Operation, handler http.HandlerFunc) {
-	router := a.router
-	if !o.Open {
-		router = router.With(a.guards...)
-	}
-	for _, form := range formsOf(o.Path) {
-		router.Method(o.Method, form, handler)
+// routes are all operations, but for the page.
+func (a *API) routes() []route {
+	return []route{
+		{apidoc.CreatePayment, a.keyed(a.createPayment)},
+		{apidoc.GetPayment, a.faulty(a.getPayment)},
+		{apidoc.ListPayments, a.faulty(a.listPayments)},
+		{apidoc.CreateRefund, a.keyed(a.createRefund)},
+		{apidoc.CreateDisbursement, a.keyed(a.createDisbursement)},
+		{apidoc.ListEvents, a.faulty(a.listEvents)},
+		{apidoc.GetEvent, a.faulty(a.getEvent)},
+		{apidoc.ResendEvent, a.faulty(a.resendEvent)},
+		{apidoc.ListTestClients, a.faulty(a.listTestClients)},
+		{apidoc.GetTestClient, a.faulty(a.getTestClient)},
+		{apidoc.CreateTestClient, a.keyed(a.createTestClient)},
+		{apidoc.PatchTestClient, a.keyed(a.patchTestClient)},
+		{apidoc.DeleteTestClient, a.faulty(a.deleteTestClient)},
+		{apidoc.ListTestNumbers, a.faulty(a.listTestNumbers)},
+		{apidoc.ListRequests, a.faulty(a.listRequests)},
+		{apidoc.ListAccounts, a.faulty(a.listAccounts)},
+		{apidoc.ListEntries, a.faulty(a.listEntries)},
+		{apidoc.ListPrompts, a.faulty(a.listPrompts)},
+		{apidoc.AnswerPrompt, a.faulty(a.answerPrompt)},
+		{apidoc.ResetSandbox, a.keyed(a.reset)},
+		{apidoc.GetClock, a.faulty(a.getClock)},
+		{apidoc.AdvanceClock, a.keyed(a.advanceClock)},
+		{apidoc.OpenStream, a.keyed(a.openStream)},
+		{apidoc.GetMeta, a.open(a.meta)},
+		{apidoc.GetHealth, a.open(a.health)},
+		{apidoc.GetDocument, apidoc.DocumentHandler(a.baseURL)},
+		{apidoc.GetDocument30, apidoc.DocumentHandler30(a.baseURL)},
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/egress"
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -61,7 +61,7 @@ func seeded(t *testing.T, replicas int) (*fixture, []*fixture) {
 	w.client("ignores", "+250788000002", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Ignore })
 	apis := make([]*fixture, replicas)
 	for i := range apis {
-		apis[i] = w.serve(func(o *httpapi.Options) { o.Draw = func(n int64) int64 { return time.Now().UnixNano() % n } })
+		apis[i] = w.serve(func(o *fronts.Options) { o.Draw = func(n int64) int64 { return time.Now().UnixNano() % n } })
 		apis[i].follow()
 		w.runWorker()
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/httpserver"
 )
 
@@ -39,7 +39,7 @@ func listen(t *testing.T, handler http.Handler, d httpserver.Deadlines) string {
 func (w *fixture) serveWithin(d httpserver.Deadlines) *fixture {
 	w.t.Helper()
 	other := *w
-	w.serve(func(o *httpapi.Options) { other.url = listen(w.t, httpapi.New(*o), d) })
+	w.serve(func(o *fronts.Options) { other.url = listen(w.t, fronts.New(*o), d) })
 	return &other
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -131,7 +131,7 @@ func TestStrangersGetNothing(t *testing.T) {
 		}
 		return nil
 	}
-	if err := chi.Walk(httpapi.New(httpapi.Options{}).Routes(), walk); err != nil {
+	if err := chi.Walk(fronts.New(fronts.Options{}).Routes(), walk); err != nil {
 		t.Fatal(err)
 	}
 	for route := range routesAccess {

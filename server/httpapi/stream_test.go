@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/httpserver"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/telemetry"
@@ -385,11 +385,10 @@ func TestStreamsAreLimited(t *testing.T) {
 func TestStreamThatNobodyReadsIsCutOff(t *testing.T) {
 	w := newFixture(t)
 	registry := prometheus.NewRegistry()
-	w.serve(func(o *httpapi.Options) {
+	w.serve(func(o *fronts.Options) {
 		o.Metrics = telemetry.NewAPI(registry)
-		server := httpapi.New(*o)
-		server.CutOffAfter(100 * time.Millisecond)
-		w.url = listen(t, server, httpserver.Default)
+		o.StreamWrite = 100 * time.Millisecond
+		w.url = listen(t, fronts.New(*o), httpserver.Default)
 	})
 	w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
 	conn := w.dial()

@@ -6,20 +6,22 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (s *Server) listTestClients(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	tenant := callerOf(r).Sandbox.Tenant
+func (a *API) listTestClients(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	tenant := who.Sandbox.Tenant
 	q := wire.TestClientQuery{Limit: wire.DefaultLimit}
 	if _, wrong := wire.TestClientParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return answer{}, wire.InvalidParams(wrong)
+		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
-	found, err := s.ledger.ListTestClients(r.Context(), tenant, q.Filter, wire.MSISDNAt(q.After), q.Limit+1)
+	found, err := a.ledger.ListTestClients(r.Context(), tenant, q.Filter, wire.MSISDNAt(q.After), q.Limit+1)
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
 	page := wire.TestClientList{Data: []wire.TestClient{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
@@ -28,22 +30,22 @@ func (s *Server) listTestClients(_ http.ResponseWriter, r *http.Request) (answer
 	if page.HasMore {
 		page.NextCursor = new(wire.TestClientCursors.After(tenant, wire.PlaceOf(found[q.Limit-1].MSISDN)))
 	}
-	return answer{status: http.StatusOK, body: page}, nil
+	return answered(http.StatusOK, page), nil
 }
 
-func (s *Server) getTestClient(_ http.ResponseWriter, r *http.Request) (answer, error) {
+func (a *API) getTestClient(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	msisdn, err := msisdnOf(r)
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
-	client, err := s.ledger.FindTestClient(r.Context(), callerOf(r).Sandbox.Tenant, msisdn)
+	client, err := a.ledger.FindTestClient(r.Context(), who.Sandbox.Tenant, msisdn)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return answer{}, wire.NoSuchTestClient()
+		return exchange.Answer{}, wire.NoSuchTestClient()
 	}
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
-	return answer{status: http.StatusOK, body: wire.TestClientOf(client)}, nil
+	return answered(http.StatusOK, wire.TestClientOf(client)), nil
 }
 
 // msisdnOf is the number in a path, whose + may be written as it is or as %2B. Its error is of type [*Error].

@@ -6,27 +6,29 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (s *Server) listPrompts(_ http.ResponseWriter, r *http.Request) (answer, error) {
-	tenant := callerOf(r).Sandbox.Tenant
+func (a *API) listPrompts(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	tenant := who.Sandbox.Tenant
 	msisdn, err := msisdnOf(r)
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
 	q := wire.PromptQuery{Limit: wire.DefaultLimit}
 	if _, wrong := wire.PromptParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
-		return answer{}, wire.InvalidParams(wrong)
+		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
-	found, err := s.ledger.ListPrompts(r.Context(), tenant, msisdn, q.After, q.Limit+1)
+	found, err := a.ledger.ListPrompts(r.Context(), tenant, msisdn, q.After, q.Limit+1)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return answer{}, wire.NoSuchTestClient()
+		return exchange.Answer{}, wire.NoSuchTestClient()
 	}
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
 	page := wire.PromptList{Data: []wire.Prompt{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
@@ -35,31 +37,30 @@ func (s *Server) listPrompts(_ http.ResponseWriter, r *http.Request) (answer, er
 	if page.HasMore {
 		page.NextCursor = new(wire.PromptCursors.After(tenant, found[q.Limit-1].ID))
 	}
-	return answer{status: http.StatusOK, body: page}, nil
+	return answered(http.StatusOK, page), nil
 }
 
 // answerPrompt needs no body and ignores one.
-func (s *Server) answerPrompt(_ http.ResponseWriter, r *http.Request) (answer, error) {
+func (a *API) answerPrompt(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	given, known := wire.PromptAnswers[chi.URLParam(r, "answer")]
 	if !known {
-		return answer{}, wire.NotFound("There is nothing at this path. A prompt is answered with approve, cancel or wrong_pin.")
+		return exchange.Answer{}, wire.NotFound("There is nothing at this path. A prompt is answered with approve, cancel or wrong_pin.")
 	}
 	msisdn, err := msisdnOf(r)
 	if err != nil {
-		return answer{}, err
+		return exchange.Answer{}, err
 	}
 	id, err := payments.ParseID(chi.URLParam(r, "tx"))
 	if err != nil {
-		return answer{}, wire.NoSuchPrompt()
+		return exchange.Answer{}, wire.NoSuchPrompt()
 	}
-	who := callerOf(r)
-	t, repeated, err := s.service.AnswerPrompt(r.Context(), who, msisdn, id, given)
+	t, repeated, err := a.service.AnswerPrompt(r.Context(), who, msisdn, id, given)
 	if err != nil {
-		return answer{}, wire.PromptRefusal(err)
+		return exchange.Answer{}, wire.PromptRefusal(err)
 	}
-	a := answer{status: http.StatusOK, body: wire.PaymentOf(t, who.Sandbox.Faults)}
+	view := wire.PaymentOf(t, who.Sandbox.Faults)
 	if repeated {
-		a.header = http.Header{"Idempotent-Replayed": {"true"}}
+		return replayed(view), nil
 	}
-	return a, nil
+	return answered(http.StatusOK, view), nil
 }

@@ -3,14 +3,15 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (s *Server) listTestNumbers(_ http.ResponseWriter, r *http.Request) (answer, error) {
+func (a *API) listTestNumbers(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	list := wire.TestNumberList{Data: []wire.TestNumber{}}
-	for _, n := range service.TestNumbers(callerOf(r).Sandbox) {
+	for _, n := range service.TestNumbers(who.Sandbox) {
 		list.Data = append(list.Data, wire.TestNumberOf(n))
 	}
-	return answer{status: http.StatusOK, body: list}, nil
+	return answered(http.StatusOK, list), nil
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -88,7 +88,7 @@ func TestNoAnswerWaitsForAClockThatStands(t *testing.T) {
 // standing is the same system behind an api whose own clock stands: an answer that waits there waits for ever.
 func (w *fixture) standing() *fixture {
 	now := time.Now()
-	return w.serve(func(o *httpapi.Options) { o.Now = func() time.Time { return now } })
+	return w.serve(func(o *fronts.Options) { o.Now = func() time.Time { return now } })
 }
 
 // atOnceAnswered makes a request whose answer waits for nothing.

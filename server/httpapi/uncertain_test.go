@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -20,7 +20,7 @@ func (w *fixture) behindProxy(options ledgertest.Options) (*ledgertest.Proxy, *f
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(s.Close)
-	server := w.serve(func(o *httpapi.Options) {
+	server := w.serve(func(o *fronts.Options) {
 		o.Ledger, o.Sandboxes, o.Directory = s.Ledger, s.Store, sandboxes.NewDirectory(s.DB)
 	})
 	if got := server.call("GET", "/v1/payments", nil); got.status != http.StatusOK {

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/fronts"
 )
 
 // slowClient does not read a large answer before it is released.
@@ -32,10 +33,12 @@ func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
 		w.call("POST", "/v1/payments", payment(strings.Repeat("r", i+1), object{"description": text}))
 		w.call("POST", "/v1/payments", payment(strings.Repeat("r", i+1), object{"description": text}), withKey(otherKey))
 	}
-	var server *httpapi.Server
-	w.serve(func(o *httpapi.Options) { server = httpapi.New(*o) })
 	const bound = 256 << 10
-	server.BoundUnread(2*bound, bound)
+	var server *fronts.Server
+	w.serve(func(o *fronts.Options) {
+		o.Unread = exchange.UnreadBounds{Process: 2 * bound, Sandbox: bound}
+		server = fronts.New(*o)
+	})
 	release, writing, ended := make(chan struct{}), make(chan int), make(chan *httptest.ResponseRecorder)
 	ask := func(path, key string) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)

@@ -6,6 +6,7 @@ package requests
 
 import (
 	"encoding/json"
+	"regexp"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -26,6 +27,9 @@ const (
 	// MostUnauthenticated is how many requests without a valid key are kept.
 	MostUnauthenticated = 20
 )
+
+// IDForm is the form of an id that a client may give to its request.
+var IDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
 // Entry is one request. It has no more than what may be kept.
 type Entry struct {

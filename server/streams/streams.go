@@ -18,9 +18,10 @@ type Source interface {
 
 // Entry is what is told of a change.
 type Entry struct {
-	At   ledger.Position
-	Type string
-	Text []byte // as it is sent; nobody may change it
+	At    ledger.Position
+	Type  string
+	Ready bool   // it says that the stream is ready
+	Text  []byte // as it is sent; nobody may change it
 
 	begun, ended uint64 // when it was read, see [reader.count]
 }

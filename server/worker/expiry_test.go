@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -25,7 +25,7 @@ func (w *fixture) served() (url, key string) {
 	if err := w.ApplyCredentials(w.t.Context(), w.config.UID, c); err != nil {
 		w.t.Fatal(err)
 	}
-	server := httptest.NewServer(httpapi.New(httpapi.Options{
+	server := httptest.NewServer(fronts.New(fronts.Options{
 		Ledger:    w.Store.Ledger,
 		Sandboxes: w.Store.Store,
 		Directory: sandboxes.NewDirectory(w.Store.DB),

@@ -28,7 +28,8 @@ import (
 	"github.com/cauri-dev/cauri/controllers"
 	"github.com/cauri-dev/cauri/controllers/localapi"
 	"github.com/cauri-dev/cauri/server/egress"
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -57,9 +58,9 @@ func install(t *testing.T) *installation {
 	databaseURL := ledgertest.URL(t)
 	api := ledgertest.OpenAs(t, databaseURL, ledgertest.API)
 	directory := sandboxes.NewDirectory(api.DB)
-	server := httptest.NewServer(httpapi.New(httpapi.Options{
+	server := httptest.NewServer(fronts.New(fronts.Options{
 		Ledger: api.Ledger, Books: api.Books, Sandboxes: api.Store, Directory: directory, Version: "test", Now: time.Now,
-		Draw: mathrand.Int64N, Random: rand.Reader, Held: httpapi.HeldAnswers{Process: 100, Sandbox: 100},
+		Draw: mathrand.Int64N, Random: rand.Reader, Held: exchange.HeldBounds{Process: 100, Sandbox: 100},
 	}))
 	t.Cleanup(server.Close)
 	background(t, func(ctx context.Context) error { api.RunActivity(ctx); return nil })

@@ -88,7 +88,8 @@ var ErrorCases = []ErrorCase{
 
 // simulated is the answer of a fault.
 func simulated(status int) *wire.Error {
-	return wire.Simulated(&faults.Fault{Name: "bad-gateway", API: &faults.API{Status: status}}, status, 0)
+	a := &faults.API{Status: status}
+	return wire.Simulated(&faults.Fault{Name: "bad-gateway", API: a}, a)
 }
 
 // errorHeaders are the headers of an error by its status.

@@ -3,7 +3,9 @@ package apidoc
 import (
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/exchange/static"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/requests"
 )
 
 // RateLimitHeaders are on the answers to a sandbox that has a rate limit.
@@ -39,7 +41,7 @@ var responseHeaders = map[string]*huma.Header{
 	},
 	"Retry-After":   {Required: true, Description: "Seconds to wait before the next try.", Schema: count(0)},
 	"ETag":          {Required: true, Description: "Changes when the document does.", Schema: exampleText("", `"2f1c9a7e"`)},
-	"Cache-Control": {Required: true, Description: "How long the document may be kept.", Schema: exampleText("", staticCacheControl)},
+	"Cache-Control": {Required: true, Description: "How long the document may be kept.", Schema: exampleText("", static.CacheControl)},
 	RateLimitHeaders[0]: {
 		Description: "Requests that the sandbox may make in any minute. Absent, like the other two headers, if there is no limit.",
 		Schema:      count(1),
@@ -51,7 +53,7 @@ var responseHeaders = map[string]*huma.Header{
 var requestIDParameter = &huma.Param{
 	Name: wire.RequestIDHeader, In: "header",
 	Description: "Your id of this request, returned with the response. An id of another form is replaced.",
-	Schema:      &huma.Schema{Type: huma.TypeString, Pattern: wire.RequestIDForm.String(), Examples: []any{"checkout-1042"}},
+	Schema:      &huma.Schema{Type: huma.TypeString, Pattern: requests.IDForm.String(), Examples: []any{"checkout-1042"}},
 }
 
 // headerRefs refers to the headers that are on every answer, and to the given ones.

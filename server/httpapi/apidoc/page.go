@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+
+	"github.com/cauri-dev/cauri/server/exchange/static"
 )
 
 // PagePath is where the description is read by people. It answers behind /sandboxes/{namespace}/{name} too.
@@ -25,11 +27,11 @@ var (
 // PageHandler serves the API's description as `make generate` has rendered it (hack/apipage). The page loads
 // nothing, and runs only its own script.
 func PageHandler() http.Handler {
-	page := newStatic("text/html; charset=utf-8", rendered)
-	page.header.Set("Content-Security-Policy", fmt.Sprintf(
+	page := static.New("text/html; charset=utf-8", rendered)
+	page.Header.Set("Content-Security-Policy", fmt.Sprintf(
 		"default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 		sourceHash(PageStyle), sourceHash(PageScript)))
-	page.header.Set("Referrer-Policy", "no-referrer")
+	page.Header.Set("Referrer-Policy", "no-referrer")
 	return page
 }
 

@@ -1,12 +1,6 @@
 package apidoc
 
-import (
-	"net/http"
-	"net/url"
-	"strings"
-
-	"github.com/danielgtaylor/huma/v2"
-)
+import "github.com/danielgtaylor/huma/v2"
 
 // serversAt are the base URLs of the API: first the one below which the document was asked for, then the path forms that the origin
 // answers. Without an origin they are relative, and there is no first one.
@@ -40,20 +34,4 @@ func serversAt(origin, form string) []*huma.Server {
 var sandboxVariables = map[string]*huma.ServerVariable{
 	"namespace": {Default: "default", Description: "Namespace of the SandboxEnvironment."},
 	"name":      {Default: "checkout", Description: "Name of the SandboxEnvironment."},
-}
-
-// askedAt is where a request for a path was made: the URL under which the API is there, and the form of the path.
-func askedAt(r *http.Request, public *url.URL, path string) (origin, form string) {
-	if r.Host == "" { // HTTP/1.0
-		return "", ""
-	}
-	u := &url.URL{Scheme: "http", Host: r.Host}
-	switch {
-	case public != nil && strings.EqualFold(public.Host, r.Host):
-		u = public
-	case r.TLS != nil:
-		u.Scheme = "https"
-	}
-	before := url.URL{Path: strings.TrimSuffix(r.URL.Path, path)}
-	return strings.TrimSuffix(u.String(), "/"), before.EscapedPath()
 }

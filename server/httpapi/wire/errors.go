@@ -2,10 +2,7 @@ package wire
 
 import (
 	"fmt"
-	"math"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -117,20 +114,16 @@ func Changing() *Error {
 	return e
 }
 
-// simulatedCodes are the codes of the statuses that faults answer with.
-var simulatedCodes = map[int]string{
-	http.StatusTooManyRequests: "rate_limited", http.StatusInternalServerError: "internal", http.StatusNotImplemented: "not_implemented",
-	http.StatusBadGateway: "bad_gateway", http.StatusServiceUnavailable: "unavailable", http.StatusGatewayTimeout: "gateway_timeout",
+// Simulated is the answer of a fault of the sandbox.
+func Simulated(f *faults.Fault, a *faults.API) *Error {
+	return &Error{Status: a.Status, Code: faults.CodeOf(a.Status), Detail: map[string]any{"fault": f.Name}, RetryAfter: a.Pause(),
+		Message: fmt.Sprintf("This is the sandbox's fault %s. Nothing was recorded. Send the request again with the same reference.", f)}
 }
 
-// Simulated is the answer of a fault of the sandbox. A status that asks for a pause asks for that of retryAfter, or for a second.
-func Simulated(f *faults.Fault, status int, retryAfter time.Duration) *Error {
-	e := &Error{Status: status, Code: simulatedCodes[status], Detail: map[string]any{"fault": f.Name},
-		Message: fmt.Sprintf("This is the sandbox's fault %s. Nothing was recorded. Send the request again with the same reference.", f)}
-	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
-		e.RetryAfter = strconv.Itoa(max(1, int(math.Ceil(retryAfter.Seconds()))))
-	}
-	return e
+// RateLimited is 429 for a request beyond the rate limit of the sandbox. seconds is when some of it is given back.
+func RateLimited(limit int, seconds string) *Error {
+	return &Error{Status: http.StatusTooManyRequests, Code: "rate_limited", RetryAfter: seconds,
+		Message: fmt.Sprintf("This sandbox takes %d requests a minute. Try again in %s seconds.", limit, seconds)}
 }
 
 // Suspended asks for a pause of a minute, since it is a person who ends the suspension.

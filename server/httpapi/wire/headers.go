@@ -1,14 +1,9 @@
 package wire
 
-import (
-	"regexp"
-)
-
-// RequestIDForm is the form of an X-Request-Id that is returned as it was sent.
-var RequestIDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+import "github.com/cauri-dev/cauri/server/faults"
 
 const (
 	RequestIDHeader  = "X-Request-Id"
 	APIVersionHeader = "X-Service-Api-Version"
-	FaultHeader      = "X-Cauri-Fault"
+	FaultHeader      = faults.Header
 )

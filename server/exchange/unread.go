@@ -1,4 +1,4 @@
-package httpapi
+package exchange
 
 import "sync"
 
@@ -10,10 +10,13 @@ const (
 	unreadOfSandbox = 16 << 20
 )
 
+// UnreadBounds bound how many bytes of large answers may wait for their readers at a time, of all sandboxes and of one.
+type UnreadBounds struct{ Process, Sandbox int }
+
 // unreadAnswers counts the bytes of large answers that are being written: a client that does not read makes the process keep one until the
 // deadline, and may ask for many on as many connections. It is safe for concurrent use.
 type unreadAnswers struct {
-	process, sandbox int // bounds
+	bounds UnreadBounds
 
 	mu  sync.Mutex
 	all int
@@ -27,7 +30,7 @@ func (u *unreadAnswers) take(organization string, bytes int) (release func(), ok
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if of := u.of[organization]; of > 0 && of+bytes > u.sandbox || u.all > 0 && u.all+bytes > u.process {
+	if of := u.of[organization]; of > 0 && of+bytes > u.bounds.Sandbox || u.all > 0 && u.all+bytes > u.bounds.Process {
 		return nil, false
 	}
 	u.all += bytes

@@ -1,4 +1,4 @@
-package httpapi
+package exchange
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
@@ -49,27 +48,48 @@ type share struct {
 	until time.Time       // of the grant, of its refusal, or of the error
 }
 
-// allowance is the answer to one request.
-type allowance struct {
-	granted   bool
-	remaining int
-	reset     time.Duration
+// Allowance is what the rate limit of a sandbox allows when a request is counted.
+type Allowance struct {
+	Granted   bool
+	Limit     int           // requests in a minute; 0: there is none
+	remaining int           // requests
+	reset     time.Duration // until some of it is given back
+}
+
+// Reset is in how many seconds some of it is given back, as headers say it.
+func (a Allowance) Reset() string { return strconv.Itoa(int(math.Ceil(a.reset.Seconds()))) }
+
+// describe says in headers how much of a limit is left, and when to try again if nothing is.
+func (a Allowance) describe(header http.Header) {
+	header.Set("X-RateLimit-Limit", strconv.Itoa(a.Limit))
+	header.Set("X-RateLimit-Remaining", strconv.Itoa(a.remaining))
+	header.Set("X-RateLimit-Reset", a.Reset())
+	if !a.Granted {
+		header.Set("Retry-After", a.Reset())
+	}
+}
+
+// ErrRateLimited is returned for a request beyond the rate limit of its sandbox.
+type ErrRateLimited struct{ Allowance }
+
+func (e ErrRateLimited) Error() string {
+	return fmt.Sprintf("the limit of %d requests a minute is reached", e.Limit)
 }
 
 // take asks for one request of a tenant.
-func (l *limiter) take(ctx context.Context, tenant int64, limit int) (allowance, error) {
+func (l *limiter) take(ctx context.Context, tenant int64, limit int) (Allowance, error) {
 	s := l.share(tenant)
 	if err := l.enter(ctx, s); err != nil {
-		return allowance{}, err
+		return Allowance{}, err
 	}
 	defer func() { <-s.use }()
 	if l.now().After(s.until) {
 		l.refill(ctx, s, tenant, limit)
 	}
 	if s.err != nil {
-		return allowance{}, s.err
+		return Allowance{}, s.err
 	}
-	a := allowance{remaining: s.grant.Remaining, reset: s.grant.Reset}
+	a := Allowance{Limit: limit, remaining: s.grant.Remaining, reset: s.grant.Reset}
 	if s.grant.Requests == 0 {
 		return a, nil
 	}
@@ -77,7 +97,7 @@ func (l *limiter) take(ctx context.Context, tenant int64, limit int) (allowance,
 	if s.grant.Requests == 0 {
 		s.until = time.Time{} // the next request asks again
 	}
-	a.granted, a.remaining = true, a.remaining+s.grant.Requests
+	a.Granted, a.remaining = true, a.remaining+s.grant.Requests
 	return a, nil
 }
 
@@ -122,44 +142,14 @@ func (l *limiter) share(tenant int64) *share {
 	return s
 }
 
-// takeRequest asks for one request of a session's sandbox. The count of one that was reset begins again.
-func (s *Server) takeRequest(ctx context.Context, who *service.Caller) (a allowance, err error) {
-	err = s.service.Renewing(ctx, who, func(ctx context.Context) error {
-		if a = (allowance{granted: true}); who.Sandbox.RateLimit == 0 {
+// CountRequest asks for one request of a caller's sandbox. The count of one that was reset begins again.
+func (x *Exchange) CountRequest(ctx context.Context, who *service.Caller) (a Allowance, err error) {
+	err = x.service.Renewing(ctx, who, func(ctx context.Context) error {
+		if a = (Allowance{Granted: true}); who.Sandbox.RateLimit == 0 {
 			return nil
 		}
-		a, err = s.limiter.take(ctx, who.Sandbox.Tenant, who.Sandbox.RateLimit)
+		a, err = x.limiter.take(ctx, who.Sandbox.Tenant, who.Sandbox.RateLimit)
 		return err
 	})
 	return a, err
 }
-
-// limitRate refuses requests beyond the sandbox's rate limit, and tells every caller how much of it is left.
-func (s *Server) limitRate(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who := callerOf(r)
-		if who.Sandbox.RateLimit == 0 {
-			next.ServeHTTP(w, r)
-			return
-		}
-		a, err := s.takeRequest(r.Context(), who)
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		reset, limit := secondsOf(a.reset), who.Sandbox.RateLimit
-		w.Header().Set("X-RateLimit-Limit", strconv.Itoa(limit))
-		w.Header().Set("X-RateLimit-Remaining", strconv.Itoa(a.remaining))
-		w.Header().Set("X-RateLimit-Reset", reset)
-		if !a.granted {
-			w.Header().Set("Retry-After", reset)
-			s.fail(w, r, &wire.Error{Status: http.StatusTooManyRequests, Code: "rate_limited",
-				Message: fmt.Sprintf("This sandbox takes %d requests a minute. Try again in %s seconds.", limit, reset)})
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// secondsOf is a length of time in whole seconds, for headers.
-func secondsOf(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }

@@ -1,4 +1,4 @@
-package httpapi
+package exchange
 
 import (
 	"net/http"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/requests"
 )
 
 // FuzzAuthorization checks that a key is taken as it was sent, and nothing else for a key.
@@ -20,7 +20,7 @@ func FuzzAuthorization(f *testing.F) {
 	f.Fuzz(func(t *testing.T, header string) {
 		r := httptest.NewRequest(http.MethodGet, "/v1/payments", nil)
 		r.Header["Authorization"] = []string{header}
-		key, ok := bearer(r)
+		key, ok := Bearer(r)
 		if ok &&
 			(key == "" || key != strings.TrimSpace(key) || !strings.HasSuffix(strings.TrimSpace(header), key) ||
 				!strings.EqualFold(header[:7], "Bearer ")) {
@@ -28,12 +28,12 @@ func FuzzAuthorization(f *testing.F) {
 		}
 		if plain := strings.TrimSpace(header); plain != "" {
 			r.Header["Authorization"] = []string{"Bearer " + plain}
-			if key, ok := bearer(r); !ok || key != plain {
+			if key, ok := Bearer(r); !ok || key != plain {
 				t.Errorf("the key %q is read as %q, %t", plain, key, ok)
 			}
 		}
 		r.Header["Authorization"] = []string{header, "Bearer another"}
-		if second, _ := bearer(r); second == "another" && key != "another" {
+		if second, _ := Bearer(r); second == "another" && key != "another" {
 			t.Errorf("with %q, a second header is taken", header)
 		}
 	})
@@ -51,19 +51,17 @@ func FuzzPath(f *testing.F) {
 			return
 		}
 		router := chi.NewRouter()
-		router.Use(byDecodedPath)
-		for _, form := range formsOf(route) {
+		router.Use(New(Options{RoutedPath: func(path string) string { return path }}).byRoutedPath)
+		for _, form := range FormsOf(route) {
 			router.Get(form, func(_ http.ResponseWriter, r *http.Request) {
-				if routeOf(r) != route {
-					t.Errorf("%q is routed as %q", path, routeOf(r))
+				if RouteOf(r) != route {
+					t.Errorf("%q is routed as %q", path, RouteOf(r))
 				}
-				if back := pathTo(r, "/v1/payments/"+chi.URLParam(r, "id")); back != path {
+				if back := PathTo(r, "/v1/payments/"+chi.URLParam(r, "id")); back != path {
 					t.Errorf("%q leads back to %q", path, back)
 				}
-				if of, found := sandboxInPath(
-					r,
-				); found != strings.HasPrefix(path, "/sandboxes/") ||
-					found && !strings.HasPrefix(path, "/sandboxes/"+of.namespace+"/"+of.name+"/") {
+				if of, found := SandboxInPath(r); found != strings.HasPrefix(path, "/sandboxes/") ||
+					found && !strings.HasPrefix(path, "/sandboxes/"+of.Namespace+"/"+of.Name+"/") {
 					t.Errorf("%q is of the sandbox %v", path, of)
 				}
 			})
@@ -79,7 +77,7 @@ func FuzzRequestID(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, id string) {
-		if wire.RequestIDForm.MatchString(id) && (len(id) > 128 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })) {
+		if requests.IDForm.MatchString(id) && (len(id) > 128 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })) {
 			t.Errorf("%q is taken", id)
 		}
 	})

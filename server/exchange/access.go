@@ -1,0 +1,112 @@
+package exchange
+
+import (
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
+	"github.com/cauri-dev/cauri/server/telemetry"
+)
+
+// Bearer is what a request bears in its header Authorization, for example an API key.
+func Bearer(r *http.Request) (key string, ok bool) {
+	scheme, key, found := strings.Cut(r.Header.Get("Authorization"), " ")
+	key = strings.TrimSpace(key)
+	return key, found && strings.EqualFold(scheme, "Bearer") && key != ""
+}
+
+// admit finds who makes a request by the API key that it bears, counts the request against the rate limit of the sandbox, and says how much
+// of it is left. It returns [service.ErrUnauthorized], [service.ErrSuspended] and [ErrRateLimited].
+func (x *Exchange) admit(w http.ResponseWriter, r *http.Request) (*service.Caller, error) {
+	key, given := Bearer(r)
+	if !given {
+		return nil, x.Stranger(r, telemetry.AuthMissing)
+	}
+	hash := sandboxes.KeyHash(sha256.Sum256([]byte(key)))
+	who, err := x.Find(r, func() *service.Caller { return x.callerWith(r, hash) })
+	if err != nil {
+		return nil, err
+	}
+	if who.Sandbox.Suspended {
+		return nil, service.ErrSuspended
+	}
+	return who, x.limitRate(w, r, who)
+}
+
+// Find finds who makes a request, see [service.Service.FindCaller]. It needs no round trip for a key that is known. Whatever is wrong with
+// a key, the answer takes the same way.
+func (x *Exchange) Find(r *http.Request, find func() *service.Caller) (*service.Caller, error) {
+	who, err := x.service.FindCaller(r.Context(), find)
+	if errors.Is(err, service.ErrUnauthorized) {
+		return nil, x.Stranger(r, telemetry.AuthInvalid)
+	}
+	if err != nil {
+		return nil, err
+	}
+	callOf(r).caller = who
+	x.tracing.Describe(r.Context(), "cauri.organization", who.Sandbox.OrganizationID)
+	return who, nil
+}
+
+// Stranger notes that a request was made without a valid key, for a reason that telemetry names, and to which sandbox, if its path names
+// one. It returns [service.ErrUnauthorized].
+func (x *Exchange) Stranger(r *http.Request, reason string) error {
+	x.metrics.AuthFailed(reason)
+	if named, found := SandboxInPath(r); found {
+		callOf(r).logged.stranger, _ = x.directory.ByName(named.Namespace, named.Name)
+	}
+	return service.ErrUnauthorized
+}
+
+// NoteCaller notes whose request it is where a path that nothing answers asks for no key.
+func (x *Exchange) NoteCaller(r *http.Request) {
+	if key, ok := Bearer(r); ok && x.directory != nil {
+		callOf(r).caller = x.callerWith(r, sha256.Sum256([]byte(key)))
+	}
+}
+
+// callerWith is who makes a request with a key; nil if the key does not open the sandbox that the path names.
+func (x *Exchange) callerWith(r *http.Request, key sandboxes.KeyHash) *service.Caller {
+	sandbox := x.sandboxOf(r, key)
+	if sandbox == nil {
+		return nil
+	}
+	return &service.Caller{Key: key, Sandbox: sandbox, Faults: x.RequestFaults(r)}
+}
+
+// sandboxOf is the sandbox of a key, if it is the one that the path names, or nil.
+func (x *Exchange) sandboxOf(r *http.Request, key sandboxes.KeyHash) *sandboxes.Sandbox {
+	sandbox, ok := x.directory.ByKey(key)
+	if !ok || !Names(r, sandbox) {
+		return nil
+	}
+	return sandbox
+}
+
+// RequestFaults describes a request of /v1 to the decision which fault applies.
+func (x *Exchange) RequestFaults(r *http.Request) service.RequestFaults {
+	f := service.RequestFaults{
+		At: faults.AtRequest, Path: pathWithin(x.options.RoutedPath(r.URL.Path)), ReadOnly: r.Method == http.MethodGet,
+	}
+	if !f.ReadOnly {
+		f.Repeats = r.Method + " " + f.Path
+	}
+	return f
+}
+
+// limitRate refuses a request beyond the sandbox's rate limit, and tells every caller how much of it is left.
+func (x *Exchange) limitRate(w http.ResponseWriter, r *http.Request, who *service.Caller) error {
+	a, err := x.CountRequest(r.Context(), who)
+	if err != nil || a.Limit == 0 {
+		return err
+	}
+	a.describe(w.Header())
+	if !a.Granted {
+		return ErrRateLimited{a}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package exchange
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// IsDropped reports whether a request ends by a fault that drops its connection.
+func IsDropped(err error) bool {
+	var fault service.ErrFault
+	return errors.As(err, &fault) && fault.Fault.Answer().Status == 0
+}
+
+// carryOut is an answer as the faults that apply to its request let it go out. It names them in a header.
+func carryOut(f *service.RequestFaults, a Answer, now time.Time) Answer {
+	if f.ToAnswer != nil {
+		a = change(a, f.ToAnswer.Answer(), now)
+		a = named(a, f.ToAnswer)
+	}
+	if f.ToStatus != nil && f.ToStatus != f.ToAnswer {
+		a = named(a, f.ToStatus)
+	}
+	return a
+}
+
+// change delays an answer, drops it, or cuts its body off, as a fault says.
+func change(a Answer, f *faults.API, now time.Time) Answer {
+	if f.DropConnection != "" {
+		a.Status = 0
+	}
+	if f.MalformedBody && a.Body != nil {
+		a.Body = half{a.Body}
+	}
+	if delay := f.Delay.Of(); delay > 0 {
+		if a.Due.Before(now) {
+			a.Due = now
+		}
+		a.Due = a.Due.Add(delay)
+	}
+	return a
+}
+
+func named(a Answer, f *faults.Fault) Answer {
+	if a.Header == nil {
+		a.Header = http.Header{}
+	}
+	a.Header.Add(faults.Header, f.Name)
+	return a
+}
+
+// half is the first half of a body, which is no JSON.
+type half struct{ Body }
+
+// Append implements [Body].
+func (h half) Append(text []byte) ([]byte, error) {
+	all, err := h.Body.Append(text)
+	return all[:len(text)+(len(all)-len(text))/2], err
+}

@@ -1,0 +1,41 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/cauri-dev/cauri/server/postgres"
+)
+
+// report tells what a request came to: in the request log of its sandbox, in metrics, in its trace, and in one line of the log, at the
+// level of debugging, since what fails is logged where it fails. The last three never have the path or the query, which may hold numbers
+// of payers.
+func (x *Exchange) report(r *http.Request, c *call, id string) {
+	route := RouteOf(r)
+	if c.worked == 0 {
+		c.worked = x.now().Sub(c.began)
+	}
+	x.metrics.End(route, r.Method, c.out.status, c.worked)
+	c.span.Served(route, r.Method, id, c.out.status)
+	x.logRequest(r, c, route, id)
+	if x.log.Enabled(r.Context(), slog.LevelDebug) {
+		x.log.DebugContext(r.Context(), "request", "request", id, "method", r.Method, "route", route, "status", c.out.status,
+			"duration", c.worked, "held", x.now().Sub(c.began)-c.worked)
+	}
+}
+
+// LogFailure logs an error that is not meant for the caller. Those of an overloaded database are not logged: there are thousands of them,
+// and the metrics count them.
+func (x *Exchange) LogFailure(ctx context.Context, err error) {
+	switch {
+	case errors.Is(err, postgres.ErrOverloaded):
+	case errors.Is(err, postgres.ErrUncertain):
+		x.log.WarnContext(ctx, "request failed, and may have been recorded", "request", RequestID(ctx), "error", err)
+	case errors.Is(err, postgres.ErrUnavailable):
+		x.log.WarnContext(ctx, "request failed", "request", RequestID(ctx), "error", err)
+	default:
+		x.log.ErrorContext(ctx, "request failed", "request", RequestID(ctx), "error", err)
+	}
+}

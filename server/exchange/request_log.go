@@ -1,0 +1,105 @@
+package exchange
+
+import (
+	"cmp"
+	"net/http"
+
+	"github.com/cauri-dev/cauri/server/requests"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// loggedRequest is what the request log may keep of a request, while the request is answered. Most requests are answered 2xx and are not
+// logged: until it is known, only the beginning of the body is kept, in a buffer that requests share.
+type loggedRequest struct {
+	stranger *sandboxes.Sandbox // to which it was made without a valid key; nil for none
+	code     string             // of the error that it was answered with
+	sent     sentBody
+	answered []byte // the beginning of the answer's body
+}
+
+// isLogged reports whether a request is logged that is answered with a status, 0 for no answer.
+func (c *call) isLogged(status int) bool {
+	if c.caller == nil {
+		return c.logged.stranger != nil
+	}
+	return status/100 != 2 || c.caller.Sandbox.Watched(c.began)
+}
+
+// settle is called as soon as the status of the answer is known.
+func (c *call) settle(status int) {
+	if !c.isLogged(status) {
+		c.logged.sent.release()
+	}
+}
+
+// keepAnswer keeps the beginning of an answer's body if the request is logged.
+func (c *call) keepAnswer(body []byte, status int) {
+	if l := &c.logged; c.caller != nil && c.isLogged(status) {
+		l.answered = append(l.answered, body[:min(len(body), requests.MaxBody-len(l.answered))]...)
+	}
+}
+
+// logRequest records a request in the log of its sandbox, if it is to be logged, and what was answered.
+func (x *Exchange) logRequest(r *http.Request, c *call, route, id string) {
+	defer c.logged.sent.release()
+	if x.requests == nil || !c.isLogged(c.out.status) {
+		return
+	}
+	kept := c.kept(r.Method, route)
+	if c.out.status == http.StatusOK && kept.OnlyFailures {
+		return
+	}
+	k := x.keeperOf(r)
+	e := requests.Entry{
+		Kind: requests.Failed, ReceivedAt: c.began, Method: k.Method(r.Method), Path: k.Path(pathWithin(r.URL.Path)), Status: c.out.status,
+		Error: c.logged.code, RequestID: k.RequestID(id),
+	}
+	if c.caller == nil {
+		e.Tenant, e.Kind = c.logged.stranger.Tenant, requests.Unauthenticated
+		x.requests.Add(e)
+		return
+	}
+	x.describeCaller(&e, c)
+	query, notQuery := k.Query(r.URL.RawQuery, kept.Query)
+	body, notBody := k.Request(c.logged.sent.beginning(), kept.Body)
+	e.Query, e.RequestBody, e.NotKept = query, body, append(notQuery, notBody...)
+	e.ResponseBody = k.Answer(c.logged.answered, kept.Answer)
+	x.requests.Add(e)
+}
+
+// describeCaller fills in whose request it was, and what came of it.
+func (x *Exchange) describeCaller(e *requests.Entry, c *call) {
+	who := c.caller
+	if f := cmp.Or(who.Faults.ToAnswer, who.Faults.ToStatus); f != nil {
+		e.Fault = f.Name
+	}
+	e.Tenant = who.Sandbox.Tenant
+	if current, valid := x.directory.ByKey(who.Key); valid { // it may have been reset meanwhile
+		e.Tenant = current.Tenant
+	}
+	if e.Status/100 == 2 {
+		e.Kind = requests.Succeeded
+	}
+}
+
+// kept is what is kept of the request by the front that answers it.
+func (c *call) kept(method, route string) Kept {
+	if c.front == nil {
+		return Kept{}
+	}
+	return c.front.Kept(method, route)
+}
+
+// keeperOf takes from a request what may be kept of it. The credentials of every front are hidden in requests to all of them.
+func (x *Exchange) keeperOf(r *http.Request) *requests.Keeper {
+	user, password, _ := r.BasicAuth()
+	presented := []string{user, password}
+	for _, secret := range x.options.Secrets {
+		presented = append(presented, secret.Of(r))
+	}
+	k := requests.NewKeeper(r.Header, presented...)
+	for _, secret := range x.options.Secrets {
+		k.HideForm(secret.Form)
+	}
+	return k
+}

@@ -1,0 +1,152 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/streams"
+)
+
+// stream sends a stream until its client goes away or does not read, its key does not open the sandbox any more, or the process is told to
+// stop.
+func (x *Exchange) stream(c *call, l *listener) {
+	defer l.close()
+	x.metrics.StreamOpened()
+	defer x.metrics.StreamClosed()
+	header := c.out.Header()
+	header.Set("Content-Type", l.ContentType())
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Accel-Buffering", "no") // a proxy that collects answers would hold back what is sent
+	c.out.WriteHeader(http.StatusOK)
+	l.text = append(l.text, "retry: 1000\n\n"...)
+	err := x.sendStream(c.out, l)
+	if err == nil {
+		err = x.sendChanges(c, l)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		x.metrics.StreamCutOff()
+	}
+}
+
+// sendChanges sends what changes. It returns why the stream ends.
+func (x *Exchange) sendChanges(c *call, l *listener) error {
+	ctx := c.request.Context()
+	check := time.NewTicker(streamCheck)
+	defer check.Stop()
+	beaten := x.now()
+	for {
+		entries, err := l.stream.Next(ctx, check.C)
+		switch {
+		case errors.Is(err, ledger.ErrChangesLost), errors.Is(err, postgres.ErrConfigChanged):
+			err = x.restart(ctx, c, l, check.C)
+		case errors.Is(err, postgres.ErrUnavailable):
+			err = waitFor(ctx, check.C) // the stream resumes when the database is there again
+		}
+		if err != nil {
+			return err
+		}
+		if sandbox := x.sandboxOf(c.request, l.who.Key); sandbox == nil || sandbox.Suspended {
+			return errKeyEnded
+		}
+		x.metrics.Told(l.add(entries))
+		if now := x.now(); now.Sub(beaten) >= heartbeat {
+			beaten = now
+			l.beat()
+		}
+		if err := x.sendStream(c.out, l); err != nil {
+			return err
+		}
+	}
+}
+
+// errKeyEnded ends a stream whose key does not open its sandbox any more, or whose sandbox is suspended.
+var errKeyEnded = errors.New("the key of the stream opens no sandbox")
+
+// add adds entries of the types that are sent, and returns how many these are.
+func (l *listener) add(entries []streams.Entry) (sent int) {
+	size := 0
+	for _, entry := range entries {
+		size += len(entry.Text)
+	}
+	l.text = slices.Grow(l.text, size)
+	for _, entry := range entries {
+		if entry.Ready {
+			l.begun, l.reset = true, false
+		} else if l.types != nil && !slices.Contains(l.types, entry.Type) {
+			continue
+		}
+		l.text = append(l.text, entry.Text...)
+		sent++
+	}
+	return sent
+}
+
+// beat adds a comment, with the id up to which everything was sent: a client can resume from there, also after an hour without a change.
+func (l *listener) beat() {
+	if at, ready := l.stream.Position(); ready {
+		l.text = l.streams.text.Position(l.text, at)
+	}
+	l.text = append(l.text, ": heartbeat\n\n"...)
+}
+
+// restart begins a stream anew after a reset of its sandbox, or after a time of which nothing is known, and says so once.
+func (x *Exchange) restart(ctx context.Context, c *call, l *listener, wake <-chan time.Time) error {
+	if l.reset { // again, before it was ready: the database is not there, or one reset follows another
+		if err := waitFor(ctx, wake); err != nil {
+			return err
+		}
+	} else if l.begun {
+		text, err := l.streams.text.Reset(l.text)
+		if err != nil {
+			return err
+		}
+		l.text = text
+	}
+	l.reset = true
+	if err := x.directory.Refresh(ctx); err != nil && !errors.Is(err, postgres.ErrUnavailable) {
+		return err
+	}
+	sandbox := x.sandboxOf(c.request, l.who.Key)
+	if sandbox == nil {
+		return errKeyEnded
+	}
+	l.stream.Close()
+	l.stream = l.streams.hub.Follow(sandbox.Tenant, nil)
+	return nil
+}
+
+// waitFor waits until wake has something to receive, and returns ctx's error if that ends before.
+func waitFor(ctx context.Context, wake <-chan time.Time) error {
+	select {
+	case <-wake:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// sendStream writes what is to be sent.
+func (x *Exchange) sendStream(out *response, l *listener) error {
+	connection := http.NewResponseController(out.ResponseWriter)
+	for text := l.text; len(text) > 0; {
+		n := min(len(text), streamChunk)
+		_ = connection.SetWriteDeadline(time.Now().Add(x.streamWrite)) // a connection that is closed has no deadlines
+		if _, err := out.ResponseWriter.Write(text[:n]); err != nil {
+			return err
+		}
+		if err := connection.Flush(); err != nil {
+			return err
+		}
+		text = text[n:]
+	}
+	if l.text = l.text[:0]; cap(l.text) > streamBuffer {
+		l.text = nil
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package exchange
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/requests"
+)
+
+// Use puts before the routes of a router what all exchanges have. A panic outside of all handlers is answered by a front.
+func (x *Exchange) Use(router chi.Router, fallback *Front) {
+	router.Use(x.carry, x.recoverPanic(fallback), x.byRoutedPath)
+}
+
+// carry follows a request until it is answered. It puts the API's version and the request's id on every answer, and writes the answers
+// that are held: outside of all handlers, where the stack is short.
+func (x *Exchange) carry(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := r.Header.Get("X-Request-Id")
+		if !requests.IDForm.MatchString(id) {
+			id = "req_" + rand.Text()
+		}
+		w.Header().Set("X-Service-Api-Version", x.options.Version)
+		w.Header().Set("X-Request-Id", id)
+		ctx, c := x.begin(w, r)
+		defer x.report(r, c, id)
+		// A client that has sent its request may close its side of the connection and read on, which looks like one that went away. It
+		// gets its whole answer.
+		ctx = context.WithValue(context.WithValue(context.WithoutCancel(ctx), requestIDKey, id), callKey, c)
+		answered := r.WithContext(ctx)
+		c.logged.sent.keep(answered)
+		next.ServeHTTP(c.out, answered)
+		c.worked = x.now().Sub(c.began)
+		if c.late != nil {
+			x.writeLate(r, c)
+		}
+		if c.out.status == 0 {
+			panic(http.ErrAbortHandler) // net/http would answer 200 without a body
+		}
+	})
+}
+
+// begin begins to follow a request. The context that it returns is that of all that the request leads to.
+func (x *Exchange) begin(w http.ResponseWriter, r *http.Request) (context.Context, *call) {
+	x.metrics.Begin()
+	ctx, span := x.tracing.Serve(r)
+	c := &call{request: r, span: span, began: x.now()}
+	c.out = &response{ResponseWriter: w, draining: x.draining, answered: c}
+	return ctx, c
+}
+
+// writeLate writes an answer that is held, or a stream.
+func (x *Exchange) writeLate(r *http.Request, c *call) {
+	if l, isStream := c.late.Body.(*listener); isStream {
+		x.stream(c, l)
+		return
+	}
+	c.settle(c.late.Status)
+	x.hold(r.Context(), c.organization(), c.late)
+	x.write(c.out, c, c.late)
+}
+
+// recoverPanic answers a request whose handler panicked, and keeps serving the others.
+func (x *Exchange) recoverPanic(front *Front) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			defer func() {
+				switch cause := recover(); cause {
+				case nil:
+				case http.ErrAbortHandler:
+					panic(cause)
+				default:
+					a := front.Failed(r, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+					x.write(w, callOf(r), &a)
+				}
+			}()
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// byRoutedPath lets the router go by the path as it is meant, however it was escaped: %2B is a +.
+func (x *Exchange) byRoutedPath(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		chi.RouteContext(r.Context()).RoutePath = x.options.RoutedPath(r.URL.Path)
+		next.ServeHTTP(w, r)
+	})
+}

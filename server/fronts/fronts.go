@@ -1,0 +1,85 @@
+// Package fronts puts the APIs of the program together: /v1 and the operators' own APIs, over one package service and one package exchange.
+package fronts
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/native"
+	"github.com/cauri-dev/cauri/server/proof"
+	"github.com/cauri-dev/cauri/server/requests"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
+	"github.com/cauri-dev/cauri/server/telemetry"
+)
+
+// Server answers all APIs. It is an http.Handler.
+type Server struct{ router chi.Router }
+
+// Options are the dependencies and settings of a [Server].
+type Options struct {
+	Ledger    *ledger.Ledger
+	Books     *proof.Books
+	Sandboxes *sandboxes.Store
+	Directory *sandboxes.Directory
+	Requests  *requests.Log     // nil: no request is logged
+	Version   string            // of this program
+	BaseURL   *url.URL          // that merchants call, for the APIs' descriptions; nil if it is not known
+	Now       func() time.Time  // for ids and for how long answers are held; default time.Now
+	Draw      func(int64) int64 // a random number in [0, n), for latencies
+	Random    io.Reader         // for ids
+	Log       *slog.Logger      // default slog.Default
+	Held      exchange.HeldBounds
+	Draining  <-chan struct{}    // closed when the process is told to stop: answers that are held go out
+	Metrics   *telemetry.API     // nil for none
+	Tracing   *telemetry.Tracing // nil for none
+	// Unread and StreamWrite are those of [exchange.Options].
+	Unread      exchange.UnreadBounds
+	StreamWrite time.Duration
+}
+
+// New makes a server.
+func New(o Options) *Server {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	held := exchange.NewHeldAnswers(o.Held, o.Metrics)
+	carriesOut := service.New(service.Options{
+		Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Now: o.Now, Draw: o.Draw,
+		Random: o.Random, Draining: o.Draining, Waiting: held, Metrics: o.Metrics,
+	})
+	x := exchange.New(exchange.Options{
+		Service: carriesOut, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Held: held, Now: o.Now, Log: o.Log,
+		Draining: o.Draining, Metrics: o.Metrics, Tracing: o.Tracing, Version: httpapi.Version, RoutedPath: native.RoutedPath,
+		Overloaded: httpapi.Overloaded(), Secrets: native.Secrets(), Unread: o.Unread, StreamWrite: o.StreamWrite,
+	})
+	v1 := httpapi.New(httpapi.Options{
+		Exchange: x, Service: carriesOut, Ledger: o.Ledger, Books: o.Books, Directory: o.Directory, Requests: o.Requests, Version: o.Version,
+		BaseURL: o.BaseURL,
+	})
+	operators := native.New(native.Options{
+		Exchange: x, Service: carriesOut, Ledger: o.Ledger, Directory: o.Directory, Now: o.Now, Random: o.Random, BaseURL: o.BaseURL,
+	})
+	router := chi.NewRouter()
+	x.Use(router, v1.Front())
+	v1.Route(router)
+	operators.Route(router)
+	return &Server{router}
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, r) }
+
+// Routes is all that the server answers.
+func (s *Server) Routes() chi.Routes { return s.router }

@@ -1,0 +1,66 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// failed is the answer to an error.
+func (a *API) failed(r *http.Request, err error) exchange.Answer {
+	e := refusalOf(err)
+	if e == nil {
+		e = a.failureOf(r.Context(), err)
+	}
+	answer := errorAnswer(e)
+	answer.Header.Set("Link", helpWith(r, e.Code))
+	if e.Status == http.StatusUnauthorized {
+		answer.Header.Set("WWW-Authenticate", "Bearer")
+	}
+	return answer
+}
+
+// errorAnswer answers with an error.
+func errorAnswer(e *wire.Error) exchange.Answer {
+	answer := answered(e.Status, e)
+	answer.Header, answer.Code = http.Header{}, e.Code
+	if e.RetryAfter != "" {
+		answer.Header.Set("Retry-After", e.RetryAfter)
+	}
+	return answer
+}
+
+// Overloaded is the answer of a process that cannot serve more.
+func Overloaded() exchange.Answer { return errorAnswer(wire.Overloaded()) }
+
+// failureOf is an error that says nothing of the request. What is not meant for the caller is logged and answered as internal.
+func (a *API) failureOf(ctx context.Context, err error) *wire.Error {
+	var unfinished service.ErrUnfinished
+	errors.As(err, &unfinished)
+	if errors.Is(err, postgres.ErrConfigChanged) { // each time that it was tried
+		return wire.Changing()
+	}
+	a.exchange.LogFailure(ctx, err)
+	switch {
+	case errors.Is(err, postgres.ErrOverloaded):
+		return wire.Overloaded()
+	case errors.Is(err, postgres.ErrUncertain):
+		return wire.Uncertain(unfinished.Reference)
+	case errors.Is(err, postgres.ErrUnavailable):
+		return wire.Unavailable()
+	}
+	return wire.Internal(unfinished.Reference)
+}
+
+// helpWith leads to what the API's page says of an error (RFC 8288; "help" is a relation of HTML).
+func helpWith(r *http.Request, code string) string {
+	page := url.URL{Path: exchange.SandboxPrefix(r) + apidoc.PagePath, Fragment: "error-" + code}
+	return "<" + page.String() + `>; rel="help"`
+}

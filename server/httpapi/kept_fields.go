@@ -1,0 +1,78 @@
+package httpapi
+
+import (
+	"maps"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/requests"
+)
+
+// kept is what the request log keeps of the requests to a route. A route that only shows what happens in a sandbox is not logged if it
+// succeeds: who looks at the log would see little else.
+func kept(method, route string) exchange.Kept {
+	fields := keptFields()[method+" "+route]
+	return exchange.Kept{
+		Query: fields.query, Body: fields.body, Answer: answerFields(),
+		OnlyFailures: route == apidoc.ListRequests.Path || route == apidoc.OpenStream.Path,
+	}
+}
+
+// routeFields are the fields and parameters of a route that the request log keeps.
+type routeFields struct{ query, body requests.Fields }
+
+// keptFields are those of each route, by its method and its path: what the API's description names. None of them is a credential.
+var keptFields = sync.OnceValue(func() map[string]routeFields {
+	all := map[string]routeFields{}
+	for _, o := range apidoc.Operations {
+		f := routeFields{requests.Fields{}, requests.Fields{}}
+		for _, p := range o.Parameters {
+			if p.In == "query" {
+				f.query[p.Name] = true
+			}
+		}
+		if o.Body != nil {
+			for name := range o.Body.Properties {
+				f.body[name] = true
+			}
+		}
+		all[o.Method+" "+o.Path] = f
+	}
+	return all
+})
+
+// foreign are the fields of answers that have what somebody else sent: receivers and operators.
+var foreign = []string{"body", "payload", "raw", "responseBody", "requestBody"}
+
+// answerFields are the fields of answers that the request log keeps: those of the API's description, and the fields and parameters that an
+// error may be about.
+var answerFields = sync.OnceValue(func() requests.Fields {
+	all := requests.Fields{"query": true}
+	for _, schema := range wire.Schemas.Map() {
+		addFields(all, schema)
+	}
+	for _, route := range keptFields() {
+		maps.Copy(all, route.query)
+		maps.Copy(all, route.body)
+	}
+	for _, name := range foreign {
+		delete(all, name)
+	}
+	return all
+})
+
+// addFields adds the fields of a schema at every level.
+func addFields(all requests.Fields, schema *huma.Schema) {
+	if schema == nil {
+		return
+	}
+	for name, field := range schema.Properties {
+		all[name] = true
+		addFields(all, field)
+	}
+	addFields(all, schema.Items)
+}

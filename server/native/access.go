@@ -1,0 +1,64 @@
+package native
+
+import (
+	"crypto/sha256"
+	"errors"
+	"net/http"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
+	"github.com/cauri-dev/cauri/server/telemetry"
+)
+
+// admit finds the sandbox of a request, and counts the request against its rate limit, as one of /v1.
+func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
+	if err := s.enter(r); err != nil {
+		return err
+	}
+	if route == nil {
+		return operatorapi.Refuse(operatorapi.NoRoute)
+	}
+	if s.who.Sandbox.Suspended {
+		return service.ErrSuspended
+	}
+	allowed, err := s.native.exchange.CountRequest(r.Context(), s.who)
+	if err == nil && !allowed.Granted {
+		err = exchange.ErrRateLimited{Allowance: allowed}
+	}
+	return err
+}
+
+// enter finds the sandbox of a request by the key of the operator's API. A stranger does not learn whether a sandbox exists: a wrong key
+// is answered alike for every path.
+func (s *sandbox) enter(r *http.Request) error {
+	key := s.api.Key(r)
+	if key == "" {
+		_ = s.native.exchange.Stranger(r, telemetry.AuthMissing)
+		return operatorapi.Refuse(operatorapi.KeyMissing)
+	}
+	_, err := s.native.exchange.Find(r, func() *service.Caller { return s.find(r, hashOf(key)) })
+	if errors.Is(err, service.ErrUnauthorized) {
+		return operatorapi.Refuse(operatorapi.KeyInvalid)
+	}
+	return err
+}
+
+// find finds who makes a request with a key of the operator's API; nil for nobody.
+func (s *sandbox) find(r *http.Request, key sandboxes.KeyHash) *service.Caller {
+	opened, holder, ok := s.native.directory.ByNativeKey(s.api.Operator, key)
+	if !ok || !exchange.Names(r, opened) {
+		return nil
+	}
+	f := s.native.exchange.RequestFaults(r)
+	f.At, f.Operator = faults.AtOperator, s.api.Operator
+	s.who, s.digest = &service.Caller{Key: holder.APIKey, Sandbox: opened, Faults: f}, holder.Digest
+	if len(s.Environments()) == 0 {
+		return nil
+	}
+	return s.who
+}
+
+func hashOf(text string) sandboxes.KeyHash { return sha256.Sum256([]byte(text)) }

@@ -1,0 +1,98 @@
+package native
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// maxBody bounds the body of a request, in bytes.
+const maxBody = 64 << 10
+
+// call answers a call of an operator's API; route is nil for what the operator does not know.
+func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.OpenHandler {
+	return func(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
+		ctx, cancel := context.WithTimeout(r.Context(), exchange.AnswerTimeout)
+		defer cancel()
+		r = r.WithContext(ctx)
+		s := &sandbox{native: n, api: api}
+		if err := s.admit(r, route); err != nil {
+			return exchange.Answer{}, err
+		}
+		answered, err := s.answer(w, r, route)
+		if err != nil {
+			return exchange.Answer{}, err
+		}
+		a := answerOf(answered, s.who)
+		a.Before = s.before
+		return a, nil
+	}
+}
+
+// answer carries out a call, again if the configuration of the sandbox changes meanwhile.
+func (s *sandbox) answer(w http.ResponseWriter, r *http.Request, route *operatorapi.Route) (answered operatorapi.Answer, err error) {
+	request := operatorapi.Request{
+		Header: r.Header, Param: func(name string) string { return chi.URLParam(r, name) }, Product: route.Product,
+	}
+	err = s.native.service.Renewing(r.Context(), s.who, func(ctx context.Context) (err error) {
+		if request.User, err = s.user(ctx, r, route); err != nil {
+			return err
+		}
+		if request.Body == nil { // else it was read before
+			if request.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
+				return operatorapi.Refuse(operatorapi.Invalid)
+			}
+		}
+		answered, err = s.handle(ctx, route, &request)
+		return err
+	})
+	return answered, err
+}
+
+// handle makes a call. To one that records a transaction, faults apply when it is known which.
+func (s *sandbox) handle(ctx context.Context, route *operatorapi.Route, r *operatorapi.Request) (operatorapi.Answer, error) {
+	if !route.Orders {
+		if err := s.native.service.ApplyFault(ctx, s.who); err != nil {
+			return operatorapi.Answer{}, err
+		}
+	}
+	return route.Handle(ctx, s, r)
+}
+
+// answerOf is the answer to a request in the operator's form. One without a body has a body if a fault is to cut it off.
+func answerOf(answered operatorapi.Answer, who *service.Caller) exchange.Answer {
+	a := exchange.Answer{Status: answered.Status, Header: answered.Header.Clone()}
+	if answered.Body != nil {
+		a.Body = body(encodedBody(answered.Body))
+	} else if who != nil && who.Faults.ToAnswer != nil && who.Faults.ToAnswer.Answer().MalformedBody {
+		a.Body = body("{}")
+	}
+	return a
+}
+
+// body is a body in the operator's form.
+type body []byte
+
+// ContentType implements [exchange.Body].
+func (body) ContentType() string { return "application/json;charset=utf-8" }
+
+// Append implements [exchange.Body].
+func (b body) Append(text []byte) ([]byte, error) { return append(text, b...), nil }
+
+func encodedBody(value any) []byte {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic(err) // texts and numbers, which can always be encoded
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}

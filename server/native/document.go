@@ -1,0 +1,32 @@
+package native
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"github.com/cauri-dev/cauri/server/exchange/static"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+)
+
+// documentPath is where the description of an operator's own API is, below its base.
+const documentPath = "/openapi.json"
+
+// serveDocument serves the description of an operator's own API, which is served below base.
+func serveDocument(api *operatorapi.API, base string, public *url.URL) http.HandlerFunc {
+	document := sync.OnceValue(func() *static.Content { return static.New("application/json", encoded(api.Document())) })
+	return func(w http.ResponseWriter, r *http.Request) {
+		origin, form := static.AskedAt(r, public, base+documentPath)
+		servers := []map[string]string{{"url": origin + form + base, "description": "Where you asked for this document."}}
+		document().WithServers(encoded(servers)).ServeHTTP(w, r)
+	}
+}
+
+func encoded(value any) json.RawMessage {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic("the description of an operator's own API: " + err.Error()) // the same in every program: every test would see it
+	}
+	return text
+}

@@ -1,0 +1,108 @@
+package native
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// record is a call of package service that records an order.
+type record func(context.Context, *service.Caller, service.Ask) (service.Recorded, error)
+
+// recordOnce records an order once. A taken reference is a duplicate, whatever took it: no operator repeats an answer.
+func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record record) error {
+	sent, err := json.Marshal(o.Sent)
+	if err != nil {
+		return fmt.Errorf("keeping what was sent: %w", err)
+	}
+	o.Operator = s.api.Operator
+	made, err := record(ctx, s.who, service.Ask{
+		Order:       o.Order,
+		Fingerprint: func(string) []byte { return ledger.NativeHash(o.Operation) },
+		Call:        &service.OperatorCall{Operation: o.Operation, Sent: sent, CallbackURL: o.CallbackURL, Party: o.Party},
+	})
+	if err == nil && made.Replayed {
+		err = operatorapi.Refuse(operatorapi.Duplicate)
+	}
+	s.before = made.BeforeAnswer
+	return err
+}
+
+// Collect implements [operatorapi.Sandbox].
+func (s *sandbox) Collect(ctx context.Context, o operatorapi.Order) error {
+	return s.recordOnce(ctx, o, s.native.service.Collect)
+}
+
+// Disburse implements [operatorapi.Sandbox].
+func (s *sandbox) Disburse(ctx context.Context, o operatorapi.Order) error {
+	return s.recordOnce(ctx, o, s.native.service.Disburse)
+}
+
+// Refund implements [operatorapi.Sandbox].
+func (s *sandbox) Refund(ctx context.Context, o operatorapi.Order) error {
+	return s.recordOnce(ctx, o, s.native.service.Refund)
+}
+
+// Find implements [operatorapi.Sandbox].
+func (s *sandbox) Find(ctx context.Context, reference string, operations ...string) (operatorapi.Payment, error) {
+	if !isReference(reference) {
+		return operatorapi.Payment{}, operatorapi.Refuse(operatorapi.NotFound)
+	}
+	t, sent, err := s.native.ledger.FindNative(ctx, s.who.Sandbox.Tenant, reference)
+	if err != nil {
+		return operatorapi.Payment{}, err
+	}
+	if t.Operator != s.api.Operator || !slices.Contains(operations, t.NativeCall) {
+		return operatorapi.Payment{}, operatorapi.Refuse(operatorapi.NotFound)
+	}
+	market := sandboxes.Market{Operator: t.Operator, Country: t.Country}
+	p := operatorapi.Payment{
+		Transaction: t, Operation: t.NativeCall, Sent: sent, Telling: operatorapi.Telling{Vague: s.who.Sandbox.Environments[market].Vague},
+	}
+	return p, s.applyStatusFault(ctx, &p)
+}
+
+// isReference reports whether a text can be a reference at all.
+func isReference(text string) bool {
+	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= 80 && !strings.ContainsRune(text, 0)
+}
+
+// FindCollection implements [operatorapi.Sandbox].
+func (s *sandbox) FindCollection(ctx context.Context, reference string) (*payments.Transaction, error) {
+	if !isReference(reference) {
+		return nil, operatorapi.Refuse(operatorapi.NotFound)
+	}
+	t, _, err := s.native.ledger.FindReference(ctx, s.who.Sandbox.Tenant, reference)
+	if err == nil && (t.Type != payments.Collection || t.Operator != s.api.Operator) {
+		err = ledger.ErrNotFound
+	}
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil, operatorapi.Refuse(operatorapi.NotFound)
+	}
+	return t, err
+}
+
+// applyStatusFault lets a fault apply to what the operator says of a transaction that has its outcome.
+func (s *sandbox) applyStatusFault(ctx context.Context, told *operatorapi.Payment) error {
+	f, staysPending, err := s.native.service.StatusFault(ctx, s.who, told.Transaction)
+	if err != nil || f == nil {
+		return err
+	}
+	told.Reason = f.Operator.Reason
+	if staysPending {
+		pending := *told.Transaction
+		pending.Status, pending.CompletedAt = payments.Pending, nil
+		told.Transaction = &pending
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package native
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// reasonHeader names the reason of a refusal in the terms of Cauri, since an operator has few.
+const reasonHeader = "X-Cauri-Reason"
+
+// refuse is the operator's answer to an error. What is not meant for the caller is logged.
+func (n *Native) refuse(r *http.Request, api *operatorapi.API, err error) exchange.Answer {
+	refusal := refusalOf(err)
+	if isFailure(err, refusal) {
+		n.exchange.LogFailure(r.Context(), err)
+	}
+	a := answerOf(api.Refuse(refusal), exchange.CallerOf(r))
+	if a.Header == nil {
+		a.Header = http.Header{}
+	}
+	a.Header.Set(reasonHeader, refusal.Code())
+	a.Code = refusal.Code()
+	if seconds := pauseAfter(err); seconds != "" {
+		a.Header.Set("Retry-After", seconds)
+	}
+	return a
+}
+
+// isFailure reports whether an error is none of the caller, and not the work of a fault.
+func isFailure(err error, refusal *operatorapi.Refusal) bool {
+	deliberate := errors.As(err, new(*operatorapi.Refusal)) || errors.As(err, new(service.ErrFault))
+	return refusal.Why == operatorapi.Internal && !deliberate || errors.Is(err, postgres.ErrUnavailable)
+}
+
+// pauseAfter is how many seconds a client pauses that was refused, empty if no time is known after which it is served.
+func pauseAfter(err error) string {
+	var fault service.ErrFault
+	var limited exchange.ErrRateLimited
+	switch {
+	case errors.As(err, &fault):
+		return fault.Fault.Answer().Pause()
+	case errors.As(err, &limited):
+		return limited.Reset()
+	case errors.Is(err, service.ErrSuspended):
+		return suspendedPause
+	case errors.Is(err, postgres.ErrUnavailable), errors.Is(err, postgres.ErrConfigChanged):
+		return "1"
+	}
+	return ""
+}
+
+// suspendedPause is a minute, since it is a person who ends a suspension.
+const suspendedPause = "60"
+
+// refusalOf is an error as the contract of the operators' APIs has it. Its reason is the code of /v1 for the error, if that says more.
+func refusalOf(err error) *operatorapi.Refusal {
+	var refusal *operatorapi.Refusal
+	var fault service.ErrFault
+	switch {
+	case errors.As(err, &refusal):
+		return refusal
+	case errors.As(err, &fault):
+		status := fault.Fault.Answer().Status
+		return operatorapi.OfStatus(status, faults.CodeOf(status))
+	case errors.As(err, new(exchange.ErrRateLimited)):
+		return operatorapi.Refuse(operatorapi.TooMany)
+	case errors.Is(err, service.ErrUnauthorized):
+		return operatorapi.Because(operatorapi.KeyInvalid, "unauthorized")
+	case errors.Is(err, service.ErrSuspended):
+		return operatorapi.Because(operatorapi.Unavailable, "suspended")
+	}
+	if refusal = orderRefusal(err); refusal != nil {
+		return refusal
+	}
+	return failureOf(err)
+}
+
+// orderRefusal is an error about an order; nil for any other.
+func orderRefusal(err error) *operatorapi.Refusal {
+	switch {
+	case errors.As(err, new(service.ErrDuplicateReference)):
+		return operatorapi.Refuse(operatorapi.Duplicate)
+	case errors.As(err, new(ledger.ErrQuotaExceeded)):
+		return operatorapi.Because(operatorapi.Unavailable, "quota_exceeded")
+	case errors.As(err, new(service.ErrNoEnvironment)):
+		return operatorapi.Because(operatorapi.NotFound, "env_not_found")
+	case errors.As(err, new(service.ErrNoStore)), errors.Is(err, ledger.ErrNotFound):
+		return operatorapi.Refuse(operatorapi.NotFound)
+	case errors.As(err, new(service.ErrWrongCurrency)), errors.As(err, new(service.ErrUndetected)):
+		return operatorapi.Because(operatorapi.Invalid, "invalid_body")
+	case errors.Is(err, payments.ErrNotRefundable):
+		return operatorapi.Because(operatorapi.Invalid, "not_refundable")
+	case errors.As(err, new(payments.ErrExceedsRefundable)):
+		return operatorapi.Because(operatorapi.Invalid, "exceeds_refundable")
+	}
+	return nil
+}
+
+// failureOf is an error that is none of the caller.
+func failureOf(err error) *operatorapi.Refusal {
+	switch {
+	case errors.Is(err, postgres.ErrOverloaded), errors.Is(err, postgres.ErrConfigChanged):
+		return operatorapi.Because(operatorapi.Unavailable, "overloaded")
+	case errors.Is(err, postgres.ErrUnavailable):
+		return operatorapi.Refuse(operatorapi.Unavailable)
+	case errors.Is(err, ledger.ErrTooManyUsers):
+		return operatorapi.Because(operatorapi.Unavailable, "too_many_users")
+	}
+	return operatorapi.Refuse(operatorapi.Internal)
+}

@@ -1,0 +1,89 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// sandbox is the sandbox of one request to an operator's API. It implements [operatorapi.Sandbox].
+type sandbox struct {
+	native *Native
+	api    *operatorapi.API
+	who    *service.Caller
+	digest sandboxes.NativeDigest
+	before *service.BeforeAnswer // is sent before the request is answered; nil for nothing
+}
+
+var _ operatorapi.Sandbox = (*sandbox)(nil)
+
+// Environments implements [operatorapi.Sandbox].
+func (s *sandbox) Environments() (enabled []operatorapi.Environment) {
+	for _, market := range s.who.Sandbox.Markets {
+		e := s.who.Sandbox.Environments[market]
+		if market.Operator == s.api.Operator && e.Enabled {
+			enabled = append(enabled, operatorapi.Environment{Country: market.Country, Currency: e.Currency, Vague: e.Vague, Quirks: e.Quirks})
+		}
+	}
+	return enabled
+}
+
+// Balance implements [operatorapi.Sandbox].
+func (s *sandbox) Balance(ctx context.Context, currency payments.Currency) (int64, error) {
+	return s.native.ledger.FloatBalance(ctx, s.who.Sandbox.Tenant, currency)
+}
+
+// Holder implements [operatorapi.Sandbox]. A number that no SIM has exists where the sandbox lets unknown numbers pay.
+func (s *sandbox) Holder(ctx context.Context, e operatorapi.Environment, msisdn string) (operatorapi.Holder, error) {
+	sandbox, market := s.who.Sandbox, sandboxes.Market{Operator: s.api.Operator, Country: e.Country}
+	sim, err := s.native.ledger.FindHolder(ctx, sandbox.Tenant, msisdn)
+	switch {
+	case err == nil:
+		return operatorapi.Holder{Name: sim.Name, Active: !sim.Blocked}, nil
+	case !errors.Is(err, ledger.ErrNotFound):
+		return operatorapi.Holder{}, err
+	}
+	facts := payments.DisbursementFacts{
+		Policy: sandbox.Environments[market].UnknownPolicy, TestNumber: service.TestNumberIn(sandbox, market, msisdn),
+	}
+	switch facts.Outcome() {
+	case payments.UnknownMSISDN:
+		return operatorapi.Holder{}, operatorapi.Refuse(operatorapi.NotFound)
+	case payments.AccountBlocked:
+		return operatorapi.Holder{}, nil
+	}
+	return operatorapi.Holder{Active: true}, nil
+}
+
+// MayCall implements [operatorapi.Sandbox].
+func (s *sandbox) MayCall(url string) bool {
+	sandbox := s.who.Sandbox
+	allowed, _ := operatorapi.CallbackRules{Hosts: sandbox.CallbackHosts, WebhookHost: sandbox.WebhookHost, Namespace: sandbox.Namespace}.Allow(url)
+	return allowed
+}
+
+// Text implements [operatorapi.Sandbox].
+func (s *sandbox) Text() (string, error) {
+	var b [16]byte
+	if _, err := io.ReadFull(s.native.random, b[:]); err != nil {
+		return "", fmt.Errorf("making a random text: %w", err)
+	}
+	return fmt.Sprintf("%x", b), nil
+}
+
+// Now implements [operatorapi.Sandbox].
+func (s *sandbox) Now(ctx context.Context) (time.Time, error) {
+	if !s.who.Sandbox.Clocked {
+		return s.native.now(), nil
+	}
+	clock, err := s.native.ledger.Clock(ctx, s.who.Sandbox.Tenant)
+	return clock.Now, err
+}

@@ -1,0 +1,141 @@
+package native
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// user finds who makes a request, if the call asks for that.
+func (s *sandbox) user(ctx context.Context, r *http.Request, route *operatorapi.Route) (operatorapi.User, error) {
+	switch route.Access {
+	case operatorapi.ByUser:
+		id, password, given := r.BasicAuth()
+		if !given {
+			return operatorapi.User{}, operatorapi.Refuse(operatorapi.UserInvalid)
+		}
+		return s.userWith(ctx, id, password)
+	case operatorapi.ByToken:
+		token, given := exchange.Bearer(r)
+		if !given {
+			return operatorapi.User{}, operatorapi.Refuse(operatorapi.TokenInvalid)
+		}
+		return s.userOf(ctx, hashOf(token), route.Product)
+	}
+	return operatorapi.User{}, nil
+}
+
+// userWith finds a user by its password: the one of the credentials Secret, or one that was made through the API.
+func (s *sandbox) userWith(ctx context.Context, id, password string) (operatorapi.User, error) {
+	id = strings.ToLower(id)
+	if s.digest.MatchesUser(id, password) {
+		return operatorapi.User{ID: id}, nil
+	}
+	found, err := s.userMade(ctx, id)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return operatorapi.User{}, operatorapi.Refuse(operatorapi.UserInvalid)
+	}
+	if err != nil {
+		return operatorapi.User{}, err
+	}
+	hash := hashOf(password)
+	if found.SecretHash == nil || subtle.ConstantTimeCompare(found.SecretHash, hash[:]) != 1 {
+		return operatorapi.User{}, operatorapi.Refuse(operatorapi.UserInvalid)
+	}
+	return operatorapi.User{ID: id, CallbackHost: found.CallbackHost}, nil
+}
+
+// userMade finds a user that was made through the API, with an API key that is still valid.
+func (s *sandbox) userMade(ctx context.Context, id string) (ledger.NativeUser, error) {
+	uuid, ok := parseUUID(id)
+	if !ok {
+		return ledger.NativeUser{}, ledger.ErrNotFound
+	}
+	found, err := s.native.ledger.FindNativeUser(ctx, s.who.Sandbox.Tenant, s.api.Operator, uuid)
+	if err == nil && !s.holds(found.MadeWith) {
+		err = ledger.ErrNotFound
+	}
+	return found, err
+}
+
+// holds reports whether an API key still opens the sandbox.
+func (s *sandbox) holds(key sandboxes.KeyHash) bool {
+	sandbox, ok := s.native.directory.ByKey(key)
+	return ok && sandbox.Tenant == s.who.Sandbox.Tenant
+}
+
+// userOf finds the user of a token.
+func (s *sandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product string) (operatorapi.User, error) {
+	token, err := s.token(ctx, hash)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return operatorapi.User{}, operatorapi.Refuse(operatorapi.TokenInvalid)
+	}
+	if err != nil {
+		return operatorapi.User{}, err
+	}
+	if token.Operator != s.api.Operator || token.Product != product || !s.holds(token.MadeWith) {
+		return operatorapi.User{}, operatorapi.Refuse(operatorapi.TokenInvalid)
+	}
+	return operatorapi.User{ID: token.UserID, CallbackHost: token.CallbackHost}, nil
+}
+
+// IssueToken implements [operatorapi.Sandbox].
+func (s *sandbox) IssueToken(ctx context.Context, token, product string, u operatorapi.User, lifetime time.Duration) error {
+	return s.native.ledger.AddNativeToken(ctx, s.who.Sandbox.Tenant, ledger.NativeToken{
+		Hash: hashOf(token), Operator: s.api.Operator, Product: product, UserID: u.ID, MadeWith: s.who.Key, CallbackHost: u.CallbackHost,
+		Lifetime: lifetime,
+	})
+}
+
+// AddUser implements [operatorapi.Sandbox].
+func (s *sandbox) AddUser(ctx context.Context, u operatorapi.User) error {
+	uuid, ok := parseUUID(u.ID)
+	if !ok {
+		return operatorapi.Refuse(operatorapi.Invalid)
+	}
+	if u.ID == s.digest.User {
+		return operatorapi.Refuse(operatorapi.Duplicate)
+	}
+	added, err := s.native.ledger.AddNativeUser(ctx, s.who.Sandbox.Tenant, ledger.NativeUser{
+		Operator: s.api.Operator, ID: uuid, MadeWith: s.who.Key, CallbackHost: u.CallbackHost,
+	})
+	if err == nil && !added {
+		return operatorapi.Refuse(operatorapi.Duplicate)
+	}
+	return err
+}
+
+// SetPassword implements [operatorapi.Sandbox].
+func (s *sandbox) SetPassword(ctx context.Context, id, password string) error {
+	found, err := s.userMade(ctx, id)
+	if err != nil {
+		return err
+	}
+	hash := hashOf(password)
+	return s.native.ledger.SetNativeUserSecret(ctx, s.who.Sandbox.Tenant, s.api.Operator, found.ID, hash[:])
+}
+
+// FindUser implements [operatorapi.Sandbox].
+func (s *sandbox) FindUser(ctx context.Context, id string) (operatorapi.User, error) {
+	found, err := s.userMade(ctx, id)
+	return operatorapi.User{ID: id, CallbackHost: found.CallbackHost}, err
+}
+
+// parseUUID reads a UUID in its usual form.
+func parseUUID(text string) (id payments.ID, ok bool) {
+	digits, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
+	if err != nil || len(digits) != len(id) || len(text) != 36 {
+		return id, false
+	}
+	return payments.ID(digits), true
+}
