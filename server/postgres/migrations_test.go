@@ -3,10 +3,12 @@ package postgres
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // base is the newest migration that may create anything: those after it only add.
@@ -79,6 +81,28 @@ func TestMigrationsAreAdditive(t *testing.T) {
 				name,
 				statement,
 			)
+		}
+	}
+}
+
+// Lines of SQL are read beside one another.
+func TestLinesOfSQLAreShort(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{"migrations/*.sql", "queries/*.sql"} {
+		names, err := fs.Glob(os.DirFS("."), pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %v, %v", pattern, names, err)
+		}
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, line := range strings.Split(string(text), "\n") {
+				if utf8.RuneCountInString(line) > 110 {
+					t.Errorf("%s:%d has more than 110 columns", name, i+1)
+				}
+			}
 		}
 	}
 }

@@ -4,32 +4,40 @@
 select * from organizations where resource_uid = sqlc.arg(resource_uid) and retained_at is null for update;
 
 -- name: InsertOrganization :one
-insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
-  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset,
-  api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host)
-values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(generation), sqlc.arg(namespace), sqlc.arg(name), sqlc.arg(latency_percent), sqlc.narg(monthly_quota), sqlc.narg(rate_limit), sqlc.narg(webhook_url), sqlc.arg(webhook_max_retries),
-  sqlc.arg(webhook_initial_delay_ms), sqlc.arg(webhook_factor), sqlc.arg(webhook_max_delay_ms), sqlc.arg(webhook_types), sqlc.arg(pending_timeout_ms), sqlc.arg(test_numbers),
-  sqlc.arg(suspended), sqlc.arg(reset), sqlc.arg(api_test_clients), sqlc.arg(api_reset), sqlc.narg(max_test_clients),
-  sqlc.arg(clocked), sqlc.arg(clock_mode), sqlc.narg(clock_start), sqlc.narg(seed), sqlc.narg(faults),
-  sqlc.narg(callback_hosts)::text[], sqlc.arg(webhook_host))
+insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota,
+  rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor,
+  webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset, api_test_clients,
+  api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host)
+values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(generation), sqlc.arg(namespace), sqlc.arg(name),
+  sqlc.arg(latency_percent), sqlc.narg(monthly_quota), sqlc.narg(rate_limit), sqlc.narg(webhook_url),
+  sqlc.arg(webhook_max_retries), sqlc.arg(webhook_initial_delay_ms), sqlc.arg(webhook_factor),
+  sqlc.arg(webhook_max_delay_ms), sqlc.arg(webhook_types), sqlc.arg(pending_timeout_ms),
+  sqlc.arg(test_numbers), sqlc.arg(suspended), sqlc.arg(reset), sqlc.arg(api_test_clients),
+  sqlc.arg(api_reset), sqlc.narg(max_test_clients), sqlc.arg(clocked), sqlc.arg(clock_mode),
+  sqlc.narg(clock_start), sqlc.narg(seed), sqlc.narg(faults), sqlc.narg(callback_hosts)::text[],
+  sqlc.arg(webhook_host))
 returning *;
 
 -- name: TakeGeneration :execrows
--- Refuses what was read of the resource before a change of its spec that has been applied since. Only a restored API server counts
--- generations again that were applied already.
+-- Refuses what was read of the resource before a change of its spec that has been applied since. Only a
+-- restored API server counts generations again that were applied already.
 update organizations set generation = sqlc.arg(generation)
-where tenant = sqlc.arg(tenant) and (generation <= sqlc.arg(generation) or generation = sqlc.arg(rolled_back));
+where tenant = sqlc.arg(tenant) and (generation <= sqlc.arg(generation)
+  or generation = sqlc.arg(rolled_back));
 
 -- name: UpdateOrganization :exec
-update organizations set namespace = sqlc.arg(namespace), name = sqlc.arg(name), latency_percent = sqlc.arg(latency_percent), monthly_quota = sqlc.narg(monthly_quota),
-  rate_limit = sqlc.narg(rate_limit), webhook_url = sqlc.narg(webhook_url),
-  webhook_max_retries = sqlc.arg(webhook_max_retries), webhook_initial_delay_ms = sqlc.arg(webhook_initial_delay_ms),
-  webhook_factor = sqlc.arg(webhook_factor), webhook_max_delay_ms = sqlc.arg(webhook_max_delay_ms),
-  webhook_types = sqlc.arg(webhook_types), pending_timeout_ms = sqlc.arg(pending_timeout_ms),
-  test_numbers = sqlc.arg(test_numbers), suspended = sqlc.arg(suspended),
-  api_test_clients = sqlc.arg(api_test_clients), api_reset = sqlc.arg(api_reset), max_test_clients = sqlc.narg(max_test_clients),
-  clocked = sqlc.arg(clocked), clock_mode = sqlc.arg(clock_mode), clock_start = sqlc.narg(clock_start), seed = sqlc.narg(seed), faults = sqlc.narg(faults),
-  callback_hosts = sqlc.narg(callback_hosts)::text[], webhook_host = sqlc.arg(webhook_host)
+update organizations
+set namespace = sqlc.arg(namespace), name = sqlc.arg(name), latency_percent = sqlc.arg(latency_percent),
+  monthly_quota = sqlc.narg(monthly_quota), rate_limit = sqlc.narg(rate_limit),
+  webhook_url = sqlc.narg(webhook_url), webhook_max_retries = sqlc.arg(webhook_max_retries),
+  webhook_initial_delay_ms = sqlc.arg(webhook_initial_delay_ms), webhook_factor = sqlc.arg(webhook_factor),
+  webhook_max_delay_ms = sqlc.arg(webhook_max_delay_ms), webhook_types = sqlc.arg(webhook_types),
+  pending_timeout_ms = sqlc.arg(pending_timeout_ms), test_numbers = sqlc.arg(test_numbers),
+  suspended = sqlc.arg(suspended), api_test_clients = sqlc.arg(api_test_clients),
+  api_reset = sqlc.arg(api_reset), max_test_clients = sqlc.narg(max_test_clients),
+  clocked = sqlc.arg(clocked), clock_mode = sqlc.arg(clock_mode), clock_start = sqlc.narg(clock_start),
+  seed = sqlc.narg(seed), faults = sqlc.narg(faults), callback_hosts = sqlc.narg(callback_hosts)::text[],
+  webhook_host = sqlc.arg(webhook_host)
 where tenant = sqlc.arg(tenant);
 
 -- name: StoredCredentials :one
@@ -38,12 +46,14 @@ select o.version, o.key_rotation, o.signing_secret, o.secret_rotation,
 from organizations o where o.resource_uid = sqlc.arg(resource_uid);
 
 -- name: SetSigningSecret :exec
--- The one before it, if there is one, signs beside it for the overlap, and so do those before, each until its own end; three in all.
--- One that cannot be kept leaves them as they are.
+-- The one before it, if there is one, signs beside it for the overlap, and so do those before, each until its
+-- own end; three in all. One that cannot be kept leaves them as they are.
 update organizations o set signing_secret = sqlc.arg(signing_secret),
-  older_secrets = case when sqlc.narg(previous)::bytea is null or o.previous_secret is null then o.older_secrets
+  older_secrets = case when sqlc.narg(previous)::bytea is null
+    or o.previous_secret is null then o.older_secrets
     else (array_prepend(o.previous_secret, o.older_secrets))[1:2] end,
-  older_secrets_until = case when sqlc.narg(previous)::bytea is null or o.previous_secret is null then o.older_secrets_until
+  older_secrets_until = case when sqlc.narg(previous)::bytea is null
+    or o.previous_secret is null then o.older_secrets_until
     else (array_prepend(o.previous_secret_until, o.older_secrets_until))[1:2] end,
   previous_secret = coalesce(sqlc.narg(previous), o.previous_secret),
   previous_secret_until = case when sqlc.narg(previous)::bytea is null then o.previous_secret_until
@@ -51,16 +61,19 @@ update organizations o set signing_secret = sqlc.arg(signing_secret),
 where o.tenant = sqlc.arg(tenant);
 
 -- name: SetRotations :exec
-update organizations set key_rotation = sqlc.arg(key_rotation), secret_rotation = sqlc.arg(secret_rotation) where tenant = sqlc.arg(tenant);
+update organizations set key_rotation = sqlc.arg(key_rotation), secret_rotation = sqlc.arg(secret_rotation)
+where tenant = sqlc.arg(tenant);
 
 -- name: ForgetPreviousSecrets :one
 -- Removes those whose overlap is over, and tells what is left.
 update organizations o set
   previous_secret = case when o.previous_secret_until > now() then o.previous_secret end,
   previous_secret_until = case when o.previous_secret_until > now() then o.previous_secret_until end,
-  older_secrets = array(select x.secret from (select unnest(o.older_secrets) as secret, unnest(o.older_secrets_until) as until) x
+  older_secrets = array(select x.secret
+    from (select unnest(o.older_secrets) as secret, unnest(o.older_secrets_until) as until) x
     where x.until > now() order by x.until desc),
-  older_secrets_until = array(select x.until from unnest(o.older_secrets_until) x(until) where x.until > now() order by x.until desc)
+  older_secrets_until = array(select x.until from unnest(o.older_secrets_until) x(until) where x.until > now()
+    order by x.until desc)
 where o.tenant = sqlc.arg(tenant)
 returning previous_secret, older_secrets;
 
@@ -71,7 +84,8 @@ with bumped as (
 update organizations set version = bumped.version from bumped where organizations.tenant = sqlc.arg(tenant);
 
 -- name: OrganizationNamed :one
-select resource_uid from organizations where namespace = sqlc.arg(namespace) and name = sqlc.arg(name) and retained_at is null;
+select resource_uid from organizations
+where namespace = sqlc.arg(namespace) and name = sqlc.arg(name) and retained_at is null;
 
 -- name: RetireOrganization :execrows
 with gone as (
@@ -92,14 +106,16 @@ update retired_tenants set purged_at = now() where tenant = sqlc.arg(tenant);
 select * from environments where tenant = sqlc.arg(tenant) order by operator, country;
 
 -- name: UpsertEnvironment :exec
-insert into environments (tenant, env_id, operator, country, currency, enabled, commission_bps, absorption_pct,
-  unknown_policy, max_amount, place, vague, quirks)
-values (sqlc.arg(tenant), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(enabled), sqlc.arg(commission_bps), sqlc.arg(absorption_pct), sqlc.arg(unknown_policy),
+insert into environments (tenant, env_id, operator, country, currency, enabled, commission_bps,
+  absorption_pct, unknown_policy, max_amount, place, vague, quirks)
+values (sqlc.arg(tenant), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency),
+  sqlc.arg(enabled), sqlc.arg(commission_bps), sqlc.arg(absorption_pct), sqlc.arg(unknown_policy),
   sqlc.narg(max_amount), sqlc.arg(place), sqlc.arg(vague), sqlc.arg(quirks))
-on conflict (tenant, operator, country) do update set currency = excluded.currency, enabled = excluded.enabled,
+on conflict (tenant, operator, country) do update
+set currency = excluded.currency, enabled = excluded.enabled,
   removed = false, commission_bps = excluded.commission_bps, absorption_pct = excluded.absorption_pct,
-  unknown_policy = excluded.unknown_policy, max_amount = excluded.max_amount, place = excluded.place, vague = excluded.vague,
-  quirks = excluded.quirks;
+  unknown_policy = excluded.unknown_policy, max_amount = excluded.max_amount, place = excluded.place,
+  vague = excluded.vague, quirks = excluded.quirks;
 
 -- name: RemoveEnvironment :exec
 update environments set removed = true where tenant = sqlc.arg(tenant) and env_id = sqlc.arg(env_id);
@@ -115,7 +131,8 @@ on conflict (tenant, slug) do update set removed = false, place = excluded.place
 update stores set removed = true where tenant = sqlc.arg(tenant) and slug = sqlc.arg(slug);
 
 -- name: ListKeys :many
-select hash, native, (expires_at is not null)::boolean as replaced, coalesce(expires_at <= now(), false)::boolean as expired
+select hash, native, (expires_at is not null)::boolean as replaced,
+  coalesce(expires_at <= now(), false)::boolean as expired
 from api_keys where tenant = sqlc.arg(tenant);
 
 -- name: InsertKey :exec
@@ -136,28 +153,36 @@ delete from api_keys where tenant = sqlc.arg(tenant) and hash = sqlc.arg(hash);
 
 -- name: KeyOfAnother :one
 select exists (
-  select from api_keys k join organizations o using (tenant) where k.hash = sqlc.arg(hash) and k.tenant <> sqlc.arg(tenant));
+  select from api_keys k join organizations o using (tenant)
+  where k.hash = sqlc.arg(hash) and k.tenant <> sqlc.arg(tenant));
 
 -- name: ConfigVersion :one
 select version from config_version;
 
 -- name: ChangedOrganizations :many
-select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, test_numbers, suspended, version,
-  api_test_clients, api_reset, max_test_clients, clocked, clock_mode, seed, faults,
-  watched_until, followed_until, callback_hosts, webhook_host
+select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms,
+  test_numbers, suspended, version, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, seed,
+  faults, watched_until, followed_until, callback_hosts, webhook_host
 from organizations where version > sqlc.arg(since) and retained_at is null;
 
 -- name: EnvironmentsOf :many
-select * from environments where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed order by tenant, place;
+select * from environments where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed
+order by tenant, place;
 
 -- name: StoresOf :many
-select tenant, slug from stores where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed order by tenant, place, slug;
+select tenant, slug from stores where tenant = any(sqlc.arg(tenants)::bigint[]) and not removed
+order by tenant, place, slug;
 
 -- name: KeysOf :many
--- How long a replaced key still works is told as a length of time, which holds by any clock; 0 for one that was not replaced. A row
--- that somebody has written by hand, and that is no key, opens nothing and keeps nobody from reading the others.
-select tenant, hash, native, coalesce(ceil(extract(epoch from least(expires_at, now() + interval '10 years') - now()) * 1000), 0)::bigint as expires_in_ms
-from api_keys where tenant = any(sqlc.arg(tenants)::bigint[]) and (expires_at is null or expires_at > now()) and octet_length(hash) = 32;
+-- How long a replaced key still works is told as a length of time, which holds by any clock; 0 for one that
+-- was not replaced. A row that somebody has written by hand, and that is no key, opens nothing and keeps
+-- nobody from reading the others.
+select tenant, hash, native,
+  coalesce(ceil(extract(epoch from least(expires_at, now() + interval '10 years') - now()) * 1000),
+    0)::bigint as expires_in_ms
+from api_keys
+where tenant = any(sqlc.arg(tenants)::bigint[]) and (expires_at is null or expires_at > now())
+  and octet_length(hash) = 32;
 
 -- name: RetiredTenants :many
 -- A retained organization is as good as gone.

@@ -1,11 +1,13 @@
 -- Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.
 --
--- What is due is due by the time of its sandbox, and a lease ends by the time of the database. So in a sandbox with a clock a lease ends at
--- leased_until and due_at stays; in one without, due_at is the end of the lease.
+-- What is due is due by the time of its sandbox, and a lease ends by the time of the database. So in a
+-- sandbox with a clock a lease ends at leased_until and due_at stays; in one without, due_at is the end of
+-- the lease.
 
 -- name: TenantsToDeliver :many
--- The sandboxes that have events due. The scan skips from one sandbox to the next and reads one row of each. Left out are suspended
--- sandboxes, those whose endpoint waits for its next probe, and those in which the delivery failed a moment ago.
+-- The sandboxes that have events due. The scan skips from one sandbox to the next and reads one row of each.
+-- Left out are suspended sandboxes, those whose endpoint waits for its next probe, and those in which the
+-- delivery failed a moment ago.
 with recursive due_tenants as (
   (select e.tenant, e.due_at from events e where e.due_at is not null order by e.tenant, e.due_at limit 1)
   union all
@@ -14,8 +16,9 @@ with recursive due_tenants as (
     where e.due_at is not null and e.tenant > due_tenants.tenant
     order by e.tenant, e.due_at limit 1) following
 )
-select due_tenants.tenant, coalesce(h.delivered > 0, false)::boolean as endpoint_worked, coalesce(h.failures > 0, false)::boolean as endpoint_failing,
-  (h.probe_at is not null)::boolean as probe, (p.tenant is not null)::boolean as sweep_failed
+select due_tenants.tenant, coalesce(h.delivered > 0, false)::boolean as endpoint_worked,
+  coalesce(h.failures > 0, false)::boolean as endpoint_failing, (h.probe_at is not null)::boolean as probe,
+  (p.tenant is not null)::boolean as sweep_failed
 from due_tenants
 join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
 left join clocks c on c.tenant = due_tenants.tenant
@@ -23,35 +26,40 @@ left join endpoint_health h on h.tenant = due_tenants.tenant
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'delivery'
 where due_tenants.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and c.target is null
   and (p.retry_at is null or p.retry_at <= now())
-  and (h.probe_at is null or h.probe_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) or o.webhook_url is null);
+  and (h.probe_at is null or h.probe_at <= clock_time(c.stands_at, c.ahead, c.last_stamp)
+    or o.webhook_url is null);
 
 -- name: TakeProbes :many
 -- The next probe of these sandboxes' endpoints, where it is due and nobody else makes it.
 with taken as (
   select h.tenant, clock_time(c.stands_at, c.ahead, c.last_stamp) as present
   from endpoint_health h left join clocks c on c.tenant = h.tenant
-  where h.tenant = any(sqlc.arg(tenants)::bigint[]) and h.probe_at <= clock_time(c.stands_at, c.ahead, c.last_stamp)
+  where h.tenant = any(sqlc.arg(tenants)::bigint[])
+    and h.probe_at <= clock_time(c.stands_at, c.ahead, c.last_stamp)
   order by h.tenant
   for update of h skip locked
 )
-update endpoint_health h set probe_at = taken.present + make_interval(secs => sqlc.arg(interval_ms)::float8 / 1000)
+update endpoint_health h
+set probe_at = taken.present + make_interval(secs => sqlc.arg(interval_ms)::float8 / 1000)
 from taken where h.tenant = taken.tenant
 returning h.tenant;
 
 -- name: LockDueEvents :many
 -- The share of each sandbox; of one whose endpoint is probed, one event.
-select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.uncounted, claimed.resent, claimed.body, sqlc.embed(t),
-  o.org_id, o.resource_uid, o.webhook_url, o.webhook_types, o.signing_secret,
+select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.uncounted, claimed.resent,
+  claimed.body, sqlc.embed(t), o.org_id, o.resource_uid, o.webhook_url, o.webhook_types, o.signing_secret,
   array(select x.secret from (select unnest(array_prepend(o.previous_secret, o.older_secrets)) as secret,
       unnest(array_prepend(o.previous_secret_until, o.older_secrets_until)) as until) x
     where x.until > now() order by x.until desc)::bytea[] as previous_secrets,
   o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms,
   due_tenant.probe, taken.at::timestamptz as taken_at,
-  (case when c.tenant is null then taken.at else clock_time(c.stands_at, c.ahead, c.last_stamp) end)::timestamptz as present,
+  (case when c.tenant is null then taken.at else clock_time(c.stands_at, c.ahead,
+    c.last_stamp) end)::timestamptz as present,
   o.seed, (o.faults is not null)::boolean as with_faults
 from (select clock_timestamp() as at) taken
 cross join (
-  select given.tenant, given.n, coalesce(given.tenant = any(sqlc.arg(probes)::bigint[]), false)::boolean as probe
+  select given.tenant, given.n, coalesce(given.tenant = any(sqlc.arg(probes)::bigint[]),
+    false)::boolean as probe
   from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) given
 ) due_tenant
 join organizations o on o.tenant = due_tenant.tenant and not o.suspended and o.retained_at is null
@@ -72,8 +80,10 @@ where h.probe_at is null or due_tenant.probe or o.webhook_url is null;
 -- name: LeaseEvents :exec
 -- Takes the lease and keeps the body, built now if this is the first attempt.
 update events e set fence = e.fence + 1, leased = true, body = coalesce(leased.body, e.body),
-  due_at = case when c.tenant is null then now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000) else e.due_at end,
-  leased_until = case when c.tenant is not null then now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000) end
+  due_at = case when c.tenant is null then now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000)
+    else e.due_at end,
+  leased_until = case when c.tenant is not null then now()
+    + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000) end
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
   unnest(sqlc.arg(bodies)::bytea[]) as body) leased
 left join clocks c on c.tenant = leased.tenant
@@ -88,61 +98,72 @@ where e.tenant = unqueued.tenant and e.id = unqueued.id;
 -- name: GiveBackEvents :exec
 -- Ends leases that nothing was done with.
 update events e set fence = e.fence + 1, leased = false, leased_until = null,
-  due_at = case when e.leased_until is null then clock_time(c.stands_at, c.ahead, c.last_stamp) else e.due_at end
+  due_at = case when e.leased_until is null then clock_time(c.stands_at, c.ahead, c.last_stamp)
+    else e.due_at end
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
   unnest(sqlc.arg(fences)::bigint[]) as fence) given
 left join clocks c on c.tenant = given.tenant
 where e.tenant = given.tenant and e.id = given.id and e.fence = given.fence;
 
 -- name: FinishAttempts :many
--- Writes down what attempts came to, ends their leases, and counts them in the health of their endpoints. Nothing changes for
--- one whose lease was lost: whoever has it now decides. A repeat, after an answer that was lost, finds nothing to do. Rows are
--- locked in one order, events before the health of endpoints, so that nobody waits in a circle. An attempt that a fault disturbed
--- tells nothing about the endpoint.
+-- Writes down what attempts came to, ends their leases, and counts them in the health of their endpoints.
+-- Nothing changes for one whose lease was lost: whoever has it now decides. A repeat, after an answer that
+-- was lost, finds nothing to do. Rows are locked in one order, events before the health of endpoints, so that
+-- nobody waits in a circle. An attempt that a fault disturbed tells nothing about the endpoint.
 with given as (
   select unnest(sqlc.arg(places)::integer[]) as place, unnest(sqlc.arg(tenants)::bigint[]) as tenant,
     unnest(sqlc.arg(ids)::uuid[]) as id, unnest(sqlc.arg(fences)::bigint[]) as fence,
-    unnest(sqlc.arg(states)::text[])::event_state as state, unnest(sqlc.arg(retry_after_ms)::float8[]) as retry_after_ms,
+    unnest(sqlc.arg(states)::text[])::event_state as state,
+    unnest(sqlc.arg(retry_after_ms)::float8[]) as retry_after_ms,
     unnest(sqlc.arg(probes)::boolean[]) as probe, unnest(sqlc.arg(started_at)::timestamptz[]) as started_at,
-    unnest(sqlc.arg(duration_ms)::integer[]) as duration_ms, unnest(sqlc.arg(response_statuses)::integer[]) as response_status,
+    unnest(sqlc.arg(duration_ms)::integer[]) as duration_ms,
+    unnest(sqlc.arg(response_statuses)::integer[]) as response_status,
     unnest(sqlc.arg(response_bodies)::bytea[]) as response_body, unnest(sqlc.arg(errors)::text[]) as error,
     nullif(unnest(sqlc.arg(faults)::text[]), '') as fault
 ), held as (
-  select given.place, given.tenant, given.id, given.state, given.retry_after_ms, given.probe, given.started_at, given.duration_ms,
-    given.response_status, given.response_body, given.error, given.fault, clock_time(c.stands_at, c.ahead, c.last_stamp) as present
+  select given.place, given.tenant, given.id, given.state, given.retry_after_ms, given.probe,
+    given.started_at, given.duration_ms, given.response_status, given.response_body, given.error, given.fault,
+    clock_time(c.stands_at, c.ahead, c.last_stamp) as present
   from given join events e on e.tenant = given.tenant and e.id = given.id and e.fence = given.fence
   left join clocks c on c.tenant = given.tenant
   order by given.tenant, given.id
   for update of e
 ), finished as (
-  update events e set state = held.state, fence = e.fence + 1, leased = false, leased_until = null, attempts = e.attempts + 1,
+  update events e
+  set state = held.state, fence = e.fence + 1, leased = false, leased_until = null, attempts = e.attempts + 1,
     probes = e.probes + case when held.probe and e.resent_after is null then 1 else 0 end,
     resent_after = e.resent_after + case when held.probe then 1 else 0 end,
-    due_at = case when held.state = 'queued' then held.present + make_interval(secs => held.retry_after_ms / 1000) end,
+    due_at = case when held.state = 'queued' then held.present
+      + make_interval(secs => held.retry_after_ms / 1000) end,
     delivered_at = case when held.state = 'delivered' then held.present end
   from held where e.tenant = held.tenant and e.id = held.id
-  returning e.attempts, held.place, held.tenant, held.id, held.state, held.started_at, held.duration_ms, held.response_status,
-    held.response_body, held.error, held.fault, held.present
+  returning e.attempts, held.place, held.tenant, held.id, held.state, held.started_at, held.duration_ms,
+    held.response_status, held.response_body, held.error, held.fault, held.present
 ), written as (
-  insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status, response_body, error, faults)
-  select tenant, id, attempts, started_at, duration_ms, nullif(response_status, 0), response_body, nullif(error, ''),
-    case when fault is not null then array[fault] end
+  insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status,
+    response_body, error, faults)
+  select tenant, id, attempts, started_at, duration_ms, nullif(response_status, 0), response_body,
+    nullif(error, ''), case when fault is not null then array[fault] end
   from finished
 ), placed as (
   select place, tenant, state, error, fault is null as telling, present,
-    coalesce(max(place) filter (where state = 'delivered' and fault is null) over (partition by tenant), 0) as last_success
+    coalesce(max(place) filter (where state = 'delivered' and fault is null) over (partition by tenant),
+      0) as last_success
   from finished
 ), breaker as (
-  select sqlc.arg(breaker_failures)::integer as failures, make_interval(secs => sqlc.arg(breaker_ms)::float8 / 1000) as since,
+  select sqlc.arg(breaker_failures)::integer as failures,
+    make_interval(secs => sqlc.arg(breaker_ms)::float8 / 1000) as since,
     make_interval(secs => sqlc.arg(probe_ms)::float8 / 1000) as pause
 ), runs as (
   select tenant, min(present) as present, bool_or(state = 'delivered' and telling) as success,
     (count(*) filter (where place > last_success and telling))::integer as failures, -- since then
-    count(*) filter (where state = 'delivered') as delivered, count(*) filter (where state = 'failed') as failed,
+    count(*) filter (where state = 'delivered') as delivered,
+    count(*) filter (where state = 'failed') as failed,
     (array_agg(error order by place desc) filter (where error <> '' and telling))[1] as last_failure
   from placed group by tenant
 ), health as (
-  insert into endpoint_health as h (tenant, failures, failing_since, delivered, failed, last_failure_at, last_failure)
+  insert into endpoint_health as h (tenant, failures, failing_since, delivered, failed, last_failure_at,
+    last_failure)
   select r.tenant, r.failures, case when r.failures > 0 then r.present end, r.delivered, r.failed,
     case when r.last_failure is not null then now() end, r.last_failure
   from runs r join organizations o on o.tenant = r.tenant
@@ -150,14 +171,17 @@ with given as (
   on conflict (tenant) do update
   set (failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure, changed_at) = (
     select case when r.success then r.failures else h.failures + r.failures end,
-      case when r.failures > 0 then case when r.success then r.present else coalesce(h.failing_since, r.present) end
+      case when r.failures > 0 then case when r.success then r.present
+        else coalesce(h.failing_since, r.present) end
         when not r.success then h.failing_since end,
       case when r.success then null
-        when r.failures > 0 and h.probe_at is null and h.failures + r.failures >= breaker.failures and h.failing_since <= r.present - breaker.since
+        when r.failures > 0 and h.probe_at is null and h.failures + r.failures >= breaker.failures
+          and h.failing_since <= r.present - breaker.since
         then r.present + breaker.pause
         else h.probe_at end,
       h.delivered + r.delivered, h.failed + r.failed,
-      case when r.last_failure is null then h.last_failure_at else now() end, coalesce(r.last_failure, h.last_failure), now()
+      case when r.last_failure is null then h.last_failure_at else now() end,
+      coalesce(r.last_failure, h.last_failure), now()
     from runs r, breaker where r.tenant = h.tenant)
 )
 select finished.place::integer as place from finished;

@@ -3,7 +3,8 @@
 -- name: NoteFingerprint :exec
 update organizations o set applied = present.fingerprint
 from sandbox_fingerprints() present
-where present.tenant = sqlc.arg(tenant)::bigint and o.tenant = sqlc.arg(tenant)::bigint and o.applied is distinct from present.fingerprint;
+where present.tenant = sqlc.arg(tenant)::bigint and o.tenant = sqlc.arg(tenant)::bigint
+  and o.applied is distinct from present.fingerprint;
 
 -- name: SandboxesDrifted :many
 select o.resource_uid, (o.applied is distinct from present.fingerprint)::boolean as drifted
@@ -12,16 +13,19 @@ where o.retained_at is null;
 
 -- name: SIMFingerprints :many
 -- The same as TestClientConfig.fingerprint. No resource stands behind a SIM that was made through the API.
-select s.sim_id, md5(concat_ws('|', o.resource_uid, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.opening))::text
+select s.sim_id,
+  md5(concat_ws('|', o.resource_uid, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked,
+    s.behavior, s.opening))::text
   as fingerprint
 from sims s join organizations o using (tenant) where o.retained_at is null and s.source = 'resource';
 
 -- name: FindOrganization :one
 -- As LockOrganization, and locks nothing.
 select sqlc.embed(o), (o.applied is not distinct from (
-  select present.fingerprint from sandbox_fingerprints() present where present.tenant = o.tenant))::boolean as settled,
-  (coalesce(o.previous_secret_until <= now(), false)
-    or exists (select from unnest(o.older_secrets_until) x(until) where x.until <= now()))::boolean as overlap_over
+  select present.fingerprint from sandbox_fingerprints() present
+  where present.tenant = o.tenant))::boolean as settled, (coalesce(o.previous_secret_until <= now(), false)
+    or exists (select from unnest(o.older_secrets_until) x(until)
+      where x.until <= now()))::boolean as overlap_over
 from organizations o where o.resource_uid = sqlc.arg(resource_uid) and o.retained_at is null;
 
 -- name: FindRegisteredSIM :one

@@ -1,7 +1,8 @@
 -- Events as their sandbox sees them. Every statement here runs in the tenant scope.
 
 -- name: GetEvent :one
-select sqlc.embed(e), sqlc.embed(t), coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(), false)::boolean as being_sent
+select sqlc.embed(e), sqlc.embed(t), coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(),
+  false)::boolean as being_sent
 from events e
 join transactions t on t.tenant = e.tenant and t.id = e.id
 where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id);
@@ -13,23 +14,28 @@ order by attempt desc limit sqlc.arg(most);
 
 -- name: KeepEventBody :one
 -- Keeps the body that an event is sent with, unless a worker was first, and returns the one that is kept.
-update events e set body = coalesce(e.body, sqlc.arg(body)) where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id) returning e.body;
+update events e set body = coalesce(e.body, sqlc.arg(body))
+where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id) returning e.body;
 
 -- name: ResendEvent :one
--- Queues an event again, unless it is being sent, or there is nowhere to send it. The fence goes up, so that an attempt whose
--- lease has ended cannot undo this. An event that was never sent and waits for the answer of its transaction goes on waiting.
--- The counts are of the events in a state. Locks are taken as by delivery: event, then endpoint.
+-- Queues an event again, unless it is being sent, or there is nowhere to send it. The fence goes up, so that
+-- an attempt whose lease has ended cannot undo this. An event that was never sent and waits for the answer of
+-- its transaction goes on waiting. The counts are of the events in a state. Locks are taken as by delivery:
+-- event, then endpoint.
 with present as (
-  select e.id, e.state, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(), false)::boolean as being_sent,
-    (o.webhook_url is not null)::boolean as deliverable, clock_time(c.stands_at, c.ahead, c.last_stamp) as now
+  select e.id, e.state, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(),
+    false)::boolean as being_sent, (o.webhook_url is not null)::boolean as deliverable,
+    clock_time(c.stands_at, c.ahead, c.last_stamp) as now
   from events e
   join organizations o on o.tenant = e.tenant
   left join clocks c on c.tenant = e.tenant
   where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id)
   for update of e
 ), queued as (
-  update events e set state = 'queued', fence = e.fence + 1, leased = false, leased_until = null, resent_after = e.attempts,
-    delivered_at = null, due_at = case when e.state = 'queued' and e.attempts = 0 then e.due_at else present.now end
+  update events e
+  set state = 'queued', fence = e.fence + 1, leased = false, leased_until = null, resent_after = e.attempts,
+    delivered_at = null, due_at = case when e.state = 'queued'
+      and e.attempts = 0 then e.due_at else present.now end
   from present
   where e.tenant = sqlc.arg(tenant) and e.id = present.id and present.deliverable and not present.being_sent
   returning e.id

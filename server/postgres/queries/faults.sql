@@ -1,7 +1,8 @@
 -- Counts of the faults that a sandbox declares: how often each acted, and for which references.
 
 -- name: HoldFaultCounts :many
--- Locks the counts of faults in one order, so that nobody waits in a circle. Those of an entry that changed begin anew.
+-- Locks the counts of faults in one order, so that nobody waits in a circle. Those of an entry that changed
+-- begin anew.
 insert into fault_counts as c (tenant, name, digest)
 select g.tenant, g.name, g.digest
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(names)::text[]) as name,
@@ -18,7 +19,8 @@ returning c.tenant, c.name, c.acts, c.draws;
 select a.tenant, a.name, a.reference from fault_acts a
 join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(names)::text[]) as name,
   unnest(sqlc.arg(refs)::text[]) as reference) g
-  on a.tenant = g.tenant and a.name = g.name and a.reference = g.reference and a.acted_at > now() - interval '30 days';
+  on a.tenant = g.tenant and a.name = g.name and a.reference = g.reference
+    and a.acted_at > now() - interval '30 days';
 
 -- name: CountFaults :exec
 -- Counts what acted and what was drawn, after HoldFaultCounts.
@@ -40,8 +42,10 @@ on conflict do nothing;
 
 -- name: CountFaultRequest :one
 -- How often a request with this reference came, with the present one.
-insert into fault_requests as r (tenant, reference) select o.tenant, sqlc.arg(reference) from organizations o where o.tenant = sqlc.arg(tenant)
-on conflict (tenant, reference) do update set requests = case when r.counted_at > now() - interval '30 days' then r.requests + 1 else 1 end
+insert into fault_requests as r (tenant, reference) select o.tenant, sqlc.arg(reference) from organizations o
+where o.tenant = sqlc.arg(tenant)
+on conflict (tenant, reference) do update
+set requests = case when r.counted_at > now() - interval '30 days' then r.requests + 1 else 1 end
 returning r.requests;
 
 -- name: DeclaredFaults :many
@@ -55,13 +59,16 @@ join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)
 
 -- name: AwaitingTenants :many
 -- Of these sandboxes, those in which an event waits for the next one to be sent.
-select distinct f.tenant from event_faults f where f.tenant = any(sqlc.arg(tenants)::bigint[]) and f.awaits_next;
+select distinct f.tenant from event_faults f
+where f.tenant = any(sqlc.arg(tenants)::bigint[]) and f.awaits_next;
 
 -- name: DecideEventFaults :exec
 insert into event_faults as f (tenant, event_id, attempt, name, not_before, awaits_next)
-select unnest(sqlc.arg(tenants)::bigint[]), unnest(sqlc.arg(ids)::uuid[]), unnest(sqlc.arg(attempts)::integer[]),
-  unnest(sqlc.arg(names)::text[]), unnest(sqlc.arg(not_before)::timestamptz[]), unnest(sqlc.arg(awaits_next)::boolean[])
-on conflict (tenant, event_id) do update set attempt = excluded.attempt, name = excluded.name, not_before = excluded.not_before,
+select unnest(sqlc.arg(tenants)::bigint[]), unnest(sqlc.arg(ids)::uuid[]),
+  unnest(sqlc.arg(attempts)::integer[]), unnest(sqlc.arg(names)::text[]),
+  unnest(sqlc.arg(not_before)::timestamptz[]), unnest(sqlc.arg(awaits_next)::boolean[])
+on conflict (tenant, event_id) do update
+set attempt = excluded.attempt, name = excluded.name, not_before = excluded.not_before,
   awaits_next = excluded.awaits_next, sent = 0;
 
 -- name: EndWaits :exec
@@ -90,7 +97,8 @@ update event_faults f set sent = f.sent + 1 from sent where f.tenant = sent.tena
 -- name: DecideCallbackFaults :exec
 -- What disturbs these callbacks, and with that their transactions.
 with given as (
-  select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id, unnest(sqlc.arg(names)::text[]) as name
+  select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
+    unnest(sqlc.arg(names)::text[]) as name
 ), decided as (
   update native_requests n set fault = g.name from given g where n.tenant = g.tenant and n.id = g.id
 )
@@ -118,7 +126,8 @@ where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id);
 -- name: NoteFaults :exec
 -- What disturbed the events of these transactions, once each in the order in which they acted first.
 with given as (
-  select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id, unnest(sqlc.arg(names)::text[]) as name
+  select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
+    unnest(sqlc.arg(names)::text[]) as name
 ), ended as (
   delete from event_faults f using given g where f.tenant = g.tenant and f.event_id = g.id
 )
@@ -135,23 +144,29 @@ with awaiting as (
   order by e.tenant, e.id
   for update of e skip locked
 ), released as (
-  update event_faults f set awaits_next = false from awaiting w where f.tenant = w.tenant and f.event_id = w.id
+  update event_faults f set awaits_next = false from awaiting w
+  where f.tenant = w.tenant and f.event_id = w.id
 )
-update events e set due_at = greatest(w.not_before, sandbox_time(w.tenant)) from awaiting w where e.tenant = w.tenant and e.id = w.id;
+update events e set due_at = greatest(w.not_before, sandbox_time(w.tenant)) from awaiting w
+where e.tenant = w.tenant and e.id = w.id;
 
 -- name: FaultCounts :many
-select name, digest, acts, last_at from fault_counts where tenant = sqlc.arg(tenant) and acts > 0 order by name;
+select name, digest, acts, last_at from fault_counts where tenant = sqlc.arg(tenant) and acts > 0
+order by name;
 
 -- name: RequestInFaults :one
--- What faults of the api ask beside the request: the sandbox's time, and which of these faults acted for its reference before.
+-- What faults of the api ask beside the request: the sandbox's time, and which of these faults acted for its
+-- reference before.
 select sandbox_time(sqlc.arg(tenant))::timestamptz as now,
   array(select a.name from fault_acts a
-    where a.tenant = sqlc.arg(tenant) and a.name = any(sqlc.arg(names)::text[]) and a.reference = sqlc.arg(reference)
+    where a.tenant = sqlc.arg(tenant) and a.name = any(sqlc.arg(names)::text[])
+      and a.reference = sqlc.arg(reference)
       and a.acted_at > now() - interval '30 days'
     order by a.name)::text[] as acted;
 
 -- name: SetTransactionFaults :exec
-update transactions set faults = sqlc.arg(faults)::text[] where tenant = sqlc.arg(tenant) and id = (select recording_id(sqlc.arg(id)));
+update transactions set faults = sqlc.arg(faults)::text[]
+where tenant = sqlc.arg(tenant) and id = (select recording_id(sqlc.arg(id)));
 
 -- name: AddTransactionFault :exec
 update transactions set faults = array_append(faults, sqlc.arg(fault)::text)
@@ -160,7 +175,8 @@ where tenant = sqlc.arg(tenant) and id = sqlc.arg(id) and faults @> array[sqlc.a
 -- name: UsedUpFaults :many
 -- Of these faults, those that have acted as often as they may.
 select c.name from fault_counts c
-join (select unnest(sqlc.arg(names)::text[]) as name, unnest(sqlc.arg(firsts)::bigint[]) as first) g on g.name = c.name
+join (select unnest(sqlc.arg(names)::text[]) as name, unnest(sqlc.arg(firsts)::bigint[]) as first) g
+  on g.name = c.name
 where c.tenant = sqlc.arg(tenant) and c.acts >= g.first;
 
 -- name: FirstAttempt :one

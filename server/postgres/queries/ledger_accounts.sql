@@ -13,16 +13,19 @@ with page as (
   order by msisdn, currency limit sqlc.arg(most)
 ), proved as materialized (
   -- Under row level security, no index is read by a condition with coalesce. So it stands here.
-  select page.*, coalesce(p.verified_up_to, 0) as verified_up_to, p.verified_at, coalesce(p.opening, 0) as opening, coalesce(p.adjustments, 0) as adjustments,
-    coalesce(p.collections, 0) as collections, coalesce(p.refunds, 0) as refunds, coalesce(p.disbursements, 0) as disbursements,
-    coalesce(p.imbalance, 0) as imbalance, p.broken_after, p.broken_before
+  select page.*, coalesce(p.verified_up_to, 0) as verified_up_to, p.verified_at,
+    coalesce(p.opening, 0) as opening, coalesce(p.adjustments, 0) as adjustments,
+    coalesce(p.collections, 0) as collections, coalesce(p.refunds, 0) as refunds,
+    coalesce(p.disbursements, 0) as disbursements, coalesce(p.imbalance, 0) as imbalance, p.broken_after,
+    p.broken_before
   from page left join account_proofs p on p.tenant = sqlc.arg(tenant) and p.account = page.account
 )
 select a.msisdn, a.currency, a.balance, a.movements, a.verified_up_to, a.verified_at,
   (a.opening + moved.opening)::bigint as opening, (a.adjustments + moved.adjustments)::bigint as adjustments,
   (a.collections + moved.collections)::bigint as collections, (a.refunds + moved.refunds)::bigint as refunds,
-  (a.disbursements + moved.disbursements)::bigint as disbursements, a.imbalance, a.broken_after, a.broken_before,
-  coalesce((select l.broken from ledger_proofs l where l.tenant = sqlc.arg(tenant)), 0)::integer as broken
+  (a.disbursements + moved.disbursements)::bigint as disbursements, a.imbalance, a.broken_after,
+  a.broken_before, coalesce((select l.broken from ledger_proofs l where l.tenant = sqlc.arg(tenant)),
+    0)::integer as broken
 from proved a
 cross join lateral (
   select coalesce(sum(m.delta) filter (where m.kind = 'opening'), 0) as opening,
@@ -36,12 +39,16 @@ cross join lateral (
       and t.merchant_number > a.verified_up_to and t.status = 'SUCCESS'
     union all
     select t.type::text, t.sim_delta from transactions t
-    where t.tenant = sqlc.arg(tenant) and t.sim_id = a.sim_id and t.sim_number > a.verified_up_to and t.sim_delta <> 0
+    where t.tenant = sqlc.arg(tenant) and t.sim_id = a.sim_id and t.sim_number > a.verified_up_to
+      and t.sim_delta <> 0
     union all
-    select case when j.number = 1 and j.balance_after = j.delta then 'opening' else 'adjustment' end, j.delta from adjustments j
-    where a.sim_id is null and j.tenant = sqlc.arg(tenant) and j.currency = a.currency and j.number > a.verified_up_to
+    select case when j.number = 1 and j.balance_after = j.delta then 'opening' else 'adjustment' end, j.delta
+    from adjustments j
+    where a.sim_id is null and j.tenant = sqlc.arg(tenant) and j.currency = a.currency
+      and j.number > a.verified_up_to
     union all
-    select case when j.number = 1 and j.balance_after = j.delta then 'opening' else 'adjustment' end, j.delta from adjustments j
+    select case when j.number = 1 and j.balance_after = j.delta then 'opening' else 'adjustment' end, j.delta
+    from adjustments j
     where j.tenant = sqlc.arg(tenant) and j.sim_id = a.sim_id and j.number > a.verified_up_to
   ) m
 ) moved

@@ -1,13 +1,15 @@
 -- What the operators' own APIs need beside the transactions: API users, tokens, requests and their callbacks.
 
 -- name: RecordNativeRequest :exec
--- Follows the statement that records the transaction. The callback of one that has its outcome already is due when its answer would be,
--- had the operator held it. Nothing is recorded where the transaction was not.
+-- Follows the statement that records the transaction. The callback of one that has its outcome already is due
+-- when its answer would be, had the operator held it. Nothing is recorded where the transaction was not.
 insert into native_requests (tenant, id, operation, sent, callback_url, state, due_at)
 select t.tenant, t.id, sqlc.arg(operation), sqlc.arg(sent), sqlc.narg(callback_url),
-  case when sqlc.narg(callback_url)::text is not null and t.status <> 'PENDING' then 'queued'::event_state end,
+  case when sqlc.narg(callback_url)::text is not null
+    and t.status <> 'PENDING' then 'queued'::event_state end,
   case when sqlc.narg(callback_url)::text is not null and t.status <> 'PENDING'
-    then recording_time() + make_interval(secs => t.latency_ms * sqlc.arg(latency_percent)::float8 / 100000) end
+    then recording_time()
+      + make_interval(secs => t.latency_ms * sqlc.arg(latency_percent)::float8 / 100000) end
 from transactions t where t.tenant = sqlc.arg(tenant) and t.id = (select recording_id(sqlc.arg(id)));
 
 -- name: FindNative :one
@@ -19,7 +21,8 @@ where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(refere
 
 -- name: ListSent :many
 -- What was sent for transactions of a sandbox that the operators' own APIs recorded.
-select n.id, n.sent from native_requests n where n.tenant = sqlc.arg(tenant) and n.id = any(sqlc.arg(ids)::uuid[]);
+select n.id, n.sent from native_requests n
+where n.tenant = sqlc.arg(tenant) and n.id = any(sqlc.arg(ids)::uuid[]);
 
 -- name: ListSentOfAll :many
 -- As ListSent, of several sandboxes.
@@ -40,9 +43,11 @@ delete from native_users u where u.tenant = sqlc.arg(tenant) and u.operator = sq
   and not api_key_is_valid(u.made_with);
 
 -- name: AddNativeUser :one
--- After LockNativeUsers and RemoveEndedNativeUsers. Neither added nor taken: the sandbox has as many users as it may have.
+-- After LockNativeUsers and RemoveEndedNativeUsers. Neither added nor taken: the sandbox has as many users as
+-- it may have.
 with present as (
-  select count(*) as users from native_users u where u.tenant = sqlc.arg(tenant) and u.operator = sqlc.arg(operator)
+  select count(*) as users from native_users u
+  where u.tenant = sqlc.arg(tenant) and u.operator = sqlc.arg(operator)
 ), added as (
   insert into native_users (tenant, operator, user_id, made_with, callback_host)
   select sqlc.arg(tenant), sqlc.arg(operator), sqlc.arg(user_id), sqlc.arg(made_with), sqlc.arg(callback_host)
@@ -52,22 +57,25 @@ with present as (
 )
 select exists (select from added)::boolean as added,
   exists (select from native_users u
-    where u.tenant = sqlc.arg(tenant) and u.operator = sqlc.arg(operator) and u.user_id = sqlc.arg(user_id))::boolean as taken;
+    where u.tenant = sqlc.arg(tenant) and u.operator = sqlc.arg(operator)
+      and u.user_id = sqlc.arg(user_id))::boolean as taken;
 
 -- name: FindNativeUser :one
-select * from native_users where tenant = sqlc.arg(tenant) and operator = sqlc.arg(operator) and user_id = sqlc.arg(user_id);
+select * from native_users
+where tenant = sqlc.arg(tenant) and operator = sqlc.arg(operator) and user_id = sqlc.arg(user_id);
 
 -- name: SetNativeUserSecret :execrows
 update native_users set secret_hash = sqlc.arg(secret_hash)
 where tenant = sqlc.arg(tenant) and operator = sqlc.arg(operator) and user_id = sqlc.arg(user_id);
 
 -- name: SortNothing :exec
--- What comes in an order is read in the order of an index, until the database transaction ends, however few rows the statistics tell of.
+-- What comes in an order is read in the order of an index, until the database transaction ends, however few
+-- rows the statistics tell of.
 select set_config('enable_sort', 'off', true);
 
 -- name: AddNativeToken :exec
--- After SortNothing.
--- A token lives in sandbox time, and a day at most in that of the database. A sandbox keeps its newest tokens: what is beyond them ends.
+-- After SortNothing. A token lives in sandbox time, and a day at most in that of the database. A sandbox
+-- keeps its newest tokens: what is beyond them ends.
 with beyond as (
   select k.hash from native_tokens k
   where k.tenant = sqlc.arg(tenant) and k.created_at > '-infinity' and k.created_at <= (
@@ -78,19 +86,25 @@ with beyond as (
   delete from native_tokens k using beyond where k.tenant = sqlc.arg(tenant) and k.hash = beyond.hash
 )
 insert into native_tokens (tenant, hash, operator, product, user_id, made_with, callback_host, expires_at)
-values (sqlc.arg(tenant), sqlc.arg(hash), sqlc.arg(operator), sqlc.arg(product), sqlc.arg(user_id), sqlc.arg(made_with), sqlc.arg(callback_host),
+values (sqlc.arg(tenant), sqlc.arg(hash), sqlc.arg(operator), sqlc.arg(product), sqlc.arg(user_id),
+  sqlc.arg(made_with), sqlc.arg(callback_host),
   sandbox_time(sqlc.arg(tenant)) + make_interval(secs => sqlc.arg(lifetime_ms)::float8 / 1000));
 
 -- name: FindNativeToken :one
 select k.operator, k.product, k.user_id, k.made_with, k.callback_host,
-  (extract(epoch from least(k.expires_at - sandbox_time(k.tenant), k.created_at + interval '1 day' - now())) * 1000)::float8 as remains_ms
+  (extract(epoch
+    from least(k.expires_at - sandbox_time(k.tenant),
+      k.created_at + interval '1 day' - now())) * 1000)::float8 as remains_ms
 from native_tokens k
-where k.tenant = sqlc.arg(tenant) and k.hash = sqlc.arg(hash) and k.expires_at > sandbox_time(k.tenant) and k.created_at > now() - interval '1 day';
+where k.tenant = sqlc.arg(tenant) and k.hash = sqlc.arg(hash) and k.expires_at > sandbox_time(k.tenant)
+  and k.created_at > now() - interval '1 day';
 
 -- name: TenantsToCallBack :many
--- The sandboxes that have callbacks due, as TenantsToDeliver finds those with events. A clock that is being advanced sends its own.
+-- The sandboxes that have callbacks due, as TenantsToDeliver finds those with events. A clock that is being
+-- advanced sends its own.
 with recursive due_tenants as (
-  (select n.tenant, n.due_at from native_requests n where n.due_at is not null order by n.tenant, n.due_at limit 1)
+  (select n.tenant, n.due_at from native_requests n where n.due_at is not null order by n.tenant, n.due_at
+    limit 1)
   union all
   select following.tenant, following.due_at from due_tenants cross join lateral (
     select n.tenant, n.due_at from native_requests n
@@ -102,21 +116,25 @@ from due_tenants
 join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
 left join clocks c on o.clocked and c.tenant = due_tenants.tenant
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'callbacks'
-where due_tenants.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now()) and c.target is null
+where due_tenants.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())
+  and c.target is null
   and (p.retry_at is null or p.retry_at <= now());
 
 -- name: LockDueCallbacks :many
 -- The share of each sandbox.
-select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault, claimed.times_sent, sqlc.embed(t),
-  o.org_id, o.namespace, o.webhook_host, o.callback_hosts, coalesce(e.vague, false)::boolean as vague,
-  coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present,
+select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault,
+  claimed.times_sent, sqlc.embed(t), o.org_id, o.namespace, o.webhook_host, o.callback_hosts,
+  coalesce(e.vague, false)::boolean as vague, coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
+    now())::timestamptz as present,
   o.seed, (o.faults is not null)::boolean as with_faults
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) given
 join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
 left join clocks c on o.clocked and c.tenant = given.tenant
 cross join lateral (
-  select n.tenant, n.id, n.fence, n.sent, n.attempts, n.callback_url, n.body, n.fault, n.times_sent from native_requests n
-  where n.tenant = given.tenant and n.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())
+  select n.tenant, n.id, n.fence, n.sent, n.attempts, n.callback_url, n.body, n.fault, n.times_sent
+  from native_requests n
+  where n.tenant = given.tenant and n.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
+    now())
     and (n.leased_until is null or n.leased_until <= now())
   order by n.due_at
   limit given.n
@@ -125,8 +143,10 @@ join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
 left join environments e on e.tenant = claimed.tenant and e.env_id = t.env_id;
 
 -- name: LeaseCallbacks :exec
--- Takes the lease and keeps the body, built now if this is the first attempt. A callback whose lease ends without a result is due again.
-update native_requests n set fence = n.fence + 1, leased_until = now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000),
+-- Takes the lease and keeps the body, built now if this is the first attempt. A callback whose lease ends
+-- without a result is due again.
+update native_requests n
+set fence = n.fence + 1, leased_until = now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000),
   body = coalesce(n.body, leased.body)
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
   unnest(sqlc.arg(bodies)::bytea[]) as body) leased
@@ -139,25 +159,28 @@ from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)
 where n.tenant = given.tenant and n.id = given.id and n.fence = given.fence;
 
 -- name: FinishCallback :execrows
--- Writes down what an attempt came to. A callback is sent once: whatever its receiver answered, nothing more is due. Nothing is written if
--- the lease was lost.
+-- Writes down what an attempt came to. A callback is sent once: whatever its receiver answered, nothing more
+-- is due. Nothing is written if the lease was lost.
 with finished as (
-  update native_requests n set fence = n.fence + 1, leased_until = null, due_at = null, attempts = n.attempts + 1,
+  update native_requests n
+  set fence = n.fence + 1, leased_until = null, due_at = null, attempts = n.attempts + 1,
     state = case when sqlc.arg(error)::text = '' then 'delivered' else 'failed' end::event_state,
     delivered_at = case when sqlc.arg(error)::text = '' then sandbox_time(n.tenant) end,
-    last_status = nullif(sqlc.arg(response_status)::integer, 0), last_error = nullif(sqlc.arg(error)::text, '')
+    last_status = nullif(sqlc.arg(response_status)::integer, 0),
+    last_error = nullif(sqlc.arg(error)::text, '')
   where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.fence = sqlc.arg(fence)
   returning n.attempts
 )
-insert into callback_attempts (tenant, id, attempt, started_at, duration_ms, response_status, response_body, error, faults)
+insert into callback_attempts (tenant, id, attempt, started_at, duration_ms, response_status, response_body,
+  error, faults)
 select sqlc.arg(tenant), sqlc.arg(id), finished.attempts, sqlc.arg(started_at), sqlc.arg(duration_ms),
   nullif(sqlc.arg(response_status)::integer, 0), sqlc.arg(response_body), nullif(sqlc.arg(error)::text, ''),
   case when sqlc.arg(fault)::text <> '' then array[sqlc.arg(fault)::text] end
 from finished;
 
 -- name: GetCallback :one
-select sqlc.embed(t), n.sent, n.callback_url, n.state, n.attempts, n.due_at, n.delivered_at, n.last_status, n.last_error, n.body,
-  coalesce(n.leased_until > now(), false)::boolean as being_sent
+select sqlc.embed(t), n.sent, n.callback_url, n.state, n.attempts, n.due_at, n.delivered_at, n.last_status,
+  n.last_error, n.body, coalesce(n.leased_until > now(), false)::boolean as being_sent
 from native_requests n
 join transactions t on t.tenant = n.tenant and t.id = n.id
 where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.state is not null;
@@ -169,16 +192,19 @@ order by attempt desc limit sqlc.arg(most);
 
 -- name: KeepCallbackBody :one
 -- As KeepEventBody.
-update native_requests n set body = coalesce(n.body, sqlc.arg(body)) where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) returning n.body;
+update native_requests n set body = coalesce(n.body, sqlc.arg(body))
+where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) returning n.body;
 
 -- name: ResendCallback :one
--- Queues a callback again, unless it is being sent. The fence goes up, as with events. One that was never sent stays due at its time.
+-- Queues a callback again, unless it is being sent. The fence goes up, as with events. One that was never
+-- sent stays due at its time.
 with present as (
   select n.id, coalesce(n.leased_until > now(), false)::boolean as being_sent from native_requests n
   where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.state is not null
   for update
 ), queued as (
-  update native_requests n set state = 'queued', fence = n.fence + 1, leased_until = null, delivered_at = null,
+  update native_requests n
+  set state = 'queued', fence = n.fence + 1, leased_until = null, delivered_at = null,
     due_at = case when n.attempts = 0 then n.due_at else sandbox_time(n.tenant) end
   from present
   where n.tenant = sqlc.arg(tenant) and n.id = present.id and not present.being_sent
@@ -188,16 +214,19 @@ select present.being_sent from present;
 -- name: PurgeCallbackAttempts :one
 with batch as (
   select a.id, a.attempt from callback_attempts a
-  where a.tenant = sqlc.arg(tenant) and (a.id, a.attempt) > (sqlc.arg(after)::uuid, sqlc.arg(after_attempt)::integer)
+  where a.tenant = sqlc.arg(tenant) and (a.id, a.attempt) > (sqlc.arg(after)::uuid,
+    sqlc.arg(after_attempt)::integer)
   order by a.id, a.attempt limit sqlc.arg(batch)
 ), gone as (
-  delete from callback_attempts a using batch where a.tenant = sqlc.arg(tenant) and a.id = batch.id and a.attempt = batch.attempt
+  delete from callback_attempts a using batch
+  where a.tenant = sqlc.arg(tenant) and a.id = batch.id and a.attempt = batch.attempt
 )
 select batch.id, batch.attempt from batch order by batch.id desc, batch.attempt desc limit 1;
 
 -- name: PurgeNativeRequests :one
 with batch as (
-  select n.id from native_requests n where n.tenant = sqlc.arg(tenant) and n.id > sqlc.arg(after) order by n.id limit sqlc.arg(batch)
+  select n.id from native_requests n where n.tenant = sqlc.arg(tenant) and n.id > sqlc.arg(after)
+  order by n.id limit sqlc.arg(batch)
 ), gone as (
   delete from native_requests n using batch where n.tenant = sqlc.arg(tenant) and n.id = batch.id
 )

@@ -1,8 +1,9 @@
 -- Every statement here runs in the tenant scope and is one round trip.
 --
--- A statement that records a transaction begins with the version check. It accepts a transaction only if the outcome was decided on
--- the current configuration and the reference is free, and counts it against the sandbox's quota, if it has one. Otherwise it returns
--- no row, and the caller finds out why. Rows are locked in one order everywhere: parent, quota, SIM, float.
+-- A statement that records a transaction begins with the version check. It accepts a transaction only if the
+-- outcome was decided on the current configuration and the reference is free, and counts it against the
+-- sandbox's quota, if it has one. Otherwise it returns no row, and the caller finds out why. Rows are locked
+-- in one order everywhere: parent, quota, SIM, float.
 
 -- name: FindSIM :one
 select * from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn);
@@ -11,7 +12,8 @@ select * from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn)
 select * from transactions where tenant = sqlc.arg(tenant) and id = sqlc.arg(id);
 
 -- name: FindReference :one
-select t.* from transactions_by_reference x join transactions t on t.tenant = sqlc.arg(tenant)::bigint and t.id = x.id
+select t.* from transactions_by_reference x
+join transactions t on t.tenant = sqlc.arg(tenant)::bigint and t.id = x.id
 where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text;
 
 -- name: QuotaUsed :one
@@ -20,118 +22,145 @@ select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used,
   ((present.month + interval '1 month') at time zone 'utc')::timestamptz as renews_at
 from organizations o
 left join clocks c on c.tenant = o.tenant
-cross join lateral (select date_trunc('month', clock_time(c.stands_at, c.ahead, c.last_stamp) at time zone 'utc') as month) present
+cross join lateral (select date_trunc('month', clock_time(c.stands_at, c.ahead,
+  c.last_stamp) at time zone 'utc') as month) present
 left join quota_usage q on q.tenant = o.tenant and q.month = present.month::date
 where o.tenant = sqlc.arg(tenant);
 
 -- name: SetProviderTxID :exec
 -- Of the transaction that the statement before it recorded.
-update transactions set provider_tx_id = sqlc.arg(provider_tx_id) where tenant = sqlc.arg(tenant) and id = (select recording_id(sqlc.arg(id)));
+update transactions set provider_tx_id = sqlc.arg(provider_tx_id)
+where tenant = sqlc.arg(tenant) and id = (select recording_id(sqlc.arg(id)));
 
 -- name: BookCollection :one
--- A collection that succeeds at once. The payer's SIM is debited if it is registered, active and can pay; the merchant is
--- credited either way. The float refers to the payer so that the SIM is locked before the float.
+-- A collection that succeeds at once. The payer's SIM is debited if it is registered, active and can pay; the
+-- merchant is credited either way. The float refers to the payer so that the SIM is locked before the float.
 with present as (
-  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
+  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
+    o.monthly_quota as quota
   from organizations o
   where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
-    and not exists (select from transactions_by_reference x where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text)
+    and not exists (select from transactions_by_reference x
+      where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text)
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present where present.quota is not null
+  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present
+  where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
-  update sims_by_number s set balance = s.balance - (sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint), movements = s.movements + 1,
-    changed_at = now()
+  update sims_by_number s
+  set balance = s.balance - (sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint),
+    movements = s.movements + 1, changed_at = now()
   from accepted
-  where s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text and s.currency = sqlc.arg(float_currency) and not s.blocked
+  where s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text
+    and s.currency = sqlc.arg(float_currency) and not s.blocked
     and s.balance >= sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint
   returning s.sim_id, s.balance, s.movements
 ), merchant as (
-  update floats f set balance = f.balance + sqlc.arg(net_amount), movements = f.movements + 1, changed_at = now()
+  update floats f
+  set balance = f.balance + sqlc.arg(net_amount), movements = f.movements + 1, changed_at = now()
   from accepted
-  where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency) and (select count(*) from payer) >= 0
+  where f.tenant = sqlc.arg(tenant) and f.currency = sqlc.arg(float_currency)
+    and (select count(*) from payer) >= 0
   returning f.balance, f.movements
 ), booked as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
-    description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
-    merchant_number, sim_number, created_at)
-  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'collection', 'SUCCESS', sqlc.arg(reference), sqlc.arg(request_hash),
-    sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected), sqlc.arg(store), sqlc.narg(description),
-    sqlc.arg(scenario), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn),
-    sqlc.arg(amount), sqlc.arg(commission), sqlc.arg(net_amount), sqlc.arg(absorption_pct), sqlc.arg(latency_ms),
-    sqlc.arg(float_currency), payer.sim_id, recording_time(), sqlc.arg(net_amount),
-    case when payer.sim_id is null then 0 else -(sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint) end,
-    merchant.balance, payer.balance, merchant.movements, coalesce(payer.movements, 0), recording_time()
+  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
+    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
+    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, merchant_delta,
+    sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at)
+  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'collection', 'SUCCESS', sqlc.arg(reference),
+    sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected),
+    sqlc.arg(store), sqlc.narg(description), sqlc.arg(scenario), sqlc.arg(env_id), sqlc.arg(operator),
+    sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount), sqlc.arg(commission),
+    sqlc.arg(net_amount), sqlc.arg(absorption_pct), sqlc.arg(latency_ms), sqlc.arg(float_currency),
+    payer.sim_id, recording_time(), sqlc.arg(net_amount),
+    case when payer.sim_id is null then 0
+      else -(sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint) end, merchant.balance,
+      payer.balance, merchant.movements, coalesce(payer.movements, 0), recording_time()
   from merchant left join payer on true
   returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
-  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), case when accepted.deliver then 'queued' else 'recorded' end::event_state,
-    case when accepted.deliver then recording_time() + make_interval(secs => sqlc.arg(answer_after_ms)::float8 / 1000) end, recording_time()
+  select sqlc.arg(tenant), recording_id(sqlc.arg(id)),
+    case when accepted.deliver then 'queued' else 'recorded' end::event_state,
+    case when accepted.deliver then recording_time()
+      + make_interval(secs => sqlc.arg(answer_after_ms)::float8 / 1000) end, recording_time()
   from accepted, booked
 )
 select id, created_at, completed_at, merchant_balance_after, sim_balance_after from booked;
 
 -- name: RecordCollection :one
--- A collection that moves no money: one that is pending, or one that failed. Its payer decides the outcome, as the registry knows the
--- number at this moment. The status for each state of the payer was worked out before, in this order: not in the registry,
--- blocked, short of money, able to pay. A scenario asks nobody: its collection has no SIM. A market that was presumed from the
--- number's prefix holds only if the registry does not know better. A pending one from a number that is not in the registry is
--- forwarded to the operator, at once, unless test_behavior says what the holder of the number does: it is a test number.
+-- A collection that moves no money: one that is pending, or one that failed. Its payer decides the outcome,
+-- as the registry knows the number at this moment. The status for each state of the payer was worked out
+-- before, in this order: not in the registry, blocked, short of money, able to pay. A scenario asks nobody:
+-- its collection has no SIM. A market that was presumed from the number's prefix holds only if the registry
+-- does not know better. A pending one from a number that is not in the registry is forwarded to the operator,
+-- at once, unless test_behavior says what the holder of the number does: it is a test number.
 with present as (
-  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
+  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
+    o.monthly_quota as quota
   from organizations o
   where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
-    and not exists (select from transactions_by_reference x where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text)
+    and not exists (select from transactions_by_reference x
+      where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text)
     and not (sqlc.arg(presumed)::boolean and exists (
-      select from sims_by_number s where s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text
+      select from sims_by_number s
+      where s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text
         and (s.operator <> sqlc.arg(operator) or s.country <> sqlc.arg(country))))
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present where present.quota is not null
+  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present
+  where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
-  select accepted.deliver, s.sim_id, s.sim_id is null and sqlc.narg(test_behavior)::text is null as of_operator,
+  select accepted.deliver, s.sim_id, s.sim_id is null
+    and sqlc.narg(test_behavior)::text is null as of_operator,
     case when s.sim_id is null then 1 when s.blocked then 2
-      when s.balance < sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint then 3 else 4 end as payer_state
+      when s.balance < sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint then 3
+        else 4 end as payer_state
   from accepted left join sims_by_number s
-    on sqlc.arg(scenario) = '' and s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text and s.currency = sqlc.arg(float_currency)
+    on sqlc.arg(scenario) = '' and s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text
+      and s.currency = sqlc.arg(float_currency)
 ), decided as (
   select payer.*, (sqlc.arg(statuses)::text[])[payer.payer_state]::transaction_status as status,
-    (sqlc.arg(latencies)::integer[])[payer.payer_state] as latency_ms, (sqlc.arg(after_ms)::float8[])[payer.payer_state] as after_ms
+    (sqlc.arg(latencies)::integer[])[payer.payer_state] as latency_ms,
+    (sqlc.arg(after_ms)::float8[])[payer.payer_state] as after_ms
   from payer
 ), recorded as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
-    description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, test_behavior, due_at, expires_at,
-    created_at)
-  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'collection', d.status, sqlc.arg(reference), sqlc.arg(request_hash),
-    sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected), sqlc.arg(store), sqlc.narg(description), sqlc.arg(scenario),
-    sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount),
-    sqlc.arg(commission), sqlc.arg(net_amount), sqlc.arg(absorption_pct), d.latency_ms, sqlc.arg(float_currency), d.sim_id,
-    case when d.status <> 'PENDING' then recording_time() end,
-    d.status = 'PENDING' and d.of_operator, case when d.status = 'PENDING' and d.of_operator then 0 end,
-    case when d.status = 'PENDING' and d.of_operator then 0 end,
+  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
+    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
+    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, passthrough,
+    forward_fence, forward_failures, test_behavior, due_at, expires_at, created_at)
+  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'collection', d.status, sqlc.arg(reference),
+    sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected),
+    sqlc.arg(store), sqlc.narg(description), sqlc.arg(scenario), sqlc.arg(env_id), sqlc.arg(operator),
+    sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount), sqlc.arg(commission),
+    sqlc.arg(net_amount), sqlc.arg(absorption_pct), d.latency_ms, sqlc.arg(float_currency), d.sim_id,
+    case when d.status <> 'PENDING' then recording_time() end, d.status = 'PENDING' and d.of_operator,
+    case when d.status = 'PENDING' and d.of_operator then 0 end, case when d.status = 'PENDING'
+      and d.of_operator then 0 end,
     case when d.status = 'PENDING' and d.sim_id is null then sqlc.narg(test_behavior)::text end,
     case when d.status <> 'PENDING' then null when d.of_operator then recording_time()
-      else recording_time() + make_interval(secs => least(d.after_ms, sqlc.arg(expire_after_ms)::float8) / 1000) end,
-    case when d.status = 'PENDING' then recording_time() + make_interval(secs => sqlc.arg(expire_after_ms)::float8 / 1000) end,
+      else recording_time() + make_interval(secs => least(d.after_ms,
+        sqlc.arg(expire_after_ms)::float8) / 1000) end,
+    case when d.status = 'PENDING' then recording_time()
+      + make_interval(secs => sqlc.arg(expire_after_ms)::float8 / 1000) end,
     recording_time()
   from decided d
   returning id, status, latency_ms, created_at, completed_at
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
-  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), case when d.deliver then 'queued' else 'recorded' end::event_state,
+  select sqlc.arg(tenant), recording_id(sqlc.arg(id)),
+    case when d.deliver then 'queued' else 'recorded' end::event_state,
     case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
   from decided d, recorded
   where recorded.status <> 'PENDING'
 )
-select recorded.id, recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state from recorded, decided;
+select recorded.id, recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state
+from recorded, decided;

@@ -1,17 +1,19 @@
--- The registry's SIMs as a merchant's tester sees them, and their prompts: the pending collections that wait for a payer's
--- answer. Every statement here runs in the tenant scope. Where a pending collection is looked for, the present ones are gone
--- through first: their index is small, whatever the history.
+-- The registry's SIMs as a merchant's tester sees them, and their prompts: the pending collections that wait
+-- for a payer's answer. Every statement here runs in the tenant scope. Where a pending collection is looked
+-- for, the present ones are gone through first: their index is small, whatever the history.
 
 -- name: ListTestClients :many
 with page as materialized (
   select s.* from sims s
   where s.tenant = sqlc.arg(tenant) and s.msisdn > sqlc.arg(after)
-    and s.operator = coalesce(sqlc.narg(operator), s.operator) and s.country = coalesce(sqlc.narg(country), s.country)
+    and s.operator = coalesce(sqlc.narg(operator), s.operator)
+      and s.country = coalesce(sqlc.narg(country), s.country)
     and s.blocked = coalesce(sqlc.narg(blocked), s.blocked)
   order by s.msisdn limit sqlc.arg(batch)::integer
 ), waiting as materialized (
   select t.sim_id, count(*) as prompts from transactions t
-  where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough and t.sim_id in (select page.sim_id from page)
+  where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough
+    and t.sim_id in (select page.sim_id from page)
   group by t.sim_id
 )
 select sqlc.embed(sims), coalesce(waiting.prompts, 0)::bigint as prompts
@@ -29,20 +31,22 @@ where sims.tenant = sqlc.arg(tenant) and sims.msisdn = sqlc.arg(msisdn);
 -- name: ListPrompts :many
 with waiting as materialized (
   select * from transactions t
-  where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough and t.sim_id = sqlc.arg(sim_id)::uuid and t.expires_at is not null
+  where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough
+    and t.sim_id = sqlc.arg(sim_id)::uuid and t.expires_at is not null
 )
-select waiting.id, waiting.amount, waiting.net_amount, waiting.commission, waiting.currency, waiting.store, waiting.reference,
-  waiting.description, waiting.created_at, waiting.expires_at
+select waiting.id, waiting.amount, waiting.net_amount, waiting.commission, waiting.currency, waiting.store,
+  waiting.reference, waiting.description, waiting.created_at, waiting.expires_at
 from waiting
 where sqlc.narg(after)::uuid is null or waiting.id > sqlc.narg(after)::uuid
 order by waiting.id limit sqlc.arg(batch)::integer;
 
 -- name: LockPrompt :one
--- A collection that is, or was, a prompt of the SIM: one that waited for its payer, and for no operator. A worker that settles
--- it at this moment is waited for.
-select t.id, t.tenant, t.due_at, coalesce(t.expires_at <= clock_time(c.stands_at, c.ahead, c.last_stamp), false)::boolean as expired, t.float_currency, t.sim_id, t.net_amount,
-  t.commission, t.status, o.suspended
+-- A collection that is, or was, a prompt of the SIM: one that waited for its payer, and for no operator. A
+-- worker that settles it at this moment is waited for.
+select t.id, t.tenant, t.due_at, coalesce(t.expires_at <= clock_time(c.stands_at, c.ahead, c.last_stamp),
+  false)::boolean as expired, t.float_currency, t.sim_id, t.net_amount, t.commission, t.status, o.suspended
 from transactions t join organizations o on o.tenant = t.tenant left join clocks c on c.tenant = t.tenant
-where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.type = 'collection' and t.sim_id = sqlc.arg(sim_id)::uuid
+where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.type = 'collection'
+  and t.sim_id = sqlc.arg(sim_id)::uuid
   and not t.passthrough and t.expires_at is not null
 for update of t;

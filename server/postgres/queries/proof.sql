@@ -3,16 +3,18 @@
 -- The verification only reads, and locks nothing but its own rows. What has a number never changes any more.
 
 -- name: TenantsToVerify :many
--- The sandboxes in which something happened since their verification, those whose next pass is due, and those that were never verified. In
--- random order, so that workers share them.
+-- The sandboxes in which something happened since their verification, those whose next pass is due, and those
+-- that were never verified. In random order, so that workers share them.
 select o.tenant, (f.tenant is not null)::boolean as sweep_failed
 from organizations o
 left join ledger_proofs p on p.tenant = o.tenant
 left join activity a on a.tenant = o.tenant
 left join sweep_failures f on f.tenant = o.tenant and f.sweep = 'verification'
-where o.retained_at is null and (p.leased_until is null or p.leased_until <= now()) and (f.retry_at is null or f.retry_at <= now())
+where o.retained_at is null and (p.leased_until is null or p.leased_until <= now())
+  and (f.retry_at is null or f.retry_at <= now())
   and (p.tenant is null or p.pass_due_at <= now()
-    or (a.changed_at > p.verified_at and p.verified_at < now() - make_interval(secs => sqlc.arg(pause_ms)::float8 / 1000)))
+    or (a.changed_at > p.verified_at
+      and p.verified_at < now() - make_interval(secs => sqlc.arg(pause_ms)::float8 / 1000)))
 order by random()
 limit sqlc.arg(batch)::integer;
 
@@ -30,37 +32,45 @@ update ledger_proofs set leased_until = now() + make_interval(secs => sqlc.arg(l
 where tenant = sqlc.arg(tenant) and fence = sqlc.arg(fence);
 
 -- name: FinishProof :one
--- Ends the lease. A pass that was asked for meanwhile is due. No row: the lease was lost, or the sandbox is not there any more. Tells what it
--- was before.
+-- Ends the lease. A pass that was asked for meanwhile is due. No row: the lease was lost, or the sandbox is
+-- not there any more. Tells what it was before.
 with before as (
   select p.tenant, p.broken, p.imbalance, (p.passed_at is null)::boolean as first from ledger_proofs p
-  where p.tenant = sqlc.arg(tenant) and p.fence = sqlc.arg(fence) and exists (select from organizations o where o.tenant = p.tenant)
+  where p.tenant = sqlc.arg(tenant) and p.fence = sqlc.arg(fence)
+    and exists (select from organizations o where o.tenant = p.tenant)
   for update
 )
 update ledger_proofs p set leased_until = null, verified_at = sqlc.arg(verified_at)::timestamptz,
   passed_at = coalesce(sqlc.narg(pass_began)::timestamptz, p.passed_at),
-  pass_due_at = case when p.pass_due_at > sqlc.narg(pass_began)::timestamptz or sqlc.narg(pass_began)::timestamptz is null then p.pass_due_at
+  pass_due_at = case when p.pass_due_at > sqlc.narg(pass_began)::timestamptz
+    or sqlc.narg(pass_began)::timestamptz is null then p.pass_due_at
     else now() + make_interval(secs => sqlc.arg(next_pass_ms)::float8 / 1000) end,
-  broken = coalesce(sqlc.narg(broken)::integer, p.broken), imbalance = coalesce(sqlc.narg(imbalance)::bigint, p.imbalance)
+  broken = coalesce(sqlc.narg(broken)::integer, p.broken),
+  imbalance = coalesce(sqlc.narg(imbalance)::bigint, p.imbalance)
 from before where p.tenant = sqlc.arg(tenant) and before.tenant = p.tenant
 returning before.broken, before.imbalance, before.first;
 
 -- name: KeepAccountProofs :exec
-insert into account_proofs (tenant, account, sim_id, verified_up_to, verified_at, balance, opening, adjustments, collections, refunds,
-  disbursements, imbalance, broken_after, broken_before)
-select sqlc.arg(tenant), unnest(sqlc.arg(accounts)::text[]), unnest(sqlc.arg(sim_ids)::uuid[]), unnest(sqlc.arg(verified_up_to)::bigint[]),
-  sqlc.arg(verified_at)::timestamptz, unnest(sqlc.arg(balances)::bigint[]), unnest(sqlc.arg(openings)::bigint[]),
-  unnest(sqlc.arg(adjustments)::bigint[]), unnest(sqlc.arg(collections)::bigint[]), unnest(sqlc.arg(refunds)::bigint[]),
-  unnest(sqlc.arg(disbursements)::bigint[]), unnest(sqlc.arg(imbalances)::bigint[]), nullif(unnest(sqlc.arg(broken_after)::bigint[]), -1),
+insert into account_proofs (tenant, account, sim_id, verified_up_to, verified_at, balance, opening,
+  adjustments, collections, refunds, disbursements, imbalance, broken_after, broken_before)
+select sqlc.arg(tenant), unnest(sqlc.arg(accounts)::text[]), unnest(sqlc.arg(sim_ids)::uuid[]),
+  unnest(sqlc.arg(verified_up_to)::bigint[]), sqlc.arg(verified_at)::timestamptz,
+  unnest(sqlc.arg(balances)::bigint[]), unnest(sqlc.arg(openings)::bigint[]),
+  unnest(sqlc.arg(adjustments)::bigint[]), unnest(sqlc.arg(collections)::bigint[]),
+  unnest(sqlc.arg(refunds)::bigint[]), unnest(sqlc.arg(disbursements)::bigint[]),
+  unnest(sqlc.arg(imbalances)::bigint[]), nullif(unnest(sqlc.arg(broken_after)::bigint[]), -1),
   nullif(unnest(sqlc.arg(broken_before)::bigint[]), -1)
-on conflict (tenant, account) do update set verified_up_to = excluded.verified_up_to, verified_at = excluded.verified_at,
-  balance = excluded.balance, opening = excluded.opening, adjustments = excluded.adjustments, collections = excluded.collections,
-  refunds = excluded.refunds, disbursements = excluded.disbursements, imbalance = excluded.imbalance,
-  broken_after = excluded.broken_after, broken_before = excluded.broken_before;
+on conflict (tenant, account) do update
+set verified_up_to = excluded.verified_up_to, verified_at = excluded.verified_at,
+  balance = excluded.balance, opening = excluded.opening, adjustments = excluded.adjustments,
+  collections = excluded.collections, refunds = excluded.refunds, disbursements = excluded.disbursements,
+  imbalance = excluded.imbalance, broken_after = excluded.broken_after,
+  broken_before = excluded.broken_before;
 
 -- name: ForgetAccountProofs :exec
 -- Of SIMs that were deleted: a pass has just verified all that there are.
-delete from account_proofs where tenant = sqlc.arg(tenant) and verified_at < sqlc.arg(verified_at)::timestamptz;
+delete from account_proofs
+where tenant = sqlc.arg(tenant) and verified_at < sqlc.arg(verified_at)::timestamptz;
 
 -- name: ListAccountProofs :many
 select * from account_proofs where tenant = sqlc.arg(tenant) and account = any(sqlc.arg(accounts)::text[]);
@@ -73,13 +83,15 @@ select f.currency, f.balance, f.movements from floats f where f.tenant = sqlc.ar
 select s.sim_id, s.balance, s.movements from sims s
 left join account_proofs p on p.tenant = sqlc.arg(tenant) and p.account = s.sim_id::text
 where s.tenant = sqlc.arg(tenant)
-  and (sqlc.arg(every)::boolean or p.account is null or p.verified_up_to <> s.movements or p.balance <> s.balance)
+  and (sqlc.arg(every)::boolean or p.account is null or p.verified_up_to <> s.movements
+    or p.balance <> s.balance)
 order by s.sim_id;
 
 -- name: FloatMovements :many
 -- Those with numbers in a range, with what they moved on a SIM.
-select t.merchant_number as number, t.merchant_delta as delta, coalesce(t.merchant_balance_after, 0)::bigint as balance_after, t.type::text as kind,
-  t.sim_id, t.sim_number, t.sim_delta, t.sim_balance_after
+select t.merchant_number as number, t.merchant_delta as delta,
+  coalesce(t.merchant_balance_after, 0)::bigint as balance_after, t.type::text as kind, t.sim_id,
+  t.sim_number, t.sim_delta, t.sim_balance_after
 from transactions t
 where t.tenant = sqlc.arg(tenant) and t.float_currency = sqlc.arg(currency) and t.status = 'SUCCESS'
   and t.merchant_number > sqlc.arg(after)::bigint and t.merchant_number <= sqlc.arg(up_to)::bigint
@@ -103,16 +115,19 @@ select now()::timestamptz;
 
 -- name: AskForPass :one
 -- Has the whole ledger of the sandbox verified as soon as a worker comes by.
-insert into ledger_proofs as p (tenant, pass_due_at) select o.tenant, clock_timestamp() from organizations o where o.tenant = sqlc.arg(tenant)
+insert into ledger_proofs as p (tenant, pass_due_at) select o.tenant, clock_timestamp() from organizations o
+where o.tenant = sqlc.arg(tenant)
 on conflict (tenant) do update set pass_due_at = clock_timestamp()
 returning p.pass_due_at;
 
 -- name: PassedSince :one
-select coalesce(p.passed_at >= sqlc.arg(asked)::timestamptz, false)::boolean from ledger_proofs p where p.tenant = sqlc.arg(tenant);
+select coalesce(p.passed_at >= sqlc.arg(asked)::timestamptz, false)::boolean from ledger_proofs p
+where p.tenant = sqlc.arg(tenant);
 
 -- name: BrokenAccounts :many
 -- What a status tells of the proof: where the chain does not hold.
-select p.account, coalesce(s.name, '')::text as test_client, (p.sim_id is not null)::boolean as of_sim, p.imbalance, p.broken_after::bigint as broken_after, p.broken_before
+select p.account, coalesce(s.name, '')::text as test_client, (p.sim_id is not null)::boolean as of_sim,
+  p.imbalance, p.broken_after::bigint as broken_after, p.broken_before
 from account_proofs p left join sims s on s.tenant = p.tenant and s.sim_id = p.sim_id
 where p.tenant = sqlc.arg(tenant) and p.broken_after is not null
 order by p.sim_id nulls first, p.account

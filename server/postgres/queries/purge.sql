@@ -9,15 +9,18 @@ order by retired_at limit 100;
 -- name: ForgetRetired :execrows
 delete from retired_tenants where tenant in (
   select r.tenant from retired_tenants r
-  where r.purged_at is not null and r.retired_at < now() - make_interval(secs => sqlc.arg(kept_ms)::float8 / 1000)
+  where r.purged_at is not null
+    and r.retired_at < now() - make_interval(secs => sqlc.arg(kept_ms)::float8 / 1000)
   order by r.retired_at limit sqlc.arg(batch));
 
--- The ones of large tables go on behind the last row of the batch before, whose name they return: a batch that began at the front
--- would have to pass all that was removed already. Of two that do so at once one waits for the other.
+-- The ones of large tables go on behind the last row of the batch before, whose name they return: a batch
+-- that began at the front would have to pass all that was removed already. Of two that do so at once one
+-- waits for the other.
 
 -- name: PurgeTransactions :one
 with batch as (
-  select t.id from transactions t where t.tenant = sqlc.arg(tenant) and t.id > sqlc.arg(after) order by t.id limit sqlc.arg(batch)
+  select t.id from transactions t where t.tenant = sqlc.arg(tenant) and t.id > sqlc.arg(after) order by t.id
+  limit sqlc.arg(batch)
 ), gone as (
   delete from transactions t using batch where t.tenant = sqlc.arg(tenant) and t.id = batch.id
 )
@@ -25,7 +28,8 @@ select batch.id from batch order by batch.id desc limit 1;
 
 -- name: PurgeEvents :one
 with batch as (
-  select e.id from events e where e.tenant = sqlc.arg(tenant) and e.id > sqlc.arg(after) order by e.id limit sqlc.arg(batch)
+  select e.id from events e where e.tenant = sqlc.arg(tenant) and e.id > sqlc.arg(after) order by e.id
+  limit sqlc.arg(batch)
 ), gone as (
   delete from events e using batch where e.tenant = sqlc.arg(tenant) and e.id = batch.id
 )
@@ -43,7 +47,8 @@ select batch.event_id from batch order by batch.event_id desc limit 1;
 -- name: PurgeAttempts :one
 with batch as (
   select a.event_id, a.attempt from delivery_attempts a
-  where a.tenant = sqlc.arg(tenant) and (a.event_id, a.attempt) > (sqlc.arg(after)::uuid, sqlc.arg(after_attempt)::integer)
+  where a.tenant = sqlc.arg(tenant) and (a.event_id, a.attempt) > (sqlc.arg(after)::uuid,
+    sqlc.arg(after_attempt)::integer)
   order by a.event_id, a.attempt limit sqlc.arg(batch)
 ), gone as (
   delete from delivery_attempts a using batch
@@ -54,15 +59,18 @@ select batch.event_id, batch.attempt from batch order by batch.event_id desc, ba
 -- name: PurgeAdjustments :one
 with batch as (
   select a.adjustment_id from adjustments a
-  where a.tenant = sqlc.arg(tenant) and a.adjustment_id > sqlc.arg(after) order by a.adjustment_id limit sqlc.arg(batch)
+  where a.tenant = sqlc.arg(tenant) and a.adjustment_id > sqlc.arg(after) order by a.adjustment_id
+  limit sqlc.arg(batch)
 ), gone as (
-  delete from adjustments a using batch where a.tenant = sqlc.arg(tenant) and a.adjustment_id = batch.adjustment_id
+  delete from adjustments a using batch
+  where a.tenant = sqlc.arg(tenant) and a.adjustment_id = batch.adjustment_id
 )
 select batch.adjustment_id from batch order by batch.adjustment_id desc limit 1;
 
 -- name: PurgeSIMs :one
 with batch as (
-  select s.sim_id from sims s where s.tenant = sqlc.arg(tenant) and s.sim_id > sqlc.arg(after) order by s.sim_id limit sqlc.arg(batch)
+  select s.sim_id from sims s where s.tenant = sqlc.arg(tenant) and s.sim_id > sqlc.arg(after)
+  order by s.sim_id limit sqlc.arg(batch)
 ), gone as (
   delete from sims s using batch where s.tenant = sqlc.arg(tenant) and s.sim_id = batch.sim_id
 )
@@ -71,17 +79,20 @@ select batch.sim_id from batch order by batch.sim_id desc limit 1;
 -- name: PurgeFaultActs :one
 with batch as (
   select a.name, a.reference from fault_acts a
-  where a.tenant = sqlc.arg(tenant) and (a.name, a.reference) > (sqlc.arg(after)::text, sqlc.arg(after_reference)::text)
+  where a.tenant = sqlc.arg(tenant) and (a.name, a.reference) > (sqlc.arg(after)::text,
+    sqlc.arg(after_reference)::text)
   order by a.name, a.reference limit sqlc.arg(batch)
 ), gone as (
-  delete from fault_acts a using batch where a.tenant = sqlc.arg(tenant) and a.name = batch.name and a.reference = batch.reference
+  delete from fault_acts a using batch
+  where a.tenant = sqlc.arg(tenant) and a.name = batch.name and a.reference = batch.reference
 )
 select batch.name, batch.reference from batch order by batch.name desc, batch.reference desc limit 1;
 
 -- name: PurgeFaultRequests :one
 with batch as (
   select r.reference from fault_requests r
-  where r.tenant = sqlc.arg(tenant) and r.reference > sqlc.arg(after) order by r.reference limit sqlc.arg(batch)
+  where r.tenant = sqlc.arg(tenant) and r.reference > sqlc.arg(after) order by r.reference
+  limit sqlc.arg(batch)
 ), gone as (
   delete from fault_requests r using batch where r.tenant = sqlc.arg(tenant) and r.reference = batch.reference
 )
@@ -120,9 +131,11 @@ delete from activity where tenant = sqlc.arg(tenant);
 -- name: PurgeChanges :one
 with batch as (
   select c.xact, c.seq from changes c
-  where c.tenant = sqlc.arg(tenant) and (c.xact, c.seq) > (sqlc.arg(after)::bigint, sqlc.arg(after_seq)::bigint)
+  where c.tenant = sqlc.arg(tenant) and (c.xact, c.seq) > (sqlc.arg(after)::bigint,
+    sqlc.arg(after_seq)::bigint)
   order by c.xact, c.seq limit sqlc.arg(batch)
 ), gone as (
-  delete from changes c using batch where c.tenant = sqlc.arg(tenant) and c.xact = batch.xact and c.seq = batch.seq
+  delete from changes c using batch
+  where c.tenant = sqlc.arg(tenant) and c.xact = batch.xact and c.seq = batch.seq
 )
 select batch.xact, batch.seq from batch order by batch.xact desc, batch.seq desc limit 1;

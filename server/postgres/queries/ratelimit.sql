@@ -8,9 +8,9 @@ update rate_usage set granted = granted - sqlc.arg(unused)::integer
 where tenant = sqlc.arg(tenant) and second = sqlc.arg(second) and granted >= sqlc.arg(unused)::integer;
 
 -- name: TakeRequests :one
--- Grants up to `wanted` requests within the limit of the last minute, and tells when the oldest of them leave it. Of a grant only
--- its second is known, and it is used within another second: after 62 of them the last of its requests is a minute ago. The
--- statement's time is the one after the lock was granted.
+-- Grants up to `wanted` requests within the limit of the last minute, and tells when the oldest of them leave
+-- it. Of a grant only its second is known, and it is used within another second: after 62 of them the last of
+-- its requests is a minute ago. The statement's time is the one after the lock was granted.
 with clock as (
   select floor(extract(epoch from statement_timestamp()))::bigint as second
 ), present as (
@@ -20,12 +20,14 @@ with clock as (
 ), forgotten as (
   delete from rate_usage r using clock where r.tenant = sqlc.arg(tenant) and r.second <= clock.second - 62
 ), taken as (
-  select greatest(0, least(sqlc.arg(wanted)::bigint, sqlc.arg(request_limit)::bigint - used))::integer as granted from present
+  select greatest(0, least(sqlc.arg(wanted)::bigint,
+    sqlc.arg(request_limit)::bigint - used))::integer as granted from present
 ), written as (
   insert into rate_usage as r (tenant, second, granted)
   select sqlc.arg(tenant), clock.second, taken.granted from clock, taken where taken.granted > 0
   on conflict (tenant, second) do update set granted = r.granted + excluded.granted
 )
-select taken.granted, greatest(0, sqlc.arg(request_limit)::bigint - present.used - taken.granted)::bigint as remaining,
+select taken.granted,
+  greatest(0, sqlc.arg(request_limit)::bigint - present.used - taken.granted)::bigint as remaining,
   coalesce(present.oldest + 62 - clock.second, 62)::bigint as reset_seconds, clock.second
 from clock, present, taken;

@@ -1,29 +1,35 @@
 -- Removal of what is older than it has to be kept, in small batches, while everything else goes on.
 
 -- name: AgedTenants :many
--- The sandboxes that have old events. Their ids tell: those before one are old. In a sandbox with a clock they tell nothing of the time of the
--- database, and the first events of the sandbox do. What was retained stays.
+-- The sandboxes that have old events. Their ids tell: those before one are old. In a sandbox with a clock
+-- they tell nothing of the time of the database, and the first events of the sandbox do. What was retained
+-- stays.
 select o.tenant, (c.tenant is not null)::boolean as clocked
 from organizations o left join clocks c on c.tenant = o.tenant
 where o.retained_at is null and case when c.tenant is null
   then exists (select from events e where e.tenant = o.tenant and e.id < sqlc.arg(before))
   else sqlc.arg(cutoff)::timestamptz > any (array(
-    select e.recorded_at from events e where e.tenant = o.tenant order by e.id limit sqlc.arg(batch)::integer))
+    select e.recorded_at from events e where e.tenant = o.tenant order by e.id
+    limit sqlc.arg(batch)::integer))
   end;
 
 -- name: RemoveAgedEvents :one
--- Removes those of the next events that are old, with their attempts, and with what operators' own APIs keep of their requests: their
--- callbacks, with the attempts at them. What is still to be sent stays, an event until its transaction's callback was sent too. It tells how
--- many it looked at, how many of them were old, and which was the last, since what it leaves must not hold it up. One that somebody else
--- works on is left for the next time. Locks are taken as by delivery: events, then the endpoint, whose counts are of the events in a state.
+-- Removes those of the next events that are old, with their attempts, and with what operators' own APIs keep
+-- of their requests: their callbacks, with the attempts at them. What is still to be sent stays, an event
+-- until its transaction's callback was sent too. It tells how many it looked at, how many of them were old,
+-- and which was the last, since what it leaves must not hold it up. One that somebody else works on is left
+-- for the next time. Locks are taken as by delivery: events, then the endpoint, whose counts are of the
+-- events in a state.
 with span as (
-  select e.id, case when sqlc.arg(clocked)::boolean then e.recorded_at else e.created_at end < sqlc.arg(cutoff) as old from events e
+  select e.id, case when sqlc.arg(clocked)::boolean then e.recorded_at
+    else e.created_at end < sqlc.arg(cutoff) as old from events e
   where e.tenant = sqlc.arg(tenant) and e.id > sqlc.arg(after) and e.id < sqlc.arg(before)
   order by e.id limit sqlc.arg(batch)
 ), aged as (
   select e.id, e.state from events e join span on span.id = e.id
   where e.tenant = sqlc.arg(tenant) and span.old and e.state <> 'queued'
-    and not exists (select from native_requests n where n.tenant = sqlc.arg(tenant) and n.id = e.id and n.due_at is not null)
+    and not exists (select from native_requests n
+      where n.tenant = sqlc.arg(tenant) and n.id = e.id and n.due_at is not null)
   order by e.id for update of e skip locked
 ), attempts as (
   delete from delivery_attempts a using aged where a.tenant = sqlc.arg(tenant) and a.event_id = aged.id
@@ -36,39 +42,48 @@ with span as (
 ), gone as (
   delete from events e using aged where e.tenant = sqlc.arg(tenant) and e.id = aged.id
 ), counts as (
-  select count(*) as removed, count(*) filter (where state = 'delivered') as delivered, count(*) filter (where state = 'failed') as failed
+  select count(*) as removed, count(*) filter (where state = 'delivered') as delivered,
+    count(*) filter (where state = 'failed') as failed
   from aged
 ), counted as (
   update endpoint_health h
-  set delivered = greatest(0, h.delivered - counts.delivered), failed = greatest(0, h.failed - counts.failed), changed_at = now()
+  set delivered = greatest(0, h.delivered - counts.delivered), failed = greatest(0, h.failed - counts.failed),
+    changed_at = now()
   from counts where h.tenant = sqlc.arg(tenant) and counts.delivered + counts.failed > 0
 )
-select (select count(*) from span)::integer as seen, (select count(*) from span where span.old)::integer as old, (select span.id from span order by span.id desc limit 1)::uuid as last, counts.removed
+select (select count(*) from span)::integer as seen,
+  (select count(*) from span where span.old)::integer as old,
+  (select span.id from span order by span.id desc limit 1)::uuid as last, counts.removed
 from counts;
 
 -- name: RemoveAgedRateUsage :execrows
 -- Of sandboxes that are not called any more; a call removes its own.
 delete from rate_usage where (tenant, second) in (
-  select r.tenant, r.second from rate_usage r where r.second < extract(epoch from now())::bigint - 3600 limit sqlc.arg(batch));
+  select r.tenant, r.second from rate_usage r where r.second < extract(epoch from now())::bigint - 3600
+  limit sqlc.arg(batch));
 
 -- name: RemoveAgedQuotaUsage :execrows
 -- Nothing looks at a month that has passed, by the time of its sandbox.
 delete from quota_usage where (tenant, month) in (
   select q.tenant, q.month from quota_usage q left join clocks c on c.tenant = q.tenant
-  where q.month < (clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '1 year')::date limit sqlc.arg(batch));
+  where q.month < (clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '1 year')::date
+  limit sqlc.arg(batch));
 
 -- The oldest first, whichever sandbox they are of.
 
 -- name: RemoveAgedNativeTokens :execrows
 -- No token lives longer than a day.
 delete from native_tokens where (tenant, hash) in (
-  select k.tenant, k.hash from native_tokens k where k.created_at < now() - interval '1 day' order by k.created_at limit sqlc.arg(batch));
+  select k.tenant, k.hash from native_tokens k where k.created_at < now() - interval '1 day'
+  order by k.created_at limit sqlc.arg(batch));
 
 -- name: RemoveAgedFaultActs :execrows
 -- A reference is remembered for 30 days.
 delete from fault_acts where (tenant, name, reference) in (
-  select a.tenant, a.name, a.reference from fault_acts a where a.acted_at < now() - interval '30 days' order by a.acted_at limit sqlc.arg(batch));
+  select a.tenant, a.name, a.reference from fault_acts a where a.acted_at < now() - interval '30 days'
+  order by a.acted_at limit sqlc.arg(batch));
 
 -- name: RemoveAgedFaultRequests :execrows
 delete from fault_requests where (tenant, reference) in (
-  select r.tenant, r.reference from fault_requests r where r.counted_at < now() - interval '30 days' order by r.counted_at limit sqlc.arg(batch));
+  select r.tenant, r.reference from fault_requests r where r.counted_at < now() - interval '30 days'
+  order by r.counted_at limit sqlc.arg(batch));

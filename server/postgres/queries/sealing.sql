@@ -3,8 +3,10 @@
 -- name: SecretsSealedByOthers :many
 -- Organizations with a secret that another key than the given one has sealed.
 select tenant, resource_uid, signing_secret, previous_secret, older_secrets from organizations
-where tenant > sqlc.arg(after) and (substring(signing_secret for 4) <> sqlc.arg(key)::bytea or substring(previous_secret for 4) <> sqlc.arg(key)::bytea
-  or exists (select from unnest(older_secrets) x(secret) where substring(x.secret for 4) <> sqlc.arg(key)::bytea))
+where tenant > sqlc.arg(after) and (substring(signing_secret for 4) <> sqlc.arg(key)::bytea
+  or substring(previous_secret for 4) <> sqlc.arg(key)::bytea
+  or exists (select from unnest(older_secrets) x(secret)
+    where substring(x.secret for 4) <> sqlc.arg(key)::bytea))
 order by tenant
 limit sqlc.arg(batch);
 
@@ -19,14 +21,17 @@ limit sqlc.arg(batch);
 
 -- name: ResealSecrets :execrows
 -- Nothing is written where the secrets have changed since they were read.
-update organizations set signing_secret = sqlc.narg(signing_secret), previous_secret = sqlc.narg(previous_secret),
+update organizations
+set signing_secret = sqlc.narg(signing_secret), previous_secret = sqlc.narg(previous_secret),
   older_secrets = sqlc.arg(older_secrets)
 where tenant = sqlc.arg(tenant) and signing_secret is not distinct from sqlc.narg(signing_before)
-  and previous_secret is not distinct from sqlc.narg(previous_before) and older_secrets = sqlc.arg(older_before);
+  and previous_secret is not distinct
+  from sqlc.narg(previous_before) and older_secrets = sqlc.arg(older_before);
 
 -- name: ResealAccess :execrows
 update operator_credentials set sealed = sqlc.arg(sealed)
-where tenant = sqlc.arg(tenant) and store = sqlc.arg(store) and operator = sqlc.arg(operator) and country = sqlc.arg(country)
+where tenant = sqlc.arg(tenant) and store = sqlc.arg(store) and operator = sqlc.arg(operator)
+  and country = sqlc.arg(country)
   and sealed = sqlc.arg(before);
 
 -- name: CountSealed :many

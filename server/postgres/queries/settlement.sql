@@ -1,13 +1,14 @@
--- Settlement of what is due, of a few sandboxes in one database transaction: the row locks are the lease, and a worker that dies
--- gives everything back by dying.
+-- Settlement of what is due, of a few sandboxes in one database transaction: the row locks are the lease, and
+-- a worker that dies gives everything back by dying.
 --
--- What is due is due by the time of its sandbox: that of the database, unless the sandbox has a clock. While a clock is being advanced, the
--- worker that advances it does what is due in its sandbox, and the lists of sandboxes with something due leave it out.
+-- What is due is due by the time of its sandbox: that of the database, unless the sandbox has a clock. While
+-- a clock is being advanced, the worker that advances it does what is due in its sandbox, and the lists of
+-- sandboxes with something due leave it out.
 
 -- name: TenantsToSettle :many
--- The sandboxes that have something due and are neither suspended nor deleted, in random order. The scan skips from one sandbox to the
--- next and reads one row of each. A sandbox in which the settlement failed waits for its retry time. Collections that are forwarded are
--- settled, and expire, in forwarding.sql.
+-- The sandboxes that have something due and are neither suspended nor deleted, in random order. The scan
+-- skips from one sandbox to the next and reads one row of each. A sandbox in which the settlement failed
+-- waits for its retry time. Collections that are forwarded are settled, and expire, in forwarding.sql.
 with recursive due_tenants as (
   (select t.tenant, t.due_at from transactions t
    where t.status = 'PENDING' and not t.passthrough
@@ -18,39 +19,43 @@ with recursive due_tenants as (
     where t.tenant > due_tenants.tenant and t.status = 'PENDING' and not t.passthrough
     order by t.tenant, t.due_at limit 1) following
 )
-select due_tenants.tenant, (p.tenant is not null)::boolean as sweep_failed from due_tenants join organizations o on o.tenant = due_tenants.tenant
+select due_tenants.tenant, (p.tenant is not null)::boolean as sweep_failed from due_tenants
+join organizations o on o.tenant = due_tenants.tenant
 left join clocks c on c.tenant = due_tenants.tenant
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'settlement'
-where due_tenants.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and c.target is null and not o.suspended and o.retained_at is null
+where due_tenants.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and c.target is null
+  and not o.suspended and o.retained_at is null
   and (p.retry_at is null or p.retry_at <= now())
 order by random();
 
 -- name: ClaimDueTransactions :many
--- A share of what is due in each of some sandboxes, but in those that somebody else is settling at this moment: nobody waits for
--- them. The lock on a sandbox ends with the database transaction.
+-- A share of what is due in each of some sandboxes, but in those that somebody else is settling at this
+-- moment: nobody waits for them. The lock on a sandbox ends with the database transaction.
 --
 -- Whether a payment expired is decided by its own times, not by how late a worker comes to it.
 with mine as materialized (
   select given.tenant from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant) given
   where pg_try_advisory_xact_lock(hashtextextended('cauri settlement', given.tenant))
 )
-select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id, claimed.net_amount,
-  claimed.commission, claimed.test_behavior, (c.tenant is not null)::boolean as clocked,
+select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id,
+  claimed.net_amount, claimed.commission, claimed.test_behavior, (c.tenant is not null)::boolean as clocked,
   (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
 from mine join organizations o on o.tenant = mine.tenant and not o.suspended and o.retained_at is null
 left join clocks c on c.tenant = mine.tenant
 cross join lateral (
-  select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired, t.float_currency, t.sim_id,
-    t.net_amount, t.commission, t.test_behavior
+  select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired,
+    t.float_currency, t.sim_id, t.net_amount, t.commission, t.test_behavior
   from transactions t
-  where t.tenant = mine.tenant and t.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and t.status = 'PENDING' and not t.passthrough
+  where t.tenant = mine.tenant and t.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp)
+    and t.status = 'PENDING' and not t.passthrough
   order by t.due_at
   limit sqlc.arg(share)::integer
   for update skip locked) claimed;
 
 -- name: LockPayers :many
 select s.* from sims s
-join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(sim_ids)::uuid[]) as sim_id) wanted
+join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant,
+  unnest(sqlc.arg(sim_ids)::uuid[]) as sim_id) wanted
   on s.tenant = wanted.tenant and s.sim_id = wanted.sim_id
 order by s.tenant, s.sim_id
 for update of s;
@@ -58,7 +63,8 @@ for update of s;
 -- name: LockFloats :many
 -- After the payers, as everywhere.
 select f.tenant, f.currency, f.balance from floats f
-join (select distinct unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(currencies)::text[]) as currency) wanted
+join (select distinct unnest(sqlc.arg(tenants)::bigint[]) as tenant,
+  unnest(sqlc.arg(currencies)::text[]) as currency) wanted
   on f.tenant = wanted.tenant and f.currency = wanted.currency
 order by f.tenant, f.currency
 for update of f;
@@ -70,37 +76,47 @@ from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)
 where t.tenant = parked.tenant and t.id = parked.id;
 
 -- name: SettleTransactions :exec
--- All that a batch of outcomes does, on SIMs and floats that were locked before. Balances are what they are after each.
+-- All that a batch of outcomes does, on SIMs and floats that were locked before. Balances are what they are
+-- after each.
 with given as (
-  select generate_subscripts(sqlc.arg(ids)::uuid[], 1) as n, unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
-    unnest(sqlc.arg(statuses)::text[]) as status, unnest(sqlc.arg(float_currencies)::text[]) as currency,
-    unnest(sqlc.arg(merchant_deltas)::bigint[]) as merchant_delta, unnest(sqlc.arg(merchant_balances)::bigint[]) as merchant_balance,
+  select generate_subscripts(sqlc.arg(ids)::uuid[], 1) as n, unnest(sqlc.arg(tenants)::bigint[]) as tenant,
+    unnest(sqlc.arg(ids)::uuid[]) as id, unnest(sqlc.arg(statuses)::text[]) as status,
+    unnest(sqlc.arg(float_currencies)::text[]) as currency,
+    unnest(sqlc.arg(merchant_deltas)::bigint[]) as merchant_delta,
+    unnest(sqlc.arg(merchant_balances)::bigint[]) as merchant_balance,
     unnest(sqlc.arg(sim_ids)::uuid[]) as sim_id, unnest(sqlc.arg(sim_deltas)::bigint[]) as sim_delta,
     unnest(sqlc.arg(sim_balances)::bigint[]) as sim_balance
 ), settled as (
   select given.*, clock_time(c.stands_at, c.ahead, c.last_stamp) as present,
     case when given.status <> 'SUCCESS' then 0 else f.movements
-      + count(*) filter (where given.status = 'SUCCESS') over (partition by given.tenant, given.currency order by given.n) end as merchant_number,
+      + count(*) filter (where given.status = 'SUCCESS') over (partition by given.tenant, given.currency
+        order by given.n) end as merchant_number,
     case when given.sim_delta = 0 then 0 else p.movements
-      + count(*) filter (where given.sim_delta <> 0) over (partition by given.tenant, given.sim_id order by given.n) end as sim_number
+      + count(*) filter (where given.sim_delta <> 0) over (partition by given.tenant, given.sim_id
+        order by given.n) end as sim_number
   from given left join clocks c on c.tenant = given.tenant
   left join floats f on f.tenant = given.tenant and f.currency = given.currency and given.status = 'SUCCESS'
   left join sims p on p.tenant = given.tenant and p.sim_id = given.sim_id and given.sim_delta <> 0
 ), payers as (
-  update sims set balance = sims.balance + paid.delta, movements = sims.movements + paid.movements, changed_at = now()
-  from (select tenant, sim_id, sum(sim_delta)::bigint as delta, count(*) as movements from settled where sim_delta <> 0 group by tenant, sim_id) paid
+  update sims
+  set balance = sims.balance + paid.delta, movements = sims.movements + paid.movements, changed_at = now()
+  from (select tenant, sim_id, sum(sim_delta)::bigint as delta, count(*) as movements from settled
+    where sim_delta <> 0 group by tenant, sim_id) paid
   where sims.tenant = paid.tenant and sims.sim_id = paid.sim_id
 ), events_of as (
   insert into events (tenant, id, state, due_at, created_at)
   select s.tenant, s.id, case when o.deliver then 'queued' else 'recorded' end::event_state,
     case when o.deliver then s.present end, s.present
-  from settled s join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
+  from settled s
+  join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver
+    from organizations) o
     on o.tenant = s.tenant
 ), callbacks as (
   update native_requests n set state = 'queued', due_at = s.present
   from settled s where n.tenant = s.tenant and n.id = s.id and n.callback_url is not null
 ), merchants as (
-  update floats f set balance = f.balance + earned.delta, movements = f.movements + earned.movements, changed_at = now()
+  update floats f
+  set balance = f.balance + earned.delta, movements = f.movements + earned.movements, changed_at = now()
   from (select tenant, currency, sum(merchant_delta)::bigint as delta, count(*) as movements
     from settled where status = 'SUCCESS' group by tenant, currency) earned
   where f.tenant = earned.tenant and f.currency = earned.currency
@@ -114,12 +130,13 @@ from settled s
 where t.tenant = s.tenant and t.id = s.id;
 
 -- name: RequeueStuck :execrows
--- Expired pending payments that no worker would take any more are made due. No lease, and no pause between two
--- questions to an operator, is a minute long: what is due within one is not stuck.
+-- Expired pending payments that no worker would take any more are made due. No lease, and no pause between
+-- two questions to an operator, is a minute long: what is due within one is not stuck.
 with stuck as materialized (
   select f.tenant, f.id, clock_time(c.stands_at, c.ahead, c.last_stamp) as present
   from transactions f left join clocks c on c.tenant = f.tenant
-  where f.status = 'PENDING' and f.expires_at < clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '1 minute'
+  where f.status = 'PENDING' and f.expires_at < clock_time(c.stands_at, c.ahead,
+    c.last_stamp) - interval '1 minute'
     and (f.due_at is null or f.due_at > clock_time(c.stands_at, c.ahead, c.last_stamp) + interval '1 minute')
   limit sqlc.arg(batch)::integer
   for update of f skip locked

@@ -3,7 +3,8 @@
 -- name: NoteSweepFailure :one
 -- The pause grows from one second to five minutes.
 insert into sweep_failures as f (tenant, sweep, retry_at, error)
-select o.tenant, sqlc.arg(sweep), now() + interval '1 second', sqlc.arg(error) from organizations o where o.tenant = sqlc.arg(tenant)
+select o.tenant, sqlc.arg(sweep), now() + interval '1 second', sqlc.arg(error) from organizations o
+where o.tenant = sqlc.arg(tenant)
 on conflict (tenant, sweep) do update
   set failures = least(f.failures, 1000000) + 1, error = excluded.error,
     retry_at = now() + make_interval(secs => least(power(2, least(f.failures, 20)), 300))
@@ -13,7 +14,8 @@ returning f.failures, (extract(epoch from f.retry_at - now()) * 1000)::float8 as
 delete from sweep_failures where tenant = any(sqlc.arg(tenants)::bigint[]) and sweep = sqlc.arg(sweep);
 
 -- name: SweepFailures :many
-select sweep, failures, failing_since, retry_at, error from sweep_failures where tenant = sqlc.arg(tenant) order by sweep;
+select sweep, failures, failing_since, retry_at, error from sweep_failures where tenant = sqlc.arg(tenant)
+order by sweep;
 
 -- name: PurgeSweepFailures :execrows
 delete from sweep_failures where tenant = sqlc.arg(tenant);

@@ -1,24 +1,31 @@
--- Test clients that are made, changed and deleted through the API, in the scope of their tenant. Those of resources are in accounts.sql.
+-- Test clients that are made, changed and deleted through the API, in the scope of their tenant. Those of
+-- resources are in accounts.sql.
 
 -- name: HoldRegistry :one
--- Whoever adds to a registry that has a limit takes turns. Tells which version of the configuration is the present one.
-with held as materialized (select pg_advisory_xact_lock(hashtextextended('registry', sqlc.arg(tenant)::bigint)))
+-- Whoever adds to a registry that has a limit takes turns. Tells which version of the configuration is the
+-- present one.
+with held as materialized (select pg_advisory_xact_lock(hashtextextended('registry',
+  sqlc.arg(tenant)::bigint)))
 select o.version from held, organizations o where o.tenant = sqlc.arg(tenant)::bigint;
 
 -- name: CountRegistry :one
-select count(*) as all, count(*) filter (where source = 'api') as by_api from sims where tenant = sqlc.arg(tenant);
+select count(*) as all, count(*) filter (where source = 'api') as by_api from sims
+where tenant = sqlc.arg(tenant);
 
 -- name: CreateTestClient :exec
-insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behavior, balance, opening, movements, source)
-values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(name), sqlc.arg(msisdn), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency),
-  sqlc.arg(blocked), sqlc.arg(behavior), sqlc.arg(balance), sqlc.arg(balance), 1, 'api');
+insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behavior, balance,
+  opening, movements, source)
+values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(name), sqlc.arg(msisdn), sqlc.arg(operator),
+  sqlc.arg(country), sqlc.arg(currency), sqlc.arg(blocked), sqlc.arg(behavior), sqlc.arg(balance),
+  sqlc.arg(balance), 1, 'api');
 
 -- name: LockTestClient :one
 select * from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn) for update;
 
 -- name: ChangeTestClient :exec
-update sims set name = sqlc.arg(name), blocked = sqlc.arg(blocked), behavior = sqlc.arg(behavior), balance = sqlc.arg(balance),
-  movements = sqlc.arg(movements), changed_at = now()
+update sims
+set name = sqlc.arg(name), blocked = sqlc.arg(blocked), behavior = sqlc.arg(behavior),
+  balance = sqlc.arg(balance), movements = sqlc.arg(movements), changed_at = now()
 where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id) and source = 'api';
 
 -- name: DeleteTestClient :execrows

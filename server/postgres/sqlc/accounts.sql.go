@@ -17,16 +17,19 @@ select o.namespace, o.name as sandbox, ''::text as test_client, max(c.changed_at
 from (
   select f.tenant, f.changed_at from floats f where f.changed_at > $1 and isfinite(f.changed_at)
   union all
-  select a.tenant, a.changed_at from activity a where a.changed_at > $1 and isfinite(a.changed_at)
+  select a.tenant, a.changed_at from activity a
+  where a.changed_at > $1 and isfinite(a.changed_at)
   union all
-  select h.tenant, h.changed_at from endpoint_health h where h.changed_at > $1 and isfinite(h.changed_at)
+  select h.tenant, h.changed_at from endpoint_health h
+  where h.changed_at > $1 and isfinite(h.changed_at)
 ) c join organizations o using (tenant)
 where o.retained_at is null
 group by o.org_id
 union all
 select o.namespace, o.name, s.name, s.changed_at
 from sims s join organizations o using (tenant)
-where s.changed_at > $1 and isfinite(s.changed_at) and o.retained_at is null and s.source = 'resource'
+where s.changed_at > $1 and isfinite(s.changed_at) and o.retained_at is null
+  and s.source = 'resource'
 `
 
 type ChangedAccountsRow struct {
@@ -36,7 +39,8 @@ type ChangedAccountsRow struct {
 	ChangedAt  time.Time `db:"changed_at"`
 }
 
-// Each resource once, with its last change. A time that is none, which somebody has written by hand, tells of no change.
+// Each resource once, with its last change. A time that is none, which somebody has written by hand, tells of
+// no change.
 func (q *Queries) ChangedAccounts(ctx context.Context, since time.Time) ([]ChangedAccountsRow, error) {
 	rows, err := q.db.Query(ctx, changedAccounts, since)
 	if err != nil {
@@ -96,7 +100,8 @@ func (q *Queries) DeleteSIM(ctx context.Context, simID pgtype.UUID) error {
 }
 
 const holdTenantOfSIM = `-- name: HoldTenantOfSIM :exec
-select o.tenant from organizations o join sims s using (tenant) where s.sim_id = $1 for key share of o
+select o.tenant from organizations o join sims s using (tenant)
+where s.sim_id = $1 for key share of o
 `
 
 // As TenantOf: a reset that is copying the SIM comes to its end first.
@@ -106,8 +111,11 @@ func (q *Queries) HoldTenantOfSIM(ctx context.Context, simID pgtype.UUID) error 
 }
 
 const insertSIM = `-- name: InsertSIM :exec
-insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behavior, balance, opening, movements, changed_at, source)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, 1, to_timestamp(0), 'resource')
+insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behavior,
+  balance, opening, movements, changed_at, source)
+values ($1, $2, $3, $4, $5,
+  $6, $7, $8, $9, $10,
+  $11, $11, 1, to_timestamp(0), 'resource')
 `
 
 type InsertSIMParams struct {
@@ -144,7 +152,8 @@ func (q *Queries) InsertSIM(ctx context.Context, arg InsertSIMParams) error {
 
 const insertSIMAdjustment = `-- name: InsertSIMAdjustment :exec
 insert into adjustments (tenant, sim_id, delta, balance_after, number)
-values ($1, $2::uuid, $3, $4, $5::bigint)
+values ($1, $2::uuid, $3, $4,
+  $5::bigint)
 `
 
 type InsertSIMAdjustmentParams struct {
@@ -171,7 +180,8 @@ const listFloats = `-- name: ListFloats :many
 select tenant, currency, balance, movements, opening, changed_at from floats where tenant = $1
 `
 
-// Floats and SIMs as the controller sets them. What transactions do to them stands in payments.sql and settlement.sql.
+// Floats and SIMs as the controller sets them. What transactions do to them stands in payments.sql and
+// settlement.sql.
 func (q *Queries) ListFloats(ctx context.Context, tenant int64) ([]Float, error) {
 	rows, err := q.db.Query(ctx, listFloats, tenant)
 	if err != nil {
@@ -245,29 +255,33 @@ func (q *Queries) SIMHolder(ctx context.Context, tenant int64, mSISDN string) (S
 
 const setFloat = `-- name: SetFloat :exec
 with before as (
-  select balance from floats where floats.tenant = $1 and floats.currency = $2 for update
+  select balance from floats where floats.tenant = $1 and floats.currency = $2
+  for update
 ), written as (
   insert into floats as f (tenant, currency, balance, opening, movements, changed_at)
   select $1, $2::text, $3, $3, 1, to_timestamp(0)
   from (select count(*) from before) held
   on conflict (tenant, currency) do update
-    set balance = excluded.balance, opening = excluded.opening, movements = f.movements + 1, changed_at = now()
+    set balance = excluded.balance, opening = excluded.opening, movements = f.movements + 1,
+      changed_at = now()
   returning f.movements
 )
 insert into adjustments (tenant, currency, delta, balance_after, number)
-select $1, $2::text, $3 - coalesce((select balance from before), 0), $3, written.movements
+select $1, $2::text,
+  $3 - coalesce((select balance from before), 0), $3, written.movements
 from written
 `
 
-// A new float opens with its balance; an edited one is set to the new value. Either is an adjustment. A new one is no change
-// that a status has to follow: whoever opens it writes that.
+// A new float opens with its balance; an edited one is set to the new value. Either is an adjustment. A new
+// one is no change that a status has to follow: whoever opens it writes that.
 func (q *Queries) SetFloat(ctx context.Context, tenant int64, currency string, balance int64) error {
 	_, err := q.db.Exec(ctx, setFloat, tenant, currency, balance)
 	return err
 }
 
 const tenantOf = `-- name: TenantOf :one
-select tenant from organizations where resource_uid = $1 and retained_at is null for key share
+select tenant from organizations
+where resource_uid = $1 and retained_at is null for key share
 `
 
 // Shared with other SIMs, exclusive against the sandbox's retirement and reset: no SIM is left behind.
@@ -279,9 +293,13 @@ func (q *Queries) TenantOf(ctx context.Context, resourceUid pgtype.UUID) (int64,
 }
 
 const updateSIM = `-- name: UpdateSIM :execrows
-update sims set generation = $1, name = $2, msisdn = $3, operator = $4, country = $5, currency = $6,
-  blocked = $7, behavior = $8, balance = $9, opening = $10, movements = $11, changed_at = now()
-where tenant = $12 and sim_id = $13 and (generation <= $1 or generation = $14)
+update sims
+set generation = $1, name = $2, msisdn = $3,
+  operator = $4, country = $5, currency = $6,
+  blocked = $7, behavior = $8, balance = $9,
+  opening = $10, movements = $11, changed_at = now()
+where tenant = $12 and sim_id = $13
+  and (generation <= $1 or generation = $14)
 `
 
 type UpdateSIMParams struct {

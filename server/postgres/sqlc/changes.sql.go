@@ -19,7 +19,8 @@ with recursive noted as (
     select c.tenant from changes c where c.tenant > noted.tenant order by c.tenant limit 1) following
 )
 select noted.tenant from noted
-where (select c.created_at from changes c where c.tenant = noted.tenant order by c.tenant, c.xact, c.seq limit 1 offset 1)
+where (select c.created_at from changes c where c.tenant = noted.tenant order by c.tenant, c.xact, c.seq
+  limit 1 offset 1)
   < now() - make_interval(secs => $1::float8 / 1000)
 `
 
@@ -48,7 +49,8 @@ const changesFrom = `-- name: ChangesFrom :one
 select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xact
 `
 
-// From here on all changes are known to who has marked the sandbox as watched before: whoever has not seen the mark has an id before it.
+// From here on all changes are known to who has marked the sandbox as watched before: whoever has not seen
+// the mark has an id before it.
 func (q *Queries) ChangesFrom(ctx context.Context) (int64, error) {
 	row := q.db.QueryRow(ctx, changesFrom)
 	var xact int64
@@ -73,12 +75,16 @@ func (q *Queries) FollowSandbox(ctx context.Context) (bool, error) {
 const nextChanges = `-- name: NextChanges :many
 select span.below,
   ($1::bigint <= pg_snapshot_xmax(pg_current_snapshot())::text::bigint and exists (
-    select from changes f where f.tenant = $2 and (f.xact, f.seq) <= ($1::bigint, $3::bigint)))::boolean as known,
-  coalesce(c.xact, 0)::bigint as xact, coalesce(c.seq, 0)::bigint as seq, coalesce(c.kind, '')::text as kind, c.id, c.attempt, c.currency
+    select from changes f
+    where f.tenant = $2 and (f.xact, f.seq) <= ($1::bigint,
+      $3::bigint)))::boolean as known,
+  coalesce(c.xact, 0)::bigint as xact, coalesce(c.seq, 0)::bigint as seq, coalesce(c.kind, '')::text as kind,
+  c.id, c.attempt, c.currency
 from (select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as below) span
 left join lateral (
   select tenant, xact, seq, kind, id, attempt, currency, created_at from changes n
-  where n.tenant = $2 and (n.xact, n.seq) > ($1::bigint, $3::bigint) and n.xact < span.below
+  where n.tenant = $2 and (n.xact, n.seq) > ($1::bigint, $3::bigint)
+    and n.xact < span.below
   order by n.tenant, n.xact, n.seq limit $4) c on true
 order by c.xact, c.seq
 `
@@ -94,8 +100,9 @@ type NextChangesRow struct {
 	Currency *string     `db:"currency"`
 }
 
-// In the tenant scope. Those after a place, as far as no database transaction before them runs any more, with the place up to which that
-// is (below), and whether what came before the place is still known. One row at least: without a change its kind is empty.
+// In the tenant scope. Those after a place, as far as no database transaction before them runs any more, with
+// the place up to which that is (below), and whether what came before the place is still known. One row at
+// least: without a change its kind is empty.
 func (q *Queries) NextChanges(ctx context.Context, xact int64, tenant int64, seq int64, most int32) ([]NextChangesRow, error) {
 	rows, err := q.db.Query(ctx, nextChanges,
 		xact,
@@ -132,17 +139,19 @@ func (q *Queries) NextChanges(ctx context.Context, xact int64, tenant int64, seq
 
 const removeAgedChanges = `-- name: RemoveAgedChanges :execrows
 with first as (
-  select c.xact, c.seq, c.created_at from changes c where c.tenant = $1 order by c.tenant, c.xact, c.seq limit $2
+  select c.xact, c.seq, c.created_at from changes c where c.tenant = $1
+  order by c.tenant, c.xact, c.seq limit $2
 ), kept as (
-  select f.xact, f.seq from first f where f.created_at < now() - make_interval(secs => $3::float8 / 1000)
+  select f.xact, f.seq from first f
+  where f.created_at < now() - make_interval(secs => $3::float8 / 1000)
   order by f.xact desc, f.seq desc limit 1
 )
 delete from changes c using kept
 where c.tenant = $1 and (c.xact, c.seq) < (kept.xact, kept.seq)
 `
 
-// Of the first changes of a sandbox those that are old, but the last of them: whoever reads on from an earlier place finds none before it, and
-// so knows that some are missing.
+// Of the first changes of a sandbox those that are old, but the last of them: whoever reads on from an
+// earlier place finds none before it, and so knows that some are missing.
 func (q *Queries) RemoveAgedChanges(ctx context.Context, tenant int64, batch int32, ageMs float64) (int64, error) {
 	result, err := q.db.Exec(ctx, removeAgedChanges, tenant, batch, ageMs)
 	if err != nil {

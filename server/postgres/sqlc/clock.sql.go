@@ -14,7 +14,8 @@ import (
 
 const advanceState = `-- name: AdvanceState :one
 select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present,
-  (c.target is not null and c.advance = $1::bigint and not o.suspended)::boolean as under_way, c.ended
+  (c.target is not null and c.advance = $1::bigint and not o.suspended)::boolean as under_way,
+  c.ended
 from clocks c join organizations o on o.tenant = c.tenant where c.tenant = $2
 `
 
@@ -24,7 +25,8 @@ type AdvanceStateRow struct {
 	Ended    []int64   `db:"ended"`
 }
 
-// What has become of an advance: it is under way, or it reached its target and has counts, or neither, and a suspension stops it.
+// What has become of an advance: it is under way, or it reached its target and has counts, or neither, and a
+// suspension stops it.
 func (q *Queries) AdvanceState(ctx context.Context, advance int64, tenant int64) (AdvanceStateRow, error) {
 	row := q.db.QueryRow(ctx, advanceState, advance, tenant)
 	var i AdvanceStateRow
@@ -35,7 +37,8 @@ func (q *Queries) AdvanceState(ctx context.Context, advance int64, tenant int64)
 const clocksToAdvance = `-- name: ClocksToAdvance :many
 select c.tenant, (p.tenant is not null)::boolean as sweep_failed from clocks c
 left join sweep_failures p on p.tenant = c.tenant and p.sweep = 'clock'
-where c.target is not null and (c.leased_until is null or c.leased_until <= now()) and (p.retry_at is null or p.retry_at <= now())
+where c.target is not null and (c.leased_until is null or c.leased_until <= now())
+  and (p.retry_at is null or p.retry_at <= now())
 order by c.leased_until nulls first, random()
 limit $1::integer
 `
@@ -45,8 +48,8 @@ type ClocksToAdvanceRow struct {
 	SweepFailed bool  `db:"sweep_failed"`
 }
 
-// First those that nobody has advanced yet, then those that were released longest ago; beyond that in random order, so that workers share
-// them.
+// First those that nobody has advanced yet, then those that were released longest ago; beyond that in random
+// order, so that workers share them.
 func (q *Queries) ClocksToAdvance(ctx context.Context, batch int32) ([]ClocksToAdvanceRow, error) {
 	rows, err := q.db.Query(ctx, clocksToAdvance, batch)
 	if err != nil {
@@ -68,9 +71,10 @@ func (q *Queries) ClocksToAdvance(ctx context.Context, batch int32) ([]ClocksToA
 }
 
 const dueUnderClock = `-- name: DueUnderClock :many
-select bound.place::integer as place, clock.present, clock.suspended, clock.probe_at, transaction.due_at as settle_at,
-  forward.due_at as forward_at, forward.forwarded_at, forward.expires_at, event.due_at as deliver_at,
-  callback.due_at as call_back_at, (event_lease.held or forward_lease.held or callback_lease.held)::boolean as held
+select bound.place::integer as place, clock.present, clock.suspended, clock.probe_at,
+  transaction.due_at as settle_at, forward.due_at as forward_at, forward.forwarded_at, forward.expires_at,
+  event.due_at as deliver_at, callback.due_at as call_back_at,
+  (event_lease.held or forward_lease.held or callback_lease.held)::boolean as held
 from (
   select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, o.suspended, h.probe_at
   from clocks c
@@ -100,15 +104,19 @@ left join lateral (
   order by n.due_at limit 1) callback on true
 cross join lateral (
   select exists (select from events e
-    where e.tenant = $1 and e.due_at <= greatest(clock.present, now() + interval '1 minute') and e.id < bound.id
-      and (e.leased_until > now() or e.leased and e.leased_until is null and e.due_at > now())) as held) event_lease
+    where e.tenant = $1 and e.due_at <= greatest(clock.present, now() + interval '1 minute')
+      and e.id < bound.id
+      and (e.leased_until > now() or e.leased and e.leased_until is null
+        and e.due_at > now())) as held) event_lease
 cross join lateral (
   select exists (select from transactions t
-    where t.tenant = $1 and t.status = 'PENDING' and t.passthrough and t.due_at <= clock.present and t.id < bound.id
+    where t.tenant = $1 and t.status = 'PENDING' and t.passthrough and t.due_at <= clock.present
+      and t.id < bound.id
       and t.leased_until > now()) as held) forward_lease
 cross join lateral (
   select exists (select from native_requests n
-    where n.tenant = $1 and n.due_at <= clock.present and n.id < bound.id and n.leased_until > now()) as held) callback_lease
+    where n.tenant = $1 and n.due_at <= clock.present and n.id < bound.id
+      and n.leased_until > now()) as held) callback_lease
 order by bound.place
 `
 
@@ -126,9 +134,10 @@ type DueUnderClockRow struct {
 	Held        bool       `db:"held"`
 }
 
-// For each bound, when what was recorded before is due next: its ids are smaller. What a worker has leased that died, or that began before
-// the advance, is held, not due. A lease of before the sandbox had a clock ends with due_at. What an operator outside has accepted is due when
-// it expires: the operator does not know of this clock. Nothing is returned if the lease was lost.
+// For each bound, when what was recorded before is due next: its ids are smaller. What a worker has leased
+// that died, or that began before the advance, is held, not due. A lease of before the sandbox had a clock
+// ends with due_at. What an operator outside has accepted is due when it expires: the operator does not know
+// of this clock. Nothing is returned if the lease was lost.
 func (q *Queries) DueUnderClock(ctx context.Context, tenant int64, fence int64, bounds []pgtype.UUID) ([]DueUnderClockRow, error) {
 	rows, err := q.db.Query(ctx, dueUnderClock, tenant, fence, bounds)
 	if err != nil {
@@ -164,13 +173,16 @@ func (q *Queries) DueUnderClock(ctx context.Context, tenant int64, fence int64, 
 const endAdvance = `-- name: EndAdvance :execrows
 update clocks c set target = null, leased_until = null,
   stands_at = case when o.clock_mode = 'Manual' then clock_time(c.stands_at, c.ahead, c.last_stamp) end,
-  ahead = make_interval(secs => extract(epoch from clock_time(c.stands_at, c.ahead, c.last_stamp) - now())::float8),
+  ahead = make_interval(secs => extract(epoch
+    from clock_time(c.stands_at, c.ahead, c.last_stamp) - now())::float8),
   ended = case when $1::boolean
     then (array[c.advance, c.settled + $2::bigint, c.expired + $3::bigint,
-      c.delivered + $4::bigint, c.failed_attempts + $5::bigint] || c.ended)[1:80]
+      c.delivered + $4::bigint, c.failed_attempts + $5::bigint]
+        || c.ended)[1:80]
     else c.ended end
 from organizations o
-where c.tenant = $6 and c.fence = $7 and c.target is not null and o.tenant = c.tenant
+where c.tenant = $6 and c.fence = $7 and c.target is not null
+  and o.tenant = c.tenant
 `
 
 type EndAdvanceParams struct {
@@ -183,8 +195,8 @@ type EndAdvanceParams struct {
 	Fence          int64 `db:"fence"`
 }
 
-// A real clock runs on from where it stands, a manual one stands. An advance that was stopped leaves no counts behind. The difference of two
-// times has to be seconds: days would be those of a calendar.
+// A real clock runs on from where it stands, a manual one stands. An advance that was stopped leaves no
+// counts behind. The difference of two times has to be seconds: days would be those of a calendar.
 func (q *Queries) EndAdvance(ctx context.Context, arg EndAdvanceParams) (int64, error) {
 	result, err := q.db.Exec(ctx, endAdvance,
 		arg.Reached,
@@ -202,9 +214,12 @@ func (q *Queries) EndAdvance(ctx context.Context, arg EndAdvanceParams) (int64, 
 }
 
 const leaseClock = `-- name: LeaseClock :one
-update clocks c set fence = c.fence + 1, leased_until = now() + make_interval(secs => $1::float8 / 1000),
-  stands_at = clock_time(c.stands_at, c.ahead, c.last_stamp), last_stamp = clock_time(c.stands_at, c.ahead, c.last_stamp)
-where c.tenant = $2 and c.target is not null and (c.leased_until is null or c.leased_until <= now())
+update clocks c
+set fence = c.fence + 1, leased_until = now() + make_interval(secs => $1::float8 / 1000),
+  stands_at = clock_time(c.stands_at, c.ahead, c.last_stamp),
+  last_stamp = clock_time(c.stands_at, c.ahead, c.last_stamp)
+where c.tenant = $2 and c.target is not null
+  and (c.leased_until is null or c.leased_until <= now())
 returning c.fence, c.target::timestamptz as target, c.last_stamp as present
 `
 
@@ -242,10 +257,12 @@ func (q *Queries) LockClock(ctx context.Context, tenant int64) (LockClockRow, er
 }
 
 const moveClock = `-- name: MoveClock :one
-update clocks c set stands_at = greatest(clock_time(c.stands_at, c.ahead, c.last_stamp), $1::timestamptz),
+update clocks c
+set stands_at = greatest(clock_time(c.stands_at, c.ahead, c.last_stamp), $1::timestamptz),
   last_stamp = greatest(clock_time(c.stands_at, c.ahead, c.last_stamp), $1::timestamptz),
   settled = c.settled + $2::bigint, expired = c.expired + $3::bigint,
-  delivered = c.delivered + $4::bigint, failed_attempts = c.failed_attempts + $5::bigint
+  delivered = c.delivered + $4::bigint,
+  failed_attempts = c.failed_attempts + $5::bigint
 where c.tenant = $6 and c.fence = $7 and c.target is not null
 returning c.last_stamp as present
 `
@@ -260,7 +277,8 @@ type MoveClockParams struct {
 	Fence          int64     `db:"fence"`
 }
 
-// What was recorded before has a stamp that is not after the one that is returned, and what is recorded later has a later one.
+// What was recorded before has a stamp that is not after the one that is returned, and what is recorded later
+// has a later one.
 func (q *Queries) MoveClock(ctx context.Context, arg MoveClockParams) (time.Time, error) {
 	row := q.db.QueryRow(ctx, moveClock,
 		arg.Moment,
@@ -277,28 +295,35 @@ func (q *Queries) MoveClock(ctx context.Context, arg MoveClockParams) (time.Time
 }
 
 const readClock = `-- name: ReadClock :one
-with clock as materialized ( -- a time computed below would be compared after row level security, and not by an index
-  select coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present, c.target, h.probe_at
+with clock as materialized (
+  -- A time computed below would be compared after row-level security, and not by an index.
+  select coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present, c.target,
+    h.probe_at
   from organizations o
   left join clocks c on c.tenant = o.tenant
   left join endpoint_health h on h.tenant = o.tenant and o.webhook_url is not null
   where o.tenant = $1
 )
-select clock.present, clock.target, clock.probe_at, transaction.due_at as settle_at, forward.due_at as forward_at, event.due_at as deliver_at,
-  callback.due_at as call_back_at,
-  ((select count(*) from transactions t where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
+select clock.present, clock.target, clock.probe_at, transaction.due_at as settle_at,
+  forward.due_at as forward_at, event.due_at as deliver_at, callback.due_at as call_back_at,
+  ((select count(*) from transactions t
+    where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
       and t.due_at <= clock.present)
-    + (select count(*) from transactions t where t.tenant = $1 and t.status = 'PENDING' and t.passthrough
+    + (select count(*) from transactions t
+      where t.tenant = $1 and t.status = 'PENDING' and t.passthrough
       and t.due_at <= clock.present))::bigint as transactions,
   ((select count(*) from events e where e.tenant = $1 and e.due_at <= clock.present
       and (clock.probe_at is null or clock.probe_at <= clock.present))
-    + (select count(*) from native_requests n where n.tenant = $1 and n.due_at <= clock.present))::bigint as events
+    + (select count(*) from native_requests n
+      where n.tenant = $1 and n.due_at <= clock.present))::bigint as events
 from clock
 left join lateral (
-  select t.due_at from transactions t where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
+  select t.due_at from transactions t
+  where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
   order by t.due_at limit 1) transaction on true
 left join lateral (
-  select t.due_at from transactions t where t.tenant = $1 and t.status = 'PENDING' and t.passthrough
+  select t.due_at from transactions t
+  where t.tenant = $1 and t.status = 'PENDING' and t.passthrough
   order by t.due_at limit 1) forward on true
 left join lateral (
   select e.due_at from events e where e.tenant = $1 and e.due_at is not null
@@ -320,8 +345,9 @@ type ReadClockRow struct {
 	Events       int64      `db:"events"`
 }
 
-// Sandbox time, what is due by then, and the earliest moment at which something is due. A paused endpoint's events are due with its probe;
-// callbacks of the operators' own APIs know no pause. What a worker is sending at this moment is due.
+// Sandbox time, what is due by then, and the earliest moment at which something is due. A paused endpoint's
+// events are due with its probe; callbacks of the operators' own APIs know no pause. What a worker is sending
+// at this moment is due.
 func (q *Queries) ReadClock(ctx context.Context, tenant int64) (ReadClockRow, error) {
 	row := q.db.QueryRow(ctx, readClock, tenant)
 	var i ReadClockRow
@@ -342,7 +368,8 @@ func (q *Queries) ReadClock(ctx context.Context, tenant int64) (ReadClockRow, er
 const releaseClock = `-- name: ReleaseClock :exec
 update clocks c set leased_until = now(),
   settled = c.settled + $1::bigint, expired = c.expired + $2::bigint,
-  delivered = c.delivered + $3::bigint, failed_attempts = c.failed_attempts + $4::bigint
+  delivered = c.delivered + $3::bigint,
+  failed_attempts = c.failed_attempts + $4::bigint
 where c.tenant = $5 and c.fence = $6
 `
 

@@ -25,9 +25,9 @@ func (q *Queries) BumpVersion(ctx context.Context, tenant int64) error {
 }
 
 const changedOrganizations = `-- name: ChangedOrganizations :many
-select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, test_numbers, suspended, version,
-  api_test_clients, api_reset, max_test_clients, clocked, clock_mode, seed, faults,
-  watched_until, followed_until, callback_hosts, webhook_host
+select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms,
+  test_numbers, suspended, version, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, seed,
+  faults, watched_until, followed_until, callback_hosts, webhook_host
 from organizations where version > $1 and retained_at is null
 `
 
@@ -120,7 +120,8 @@ func (q *Queries) DeleteKey(ctx context.Context, tenant int64, hash []byte) erro
 }
 
 const environmentsOf = `-- name: EnvironmentsOf :many
-select tenant, env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct, unknown_policy, max_amount, place, vague, quirks from environments where tenant = any($1::bigint[]) and not removed order by tenant, place
+select tenant, env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct, unknown_policy, max_amount, place, vague, quirks from environments where tenant = any($1::bigint[]) and not removed
+order by tenant, place
 `
 
 func (q *Queries) EnvironmentsOf(ctx context.Context, tenants []int64) ([]Environment, error) {
@@ -172,9 +173,11 @@ const forgetPreviousSecrets = `-- name: ForgetPreviousSecrets :one
 update organizations o set
   previous_secret = case when o.previous_secret_until > now() then o.previous_secret end,
   previous_secret_until = case when o.previous_secret_until > now() then o.previous_secret_until end,
-  older_secrets = array(select x.secret from (select unnest(o.older_secrets) as secret, unnest(o.older_secrets_until) as until) x
+  older_secrets = array(select x.secret
+    from (select unnest(o.older_secrets) as secret, unnest(o.older_secrets_until) as until) x
     where x.until > now() order by x.until desc),
-  older_secrets_until = array(select x.until from unnest(o.older_secrets_until) x(until) where x.until > now() order by x.until desc)
+  older_secrets_until = array(select x.until from unnest(o.older_secrets_until) x(until) where x.until > now()
+    order by x.until desc)
 where o.tenant = $1
 returning previous_secret, older_secrets
 `
@@ -202,14 +205,18 @@ func (q *Queries) InsertKey(ctx context.Context, tenant int64, hash []byte, nati
 }
 
 const insertOrganization = `-- name: InsertOrganization :one
-insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota, rate_limit, webhook_url, webhook_max_retries,
-  webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset,
-  api_test_clients, api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-  $11, $12, $13, $14, $15, $16,
-  $17, $18, $19, $20, $21,
-  $22, $23, $24, $25, $26,
-  $27::text[], $28)
+insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota,
+  rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor,
+  webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset, api_test_clients,
+  api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host)
+values ($1, $2, $3, $4, $5,
+  $6, $7, $8, $9,
+  $10, $11, $12,
+  $13, $14, $15,
+  $16, $17, $18, $19,
+  $20, $21, $22, $23,
+  $24, $25, $26, $27::text[],
+  $28)
 returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, watched_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until
 `
 
@@ -326,7 +333,8 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 
 const keyOfAnother = `-- name: KeyOfAnother :one
 select exists (
-  select from api_keys k join organizations o using (tenant) where k.hash = $1 and k.tenant <> $2)
+  select from api_keys k join organizations o using (tenant)
+  where k.hash = $1 and k.tenant <> $2)
 `
 
 func (q *Queries) KeyOfAnother(ctx context.Context, hash []byte, tenant int64) (bool, error) {
@@ -337,8 +345,12 @@ func (q *Queries) KeyOfAnother(ctx context.Context, hash []byte, tenant int64) (
 }
 
 const keysOf = `-- name: KeysOf :many
-select tenant, hash, native, coalesce(ceil(extract(epoch from least(expires_at, now() + interval '10 years') - now()) * 1000), 0)::bigint as expires_in_ms
-from api_keys where tenant = any($1::bigint[]) and (expires_at is null or expires_at > now()) and octet_length(hash) = 32
+select tenant, hash, native,
+  coalesce(ceil(extract(epoch from least(expires_at, now() + interval '10 years') - now()) * 1000),
+    0)::bigint as expires_in_ms
+from api_keys
+where tenant = any($1::bigint[]) and (expires_at is null or expires_at > now())
+  and octet_length(hash) = 32
 `
 
 type KeysOfRow struct {
@@ -348,8 +360,9 @@ type KeysOfRow struct {
 	ExpiresInMs int64  `db:"expires_in_ms"`
 }
 
-// How long a replaced key still works is told as a length of time, which holds by any clock; 0 for one that was not replaced. A row
-// that somebody has written by hand, and that is no key, opens nothing and keeps nobody from reading the others.
+// How long a replaced key still works is told as a length of time, which holds by any clock; 0 for one that
+// was not replaced. A row that somebody has written by hand, and that is no key, opens nothing and keeps
+// nobody from reading the others.
 func (q *Queries) KeysOf(ctx context.Context, tenants []int64) ([]KeysOfRow, error) {
 	rows, err := q.db.Query(ctx, keysOf, tenants)
 	if err != nil {
@@ -415,7 +428,8 @@ func (q *Queries) ListEnvironments(ctx context.Context, tenant int64) ([]Environ
 }
 
 const listKeys = `-- name: ListKeys :many
-select hash, native, (expires_at is not null)::boolean as replaced, coalesce(expires_at <= now(), false)::boolean as expired
+select hash, native, (expires_at is not null)::boolean as replaced,
+  coalesce(expires_at <= now(), false)::boolean as expired
 from api_keys where tenant = $1
 `
 
@@ -547,7 +561,8 @@ func (q *Queries) MarkPurged(ctx context.Context, tenant int64) error {
 }
 
 const organizationNamed = `-- name: OrganizationNamed :one
-select resource_uid from organizations where namespace = $1 and name = $2 and retained_at is null
+select resource_uid from organizations
+where namespace = $1 and name = $2 and retained_at is null
 `
 
 func (q *Queries) OrganizationNamed(ctx context.Context, namespace string, name string) (pgtype.UUID, error) {
@@ -639,7 +654,8 @@ func (q *Queries) SetNativeCredentials(ctx context.Context, native []byte, tenan
 }
 
 const setRotations = `-- name: SetRotations :exec
-update organizations set key_rotation = $1, secret_rotation = $2 where tenant = $3
+update organizations set key_rotation = $1, secret_rotation = $2
+where tenant = $3
 `
 
 func (q *Queries) SetRotations(ctx context.Context, keyRotation string, secretRotation string, tenant int64) error {
@@ -649,9 +665,11 @@ func (q *Queries) SetRotations(ctx context.Context, keyRotation string, secretRo
 
 const setSigningSecret = `-- name: SetSigningSecret :exec
 update organizations o set signing_secret = $1,
-  older_secrets = case when $2::bytea is null or o.previous_secret is null then o.older_secrets
+  older_secrets = case when $2::bytea is null
+    or o.previous_secret is null then o.older_secrets
     else (array_prepend(o.previous_secret, o.older_secrets))[1:2] end,
-  older_secrets_until = case when $2::bytea is null or o.previous_secret is null then o.older_secrets_until
+  older_secrets_until = case when $2::bytea is null
+    or o.previous_secret is null then o.older_secrets_until
     else (array_prepend(o.previous_secret_until, o.older_secrets_until))[1:2] end,
   previous_secret = coalesce($2, o.previous_secret),
   previous_secret_until = case when $2::bytea is null then o.previous_secret_until
@@ -659,8 +677,8 @@ update organizations o set signing_secret = $1,
 where o.tenant = $4
 `
 
-// The one before it, if there is one, signs beside it for the overlap, and so do those before, each until its own end; three in all.
-// One that cannot be kept leaves them as they are.
+// The one before it, if there is one, signs beside it for the overlap, and so do those before, each until its
+// own end; three in all. One that cannot be kept leaves them as they are.
 func (q *Queries) SetSigningSecret(ctx context.Context, signingSecret []byte, previous []byte, overlapMs float64, tenant int64) error {
 	_, err := q.db.Exec(ctx, setSigningSecret,
 		signingSecret,
@@ -699,7 +717,8 @@ func (q *Queries) StoredCredentials(ctx context.Context, resourceUid pgtype.UUID
 }
 
 const storesOf = `-- name: StoresOf :many
-select tenant, slug from stores where tenant = any($1::bigint[]) and not removed order by tenant, place, slug
+select tenant, slug from stores where tenant = any($1::bigint[]) and not removed
+order by tenant, place, slug
 `
 
 type StoresOfRow struct {
@@ -729,11 +748,12 @@ func (q *Queries) StoresOf(ctx context.Context, tenants []int64) ([]StoresOfRow,
 
 const takeGeneration = `-- name: TakeGeneration :execrows
 update organizations set generation = $1
-where tenant = $2 and (generation <= $1 or generation = $3)
+where tenant = $2 and (generation <= $1
+  or generation = $3)
 `
 
-// Refuses what was read of the resource before a change of its spec that has been applied since. Only a restored API server counts
-// generations again that were applied already.
+// Refuses what was read of the resource before a change of its spec that has been applied since. Only a
+// restored API server counts generations again that were applied already.
 func (q *Queries) TakeGeneration(ctx context.Context, generation int64, tenant int64, rolledBack int64) (int64, error) {
 	result, err := q.db.Exec(ctx, takeGeneration, generation, tenant, rolledBack)
 	if err != nil {
@@ -767,15 +787,18 @@ func (q *Queries) UnpurgedTenants(ctx context.Context, resourceUid pgtype.UUID) 
 }
 
 const updateOrganization = `-- name: UpdateOrganization :exec
-update organizations set namespace = $1, name = $2, latency_percent = $3, monthly_quota = $4,
-  rate_limit = $5, webhook_url = $6,
-  webhook_max_retries = $7, webhook_initial_delay_ms = $8,
-  webhook_factor = $9, webhook_max_delay_ms = $10,
-  webhook_types = $11, pending_timeout_ms = $12,
-  test_numbers = $13, suspended = $14,
-  api_test_clients = $15, api_reset = $16, max_test_clients = $17,
-  clocked = $18, clock_mode = $19, clock_start = $20, seed = $21, faults = $22,
-  callback_hosts = $23::text[], webhook_host = $24
+update organizations
+set namespace = $1, name = $2, latency_percent = $3,
+  monthly_quota = $4, rate_limit = $5,
+  webhook_url = $6, webhook_max_retries = $7,
+  webhook_initial_delay_ms = $8, webhook_factor = $9,
+  webhook_max_delay_ms = $10, webhook_types = $11,
+  pending_timeout_ms = $12, test_numbers = $13,
+  suspended = $14, api_test_clients = $15,
+  api_reset = $16, max_test_clients = $17,
+  clocked = $18, clock_mode = $19, clock_start = $20,
+  seed = $21, faults = $22, callback_hosts = $23::text[],
+  webhook_host = $24
 where tenant = $25
 `
 
@@ -839,14 +862,16 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 }
 
 const upsertEnvironment = `-- name: UpsertEnvironment :exec
-insert into environments (tenant, env_id, operator, country, currency, enabled, commission_bps, absorption_pct,
-  unknown_policy, max_amount, place, vague, quirks)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9,
+insert into environments (tenant, env_id, operator, country, currency, enabled, commission_bps,
+  absorption_pct, unknown_policy, max_amount, place, vague, quirks)
+values ($1, $2, $3, $4, $5,
+  $6, $7, $8, $9,
   $10, $11, $12, $13)
-on conflict (tenant, operator, country) do update set currency = excluded.currency, enabled = excluded.enabled,
+on conflict (tenant, operator, country) do update
+set currency = excluded.currency, enabled = excluded.enabled,
   removed = false, commission_bps = excluded.commission_bps, absorption_pct = excluded.absorption_pct,
-  unknown_policy = excluded.unknown_policy, max_amount = excluded.max_amount, place = excluded.place, vague = excluded.vague,
-  quirks = excluded.quirks
+  unknown_policy = excluded.unknown_policy, max_amount = excluded.max_amount, place = excluded.place,
+  vague = excluded.vague, quirks = excluded.quirks
 `
 
 type UpsertEnvironmentParams struct {

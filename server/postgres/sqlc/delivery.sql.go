@@ -16,47 +16,57 @@ const finishAttempts = `-- name: FinishAttempts :many
 with given as (
   select unnest($1::integer[]) as place, unnest($2::bigint[]) as tenant,
     unnest($3::uuid[]) as id, unnest($4::bigint[]) as fence,
-    unnest($5::text[])::event_state as state, unnest($6::float8[]) as retry_after_ms,
+    unnest($5::text[])::event_state as state,
+    unnest($6::float8[]) as retry_after_ms,
     unnest($7::boolean[]) as probe, unnest($8::timestamptz[]) as started_at,
-    unnest($9::integer[]) as duration_ms, unnest($10::integer[]) as response_status,
+    unnest($9::integer[]) as duration_ms,
+    unnest($10::integer[]) as response_status,
     unnest($11::bytea[]) as response_body, unnest($12::text[]) as error,
     nullif(unnest($13::text[]), '') as fault
 ), held as (
-  select given.place, given.tenant, given.id, given.state, given.retry_after_ms, given.probe, given.started_at, given.duration_ms,
-    given.response_status, given.response_body, given.error, given.fault, clock_time(c.stands_at, c.ahead, c.last_stamp) as present
+  select given.place, given.tenant, given.id, given.state, given.retry_after_ms, given.probe,
+    given.started_at, given.duration_ms, given.response_status, given.response_body, given.error, given.fault,
+    clock_time(c.stands_at, c.ahead, c.last_stamp) as present
   from given join events e on e.tenant = given.tenant and e.id = given.id and e.fence = given.fence
   left join clocks c on c.tenant = given.tenant
   order by given.tenant, given.id
   for update of e
 ), finished as (
-  update events e set state = held.state, fence = e.fence + 1, leased = false, leased_until = null, attempts = e.attempts + 1,
+  update events e
+  set state = held.state, fence = e.fence + 1, leased = false, leased_until = null, attempts = e.attempts + 1,
     probes = e.probes + case when held.probe and e.resent_after is null then 1 else 0 end,
     resent_after = e.resent_after + case when held.probe then 1 else 0 end,
-    due_at = case when held.state = 'queued' then held.present + make_interval(secs => held.retry_after_ms / 1000) end,
+    due_at = case when held.state = 'queued' then held.present
+      + make_interval(secs => held.retry_after_ms / 1000) end,
     delivered_at = case when held.state = 'delivered' then held.present end
   from held where e.tenant = held.tenant and e.id = held.id
-  returning e.attempts, held.place, held.tenant, held.id, held.state, held.started_at, held.duration_ms, held.response_status,
-    held.response_body, held.error, held.fault, held.present
+  returning e.attempts, held.place, held.tenant, held.id, held.state, held.started_at, held.duration_ms,
+    held.response_status, held.response_body, held.error, held.fault, held.present
 ), written as (
-  insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status, response_body, error, faults)
-  select tenant, id, attempts, started_at, duration_ms, nullif(response_status, 0), response_body, nullif(error, ''),
-    case when fault is not null then array[fault] end
+  insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status,
+    response_body, error, faults)
+  select tenant, id, attempts, started_at, duration_ms, nullif(response_status, 0), response_body,
+    nullif(error, ''), case when fault is not null then array[fault] end
   from finished
 ), placed as (
   select place, tenant, state, error, fault is null as telling, present,
-    coalesce(max(place) filter (where state = 'delivered' and fault is null) over (partition by tenant), 0) as last_success
+    coalesce(max(place) filter (where state = 'delivered' and fault is null) over (partition by tenant),
+      0) as last_success
   from finished
 ), breaker as (
-  select $14::integer as failures, make_interval(secs => $15::float8 / 1000) as since,
+  select $14::integer as failures,
+    make_interval(secs => $15::float8 / 1000) as since,
     make_interval(secs => $16::float8 / 1000) as pause
 ), runs as (
   select tenant, min(present) as present, bool_or(state = 'delivered' and telling) as success,
     (count(*) filter (where place > last_success and telling))::integer as failures, -- since then
-    count(*) filter (where state = 'delivered') as delivered, count(*) filter (where state = 'failed') as failed,
+    count(*) filter (where state = 'delivered') as delivered,
+    count(*) filter (where state = 'failed') as failed,
     (array_agg(error order by place desc) filter (where error <> '' and telling))[1] as last_failure
   from placed group by tenant
 ), health as (
-  insert into endpoint_health as h (tenant, failures, failing_since, delivered, failed, last_failure_at, last_failure)
+  insert into endpoint_health as h (tenant, failures, failing_since, delivered, failed, last_failure_at,
+    last_failure)
   select r.tenant, r.failures, case when r.failures > 0 then r.present end, r.delivered, r.failed,
     case when r.last_failure is not null then now() end, r.last_failure
   from runs r join organizations o on o.tenant = r.tenant
@@ -64,14 +74,17 @@ with given as (
   on conflict (tenant) do update
   set (failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure, changed_at) = (
     select case when r.success then r.failures else h.failures + r.failures end,
-      case when r.failures > 0 then case when r.success then r.present else coalesce(h.failing_since, r.present) end
+      case when r.failures > 0 then case when r.success then r.present
+        else coalesce(h.failing_since, r.present) end
         when not r.success then h.failing_since end,
       case when r.success then null
-        when r.failures > 0 and h.probe_at is null and h.failures + r.failures >= breaker.failures and h.failing_since <= r.present - breaker.since
+        when r.failures > 0 and h.probe_at is null and h.failures + r.failures >= breaker.failures
+          and h.failing_since <= r.present - breaker.since
         then r.present + breaker.pause
         else h.probe_at end,
       h.delivered + r.delivered, h.failed + r.failed,
-      case when r.last_failure is null then h.last_failure_at else now() end, coalesce(r.last_failure, h.last_failure), now()
+      case when r.last_failure is null then h.last_failure_at else now() end,
+      coalesce(r.last_failure, h.last_failure), now()
     from runs r, breaker where r.tenant = h.tenant)
 )
 select finished.place::integer as place from finished
@@ -96,10 +109,10 @@ type FinishAttemptsParams struct {
 	ProbeMs          float64       `db:"probe_ms"`
 }
 
-// Writes down what attempts came to, ends their leases, and counts them in the health of their endpoints. Nothing changes for
-// one whose lease was lost: whoever has it now decides. A repeat, after an answer that was lost, finds nothing to do. Rows are
-// locked in one order, events before the health of endpoints, so that nobody waits in a circle. An attempt that a fault disturbed
-// tells nothing about the endpoint.
+// Writes down what attempts came to, ends their leases, and counts them in the health of their endpoints.
+// Nothing changes for one whose lease was lost: whoever has it now decides. A repeat, after an answer that
+// was lost, finds nothing to do. Rows are locked in one order, events before the health of endpoints, so that
+// nobody waits in a circle. An attempt that a fault disturbed tells nothing about the endpoint.
 func (q *Queries) FinishAttempts(ctx context.Context, arg FinishAttemptsParams) ([]int32, error) {
 	rows, err := q.db.Query(ctx, finishAttempts,
 		arg.Places,
@@ -139,7 +152,8 @@ func (q *Queries) FinishAttempts(ctx context.Context, arg FinishAttemptsParams) 
 
 const giveBackEvents = `-- name: GiveBackEvents :exec
 update events e set fence = e.fence + 1, leased = false, leased_until = null,
-  due_at = case when e.leased_until is null then clock_time(c.stands_at, c.ahead, c.last_stamp) else e.due_at end
+  due_at = case when e.leased_until is null then clock_time(c.stands_at, c.ahead, c.last_stamp)
+    else e.due_at end
 from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
   unnest($3::bigint[]) as fence) given
 left join clocks c on c.tenant = given.tenant
@@ -154,8 +168,10 @@ func (q *Queries) GiveBackEvents(ctx context.Context, tenants []int64, ids []pgt
 
 const leaseEvents = `-- name: LeaseEvents :exec
 update events e set fence = e.fence + 1, leased = true, body = coalesce(leased.body, e.body),
-  due_at = case when c.tenant is null then now() + make_interval(secs => $1::float8 / 1000) else e.due_at end,
-  leased_until = case when c.tenant is not null then now() + make_interval(secs => $1::float8 / 1000) end
+  due_at = case when c.tenant is null then now() + make_interval(secs => $1::float8 / 1000)
+    else e.due_at end,
+  leased_until = case when c.tenant is not null then now()
+    + make_interval(secs => $1::float8 / 1000) end
 from (select unnest($2::bigint[]) as tenant, unnest($3::uuid[]) as id,
   unnest($4::bytea[]) as body) leased
 left join clocks c on c.tenant = leased.tenant
@@ -174,18 +190,20 @@ func (q *Queries) LeaseEvents(ctx context.Context, leaseMs float64, tenants []in
 }
 
 const lockDueEvents = `-- name: LockDueEvents :many
-select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.uncounted, claimed.resent, claimed.body, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults,
-  o.org_id, o.resource_uid, o.webhook_url, o.webhook_types, o.signing_secret,
+select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.uncounted, claimed.resent,
+  claimed.body, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, o.org_id, o.resource_uid, o.webhook_url, o.webhook_types, o.signing_secret,
   array(select x.secret from (select unnest(array_prepend(o.previous_secret, o.older_secrets)) as secret,
       unnest(array_prepend(o.previous_secret_until, o.older_secrets_until)) as until) x
     where x.until > now() order by x.until desc)::bytea[] as previous_secrets,
   o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms,
   due_tenant.probe, taken.at::timestamptz as taken_at,
-  (case when c.tenant is null then taken.at else clock_time(c.stands_at, c.ahead, c.last_stamp) end)::timestamptz as present,
+  (case when c.tenant is null then taken.at else clock_time(c.stands_at, c.ahead,
+    c.last_stamp) end)::timestamptz as present,
   o.seed, (o.faults is not null)::boolean as with_faults
 from (select clock_timestamp() as at) taken
 cross join (
-  select given.tenant, given.n, coalesce(given.tenant = any($1::bigint[]), false)::boolean as probe
+  select given.tenant, given.n, coalesce(given.tenant = any($1::bigint[]),
+    false)::boolean as probe
   from (select unnest($2::bigint[]) as tenant, unnest($3::integer[]) as n) given
 ) due_tenant
 join organizations o on o.tenant = due_tenant.tenant and not o.suspended and o.retained_at is null
@@ -325,11 +343,13 @@ const takeProbes = `-- name: TakeProbes :many
 with taken as (
   select h.tenant, clock_time(c.stands_at, c.ahead, c.last_stamp) as present
   from endpoint_health h left join clocks c on c.tenant = h.tenant
-  where h.tenant = any($2::bigint[]) and h.probe_at <= clock_time(c.stands_at, c.ahead, c.last_stamp)
+  where h.tenant = any($2::bigint[])
+    and h.probe_at <= clock_time(c.stands_at, c.ahead, c.last_stamp)
   order by h.tenant
   for update of h skip locked
 )
-update endpoint_health h set probe_at = taken.present + make_interval(secs => $1::float8 / 1000)
+update endpoint_health h
+set probe_at = taken.present + make_interval(secs => $1::float8 / 1000)
 from taken where h.tenant = taken.tenant
 returning h.tenant
 `
@@ -365,8 +385,9 @@ with recursive due_tenants as (
     where e.due_at is not null and e.tenant > due_tenants.tenant
     order by e.tenant, e.due_at limit 1) following
 )
-select due_tenants.tenant, coalesce(h.delivered > 0, false)::boolean as endpoint_worked, coalesce(h.failures > 0, false)::boolean as endpoint_failing,
-  (h.probe_at is not null)::boolean as probe, (p.tenant is not null)::boolean as sweep_failed
+select due_tenants.tenant, coalesce(h.delivered > 0, false)::boolean as endpoint_worked,
+  coalesce(h.failures > 0, false)::boolean as endpoint_failing, (h.probe_at is not null)::boolean as probe,
+  (p.tenant is not null)::boolean as sweep_failed
 from due_tenants
 join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
 left join clocks c on c.tenant = due_tenants.tenant
@@ -374,7 +395,8 @@ left join endpoint_health h on h.tenant = due_tenants.tenant
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'delivery'
 where due_tenants.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and c.target is null
   and (p.retry_at is null or p.retry_at <= now())
-  and (h.probe_at is null or h.probe_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) or o.webhook_url is null)
+  and (h.probe_at is null or h.probe_at <= clock_time(c.stands_at, c.ahead, c.last_stamp)
+    or o.webhook_url is null)
 `
 
 type TenantsToDeliverRow struct {
@@ -387,10 +409,12 @@ type TenantsToDeliverRow struct {
 
 // Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.
 //
-// What is due is due by the time of its sandbox, and a lease ends by the time of the database. So in a sandbox with a clock a lease ends at
-// leased_until and due_at stays; in one without, due_at is the end of the lease.
-// The sandboxes that have events due. The scan skips from one sandbox to the next and reads one row of each. Left out are suspended
-// sandboxes, those whose endpoint waits for its next probe, and those in which the delivery failed a moment ago.
+// What is due is due by the time of its sandbox, and a lease ends by the time of the database. So in a
+// sandbox with a clock a lease ends at leased_until and due_at stays; in one without, due_at is the end of
+// the lease.
+// The sandboxes that have events due. The scan skips from one sandbox to the next and reads one row of each.
+// Left out are suspended sandboxes, those whose endpoint waits for its next probe, and those in which the
+// delivery failed a moment ago.
 func (q *Queries) TenantsToDeliver(ctx context.Context) ([]TenantsToDeliverRow, error) {
 	rows, err := q.db.Query(ctx, tenantsToDeliver)
 	if err != nil {

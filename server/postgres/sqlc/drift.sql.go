@@ -13,9 +13,10 @@ import (
 
 const findOrganization = `-- name: FindOrganization :one
 select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.generation, o.version, o.created_at, o.latency_percent, o.monthly_quota, o.rate_limit, o.pending_timeout_ms, o.suspended, o.reset, o.key_rotation, o.retained_at, o.applied, o.test_numbers, o.seed, o.faults, o.clock_mode, o.clock_start, o.clocked, o.watched_until, o.followed_until, o.api_test_clients, o.api_reset, o.max_test_clients, o.api_resets, o.webhook_url, o.webhook_host, o.webhook_types, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.callback_hosts, o.secret_rotation, o.signing_secret, o.previous_secret, o.previous_secret_until, o.older_secrets, o.older_secrets_until, (o.applied is not distinct from (
-  select present.fingerprint from sandbox_fingerprints() present where present.tenant = o.tenant))::boolean as settled,
-  (coalesce(o.previous_secret_until <= now(), false)
-    or exists (select from unnest(o.older_secrets_until) x(until) where x.until <= now()))::boolean as overlap_over
+  select present.fingerprint from sandbox_fingerprints() present
+  where present.tenant = o.tenant))::boolean as settled, (coalesce(o.previous_secret_until <= now(), false)
+    or exists (select from unnest(o.older_secrets_until) x(until)
+      where x.until <= now()))::boolean as overlap_over
 from organizations o where o.resource_uid = $1 and o.retained_at is null
 `
 
@@ -111,7 +112,8 @@ const noteFingerprint = `-- name: NoteFingerprint :exec
 
 update organizations o set applied = present.fingerprint
 from sandbox_fingerprints() present
-where present.tenant = $1::bigint and o.tenant = $1::bigint and o.applied is distinct from present.fingerprint
+where present.tenant = $1::bigint and o.tenant = $1::bigint
+  and o.applied is distinct from present.fingerprint
 `
 
 // Whether the rows are still as the controller left them, over all sandboxes at once.
@@ -121,7 +123,9 @@ func (q *Queries) NoteFingerprint(ctx context.Context, tenant int64) error {
 }
 
 const sIMFingerprints = `-- name: SIMFingerprints :many
-select s.sim_id, md5(concat_ws('|', o.resource_uid, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.opening))::text
+select s.sim_id,
+  md5(concat_ws('|', o.resource_uid, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked,
+    s.behavior, s.opening))::text
   as fingerprint
 from sims s join organizations o using (tenant) where o.retained_at is null and s.source = 'resource'
 `

@@ -13,7 +13,8 @@ import (
 
 const getEvent = `-- name: GetEvent :one
 
-select e.tenant, e.due_at, e.leased_until, e.fence, e.created_at, e.recorded_at, e.delivered_at, e.state, e.attempts, e.resent_after, e.probes, e.id, e.leased, e.body, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(), false)::boolean as being_sent
+select e.tenant, e.due_at, e.leased_until, e.fence, e.created_at, e.recorded_at, e.delivered_at, e.state, e.attempts, e.resent_after, e.probes, e.id, e.leased, e.body, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(),
+  false)::boolean as being_sent
 from events e
 join transactions t on t.tenant = e.tenant and t.id = e.id
 where e.tenant = $1 and e.id = $2
@@ -97,7 +98,8 @@ func (q *Queries) GetEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (G
 }
 
 const keepEventBody = `-- name: KeepEventBody :one
-update events e set body = coalesce(e.body, $1) where e.tenant = $2 and e.id = $3 returning e.body
+update events e set body = coalesce(e.body, $1)
+where e.tenant = $2 and e.id = $3 returning e.body
 `
 
 // Keeps the body that an event is sent with, unless a worker was first, and returns the one that is kept.
@@ -151,16 +153,19 @@ func (q *Queries) ListAttempts(ctx context.Context, tenant int64, eventID pgtype
 
 const resendEvent = `-- name: ResendEvent :one
 with present as (
-  select e.id, e.state, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(), false)::boolean as being_sent,
-    (o.webhook_url is not null)::boolean as deliverable, clock_time(c.stands_at, c.ahead, c.last_stamp) as now
+  select e.id, e.state, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(),
+    false)::boolean as being_sent, (o.webhook_url is not null)::boolean as deliverable,
+    clock_time(c.stands_at, c.ahead, c.last_stamp) as now
   from events e
   join organizations o on o.tenant = e.tenant
   left join clocks c on c.tenant = e.tenant
   where e.tenant = $1 and e.id = $2
   for update of e
 ), queued as (
-  update events e set state = 'queued', fence = e.fence + 1, leased = false, leased_until = null, resent_after = e.attempts,
-    delivered_at = null, due_at = case when e.state = 'queued' and e.attempts = 0 then e.due_at else present.now end
+  update events e
+  set state = 'queued', fence = e.fence + 1, leased = false, leased_until = null, resent_after = e.attempts,
+    delivered_at = null, due_at = case when e.state = 'queued'
+      and e.attempts = 0 then e.due_at else present.now end
   from present
   where e.tenant = $1 and e.id = present.id and present.deliverable and not present.being_sent
   returning e.id
@@ -179,9 +184,10 @@ type ResendEventRow struct {
 	Deliverable bool `db:"deliverable"`
 }
 
-// Queues an event again, unless it is being sent, or there is nowhere to send it. The fence goes up, so that an attempt whose
-// lease has ended cannot undo this. An event that was never sent and waits for the answer of its transaction goes on waiting.
-// The counts are of the events in a state. Locks are taken as by delivery: event, then endpoint.
+// Queues an event again, unless it is being sent, or there is nowhere to send it. The fence goes up, so that
+// an attempt whose lease has ended cannot undo this. An event that was never sent and waits for the answer of
+// its transaction goes on waiting. The counts are of the events in a state. Locks are taken as by delivery:
+// event, then endpoint.
 func (q *Queries) ResendEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (ResendEventRow, error) {
 	row := q.db.QueryRow(ctx, resendEvent, tenant, iD)
 	var i ResendEventRow

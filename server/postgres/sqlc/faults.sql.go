@@ -17,7 +17,8 @@ const actedFaults = `-- name: ActedFaults :many
 select a.tenant, a.name, a.reference from fault_acts a
 join (select unnest($1::bigint[]) as tenant, unnest($2::text[]) as name,
   unnest($3::text[]) as reference) g
-  on a.tenant = g.tenant and a.name = g.name and a.reference = g.reference and a.acted_at > now() - interval '30 days'
+  on a.tenant = g.tenant and a.name = g.name and a.reference = g.reference
+    and a.acted_at > now() - interval '30 days'
 `
 
 type ActedFaultsRow struct {
@@ -58,7 +59,8 @@ func (q *Queries) AddTransactionFault(ctx context.Context, fault string, tenant 
 }
 
 const awaitingTenants = `-- name: AwaitingTenants :many
-select distinct f.tenant from event_faults f where f.tenant = any($1::bigint[]) and f.awaits_next
+select distinct f.tenant from event_faults f
+where f.tenant = any($1::bigint[]) and f.awaits_next
 `
 
 // Of these sandboxes, those in which an event waits for the next one to be sent.
@@ -83,8 +85,10 @@ func (q *Queries) AwaitingTenants(ctx context.Context, tenants []int64) ([]int64
 }
 
 const countFaultRequest = `-- name: CountFaultRequest :one
-insert into fault_requests as r (tenant, reference) select o.tenant, $1 from organizations o where o.tenant = $2
-on conflict (tenant, reference) do update set requests = case when r.counted_at > now() - interval '30 days' then r.requests + 1 else 1 end
+insert into fault_requests as r (tenant, reference) select o.tenant, $1 from organizations o
+where o.tenant = $2
+on conflict (tenant, reference) do update
+set requests = case when r.counted_at > now() - interval '30 days' then r.requests + 1 else 1 end
 returning r.requests
 `
 
@@ -127,7 +131,8 @@ func (q *Queries) CountFaults(ctx context.Context, arg CountFaultsParams) error 
 
 const decideCallbackFaults = `-- name: DecideCallbackFaults :exec
 with given as (
-  select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id, unnest($3::text[]) as name
+  select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
+    unnest($3::text[]) as name
 ), decided as (
   update native_requests n set fault = g.name from given g where n.tenant = g.tenant and n.id = g.id
 )
@@ -143,9 +148,11 @@ func (q *Queries) DecideCallbackFaults(ctx context.Context, tenants []int64, ids
 
 const decideEventFaults = `-- name: DecideEventFaults :exec
 insert into event_faults as f (tenant, event_id, attempt, name, not_before, awaits_next)
-select unnest($1::bigint[]), unnest($2::uuid[]), unnest($3::integer[]),
-  unnest($4::text[]), unnest($5::timestamptz[]), unnest($6::boolean[])
-on conflict (tenant, event_id) do update set attempt = excluded.attempt, name = excluded.name, not_before = excluded.not_before,
+select unnest($1::bigint[]), unnest($2::uuid[]),
+  unnest($3::integer[]), unnest($4::text[]),
+  unnest($5::timestamptz[]), unnest($6::boolean[])
+on conflict (tenant, event_id) do update
+set attempt = excluded.attempt, name = excluded.name, not_before = excluded.not_before,
   awaits_next = excluded.awaits_next, sent = 0
 `
 
@@ -248,7 +255,8 @@ func (q *Queries) EndWaits(ctx context.Context, tenants []int64, ids []pgtype.UU
 }
 
 const faultCounts = `-- name: FaultCounts :many
-select name, digest, acts, last_at from fault_counts where tenant = $1 and acts > 0 order by name
+select name, digest, acts, last_at from fault_counts where tenant = $1 and acts > 0
+order by name
 `
 
 type FaultCountsRow struct {
@@ -343,7 +351,8 @@ type HoldFaultCountsRow struct {
 }
 
 // Counts of the faults that a sandbox declares: how often each acted, and for which references.
-// Locks the counts of faults in one order, so that nobody waits in a circle. Those of an entry that changed begin anew.
+// Locks the counts of faults in one order, so that nobody waits in a circle. Those of an entry that changed
+// begin anew.
 func (q *Queries) HoldFaultCounts(ctx context.Context, tenants []int64, names []string, digests [][]byte) ([]HoldFaultCountsRow, error) {
 	rows, err := q.db.Query(ctx, holdFaultCounts, tenants, names, digests)
 	if err != nil {
@@ -386,7 +395,8 @@ func (q *Queries) NoteFaultActs(ctx context.Context, tenants []int64, names []st
 
 const noteFaults = `-- name: NoteFaults :exec
 with given as (
-  select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id, unnest($3::text[]) as name
+  select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
+    unnest($3::text[]) as name
 ), ended as (
   delete from event_faults f using given g where f.tenant = g.tenant and f.event_id = g.id
 )
@@ -435,9 +445,11 @@ with awaiting as (
   order by e.tenant, e.id
   for update of e skip locked
 ), released as (
-  update event_faults f set awaits_next = false from awaiting w where f.tenant = w.tenant and f.event_id = w.id
+  update event_faults f set awaits_next = false from awaiting w
+  where f.tenant = w.tenant and f.event_id = w.id
 )
-update events e set due_at = greatest(w.not_before, sandbox_time(w.tenant)) from awaiting w where e.tenant = w.tenant and e.id = w.id
+update events e set due_at = greatest(w.not_before, sandbox_time(w.tenant)) from awaiting w
+where e.tenant = w.tenant and e.id = w.id
 `
 
 // Events that wait for the next one of their sandbox: it was sent.
@@ -449,7 +461,8 @@ func (q *Queries) ReleaseAwaiting(ctx context.Context, tenants []int64, ids []pg
 const requestInFaults = `-- name: RequestInFaults :one
 select sandbox_time($1)::timestamptz as now,
   array(select a.name from fault_acts a
-    where a.tenant = $1 and a.name = any($2::text[]) and a.reference = $3
+    where a.tenant = $1 and a.name = any($2::text[])
+      and a.reference = $3
       and a.acted_at > now() - interval '30 days'
     order by a.name)::text[] as acted
 `
@@ -459,7 +472,8 @@ type RequestInFaultsRow struct {
 	Acted []string  `db:"acted"`
 }
 
-// What faults of the api ask beside the request: the sandbox's time, and which of these faults acted for its reference before.
+// What faults of the api ask beside the request: the sandbox's time, and which of these faults acted for its
+// reference before.
 func (q *Queries) RequestInFaults(ctx context.Context, tenant int64, names []string, reference string) (RequestInFaultsRow, error) {
 	row := q.db.QueryRow(ctx, requestInFaults, tenant, names, reference)
 	var i RequestInFaultsRow
@@ -506,7 +520,8 @@ func (q *Queries) SendEventAgain(ctx context.Context, spacingMs float64, tenant 
 }
 
 const setTransactionFaults = `-- name: SetTransactionFaults :exec
-update transactions set faults = $1::text[] where tenant = $2 and id = (select recording_id($3))
+update transactions set faults = $1::text[]
+where tenant = $2 and id = (select recording_id($3))
 `
 
 func (q *Queries) SetTransactionFaults(ctx context.Context, faults []string, tenant int64, iD pgtype.UUID) error {
@@ -516,7 +531,8 @@ func (q *Queries) SetTransactionFaults(ctx context.Context, faults []string, ten
 
 const usedUpFaults = `-- name: UsedUpFaults :many
 select c.name from fault_counts c
-join (select unnest($1::text[]) as name, unnest($2::bigint[]) as first) g on g.name = c.name
+join (select unnest($1::text[]) as name, unnest($2::bigint[]) as first) g
+  on g.name = c.name
 where c.tenant = $3 and c.acts >= g.first
 `
 

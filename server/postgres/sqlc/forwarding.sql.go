@@ -15,7 +15,8 @@ import (
 
 const beginForwardAttempt = `-- name: BeginForwardAttempt :execrows
 update transactions t set forward_attempts = coalesce(t.forward_attempts, 0) + 1
-where t.tenant = $1 and t.id = $2 and t.forward_fence = $3::bigint and t.status = 'PENDING'
+where t.tenant = $1 and t.id = $2 and t.forward_fence = $3::bigint
+  and t.status = 'PENDING'
 `
 
 // Committed before the request leaves. No row changes if the lease was lost.
@@ -31,12 +32,15 @@ const deferForward = `-- name: DeferForward :execrows
 update transactions t set forward_fence = t.forward_fence + 1, leased_until = null,
   due_at = least(present.at + make_interval(secs => $1::float8 / 1000), t.expires_at),
   forward_failures = $2::integer,
-  forwarded_at = case when $3::boolean then coalesce(t.forwarded_at, present.at) else t.forwarded_at end,
+  forwarded_at = case when $3::boolean then coalesce(t.forwarded_at, present.at)
+    else t.forwarded_at end,
   native_id = coalesce(t.native_id, $4)
 from (
-  select clock_time(c.stands_at, c.ahead, c.last_stamp) as at from (select) one left join clocks c on c.tenant = $5
+  select clock_time(c.stands_at, c.ahead, c.last_stamp) as at from (select) one left
+  join clocks c on c.tenant = $5
 ) present
-where t.tenant = $5 and t.id = $6 and t.forward_fence = $7::bigint and t.status = 'PENDING'
+where t.tenant = $5 and t.id = $6 and t.forward_fence = $7::bigint
+  and t.status = 'PENDING'
 `
 
 type DeferForwardParams struct {
@@ -68,7 +72,8 @@ func (q *Queries) DeferForward(ctx context.Context, arg DeferForwardParams) (int
 
 const deleteOperatorCredentials = `-- name: DeleteOperatorCredentials :exec
 delete from operator_credentials
-where tenant = $1 and store = $2 and operator = $3 and country = $4
+where tenant = $1 and store = $2 and operator = $3
+  and country = $4
 `
 
 func (q *Queries) DeleteOperatorCredentials(ctx context.Context, tenant int64, store string, operator string, country string) error {
@@ -83,7 +88,8 @@ func (q *Queries) DeleteOperatorCredentials(ctx context.Context, tenant int64, s
 
 const giveBackForwards = `-- name: GiveBackForwards :exec
 update transactions t set forward_fence = t.forward_fence + 1, leased_until = null,
-  due_at = case when t.leased_until is null then least(clock_time(c.stands_at, c.ahead, c.last_stamp), t.expires_at) else t.due_at end
+  due_at = case when t.leased_until is null then least(clock_time(c.stands_at, c.ahead, c.last_stamp),
+    t.expires_at) else t.due_at end
 from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
   unnest($3::bigint[]) as fence) given
 left join clocks c on c.tenant = given.tenant
@@ -98,8 +104,10 @@ func (q *Queries) GiveBackForwards(ctx context.Context, tenants []int64, ids []p
 
 const leaseForwards = `-- name: LeaseForwards :exec
 update transactions t set forward_fence = t.forward_fence + 1,
-  due_at = case when c.tenant is null then now() + make_interval(secs => $1::float8 / 1000) else t.due_at end,
-  leased_until = case when c.tenant is not null then now() + make_interval(secs => $1::float8 / 1000) end
+  due_at = case when c.tenant is null then now() + make_interval(secs => $1::float8 / 1000)
+    else t.due_at end,
+  leased_until = case when c.tenant is not null then now()
+    + make_interval(secs => $1::float8 / 1000) end
 from (select unnest($2::bigint[]) as tenant, unnest($3::uuid[]) as id) leased
 left join clocks c on c.tenant = leased.tenant
 where t.tenant = leased.tenant and t.id = leased.id
@@ -143,23 +151,28 @@ func (q *Queries) ListOperatorCredentials(ctx context.Context, tenant int64) ([]
 
 const lockDueForwards = `-- name: LockDueForwards :many
 select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, claimed.forward_fence, o.org_id, o.resource_uid, a.base_url, a.sealed,
-  coalesce(case when c.tenant is null then t.due_at else clock_time(c.stands_at, c.ahead, c.last_stamp) end >= t.expires_at, true)::boolean as expired,
-  (extract(epoch from clock_time(c.stands_at, c.ahead, c.last_stamp) - t.created_at) * 1000)::float8 as age_ms,
+  coalesce(case when c.tenant is null then t.due_at
+    else clock_time(c.stands_at, c.ahead, c.last_stamp) end >= t.expires_at, true)::boolean as expired,
+  (extract(epoch
+    from clock_time(c.stands_at, c.ahead, c.last_stamp) - t.created_at) * 1000)::float8 as age_ms,
   coalesce(extract(epoch from t.expires_at - t.created_at) * 1000, 0)::float8 as expire_after_ms,
   (t.latency_ms::bigint * o.latency_percent / 100)::bigint as answer_after_ms
-from (select unnest($1::bigint[]) as tenant, unnest($2::integer[]) as n) due_tenant
+from (select unnest($1::bigint[]) as tenant,
+  unnest($2::integer[]) as n) due_tenant
 join organizations o on o.tenant = due_tenant.tenant and not o.suspended and o.retained_at is null
 left join clocks c on c.tenant = due_tenant.tenant
 cross join lateral (
   select d.tenant, d.id, d.forward_fence
   from transactions d
-  where d.tenant = due_tenant.tenant and d.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and d.status = 'PENDING' and d.passthrough
+  where d.tenant = due_tenant.tenant and d.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp)
+    and d.status = 'PENDING' and d.passthrough
     and (d.leased_until is null or d.leased_until <= now())
   order by d.due_at
   limit due_tenant.n
   for update skip locked) claimed
 join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
-left join operator_credentials a on a.tenant = t.tenant and a.store = t.store and a.operator = t.operator and a.country = t.country
+left join operator_credentials a on a.tenant = t.tenant and a.store = t.store and a.operator = t.operator
+  and a.country = t.country
 `
 
 type LockDueForwardsRow struct {
@@ -175,8 +188,9 @@ type LockDueForwardsRow struct {
 	AnswerAfterMs int64       `db:"answer_after_ms"`
 }
 
-// The share of each sandbox. Whether a payment's time ran out is decided by its own times, not by how late a worker comes to it; under a
-// clock, which may pass the times at which the operator was to be asked, by the clock.
+// The share of each sandbox. Whether a payment's time ran out is decided by its own times, not by how late a
+// worker comes to it; under a clock, which may pass the times at which the operator was to be asked, by the
+// clock.
 func (q *Queries) LockDueForwards(ctx context.Context, tenants []int64, limits []int32) ([]LockDueForwardsRow, error) {
 	rows, err := q.db.Query(ctx, lockDueForwards, tenants, limits)
 	if err != nil {
@@ -268,7 +282,8 @@ func (q *Queries) PurgeOperatorCredentials(ctx context.Context, tenant int64) (i
 
 const setOperatorCredentials = `-- name: SetOperatorCredentials :exec
 insert into operator_credentials (tenant, store, operator, country, base_url, sealed)
-values ($1, $2, $3, $4, $5, $6)
+values ($1, $2, $3, $4, $5,
+  $6)
 on conflict (tenant, store, operator, country) do update
   set base_url = excluded.base_url, sealed = excluded.sealed
 `
@@ -296,29 +311,35 @@ func (q *Queries) SetOperatorCredentials(ctx context.Context, arg SetOperatorCre
 
 const settleForward = `-- name: SettleForward :execrows
 with forwarded as (
-  select t.tenant, t.id, t.float_currency, case when $1::transaction_status = 'SUCCESS' then t.net_amount else 0 end as earned,
-    clock_time(c.stands_at, c.ahead, c.last_stamp) as present
+  select t.tenant, t.id, t.float_currency, case when $1::transaction_status = 'SUCCESS'
+    then t.net_amount else 0 end as earned, clock_time(c.stands_at, c.ahead, c.last_stamp) as present
   from transactions t left join clocks c on c.tenant = t.tenant
-  where t.tenant = $4 and t.id = $5 and t.forward_fence = $6::bigint and t.status = 'PENDING'
+  where t.tenant = $4 and t.id = $5 and t.forward_fence = $6::bigint
+    and t.status = 'PENDING'
   for update of t
 ), merchant as (
   update floats f set balance = f.balance + forwarded.earned, movements = f.movements + 1, changed_at = now()
-  from forwarded where $1::transaction_status = 'SUCCESS' and f.tenant = $4 and f.currency = forwarded.float_currency
+  from forwarded
+  where $1::transaction_status = 'SUCCESS' and f.tenant = $4
+    and f.currency = forwarded.float_currency
   returning f.tenant, f.balance, f.movements
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
   select forwarded.tenant, forwarded.id, case when o.deliver then 'queued' else 'recorded' end::event_state,
     case when o.deliver then forwarded.present end, forwarded.present
-  from forwarded join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver from organizations) o
+  from forwarded
+  join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver
+    from organizations) o
     on o.tenant = $4
 ), callback as (
   update native_requests n set state = 'queued', due_at = forwarded.present
   from forwarded where n.tenant = $4 and n.id = forwarded.id and n.callback_url is not null
 )
-update transactions t set status = $1::transaction_status, completed_at = forwarded.present, due_at = null,
-  forward_fence = t.forward_fence + 1, leased_until = null, merchant_delta = forwarded.earned, merchant_balance_after = merchant.balance,
-  merchant_number = coalesce(merchant.movements, 0), sim_number = 0,
-  native_id = coalesce($2, t.native_id), native_raw = $3
+update transactions t
+set status = $1::transaction_status, completed_at = forwarded.present, due_at = null,
+  forward_fence = t.forward_fence + 1, leased_until = null, merchant_delta = forwarded.earned,
+  merchant_balance_after = merchant.balance, merchant_number = coalesce(merchant.movements, 0),
+  sim_number = 0, native_id = coalesce($2, t.native_id), native_raw = $3
 from forwarded left join merchant on merchant.tenant = forwarded.tenant
 where t.tenant = $4 and t.id = forwarded.id
 `
@@ -332,8 +353,8 @@ type SettleForwardParams struct {
 	Fence     int64           `db:"fence"`
 }
 
-// Gives a payment its outcome, with the money that it moves and the event that it owes. The payer is nobody of the
-// sandbox's, so no SIM pays. No row changes if the lease was lost.
+// Gives a payment its outcome, with the money that it moves and the event that it owes. The payer is nobody
+// of the sandbox's, so no SIM pays. No row changes if the lease was lost.
 func (q *Queries) SettleForward(ctx context.Context, arg SettleForwardParams) (int64, error) {
 	result, err := q.db.Exec(ctx, settleForward,
 		arg.Status,
@@ -374,8 +395,8 @@ type TenantsToForwardRow struct {
 	SweepFailed bool  `db:"sweep_failed"`
 }
 
-// Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to outside of any
-// database transaction. Sandbox time and leases are as in delivery.sql.
+// Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to
+// outside of any database transaction. Sandbox time and leases are as in delivery.sql.
 // The sandboxes that have something to forward or to ask after, as in TenantsToDeliver.
 func (q *Queries) TenantsToForward(ctx context.Context) ([]TenantsToForwardRow, error) {
 	rows, err := q.db.Query(ctx, tenantsToForward)

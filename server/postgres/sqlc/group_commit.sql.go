@@ -17,41 +17,49 @@ const bookCollections = `-- name: BookCollections :many
 
 with recursive asked as materialized (
   select generate_subscripts($1::uuid[], 1) as n, unnest($1::uuid[]) as id,
-    unnest($2::bigint[]) as config_version, unnest($3::text[]) as reference,
-    unnest($4::bytea[]) as request_hash, unnest($5::text[]) as order_ref,
-    unnest($6::text[]) as order_url, unnest($7::boolean[]) as is_url_protected,
+    unnest($2::bigint[]) as config_version,
+    unnest($3::text[]) as reference, unnest($4::bytea[]) as request_hash,
+    unnest($5::text[]) as order_ref, unnest($6::text[]) as order_url,
+    unnest($7::boolean[]) as is_url_protected,
     unnest($8::text[]) as store, unnest($9::boolean[]) as described,
     unnest($10::text[]) as description, unnest($11::text[]) as scenario,
     unnest($12::text[]) as env_id, unnest($13::text[]) as operator,
     unnest($14::text[]) as country, unnest($15::text[]) as currency,
     unnest($16::text[]) as msisdn, unnest($17::bigint[]) as amount,
-    unnest($18::bigint[]) as commission, unnest($19::bigint[]) as net_amount,
-    unnest($20::integer[]) as absorption_pct, unnest($21::integer[]) as latency_ms,
-    unnest($22::float8[]) as after_ms
+    unnest($18::bigint[]) as commission,
+    unnest($19::bigint[]) as net_amount,
+    unnest($20::integer[]) as absorption_pct,
+    unnest($21::integer[]) as latency_ms, unnest($22::float8[]) as after_ms
 ), present as materialized (
-  select o.version, (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
+  select o.version, (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
+    o.monthly_quota as quota
   from organizations o where o.tenant = $23
 ), fresh as materialized (
   select distinct on (asked.reference) asked.n, asked.id, asked.config_version, asked.reference, asked.request_hash, asked.order_ref, asked.order_url, asked.is_url_protected, asked.store, asked.described, asked.description, asked.scenario, asked.env_id, asked.operator, asked.country, asked.currency, asked.msisdn, asked.amount, asked.commission, asked.net_amount, asked.absorption_pct, asked.latency_ms, asked.after_ms, present.deliver
   from asked join present on present.version = asked.config_version
-  where not exists (select from transactions_by_reference x where x.reference_key = $23::bigint::text || ' ' || asked.reference)
+  where not exists (select from transactions_by_reference x
+    where x.reference_key = $23::bigint::text || ' ' || asked.reference)
   order by asked.reference, asked.n
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select $23, date_trunc('month', now() at time zone 'utc')::date, (select count(*) from fresh)
   from present where (select count(*) from fresh) between 1 and present.quota
-  on conflict (tenant, month) do update set used = q.used + excluded.used where q.used + excluded.used <= (select quota from present)
+  on conflict (tenant, month) do update set used = q.used + excluded.used
+  where q.used + excluded.used <= (select quota from present)
   returning 1
 ), accepted as materialized (
   select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.scenario, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.commission, fresh.net_amount, fresh.absorption_pct, fresh.latency_ms, fresh.after_ms, fresh.deliver from fresh, present where present.quota is null or exists (select from counted)
 ), payers as materialized (
   select s.sim_id, s.msisdn, s.balance, s.movements from (
-    select s.sim_id, paying.msisdn from (select distinct accepted.msisdn from accepted) paying cross join lateral (
-      select s.sim_id from sims_by_number s where s.number_key = $23::bigint::text || paying.msisdn limit 1) s
+    select s.sim_id, paying.msisdn from (select distinct accepted.msisdn from accepted) paying cross
+    join lateral (
+      select s.sim_id from sims_by_number s
+      where s.number_key = $23::bigint::text || paying.msisdn limit 1) s
     order by s.sim_id offset 0
   ) found cross join lateral (
     select s.sim_id, s.msisdn, s.balance, s.movements from sims_by_number s
-    where s.number_key = $23::bigint::text || found.msisdn and s.currency = $24 and not s.blocked
+    where s.number_key = $23::bigint::text || found.msisdn
+      and s.currency = $24 and not s.blocked
     limit 1 for update) s
 ), owed as materialized (
   select payers.sim_id, accepted.n, accepted.net_amount + accepted.commission as total,
@@ -75,19 +83,21 @@ with recursive asked as materialized (
 ), merchant as (
   update floats f set balance = f.balance + (select sum(accepted.net_amount) from accepted)::bigint,
     movements = f.movements + (select count(*) from accepted), changed_at = now()
-  where f.tenant = $23 and f.currency = $24 and exists (select from accepted)
+  where f.tenant = $23 and f.currency = $24
+    and exists (select from accepted)
     and (select count(*) from debited) >= 0
   returning f.balance - (select sum(accepted.net_amount) from accepted)::bigint as before,
     f.movements - (select count(*) from accepted) as moved_before
 ), booked as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
-    description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
-    merchant_number, sim_number)
-  select $23, g.id, 'collection', 'SUCCESS', g.reference, g.request_hash, g.order_ref, nullif(g.order_url, ''),
-    g.is_url_protected, g.store, case when g.described then g.description end, g.scenario, g.env_id, g.operator, g.country,
-    g.currency, g.msisdn, g.amount, g.commission, g.net_amount, g.absorption_pct, g.latency_ms, $24,
-    debits.sim_id, now(), g.net_amount, case when debits.sim_id is null then 0 else -(g.net_amount + g.commission) end,
+  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
+    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
+    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, merchant_delta,
+    sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number)
+  select $23, g.id, 'collection', 'SUCCESS', g.reference, g.request_hash, g.order_ref,
+    nullif(g.order_url, ''), g.is_url_protected, g.store, case when g.described then g.description end,
+    g.scenario, g.env_id, g.operator, g.country, g.currency, g.msisdn, g.amount, g.commission, g.net_amount,
+    g.absorption_pct, g.latency_ms, $24, debits.sim_id, now(), g.net_amount,
+    case when debits.sim_id is null then 0 else -(g.net_amount + g.commission) end,
     merchant.before + (sum(g.net_amount) over (order by g.n))::bigint, debits.balance,
     merchant.moved_before + row_number() over (order by g.n), coalesce(debits.movements, 0)
   from accepted g cross join merchant left join debits on debits.n = g.n and debits.paid
@@ -136,15 +146,16 @@ type BookCollectionsRow struct {
 	SimBalanceAfter      *int64      `db:"sim_balance_after"`
 }
 
-// The group commit: each statement does for several requests of one float what the statement for one of them (BookCollection,
-// BookDisbursement) would do for each, in order. A request is one position in all arrays, and its number n is that position. A
-// request that a statement does not return is not recorded: its reference is taken, maybe by an earlier request of the batch, or it
-// was decided on another configuration. If the requests exceed the quota together, none is recorded. The callers try these one by one.
+// The group commit: each statement does for several requests of one float what the statement for one of them
+// (BookCollection, BookDisbursement) would do for each, in order. A request is one position in all arrays,
+// and its number n is that position. A request that a statement does not return is not recorded: its
+// reference is taken, maybe by an earlier request of the batch, or it was decided on another configuration.
+// If the requests exceed the quota together, none is recorded. The callers try these one by one.
 //
 // Rows are locked in the order of all statements: quota, SIMs by their ids, float.
 //
-// SIMs are looked up one by one in lateral joins with a limit, or by an array of keys: in a plain join, without statistics, Postgres may
-// read all SIMs of the sandbox.
+// SIMs are looked up one by one in lateral joins with a limit, or by an array of keys: in a plain join,
+// without statistics, Postgres may read all SIMs of the sandbox.
 func (q *Queries) BookCollections(ctx context.Context, arg BookCollectionsParams) ([]BookCollectionsRow, error) {
 	rows, err := q.db.Query(ctx, bookCollections,
 		arg.Ids,
@@ -199,73 +210,89 @@ func (q *Queries) BookCollections(ctx context.Context, arg BookCollectionsParams
 const bookDisbursements = `-- name: BookDisbursements :many
 with recursive asked as materialized (
   select generate_subscripts($1::uuid[], 1) as n, unnest($1::uuid[]) as id,
-    unnest($2::bigint[]) as config_version, unnest($3::text[]) as reference,
-    unnest($4::bytea[]) as request_hash, unnest($5::text[]) as order_ref,
-    unnest($6::text[]) as order_url, unnest($7::boolean[]) as is_url_protected,
+    unnest($2::bigint[]) as config_version,
+    unnest($3::text[]) as reference, unnest($4::bytea[]) as request_hash,
+    unnest($5::text[]) as order_ref, unnest($6::text[]) as order_url,
+    unnest($7::boolean[]) as is_url_protected,
     unnest($8::text[]) as store, unnest($9::boolean[]) as described,
     unnest($10::text[]) as description, unnest($11::text[]) as env_id,
     unnest($12::text[]) as operator, unnest($13::text[]) as country,
     unnest($14::text[]) as currency, unnest($15::text[]) as msisdn,
-    unnest($16::bigint[]) as amount, unnest($17::integer[]) as absorption_pct,
+    unnest($16::bigint[]) as amount,
+    unnest($17::integer[]) as absorption_pct,
     unnest($18::text[]) as unknown_status
 ), present as materialized (
-  select o.version, (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
+  select o.version, (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver,
+    o.monthly_quota as quota
   from organizations o where o.tenant = $19
 ), fresh as materialized (
   select distinct on (asked.reference) asked.n, asked.id, asked.config_version, asked.reference, asked.request_hash, asked.order_ref, asked.order_url, asked.is_url_protected, asked.store, asked.described, asked.description, asked.env_id, asked.operator, asked.country, asked.currency, asked.msisdn, asked.amount, asked.absorption_pct, asked.unknown_status, present.deliver
   from asked join present on present.version = asked.config_version
-  where not exists (select from transactions_by_reference x where x.reference_key = $19::bigint::text || ' ' || asked.reference)
+  where not exists (select from transactions_by_reference x
+    where x.reference_key = $19::bigint::text || ' ' || asked.reference)
   order by asked.reference, asked.n
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select $19, date_trunc('month', now() at time zone 'utc')::date, (select count(*) from fresh)
   from present where (select count(*) from fresh) between 1 and present.quota
-  on conflict (tenant, month) do update set used = q.used + excluded.used where q.used + excluded.used <= (select quota from present)
+  on conflict (tenant, month) do update set used = q.used + excluded.used
+  where q.used + excluded.used <= (select quota from present)
   returning 1
 ), accepted as materialized (
   select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.absorption_pct, fresh.unknown_status, fresh.deliver from fresh, present where present.quota is null or exists (select from counted)
 ), recipients as materialized (
   select s.sim_id, s.msisdn, s.blocked, s.balance, s.movements from (
-    select s.sim_id, paid.msisdn from (select distinct accepted.msisdn from accepted) paid cross join lateral (
-      select s.sim_id from sims_by_number s where s.number_key = $19::bigint::text || paid.msisdn limit 1) s
+    select s.sim_id, paid.msisdn from (select distinct accepted.msisdn from accepted) paid cross
+    join lateral (
+      select s.sim_id from sims_by_number s where s.number_key = $19::bigint::text || paid.msisdn
+      limit 1) s
     order by s.sim_id offset 0
   ) found cross join lateral (
     select s.sim_id, s.msisdn, s.blocked, s.balance, s.movements from sims_by_number s
-    where s.number_key = $19::bigint::text || found.msisdn and s.currency = $20
+    where s.number_key = $19::bigint::text || found.msisdn
+      and s.currency = $20
     limit 1 for update) s
 ), judged as materialized (
   -- The recipient decides first. Where nothing speaks against it the status is null: the float decides.
-  select accepted.n, accepted.id, accepted.config_version, accepted.reference, accepted.request_hash, accepted.order_ref, accepted.order_url, accepted.is_url_protected, accepted.store, accepted.described, accepted.description, accepted.env_id, accepted.operator, accepted.country, accepted.currency, accepted.msisdn, accepted.amount, accepted.absorption_pct, accepted.unknown_status, accepted.deliver, recipients.sim_id, recipients.balance as sim_before, recipients.movements as sim_moved_before,
-    row_number() over (order by accepted.n) as rank,
-    nullif(case when recipients.sim_id is null then accepted.unknown_status when recipients.blocked then $21::text else 'SUCCESS' end,
-      'SUCCESS') as status
+  select accepted.n, accepted.id, accepted.config_version, accepted.reference, accepted.request_hash, accepted.order_ref, accepted.order_url, accepted.is_url_protected, accepted.store, accepted.described, accepted.description, accepted.env_id, accepted.operator, accepted.country, accepted.currency, accepted.msisdn, accepted.amount, accepted.absorption_pct, accepted.unknown_status, accepted.deliver, recipients.sim_id, recipients.balance as sim_before,
+    recipients.movements as sim_moved_before, row_number() over (order by accepted.n) as rank,
+    nullif(case when recipients.sim_id is null then accepted.unknown_status when recipients.blocked
+      then $21::text else 'SUCCESS' end, 'SUCCESS') as status
   from accepted left join recipients on recipients.msisdn = accepted.msisdn
 ), queue as materialized (
-  select array_agg(case when judged.status is null then judged.amount end order by judged.rank) as amounts from judged
+  select array_agg(case when judged.status is null then judged.amount end order by judged.rank) as amounts
+  from judged
 ), float as materialized (
   select f.balance, f.movements from floats f
-  where f.tenant = $19 and f.currency = $20 and exists (select from accepted)
+  where f.tenant = $19 and f.currency = $20
+    and exists (select from accepted)
     and (select count(*) from recipients) >= 0
   for update of f
 ), payments as (
   -- The float pays what it can, in the order of the requests.
   select 0::bigint as rank, float.balance, float.movements, false as paid from float
   union all
-  select p.rank + 1, case when p.balance >= q.amounts[p.rank + 1] then p.balance - q.amounts[p.rank + 1] else p.balance end,
-    p.movements + coalesce(p.balance >= q.amounts[p.rank + 1], false)::integer, coalesce(p.balance >= q.amounts[p.rank + 1], false)
+  select p.rank + 1, case when p.balance >= q.amounts[p.rank + 1] then p.balance - q.amounts[p.rank + 1]
+    else p.balance end, p.movements + coalesce(p.balance >= q.amounts[p.rank + 1], false)::integer,
+    coalesce(p.balance >= q.amounts[p.rank + 1], false)
   from payments p, queue q where p.rank < cardinality(q.amounts)
 ), decided as materialized (
-  select j.n, j.id, j.config_version, j.reference, j.request_hash, j.order_ref, j.order_url, j.is_url_protected, j.store, j.described, j.description, j.env_id, j.operator, j.country, j.currency, j.msisdn, j.amount, j.absorption_pct, j.unknown_status, j.deliver, j.sim_id, j.sim_before, j.sim_moved_before, j.rank, j.status, payments.balance, payments.movements, payments.paid, (j.n - 1) * 4 + case when payments.paid then 1 when j.status is null then 2
+  select j.n, j.id, j.config_version, j.reference, j.request_hash, j.order_ref, j.order_url, j.is_url_protected, j.store, j.described, j.description, j.env_id, j.operator, j.country, j.currency, j.msisdn, j.amount, j.absorption_pct, j.unknown_status, j.deliver, j.sim_id, j.sim_before, j.sim_moved_before, j.rank, j.status, payments.balance, payments.movements, payments.paid,
+    (j.n - 1) * 4 + case when payments.paid then 1 when j.status is null then 2
       when j.sim_id is null then 3 else 4 end as outcome,
     case when payments.paid and j.sim_id is not null then j.sim_before
-      + (sum(j.amount) filter (where payments.paid) over (partition by j.sim_id order by j.n))::bigint end as sim_after,
+      + (sum(j.amount) filter (where payments.paid) over (partition by j.sim_id
+        order by j.n))::bigint end as sim_after,
     case when payments.paid and j.sim_id is not null then j.sim_moved_before
-      + count(*) filter (where payments.paid) over (partition by j.sim_id order by j.n) else 0 end as sim_number
+      + count(*) filter (where payments.paid) over (partition by j.sim_id order by j.n)
+        else 0 end as sim_number
   from judged j join payments on payments.rank = j.rank
 ), merchant as (
-  update floats f set balance = (select min(payments.balance) from payments), movements = (select max(payments.movements) from payments),
-    changed_at = now()
-  where f.tenant = $19 and f.currency = $20 and exists (select from decided where decided.paid)
+  update floats f
+  set balance = (select min(payments.balance) from payments),
+    movements = (select max(payments.movements) from payments), changed_at = now()
+  where f.tenant = $19 and f.currency = $20
+    and exists (select from decided where decided.paid)
 ), grown as materialized (
   select decided.msisdn, max(decided.sim_after) as balance, max(decided.sim_number) as movements
   from decided where decided.sim_after is not null group by decided.msisdn
@@ -274,26 +301,29 @@ with recursive asked as materialized (
     movements = (select grown.movements from grown where grown.msisdn = s.msisdn), changed_at = now()
   where s.number_key = any (array(select $19::bigint::text || grown.msisdn from grown))
 ), booked as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
-    description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
-    merchant_number, sim_number)
+  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
+    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
+    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, merchant_delta,
+    sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number)
   select $19, d.id, 'disbursement',
     coalesce(d.status, case when d.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end)::transaction_status,
     d.reference, d.request_hash, d.order_ref, nullif(d.order_url, ''), d.is_url_protected, d.store,
-    case when d.described then d.description end, '', d.env_id, d.operator, d.country, d.currency, d.msisdn, d.amount, 0, d.amount,
-    d.absorption_pct, ($22::integer[])[d.outcome], $20, d.sim_id, now(),
-    case when d.paid then -d.amount else 0 end, case when d.sim_after is not null then d.amount else 0 end, d.balance, d.sim_after,
+    case when d.described then d.description end, '', d.env_id, d.operator, d.country, d.currency, d.msisdn,
+    d.amount, 0, d.amount, d.absorption_pct, ($22::integer[])[d.outcome],
+    $20, d.sim_id, now(), case when d.paid then -d.amount else 0 end,
+    case when d.sim_after is not null then d.amount else 0 end, d.balance, d.sim_after,
     case when d.paid then d.movements else 0 end, d.sim_number
   from decided d
   returning id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
   insert into events (tenant, id, state, due_at)
   select $19, d.id, case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then now() + make_interval(secs => ($23::float8[])[d.outcome] / 1000) end
+    case when d.deliver
+      then now() + make_interval(secs => ($23::float8[])[d.outcome] / 1000) end
   from decided d, (select count(*) from booked) done
 )
-select id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after from booked
+select id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
+from booked
 `
 
 type BookDisbursementsParams struct {

@@ -15,7 +15,8 @@ import (
 const firstFloat = `-- name: FirstFloat :one
 
 select currency from floats
-where tenant = $1 and (currency = $2::text or $2::text = '') order by currency limit 1
+where tenant = $1 and (currency = $2::text or $2::text = '')
+order by currency limit 1
 `
 
 // The double entries that the API tells, in the tenant scope. See ledger_accounts.sql for the balances.
@@ -28,20 +29,27 @@ func (q *Queries) FirstFloat(ctx context.Context, tenant int64, currency string)
 }
 
 const listFloatEntries = `-- name: ListFloatEntries :many
-select m.number::bigint as number, m.at::timestamptz as at, m.kind::text as kind, m.id, m.reference, m.order_ref, m.float_currency as currency,
-  m.merchant_delta, m.sim_delta, m.commission, coalesce(s.msisdn, m.msisdn)::text as msisdn, m.balance_after::bigint as balance_after
+select m.number::bigint as number, m.at::timestamptz as at, m.kind::text as kind, m.id, m.reference,
+  m.order_ref, m.float_currency as currency, m.merchant_delta, m.sim_delta, m.commission,
+  coalesce(s.msisdn, m.msisdn)::text as msisdn, m.balance_after::bigint as balance_after
 from (
-  (select t.merchant_number as number, coalesce(t.completed_at, t.created_at) as at, t.type::text as kind, t.id, t.reference, t.order_ref,
-     t.float_currency, t.merchant_delta, t.sim_delta, t.commission, t.msisdn, t.sim_id, t.merchant_balance_after as balance_after
+  (select t.merchant_number as number, coalesce(t.completed_at, t.created_at) as at, t.type::text as kind,
+    t.id, t.reference, t.order_ref,
+     t.float_currency, t.merchant_delta, t.sim_delta, t.commission, t.msisdn, t.sim_id,
+     t.merchant_balance_after as balance_after
    from transactions t
-   where t.tenant = $1 and t.float_currency = $2 and t.merchant_number > $3::bigint
+   where t.tenant = $1 and t.float_currency = $2
+     and t.merchant_number > $3::bigint
      and t.status = 'SUCCESS'
    order by t.merchant_number limit $4)
   union all
-  (select a.number, a.created_at, case when a.number = 1 and a.balance_after = a.delta then 'opening' else 'adjustment' end, null, '', '', a.currency, a.delta, 0, 0, '', null,
+  (select a.number, a.created_at, case when a.number = 1
+    and a.balance_after = a.delta then 'opening' else 'adjustment' end, null, '', '', a.currency, a.delta, 0,
+    0, '', null,
      a.balance_after
    from adjustments a
-   where a.tenant = $1 and a.currency = $2 and a.number > $3::bigint
+   where a.tenant = $1 and a.currency = $2
+     and a.number > $3::bigint
    order by a.number limit $4)
 ) m
 left join sims s on s.tenant = $1 and s.sim_id = m.sim_id
@@ -103,19 +111,25 @@ func (q *Queries) ListFloatEntries(ctx context.Context, tenant int64, currency s
 }
 
 const listSIMEntries = `-- name: ListSIMEntries :many
-select m.number::bigint as number, m.at::timestamptz as at, m.kind::text as kind, m.id, m.reference, m.order_ref, m.float_currency as currency,
-  m.merchant_delta, m.sim_delta, m.commission, $1::text as msisdn, m.balance_after::bigint as balance_after
+select m.number::bigint as number, m.at::timestamptz as at, m.kind::text as kind, m.id, m.reference,
+  m.order_ref, m.float_currency as currency, m.merchant_delta, m.sim_delta, m.commission,
+  $1::text as msisdn, m.balance_after::bigint as balance_after
 from (
-  (select t.sim_number as number, coalesce(t.completed_at, t.created_at) as at, t.type::text as kind, t.id, t.reference, t.order_ref,
+  (select t.sim_number as number, coalesce(t.completed_at, t.created_at) as at, t.type::text as kind, t.id,
+    t.reference, t.order_ref,
      t.float_currency, t.merchant_delta, t.sim_delta, t.commission, t.sim_balance_after as balance_after
    from transactions t
-   where t.tenant = $2 and t.sim_id = $3::uuid and t.sim_number > $4::bigint and t.sim_delta <> 0
+   where t.tenant = $2 and t.sim_id = $3::uuid
+     and t.sim_number > $4::bigint and t.sim_delta <> 0
    order by t.sim_number limit $5)
   union all
-  (select a.number, a.created_at, case when a.number = 1 and a.balance_after = a.delta then 'opening' else 'adjustment' end, null, '', '', $6::text, 0, a.delta,
+  (select a.number, a.created_at, case when a.number = 1
+    and a.balance_after = a.delta then 'opening' else 'adjustment' end, null, '', '',
+    $6::text, 0, a.delta,
      0, a.balance_after
    from adjustments a
-   where a.tenant = $2 and a.sim_id = $3::uuid and a.number > $4::bigint
+   where a.tenant = $2 and a.sim_id = $3::uuid
+     and a.number > $4::bigint
    order by a.number limit $5)
 ) m
 order by m.number limit $5

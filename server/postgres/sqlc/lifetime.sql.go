@@ -25,7 +25,8 @@ on conflict (tenant) do update set upto = excluded.upto, total = excluded.total
   where c.upto < excluded.upto and c.upto = (select base.upto from base)
 `
 
-// Counts what came between the transaction that is counted up to and another one. Of two that do so at once one writes.
+// Counts what came between the transaction that is counted up to and another one. Of two that do so at once
+// one writes.
 func (q *Queries) AdvanceCount(ctx context.Context, upto pgtype.UUID, tenant int64) error {
 	_, err := q.db.Exec(ctx, advanceCount, upto, tenant)
 	return err
@@ -33,9 +34,10 @@ func (q *Queries) AdvanceCount(ctx context.Context, upto pgtype.UUID, tenant int
 
 const copySIMs = `-- name: CopySIMs :exec
 with opened as (
-  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behavior, balance, opening, movements)
-  select $1::bigint, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.opening,
-    s.opening, 1
+  insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behavior,
+    balance, opening, movements)
+  select $1::bigint, s.sim_id, s.generation, s.name, s.msisdn, s.operator, s.country,
+    s.currency, s.blocked, s.behavior, s.opening, s.opening, 1
   from sims s where s.tenant = $2 and s.source = 'resource'
   returning sim_id, balance
 )
@@ -43,8 +45,8 @@ insert into adjustments (tenant, sim_id, delta, balance_after, number)
 select $1::bigint, opened.sim_id, opened.balance, opened.balance, 1 from opened
 `
 
-// Copied, and not moved: payments of the old tenant that are being booked hold locks on these rows, and nobody waits for them. Those that
-// were made through the API stay behind.
+// Copied, and not moved: payments of the old tenant that are being booked hold locks on these rows, and
+// nobody waits for them. Those that were made through the API stay behind.
 func (q *Queries) CopySIMs(ctx context.Context, tenant int64, former int64) error {
 	_, err := q.db.Exec(ctx, copySIMs, tenant, former)
 	return err
@@ -56,9 +58,12 @@ with base as (
 )
 select coalesce((select base.total from base), 0)::bigint as counted,
   (select count(*) from transactions t where t.tenant = $1
-    and t.id > coalesce((select base.upto from base), '00000000-0000-0000-0000-000000000000'))::bigint as since,
-  ((select count(*) from transactions t where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough)
-    + (select count(*) from transactions t where t.tenant = $1 and t.status = 'PENDING' and t.passthrough))::bigint as pending
+    and t.id > coalesce((select base.upto from base),
+      '00000000-0000-0000-0000-000000000000'))::bigint as since,
+  ((select count(*) from transactions t
+    where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough)
+    + (select count(*) from transactions t
+      where t.tenant = $1 and t.status = 'PENDING' and t.passthrough))::bigint as pending
 `
 
 type CountTransactionsRow struct {
@@ -67,8 +72,8 @@ type CountTransactionsRow struct {
 	Pending int64 `db:"pending"`
 }
 
-// Transactions up to the one in transaction_counts are not counted again. The pending ones are counted in the indexes of what
-// is due, which hold no others.
+// Transactions up to the one in transaction_counts are not counted again. The pending ones are counted in the
+// indexes of what is due, which hold no others.
 func (q *Queries) CountTransactions(ctx context.Context, tenant int64) (CountTransactionsRow, error) {
 	row := q.db.QueryRow(ctx, countTransactions, tenant)
 	var i CountTransactionsRow
@@ -77,7 +82,8 @@ func (q *Queries) CountTransactions(ctx context.Context, tenant int64) (CountTra
 }
 
 const endpointHealth = `-- name: EndpointHealth :one
-select failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure from endpoint_health where tenant = $1
+select failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure
+from endpoint_health where tenant = $1
 `
 
 type EndpointHealthRow struct {
@@ -137,7 +143,8 @@ const moveOrganization = `-- name: MoveOrganization :exec
 update organizations set tenant = $1, reset = $2 where tenant = $3
 `
 
-// A reset moves what is configuration to a new tenant number, row by row as it stands, and leaves the rest to the old one.
+// A reset moves what is configuration to a new tenant number, row by row as it stands, and leaves the rest to
+// the old one.
 func (q *Queries) MoveOrganization(ctx context.Context, tenant int64, reset string, former int64) error {
 	_, err := q.db.Exec(ctx, moveOrganization, tenant, reset, former)
 	return err
@@ -167,7 +174,8 @@ func (q *Queries) NewTenant(ctx context.Context) (int64, error) {
 
 const noteActivity = `-- name: NoteActivity :exec
 insert into activity (tenant, changed_at)
-select o.tenant, now() from organizations o where o.tenant = any($1::bigint[]) order by o.tenant
+select o.tenant, now() from organizations o where o.tenant = any($1::bigint[])
+order by o.tenant
 on conflict (tenant) do update set changed_at = excluded.changed_at
 `
 
@@ -190,7 +198,8 @@ func (q *Queries) PurgeTransactionCounts(ctx context.Context, tenant int64) (int
 }
 
 const putClock = `-- name: PutClock :exec
-insert into clocks (tenant, stands_at) values ($1, coalesce($2, now())) on conflict do nothing
+insert into clocks (tenant, stands_at) values ($1, coalesce($2, now()))
+on conflict do nothing
 `
 
 // A manual clock, at the beginning of a sandbox and after each reset, or where it is missing.
@@ -205,8 +214,8 @@ select (case when isfinite(c.last_stamp) then c.last_stamp
 from (select) one left join clocks c on c.tenant = $2
 `
 
-// A time before which no id is recorded any more. With a clock ids rise in the order of recording. Without one the id is made before, and is
-// recorded within later_ms.
+// A time before which no id is recorded any more. With a clock ids rise in the order of recording. Without
+// one the id is made before, and is recorded within later_ms.
 func (q *Queries) RecordedUntil(ctx context.Context, laterMs float64, tenant int64) (time.Time, error) {
 	row := q.db.QueryRow(ctx, recordedUntil, laterMs, tenant)
 	var column_1 time.Time
@@ -218,8 +227,8 @@ const resetByAPI = `-- name: ResetByAPI :one
 select coalesce(reset_sandbox(), -1)::bigint
 `
 
-// The reset that a sandbox's own API key asks for: the new tenant number, 0 for too many resets, and -1 where there is nothing that it may
-// reset. See the function.
+// The reset that a sandbox's own API key asks for: the new tenant number, 0 for too many resets, and -1 where
+// there is nothing that it may reset. See the function.
 func (q *Queries) ResetByAPI(ctx context.Context) (int64, error) {
 	row := q.db.QueryRow(ctx, resetByAPI)
 	var column_1 int64
@@ -228,8 +237,9 @@ func (q *Queries) ResetByAPI(ctx context.Context) (int64, error) {
 }
 
 const retainOrganization = `-- name: RetainOrganization :exec
-update organizations set retained_at = now(), suspended = true, signing_secret = null, previous_secret = null, previous_secret_until = null,
-  older_secrets = '{}', older_secrets_until = '{}'
+update organizations
+set retained_at = now(), suspended = true, signing_secret = null, previous_secret = null,
+  previous_secret_until = null, older_secrets = '{}', older_secrets_until = '{}'
 where tenant = $1
 `
 
@@ -299,11 +309,12 @@ func (q *Queries) RetireTenant(ctx context.Context, former int64, tenant int64) 
 const runClock = `-- name: RunClock :execrows
 insert into clocks as c (tenant) select o.tenant from organizations o where o.tenant = $1
 on conflict (tenant) do update set stands_at = null,
-  ahead = make_interval(secs => extract(epoch from clock_time(c.stands_at, c.ahead, c.last_stamp) - now())::float8) where c.target is null
+  ahead = make_interval(secs => extract(epoch
+    from clock_time(c.stands_at, c.ahead, c.last_stamp) - now())::float8) where c.target is null
 `
 
-// Makes a clock a real one, which runs on from the sandbox's time. One that is being advanced is left alone. The difference is in
-// seconds: days would be those of a calendar.
+// Makes a clock a real one, which runs on from the sandbox's time. One that is being advanced is left alone.
+// The difference is in seconds: days would be those of a calendar.
 func (q *Queries) RunClock(ctx context.Context, tenant int64) (int64, error) {
 	result, err := q.db.Exec(ctx, runClock, tenant)
 	if err != nil {
@@ -314,7 +325,8 @@ func (q *Queries) RunClock(ctx context.Context, tenant int64) (int64, error) {
 
 const shownClock = `-- name: ShownClock :one
 select clock_time(stands_at, ahead, last_stamp)::timestamptz as present,
-  extract(epoch from case when stands_at is null then ahead else stands_at - now() end)::bigint as ahead_seconds, began_at
+  extract(epoch
+    from case when stands_at is null then ahead else stands_at - now() end)::bigint as ahead_seconds, began_at
 from clocks where tenant = $1
 `
 
@@ -333,8 +345,10 @@ func (q *Queries) ShownClock(ctx context.Context, tenant int64) (ShownClockRow, 
 }
 
 const stopClock = `-- name: StopClock :execrows
-insert into clocks as c (tenant, stands_at) select o.tenant, now() from organizations o where o.tenant = $1
-on conflict (tenant) do update set stands_at = clock_time(c.stands_at, c.ahead, c.last_stamp) where c.target is null
+insert into clocks as c (tenant, stands_at) select o.tenant, now() from organizations o
+where o.tenant = $1
+on conflict (tenant) do update set stands_at = clock_time(c.stands_at, c.ahead, c.last_stamp)
+where c.target is null
 `
 
 // Makes a clock a manual one, which stands at the sandbox's time. One that is being advanced is left alone.

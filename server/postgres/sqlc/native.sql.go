@@ -24,7 +24,8 @@ with beyond as (
   delete from native_tokens k using beyond where k.tenant = $1 and k.hash = beyond.hash
 )
 insert into native_tokens (tenant, hash, operator, product, user_id, made_with, callback_host, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7,
+values ($1, $2, $3, $4, $5,
+  $6, $7,
   sandbox_time($1) + make_interval(secs => $8::float8 / 1000))
 `
 
@@ -40,8 +41,8 @@ type AddNativeTokenParams struct {
 	Others       int32   `db:"others"`
 }
 
-// After SortNothing.
-// A token lives in sandbox time, and a day at most in that of the database. A sandbox keeps its newest tokens: what is beyond them ends.
+// After SortNothing. A token lives in sandbox time, and a day at most in that of the database. A sandbox
+// keeps its newest tokens: what is beyond them ends.
 func (q *Queries) AddNativeToken(ctx context.Context, arg AddNativeTokenParams) error {
 	_, err := q.db.Exec(ctx, addNativeToken,
 		arg.Tenant,
@@ -59,7 +60,8 @@ func (q *Queries) AddNativeToken(ctx context.Context, arg AddNativeTokenParams) 
 
 const addNativeUser = `-- name: AddNativeUser :one
 with present as (
-  select count(*) as users from native_users u where u.tenant = $1 and u.operator = $2
+  select count(*) as users from native_users u
+  where u.tenant = $1 and u.operator = $2
 ), added as (
   insert into native_users (tenant, operator, user_id, made_with, callback_host)
   select $1, $2, $3, $4, $5
@@ -69,7 +71,8 @@ with present as (
 )
 select exists (select from added)::boolean as added,
   exists (select from native_users u
-    where u.tenant = $1 and u.operator = $2 and u.user_id = $3)::boolean as taken
+    where u.tenant = $1 and u.operator = $2
+      and u.user_id = $3)::boolean as taken
 `
 
 type AddNativeUserParams struct {
@@ -86,7 +89,8 @@ type AddNativeUserRow struct {
 	Taken bool `db:"taken"`
 }
 
-// After LockNativeUsers and RemoveEndedNativeUsers. Neither added nor taken: the sandbox has as many users as it may have.
+// After LockNativeUsers and RemoveEndedNativeUsers. Neither added nor taken: the sandbox has as many users as
+// it may have.
 func (q *Queries) AddNativeUser(ctx context.Context, arg AddNativeUserParams) (AddNativeUserRow, error) {
 	row := q.db.QueryRow(ctx, addNativeUser,
 		arg.Tenant,
@@ -172,9 +176,12 @@ func (q *Queries) FindNative(ctx context.Context, tenant int64, reference string
 
 const findNativeToken = `-- name: FindNativeToken :one
 select k.operator, k.product, k.user_id, k.made_with, k.callback_host,
-  (extract(epoch from least(k.expires_at - sandbox_time(k.tenant), k.created_at + interval '1 day' - now())) * 1000)::float8 as remains_ms
+  (extract(epoch
+    from least(k.expires_at - sandbox_time(k.tenant),
+      k.created_at + interval '1 day' - now())) * 1000)::float8 as remains_ms
 from native_tokens k
-where k.tenant = $1 and k.hash = $2 and k.expires_at > sandbox_time(k.tenant) and k.created_at > now() - interval '1 day'
+where k.tenant = $1 and k.hash = $2 and k.expires_at > sandbox_time(k.tenant)
+  and k.created_at > now() - interval '1 day'
 `
 
 type FindNativeTokenRow struct {
@@ -201,7 +208,8 @@ func (q *Queries) FindNativeToken(ctx context.Context, tenant int64, hash []byte
 }
 
 const findNativeUser = `-- name: FindNativeUser :one
-select tenant, operator, user_id, made_with, secret_hash, callback_host from native_users where tenant = $1 and operator = $2 and user_id = $3
+select tenant, operator, user_id, made_with, secret_hash, callback_host from native_users
+where tenant = $1 and operator = $2 and user_id = $3
 `
 
 func (q *Queries) FindNativeUser(ctx context.Context, tenant int64, operator string, userID pgtype.UUID) (NativeUser, error) {
@@ -220,14 +228,17 @@ func (q *Queries) FindNativeUser(ctx context.Context, tenant int64, operator str
 
 const finishCallback = `-- name: FinishCallback :execrows
 with finished as (
-  update native_requests n set fence = n.fence + 1, leased_until = null, due_at = null, attempts = n.attempts + 1,
+  update native_requests n
+  set fence = n.fence + 1, leased_until = null, due_at = null, attempts = n.attempts + 1,
     state = case when $7::text = '' then 'delivered' else 'failed' end::event_state,
     delivered_at = case when $7::text = '' then sandbox_time(n.tenant) end,
-    last_status = nullif($5::integer, 0), last_error = nullif($7::text, '')
+    last_status = nullif($5::integer, 0),
+    last_error = nullif($7::text, '')
   where n.tenant = $1 and n.id = $2 and n.fence = $9
   returning n.attempts
 )
-insert into callback_attempts (tenant, id, attempt, started_at, duration_ms, response_status, response_body, error, faults)
+insert into callback_attempts (tenant, id, attempt, started_at, duration_ms, response_status, response_body,
+  error, faults)
 select $1, $2, finished.attempts, $3, $4,
   nullif($5::integer, 0), $6, nullif($7::text, ''),
   case when $8::text <> '' then array[$8::text] end
@@ -246,8 +257,8 @@ type FinishCallbackParams struct {
 	Fence          int64       `db:"fence"`
 }
 
-// Writes down what an attempt came to. A callback is sent once: whatever its receiver answered, nothing more is due. Nothing is written if
-// the lease was lost.
+// Writes down what an attempt came to. A callback is sent once: whatever its receiver answered, nothing more
+// is due. Nothing is written if the lease was lost.
 func (q *Queries) FinishCallback(ctx context.Context, arg FinishCallbackParams) (int64, error) {
 	result, err := q.db.Exec(ctx, finishCallback,
 		arg.Tenant,
@@ -278,8 +289,8 @@ func (q *Queries) FloatBalance(ctx context.Context, tenant int64, currency strin
 }
 
 const getCallback = `-- name: GetCallback :one
-select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, n.sent, n.callback_url, n.state, n.attempts, n.due_at, n.delivered_at, n.last_status, n.last_error, n.body,
-  coalesce(n.leased_until > now(), false)::boolean as being_sent
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, n.sent, n.callback_url, n.state, n.attempts, n.due_at, n.delivered_at, n.last_status,
+  n.last_error, n.body, coalesce(n.leased_until > now(), false)::boolean as being_sent
 from native_requests n
 join transactions t on t.tenant = n.tenant and t.id = n.id
 where n.tenant = $1 and n.id = $2 and n.state is not null
@@ -377,7 +388,8 @@ func (q *Queries) GiveBackCallbacks(ctx context.Context, tenants []int64, ids []
 }
 
 const keepCallbackBody = `-- name: KeepCallbackBody :one
-update native_requests n set body = coalesce(n.body, $1) where n.tenant = $2 and n.id = $3 returning n.body
+update native_requests n set body = coalesce(n.body, $1)
+where n.tenant = $2 and n.id = $3 returning n.body
 `
 
 // As KeepEventBody.
@@ -389,14 +401,16 @@ func (q *Queries) KeepCallbackBody(ctx context.Context, body []byte, tenant int6
 }
 
 const leaseCallbacks = `-- name: LeaseCallbacks :exec
-update native_requests n set fence = n.fence + 1, leased_until = now() + make_interval(secs => $1::float8 / 1000),
+update native_requests n
+set fence = n.fence + 1, leased_until = now() + make_interval(secs => $1::float8 / 1000),
   body = coalesce(n.body, leased.body)
 from (select unnest($2::bigint[]) as tenant, unnest($3::uuid[]) as id,
   unnest($4::bytea[]) as body) leased
 where n.tenant = leased.tenant and n.id = leased.id
 `
 
-// Takes the lease and keeps the body, built now if this is the first attempt. A callback whose lease ends without a result is due again.
+// Takes the lease and keeps the body, built now if this is the first attempt. A callback whose lease ends
+// without a result is due again.
 func (q *Queries) LeaseCallbacks(ctx context.Context, leaseMs float64, tenants []int64, ids []pgtype.UUID, bodies [][]byte) error {
 	_, err := q.db.Exec(ctx, leaseCallbacks,
 		leaseMs,
@@ -449,7 +463,8 @@ func (q *Queries) ListCallbackAttempts(ctx context.Context, tenant int64, iD pgt
 }
 
 const listSent = `-- name: ListSent :many
-select n.id, n.sent from native_requests n where n.tenant = $1 and n.id = any($2::uuid[])
+select n.id, n.sent from native_requests n
+where n.tenant = $1 and n.id = any($2::uuid[])
 `
 
 type ListSentRow struct {
@@ -512,16 +527,19 @@ func (q *Queries) ListSentOfAll(ctx context.Context, tenants []int64, ids []pgty
 }
 
 const lockDueCallbacks = `-- name: LockDueCallbacks :many
-select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault, claimed.times_sent, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults,
-  o.org_id, o.namespace, o.webhook_host, o.callback_hosts, coalesce(e.vague, false)::boolean as vague,
-  coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present,
+select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault,
+  claimed.times_sent, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, o.org_id, o.namespace, o.webhook_host, o.callback_hosts,
+  coalesce(e.vague, false)::boolean as vague, coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
+    now())::timestamptz as present,
   o.seed, (o.faults is not null)::boolean as with_faults
 from (select unnest($1::bigint[]) as tenant, unnest($2::integer[]) as n) given
 join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
 left join clocks c on o.clocked and c.tenant = given.tenant
 cross join lateral (
-  select n.tenant, n.id, n.fence, n.sent, n.attempts, n.callback_url, n.body, n.fault, n.times_sent from native_requests n
-  where n.tenant = given.tenant and n.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())
+  select n.tenant, n.id, n.fence, n.sent, n.attempts, n.callback_url, n.body, n.fault, n.times_sent
+  from native_requests n
+  where n.tenant = given.tenant and n.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
+    now())
     and (n.leased_until is null or n.leased_until <= now())
   order by n.due_at
   limit given.n
@@ -646,10 +664,12 @@ func (q *Queries) LockNativeUsers(ctx context.Context, tenant int64) error {
 const purgeCallbackAttempts = `-- name: PurgeCallbackAttempts :one
 with batch as (
   select a.id, a.attempt from callback_attempts a
-  where a.tenant = $1 and (a.id, a.attempt) > ($2::uuid, $3::integer)
+  where a.tenant = $1 and (a.id, a.attempt) > ($2::uuid,
+    $3::integer)
   order by a.id, a.attempt limit $4
 ), gone as (
-  delete from callback_attempts a using batch where a.tenant = $1 and a.id = batch.id and a.attempt = batch.attempt
+  delete from callback_attempts a using batch
+  where a.tenant = $1 and a.id = batch.id and a.attempt = batch.attempt
 )
 select batch.id, batch.attempt from batch order by batch.id desc, batch.attempt desc limit 1
 `
@@ -673,7 +693,8 @@ func (q *Queries) PurgeCallbackAttempts(ctx context.Context, tenant int64, after
 
 const purgeNativeRequests = `-- name: PurgeNativeRequests :one
 with batch as (
-  select n.id from native_requests n where n.tenant = $1 and n.id > $2 order by n.id limit $3
+  select n.id from native_requests n where n.tenant = $1 and n.id > $2
+  order by n.id limit $3
 ), gone as (
   delete from native_requests n using batch where n.tenant = $1 and n.id = batch.id
 )
@@ -715,9 +736,11 @@ const recordNativeRequest = `-- name: RecordNativeRequest :exec
 
 insert into native_requests (tenant, id, operation, sent, callback_url, state, due_at)
 select t.tenant, t.id, $1, $2, $3,
-  case when $3::text is not null and t.status <> 'PENDING' then 'queued'::event_state end,
+  case when $3::text is not null
+    and t.status <> 'PENDING' then 'queued'::event_state end,
   case when $3::text is not null and t.status <> 'PENDING'
-    then recording_time() + make_interval(secs => t.latency_ms * $4::float8 / 100000) end
+    then recording_time()
+      + make_interval(secs => t.latency_ms * $4::float8 / 100000) end
 from transactions t where t.tenant = $5 and t.id = (select recording_id($6))
 `
 
@@ -731,8 +754,8 @@ type RecordNativeRequestParams struct {
 }
 
 // What the operators' own APIs need beside the transactions: API users, tokens, requests and their callbacks.
-// Follows the statement that records the transaction. The callback of one that has its outcome already is due when its answer would be,
-// had the operator held it. Nothing is recorded where the transaction was not.
+// Follows the statement that records the transaction. The callback of one that has its outcome already is due
+// when its answer would be, had the operator held it. Nothing is recorded where the transaction was not.
 func (q *Queries) RecordNativeRequest(ctx context.Context, arg RecordNativeRequestParams) error {
 	_, err := q.db.Exec(ctx, recordNativeRequest,
 		arg.Operation,
@@ -762,7 +785,8 @@ with present as (
   where n.tenant = $1 and n.id = $2 and n.state is not null
   for update
 ), queued as (
-  update native_requests n set state = 'queued', fence = n.fence + 1, leased_until = null, delivered_at = null,
+  update native_requests n
+  set state = 'queued', fence = n.fence + 1, leased_until = null, delivered_at = null,
     due_at = case when n.attempts = 0 then n.due_at else sandbox_time(n.tenant) end
   from present
   where n.tenant = $1 and n.id = present.id and not present.being_sent
@@ -770,7 +794,8 @@ with present as (
 select present.being_sent from present
 `
 
-// Queues a callback again, unless it is being sent. The fence goes up, as with events. One that was never sent stays due at its time.
+// Queues a callback again, unless it is being sent. The fence goes up, as with events. One that was never
+// sent stays due at its time.
 func (q *Queries) ResendCallback(ctx context.Context, tenant int64, iD pgtype.UUID) (bool, error) {
 	row := q.db.QueryRow(ctx, resendCallback, tenant, iD)
 	var being_sent bool
@@ -800,7 +825,8 @@ const sortNothing = `-- name: SortNothing :exec
 select set_config('enable_sort', 'off', true)
 `
 
-// What comes in an order is read in the order of an index, until the database transaction ends, however few rows the statistics tell of.
+// What comes in an order is read in the order of an index, until the database transaction ends, however few
+// rows the statistics tell of.
 func (q *Queries) SortNothing(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, sortNothing)
 	return err
@@ -808,7 +834,8 @@ func (q *Queries) SortNothing(ctx context.Context) error {
 
 const tenantsToCallBack = `-- name: TenantsToCallBack :many
 with recursive due_tenants as (
-  (select n.tenant, n.due_at from native_requests n where n.due_at is not null order by n.tenant, n.due_at limit 1)
+  (select n.tenant, n.due_at from native_requests n where n.due_at is not null order by n.tenant, n.due_at
+    limit 1)
   union all
   select following.tenant, following.due_at from due_tenants cross join lateral (
     select n.tenant, n.due_at from native_requests n
@@ -820,7 +847,8 @@ from due_tenants
 join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
 left join clocks c on o.clocked and c.tenant = due_tenants.tenant
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'callbacks'
-where due_tenants.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now()) and c.target is null
+where due_tenants.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())
+  and c.target is null
   and (p.retry_at is null or p.retry_at <= now())
 `
 
@@ -829,7 +857,8 @@ type TenantsToCallBackRow struct {
 	SweepFailed bool  `db:"sweep_failed"`
 }
 
-// The sandboxes that have callbacks due, as TenantsToDeliver finds those with events. A clock that is being advanced sends its own.
+// The sandboxes that have callbacks due, as TenantsToDeliver finds those with events. A clock that is being
+// advanced sends its own.
 func (q *Queries) TenantsToCallBack(ctx context.Context) ([]TenantsToCallBackRow, error) {
 	rows, err := q.db.Query(ctx, tenantsToCallBack)
 	if err != nil {

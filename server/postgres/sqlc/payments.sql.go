@@ -15,47 +15,58 @@ import (
 
 const bookCollection = `-- name: BookCollection :one
 with present as (
-  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
+  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
+    o.monthly_quota as quota
   from organizations o
   where o.tenant = $1 and o.version = $2
-    and not exists (select from transactions_by_reference x where x.reference_key = $1::bigint::text || ' ' || $3::text)
+    and not exists (select from transactions_by_reference x
+      where x.reference_key = $1::bigint::text || ' ' || $3::text)
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present where present.quota is not null
+  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present
+  where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
-  update sims_by_number s set balance = s.balance - ($4::bigint + $5::bigint), movements = s.movements + 1,
-    changed_at = now()
+  update sims_by_number s
+  set balance = s.balance - ($4::bigint + $5::bigint),
+    movements = s.movements + 1, changed_at = now()
   from accepted
-  where s.number_key = $1::bigint::text || $6::text and s.currency = $7 and not s.blocked
+  where s.number_key = $1::bigint::text || $6::text
+    and s.currency = $7 and not s.blocked
     and s.balance >= $4::bigint + $5::bigint
   returning s.sim_id, s.balance, s.movements
 ), merchant as (
-  update floats f set balance = f.balance + $4, movements = f.movements + 1, changed_at = now()
+  update floats f
+  set balance = f.balance + $4, movements = f.movements + 1, changed_at = now()
   from accepted
-  where f.tenant = $1 and f.currency = $7 and (select count(*) from payer) >= 0
+  where f.tenant = $1 and f.currency = $7
+    and (select count(*) from payer) >= 0
   returning f.balance, f.movements
 ), booked as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
-    description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after,
-    merchant_number, sim_number, created_at)
-  select $1, recording_id($8), 'collection', 'SUCCESS', $3, $9,
-    $10, $11, $12, $13, $14,
-    $15, $16, $17, $18, $19, $6,
-    $20, $5, $4, $21, $22,
-    $7, payer.sim_id, recording_time(), $4,
-    case when payer.sim_id is null then 0 else -($4::bigint + $5::bigint) end,
-    merchant.balance, payer.balance, merchant.movements, coalesce(payer.movements, 0), recording_time()
+  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
+    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
+    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, merchant_delta,
+    sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at)
+  select $1, recording_id($8), 'collection', 'SUCCESS', $3,
+    $9, $10, $11, $12,
+    $13, $14, $15, $16, $17,
+    $18, $19, $6, $20, $5,
+    $4, $21, $22, $7,
+    payer.sim_id, recording_time(), $4,
+    case when payer.sim_id is null then 0
+      else -($4::bigint + $5::bigint) end, merchant.balance,
+      payer.balance, merchant.movements, coalesce(payer.movements, 0), recording_time()
   from merchant left join payer on true
   returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
-  select $1, recording_id($8), case when accepted.deliver then 'queued' else 'recorded' end::event_state,
-    case when accepted.deliver then recording_time() + make_interval(secs => $23::float8 / 1000) end, recording_time()
+  select $1, recording_id($8),
+    case when accepted.deliver then 'queued' else 'recorded' end::event_state,
+    case when accepted.deliver then recording_time()
+      + make_interval(secs => $23::float8 / 1000) end, recording_time()
   from accepted, booked
 )
 select id, created_at, completed_at, merchant_balance_after, sim_balance_after from booked
@@ -95,8 +106,8 @@ type BookCollectionRow struct {
 	SimBalanceAfter      *int64      `db:"sim_balance_after"`
 }
 
-// A collection that succeeds at once. The payer's SIM is debited if it is registered, active and can pay; the merchant is
-// credited either way. The float refers to the payer so that the SIM is locked before the float.
+// A collection that succeeds at once. The payer's SIM is debited if it is registered, active and can pay; the
+// merchant is credited either way. The float refers to the payer so that the SIM is locked before the float.
 func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) (BookCollectionRow, error) {
 	row := q.db.QueryRow(ctx, bookCollection,
 		arg.Tenant,
@@ -135,7 +146,8 @@ func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) 
 }
 
 const findReference = `-- name: FindReference :one
-select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults from transactions_by_reference x join transactions t on t.tenant = $1::bigint and t.id = x.id
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults from transactions_by_reference x
+join transactions t on t.tenant = $1::bigint and t.id = x.id
 where x.reference_key = $1::bigint::text || ' ' || $2::text
 `
 
@@ -201,9 +213,10 @@ select tenant, sim_id, name, source, msisdn, operator, country, currency, blocke
 
 // Every statement here runs in the tenant scope and is one round trip.
 //
-// A statement that records a transaction begins with the version check. It accepts a transaction only if the outcome was decided on
-// the current configuration and the reference is free, and counts it against the sandbox's quota, if it has one. Otherwise it returns
-// no row, and the caller finds out why. Rows are locked in one order everywhere: parent, quota, SIM, float.
+// A statement that records a transaction begins with the version check. It accepts a transaction only if the
+// outcome was decided on the current configuration and the reference is free, and counts it against the
+// sandbox's quota, if it has one. Otherwise it returns no row, and the caller finds out why. Rows are locked
+// in one order everywhere: parent, quota, SIM, float.
 func (q *Queries) FindSIM(ctx context.Context, tenant int64, mSISDN string) (Sim, error) {
 	row := q.db.QueryRow(ctx, findSIM, tenant, mSISDN)
 	var i Sim
@@ -291,7 +304,8 @@ select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used,
   ((present.month + interval '1 month') at time zone 'utc')::timestamptz as renews_at
 from organizations o
 left join clocks c on c.tenant = o.tenant
-cross join lateral (select date_trunc('month', clock_time(c.stands_at, c.ahead, c.last_stamp) at time zone 'utc') as month) present
+cross join lateral (select date_trunc('month', clock_time(c.stands_at, c.ahead,
+  c.last_stamp) at time zone 'utc') as month) present
 left join quota_usage q on q.tenant = o.tenant and q.month = present.month::date
 where o.tenant = $1
 `
@@ -312,57 +326,70 @@ func (q *Queries) QuotaUsed(ctx context.Context, tenant int64) (QuotaUsedRow, er
 
 const recordCollection = `-- name: RecordCollection :one
 with present as (
-  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver, o.monthly_quota as quota
+  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
+    o.monthly_quota as quota
   from organizations o
   where o.tenant = $1 and o.version = $2
-    and not exists (select from transactions_by_reference x where x.reference_key = $1::bigint::text || ' ' || $3::text)
+    and not exists (select from transactions_by_reference x
+      where x.reference_key = $1::bigint::text || ' ' || $3::text)
     and not ($4::boolean and exists (
-      select from sims_by_number s where s.number_key = $1::bigint::text || $5::text
+      select from sims_by_number s
+      where s.number_key = $1::bigint::text || $5::text
         and (s.operator <> $6 or s.country <> $7)))
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present where present.quota is not null
+  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present
+  where present.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
   returning 1
 ), accepted as (
   select present.deliver from present where present.quota is null or exists (select from counted)
 ), payer as (
-  select accepted.deliver, s.sim_id, s.sim_id is null and $8::text is null as of_operator,
+  select accepted.deliver, s.sim_id, s.sim_id is null
+    and $8::text is null as of_operator,
     case when s.sim_id is null then 1 when s.blocked then 2
-      when s.balance < $9::bigint + $10::bigint then 3 else 4 end as payer_state
+      when s.balance < $9::bigint + $10::bigint then 3
+        else 4 end as payer_state
   from accepted left join sims_by_number s
-    on $11 = '' and s.number_key = $1::bigint::text || $5::text and s.currency = $12
+    on $11 = '' and s.number_key = $1::bigint::text || $5::text
+      and s.currency = $12
 ), decided as (
   select payer.deliver, payer.sim_id, payer.of_operator, payer.payer_state, ($13::text[])[payer.payer_state]::transaction_status as status,
-    ($14::integer[])[payer.payer_state] as latency_ms, ($15::float8[])[payer.payer_state] as after_ms
+    ($14::integer[])[payer.payer_state] as latency_ms,
+    ($15::float8[])[payer.payer_state] as after_ms
   from payer
 ), recorded as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url, is_url_protected, store,
-    description, scenario, env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct,
-    latency_ms, float_currency, sim_id, completed_at, passthrough, forward_fence, forward_failures, test_behavior, due_at, expires_at,
-    created_at)
-  select $1, recording_id($16), 'collection', d.status, $3, $17,
-    $18, $19, $20, $21, $22, $11,
-    $23, $6, $7, $24, $5, $25,
-    $10, $9, $26, d.latency_ms, $12, d.sim_id,
-    case when d.status <> 'PENDING' then recording_time() end,
-    d.status = 'PENDING' and d.of_operator, case when d.status = 'PENDING' and d.of_operator then 0 end,
-    case when d.status = 'PENDING' and d.of_operator then 0 end,
+  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
+    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
+    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, passthrough,
+    forward_fence, forward_failures, test_behavior, due_at, expires_at, created_at)
+  select $1, recording_id($16), 'collection', d.status, $3,
+    $17, $18, $19, $20,
+    $21, $22, $11, $23, $6,
+    $7, $24, $5, $25, $10,
+    $9, $26, d.latency_ms, $12, d.sim_id,
+    case when d.status <> 'PENDING' then recording_time() end, d.status = 'PENDING' and d.of_operator,
+    case when d.status = 'PENDING' and d.of_operator then 0 end, case when d.status = 'PENDING'
+      and d.of_operator then 0 end,
     case when d.status = 'PENDING' and d.sim_id is null then $8::text end,
     case when d.status <> 'PENDING' then null when d.of_operator then recording_time()
-      else recording_time() + make_interval(secs => least(d.after_ms, $27::float8) / 1000) end,
-    case when d.status = 'PENDING' then recording_time() + make_interval(secs => $27::float8 / 1000) end,
+      else recording_time() + make_interval(secs => least(d.after_ms,
+        $27::float8) / 1000) end,
+    case when d.status = 'PENDING' then recording_time()
+      + make_interval(secs => $27::float8 / 1000) end,
     recording_time()
   from decided d
   returning id, status, latency_ms, created_at, completed_at
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
-  select $1, recording_id($16), case when d.deliver then 'queued' else 'recorded' end::event_state,
+  select $1, recording_id($16),
+    case when d.deliver then 'queued' else 'recorded' end::event_state,
     case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
   from decided d, recorded
   where recorded.status <> 'PENDING'
 )
-select recorded.id, recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state from recorded, decided
+select recorded.id, recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state
+from recorded, decided
 `
 
 type RecordCollectionParams struct {
@@ -403,11 +430,12 @@ type RecordCollectionRow struct {
 	PayerState  int32           `db:"payer_state"`
 }
 
-// A collection that moves no money: one that is pending, or one that failed. Its payer decides the outcome, as the registry knows the
-// number at this moment. The status for each state of the payer was worked out before, in this order: not in the registry,
-// blocked, short of money, able to pay. A scenario asks nobody: its collection has no SIM. A market that was presumed from the
-// number's prefix holds only if the registry does not know better. A pending one from a number that is not in the registry is
-// forwarded to the operator, at once, unless test_behavior says what the holder of the number does: it is a test number.
+// A collection that moves no money: one that is pending, or one that failed. Its payer decides the outcome,
+// as the registry knows the number at this moment. The status for each state of the payer was worked out
+// before, in this order: not in the registry, blocked, short of money, able to pay. A scenario asks nobody:
+// its collection has no SIM. A market that was presumed from the number's prefix holds only if the registry
+// does not know better. A pending one from a number that is not in the registry is forwarded to the operator,
+// at once, unless test_behavior says what the holder of the number does: it is a test number.
 func (q *Queries) RecordCollection(ctx context.Context, arg RecordCollectionParams) (RecordCollectionRow, error) {
 	row := q.db.QueryRow(ctx, recordCollection,
 		arg.Tenant,
@@ -450,7 +478,8 @@ func (q *Queries) RecordCollection(ctx context.Context, arg RecordCollectionPara
 }
 
 const setProviderTxID = `-- name: SetProviderTxID :exec
-update transactions set provider_tx_id = $1 where tenant = $2 and id = (select recording_id($3))
+update transactions set provider_tx_id = $1
+where tenant = $2 and id = (select recording_id($3))
 `
 
 // Of the transaction that the statement before it recorded.

@@ -54,10 +54,11 @@ func (q *Queries) FindTestClient(ctx context.Context, tenant int64, mSISDN strin
 const listPrompts = `-- name: ListPrompts :many
 with waiting as materialized (
   select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from transactions t
-  where t.tenant = $3 and t.status = 'PENDING' and not t.passthrough and t.sim_id = $4::uuid and t.expires_at is not null
+  where t.tenant = $3 and t.status = 'PENDING' and not t.passthrough
+    and t.sim_id = $4::uuid and t.expires_at is not null
 )
-select waiting.id, waiting.amount, waiting.net_amount, waiting.commission, waiting.currency, waiting.store, waiting.reference,
-  waiting.description, waiting.created_at, waiting.expires_at
+select waiting.id, waiting.amount, waiting.net_amount, waiting.commission, waiting.currency, waiting.store,
+  waiting.reference, waiting.description, waiting.created_at, waiting.expires_at
 from waiting
 where $1::uuid is null or waiting.id > $1::uuid
 order by waiting.id limit $2::integer
@@ -117,12 +118,14 @@ const listTestClients = `-- name: ListTestClients :many
 with page as materialized (
   select s.tenant, s.sim_id, s.name, s.source, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.balance, s.movements, s.opening, s.changed_at, s.generation from sims s
   where s.tenant = $1 and s.msisdn > $2
-    and s.operator = coalesce($3, s.operator) and s.country = coalesce($4, s.country)
+    and s.operator = coalesce($3, s.operator)
+      and s.country = coalesce($4, s.country)
     and s.blocked = coalesce($5, s.blocked)
   order by s.msisdn limit $6::integer
 ), waiting as materialized (
   select t.sim_id, count(*) as prompts from transactions t
-  where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough and t.sim_id in (select page.sim_id from page)
+  where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
+    and t.sim_id in (select page.sim_id from page)
   group by t.sim_id
 )
 select sims.tenant, sims.sim_id, sims.name, sims.source, sims.msisdn, sims.operator, sims.country, sims.currency, sims.blocked, sims.behavior, sims.balance, sims.movements, sims.opening, sims.changed_at, sims.generation, coalesce(waiting.prompts, 0)::bigint as prompts
@@ -144,9 +147,9 @@ type ListTestClientsRow struct {
 	Prompts int64 `db:"prompts"`
 }
 
-// The registry's SIMs as a merchant's tester sees them, and their prompts: the pending collections that wait for a payer's
-// answer. Every statement here runs in the tenant scope. Where a pending collection is looked for, the present ones are gone
-// through first: their index is small, whatever the history.
+// The registry's SIMs as a merchant's tester sees them, and their prompts: the pending collections that wait
+// for a payer's answer. Every statement here runs in the tenant scope. Where a pending collection is looked
+// for, the present ones are gone through first: their index is small, whatever the history.
 func (q *Queries) ListTestClients(ctx context.Context, arg ListTestClientsParams) ([]ListTestClientsRow, error) {
 	rows, err := q.db.Query(ctx, listTestClients,
 		arg.Tenant,
@@ -192,10 +195,11 @@ func (q *Queries) ListTestClients(ctx context.Context, arg ListTestClientsParams
 }
 
 const lockPrompt = `-- name: LockPrompt :one
-select t.id, t.tenant, t.due_at, coalesce(t.expires_at <= clock_time(c.stands_at, c.ahead, c.last_stamp), false)::boolean as expired, t.float_currency, t.sim_id, t.net_amount,
-  t.commission, t.status, o.suspended
+select t.id, t.tenant, t.due_at, coalesce(t.expires_at <= clock_time(c.stands_at, c.ahead, c.last_stamp),
+  false)::boolean as expired, t.float_currency, t.sim_id, t.net_amount, t.commission, t.status, o.suspended
 from transactions t join organizations o on o.tenant = t.tenant left join clocks c on c.tenant = t.tenant
-where t.tenant = $1 and t.id = $2 and t.type = 'collection' and t.sim_id = $3::uuid
+where t.tenant = $1 and t.id = $2 and t.type = 'collection'
+  and t.sim_id = $3::uuid
   and not t.passthrough and t.expires_at is not null
 for update of t
 `
@@ -213,8 +217,8 @@ type LockPromptRow struct {
 	Suspended     bool            `db:"suspended"`
 }
 
-// A collection that is, or was, a prompt of the SIM: one that waited for its payer, and for no operator. A worker that settles
-// it at this moment is waited for.
+// A collection that is, or was, a prompt of the SIM: one that waited for its payer, and for no operator. A
+// worker that settles it at this moment is waited for.
 func (q *Queries) LockPrompt(ctx context.Context, tenant int64, iD pgtype.UUID, simID pgtype.UUID) (LockPromptRow, error) {
 	row := q.db.QueryRow(ctx, lockPrompt, tenant, iD, simID)
 	var i LockPromptRow

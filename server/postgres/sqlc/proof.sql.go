@@ -13,7 +13,8 @@ import (
 )
 
 const askForPass = `-- name: AskForPass :one
-insert into ledger_proofs as p (tenant, pass_due_at) select o.tenant, clock_timestamp() from organizations o where o.tenant = $1
+insert into ledger_proofs as p (tenant, pass_due_at) select o.tenant, clock_timestamp() from organizations o
+where o.tenant = $1
 on conflict (tenant) do update set pass_due_at = clock_timestamp()
 returning p.pass_due_at
 `
@@ -27,7 +28,8 @@ func (q *Queries) AskForPass(ctx context.Context, tenant int64) (time.Time, erro
 }
 
 const brokenAccounts = `-- name: BrokenAccounts :many
-select p.account, coalesce(s.name, '')::text as test_client, (p.sim_id is not null)::boolean as of_sim, p.imbalance, p.broken_after::bigint as broken_after, p.broken_before
+select p.account, coalesce(s.name, '')::text as test_client, (p.sim_id is not null)::boolean as of_sim,
+  p.imbalance, p.broken_after::bigint as broken_after, p.broken_before
 from account_proofs p left join sims s on s.tenant = p.tenant and s.sim_id = p.sim_id
 where p.tenant = $1 and p.broken_after is not null
 order by p.sim_id nulls first, p.account
@@ -91,14 +93,17 @@ func (q *Queries) CountImbalances(ctx context.Context) (CountImbalancesRow, erro
 const finishProof = `-- name: FinishProof :one
 with before as (
   select p.tenant, p.broken, p.imbalance, (p.passed_at is null)::boolean as first from ledger_proofs p
-  where p.tenant = $6 and p.fence = $7 and exists (select from organizations o where o.tenant = p.tenant)
+  where p.tenant = $6 and p.fence = $7
+    and exists (select from organizations o where o.tenant = p.tenant)
   for update
 )
 update ledger_proofs p set leased_until = null, verified_at = $1::timestamptz,
   passed_at = coalesce($2::timestamptz, p.passed_at),
-  pass_due_at = case when p.pass_due_at > $2::timestamptz or $2::timestamptz is null then p.pass_due_at
+  pass_due_at = case when p.pass_due_at > $2::timestamptz
+    or $2::timestamptz is null then p.pass_due_at
     else now() + make_interval(secs => $3::float8 / 1000) end,
-  broken = coalesce($4::integer, p.broken), imbalance = coalesce($5::bigint, p.imbalance)
+  broken = coalesce($4::integer, p.broken),
+  imbalance = coalesce($5::bigint, p.imbalance)
 from before where p.tenant = $6 and before.tenant = p.tenant
 returning before.broken, before.imbalance, before.first
 `
@@ -119,8 +124,8 @@ type FinishProofRow struct {
 	First     bool  `db:"first"`
 }
 
-// Ends the lease. A pass that was asked for meanwhile is due. No row: the lease was lost, or the sandbox is not there any more. Tells what it
-// was before.
+// Ends the lease. A pass that was asked for meanwhile is due. No row: the lease was lost, or the sandbox is
+// not there any more. Tells what it was before.
 func (q *Queries) FinishProof(ctx context.Context, arg FinishProofParams) (FinishProofRow, error) {
 	row := q.db.QueryRow(ctx, finishProof,
 		arg.VerifiedAt,
@@ -137,8 +142,9 @@ func (q *Queries) FinishProof(ctx context.Context, arg FinishProofParams) (Finis
 }
 
 const floatMovements = `-- name: FloatMovements :many
-select t.merchant_number as number, t.merchant_delta as delta, coalesce(t.merchant_balance_after, 0)::bigint as balance_after, t.type::text as kind,
-  t.sim_id, t.sim_number, t.sim_delta, t.sim_balance_after
+select t.merchant_number as number, t.merchant_delta as delta,
+  coalesce(t.merchant_balance_after, 0)::bigint as balance_after, t.type::text as kind, t.sim_id,
+  t.sim_number, t.sim_delta, t.sim_balance_after
 from transactions t
 where t.tenant = $1 and t.float_currency = $2 and t.status = 'SUCCESS'
   and t.merchant_number > $3::bigint and t.merchant_number <= $4::bigint
@@ -227,7 +233,8 @@ func (q *Queries) FloatsToVerify(ctx context.Context, tenant int64) ([]FloatsToV
 }
 
 const forgetAccountProofs = `-- name: ForgetAccountProofs :exec
-delete from account_proofs where tenant = $1 and verified_at < $2::timestamptz
+delete from account_proofs
+where tenant = $1 and verified_at < $2::timestamptz
 `
 
 // Of SIMs that were deleted: a pass has just verified all that there are.
@@ -237,17 +244,21 @@ func (q *Queries) ForgetAccountProofs(ctx context.Context, tenant int64, verifie
 }
 
 const keepAccountProofs = `-- name: KeepAccountProofs :exec
-insert into account_proofs (tenant, account, sim_id, verified_up_to, verified_at, balance, opening, adjustments, collections, refunds,
-  disbursements, imbalance, broken_after, broken_before)
-select $1, unnest($2::text[]), unnest($3::uuid[]), unnest($4::bigint[]),
-  $5::timestamptz, unnest($6::bigint[]), unnest($7::bigint[]),
-  unnest($8::bigint[]), unnest($9::bigint[]), unnest($10::bigint[]),
-  unnest($11::bigint[]), unnest($12::bigint[]), nullif(unnest($13::bigint[]), -1),
+insert into account_proofs (tenant, account, sim_id, verified_up_to, verified_at, balance, opening,
+  adjustments, collections, refunds, disbursements, imbalance, broken_after, broken_before)
+select $1, unnest($2::text[]), unnest($3::uuid[]),
+  unnest($4::bigint[]), $5::timestamptz,
+  unnest($6::bigint[]), unnest($7::bigint[]),
+  unnest($8::bigint[]), unnest($9::bigint[]),
+  unnest($10::bigint[]), unnest($11::bigint[]),
+  unnest($12::bigint[]), nullif(unnest($13::bigint[]), -1),
   nullif(unnest($14::bigint[]), -1)
-on conflict (tenant, account) do update set verified_up_to = excluded.verified_up_to, verified_at = excluded.verified_at,
-  balance = excluded.balance, opening = excluded.opening, adjustments = excluded.adjustments, collections = excluded.collections,
-  refunds = excluded.refunds, disbursements = excluded.disbursements, imbalance = excluded.imbalance,
-  broken_after = excluded.broken_after, broken_before = excluded.broken_before
+on conflict (tenant, account) do update
+set verified_up_to = excluded.verified_up_to, verified_at = excluded.verified_at,
+  balance = excluded.balance, opening = excluded.opening, adjustments = excluded.adjustments,
+  collections = excluded.collections, refunds = excluded.refunds, disbursements = excluded.disbursements,
+  imbalance = excluded.imbalance, broken_after = excluded.broken_after,
+  broken_before = excluded.broken_before
 `
 
 type KeepAccountProofsParams struct {
@@ -366,7 +377,8 @@ func (q *Queries) ListAccountProofs(ctx context.Context, tenant int64, accounts 
 }
 
 const passedSince = `-- name: PassedSince :one
-select coalesce(p.passed_at >= $1::timestamptz, false)::boolean from ledger_proofs p where p.tenant = $2
+select coalesce(p.passed_at >= $1::timestamptz, false)::boolean from ledger_proofs p
+where p.tenant = $2
 `
 
 func (q *Queries) PassedSince(ctx context.Context, asked time.Time, tenant int64) (bool, error) {
@@ -457,7 +469,8 @@ const sIMsToVerify = `-- name: SIMsToVerify :many
 select s.sim_id, s.balance, s.movements from sims s
 left join account_proofs p on p.tenant = $1 and p.account = s.sim_id::text
 where s.tenant = $1
-  and ($2::boolean or p.account is null or p.verified_up_to <> s.movements or p.balance <> s.balance)
+  and ($2::boolean or p.account is null or p.verified_up_to <> s.movements
+    or p.balance <> s.balance)
 order by s.sim_id
 `
 
@@ -495,9 +508,11 @@ from organizations o
 left join ledger_proofs p on p.tenant = o.tenant
 left join activity a on a.tenant = o.tenant
 left join sweep_failures f on f.tenant = o.tenant and f.sweep = 'verification'
-where o.retained_at is null and (p.leased_until is null or p.leased_until <= now()) and (f.retry_at is null or f.retry_at <= now())
+where o.retained_at is null and (p.leased_until is null or p.leased_until <= now())
+  and (f.retry_at is null or f.retry_at <= now())
   and (p.tenant is null or p.pass_due_at <= now()
-    or (a.changed_at > p.verified_at and p.verified_at < now() - make_interval(secs => $1::float8 / 1000)))
+    or (a.changed_at > p.verified_at
+      and p.verified_at < now() - make_interval(secs => $1::float8 / 1000)))
 order by random()
 limit $2::integer
 `
@@ -510,8 +525,8 @@ type TenantsToVerifyRow struct {
 // The proof of the ledger: every balance follows from its movements, in the order of their numbers.
 //
 // The verification only reads, and locks nothing but its own rows. What has a number never changes any more.
-// The sandboxes in which something happened since their verification, those whose next pass is due, and those that were never verified. In
-// random order, so that workers share them.
+// The sandboxes in which something happened since their verification, those whose next pass is due, and those
+// that were never verified. In random order, so that workers share them.
 func (q *Queries) TenantsToVerify(ctx context.Context, pauseMs float64, batch int32) ([]TenantsToVerifyRow, error) {
 	rows, err := q.db.Query(ctx, tenantsToVerify, pauseMs, batch)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 const forgetRetired = `-- name: ForgetRetired :execrows
 delete from retired_tenants where tenant in (
   select r.tenant from retired_tenants r
-  where r.purged_at is not null and r.retired_at < now() - make_interval(secs => $1::float8 / 1000)
+  where r.purged_at is not null
+    and r.retired_at < now() - make_interval(secs => $1::float8 / 1000)
   order by r.retired_at limit $2)
 `
 
@@ -41,9 +42,11 @@ func (q *Queries) PurgeActivity(ctx context.Context, tenant int64) (int64, error
 const purgeAdjustments = `-- name: PurgeAdjustments :one
 with batch as (
   select a.adjustment_id from adjustments a
-  where a.tenant = $1 and a.adjustment_id > $2 order by a.adjustment_id limit $3
+  where a.tenant = $1 and a.adjustment_id > $2 order by a.adjustment_id
+  limit $3
 ), gone as (
-  delete from adjustments a using batch where a.tenant = $1 and a.adjustment_id = batch.adjustment_id
+  delete from adjustments a using batch
+  where a.tenant = $1 and a.adjustment_id = batch.adjustment_id
 )
 select batch.adjustment_id from batch order by batch.adjustment_id desc limit 1
 `
@@ -58,7 +61,8 @@ func (q *Queries) PurgeAdjustments(ctx context.Context, tenant int64, after pgty
 const purgeAttempts = `-- name: PurgeAttempts :one
 with batch as (
   select a.event_id, a.attempt from delivery_attempts a
-  where a.tenant = $1 and (a.event_id, a.attempt) > ($2::uuid, $3::integer)
+  where a.tenant = $1 and (a.event_id, a.attempt) > ($2::uuid,
+    $3::integer)
   order by a.event_id, a.attempt limit $4
 ), gone as (
   delete from delivery_attempts a using batch
@@ -87,10 +91,12 @@ func (q *Queries) PurgeAttempts(ctx context.Context, tenant int64, after pgtype.
 const purgeChanges = `-- name: PurgeChanges :one
 with batch as (
   select c.xact, c.seq from changes c
-  where c.tenant = $1 and (c.xact, c.seq) > ($2::bigint, $3::bigint)
+  where c.tenant = $1 and (c.xact, c.seq) > ($2::bigint,
+    $3::bigint)
   order by c.xact, c.seq limit $4
 ), gone as (
-  delete from changes c using batch where c.tenant = $1 and c.xact = batch.xact and c.seq = batch.seq
+  delete from changes c using batch
+  where c.tenant = $1 and c.xact = batch.xact and c.seq = batch.seq
 )
 select batch.xact, batch.seq from batch order by batch.xact desc, batch.seq desc limit 1
 `
@@ -167,7 +173,8 @@ func (q *Queries) PurgeEventFaults(ctx context.Context, tenant int64, after pgty
 
 const purgeEvents = `-- name: PurgeEvents :one
 with batch as (
-  select e.id from events e where e.tenant = $1 and e.id > $2 order by e.id limit $3
+  select e.id from events e where e.tenant = $1 and e.id > $2 order by e.id
+  limit $3
 ), gone as (
   delete from events e using batch where e.tenant = $1 and e.id = batch.id
 )
@@ -184,10 +191,12 @@ func (q *Queries) PurgeEvents(ctx context.Context, tenant int64, after pgtype.UU
 const purgeFaultActs = `-- name: PurgeFaultActs :one
 with batch as (
   select a.name, a.reference from fault_acts a
-  where a.tenant = $1 and (a.name, a.reference) > ($2::text, $3::text)
+  where a.tenant = $1 and (a.name, a.reference) > ($2::text,
+    $3::text)
   order by a.name, a.reference limit $4
 ), gone as (
-  delete from fault_acts a using batch where a.tenant = $1 and a.name = batch.name and a.reference = batch.reference
+  delete from fault_acts a using batch
+  where a.tenant = $1 and a.name = batch.name and a.reference = batch.reference
 )
 select batch.name, batch.reference from batch order by batch.name desc, batch.reference desc limit 1
 `
@@ -224,7 +233,8 @@ func (q *Queries) PurgeFaultCounts(ctx context.Context, tenant int64) (int64, er
 const purgeFaultRequests = `-- name: PurgeFaultRequests :one
 with batch as (
   select r.reference from fault_requests r
-  where r.tenant = $1 and r.reference > $2 order by r.reference limit $3
+  where r.tenant = $1 and r.reference > $2 order by r.reference
+  limit $3
 ), gone as (
   delete from fault_requests r using batch where r.tenant = $1 and r.reference = batch.reference
 )
@@ -288,7 +298,8 @@ func (q *Queries) PurgeRateUsage(ctx context.Context, tenant int64) (int64, erro
 
 const purgeSIMs = `-- name: PurgeSIMs :one
 with batch as (
-  select s.sim_id from sims s where s.tenant = $1 and s.sim_id > $2 order by s.sim_id limit $3
+  select s.sim_id from sims s where s.tenant = $1 and s.sim_id > $2
+  order by s.sim_id limit $3
 ), gone as (
   delete from sims s using batch where s.tenant = $1 and s.sim_id = batch.sim_id
 )
@@ -317,15 +328,17 @@ func (q *Queries) PurgeStores(ctx context.Context, tenant int64) (int64, error) 
 const purgeTransactions = `-- name: PurgeTransactions :one
 
 with batch as (
-  select t.id from transactions t where t.tenant = $1 and t.id > $2 order by t.id limit $3
+  select t.id from transactions t where t.tenant = $1 and t.id > $2 order by t.id
+  limit $3
 ), gone as (
   delete from transactions t using batch where t.tenant = $1 and t.id = batch.id
 )
 select batch.id from batch order by batch.id desc limit 1
 `
 
-// The ones of large tables go on behind the last row of the batch before, whose name they return: a batch that began at the front
-// would have to pass all that was removed already. Of two that do so at once one waits for the other.
+// The ones of large tables go on behind the last row of the batch before, whose name they return: a batch
+// that began at the front would have to pass all that was removed already. Of two that do so at once one
+// waits for the other.
 func (q *Queries) PurgeTransactions(ctx context.Context, tenant int64, after pgtype.UUID, batch int32) (pgtype.UUID, error) {
 	row := q.db.QueryRow(ctx, purgeTransactions, tenant, after, batch)
 	var id pgtype.UUID

@@ -40,13 +40,15 @@ with clock as (
 ), forgotten as (
   delete from rate_usage r using clock where r.tenant = $2 and r.second <= clock.second - 62
 ), taken as (
-  select greatest(0, least($3::bigint, $1::bigint - used))::integer as granted from present
+  select greatest(0, least($3::bigint,
+    $1::bigint - used))::integer as granted from present
 ), written as (
   insert into rate_usage as r (tenant, second, granted)
   select $2, clock.second, taken.granted from clock, taken where taken.granted > 0
   on conflict (tenant, second) do update set granted = r.granted + excluded.granted
 )
-select taken.granted, greatest(0, $1::bigint - present.used - taken.granted)::bigint as remaining,
+select taken.granted,
+  greatest(0, $1::bigint - present.used - taken.granted)::bigint as remaining,
   coalesce(present.oldest + 62 - clock.second, 62)::bigint as reset_seconds, clock.second
 from clock, present, taken
 `
@@ -58,9 +60,9 @@ type TakeRequestsRow struct {
 	Second       int64 `db:"second"`
 }
 
-// Grants up to `wanted` requests within the limit of the last minute, and tells when the oldest of them leave it. Of a grant only
-// its second is known, and it is used within another second: after 62 of them the last of its requests is a minute ago. The
-// statement's time is the one after the lock was granted.
+// Grants up to `wanted` requests within the limit of the last minute, and tells when the oldest of them leave
+// it. Of a grant only its second is known, and it is used within another second: after 62 of them the last of
+// its requests is a minute ago. The statement's time is the one after the lock was granted.
 func (q *Queries) TakeRequests(ctx context.Context, requestLimit int64, tenant int64, wanted int64) (TakeRequestsRow, error) {
 	row := q.db.QueryRow(ctx, takeRequests, requestLimit, tenant, wanted)
 	var i TakeRequestsRow

@@ -14,7 +14,8 @@ import (
 )
 
 const listRequests = `-- name: ListRequests :many
-select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.request_id, r.fault, r.request_body, r.response_body, r.not_kept
+select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.request_id, r.fault,
+  r.request_body, r.response_body, r.not_kept
 from requests r
 where r.tenant = $1 and (r.kind <> 'succeeded' or $2::boolean)
   and (r.status = $3::integer or $3::integer = 0)
@@ -105,18 +106,19 @@ func (q *Queries) LockRequestLog(ctx context.Context) error {
 const logRequests = `-- name: LogRequests :exec
 
 with logged as (
-  select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id, unnest($3::text[]) as kind,
-    unnest($4::timestamptz[]) as received_at, unnest($5::text[]) as method,
-    unnest($6::text[]) as path, unnest($7::text[]) as query, unnest($8::integer[]) as status,
+  select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
+    unnest($3::text[]) as kind, unnest($4::timestamptz[]) as received_at,
+    unnest($5::text[]) as method, unnest($6::text[]) as path,
+    unnest($7::text[]) as query, unnest($8::integer[]) as status,
     unnest($9::text[]) as error, unnest($10::text[]) as request_id,
     unnest($11::text[]) as fault, unnest($12::text[]) as request_body,
     unnest($13::text[]) as response_body, unnest($14::text[]) as not_kept
 )
-insert into requests (tenant, id, kind, received_at, method, path, query, status, error, request_id, fault, request_body, response_body,
-  not_kept)
-select l.tenant, l.id, l.kind, l.received_at, l.method, l.path, nullif(l.query, '')::json, nullif(l.status, 0), nullif(l.error, ''),
-  nullif(l.request_id, ''), nullif(l.fault, ''), nullif(l.request_body, '')::json, nullif(l.response_body, '')::json,
-  nullif(l.not_kept, '')::json
+insert into requests (tenant, id, kind, received_at, method, path, query, status, error, request_id, fault,
+  request_body, response_body, not_kept)
+select l.tenant, l.id, l.kind, l.received_at, l.method, l.path, nullif(l.query, '')::json,
+  nullif(l.status, 0), nullif(l.error, ''), nullif(l.request_id, ''), nullif(l.fault, ''),
+  nullif(l.request_body, '')::json, nullif(l.response_body, '')::json, nullif(l.not_kept, '')::json
 from logged l
 join organizations o on o.tenant = l.tenant and o.retained_at is null
 on conflict do nothing
@@ -140,8 +142,8 @@ type LogRequestsParams struct {
 }
 
 // The request log.
-// For all sandboxes at once; a request is one position in all arrays. What came from a sandbox that was reset or deleted meanwhile is left
-// out.
+// For all sandboxes at once; a request is one position in all arrays. What came from a sandbox that was reset
+// or deleted meanwhile is left out.
 func (q *Queries) LogRequests(ctx context.Context, arg LogRequestsParams) error {
 	_, err := q.db.Exec(ctx, logRequests,
 		arg.Tenants,
@@ -182,9 +184,11 @@ with logged as (
   select l.tenant, l.kind, n.id from logged l
   cross join lateral (
     select r.id from requests r where r.tenant = l.tenant and r.kind = l.kind order by r.id desc
-    limit 1 offset case l.kind when 'unauthenticated' then $3::integer else $4::integer end - 1) n
+    limit 1 offset case l.kind when 'unauthenticated' then $3::integer
+      else $4::integer end - 1) n
 )
-delete from requests r using oldest where r.tenant = oldest.tenant and r.kind = oldest.kind and r.id < oldest.id
+delete from requests r using oldest
+where r.tenant = oldest.tenant and r.kind = oldest.kind and r.id < oldest.id
 `
 
 // Leaves the newest of each kind, in the sandboxes that something was logged for.

@@ -19,7 +19,8 @@ from organizations o left join clocks c on c.tenant = o.tenant
 where o.retained_at is null and case when c.tenant is null
   then exists (select from events e where e.tenant = o.tenant and e.id < $1)
   else $2::timestamptz > any (array(
-    select e.recorded_at from events e where e.tenant = o.tenant order by e.id limit $3::integer))
+    select e.recorded_at from events e where e.tenant = o.tenant order by e.id
+    limit $3::integer))
   end
 `
 
@@ -29,8 +30,9 @@ type AgedTenantsRow struct {
 }
 
 // Removal of what is older than it has to be kept, in small batches, while everything else goes on.
-// The sandboxes that have old events. Their ids tell: those before one are old. In a sandbox with a clock they tell nothing of the time of the
-// database, and the first events of the sandbox do. What was retained stays.
+// The sandboxes that have old events. Their ids tell: those before one are old. In a sandbox with a clock
+// they tell nothing of the time of the database, and the first events of the sandbox do. What was retained
+// stays.
 func (q *Queries) AgedTenants(ctx context.Context, before pgtype.UUID, cutoff time.Time, batch int32) ([]AgedTenantsRow, error) {
 	rows, err := q.db.Query(ctx, agedTenants, before, cutoff, batch)
 	if err != nil {
@@ -53,13 +55,15 @@ func (q *Queries) AgedTenants(ctx context.Context, before pgtype.UUID, cutoff ti
 
 const removeAgedEvents = `-- name: RemoveAgedEvents :one
 with span as (
-  select e.id, case when $1::boolean then e.recorded_at else e.created_at end < $2 as old from events e
+  select e.id, case when $1::boolean then e.recorded_at
+    else e.created_at end < $2 as old from events e
   where e.tenant = $3 and e.id > $4 and e.id < $5
   order by e.id limit $6
 ), aged as (
   select e.id, e.state from events e join span on span.id = e.id
   where e.tenant = $3 and span.old and e.state <> 'queued'
-    and not exists (select from native_requests n where n.tenant = $3 and n.id = e.id and n.due_at is not null)
+    and not exists (select from native_requests n
+      where n.tenant = $3 and n.id = e.id and n.due_at is not null)
   order by e.id for update of e skip locked
 ), attempts as (
   delete from delivery_attempts a using aged where a.tenant = $3 and a.event_id = aged.id
@@ -72,14 +76,18 @@ with span as (
 ), gone as (
   delete from events e using aged where e.tenant = $3 and e.id = aged.id
 ), counts as (
-  select count(*) as removed, count(*) filter (where state = 'delivered') as delivered, count(*) filter (where state = 'failed') as failed
+  select count(*) as removed, count(*) filter (where state = 'delivered') as delivered,
+    count(*) filter (where state = 'failed') as failed
   from aged
 ), counted as (
   update endpoint_health h
-  set delivered = greatest(0, h.delivered - counts.delivered), failed = greatest(0, h.failed - counts.failed), changed_at = now()
+  set delivered = greatest(0, h.delivered - counts.delivered), failed = greatest(0, h.failed - counts.failed),
+    changed_at = now()
   from counts where h.tenant = $3 and counts.delivered + counts.failed > 0
 )
-select (select count(*) from span)::integer as seen, (select count(*) from span where span.old)::integer as old, (select span.id from span order by span.id desc limit 1)::uuid as last, counts.removed
+select (select count(*) from span)::integer as seen,
+  (select count(*) from span where span.old)::integer as old,
+  (select span.id from span order by span.id desc limit 1)::uuid as last, counts.removed
 from counts
 `
 
@@ -99,10 +107,12 @@ type RemoveAgedEventsRow struct {
 	Removed int64       `db:"removed"`
 }
 
-// Removes those of the next events that are old, with their attempts, and with what operators' own APIs keep of their requests: their
-// callbacks, with the attempts at them. What is still to be sent stays, an event until its transaction's callback was sent too. It tells how
-// many it looked at, how many of them were old, and which was the last, since what it leaves must not hold it up. One that somebody else
-// works on is left for the next time. Locks are taken as by delivery: events, then the endpoint, whose counts are of the events in a state.
+// Removes those of the next events that are old, with their attempts, and with what operators' own APIs keep
+// of their requests: their callbacks, with the attempts at them. What is still to be sent stays, an event
+// until its transaction's callback was sent too. It tells how many it looked at, how many of them were old,
+// and which was the last, since what it leaves must not hold it up. One that somebody else works on is left
+// for the next time. Locks are taken as by delivery: events, then the endpoint, whose counts are of the
+// events in a state.
 func (q *Queries) RemoveAgedEvents(ctx context.Context, arg RemoveAgedEventsParams) (RemoveAgedEventsRow, error) {
 	row := q.db.QueryRow(ctx, removeAgedEvents,
 		arg.Clocked,
@@ -124,7 +134,8 @@ func (q *Queries) RemoveAgedEvents(ctx context.Context, arg RemoveAgedEventsPara
 
 const removeAgedFaultActs = `-- name: RemoveAgedFaultActs :execrows
 delete from fault_acts where (tenant, name, reference) in (
-  select a.tenant, a.name, a.reference from fault_acts a where a.acted_at < now() - interval '30 days' order by a.acted_at limit $1)
+  select a.tenant, a.name, a.reference from fault_acts a where a.acted_at < now() - interval '30 days'
+  order by a.acted_at limit $1)
 `
 
 // A reference is remembered for 30 days.
@@ -138,7 +149,8 @@ func (q *Queries) RemoveAgedFaultActs(ctx context.Context, batch int32) (int64, 
 
 const removeAgedFaultRequests = `-- name: RemoveAgedFaultRequests :execrows
 delete from fault_requests where (tenant, reference) in (
-  select r.tenant, r.reference from fault_requests r where r.counted_at < now() - interval '30 days' order by r.counted_at limit $1)
+  select r.tenant, r.reference from fault_requests r where r.counted_at < now() - interval '30 days'
+  order by r.counted_at limit $1)
 `
 
 func (q *Queries) RemoveAgedFaultRequests(ctx context.Context, batch int32) (int64, error) {
@@ -152,7 +164,8 @@ func (q *Queries) RemoveAgedFaultRequests(ctx context.Context, batch int32) (int
 const removeAgedNativeTokens = `-- name: RemoveAgedNativeTokens :execrows
 
 delete from native_tokens where (tenant, hash) in (
-  select k.tenant, k.hash from native_tokens k where k.created_at < now() - interval '1 day' order by k.created_at limit $1)
+  select k.tenant, k.hash from native_tokens k where k.created_at < now() - interval '1 day'
+  order by k.created_at limit $1)
 `
 
 // The oldest first, whichever sandbox they are of.
@@ -168,7 +181,8 @@ func (q *Queries) RemoveAgedNativeTokens(ctx context.Context, batch int32) (int6
 const removeAgedQuotaUsage = `-- name: RemoveAgedQuotaUsage :execrows
 delete from quota_usage where (tenant, month) in (
   select q.tenant, q.month from quota_usage q left join clocks c on c.tenant = q.tenant
-  where q.month < (clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '1 year')::date limit $1)
+  where q.month < (clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '1 year')::date
+  limit $1)
 `
 
 // Nothing looks at a month that has passed, by the time of its sandbox.
@@ -182,7 +196,8 @@ func (q *Queries) RemoveAgedQuotaUsage(ctx context.Context, batch int32) (int64,
 
 const removeAgedRateUsage = `-- name: RemoveAgedRateUsage :execrows
 delete from rate_usage where (tenant, second) in (
-  select r.tenant, r.second from rate_usage r where r.second < extract(epoch from now())::bigint - 3600 limit $1)
+  select r.tenant, r.second from rate_usage r where r.second < extract(epoch from now())::bigint - 3600
+  limit $1)
 `
 
 // Of sandboxes that are not called any more; a call removes its own.

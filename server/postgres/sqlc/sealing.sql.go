@@ -114,7 +114,8 @@ func (q *Queries) CountSealed(ctx context.Context) ([]CountSealedRow, error) {
 
 const resealAccess = `-- name: ResealAccess :execrows
 update operator_credentials set sealed = $1
-where tenant = $2 and store = $3 and operator = $4 and country = $5
+where tenant = $2 and store = $3 and operator = $4
+  and country = $5
   and sealed = $6
 `
 
@@ -143,10 +144,12 @@ func (q *Queries) ResealAccess(ctx context.Context, arg ResealAccessParams) (int
 }
 
 const resealSecrets = `-- name: ResealSecrets :execrows
-update organizations set signing_secret = $1, previous_secret = $2,
+update organizations
+set signing_secret = $1, previous_secret = $2,
   older_secrets = $3
 where tenant = $4 and signing_secret is not distinct from $5
-  and previous_secret is not distinct from $6 and older_secrets = $7
+  and previous_secret is not distinct
+  from $6 and older_secrets = $7
 `
 
 type ResealSecretsParams struct {
@@ -179,8 +182,10 @@ func (q *Queries) ResealSecrets(ctx context.Context, arg ResealSecretsParams) (i
 const secretsSealedByOthers = `-- name: SecretsSealedByOthers :many
 
 select tenant, resource_uid, signing_secret, previous_secret, older_secrets from organizations
-where tenant > $1 and (substring(signing_secret for 4) <> $2::bytea or substring(previous_secret for 4) <> $2::bytea
-  or exists (select from unnest(older_secrets) x(secret) where substring(x.secret for 4) <> $2::bytea))
+where tenant > $1 and (substring(signing_secret for 4) <> $2::bytea
+  or substring(previous_secret for 4) <> $2::bytea
+  or exists (select from unnest(older_secrets) x(secret)
+    where substring(x.secret for 4) <> $2::bytea))
 order by tenant
 limit $3
 `

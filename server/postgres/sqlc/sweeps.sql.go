@@ -22,7 +22,8 @@ func (q *Queries) ClearSweepFailures(ctx context.Context, tenants []int64, sweep
 const noteSweepFailure = `-- name: NoteSweepFailure :one
 
 insert into sweep_failures as f (tenant, sweep, retry_at, error)
-select o.tenant, $1, now() + interval '1 second', $2 from organizations o where o.tenant = $3
+select o.tenant, $1, now() + interval '1 second', $2 from organizations o
+where o.tenant = $3
 on conflict (tenant, sweep) do update
   set failures = least(f.failures, 1000000) + 1, error = excluded.error,
     retry_at = now() + make_interval(secs => least(power(2, least(f.failures, 20)), 300))
@@ -56,7 +57,8 @@ func (q *Queries) PurgeSweepFailures(ctx context.Context, tenant int64) (int64, 
 }
 
 const sweepFailures = `-- name: SweepFailures :many
-select sweep, failures, failing_since, retry_at, error from sweep_failures where tenant = $1 order by sweep
+select sweep, failures, failing_since, retry_at, error from sweep_failures where tenant = $1
+order by sweep
 `
 
 type SweepFailuresRow struct {

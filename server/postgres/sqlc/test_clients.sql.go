@@ -12,8 +12,9 @@ import (
 )
 
 const changeTestClient = `-- name: ChangeTestClient :exec
-update sims set name = $1, blocked = $2, behavior = $3, balance = $4,
-  movements = $5, changed_at = now()
+update sims
+set name = $1, blocked = $2, behavior = $3,
+  balance = $4, movements = $5, changed_at = now()
 where tenant = $6 and sim_id = $7 and source = 'api'
 `
 
@@ -41,7 +42,8 @@ func (q *Queries) ChangeTestClient(ctx context.Context, arg ChangeTestClientPara
 }
 
 const countRegistry = `-- name: CountRegistry :one
-select count(*) as all, count(*) filter (where source = 'api') as by_api from sims where tenant = $1
+select count(*) as all, count(*) filter (where source = 'api') as by_api from sims
+where tenant = $1
 `
 
 type CountRegistryRow struct {
@@ -57,9 +59,11 @@ func (q *Queries) CountRegistry(ctx context.Context, tenant int64) (CountRegistr
 }
 
 const createTestClient = `-- name: CreateTestClient :exec
-insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behavior, balance, opening, movements, source)
-values ($1, $2, $3, $4, $5, $6, $7,
-  $8, $9, $10, $10, 1, 'api')
+insert into sims (tenant, sim_id, name, msisdn, operator, country, currency, blocked, behavior, balance,
+  opening, movements, source)
+values ($1, $2, $3, $4, $5,
+  $6, $7, $8, $9, $10,
+  $10, 1, 'api')
 `
 
 type CreateTestClientParams struct {
@@ -106,12 +110,15 @@ func (q *Queries) DeleteTestClient(ctx context.Context, tenant int64, mSISDN str
 
 const holdRegistry = `-- name: HoldRegistry :one
 
-with held as materialized (select pg_advisory_xact_lock(hashtextextended('registry', $1::bigint)))
+with held as materialized (select pg_advisory_xact_lock(hashtextextended('registry',
+  $1::bigint)))
 select o.version from held, organizations o where o.tenant = $1::bigint
 `
 
-// Test clients that are made, changed and deleted through the API, in the scope of their tenant. Those of resources are in accounts.sql.
-// Whoever adds to a registry that has a limit takes turns. Tells which version of the configuration is the present one.
+// Test clients that are made, changed and deleted through the API, in the scope of their tenant. Those of
+// resources are in accounts.sql.
+// Whoever adds to a registry that has a limit takes turns. Tells which version of the configuration is the
+// present one.
 func (q *Queries) HoldRegistry(ctx context.Context, tenant int64) (int64, error) {
 	row := q.db.QueryRow(ctx, holdRegistry, tenant)
 	var version int64
