@@ -83,8 +83,7 @@ update transactions t set forward_fence = t.forward_fence + 1, leased_until = nu
     else t.forwarded_at end,
   native_id = coalesce(t.native_id, sqlc.narg(native_id))
 from (
-  select clock_time(c.stands_at, c.ahead, c.last_stamp) as at from (select) one left
-  join clocks c on c.tenant = sqlc.arg(tenant)
+  select sandbox_time(sqlc.arg(tenant)) as at
 ) present
 where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.forward_fence = sqlc.arg(fence)::bigint
   and t.status = 'PENDING';

@@ -46,8 +46,8 @@ with recursive asked as materialized (
   select fresh.* from fresh, present where present.quota is null or exists (select from counted)
 ), payers as materialized (
   select s.* from (
-    select s.sim_id, paying.msisdn from (select distinct accepted.msisdn from accepted) paying cross
-    join lateral (
+    select s.sim_id, paying.msisdn from (select distinct accepted.msisdn from accepted) paying
+    cross join lateral (
       select s.sim_id from sims_by_number s
       where s.number_key = sqlc.arg(tenant)::bigint::text || paying.msisdn limit 1) s
     order by s.sim_id offset 0
@@ -141,8 +141,8 @@ with recursive asked as materialized (
   select fresh.* from fresh, present where present.quota is null or exists (select from counted)
 ), recipients as materialized (
   select s.* from (
-    select s.sim_id, paid.msisdn from (select distinct accepted.msisdn from accepted) paid cross
-    join lateral (
+    select s.sim_id, paid.msisdn from (select distinct accepted.msisdn from accepted) paid
+    cross join lateral (
       select s.sim_id from sims_by_number s where s.number_key = sqlc.arg(tenant)::bigint::text || paid.msisdn
       limit 1) s
     order by s.sim_id offset 0

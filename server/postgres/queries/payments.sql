@@ -21,9 +21,9 @@ where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(refere
 select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used,
   ((present.month + interval '1 month') at time zone 'utc')::timestamptz as renews_at
 from organizations o
-left join clocks c on c.tenant = o.tenant
-cross join lateral (select date_trunc('month', clock_time(c.stands_at, c.ahead,
-  c.last_stamp) at time zone 'utc') as month) present
+cross join lateral (
+  select date_trunc('month', sandbox_time(o.tenant) at time zone 'utc') as month
+) present
 left join quota_usage q on q.tenant = o.tenant and q.month = present.month::date
 where o.tenant = sqlc.arg(tenant);
 

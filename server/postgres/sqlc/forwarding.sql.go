@@ -36,8 +36,7 @@ update transactions t set forward_fence = t.forward_fence + 1, leased_until = nu
     else t.forwarded_at end,
   native_id = coalesce(t.native_id, $4)
 from (
-  select clock_time(c.stands_at, c.ahead, c.last_stamp) as at from (select) one left
-  join clocks c on c.tenant = $5
+  select sandbox_time($5) as at
 ) present
 where t.tenant = $5 and t.id = $6 and t.forward_fence = $7::bigint
   and t.status = 'PENDING'

@@ -51,8 +51,8 @@ with recursive asked as materialized (
   select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.scenario, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.commission, fresh.net_amount, fresh.absorption_pct, fresh.latency_ms, fresh.after_ms, fresh.deliver from fresh, present where present.quota is null or exists (select from counted)
 ), payers as materialized (
   select s.sim_id, s.msisdn, s.balance, s.movements from (
-    select s.sim_id, paying.msisdn from (select distinct accepted.msisdn from accepted) paying cross
-    join lateral (
+    select s.sim_id, paying.msisdn from (select distinct accepted.msisdn from accepted) paying
+    cross join lateral (
       select s.sim_id from sims_by_number s
       where s.number_key = $23::bigint::text || paying.msisdn limit 1) s
     order by s.sim_id offset 0
@@ -242,8 +242,8 @@ with recursive asked as materialized (
   select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.absorption_pct, fresh.unknown_status, fresh.deliver from fresh, present where present.quota is null or exists (select from counted)
 ), recipients as materialized (
   select s.sim_id, s.msisdn, s.blocked, s.balance, s.movements from (
-    select s.sim_id, paid.msisdn from (select distinct accepted.msisdn from accepted) paid cross
-    join lateral (
+    select s.sim_id, paid.msisdn from (select distinct accepted.msisdn from accepted) paid
+    cross join lateral (
       select s.sim_id from sims_by_number s where s.number_key = $19::bigint::text || paid.msisdn
       limit 1) s
     order by s.sim_id offset 0
