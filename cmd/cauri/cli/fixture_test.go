@@ -22,7 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
-	"github.com/cauri-dev/cauri/server/httpapi"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/requests"
@@ -82,7 +82,7 @@ func newFixture(t *testing.T) *fixture {
 	f.client("manual", manual, payments.Manual)
 	api := ledgertest.OpenAs(t, url, ledgertest.API)
 	f.log, f.directory = requests.New(api.DB, requests.Options{}), sandboxes.NewDirectory(api.DB)
-	server := httptest.NewServer(httpapi.New(httpapi.Options{
+	server := httptest.NewServer(fronts.New(fronts.Options{
 		Ledger: api.Ledger, Books: api.Books, Sandboxes: api.Store, Directory: f.directory, Requests: f.log, Version: "v1.2.3", Now: time.Now,
 		Draw: func(int64) int64 { return 0 }, Random: rand.Reader,
 	}))
