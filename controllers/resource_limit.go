@@ -114,65 +114,6 @@ func (l *resourceLimit) onDelete(list func(context.Context, client.Object) ([]ca
 	}}
 }
 
-// sandboxesOfNamespace lists the sandboxes beside one. Their objects are the cache's own: callers only read them.
-func sandboxesOfNamespace(cache client.Reader) func(context.Context, client.Object) ([]candidate, error) {
-	return func(ctx context.Context, beside client.Object) ([]candidate, error) {
-		var list v1alpha1.SandboxEnvironmentList
-		if err := cache.List(ctx, &list, client.InNamespace(beside.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
-			return nil, fmt.Errorf("listing the SandboxEnvironments of the namespace: %w", err)
-		}
-		all := make([]candidate, len(list.Items))
-		for i := range list.Items {
-			all[i] = sandboxCandidate(&list.Items[i])
-		}
-		return all, nil
-	}
-}
-
-func sandboxCandidate(sandbox *v1alpha1.SandboxEnvironment) candidate {
-	return candidate{sandbox, sandbox.Status.OrganizationID != ""}
-}
-
-// testClientsOfSandbox is as sandboxesOfNamespace.
-func testClientsOfSandbox(cache client.Reader) func(context.Context, client.Object) ([]candidate, error) {
-	return func(ctx context.Context, beside client.Object) ([]candidate, error) {
-		var list v1alpha1.TestClientList
-		sandbox := sandboxOf(beside.(*v1alpha1.TestClient))
-		err := cache.List(ctx, &list, client.InNamespace(sandbox.Namespace), client.MatchingFields{testClientBySandbox: sandbox.Name},
-			client.UnsafeDisableDeepCopy)
-		if err != nil {
-			return nil, fmt.Errorf("listing the TestClients of the sandbox: %w", err)
-		}
-		all := make([]candidate, len(list.Items))
-		for i := range list.Items {
-			all[i] = testClientCandidate(&list.Items[i])
-		}
-		return all, nil
-	}
-}
-
-func testClientCandidate(testClient *v1alpha1.TestClient) candidate {
-	return candidate{testClient, isRegistered(testClient)}
-}
-
-// checkLimit returns a stalling error for a sandbox that its namespace has no room for.
-func (r *sandboxReconciler) checkLimit(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
-	accepted, err := r.limit.accept(sandbox.Namespace, sandboxCandidate(sandbox), func() ([]candidate, error) {
-		return sandboxesOfNamespace(r.cache)(ctx, sandbox)
-	})
-	return limitError(accepted, err, "Cauri allows at most %d SandboxEnvironments in a namespace: delete one that you do not need, or ask "+
-		"your platform team for a higher --max-sandboxes-per-namespace. This one becomes ready by itself when there is room.", r.limit.max)
-}
-
-// checkLimit returns a stalling error for a TestClient that its sandbox has no room for.
-func (r *testClientReconciler) checkLimit(ctx context.Context, testClient *v1alpha1.TestClient) error {
-	accepted, err := r.limit.accept(sandboxOf(testClient).String(), testClientCandidate(testClient), func() ([]candidate, error) {
-		return testClientsOfSandbox(r.cache)(ctx, testClient)
-	})
-	return limitError(accepted, err, "Cauri allows at most %d TestClients in a sandbox: delete one that you do not need, or ask your "+
-		"platform team for a higher --max-test-clients-per-sandbox. This one becomes ready by itself when there is room.", r.limit.max)
-}
-
 func limitError(accepted bool, err error, format string, limit int) error {
 	switch {
 	case err != nil:

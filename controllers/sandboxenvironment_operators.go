@@ -26,14 +26,6 @@ const (
 // maxOperatorCredential is the longest value of one of these keys, in characters.
 const maxOperatorCredential = 256
 
-// operatorProblem says why the credentials for an operator cannot be used. The sandbox works without them.
-type operatorProblem struct {
-	reason  string
-	message string // the same each time, because it is written to the status
-}
-
-func (e *operatorProblem) Error() string { return e.message }
-
 // operatorAccess is how the stores reach operators, with the credentials from the Secrets that they name, and the first problem with
 // one of these Secrets. The error is that of the API server. Secrets are read from the API server, each once: the cache holds only
 // the controller's own.

@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,9 +46,4 @@ func (r *sandboxReconciler) announceSigningSecret(sandbox *v1alpha1.SandboxEnvir
 	r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventSigningSecretRotated, actionIssueCredentials,
 		"The Secret %s has a new signing secret. The previous one also signs for %.0f hours.",
 		sandbox.CredentialsSecretName(), sandboxes.SecretOverlap.Hours())
-}
-
-// graceText is the grace as the spec has it.
-func graceText(sandbox *v1alpha1.SandboxEnvironment) v1alpha1.Duration {
-	return cmp.Or(sandbox.Spec.KeyRotationGrace, defaultKeyRotationGrace)
 }

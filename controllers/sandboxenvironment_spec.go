@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -262,4 +263,9 @@ func unusedMoney(spec v1alpha1.SandboxEnvironmentSpec) (found []string) {
 		}
 	}
 	return found
+}
+
+// graceText is the grace as the spec has it.
+func graceText(sandbox *v1alpha1.SandboxEnvironment) v1alpha1.Duration {
+	return cmp.Or(sandbox.Spec.KeyRotationGrace, defaultKeyRotationGrace)
 }

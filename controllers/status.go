@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -78,3 +79,11 @@ const (
 	actionIssueCredentials = "IssueCredentials"
 	actionExpire           = "Expire"
 )
+
+// seconds is t in whole seconds, as the API server stores it.
+func seconds(t *time.Time) *metav1.Time {
+	if t == nil {
+		return nil
+	}
+	return new(metav1.NewTime(t.Truncate(time.Second)))
+}

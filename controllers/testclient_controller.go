@@ -5,42 +5,16 @@ import (
 	"errors"
 	"fmt"
 
-	"k8s.io/client-go/tools/events"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/resync"
-	"github.com/cauri-dev/cauri/server/sandboxes"
 )
-
-// testClientReconciler makes the database's SIM registry follow a TestClient.
-type testClientReconciler struct {
-	client.Client
-	apiReader  client.Reader // reads from the API server, for what may be newer than the cache
-	cache      client.Reader // reads from the cache without waiting for the controller's own writes
-	limit      *resourceLimit
-	database   Database
-	gate       databaseGate
-	liveStatus *resync.LiveStatus // reconciles a sandbox when its number of TestClients changes
-	clock      clock.PassiveClock
-	recorder   events.EventRecorder
-	pace       pace
-}
 
 // +kubebuilder:rbac:groups=cauri.dev,resources=testclients,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=cauri.dev,resources=testclients/status,verbs=patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-
-// testClientObservation is the result of a reconciliation.
-type testClientObservation struct {
-	config       sandboxes.TestClientConfig
-	state        *sandboxes.TestClientState // nil: not known
-	unregistered bool                       // no sandbox has the number for this TestClient
-	unused       string                     // a sentence about a market that the sandbox does not have; may be empty
-	err          error
-}
 
 // Reconcile brings one TestClient forward.
 func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -100,12 +74,4 @@ func (r *testClientReconciler) finish(
 	}
 	announce(r.recorder, testClient, v1alpha1.ConditionReady, before.Status.Conditions, testClient.Status.Conditions)
 	return r.pace.next(seen.err)
-}
-
-// isRegistered reports whether a TestClient counts in its sandbox.
-func isRegistered(testClient *v1alpha1.TestClient) bool { return testClient.Status.Balance != nil }
-
-// sandboxOf is the key of the sandbox that a TestClient belongs to.
-func sandboxOf(testClient *v1alpha1.TestClient) client.ObjectKey {
-	return client.ObjectKey{Namespace: testClient.Namespace, Name: testClient.Spec.SandboxRef.Name}
 }

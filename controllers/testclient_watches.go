@@ -18,13 +18,6 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// Indexes of TestClients. The first has the name of the selectable field: the same selector works for the cache and for the API
-// server.
-const (
-	testClientBySandbox = "spec.sandboxRef.name"
-	testClientByNumber  = "cauri.dev/sandbox-msisdn"
-)
-
 // watch reconciles TestClients when their spec changes, when their sandbox is created or deleted, when the TestClient with their
 // number is deleted, or when their balance changes.
 func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Options, changes source.Source) error {

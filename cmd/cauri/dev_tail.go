@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
-	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 )
 
 const (
@@ -125,11 +124,6 @@ func (t *devTails) start(ctx context.Context, s devSandbox, column int) *devTail
 		}
 	}()
 	return one
-}
-
-// sandboxAPI is the API of a sandbox, by the address of all on this machine.
-func sandboxAPI(api *url.URL, s devSandbox) *sandboxapi.Client {
-	return sandboxapi.New(api.JoinPath("sandboxes", s.Namespace, s.Name).String(), s.key, nil)
 }
 
 func (t *devTail) hasEnded() bool {

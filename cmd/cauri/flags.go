@@ -99,3 +99,6 @@ func loadKeyRing(path string) (*secrets.KeyRing, error) {
 	}
 	return secrets.LoadKeyRing(path)
 }
+
+// devName is the name of the command.
+const devName = "dev"

@@ -4,7 +4,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 )
@@ -162,33 +160,4 @@ Without any argument, CAURI_COMMAND names the command, such as dev.
 		text += fmt.Sprintf("  %d  %s\n", code, meaning)
 	}
 	return strings.TrimSuffix(text, "\n")
-}
-
-func setUpLogging(format, level string) error {
-	var at slog.Level
-	// On levels below debug, the Kubernetes client logs the Secrets that it sends.
-	if err := at.UnmarshalText([]byte(level)); err != nil || at < slog.LevelDebug {
-		return fmt.Errorf("--log-level=%s: write debug, info, warn or error", level)
-	}
-	options := &slog.HandlerOptions{Level: at}
-	if format == "auto" {
-		format = formatFor(os.Stderr)
-	}
-	switch format {
-	case "text":
-		slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, options)))
-	case "json":
-		slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, options)))
-	default:
-		return fmt.Errorf("--log-format=%s: write text, json or auto", format)
-	}
-	return nil
-}
-
-// formatFor is text on a terminal, and json for log collectors.
-func formatFor(out *os.File) string {
-	if term.IsTerminal(int(out.Fd())) {
-		return "text"
-	}
-	return "json"
 }

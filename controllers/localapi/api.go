@@ -30,13 +30,6 @@ type Options struct {
 	APIKey string
 }
 
-// The kinds of the resources.
-const (
-	sandboxKind    = "SandboxEnvironment"
-	testClientKind = "TestClient"
-	secretKind     = "Secret"
-)
-
 // API is a Kubernetes API in memory. It is safe for concurrent use.
 type API struct {
 	store  *store

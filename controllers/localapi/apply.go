@@ -36,12 +36,6 @@ func changed(action string, at key) Change {
 	return Change{action, at.kind.Kind, types.NamespacedName{Namespace: at.namespace, Name: at.name}}
 }
 
-// wantedObject is an object of a manifest, with its defaults.
-type wantedObject struct {
-	at     key
-	object *unstructured.Unstructured
-}
-
 // Apply makes the resources those of the manifests: it creates, changes and deletes. If a manifest breaks a rule, it returns all such
 // errors, each with its file and document, and changes nothing. It returns only when what it deletes is gone: the controllers must run.
 func (a *API) Apply(ctx context.Context, manifests Manifests) ([]Change, error) {

@@ -193,3 +193,10 @@ func blocksRules(err *field.Error) bool {
 	}
 	return false
 }
+
+// The kinds of the resources.
+const (
+	sandboxKind    = "SandboxEnvironment"
+	testClientKind = "TestClient"
+	secretKind     = "Secret"
+)

@@ -220,3 +220,15 @@ func (m *Manifests) checkTwice() error {
 	}
 	return errors.Join(problems...)
 }
+
+// digestOf is the digest of all files with their names. A file that cannot be read counts too.
+func digestOf(paths []string) [sha256.Size]byte {
+	files, err := filesOf(paths)
+	all := sha256.New()
+	fmt.Fprintln(all, files, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		fmt.Fprintf(all, "%q %v\n", text, err)
+	}
+	return [sha256.Size]byte(all.Sum(nil))
+}

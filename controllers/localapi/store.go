@@ -358,3 +358,9 @@ func (s *store) wait(ctx context.Context, done func() bool) error {
 		}
 	}
 }
+
+// wantedObject is an object of a manifest, with its defaults.
+type wantedObject struct {
+	at     key
+	object *unstructured.Unstructured
+}

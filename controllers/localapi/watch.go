@@ -2,9 +2,6 @@ package localapi
 
 import (
 	"context"
-	"crypto/sha256"
-	"fmt"
-	"os"
 	"time"
 )
 
@@ -31,16 +28,4 @@ func (m Manifests) Watch(ctx context.Context, changed func()) {
 		}
 		last = now
 	}
-}
-
-// digestOf is the digest of all files with their names. A file that cannot be read counts too.
-func digestOf(paths []string) [sha256.Size]byte {
-	files, err := filesOf(paths)
-	all := sha256.New()
-	fmt.Fprintln(all, files, err)
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		fmt.Fprintf(all, "%q %v\n", text, err)
-	}
-	return [sha256.Size]byte(all.Sum(nil))
 }

@@ -42,7 +42,7 @@ func TestDocumentsNameASandboxsVariablesAlike(t *testing.T) {
 // readByUsers are the files that a user copies from: documents, what is below config and the charts, and what the programs print.
 func readByUsers(t *testing.T) []string {
 	t.Helper()
-	files := append(documents(t), "hack/localcluster/up/banner.go", "cmd/cauri/cli/listen.go", "cmd/cauri/cli/target.go", "cmd/cauri/try.go")
+	files := append(documents(t), "hack/localcluster/up/banner.go", "cmd/cauri/cli/listen.go", "cmd/cauri/cli/sandbox.go", "cmd/cauri/cli/target.go", "cmd/cauri/try.go")
 	for _, folder := range []string{"docs", "config", "charts", "server/httpapi/apidoc/page", "server/httpapi/apidoc/verify", "hack/apipage", "examples"} {
 		err := filepath.WalkDir(root+folder, func(file string, entry os.DirEntry, err error) error {
 			if err == nil && !entry.IsDir() && !strings.HasSuffix(file, ".md") {

@@ -143,11 +143,6 @@ func (t *target) flagCompleter(complete func(context.Context, *sandbox, string) 
 	}
 }
 
-// choose completes a flag with fixed values.
-func choose(cmd *cobra.Command, flag string, values ...string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
-}
-
 // fillFromVariables does what the program does before a command runs, and not before a completion.
 func (t *target) fillFromVariables() {
 	t.completing = true

@@ -20,12 +20,6 @@ import (
 // eventStates are the states of an event.
 var eventStates = []string{"recorded", eventQueued, "delivered", eventFailed}
 
-// Events in these states may be those that a receiver does not acknowledge.
-const (
-	eventQueued = "queued" // waits to be sent
-	eventFailed = "failed" // no retries are left
-)
-
 func (p *program) eventsCommand() *cobra.Command {
 	var o output
 	var state, name, transaction string

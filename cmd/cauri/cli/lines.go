@@ -252,3 +252,7 @@ func (l Line) Of(sandbox string, width int) Line {
 	}
 	return append(Line{{text: sandbox, width: width, whole: true}}, l...)
 }
+
+func requestLine(r *wire.LoggedRequest) Line {
+	return Line{whatPart("request"), {text: r.Method + " " + r.Path, width: idWidth}, {text: answerOf(r), width: statusWidth}, {text: why(r)}}
+}

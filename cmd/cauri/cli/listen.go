@@ -276,9 +276,6 @@ func secretLine(s *sandbox, secret string, shown bool) string {
 	return "Verify them with the secret that this prints: " + s.command("listen", "--print-secret")
 }
 
-// forwardFlag is the flag for the URL of a program.
-const forwardFlag = "--forward-to"
-
 // typeOf is the type of the transactions that an event is about.
 func typeOf(event string) (payments.Type, error) {
 	for _, kind := range payments.Types {
@@ -305,9 +302,6 @@ type receiver struct {
 	out    io.Writer
 	now    func() time.Time
 }
-
-// maxEvent bounds the body of an event, in bytes.
-const maxEvent = 1 << 20
 
 func (l *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxEvent))

@@ -265,9 +265,6 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return usage(fmt.Errorf("%w: `%s --help` lists those of this command", err, cmd.CommandPath()))
 }
 
-// NoArguments is for commands without arguments.
-func NoArguments(cmd *cobra.Command, args []string) error { return checkArguments(nil)(cmd, args) }
-
 var (
 	likelyMSISDN = regexp.MustCompile(`^(\+[0-9]+|[0-9]{9,})$`)
 	likelyAmount = regexp.MustCompile(`^[0-9]+$`)

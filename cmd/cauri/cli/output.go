@@ -145,3 +145,13 @@ func optional[T any](value *T, text func(T) string) string {
 }
 
 func same(text string) string { return text }
+
+// sayOn tells a user how a command does, beside its output.
+func sayOn(out io.Writer) func(format string, args ...any) {
+	return func(format string, args ...any) { fmt.Fprintln(out, Printable(fmt.Sprintf(format, args...))) }
+}
+
+// choose completes a flag with fixed values.
+func choose(cmd *cobra.Command, flag string, values ...string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+}

@@ -184,10 +184,6 @@ func printRequest(out io.Writer, r *wire.LoggedRequest) {
 	}
 }
 
-func requestLine(r *wire.LoggedRequest) Line {
-	return Line{whatPart("request"), {text: r.Method + " " + r.Path, width: idWidth}, {text: answerOf(r), width: statusWidth}, {text: why(r)}}
-}
-
 func completeRequests(ctx context.Context, s *sandbox, _ string) (ids []string) {
 	api, err := s.connect(ctx)
 	if err != nil {

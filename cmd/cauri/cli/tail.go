@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -89,11 +88,6 @@ func withClock(types []string) []string {
 		return types
 	}
 	return append(slices.Clip(types), typeClock)
-}
-
-// sayOn tells a user how a command does, beside its output.
-func sayOn(out io.Writer) func(format string, args ...any) {
-	return func(format string, args ...any) { fmt.Fprintln(out, Printable(fmt.Sprintf(format, args...))) }
 }
 
 // tail tells the changes from all sides, one after the other, until ctx ends or one side fails. The time follows changes of the clock.

@@ -81,11 +81,3 @@ func (t *target) naming(cluster *kube.Cluster) string {
 	}
 	return t.cmd.CommandPath() + " --sandbox=" + cluster.Namespace + "/NAME"
 }
-
-// program is how the user calls another command.
-func (t *target) program(command string) string {
-	if t.plugin {
-		return "kubectl cauri " + command
-	}
-	return "cauri " + command
-}

@@ -86,3 +86,15 @@ func plural(n int64, one, more string) string {
 	}
 	return fmt.Sprintf("%d %s", n, more)
 }
+
+// Events in these states may be those that a receiver does not acknowledge.
+const (
+	eventQueued = "queued" // waits to be sent
+	eventFailed = "failed" // no retries are left
+)
+
+// forwardFlag is the flag for the URL of a program.
+const forwardFlag = "--forward-to"
+
+// maxEvent bounds the body of an event, in bytes.
+const maxEvent = 1 << 20

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/cmd/cauri/kube"
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+)
+
+// target is the flags that say which sandbox a command acts on.
+type target struct {
+	plugin  bool
+	kube    kube.Flags
+	forward bool
+
+	sandbox, envFile, uri, apiKey string
+
+	cmd        *cobra.Command
+	arguments  []argument // behind the sandbox's name
+	folder     string     // in which a file is looked for; empty: the working folder
+	choices    choices
+	standard   types.NamespacedName // the sandbox where nothing names one, once it is known
+	chosen     bool                 // by `cauri use`
+	found      bool                 // envFile was found nearby, and not named
+	completing bool                 // for the shell, and so without a word
+}
+
+// sandbox is what is known of the sandbox that a command acts on.
+type sandbox struct {
+	target  *target
+	cluster *kube.Cluster // nil: the user gave URL and key
+	key     types.NamespacedName
+
+	resource            *v1alpha1.SandboxEnvironment // nil: not read, or none
+	uri, apiKey, secret string
+	forward             *kube.Forward
+}
+
+// String is how messages name the sandbox.
+func (s *sandbox) String() string {
+	if s.cluster == nil {
+		return s.uri
+	}
+	return s.key.String()
+}
+
+// read reads the resource.
+func (s *sandbox) read(ctx context.Context) (*v1alpha1.SandboxEnvironment, error) {
+	if s.cluster == nil {
+		return nil, usage(errors.New("this needs the sandbox's resource: name it with --sandbox=namespace/name"))
+	}
+	var err error
+	s.resource, err = s.cluster.Sandbox(ctx, s.key)
+	if apierrors.IsNotFound(err) && s.target.chosen {
+		err = kube.Because(err, "%s. `%s` has chosen it: choose another one, or none with --none", Message(err), s.target.program("use"))
+	}
+	return s.resource, err
+}
+
+// credentials reads the Secret, if the user did not give what it holds.
+func (s *sandbox) credentials(ctx context.Context) error {
+	if s.cluster == nil {
+		return nil
+	}
+	if s.resource == nil {
+		if _, err := s.read(ctx); err != nil {
+			return err
+		}
+	}
+	name := types.NamespacedName{Namespace: s.key.Namespace, Name: s.resource.CredentialsSecretName()}
+	content, err := s.cluster.Secret(ctx, name)
+	if err != nil {
+		return fmt.Errorf("the credentials of the sandbox %s: %w", s.key, err)
+	}
+	s.uri, s.apiKey, s.secret = string(content[keyURI]), string(content[keyAPIKey]), string(content[keySecret])
+	if s.uri == "" || s.apiKey == "" {
+		return fmt.Errorf("the Secret %s has no %s or no %s: is the sandbox ready? `kubectl describe sbx -n %s %s` says why not", name,
+			keyURI, keyAPIKey, s.key.Namespace, s.key.Name)
+	}
+	return nil
+}
+
+// connect returns a client of the sandbox's API: at its URL, or by a port-forward where that cannot be reached.
+func (s *sandbox) connect(ctx context.Context) (*sandboxapi.Client, error) {
+	if err := s.credentials(ctx); err != nil {
+		return nil, err
+	}
+	direct := sandboxapi.New(s.uri, s.apiKey, nil)
+	if s.cluster == nil {
+		return direct, nil
+	}
+	var unreachable error
+	if !s.target.forward {
+		soon, cancel := context.WithTimeout(ctx, reachTimeout)
+		defer cancel()
+		var refused *sandboxapi.RefusedError
+		if _, unreachable = direct.Health(soon); unreachable == nil || errors.As(unreachable, &refused) && refused.Code != "" {
+			return direct, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	at, err := url.Parse(s.uri)
+	if err != nil {
+		return nil, kube.Because(err, "the Secret of %s has the URL %q, which is none", s.key, s.uri)
+	}
+	if s.forward, err = s.cluster.Forward(ctx, s.uri); err != nil {
+		if unreachable != nil {
+			err = &sandboxapi.UnreachableError{Err: fmt.Errorf("this machine does not reach %s, and there is no port-forward: %w", at.Host, err)}
+		}
+		return nil, err
+	}
+	return sandboxapi.New("http://pod"+at.Path, s.apiKey, &http.Transport{DialContext: s.forward.DialContext}), nil
+}
+
+// close ends the port-forward, if there is one.
+func (s *sandbox) close() {
+	if s.forward != nil {
+		_ = s.forward.Close()
+	}
+}
+
+// reachTimeout is how long an address may take to answer before the port-forward is tried.
+const reachTimeout = 3 * time.Second
+
+// argument is a positional argument of a command.
+type argument struct {
+	name     string
+	required bool
+	complete func(ctx context.Context, s *sandbox, typed string) []string
+	// form is that of values which could be names of sandboxes too; nil: none could.
+	form *regexp.Regexp
+}
+
+// The keys of a credentials Secret, and the variables of the same values.
+const (
+	keyURI    = "uri"
+	keyAPIKey = "api-key"
+	keySecret = "webhook-signing-secret"
+
+	variableURI    = "CAURI_URI"
+	variableAPIKey = "CAURI_API_KEY"
+	variableSecret = "CAURI_WEBHOOK_SECRET"
+
+	variableSandbox, variableEnvFile = "CAURI_SANDBOX", "CAURI_ENV_FILE"
+)
+
+// program is how the user calls another command.
+func (t *target) program(command string) string {
+	if t.plugin {
+		return "kubectl cauri " + command
+	}
+	return "cauri " + command
+}
+
+// errNoSandbox says how to name a sandbox where nothing names one.
+var errNoSandbox = fmt.Errorf("no sandbox: pass --sandbox=namespace/name for one in a cluster, or choose it by `cauri use`, "+
+	"or set %s and %s to uri and api-key of its Secret, or start `cauri dev --env-file=.env.cauri`: commands find that file in their "+
+	"working folder and above it", variableURI, variableAPIKey)

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/cauri-dev/cauri/controllers/localapi"
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/secrets"
+)
+
+// dev is api, worker and controller in one process.
+type dev struct {
+	options   devOptions
+	console   *devConsole
+	baseURL   *url.URL
+	url       string // of the database
+	state     *devState
+	resources *localapi.API
+	api       *apiProcess
+	worker    *process
+	db        *postgres.DB // of the controller
+	manager   ctrl.Manager
+	stopped   chan error // gets the result of each part
+	running   int        // parts
+}
+
+// open makes all parts, on a database with the current schema.
+func (d *dev) open(ctx context.Context) (err error) {
+	if d.state, err = awaitDevState(ctx, d.url, d.options.wait, d.console.say); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			d.state.close()
+		}
+	}()
+	keys, err := d.state.keyRing(ctx)
+	if err != nil {
+		return err
+	}
+	d.console.say("Bringing the tables up to date")
+	if err := d.state.migrate(ctx, d.url); err != nil {
+		return err
+	}
+	settings := processOptions{databaseURL: d.url, maxConns: devConnections}
+	if d.api, err = newAPI(ctx, apiOptions{processOptions: settings, held: exchange.HeldBounds{Process: 500}}); err != nil {
+		return err
+	}
+	if d.worker, err = newWorker(ctx, workerOptions{
+		processOptions: settings, concurrency: 64, perSandbox: 64, allowLoopback: true,
+	}, keys); err != nil {
+		return err
+	}
+	d.api.ends, d.worker.ends = devStopTimeout, devStopTimeout
+	debug.SetGCPercent(devGarbagePercent)
+	debug.SetMemoryLimit(devMemoryLimit)
+	return d.openController(ctx, keys)
+}
+
+func (d *dev) openController(ctx context.Context, keys *secrets.KeyRing) (err error) {
+	logger := logr.FromSlogHandler(slog.Default().Handler())
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger)
+	f := controllerFlags{databaseURL: d.url, concurrency: 4, statusWritesPerSecond: 50, signingSecret: d.options.webhookSecret,
+		callbackHosts: []string{"*"}, // who runs it has the machine already
+	}
+	if d.db, err = f.openDatabase(); err != nil {
+		return err
+	}
+	if d.resources, err = localapi.New(ctx, localapi.Options{State: localapi.InDatabase(d.state.pool), APIKey: d.options.key}); err != nil {
+		return err
+	}
+	options := f.managerOptions()
+	options.GracefulShutdownTimeout = new(devStopTimeout)
+	if d.manager, err = d.resources.NewManager(options); err != nil {
+		return err
+	}
+	_, err = f.setUp(d.manager, d.db, keys, d.baseURL)
+	return err
+}
+
+// start starts worker and controller, and returns when all sandboxes are ready.
+func (d *dev) start(ctx context.Context, manifests localapi.Manifests) error {
+	d.run(func() error { return startWithin(ctx, d.manager.Start, devStopTimeout) })
+	d.run(func() error { return d.worker.run(ctx, nil) })
+	for _, line := range manifests.Ignored {
+		d.console.say("%s", line)
+	}
+	d.console.say("Applying the resources")
+	soon, cancel := context.WithTimeout(ctx, devReadyTimeout)
+	defer cancel()
+	if _, err := d.resources.Apply(soon, manifests); err != nil {
+		return err
+	}
+	if err := d.awaitReady(soon); err != nil {
+		return err
+	}
+	return d.api.directory.Refresh(soon)
+}
+
+// awaitReady returns when all sandboxes are ready. It gives up where nothing has changed for a while: what a resource waits for, such as a
+// Secret, is in no file.
+func (d *dev) awaitReady(ctx context.Context) error {
+	for last := ""; ; {
+		soon, cancel := context.WithTimeout(ctx, devProgress)
+		err := d.resources.WaitReady(soon)
+		late := soon.Err() != nil
+		cancel()
+		if err == nil || !late || ctx.Err() != nil || err.Error() == last && !strings.Contains(last, localapi.NotReconciled) {
+			return err
+		}
+		last = err.Error()
+	}
+}
+
+// serve starts the api. Who has connected before is answered now.
+func (d *dev) serve(ctx context.Context, listener net.Listener) {
+	d.api.serve(ctx, listener)
+	d.run(func() error { return d.api.run(ctx, nil) })
+}
+
+func (d *dev) run(part func() error) {
+	d.running++
+	go func() { d.stopped <- part() }()
+}
+
+// end stops all parts and waits for them. A part that does not finish in time is no error: what is due stays due.
+func (d *dev) end(stop func()) error {
+	stop()
+	timer := time.NewTimer(devStopTimeout + closeTimeout/2)
+	defer timer.Stop()
+	for ; d.running > 0; d.running-- {
+		select {
+		case err := <-d.stopped:
+			if err != nil {
+				slog.Info("a part did not end in order", "error", err)
+			}
+		case <-timer.C:
+			return nil
+		}
+	}
+	d.db.Close()
+	return nil
+}
+
+const (
+	// devReadyTimeout bounds the start of the sandboxes, from a database that is there.
+	devReadyTimeout = time.Minute
+	// devProgress is how long a sandbox that is not ready may stay as it is before the command gives up.
+	devProgress = 3 * time.Second
+	// devStopTimeout is how long each part may finish what it has begun. What it leaves, such as an attempt that hangs, is done again at the
+	// next start.
+	devStopTimeout = 1200 * time.Millisecond
+	// devConnections is how many connections to the database each part may have.
+	devConnections = 8
+)
+
+// The garbage collector of `cauri dev` prefers little memory to little work.
+const (
+	devGarbagePercent = 60
+	devMemoryLimit    = 80 << 20
+)

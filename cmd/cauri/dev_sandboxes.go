@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// sandboxes are those that are there, with their credentials.
+func (d *dev) sandboxes() []devSandbox {
+	var all []devSandbox
+	clients := d.resources.TestClients()
+	found := d.resources.Sandboxes()
+	for i := range found {
+		s := devSandbox{SandboxEnvironment: &found[i]}
+		secret := d.resources.Secret(types.NamespacedName{Namespace: s.Namespace, Name: s.CredentialsSecretName()})
+		s.uri, s.key, s.secret = secret["uri"], secret["api-key"], secret["webhook-signing-secret"]
+		s.native = nativeVariables(secret)
+		for j := range clients {
+			t := &clients[j]
+			if s.payer == nil && t.Namespace == s.Namespace && t.Spec.SandboxRef.Name == s.Name && t.Spec.State == v1alpha1.TestClientActive &&
+				t.Spec.Behavior == "Approve" {
+				s.payer = t
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// present are the sandboxes and their test clients as they are at this moment. The status of the resources follows some seconds later.
+func (d *dev) present(ctx context.Context, api *url.URL) ([]v1alpha1.SandboxEnvironment, []v1alpha1.TestClient) {
+	ctx, cancel := context.WithTimeout(ctx, presentTimeout)
+	defer cancel()
+	store := sandboxes.New(d.db, sandboxes.Options{})
+	all, clients := d.resources.Sandboxes(), d.resources.TestClients()
+	for _, s := range d.sandboxes() {
+		i := slices.IndexFunc(all, func(one v1alpha1.SandboxEnvironment) bool { return one.UID == s.UID })
+		counts, health, err := store.Counts(ctx, string(s.UID))
+		var accounts wire.LedgerAccountList
+		if err == nil {
+			accounts, err = sandboxAPI(api, s).Ledger(ctx, math.MaxInt)
+		}
+		if i < 0 || err != nil { // it is being removed, or suspended: what is known is shown
+			continue
+		}
+		status := &all[i].Status
+		status.Transactions = &v1alpha1.TransactionCounts{Total: counts.Total, Pending: counts.Pending}
+		status.Webhook = &v1alpha1.WebhookStatus{Delivered: health.Delivered, Failed: health.Failed}
+		status.Balances = nil
+		for _, a := range accounts.Data {
+			if a.MSISDN == nil {
+				status.Balances = append(status.Balances, v1alpha1.Balance{Currency: v1alpha1.Currency(a.Currency), Amount: a.Balance})
+				continue
+			}
+			for j := range clients {
+				if clients[j].Namespace == s.Namespace && clients[j].Spec.SandboxRef.Name == s.Name && clients[j].Spec.MSISDN == *a.MSISDN {
+					clients[j].Status.Balance = &a.Balance
+				}
+			}
+		}
+	}
+	return all, clients
+}
+
+// announce prints the sandboxes, and writes the files.
+func (d *dev) announce(after time.Duration, notes map[string]string) error {
+	all := d.sandboxes()
+	for i := range all {
+		all[i].note = notes[all[i].String()]
+	}
+	if file := d.options.envFile; file != "" {
+		if len(all) != 1 {
+			return fmt.Errorf("--env-file is for one sandbox, and there are %d: leave it out and take what is printed", len(all))
+		}
+		if err := writePrivately(file, all[0].variables()); err != nil {
+			return fmt.Errorf("--env-file: %w", err)
+		}
+	}
+	d.console.banner(d.baseURL.String(), all, after)
+	if file := d.options.readyFile; file != "" {
+		if err := writePrivately(file, d.baseURL.String()+"\n"); err != nil {
+			return fmt.Errorf("--ready-file: %w", err)
+		}
+	}
+	return nil
+}
+
+// sayGone says which sandboxes have ended by themselves.
+func (d *dev) sayGone(before, now []devSandbox) {
+	left := map[string]bool{}
+	for _, s := range now {
+		left[s.String()] = true
+	}
+	for _, s := range before {
+		if !left[s.String()] && s.Spec.TTL != "" && s.Status.ExpiresAt != nil && !time.Now().Before(s.Status.ExpiresAt.Time) {
+			d.console.say("The sandbox %s was removed: its ttl of %s has ended.", s, s.Spec.TTL)
+		}
+	}
+}
+
+// presentTimeout bounds how long a key waits for the state.
+const presentTimeout = 2 * time.Second
+
+// sandboxAPI is the API of a sandbox, by the address of all on this machine.
+func sandboxAPI(api *url.URL, s devSandbox) *sandboxapi.Client {
+	return sandboxapi.New(api.JoinPath("sandboxes", s.Namespace, s.Name).String(), s.key, nil)
+}

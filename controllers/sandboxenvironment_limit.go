@@ -1,0 +1,38 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// sandboxesOfNamespace lists the sandboxes beside one. Their objects are the cache's own: callers only read them.
+func sandboxesOfNamespace(cache client.Reader) func(context.Context, client.Object) ([]candidate, error) {
+	return func(ctx context.Context, beside client.Object) ([]candidate, error) {
+		var list v1alpha1.SandboxEnvironmentList
+		if err := cache.List(ctx, &list, client.InNamespace(beside.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("listing the SandboxEnvironments of the namespace: %w", err)
+		}
+		all := make([]candidate, len(list.Items))
+		for i := range list.Items {
+			all[i] = sandboxCandidate(&list.Items[i])
+		}
+		return all, nil
+	}
+}
+
+func sandboxCandidate(sandbox *v1alpha1.SandboxEnvironment) candidate {
+	return candidate{sandbox, sandbox.Status.OrganizationID != ""}
+}
+
+// checkLimit returns a stalling error for a sandbox that its namespace has no room for.
+func (r *sandboxReconciler) checkLimit(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
+	accepted, err := r.limit.accept(sandbox.Namespace, sandboxCandidate(sandbox), func() ([]candidate, error) {
+		return sandboxesOfNamespace(r.cache)(ctx, sandbox)
+	})
+	return limitError(accepted, err, "Cauri allows at most %d SandboxEnvironments in a namespace: delete one that you do not need, or ask "+
+		"your platform team for a higher --max-sandboxes-per-namespace. This one becomes ready by itself when there is room.", r.limit.max)
+}

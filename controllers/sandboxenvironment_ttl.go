@@ -1,0 +1,50 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// expiry is when a sandbox deletes itself, nil for one without a ttl. reconcileSpec reports an invalid ttl.
+func expiry(sandbox *v1alpha1.SandboxEnvironment) *time.Time {
+	if sandbox.Spec.TTL == "" {
+		return nil
+	}
+	ttl, err := duration("spec.ttl", sandbox.Spec.TTL, "")
+	if err != nil {
+		return nil
+	}
+	// In whole seconds, like the time of creation and the status.
+	at := sandbox.CreationTimestamp.Add(ttl).Truncate(time.Second)
+	return &at
+}
+
+// Expired reports whether the ttl of a sandbox has ended: the controller deletes it.
+func Expired(sandbox *v1alpha1.SandboxEnvironment, now time.Time) bool {
+	at := expiry(sandbox)
+	return at != nil && !now.Before(*at)
+}
+
+// expire deletes a sandbox whose ttl has ended. The deletion requires the version that was read, in case somebody has just changed
+// the ttl.
+func (r *sandboxReconciler) expire(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (ctrl.Result, error) {
+	err := r.Delete(ctx, sandbox, client.Preconditions{UID: &sandbox.UID, ResourceVersion: &sandbox.ResourceVersion})
+	if client.IgnoreNotFound(err) != nil {
+		return r.pace.next(fmt.Errorf("deleting the sandbox, whose ttl has ended: %w", err))
+	}
+	if err == nil {
+		r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventExpired, actionExpire,
+			"The ttl of %s has ended: the sandbox deletes itself.", sandbox.Spec.TTL)
+	}
+	return ctrl.Result{}, nil
+}
+
+// eventExpired is the reason of the event when the ttl of a sandbox ends.
+const eventExpired = "Expired"

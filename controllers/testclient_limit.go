@@ -1,0 +1,41 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// testClientsOfSandbox is as sandboxesOfNamespace.
+func testClientsOfSandbox(cache client.Reader) func(context.Context, client.Object) ([]candidate, error) {
+	return func(ctx context.Context, beside client.Object) ([]candidate, error) {
+		var list v1alpha1.TestClientList
+		sandbox := sandboxOf(beside.(*v1alpha1.TestClient))
+		err := cache.List(ctx, &list, client.InNamespace(sandbox.Namespace), client.MatchingFields{testClientBySandbox: sandbox.Name},
+			client.UnsafeDisableDeepCopy)
+		if err != nil {
+			return nil, fmt.Errorf("listing the TestClients of the sandbox: %w", err)
+		}
+		all := make([]candidate, len(list.Items))
+		for i := range list.Items {
+			all[i] = testClientCandidate(&list.Items[i])
+		}
+		return all, nil
+	}
+}
+
+func testClientCandidate(testClient *v1alpha1.TestClient) candidate {
+	return candidate{testClient, isRegistered(testClient)}
+}
+
+// checkLimit returns a stalling error for a TestClient that its sandbox has no room for.
+func (r *testClientReconciler) checkLimit(ctx context.Context, testClient *v1alpha1.TestClient) error {
+	accepted, err := r.limit.accept(sandboxOf(testClient).String(), testClientCandidate(testClient), func() ([]candidate, error) {
+		return testClientsOfSandbox(r.cache)(ctx, testClient)
+	})
+	return limitError(accepted, err, "Cauri allows at most %d TestClients in a sandbox: delete one that you do not need, or ask your "+
+		"platform team for a higher --max-test-clients-per-sandbox. This one becomes ready by itself when there is room.", r.limit.max)
+}
