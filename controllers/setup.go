@@ -150,17 +150,9 @@ const LeaseName = "cauri-controller"
 func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error) {
 	options.setDefaults()
 	breaker := resync.NewBreaker()
-	live := resync.NewLiveStatus(
-		options.Database, options.Ready, mgr.GetCache(), breaker, options.Clock, options.Poll, options.StatusWritesPerSecond)
-	if err := mgr.Add(live); err != nil {
-		return nil, fmt.Errorf("adding the live status: %w", err)
-	}
-	drift := &resync.Drift{
-		Database: options.Database, Ready: options.Ready, Cache: mgr.GetCache(), Clock: options.Clock, Interval: options.Drift,
-		Enqueue: live.Enqueue, SIM: testClientConfig, AllNamespaces: len(options.Namespaces) == 0,
-	}
-	if err := mgr.Add(drift); err != nil {
-		return nil, fmt.Errorf("adding the check for drift: %w", err)
+	live, err := addResync(mgr, options, breaker)
+	if err != nil {
+		return nil, err
 	}
 	secretNames, err := newSecretNames(mgr, options.Namespaces)
 	if err != nil {
@@ -209,6 +201,23 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 		return nil, fmt.Errorf("setting up the controller of TestClients: %w", err)
 	}
 	return readiness.check, nil
+}
+
+// addResync adds what reconciles resources again without a watch.
+func addResync(mgr ctrl.Manager, options Options, breaker *resync.Breaker) (*resync.LiveStatus, error) {
+	live := resync.NewLiveStatus(
+		options.Database, options.Ready, mgr.GetCache(), breaker, options.Clock, options.Poll, options.StatusWritesPerSecond)
+	if err := mgr.Add(live); err != nil {
+		return nil, fmt.Errorf("adding the live status: %w", err)
+	}
+	drift := &resync.Drift{
+		Database: options.Database, Ready: options.Ready, Cache: mgr.GetCache(), Clock: options.Clock, Interval: options.Drift,
+		Enqueue: live.Enqueue, SIM: testClientConfig, AllNamespaces: len(options.Namespaces) == 0,
+	}
+	if err := mgr.Add(drift); err != nil {
+		return nil, fmt.Errorf("adding the check for drift: %w", err)
+	}
+	return live, nil
 }
 
 // newSecretNames is a cache of the names of all Secrets, without their content. It reports when a Secret that the controller does not

@@ -61,29 +61,39 @@ a callback of an operator's own API.`,
 			if body {
 				return usage(errors.New("--body needs EVENT: write the id of one event"))
 			}
-			query := url.Values{}
-			for parameter, value := range map[string]string{"state": state, "event": name, "tx_id": transaction} {
-				if value != "" {
-					query.Set(parameter, value)
-				}
-			}
-			found, err := api.Events(ctx, query, limit)
+			found, err := api.Events(ctx, queryOf(map[string]string{"state": state, "event": name, "tx_id": transaction}), limit)
 			if err != nil {
 				return err
 			}
-			var names []string
-			for i := range found {
-				names = append(names, found[i].ID)
-			}
-			return o.print(cmd.OutOrStdout(), found, names, func(out io.Writer) {
-				printEvents(out, found)
-				if i := slices.IndexFunc(found, func(e wire.EventSummary) bool { return undelivered(&e) }); i >= 0 {
-					fmt.Fprintf(out, "\nWhy one was not delivered: %s\n", s.command("events", found[i].ID))
-				}
-			})
+			return s.listEvents(cmd.OutOrStdout(), found, o)
 		})
 	}
 	return cmd
+}
+
+// queryOf are the parameters that have a value.
+func queryOf(parameters map[string]string) url.Values {
+	query := url.Values{}
+	for parameter, value := range parameters {
+		if value != "" {
+			query.Set(parameter, value)
+		}
+	}
+	return query
+}
+
+// listEvents prints events, and how to find out why the first of them was not delivered.
+func (s *sandbox) listEvents(out io.Writer, found []wire.EventSummary, o output) error {
+	var names []string
+	for i := range found {
+		names = append(names, found[i].ID)
+	}
+	return o.print(out, found, names, func(out io.Writer) {
+		printEvents(out, found)
+		if i := slices.IndexFunc(found, func(e wire.EventSummary) bool { return undelivered(&e) }); i >= 0 {
+			fmt.Fprintf(out, "\nWhy one was not delivered: %s\n", s.command("events", found[i].ID))
+		}
+	})
 }
 
 func printEvents(out io.Writer, found []wire.EventSummary) {

@@ -57,12 +57,7 @@ until ten minutes after the last one.`,
 			if len(rest) == 1 {
 				return p.showRequest(ctx, api, cmd.OutOrStdout(), rest[0], o)
 			}
-			query := url.Values{}
-			for parameter, value := range map[string]string{"path": path, "error": code} {
-				if value != "" {
-					query.Set(parameter, value)
-				}
-			}
+			query := queryOf(map[string]string{"path": path, "error": code})
 			if status != 0 {
 				query.Set("status", strconv.Itoa(status))
 			}

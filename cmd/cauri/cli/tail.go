@@ -39,13 +39,8 @@ lost, the command connects again and prints what happened meanwhile.`,
 	choose(cmd, "types", allTypes...)
 	choose(cmd, "output", formatJSON)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		for _, one := range types {
-			if !slices.Contains(allTypes, one) {
-				return usage(fmt.Errorf("--types=%s: write some of %s", one, strings.Join(allTypes, ",")))
-			}
-		}
-		if format != "" && format != formatJSON {
-			return usage(fmt.Errorf("--output=%s: write json, or leave it out for lines to read", format))
+		if err := checkTail(types, format); err != nil {
+			return err
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
 			say := sayOn(cmd.ErrOrStderr())
@@ -77,6 +72,19 @@ lost, the command connects again and prints what happened meanwhile.`,
 		})
 	}
 	return cmd
+}
+
+// checkTail checks the flags of the command.
+func checkTail(types []string, format string) error {
+	for _, one := range types {
+		if !slices.Contains(allTypes, one) {
+			return usage(fmt.Errorf("--types=%s: write some of %s", one, strings.Join(allTypes, ",")))
+		}
+	}
+	if format != "" && format != formatJSON {
+		return usage(fmt.Errorf("--output=%s: write json, or leave it out for lines to read", format))
+	}
+	return nil
 }
 
 // allTypes are the types of changes in the stream that have a line.

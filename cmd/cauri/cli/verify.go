@@ -55,31 +55,13 @@ stores, and says which differ. Without a secret it takes that of the sandbox.`,
 		if err != nil {
 			return err
 		}
-		event := ""
-		if len(args) > 0 && strings.HasPrefix(args[0], eventPrefix) {
-			event, args = args[0], args[1:]
-		}
-		if len(args) > 1 {
-			return usage(fmt.Errorf("%q is no id of an event: write `cauri verify EVENT FILE`, or `cauri verify FILE`", args[0]))
-		}
-		in := cmd.InOrStdin()
-		if len(args) == 1 && args[0] != "-" {
-			file, err := os.Open(args[0])
-			if err != nil {
-				return usage(err)
-			}
-			defer func() { _ = file.Close() }()
-			in = file
-		}
-		header, body, err := captured(in, headers)
+		event, args, err := splitEvent(args)
 		if err != nil {
 			return err
 		}
-		now := sentAt(header)
-		if at != "" {
-			if now, err = time.Parse(time.RFC3339, at); err != nil {
-				return usage(fmt.Errorf("--received-at=%s: write a time like 2026-05-31T12:00:00Z", at))
-			}
+		header, body, now, err := readCaptured(cmd.InOrStdin(), args, headers, at)
+		if err != nil {
+			return err
 		}
 		if event == "" {
 			return verify(cmd.OutOrStdout(), header, body, key, now)
@@ -90,14 +72,65 @@ stores, and says which differ. Without a secret it takes that of the sandbox.`,
 				return err
 			}
 			failure := verify(cmd.OutOrStdout(), header, body, key, now)
-			if difference := differs(stored.Body, string(body)); difference != "" {
-				return negativeError{fmt.Errorf("the body is not that of %s: %s", event, difference)}
+			if err := sameBody(cmd.OutOrStdout(), event, stored.Body, string(body)); err != nil {
+				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "ok       the %d bytes of %s\n", len(body), event)
 			return failure
 		})
 	}
 	return cmd
+}
+
+// splitEvent takes the id of an event from the arguments, if there is one. What is left is at most one file.
+func splitEvent(args []string) (event string, files []string, err error) {
+	if len(args) > 0 && strings.HasPrefix(args[0], eventPrefix) {
+		event, args = args[0], args[1:]
+	}
+	if len(args) > 1 {
+		return "", nil, usage(fmt.Errorf("%q is no id of an event: write `cauri verify EVENT FILE`, or `cauri verify FILE`", args[0]))
+	}
+	return event, args, nil
+}
+
+// readCaptured reads the captured request from a file, or from the standard input if there is none, and when it arrived. headers is
+// the file with its headers; empty: they are before the body.
+func readCaptured(standard io.Reader, files []string, headers, at string) (http.Header, []byte, time.Time, error) {
+	in := standard
+	if len(files) == 1 && files[0] != "-" {
+		file, err := os.Open(files[0])
+		if err != nil {
+			return nil, nil, time.Time{}, usage(err)
+		}
+		defer func() { _ = file.Close() }()
+		in = file
+	}
+	header, body, err := captured(in, headers)
+	if err != nil {
+		return nil, nil, time.Time{}, err
+	}
+	now, err := arrival(header, at)
+	return header, body, now, err
+}
+
+// arrival is when a request arrived: the time that the user gives, or else that in its header.
+func arrival(header http.Header, at string) (time.Time, error) {
+	if at == "" {
+		return sentAt(header), nil
+	}
+	now, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		return now, usage(fmt.Errorf("--received-at=%s: write a time like 2026-05-31T12:00:00Z", at))
+	}
+	return now, nil
+}
+
+// sameBody reports whether a body is the stored one of an event.
+func sameBody(out io.Writer, event, stored, body string) error {
+	if difference := differs(stored, body); difference != "" {
+		return negativeError{fmt.Errorf("the body is not that of %s: %s", event, difference)}
+	}
+	fmt.Fprintf(out, "ok       the %d bytes of %s\n", len(body), event)
+	return nil
 }
 
 // differs says where a body differs from the stored one; empty: nowhere.
