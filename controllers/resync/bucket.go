@@ -2,7 +2,7 @@ package resync
 
 import "time"
 
-// bucket is a token bucket. Its methods take the present time, which never goes back. It is not safe for concurrent use.
+// bucket is a token bucket. Its methods take the current time, which never goes back. It is not safe for concurrent use.
 type bucket struct {
 	burst     float64 // tokens that it holds at most
 	perSecond float64

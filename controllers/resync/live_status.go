@@ -33,7 +33,7 @@ type LiveStatus struct {
 
 	reported    map[sandboxes.AccountChange]bool // by the last answer
 	writes      *writeQueue                      // of live values
-	looks       *changeQueue                     // to reconcile without the right to write live values
+	checks      *changeQueue                     // to reconcile without the right to write live values
 	sandboxes   chan event.TypedGenericEvent[client.ObjectKey]
 	testClients chan event.TypedGenericEvent[client.ObjectKey]
 }
@@ -41,9 +41,9 @@ type LiveStatus struct {
 const (
 	// lookBack is how far the first query goes back.
 	lookBack = time.Minute
-	// looksPerSecond limits the reconciliations that may write only what does not wait for the budget, among them the news of an
+	// checksPerSecond limits the reconciliations that may write only what does not wait for the budget, among them the news of an
 	// outage of the database, which goes to all resources.
-	looksPerSecond = 50
+	checksPerSecond = 50
 	// retryIntervals is how many intervals the next query waits after a failed one, so that a database that is unavailable for a moment
 	// does not open the breaker.
 	retryIntervals = 3
@@ -62,14 +62,14 @@ func NewLiveStatus(
 		clock:       clock,
 		interval:    interval,
 		writes:      newWriteQueue(clock, writesPerSecond),
-		looks:       newChangeQueue(),
+		checks:      newChangeQueue(),
 		sandboxes:   make(chan event.TypedGenericEvent[client.ObjectKey]),
 		testClients: make(chan event.TypedGenericEvent[client.ObjectKey]),
 	}
 }
 
 // Touch reconciles a sandbox in the next round, because the number of its TestClients changed.
-func (l *LiveStatus) Touch(sandbox client.ObjectKey) { l.looks.hold(Change{Key: sandbox}) }
+func (l *LiveStatus) Touch(sandbox client.ObjectKey) { l.checks.hold(Change{Key: sandbox}) }
 
 // Admit decides whether a reconciliation writes a status now. If it does not, and there is a difference, the resource is reconciled
 // again when the budget allows the write.
@@ -79,7 +79,7 @@ func (l *LiveStatus) Admit(c Change, d Difference) bool { return l.writes.admit(
 func (l *LiveStatus) Start(ctx context.Context) error {
 	var group sync.WaitGroup
 	group.Go(func() { l.releaseWrites(ctx) })
-	group.Go(func() { l.releaseLooks(ctx) })
+	group.Go(func() { l.releaseChecks(ctx) })
 	l.poll(ctx)
 	group.Wait()
 	return nil
@@ -96,8 +96,8 @@ func (l *LiveStatus) poll(ctx context.Context) {
 		since = next
 		l.switchBreaker(ctx, unavailable, err)
 		unavailable = logTransition(ctx, log, unavailable, err)
-		l.looks.append(l.writes.unseen())
-		l.looks.release()
+		l.checks.append(l.writes.unchecked())
+		l.checks.release()
 
 		pause := l.interval
 		if unavailable {
@@ -126,9 +126,9 @@ func (l *LiveStatus) switchBreaker(ctx context.Context, unavailable bool, err er
 	switch {
 	case ctx.Err() != nil:
 	case err == nil:
-		l.looks.prefer(l.breaker.close())
+		l.checks.prefer(l.breaker.close())
 	case unavailable && errors.Is(err, postgres.ErrUnavailable) && l.breaker.open(err):
-		l.looks.append(l.all(ctx))
+		l.checks.append(l.all(ctx))
 	}
 }
 
@@ -201,11 +201,11 @@ func (l *LiveStatus) releaseWrites(ctx context.Context) {
 	}
 }
 
-// releaseLooks reconciles the other resources, at a constant rate.
-func (l *LiveStatus) releaseLooks(ctx context.Context) {
-	pace := newBucket(looksPerSecond, 1, l.clock.Now())
+// releaseChecks reconciles the other resources, at a constant rate.
+func (l *LiveStatus) releaseChecks(ctx context.Context) {
+	pace := newBucket(checksPerSecond, 1, l.clock.Now())
 	for {
-		next, err := l.looks.next(ctx)
+		next, err := l.checks.next(ctx)
 		if err != nil {
 			return
 		}

@@ -31,8 +31,8 @@ const (
 	// headStart is how much longer ago a quiet resource was written, for the order. It is not endless, so that busy resources are
 	// written too when more become active all the time than the budget allows.
 	headStart = 2 * time.Minute
-	// lookAfter is how long a sandbox waits for the budget until it is reconciled without it, because its conditions may have changed.
-	lookAfter = 10 * time.Second
+	// checkAfter is how long a sandbox waits for the budget until it is reconciled without it, because its conditions may have changed.
+	checkAfter = 10 * time.Second
 	// flapping is the time in which the conditions about deliveries of a resource change for free once.
 	flapping = 30 * time.Second
 	// forgetAfter is how long a resource is remembered in which nothing happens: it is as good as one that was never written.
@@ -60,7 +60,7 @@ type resource struct {
 	changed   time.Time // reported by the database
 	written   time.Time
 	flapped   time.Time // when a condition about deliveries was written without waiting
-	looked    time.Time // when it was queued or reconciled
+	checked   time.Time // when it was queued or reconciled
 	isWaiting bool
 	isGranted bool // its next reconciliation may write
 
@@ -158,7 +158,7 @@ func (q *writeQueue) admit(c Change, d Difference) bool {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	now, r := q.clock.Now(), q.resource(c)
-	r.looked = now
+	r.checked = now
 	granted := r.isGranted
 	r.isGranted = false
 	if d == Delivery && now.Sub(r.flapped) < flapping {
@@ -185,19 +185,19 @@ func (q *writeQueue) admit(c Change, d Difference) bool {
 	return true
 }
 
-// unseen names the sandboxes that have waited for long: their conditions may have changed. TestClients have none that change by
+// unchecked names the sandboxes that have waited for long: their conditions may have changed. TestClients have none that change by
 // themselves.
-func (q *writeQueue) unseen() (unseen []Change) {
+func (q *writeQueue) unchecked() (unchecked []Change) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	now := q.clock.Now()
 	for _, r := range q.waiting {
-		if !r.change.IsTestClient && now.Sub(r.looked) >= lookAfter {
-			r.looked = now
-			unseen = append(unseen, r.change)
+		if !r.change.IsTestClient && now.Sub(r.checked) >= checkAfter {
+			r.checked = now
+			unchecked = append(unchecked, r.change)
 		}
 	}
-	return unseen
+	return unchecked
 }
 
 // resource finds or adds a resource. The caller holds the mutex, here and below.
@@ -216,7 +216,7 @@ func (q *writeQueue) push(r *resource, now time.Time) {
 		return
 	}
 	q.arrivals++
-	r.isWaiting, r.looked, r.arrival = true, now, q.arrivals
+	r.isWaiting, r.checked, r.arrival = true, now, q.arrivals
 	r.rank, r.ranked = r.written, r.written
 	if now.Sub(r.changed) >= quietAfter {
 		r.rank = r.rank.Add(-headStart)
@@ -239,7 +239,7 @@ func (q *writeQueue) forget(now time.Time) {
 	}
 	q.forgotten = now
 	for c, r := range q.resources {
-		if !r.isWaiting && now.Sub(r.changed) > forgetAfter && now.Sub(r.written) > forgetAfter && now.Sub(r.looked) > forgetAfter {
+		if !r.isWaiting && now.Sub(r.changed) > forgetAfter && now.Sub(r.written) > forgetAfter && now.Sub(r.checked) > forgetAfter {
 			delete(q.resources, c)
 		}
 	}

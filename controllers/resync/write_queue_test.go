@@ -168,20 +168,20 @@ func TestATokenThatIsNotNeededIsPutBack(t *testing.T) {
 	w.want("the other one gets the token", w.write(), "b")
 }
 
-func TestALookAtTheConditionsOfThoseThatWait(t *testing.T) {
+func TestConditionsOfThoseThatWaitAreChecked(t *testing.T) {
 	w := newWrites(t)
 	w.empty()
 	w.happens("a")
 	w.add([]Change{{Key: client.ObjectKey{Name: "sim"}, IsTestClient: true}})
-	if got := w.unseen(); len(got) > 0 {
+	if got := w.unchecked(); len(got) > 0 {
 		t.Errorf("%v was just queued", got)
 	}
-	w.clock.Step(lookAfter)
-	if diff := cmp.Diff([]Change{named("a")}, w.unseen()); diff != "" {
+	w.clock.Step(checkAfter)
+	if diff := cmp.Diff([]Change{named("a")}, w.unchecked()); diff != "" {
 		t.Error(diff)
 	}
-	if got := w.unseen(); len(got) > 0 {
-		t.Errorf("%v was just looked at", got)
+	if got := w.unchecked(); len(got) > 0 {
+		t.Errorf("%v was just checked", got)
 	}
 }
 
