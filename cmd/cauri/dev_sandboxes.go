@@ -38,9 +38,10 @@ func (d *dev) sandboxes() []devSandbox {
 	return all
 }
 
-// present are the sandboxes and their test clients as they are at this moment. The status of the resources follows some seconds later.
-func (d *dev) present(ctx context.Context, api *url.URL) ([]v1alpha1.SandboxEnvironment, []v1alpha1.TestClient) {
-	ctx, cancel := context.WithTimeout(ctx, presentTimeout)
+// currentResources are the sandboxes and their test clients as they are at this moment. The status of the resources follows
+// some seconds later.
+func (d *dev) currentResources(ctx context.Context, api *url.URL) ([]v1alpha1.SandboxEnvironment, []v1alpha1.TestClient) {
+	ctx, cancel := context.WithTimeout(ctx, consoleTimeout)
 	defer cancel()
 	store := sandboxes.New(d.db, sandboxes.Options{})
 	all, clients := d.resources.Sandboxes(), d.resources.TestClients()
@@ -109,8 +110,8 @@ func (d *dev) sayGone(before, now []devSandbox) {
 	}
 }
 
-// presentTimeout bounds how long a key waits for the state.
-const presentTimeout = 2 * time.Second
+// consoleTimeout bounds how long a key waits for the state.
+const consoleTimeout = 2 * time.Second
 
 // sandboxAPI is the API of a sandbox, by the address of all on this machine.
 func sandboxAPI(api *url.URL, s devSandbox) *sandboxapi.Client {

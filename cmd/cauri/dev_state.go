@@ -93,11 +93,11 @@ func (s *devState) take(ctx context.Context) error {
 	if !free {
 		return errors.New("another `cauri dev` uses this database: stop it, or name another database")
 	}
-	return s.claim(ctx)
+	return s.createTable(ctx)
 }
 
-// claim makes the table of the state in an empty schema.
-func (s *devState) claim(ctx context.Context) error {
+// createTable makes the table of the state in an empty schema.
+func (s *devState) createTable(ctx context.Context) error {
 	var schema *string
 	if err := s.pool.QueryRow(ctx, "select current_schema()").Scan(&schema); err != nil {
 		return fmt.Errorf("asking for the schema: %w", err)

@@ -73,10 +73,10 @@ func (t *devTails) match(ctx context.Context, found []devSandbox) {
 	if t.dev.options.quiet {
 		return
 	}
-	present := map[string]bool{}
+	there := map[string]bool{}
 	for _, s := range found {
 		name := s.String()
-		present[name] = true
+		there[name] = true
 		if one := t.running[name]; one != nil && one.key == s.key && !one.hasEnded() || s.key == "" {
 			continue
 		} else if one != nil {
@@ -85,7 +85,7 @@ func (t *devTails) match(ctx context.Context, found []devSandbox) {
 		t.running[name] = t.start(ctx, s, nameColumn(found))
 	}
 	for name, one := range t.running {
-		if !present[name] {
+		if !there[name] {
 			one.stop()
 			delete(t.running, name)
 		}

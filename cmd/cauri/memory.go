@@ -36,7 +36,7 @@ func tuneMemory(container int64) {
 	}
 }
 
-// limitMemory keeps Go within its share of the container's limit. It reports false if the limit is unknown or GOMEMLIMIT is set.
+// limitMemory keeps Go within its part of the container's limit. It reports false if the limit is unknown or GOMEMLIMIT is set.
 func limitMemory(container int64) bool {
 	if container <= 0 || os.Getenv("GOMEMLIMIT") != "" {
 		return false

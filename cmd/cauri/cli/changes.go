@@ -31,12 +31,13 @@ type change struct {
 
 // changes tells what changes in a sandbox.
 type changes interface {
-	// Follow calls tell for each change from now on, until ctx ends or tell returns an error. Each change is told at least once, those of
-	// one thing in their order. Two changes that follow closely may be told as one.
+	// Follow calls tell for each change from now on, until ctx ends or tell returns an error. Each change is told at least
+	// once, those of one transaction or event in their order. Two changes that follow closely may be told as one.
 	Follow(ctx context.Context, tell func(change) error) error
 }
 
-// newChanges follows a sandbox by its stream. It calls ready when it has begun to follow, and tells the user by say how the connection does.
+// newChanges follows a sandbox by its stream. It calls ready when it has begun to follow, and tells the user by say how the
+// connection does.
 func (p *program) newChanges(api *sandboxapi.Client, types []string, ready func(), say func(format string, args ...any)) *stream {
 	return &stream{api: api, types: types, ready: ready, say: say, retry: p.poll}
 }
@@ -213,7 +214,7 @@ func (s *stream) reached(at string) {
 }
 
 const (
-	// overlap is by how much earlier things are read again: they may be recorded later than their time says.
+	// overlap is by how much earlier changes are read again: they may be recorded later than their time says.
 	overlap = time.Minute
 	// missedAtMost bounds what is read in a list.
 	missedAtMost = 100_000
@@ -323,7 +324,7 @@ type progress struct {
 // memory is what was told, by ids. It forgets the oldest.
 type memory struct{ recent, older map[string]progress }
 
-// remembered is how many things are remembered at least.
+// remembered is how many ids are remembered at least.
 const remembered = 20_000
 
 func (m *memory) of(id string) progress {

@@ -72,7 +72,7 @@ func (t *target) completeSandbox(cmd *cobra.Command, _ []string, typed string) (
 	return startingWith(typed, t.names(ctx)), cobra.ShellCompDirectiveNoFileComp
 }
 
-// listed is how many things are completed.
+// listed is how many values a completion offers.
 const listed = 100
 
 // described adds a description that shells show beside a completion.

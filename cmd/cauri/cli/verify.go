@@ -184,7 +184,7 @@ func captured(in io.Reader, headers string) (http.Header, []byte, error) {
 	return http.Header(header), body, err
 }
 
-// sentAt is the time that a request claims.
+// sentAt is the time in the header of a request.
 func sentAt(header http.Header) time.Time {
 	seconds, err := strconv.ParseInt(header.Get(webhooks.HeaderStandardTimestamp), 10, 64)
 	if err != nil {

@@ -71,7 +71,7 @@ type UnreachableError struct{ Err error }
 func (e *UnreachableError) Error() string { return "the API cannot be reached: " + e.Err.Error() }
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// IsNotFound reports whether the API answered that a thing does not exist.
+// IsNotFound reports whether the API answered that what was asked for does not exist.
 func IsNotFound(err error) bool {
 	var refused *RefusedError
 	return errors.As(err, &refused) && refused.Status == http.StatusNotFound && refused.Code == "not_found"
