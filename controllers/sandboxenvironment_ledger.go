@@ -43,11 +43,11 @@ func imbalances(ledger sandboxes.LedgerState) string {
 		}
 		text := fmt.Sprintf("The numbers of the movements of %s do not follow, %s.", account(found), where)
 		if found.Amount != 0 {
-			than := "more"
+			side := "above"
 			if found.Amount < 0 {
-				than = "less"
+				side = "below"
 			}
-			text = fmt.Sprintf("The %s has %d %s than its movements tell, %s.", account(found), max(found.Amount, -found.Amount), than, where)
+			text = fmt.Sprintf("The %s is %d %s the sum of its movements, %s.", account(found), max(found.Amount, -found.Amount), side, where)
 		}
 		texts = append(texts, text)
 	}

@@ -135,8 +135,8 @@ func TestLedgerCondition(t *testing.T) {
 		"balanced": {sandboxes.LedgerState{Verified: true}, metav1.ConditionTrue, "Balanced", "Every balance follows from its movements."},
 		"imbalance": {
 			sandboxes.LedgerState{Verified: true, Broken: 5, Imbalances: []sandboxes.Imbalance{float, sim, lost}}, metav1.ConditionFalse, "Imbalance",
-			"The float RWF has 100 more than its movements tell, after the movement 12, the last one. " +
-				"The test client alice has 5 less than its movements tell, between the movements 3 and 5. " +
+			"The float RWF is 100 above the sum of its movements, after the movement 12, the last one. " +
+				"The test client alice is 5 below the sum of its movements, between the movements 3 and 5. " +
 				"The numbers of the movements of float XOF do not follow, between the movements 3 and 5. 2 more do not follow either.",
 		},
 	}

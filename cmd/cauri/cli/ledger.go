@@ -210,15 +210,15 @@ func imbalance(a *wire.LedgerAccount) string {
 	if i == nil {
 		return ""
 	}
-	direction, difference := "more", i.Difference
+	direction, difference := "above", i.Difference
 	if difference < 0 {
-		direction, difference = "less", -difference
+		direction, difference = "below", -difference
 	}
 	where := fmt.Sprintf("after the number %d", i.After)
 	if i.Before != nil {
 		where = fmt.Sprintf("between the numbers %d and %d", i.After, *i.Before)
 	}
-	return fmt.Sprintf("the balance of %s is %s %s than its movements tell, %s", a.Account, money(difference, a.Currency), direction, where)
+	return fmt.Sprintf("the balance of %s is %s %s the sum of its movements, %s", a.Account, money(difference, a.Currency), direction, where)
 }
 
 // export writes the entries of the accounts as they are read.
