@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Every field of a fault in a resource is read by those who disturb webhooks and answers. A new field needs a value here.
+// Every field of a fault in a resource is read by what applies faults to webhooks and answers. A new field needs a value here.
 func TestFaultsOfAResourceAreRead(t *testing.T) {
 	when := &v1alpha1.FaultCondition{
 		Type: "collection", Status: "SUCCESS", Operator: "mtn", Country: "RW", Store: "shop", MSISDN: "+250788000777", Reference: "order-9*",

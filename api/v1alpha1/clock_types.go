@@ -7,7 +7,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.start) || self.mode == 'Manual'",fieldPath=".start",message="write a start only with mode: Manual. A Real clock starts at the present time"
 type Clock struct {
-	// mode is Real or Manual. Real, the default, is the present time, or as much ahead of it as POST /v1/clock/advance has moved
+	// mode is Real or Manual. Real, the default, is the current time, or as much ahead of it as POST /v1/clock/advance has moved
 	// it. Manual stands still until POST /v1/clock/advance moves it. A change of the mode keeps the sandbox's time.
 	//
 	// +optional
@@ -15,7 +15,7 @@ type Clock struct {
 	Mode ClockMode `json:"mode,omitempty"`
 
 	// start is the time of a Manual clock at the creation of the sandbox and after each reset, from the year 2000 to 2100, for
-	// example "2026-11-22T10:00:00Z". Default: the present. A changed start waits for the next reset; Ready has the reason
+	// example "2026-11-22T10:00:00Z". Default: the current time. A changed start waits for the next reset; Ready has the reason
 	// ClockStartWaits until then.
 	//
 	// +optional
@@ -53,7 +53,7 @@ type ClockStatus struct {
 	// +optional
 	Now *metav1.Time `json:"now,omitempty"`
 
-	// offset is how far a Real clock is ahead of the present time, in whole seconds, for example 1h1m0s; behind it with a minus
+	// offset is how far a Real clock is ahead of the current time, in whole seconds, for example 1h1m0s; behind it with a minus
 	// sign. It is not set for a clock that was never moved.
 	//
 	// +optional

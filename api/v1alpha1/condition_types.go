@@ -1,7 +1,7 @@
 package v1alpha1
 
 // Conditions that both kinds have. Each has the generation that it describes: a Ready of an older generation says nothing about
-// the present spec, and `kubectl wait --for=condition=Ready` ignores it.
+// the current spec, and `kubectl wait --for=condition=Ready` ignores it.
 const (
 	// ConditionReady is True when everything in the spec is applied. It summarizes the other conditions: while it is not True, it
 	// has the reason and the message of the first condition that is not True.

@@ -101,8 +101,8 @@ type FaultCondition struct {
 	Event WebhookEvent `json:"event,omitempty"`
 
 	// path of the request in the sandbox's API, up to 200 characters, in which * is any text and ? is any character, for
-	// example /v1/payments, /v1/payments/* or /operators/mtn/collection/v1_0/requesttopay. Requests of GET, and those to operators' own
-	// APIs that move no money, are disturbed only by a fault with a path. Only with api, and with status, delay and dropConnection of
+	// example /v1/payments, /v1/payments/* or /operators/mtn/collection/v1_0/requesttopay. To requests of GET, and to those of operators'
+	// own APIs that move no money, only a fault with a path applies. Only with api, and with status, delay and dropConnection of
 	// operator.
 	//
 	// +optional

@@ -15,7 +15,7 @@ type Quota struct {
 
 // QuotaStatus is how much of a quota is used.
 type QuotaStatus struct {
-	// used is how many transactions of the present calendar month (UTC) count. At spec.quota.monthlyTransactions the API answers 402,
+	// used is how many transactions of the current calendar month (UTC) count. At spec.quota.monthlyTransactions the API answers 402,
 	// and Ready has the reason QuotaExceeded.
 	//
 	// +required

@@ -75,7 +75,7 @@ type SandboxEnvironmentSpec struct {
 	Clock *Clock `json:"clock,omitempty"`
 
 	// faults are what goes wrong between the sandbox and its merchant, at most 50. At each request and at each attempt to send an
-	// event, the first of the list that fits acts, alone. They change no transaction and no balance.
+	// event, only the first matching fault of the list applies. They change no transaction and no balance.
 	//
 	// +optional
 	// +listType=map

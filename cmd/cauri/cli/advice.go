@@ -28,13 +28,13 @@ func undelivered(e *wire.EventSummary) bool {
 	return e.AttemptCount > 0 && (e.State == eventFailed || e.State == eventQueued)
 }
 
-// eventAdvice says why an event is probably not acknowledged, and what to do. disturbed are the faults that acted on its last attempt.
-func (s *sandbox) eventAdvice(e *wire.EventSummary, disturbed []string) string {
+// eventAdvice says why an event is probably not acknowledged, and what to do. faults are those that applied to its last attempt.
+func (s *sandbox) eventAdvice(e *wire.EventSummary, faults []string) string {
 	if !undelivered(e) {
 		return ""
 	}
-	if len(disturbed) > 0 {
-		return "The sandbox disturbed the last attempt, by its " + faultsNamed(disturbed) + ". The receiver need not be wrong. This sends the " +
+	if len(faults) > 0 {
+		return "The last attempt had the " + faultsNamed(faults) + ". The receiver need not be wrong. This sends the " +
 			"event without faults:\n  " + s.command("resend", e.ID)
 	}
 	return s.receiverAdvice(e.LastResponseStatus, "spec.webhook.url") + "\nWhen it is repaired, send the event again:\n  " + s.command("resend", e.ID)

@@ -64,10 +64,10 @@ func TestFaultsAreNamedWhereverTheyActed(t *testing.T) {
 	e := wire.EventSummary{ID: "evt_1", TxID: "TX_1", State: eventFailed, AttemptCount: 1, LastError: &lost}
 	listed := e
 	listed.LastEffects = twice
-	disturbed := state{Latest: []wire.Payment{both}, FailedEvents: []wire.EventSummary{e}}
+	withFaults := state{Latest: []wire.Payment{both}, FailedEvents: []wire.EventSummary{e}}
 	onlyLost := state{Latest: []wire.Payment{{ID: "TX_2"}}, FailedEvents: []wire.EventSummary{e}}
 	byList := state{Latest: []wire.Payment{{ID: "TX_2"}}, FailedEvents: []wire.EventSummary{listed}}
-	status := state{Latest: disturbed.Latest, Status: &v1alpha1.SandboxEnvironmentStatus{
+	status := state{Latest: withFaults.Latest, Status: &v1alpha1.SandboxEnvironmentStatus{
 		Faults: []v1alpha1.FaultStatus{{Name: "twice", Times: 1}, {Name: "late", Times: 2}},
 	}, declared: faults.Set{{Name: "twice", Webhook: &faults.Webhook{Duplicate: 2}}}}
 	lines := func(l Line) string { return l.Layout(time.Now(), 0, false) }
@@ -83,10 +83,10 @@ func TestFaultsAreNamedWhereverTheyActed(t *testing.T) {
 		"a transaction":       {lines(paymentLine(&both)), "ref r1  faults twice: sent 2 times; late: sent 10 min late"},
 		"the list of events":  {events.String(), "FAULT\n"},
 		"an event of it":      {events.String(), "twice: sent 2 times\n"},
-		"the hint of status":  {strings.Join(disturbed.next(s), ""), "disturbs it: faults twice: sent 2 times; late: sent 10 min late"},
-		"of the last attempt": {strings.Join(byList.next(s), ""), "disturbs it: fault twice: sent 2 times"},
-		"an attempt was lost": {strings.Join(onlyLost.next(s), ""), "disturbs it: fault lost: not sent"},
-		"the hint of events":  {s.eventAdvice(&e, []string{"lost: not sent"}), "by its fault lost: not sent. The receiver need not be wrong"},
+		"the hint of status":  {strings.Join(withFaults.next(s), ""), "it has the faults twice: sent 2 times; late: sent 10 min late"},
+		"of the last attempt": {strings.Join(byList.next(s), ""), "it has the fault twice: sent 2 times"},
+		"an attempt was lost": {strings.Join(onlyLost.next(s), ""), "it has the fault lost: not sent"},
+		"the hint of events":  {s.eventAdvice(&e, []string{"lost: not sent"}), "had the fault lost: not sent. The receiver need not be wrong"},
 		"the status, once":    {printed.String(), "twice: sent 2 times; acted once\n"},
 		"the status, twice":   {printed.String(), "late; acted 2 times\n"},
 		"the last ones":       {printed.String(), "FAULTS"},

@@ -104,15 +104,15 @@ func printEvents(out io.Writer, found []wire.EventSummary) {
 	t := Table{
 		Titles: "EVENT CREATED NAME STATUS STATE ATTEMPTS ANSWERED NEXT", Shorten: "STATUS FAULT", Drop: "NEXT ATTEMPTS NAME ANSWERED CREATED",
 	}
-	disturbed := slices.ContainsFunc(found, func(e wire.EventSummary) bool { return len(e.LastEffects) > 0 })
-	if disturbed {
+	withFaults := slices.ContainsFunc(found, func(e wire.EventSummary) bool { return len(e.LastEffects) > 0 })
+	if withFaults {
 		t.Titles += " FAULT"
 	}
 	for i := range found {
 		e := &found[i]
 		t.Rows = append(t.Rows, []string{e.ID, clockTime(e.CreatedAt), e.Event, e.Status, e.State, strconv.Itoa(e.AttemptCount),
 			optional(e.LastResponseStatus, strconv.Itoa), optional(e.NextAttemptAt, clockTime)})
-		if disturbed {
+		if withFaults {
 			t.Rows[i] = append(t.Rows[i], faultList(e.LastEffects))
 		}
 	}
@@ -138,14 +138,14 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 			fmt.Fprintln(out)
 		}
 		t := Table{Titles: "ATTEMPT STARTED TOOK ANSWERED ERROR RESPONSE", Shorten: "RESPONSE ERROR", Drop: "TOOK STARTED"}
-		var disturbed []string
+		var lastFaults []string
 		var faults strings.Builder
 		for i := range e.Attempts {
 			a := &e.Attempts[i]
 			t.Rows = append(t.Rows, []string{strconv.Itoa(a.Number), clockTime(a.StartedAt), milliseconds(a.DurationMs),
 				optional(a.ResponseStatus, strconv.Itoa), optional(a.Error, same), strings.TrimSpace(a.ResponseBody)})
-			if disturbed = effectsOf(a); len(disturbed) > 0 {
-				fmt.Fprintf(&faults, "Attempt %d: %s\n", a.Number, Printable(faultsNamed(disturbed)))
+			if lastFaults = effectsOf(a); len(lastFaults) > 0 {
+				fmt.Fprintf(&faults, "Attempt %d: %s\n", a.Number, Printable(faultsNamed(lastFaults)))
 			}
 		}
 		if len(t.Rows) > 0 {
@@ -153,7 +153,7 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 		}
 		fmt.Fprint(out, faults.String())
 		fmt.Fprintf(out, "\nThe body (--body prints all its %d bytes):\n%s\n", len(e.Body), shortened(Printable(e.Body), cmp.Or(min(Width(out), bodyShown), bodyShown)))
-		if advice := s.eventAdvice(&e.EventSummary, disturbed); advice != "" {
+		if advice := s.eventAdvice(&e.EventSummary, lastFaults); advice != "" {
 			fmt.Fprintf(out, "\n%s\n", PrintableLines(advice))
 		}
 	})

@@ -162,7 +162,7 @@ func (f *state) next(s *sandbox) (all []string) {
 		if i := slices.IndexFunc(events, func(e wire.EventSummary) bool { return undelivered(&e) }); i >= 0 {
 			why := "The receiver does not acknowledge events"
 			if faults := f.faultsOn(&events[i]); faults != "" {
-				why = "An event is not acknowledged, and the sandbox disturbs it: " + faults
+				why = "An event is not acknowledged, and it has the " + faults
 			}
 			tell("%s. Why:\n  %s", Printable(why), s.command("events", events[i].ID))
 			break
@@ -200,8 +200,8 @@ func (f *state) printLatest(out io.Writer) {
 	}
 	fmt.Fprintln(out)
 	latest := Table{Titles: "TRANSACTION CREATED TYPE STATUS AMOUNT NUMBER REFERENCE", Shorten: "REFERENCE FAULTS", Drop: "TYPE CREATED NUMBER REFERENCE"}
-	disturbed := slices.ContainsFunc(f.Latest, func(t wire.Payment) bool { return len(t.Faults) > 0 })
-	if disturbed {
+	withFaults := slices.ContainsFunc(f.Latest, func(t wire.Payment) bool { return len(t.Faults) > 0 })
+	if withFaults {
 		latest.Titles += " FAULTS"
 	}
 	for i := range f.Latest {
@@ -209,7 +209,7 @@ func (f *state) printLatest(out io.Writer) {
 		latest.Rows = append(latest.Rows, []string{
 			t.ID, clockTime(t.CreatedAt), t.Type, t.Status, money(t.Amount, t.Currency), t.MSISDN, t.Reference,
 		})
-		if disturbed {
+		if withFaults {
 			latest.Rows[i] = append(latest.Rows[i], faultList(t.Effects))
 		}
 	}
