@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // Callbacks of the operators' own APIs, as their sandbox sees them.
@@ -50,31 +47,6 @@ func (s *Ledger) GetCallback(
 		return nil, ErrNotFound // it was removed meanwhile
 	}
 	return c, postgres.Classify(err, "keeping the body of the callback")
-}
-
-func callbackDetailOf(row *sqlc.GetCallbackRow, attempts []sqlc.CallbackAttempt) *CallbackDetail {
-	t := transactionOf(&row.Transaction)
-	c := &CallbackDetail{Transaction: t, Sent: row.Sent, URL: *row.CallbackURL, EventDetail: EventDetail{
-		Body: row.Body,
-		Event: Event{
-			ID: t.ID, Callback: true, Type: t.Type, Status: t.Status, State: EventState(*row.State), Attempts: int(row.Attempts),
-			CreatedAt: *t.CompletedAt, DeliveredAt: row.DeliveredAt, LastStatus: intOf(row.LastStatus), LastError: row.LastError,
-		},
-	}}
-	if !row.BeingSent {
-		c.NextAttemptAt = row.DueAt
-	}
-	for _, a := range slices.Backward(attempts) {
-		c.History = append(c.History, callbackAttemptOf(&a))
-	}
-	return c
-}
-
-func callbackAttemptOf(row *sqlc.CallbackAttempt) AttemptRecord {
-	return AttemptRecord{
-		Number: int(row.Attempt), StartedAt: row.StartedAt, Duration: time.Duration(row.DurationMs) * time.Millisecond,
-		ResponseStatus: intOf(row.ResponseStatus), ResponseBody: row.ResponseBody, Error: row.Error, Faults: row.Faults,
-	}
 }
 
 // ResendCallback is [Ledger.ResendEvent] for a callback. It goes to the URL that its request named, whether or not the sandbox has an

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -119,45 +118,6 @@ func storeBody(
 		return nil, ErrNotFound // it was removed meanwhile
 	}
 	return body, postgres.Classify(err, "keeping the body of the event")
-}
-
-func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *EventDetail {
-	e := &row.Event
-	d := &EventDetail{Body: e.Body, Event: Event{
-		ID: e.ID.Bytes, Type: row.Transaction.Type, Status: row.Transaction.Status, State: EventState(e.State),
-		Attempts: int(e.Attempts), CreatedAt: e.CreatedAt, DeliveredAt: e.DeliveredAt,
-	}}
-	if !row.BeingSent {
-		d.NextAttemptAt = e.DueAt
-	}
-	d.History = historyOf(attempts)
-	if n := len(d.History); n > 0 {
-		last := &d.History[n-1]
-		d.LastStatus, d.LastError, d.LastFaults = last.ResponseStatus, last.Error, last.Faults
-	}
-	return d
-}
-
-// historyOf are attempts that were read the latest first.
-func historyOf(attempts []sqlc.DeliveryAttempt) (history []AttemptRecord) {
-	for _, a := range slices.Backward(attempts) {
-		history = append(history, attemptOf(&a))
-	}
-	return history
-}
-
-func attemptOf(row *sqlc.DeliveryAttempt) AttemptRecord {
-	return AttemptRecord{
-		Number: int(row.Attempt), StartedAt: row.StartedAt, Duration: time.Duration(row.DurationMs) * time.Millisecond,
-		ResponseStatus: intOf(row.ResponseStatus), ResponseBody: row.ResponseBody, Error: row.Error, Faults: row.Faults,
-	}
-}
-
-func intOf(n *int32) *int {
-	if n == nil {
-		return nil
-	}
-	return new(int(*n))
 }
 
 var (

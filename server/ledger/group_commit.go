@@ -102,10 +102,3 @@ func (s *Ledger) bookTogether(tenant int64, unwatched bool) *sqlc.Queries {
 	const admitted = true
 	return sqlc.New(s.db.VersionChecked(tenant, admitted).Unwatched(unwatched))
 }
-
-func orEmpty(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}

@@ -2,13 +2,11 @@ package ledger
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -50,28 +48,6 @@ func (s *Ledger) FindNative(ctx context.Context, tenant int64, reference string)
 	t.NativeSent = row.Sent
 	return t, row.Sent, nil
 }
-
-// addSent gives transactions what was sent for them to the operators' own APIs, which their payloads repeat. The others cost nothing.
-func addSent(ctx context.Context, q *sqlc.Queries, tenant int64, transactions ...*payments.Transaction) error {
-	native := map[payments.ID]*payments.Transaction{}
-	var ids []pgtype.UUID
-	for _, t := range transactions {
-		if t.NativeCall != "" {
-			native[t.ID], ids = t, append(ids, postgres.UUID(t.ID))
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	rows, err := q.ListSent(ctx, tenant, ids)
-	for _, row := range rows {
-		native[row.ID.Bytes].NativeSent = row.Sent
-	}
-	return postgres.Classify(err, "reading what was sent")
-}
-
-// isNative reports whether an operator's own API recorded a transaction, see [NativeRequest].
-func isNative(row *sqlc.Transaction) bool { return len(row.RequestHash) != sha256.Size }
 
 // FloatBalance is the live balance of a float, or [ErrNotFound].
 func (s *Ledger) FloatBalance(ctx context.Context, tenant int64, currency payments.Currency) (int64, error) {

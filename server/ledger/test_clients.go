@@ -63,7 +63,3 @@ func (s *Ledger) FindTestClient(ctx context.Context, tenant int64, msisdn string
 	client := testClientOf(&row.Sim, row.Prompts)
 	return &client, nil
 }
-
-func testClientOf(row *sqlc.Sim, prompts int64) TestClient {
-	return TestClient{SIM: *simOf(row), Name: row.Name, Source: row.Source, Prompts: int(prompts)}
-}

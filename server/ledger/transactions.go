@@ -244,38 +244,3 @@ func (s *Ledger) FindSIM(ctx context.Context, tenant int64, msisdn string) (*pay
 	}
 	return simOf(&row), nil
 }
-
-func simOf(row *sqlc.Sim) *payments.SIM {
-	return &payments.SIM{
-		ID: row.SimID.Bytes, MSISDN: row.MSISDN, Operator: payments.Operator(row.Operator),
-		Country: payments.Country(row.Country), Blocked: row.Blocked, Behavior: payments.Behavior(row.Behavior),
-		Balance: row.Balance,
-	}
-}
-
-func transactionOf(row *sqlc.Transaction) *payments.Transaction {
-	t := &payments.Transaction{
-		ID: row.ID.Bytes, Type: row.Type, Status: row.Status,
-		Reference: row.Reference, OrderRef: row.OrderRef, OrderURL: row.OrderURL, URLProtected: row.URLProtected,
-		Store: row.Store, Description: row.Description, Scenario: payments.Scenario(row.Scenario),
-		EnvironmentID: row.EnvID, Operator: payments.Operator(row.Operator), Country: payments.Country(row.Country),
-		Currency: row.Currency, MSISDN: row.MSISDN,
-		Amount: row.Amount, Commission: row.Commission, NetAmount: row.NetAmount, AbsorptionPct: int(row.AbsorptionPct),
-		Refunded: row.Refunded, Latency: time.Duration(row.LatencyMs) * time.Millisecond,
-		CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt, NativeRaw: row.NativeRaw,
-		MerchantBalanceAfter: row.MerchantBalanceAfter, SIMBalanceAfter: row.SimBalanceAfter, Faults: row.Faults,
-		NativeID: orEmpty(row.NativeID), DrawnProviderTxID: orEmpty(row.ProviderTxID),
-		TestBehavior: payments.Behavior(orEmpty(row.TestBehavior)),
-	}
-	if isNative(row) {
-		t.NativeCall = string(row.RequestHash)
-	}
-	if row.ParentID.Valid {
-		parent := payments.ID(row.ParentID.Bytes)
-		t.ParentID = &parent
-	}
-	return t
-}
-
-// floatOf names the float that a transaction belongs to.
-func floatOf(t *payments.Transaction) string { return string(payments.CanonicalCurrency(t.Currency)) }

@@ -1,0 +1,147 @@
+package ledger
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+)
+
+// transactionOf is the transaction in a row.
+func transactionOf(row *sqlc.Transaction) *payments.Transaction {
+	t := &payments.Transaction{
+		ID: row.ID.Bytes, Type: row.Type, Status: row.Status,
+		Reference: row.Reference, OrderRef: row.OrderRef, OrderURL: row.OrderURL, URLProtected: row.URLProtected,
+		Store: row.Store, Description: row.Description, Scenario: payments.Scenario(row.Scenario),
+		EnvironmentID: row.EnvID, Operator: payments.Operator(row.Operator), Country: payments.Country(row.Country),
+		Currency: row.Currency, MSISDN: row.MSISDN,
+		Amount: row.Amount, Commission: row.Commission, NetAmount: row.NetAmount, AbsorptionPct: int(row.AbsorptionPct),
+		Refunded: row.Refunded, Latency: time.Duration(row.LatencyMs) * time.Millisecond,
+		CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt, NativeRaw: row.NativeRaw,
+		MerchantBalanceAfter: row.MerchantBalanceAfter, SIMBalanceAfter: row.SimBalanceAfter, Faults: row.Faults,
+		NativeID: orEmpty(row.NativeID), DrawnProviderTxID: orEmpty(row.ProviderTxID),
+		TestBehavior: payments.Behavior(orEmpty(row.TestBehavior)),
+	}
+	if isNative(row) {
+		t.NativeCall = string(row.RequestHash)
+	}
+	if row.ParentID.Valid {
+		parent := payments.ID(row.ParentID.Bytes)
+		t.ParentID = &parent
+	}
+	return t
+}
+
+// isNative reports whether an operator's own API recorded a transaction, see [NativeRequest].
+func isNative(row *sqlc.Transaction) bool { return len(row.RequestHash) != sha256.Size }
+
+// addSent gives transactions what was sent for them to the operators' own APIs, which their payloads repeat. The others cost nothing.
+func addSent(ctx context.Context, q *sqlc.Queries, tenant int64, transactions ...*payments.Transaction) error {
+	native := map[payments.ID]*payments.Transaction{}
+	var ids []pgtype.UUID
+	for _, t := range transactions {
+		if t.NativeCall != "" {
+			native[t.ID], ids = t, append(ids, postgres.UUID(t.ID))
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := q.ListSent(ctx, tenant, ids)
+	for _, row := range rows {
+		native[row.ID.Bytes].NativeSent = row.Sent
+	}
+	return postgres.Classify(err, "reading what was sent")
+}
+
+// floatOf names the float that a transaction belongs to.
+func floatOf(t *payments.Transaction) string { return string(payments.CanonicalCurrency(t.Currency)) }
+
+func simOf(row *sqlc.Sim) *payments.SIM {
+	return &payments.SIM{
+		ID: row.SimID.Bytes, MSISDN: row.MSISDN, Operator: payments.Operator(row.Operator),
+		Country: payments.Country(row.Country), Blocked: row.Blocked, Behavior: payments.Behavior(row.Behavior),
+		Balance: row.Balance,
+	}
+}
+
+func testClientOf(row *sqlc.Sim, prompts int64) TestClient {
+	return TestClient{SIM: *simOf(row), Name: row.Name, Source: row.Source, Prompts: int(prompts)}
+}
+
+func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *EventDetail {
+	e := &row.Event
+	d := &EventDetail{Body: e.Body, Event: Event{
+		ID: e.ID.Bytes, Type: row.Transaction.Type, Status: row.Transaction.Status, State: EventState(e.State),
+		Attempts: int(e.Attempts), CreatedAt: e.CreatedAt, DeliveredAt: e.DeliveredAt,
+	}}
+	if !row.BeingSent {
+		d.NextAttemptAt = e.DueAt
+	}
+	d.History = historyOf(attempts)
+	if n := len(d.History); n > 0 {
+		last := &d.History[n-1]
+		d.LastStatus, d.LastError, d.LastFaults = last.ResponseStatus, last.Error, last.Faults
+	}
+	return d
+}
+
+// historyOf are attempts that were read the latest first.
+func historyOf(attempts []sqlc.DeliveryAttempt) (history []AttemptRecord) {
+	for _, a := range slices.Backward(attempts) {
+		history = append(history, attemptOf(&a))
+	}
+	return history
+}
+
+func attemptOf(row *sqlc.DeliveryAttempt) AttemptRecord {
+	return AttemptRecord{
+		Number: int(row.Attempt), StartedAt: row.StartedAt, Duration: time.Duration(row.DurationMs) * time.Millisecond,
+		ResponseStatus: intOf(row.ResponseStatus), ResponseBody: row.ResponseBody, Error: row.Error, Faults: row.Faults,
+	}
+}
+
+func callbackDetailOf(row *sqlc.GetCallbackRow, attempts []sqlc.CallbackAttempt) *CallbackDetail {
+	t := transactionOf(&row.Transaction)
+	c := &CallbackDetail{Transaction: t, Sent: row.Sent, URL: *row.CallbackURL, EventDetail: EventDetail{
+		Body: row.Body,
+		Event: Event{
+			ID: t.ID, Callback: true, Type: t.Type, Status: t.Status, State: EventState(*row.State), Attempts: int(row.Attempts),
+			CreatedAt: *t.CompletedAt, DeliveredAt: row.DeliveredAt, LastStatus: intOf(row.LastStatus), LastError: row.LastError,
+		},
+	}}
+	if !row.BeingSent {
+		c.NextAttemptAt = row.DueAt
+	}
+	for _, a := range slices.Backward(attempts) {
+		c.History = append(c.History, callbackAttemptOf(&a))
+	}
+	return c
+}
+
+func callbackAttemptOf(row *sqlc.CallbackAttempt) AttemptRecord {
+	return AttemptRecord{
+		Number: int(row.Attempt), StartedAt: row.StartedAt, Duration: time.Duration(row.DurationMs) * time.Millisecond,
+		ResponseStatus: intOf(row.ResponseStatus), ResponseBody: row.ResponseBody, Error: row.Error, Faults: row.Faults,
+	}
+}
+
+func intOf(n *int32) *int {
+	if n == nil {
+		return nil
+	}
+	return new(int(*n))
+}
+
+func orEmpty(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
