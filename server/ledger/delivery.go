@@ -81,7 +81,6 @@ func (s *Deliveries) LeaseDueEvents(
 	given := sharesOf(from)
 	var disturbances map[rowKey]*disturbance
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
-		leased, found = nil, map[int64]int{}
 		probes, err := takeProbes(ctx, q, given.probes)
 		if err != nil {
 			return err
@@ -97,37 +96,9 @@ func (s *Deliveries) LeaseDueEvents(
 		if err != nil {
 			return err
 		}
-		var unqueued, taken rowKeys
-		var bodies [][]byte
-		for i := range due {
-			row := &due[i]
-			found[row.Tenant]++
-			if !wanted(row) {
-				unqueued.add(row.Tenant, row.ID)
-				continue
-			}
-			disturbed := disturbances[rowKey{row.Tenant, row.ID.Bytes}]
-			if disturbed != nil && disturbed.dueAt != nil {
-				continue
-			}
-			event := s.leasedEvent(row, sent[rowKey{row.Tenant, row.ID.Bytes}], build)
-			if disturbed != nil {
-				event.Fault, event.Sent, event.Awaited = disturbed.fault, disturbed.sent, disturbed.awaited
-				event.Probe = event.Probe && event.Fault == nil // what a fault disturbs tells nothing about the endpoint
-			}
-			leased = append(leased, event)
-			taken.add(row.Tenant, row.ID)
-			bodies = append(bodies, newBody(row, event.Body))
-		}
-		if unqueued.len() > 0 {
-			if err := q.UnqueueEvents(ctx, unqueued.tenants, unqueued.ids); err != nil {
-				return err
-			}
-		}
-		if taken.len() == 0 {
-			return nil
-		}
-		return q.LeaseEvents(ctx, postgres.Milliseconds(lease), taken.tenants, taken.ids, bodies)
+		sorted := s.sortDue(due, disturbances, sent, build)
+		leased, found = sorted.leased, sorted.found
+		return sorted.write(ctx, q, lease)
 	})
 	if err != nil {
 		return nil, nil, postgres.Classify(err, "taking due events")
@@ -138,6 +109,57 @@ func (s *Deliveries) LeaseDueEvents(
 		}
 	}
 	return leased, found, nil
+}
+
+// sortedEvents are due events by what is done with them.
+type sortedEvents struct {
+	found    map[int64]int // by tenant
+	unqueued rowKeys       // nobody wants them
+	leased   []LeasedEvent
+	taken    rowKeys  // of the leased ones
+	bodies   [][]byte // of the leased ones; nil: it is stored already
+}
+
+// sortDue sorts due events. What a fault lets wait is only found.
+func (s *Deliveries) sortDue(
+	due []sqlc.LockDueEventsRow, disturbances map[rowKey]*disturbance, sent map[rowKey]json.RawMessage, build BuildBody,
+) *sortedEvents {
+	sorted := &sortedEvents{found: map[int64]int{}}
+	for i := range due {
+		row := &due[i]
+		key := rowKey{row.Tenant, row.ID.Bytes}
+		sorted.found[row.Tenant]++
+		if !wanted(row) {
+			sorted.unqueued.add(row.Tenant, row.ID)
+			continue
+		}
+		disturbed := disturbances[key]
+		if disturbed != nil && disturbed.dueAt != nil {
+			continue
+		}
+		event := s.leasedEvent(row, sent[key], build)
+		if disturbed != nil {
+			event.Fault, event.Sent, event.Awaited = disturbed.fault, disturbed.sent, disturbed.awaited
+			event.Probe = event.Probe && event.Fault == nil // what a fault disturbs tells nothing about the endpoint
+		}
+		sorted.leased = append(sorted.leased, event)
+		sorted.taken.add(row.Tenant, row.ID)
+		sorted.bodies = append(sorted.bodies, newBody(row, event.Body))
+	}
+	return sorted
+}
+
+// write takes what nobody wants out of the queue, and the leased ones for the length of lease.
+func (e *sortedEvents) write(ctx context.Context, q *sqlc.Queries, lease time.Duration) error {
+	if e.unqueued.len() > 0 {
+		if err := q.UnqueueEvents(ctx, e.unqueued.tenants, e.unqueued.ids); err != nil {
+			return err
+		}
+	}
+	if e.taken.len() == 0 {
+		return nil
+	}
+	return q.LeaseEvents(ctx, postgres.Milliseconds(lease), e.taken.tenants, e.taken.ids, e.bodies)
 }
 
 // wanted reports whether there is an endpoint that wants the event. Who sends an event again by hand wants it whatever its type.

@@ -282,61 +282,10 @@ func (c *changes) read(ctx context.Context, q *sqlc.Queries) (err error) {
 	return err
 }
 
+// apply puts what was read in the place of what was known before.
 func (d *Directory) apply(c *changes) {
-	changed := map[int64]*entry{}
-	for _, o := range c.organizations {
-		declared, err := faults.Parse(o.Faults)
-		if err != nil {
-			slog.Error("the faults of a sandbox are ignored", "organization", o.OrgID, "error", err)
-		}
-		changed[o.Tenant] = &entry{sandbox: &Sandbox{
-			Tenant:         o.Tenant,
-			OrganizationID: o.OrgID,
-			Namespace:      o.Namespace,
-			Name:           o.Name,
-			ConfigVersion:  o.Version,
-			LatencyPercent: int(o.LatencyPercent),
-			RateLimit:      limitOf(o.RateLimit),
-			PendingTimeout: time.Duration(
-				o.PendingTimeoutMs,
-			) * time.Millisecond,
-			TestNumbers:  payments.TestNumberSet(o.TestNumbers),
-			Suspended:    o.Suspended,
-			API:          APIAccess{TestClients: o.APITestClients, Reset: o.APIReset, MaxTestClients: o.MaxTestClients},
-			Clocked:      o.Clocked,
-			ClockMode:    ClockMode(o.ClockMode),
-			Seed:         o.Seed,
-			Faults:       declared,
-			Environments: map[Market]Environment{},
-			Stores:       map[string]bool{},
-
-			CallbackHosts: o.CallbackHosts, WebhookHost: o.WebhookHost,
-		}}
-		if o.FollowedUntil != nil {
-			changed[o.Tenant].sandbox.FollowedUntil = *o.FollowedUntil
-		}
-		if o.WatchedUntil != nil {
-			changed[o.Tenant].sandbox.WatchedUntil = *o.WatchedUntil
-		}
-	}
-	for _, e := range c.environments {
-		at := Market{payments.Operator(e.Operator), payments.Country(e.Country)}
-		sandbox := changed[e.Tenant].sandbox
-		sandbox.Environments[at], sandbox.Markets = environmentOf(e), append(sandbox.Markets, at)
-	}
-	for _, s := range c.stores {
-		sandbox := changed[s.Tenant].sandbox
-		sandbox.Stores[s.Slug], sandbox.FirstStore = true, cmp.Or(sandbox.FirstStore, s.Slug)
-	}
-	until, natives := map[KeyHash]time.Time{}, []NativeHolder{}
-	for _, k := range c.keys {
-		key := KeyHash(k.Hash)
-		changed[k.Tenant].keys = append(changed[k.Tenant].keys, key)
-		if k.ExpiresInMs > 0 {
-			until[key] = c.readAt.Add(time.Duration(k.ExpiresInMs) * time.Millisecond)
-		}
-		natives = append(natives, nativeHolders(changed[k.Tenant], key, k.Native)...)
-	}
+	changed := c.entries()
+	until, natives := c.addKeys(changed)
 	if c.since == nothing {
 		clear(d.sandboxes)
 		clear(d.byKey)
@@ -350,16 +299,76 @@ func (d *Directory) apply(c *changes) {
 		d.remove(tenant) // all of them before any is added: a key may have moved from one to another
 	}
 	for tenant, e := range changed {
-		d.sandboxes[tenant] = e
-		d.byName[name{e.sandbox.Namespace, e.sandbox.Name}] = e.sandbox
-		for _, key := range e.keys {
-			d.byKey[key] = keyHolder{sandbox: e.sandbox, until: until[key]}
-		}
+		d.add(tenant, e, until)
 	}
 	for _, holder := range natives {
 		d.byNative[holder.key] = holder
 	}
 	d.version = c.version
+}
+
+// entries are the changed sandboxes by their tenants, with their environments and stores.
+func (c *changes) entries() map[int64]*entry {
+	changed := map[int64]*entry{}
+	for _, o := range c.organizations {
+		changed[o.Tenant] = &entry{sandbox: sandboxOf(&o)}
+	}
+	for _, e := range c.environments {
+		at := Market{payments.Operator(e.Operator), payments.Country(e.Country)}
+		sandbox := changed[e.Tenant].sandbox
+		sandbox.Environments[at], sandbox.Markets = environmentOf(e), append(sandbox.Markets, at)
+	}
+	for _, s := range c.stores {
+		sandbox := changed[s.Tenant].sandbox
+		sandbox.Stores[s.Slug], sandbox.FirstStore = true, cmp.Or(sandbox.FirstStore, s.Slug)
+	}
+	return changed
+}
+
+// addKeys gives the changed sandboxes their keys. It returns when the keys end that do, and who holds credentials of the operators' own APIs.
+func (c *changes) addKeys(changed map[int64]*entry) (until map[KeyHash]time.Time, natives []NativeHolder) {
+	until = map[KeyHash]time.Time{}
+	for _, k := range c.keys {
+		key := KeyHash(k.Hash)
+		changed[k.Tenant].keys = append(changed[k.Tenant].keys, key)
+		if k.ExpiresInMs > 0 {
+			until[key] = c.readAt.Add(time.Duration(k.ExpiresInMs) * time.Millisecond)
+		}
+		natives = append(natives, nativeHolders(changed[k.Tenant], key, k.Native)...)
+	}
+	return until, natives
+}
+
+func sandboxOf(o *sqlc.ChangedOrganizationsRow) *Sandbox {
+	declared, err := faults.Parse(o.Faults)
+	if err != nil {
+		slog.Error("the faults of a sandbox are ignored", "organization", o.OrgID, "error", err)
+	}
+	sandbox := &Sandbox{
+		Tenant: o.Tenant, OrganizationID: o.OrgID, Namespace: o.Namespace, Name: o.Name, ConfigVersion: o.Version,
+		LatencyPercent: int(o.LatencyPercent), RateLimit: limitOf(o.RateLimit),
+		PendingTimeout: time.Duration(o.PendingTimeoutMs) * time.Millisecond,
+		TestNumbers:    payments.TestNumberSet(o.TestNumbers), Suspended: o.Suspended,
+		API:     APIAccess{TestClients: o.APITestClients, Reset: o.APIReset, MaxTestClients: o.MaxTestClients},
+		Clocked: o.Clocked, ClockMode: ClockMode(o.ClockMode), Seed: o.Seed, Faults: declared,
+		Environments: map[Market]Environment{}, Stores: map[string]bool{},
+		CallbackHosts: o.CallbackHosts, WebhookHost: o.WebhookHost,
+	}
+	if o.FollowedUntil != nil {
+		sandbox.FollowedUntil = *o.FollowedUntil
+	}
+	if o.WatchedUntil != nil {
+		sandbox.WatchedUntil = *o.WatchedUntil
+	}
+	return sandbox
+}
+
+func (d *Directory) add(tenant int64, e *entry, until map[KeyHash]time.Time) {
+	d.sandboxes[tenant] = e
+	d.byName[name{e.sandbox.Namespace, e.sandbox.Name}] = e.sandbox
+	for _, key := range e.keys {
+		d.byKey[key] = keyHolder{sandbox: e.sandbox, until: until[key]}
+	}
 }
 
 func (d *Directory) remove(tenant int64) {
