@@ -22,7 +22,7 @@ func (c *call) isLogged(status int) bool {
 	if c.caller == nil {
 		return c.logged.stranger != nil
 	}
-	return status/100 != 2 || c.caller.Sandbox.Watched(c.began)
+	return status/100 != 2 || c.caller.Sandbox.RequestsLogged(c.began)
 }
 
 // settle is called as soon as the status of the answer is known.

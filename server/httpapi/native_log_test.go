@@ -55,7 +55,7 @@ func TestRequestLogHasWhatFailedAtMTN(t *testing.T) {
 	m.base = "/operators/mtn"
 	m.call("GET", "/collection/v1_0/account/balance", "")
 	if all := w.requests("&all=true"); len(all) != 5 {
-		t.Errorf("before somebody watched, %d requests are kept, want the 5 that failed", len(all))
+		t.Errorf("before somebody looked, %d requests are kept, want the 5 that failed", len(all))
 	}
 	m.refresh()
 	m.call("GET", "/collection/v1_0/account/balance", "")

@@ -134,7 +134,7 @@ func TestRequestLogHasEverythingWhileSomebodyWatches(t *testing.T) {
 	w.client("alice", alice, 50_000)
 	w.call("POST", "/v1/payments", payment("before"))
 	if got := w.requests("&all=true"); len(got) != 0 {
-		t.Fatalf("before somebody watched: %v", got)
+		t.Fatalf("before somebody looked: %v", got)
 	}
 	made := w.call("POST", "/v1/payments", payment("after"))
 	got := w.requests("&all=true")
@@ -153,12 +153,12 @@ func TestRequestLogHasEverythingWhileSomebodyWatches(t *testing.T) {
 		t.Errorf("watching on changed the configuration again, from %d to %d", version, again)
 	}
 	w.exec(`with b as (update config_version set version = version + 1 returning version)
-		update organizations o set watched_until = now() - interval '1 second', version = b.version from b where name = 'checkout'`)
+		update organizations o set requests_logged_until = now() - interval '1 second', version = b.version from b where name = 'checkout'`)
 	w.requests("") // the directory
 	w.call("POST", "/v1/payments", payment("too late"))
 	if n := read[int](w, "select count(*) from requests"); n != 1 {
 		w.logged()
-		t.Errorf("%d requests are kept, want only the one that somebody watched", n)
+		t.Errorf("%d requests are kept, want only the one that somebody looked", n)
 	}
 }
 

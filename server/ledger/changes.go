@@ -11,9 +11,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Changes of a sandbox are noted by triggers while it is watched, and read in the order of the database transactions that made them.
+// Changes of a sandbox are noted by triggers while it is followed, and read in the order of the database transactions that made them.
 
-// ErrChangesLost is returned where it is not known what has changed since a position: nobody watched for a while, what was noted is too
+// ErrChangesLost is returned where it is not known what has changed since a position: nobody followed for a while, what was noted is too
 // old, or the position is of the time before a reset.
 var ErrChangesLost = errors.New("it is not known what has changed since then")
 
@@ -59,8 +59,8 @@ type Changes struct {
 // returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (s *Ledger) WatchChanges(ctx context.Context, tenant int64) (Position, error) {
 	q := s.tenant(tenant)
-	watched, err := q.FollowSandbox(ctx)
-	if err == nil && !watched {
+	followed, err := q.FollowSandbox(ctx)
+	if err == nil && !followed {
 		err = postgres.ErrConfigChanged
 	}
 	var from int64

@@ -136,18 +136,18 @@ func TestChangesAreAllNotedFromTheBeginning(t *testing.T) {
 }
 
 // Nothing is noted by a request that was decided while nobody listened. Once somebody does, it is not recorded: it is decided again.
-func TestUnwatchedRequestsAreDecidedAgain(t *testing.T) {
+func TestUnfollowedRequestsAreDecidedAgain(t *testing.T) {
 	w := newFixture(t)
 	n := func(reference string) *ledger.NewCollection {
 		collection := w.Collection(reference, payments.Success, ledgertest.Alice)
-		collection.Unwatched = w.Sandbox.Unwatched(time.Now())
+		collection.Unfollowed = w.Sandbox.Unfollowed(time.Now())
 		return collection
 	}
 	before := n("before")
-	if !before.Unwatched {
+	if !before.Unfollowed {
 		t.Fatal("the sandbox is watched")
 	}
-	w.Create(n("unwatched"))
+	w.Create(n("unfollowed"))
 	r := watched(w)
 	if err := w.CreateCollection(t.Context(), w.Sandbox.Tenant, before); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("a request that was decided before is recorded: %v", err)
@@ -158,7 +158,7 @@ func TestUnwatchedRequestsAreDecidedAgain(t *testing.T) {
 	}
 	w.Exec("update organizations set followed_until = now() - interval '1 minute', version = 0")
 	w.Reload()
-	if n("late").Unwatched {
+	if n("late").Unfollowed {
 		t.Error("a mark that has just ended counts no more, though the clock of a process may be ahead")
 	}
 }

@@ -13,11 +13,11 @@ import (
 // bookCollections books several collections of a float in one statement, and tells which of them it booked.
 func (s *Ledger) bookCollections(ctx context.Context, at postgres.QueueKey, all []*NewCollection) ([]bool, error) {
 	p := sqlc.BookCollectionsParams{Tenant: at.Tenant, FloatCurrency: at.Name}
-	unwatched := true
+	unfollowed := true
 	for _, n := range all {
 		t := &n.Transaction
 		url, description := orEmpty(t.OrderURL), orEmpty(t.Description)
-		unwatched = unwatched && n.Unwatched
+		unfollowed = unfollowed && n.Unfollowed
 		p.Ids = append(p.Ids, postgres.UUID(t.ID))
 		p.ConfigVersions = append(p.ConfigVersions, n.ConfigVersion)
 		p.Refs = append(p.Refs, t.Reference)
@@ -41,7 +41,7 @@ func (s *Ledger) bookCollections(ctx context.Context, at postgres.QueueKey, all 
 		p.Latencies = append(p.Latencies, int32(t.Latency.Milliseconds()))
 		p.AfterMs = append(p.AfterMs, postgres.Milliseconds(n.AnswerAfter))
 	}
-	rows, err := s.bookTogether(at.Tenant, unwatched).BookCollections(ctx, p)
+	rows, err := s.bookTogether(at.Tenant, unfollowed).BookCollections(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -57,12 +57,12 @@ func (s *Ledger) bookCollections(ctx context.Context, at postgres.QueueKey, all 
 // bookDisbursements is bookCollections for disbursements.
 func (s *Ledger) bookDisbursements(ctx context.Context, at postgres.QueueKey, all []*NewDisbursement) ([]bool, error) {
 	p := sqlc.BookDisbursementsParams{Tenant: at.Tenant, FloatCurrency: at.Name, BlockedStatus: blockedRecipient}
-	unwatched := true
+	unfollowed := true
 	for _, n := range all {
 		t := &n.Transaction
 		latencies, after := n.Latency.all()
 		url, description := orEmpty(t.OrderURL), orEmpty(t.Description)
-		unwatched = unwatched && n.Unwatched
+		unfollowed = unfollowed && n.Unfollowed
 		p.Ids = append(p.Ids, postgres.UUID(t.ID))
 		p.ConfigVersions = append(p.ConfigVersions, n.ConfigVersion)
 		p.Refs = append(p.Refs, t.Reference)
@@ -84,7 +84,7 @@ func (s *Ledger) bookDisbursements(ctx context.Context, at postgres.QueueKey, al
 		p.Latencies = append(p.Latencies, latencies...)
 		p.AfterMs = append(p.AfterMs, after...)
 	}
-	rows, err := s.bookTogether(at.Tenant, unwatched).BookDisbursements(ctx, p)
+	rows, err := s.bookTogether(at.Tenant, unfollowed).BookDisbursements(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (s *Ledger) bookDisbursements(ctx context.Context, at postgres.QueueKey, al
 }
 
 // bookTogether runs a statement for requests of a tenant that is admitted.
-func (s *Ledger) bookTogether(tenant int64, unwatched bool) *sqlc.Queries {
+func (s *Ledger) bookTogether(tenant int64, unfollowed bool) *sqlc.Queries {
 	const admitted = true
-	return sqlc.New(s.db.VersionChecked(tenant, admitted).Unwatched(unwatched))
+	return sqlc.New(s.db.VersionChecked(tenant, admitted).Unfollowed(unfollowed))
 }

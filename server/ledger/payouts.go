@@ -98,7 +98,7 @@ func (s *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *
 func (s *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, recipientFull, admitted bool) error {
 	t := &n.Transaction
 	latencies, after := n.Latency.all()
-	q, err := recorder(ctx, s.db.VersionChecked(at.Tenant, admitted).Unwatched(n.Unwatched), n.Clocked, n.Additions, at.Tenant, t.ID)
+	q, err := recorder(ctx, s.db.VersionChecked(at.Tenant, admitted).Unfollowed(n.Unfollowed), n.Clocked, n.Additions, at.Tenant, t.ID)
 	if err != nil {
 		return err
 	}

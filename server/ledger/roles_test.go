@@ -96,7 +96,7 @@ var tenantStatements = []string{
 	"NextChanges",
 	// request log
 	"ListRequests",
-	"WatchSandbox",
+	"LogAllRequests",
 	"FollowSandbox",
 	// ledger
 	"FirstFloat",

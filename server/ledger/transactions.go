@@ -18,7 +18,7 @@ type RequestStamp struct {
 	RequestHash   []byte // of the request as sent
 	ConfigVersion int64
 	Clocked       bool // the sandbox has a clock: see [sandboxes.Sandbox]
-	Unwatched     bool // nobody listened to the sandbox in that configuration
+	Unfollowed    bool // nobody listened to the sandbox in that configuration
 }
 
 // NewCollection is a collection that is to be recorded.
@@ -126,7 +126,7 @@ func (s *Ledger) bookCollectionAlone(ctx context.Context, at postgres.QueueKey, 
 // bookCollection books one collection: it succeeds and moves its money now.
 func (s *Ledger) bookCollection(ctx context.Context, at postgres.QueueKey, n *NewCollection, admitted bool) error {
 	t := &n.Transaction
-	q, err := recorder(ctx, s.db.VersionChecked(at.Tenant, admitted).Unwatched(n.Unwatched), n.Clocked, n.Additions, at.Tenant, t.ID)
+	q, err := recorder(ctx, s.db.VersionChecked(at.Tenant, admitted).Unfollowed(n.Unfollowed), n.Clocked, n.Additions, at.Tenant, t.ID)
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 func (s *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	t, byPayer := &n.Transaction, n.statusByPayer()
 	statuses, latencies, after := byPayer.all()
-	q, err := recorder(ctx, s.db.VersionChecked(tenant, false).Unwatched(n.Unwatched), n.Clocked, n.Additions, tenant, t.ID)
+	q, err := recorder(ctx, s.db.VersionChecked(tenant, false).Unfollowed(n.Unfollowed), n.Clocked, n.Additions, tenant, t.ID)
 	if err != nil {
 		return err
 	}

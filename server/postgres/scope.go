@@ -19,10 +19,10 @@ const EnterTenant = `select
 // made for empty tables is right for full ones: see decision 0048.
 const EnterVersionChecked = `select set_config('cauri.tenant', $1::bigint::text, true), ` + inScope
 
-// enterUnwatched is EnterVersionChecked for statements that write in a sandbox to which nobody listens: see [Scope.Unwatched]. Its database
+// enterUnfollowed is EnterVersionChecked for statements that write in a sandbox to which nobody listens: see [Scope.Unfollowed]. Its database
 // transaction has an id before the statement's snapshot is taken, by which a reader of changes waits for it: see the function note_change.
-const enterUnwatched = EnterVersionChecked + `,
-  set_config('cauri.watched', case when pg_current_xact_id() is not null then 'no' end, true)`
+const enterUnfollowed = EnterVersionChecked + `,
+  set_config('cauri.followed', case when pg_current_xact_id() is not null then 'no' end, true)`
 
 // enterAnother is EnterVersionChecked where the database transaction is in the scope of another tenant already.
 const enterAnother = `select set_config('cauri.tenant', $1::bigint::text, true)`
@@ -41,14 +41,14 @@ const planned = ` || set_config('plan_cache_mode', 'force_custom_plan', true)`
 // that tenant, whatever its WHERE says. It sends what enters the scope together with the statement, so that the scope costs no round
 // trip. Both run in the implicit transaction of the pipeline, and no answer is believed before that has committed.
 type Scope struct {
-	pool      *pgxpool.Pool
-	tenant    int64
-	enter     string
-	at        *position  // that a replica must have replayed; nil on the primary
-	admission *Admission // of each statement; nil: it needs none
-	unwatched bool       // nobody listens to the tenant
-	recording recording
-	then      []statement
+	pool       *pgxpool.Pool
+	tenant     int64
+	enter      string
+	at         *position  // that a replica must have replayed; nil on the primary
+	admission  *Admission // of each statement; nil: it needs none
+	unfollowed bool       // nobody listens to the tenant
+	recording  recording
+	then       []statement
 }
 
 var _ DBTX = Scope{}
@@ -69,10 +69,10 @@ func (d *DB) VersionChecked(tenant int64, admitted bool) Scope {
 	return s
 }
 
-// Unwatched is the scope of version-checked statements, where nobody listened to the tenant in the version that they check: they note no
+// Unfollowed is the scope of version-checked statements, where nobody listened to the tenant in the version that they check: they note no
 // changes.
-func (s Scope) Unwatched(unwatched bool) Scope {
-	s.unwatched = unwatched
+func (s Scope) Unfollowed(unfollowed bool) Scope {
+	s.unfollowed = unfollowed
 	return s
 }
 
@@ -103,9 +103,9 @@ func (s Scope) send(ctx context.Context, sql string, args []any) (pgx.BatchResul
 	case s.at != nil:
 		batch.Queue(EnterTenantOnReplica, s.at.lsn, s.at.timeline, s.tenant)
 		answered = enteredOnReplica
-	case s.unwatched:
-		batch.Queue(enterUnwatched, s.tenant)
-		answered = enteredUnwatched
+	case s.unfollowed:
+		batch.Queue(enterUnfollowed, s.tenant)
+		answered = enteredUnfollowed
 	default:
 		batch.Queue(s.enter, s.tenant)
 	}
@@ -164,8 +164,8 @@ func entered(answer pgx.Row) error {
 	return nil
 }
 
-// enteredUnwatched reads the answer to enterUnwatched, which has no reason not to enter.
-func enteredUnwatched(answer pgx.Row) error { return answer.Scan(nil, nil, nil, nil) }
+// enteredUnfollowed reads the answer to enterUnfollowed, which has no reason not to enter.
+func enteredUnfollowed(answer pgx.Row) error { return answer.Scan(nil, nil, nil, nil) }
 
 func (s Scope) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	results, err := s.send(ctx, sql, args)

@@ -250,11 +250,11 @@ func valueOf[T any](v *T) (value T) {
 	return value
 }
 
-// Watch lets all requests of a sandbox be kept for the next ten minutes, by every process that reads its configuration after this. It
+// LogAll lets all requests of a sandbox be kept for the next ten minutes, by every process that reads its configuration after this. It
 // returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
-func (l *Log) Watch(ctx context.Context, tenant int64) error {
-	watched, err := sqlc.New(l.db.Tenant(tenant)).WatchSandbox(ctx)
-	if err == nil && !watched {
+func (l *Log) LogAll(ctx context.Context, tenant int64) error {
+	marked, err := sqlc.New(l.db.Tenant(tenant)).LogAllRequests(ctx)
+	if err == nil && !marked {
 		err = postgres.ErrConfigChanged
 	}
 	return postgres.Classify(err, "watching the sandbox")

@@ -158,7 +158,7 @@ func TestNothingIsLoggedForWhatIsGone(t *testing.T) {
 	if n := w.Count("select count(*) from requests"); n != 1 {
 		t.Errorf("%d are kept of the other", n)
 	}
-	if err := l.Watch(t.Context(), w.Sandbox.Tenant); !errors.Is(err, postgres.ErrConfigChanged) {
+	if err := l.LogAll(t.Context(), w.Sandbox.Tenant); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("watching it: %v", err)
 	}
 }

@@ -17,7 +17,7 @@ type Kind string
 
 const (
 	Failed          Kind = "failed"          // it was not answered 2xx, or not at all
-	Succeeded       Kind = "succeeded"       // answered 2xx while somebody watched
+	Succeeded       Kind = "succeeded"       // answered 2xx while somebody looked
 	Unauthenticated Kind = "unauthenticated" // without a valid key, to a path that names the sandbox
 )
 

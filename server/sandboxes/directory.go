@@ -18,43 +18,43 @@ import (
 
 // Sandbox is the configuration of a sandbox as the api serves it. It is never changed; a new configuration is a new Sandbox.
 type Sandbox struct {
-	Tenant         int64
-	OrganizationID string
-	Namespace      string
-	Name           string
-	ConfigVersion  int64
-	LatencyPercent int
-	RateLimit      int           // requests in a minute, 0 for no limit
-	PendingTimeout time.Duration // how long a pending collection waits for its payer
-	TestNumbers    payments.TestNumberSet
-	Suspended      bool // no call is served
-	API            APIAccess
-	Clocked        bool // it has a clock of its own: what is recorded takes a stamp of it
-	ClockMode      ClockMode
-	Seed           *int64     // of what is drawn; nil: it is drawn by chance
-	Faults         faults.Set // that its resource declares
-	Environments   map[Market]Environment
-	Markets        []Market        // of the environments, in the order of the resource
-	Stores         map[string]bool // slugs
-	WatchedUntil   time.Time       // somebody looks at all of its requests; zero: nobody did
-	FollowedUntil  time.Time       // somebody follows its changes; zero: nobody did
-	FirstStore     string          // of the resource
-	CallbackHosts  []string        // patterns; nil: as by default
-	WebhookHost    string          // empty: none
+	Tenant              int64
+	OrganizationID      string
+	Namespace           string
+	Name                string
+	ConfigVersion       int64
+	LatencyPercent      int
+	RateLimit           int           // requests in a minute, 0 for no limit
+	PendingTimeout      time.Duration // how long a pending collection waits for its payer
+	TestNumbers         payments.TestNumberSet
+	Suspended           bool // no call is served
+	API                 APIAccess
+	Clocked             bool // it has a clock of its own: what is recorded takes a stamp of it
+	ClockMode           ClockMode
+	Seed                *int64     // of what is drawn; nil: it is drawn by chance
+	Faults              faults.Set // that its resource declares
+	Environments        map[Market]Environment
+	Markets             []Market        // of the environments, in the order of the resource
+	Stores              map[string]bool // slugs
+	RequestsLoggedUntil time.Time       // somebody looks at all of its requests; zero: nobody did
+	FollowedUntil       time.Time       // somebody follows its changes; zero: nobody did
+	FirstStore          string          // of the resource
+	CallbackHosts       []string        // patterns; nil: as by default
+	WebhookHost         string          // empty: none
 }
 
-// Watched reports whether somebody looks at all requests of the sandbox.
-func (s *Sandbox) Watched(now time.Time) bool {
-	return !s.WatchedUntil.IsZero() && now.Before(s.WatchedUntil)
+// RequestsLogged reports whether all requests of the sandbox are logged, not only those that failed.
+func (s *Sandbox) RequestsLogged(now time.Time) bool {
+	return !s.RequestsLoggedUntil.IsZero() && now.Before(s.RequestsLoggedUntil)
 }
 
-// unwatchedAfter is how long after its end the mark of a watched sandbox still counts where the clock of this process decides, which may be
+// unfollowedAfter is how long after its end the mark of a followed sandbox still counts where the clock of this process decides, which may be
 // ahead of the database's by that much.
-const unwatchedAfter = 10 * time.Minute
+const unfollowedAfter = 10 * time.Minute
 
-// Unwatched reports whether it is certain that nobody watches the sandbox in this version of its configuration.
-func (s *Sandbox) Unwatched(now time.Time) bool {
-	return s.FollowedUntil.IsZero() || now.After(s.FollowedUntil.Add(unwatchedAfter))
+// Unfollowed reports whether it is certain that nobody follows the sandbox in this version of its configuration.
+func (s *Sandbox) Unfollowed(now time.Time) bool {
+	return s.FollowedUntil.IsZero() || now.After(s.FollowedUntil.Add(unfollowedAfter))
 }
 
 // name is the name of a sandbox's resource.
@@ -357,8 +357,8 @@ func sandboxOf(o *sqlc.ChangedOrganizationsRow) *Sandbox {
 	if o.FollowedUntil != nil {
 		sandbox.FollowedUntil = *o.FollowedUntil
 	}
-	if o.WatchedUntil != nil {
-		sandbox.WatchedUntil = *o.WatchedUntil
+	if o.RequestsLoggedUntil != nil {
+		sandbox.RequestsLoggedUntil = *o.RequestsLoggedUntil
 	}
 	return sandbox
 }

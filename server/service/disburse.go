@@ -74,6 +74,6 @@ func (s *Service) decideUnknown(n *ledger.NewDisbursement, sandbox *sandboxes.Sa
 // stamp is what a request is recorded with that was decided by the configuration of a sandbox.
 func (s *Service) stamp(sandbox *sandboxes.Sandbox, fingerprint []byte) ledger.RequestStamp {
 	return ledger.RequestStamp{
-		RequestHash: fingerprint, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked, Unwatched: sandbox.Unwatched(s.now()),
+		RequestHash: fingerprint, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked, Unfollowed: sandbox.Unfollowed(s.now()),
 	}
 }

@@ -10,10 +10,10 @@ const logRenewal = 5 * time.Minute
 
 // LogAllRequests has the requests of the sandbox logged that succeed, too, for a while.
 func (s *Service) LogAllRequests(ctx context.Context, who *Caller) error {
-	if who.Sandbox.Watched(s.now().Add(logRenewal)) {
+	if who.Sandbox.RequestsLogged(s.now().Add(logRenewal)) {
 		return nil
 	}
-	if err := s.requests.Watch(ctx, who.Sandbox.Tenant); err != nil {
+	if err := s.requests.LogAll(ctx, who.Sandbox.Tenant); err != nil {
 		return err
 	}
 	return s.directory.Refresh(ctx)

@@ -18,7 +18,7 @@ const (
 	busyPeriod = 100 * time.Millisecond
 	idlePeriod = 250 * time.Millisecond
 	busyTime   = 2 * time.Second
-	// renewal is how often the mark of a watched sandbox is renewed, which holds for ten minutes.
+	// renewal is how often the mark of a followed sandbox is renewed, which holds for ten minutes.
 	renewal = time.Minute
 	// readTimeout bounds one reading.
 	readTimeout = 10 * time.Second
@@ -45,7 +45,7 @@ type reader struct {
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed when something below changes, and replaced
-	marked   bool          // the sandbox is marked as watched
+	marked   bool          // the sandbox is marked as followed
 	ready    bool          // whoever has not seen the mark is done
 	failure  error         // why the sandbox is not marked yet; nil: that is not known
 	ended    error
@@ -165,7 +165,7 @@ func (r *reader) read(ctx context.Context) error {
 	}
 }
 
-// mark marks the sandbox as watched, and returns the position from which on all changes are noted.
+// mark marks the sandbox as followed, and returns the position from which on all changes are noted.
 func (r *reader) mark(ctx context.Context) (ledger.Position, error) {
 	for {
 		from, err := r.watch(ctx)

@@ -149,7 +149,7 @@ func (s *Streams) forget(r *reader) {
 	}
 }
 
-// Marked waits until the sandbox is marked as watched, and returns the error that prevents it.
+// Marked waits until the sandbox is marked as followed, and returns the error that prevents it.
 func (st *Stream) Marked(ctx context.Context) error {
 	r := st.reader
 	for {

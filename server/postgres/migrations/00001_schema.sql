@@ -149,7 +149,7 @@ create table organizations (
   -- Of a manual clock, at creation and after each reset; null: the present.
   clock_start              timestamptz,
   clocked                  boolean not null default false, -- it has a row in clocks
-  watched_until            timestamptz, -- until then all requests are logged, not only those that failed
+  requests_logged_until    timestamptz, -- until then all requests are logged, not only those that failed
   followed_until           timestamptz, -- until then changes are noted: see changes
 
   -- What the API key may do that is otherwise configuration: spec.api of the resource.
@@ -755,8 +755,9 @@ call protect('event_faults', '{worker}');
 -- The request log -------------------------------------------------------------------------------------------
 
 -- What callers asked and were answered, of each sandbox: the last requests that failed, the last failed
--- authentications, and the last ones that succeeded while somebody watched (organizations.watched_until). The
--- api writes what may be kept of them, which no credential is part of, and removes what is too many.
+-- authentications, and the last ones that succeeded while somebody looked
+-- (organizations.requests_logged_until). The api writes what may be kept of them, which no credential is part
+-- of, and removes what is too many.
 create table requests (
   tenant        bigint not null,
   id            uuid not null, -- sorts by the time of the answer
@@ -798,7 +799,7 @@ create table changes (
 );
 call protect('changes', '{worker}', writes => false);
 
--- Notes a change, if somebody follows the sandbox. Who knows that nobody does sets cauri.watched to no, and
+-- Notes a change, if somebody follows the sandbox. Who knows that nobody does sets cauri.followed to no, and
 -- this is not called: see server/postgres/scope.go. Whatever looks at the mark has a transaction id before it
 -- looks: this is how a reader knows when all who have not seen the mark are done.
 -- +goose StatementBegin
@@ -806,11 +807,11 @@ create function note_change() returns trigger language plpgsql security definer 
 declare
   kind text := tg_argv[0];
 begin
-  if current_setting('cauri.watched', true) = 'no' then
+  if current_setting('cauri.followed', true) = 'no' then
     return null; -- a row before this one of the same statement found it
   end if;
   if not exists (select from organizations where followed_until > now()) then
-    perform set_config('cauri.watched', 'no', true);
+    perform set_config('cauri.followed', 'no', true);
     return null;
   end if;
   if not exists (select from organizations where tenant = new.tenant and followed_until > now()) then
@@ -845,10 +846,10 @@ end $$;
 -- Each trigger on a table that a payment writes costs it some microseconds, so there is one: a booking stands
 -- for the transaction, its event, and the balances that it moved.
 create trigger noted_when_made after insert on transactions for each row
-  when (current_setting('cauri.watched', true) is distinct from 'no')
+  when (current_setting('cauri.followed', true) is distinct from 'no')
   execute function note_change('booking');
 create trigger noted_when_changed after update on transactions for each row
-  when (current_setting('cauri.watched', true) is distinct from 'no'
+  when (current_setting('cauri.followed', true) is distinct from 'no'
     and (old.status <> new.status
       or old.refunded <> new.refunded
       or old.faults is distinct from new.faults
@@ -857,7 +858,7 @@ create trigger noted_when_changed after update on transactions for each row
   execute function note_change('booking');
 
 create trigger noted_when_changed after update on events for each row
-  when (current_setting('cauri.watched', true) is distinct from 'no'
+  when (current_setting('cauri.followed', true) is distinct from 'no'
     and (old.state <> new.state
       or old.attempts <> new.attempts
       or old.resent_after is distinct from new.resent_after
@@ -865,32 +866,32 @@ create trigger noted_when_changed after update on events for each row
   execute function note_change('event');
 
 create trigger noted_when_made after insert on delivery_attempts for each row
-  when (current_setting('cauri.watched', true) is distinct from 'no')
+  when (current_setting('cauri.followed', true) is distinct from 'no')
   execute function note_change('attempt');
 
 create trigger noted_when_made after insert on native_requests for each row
-  when (current_setting('cauri.watched', true) is distinct from 'no' and new.state is not null)
+  when (current_setting('cauri.followed', true) is distinct from 'no' and new.state is not null)
   execute function note_change('callback');
 create trigger noted_when_changed after update on native_requests for each row
-  when (current_setting('cauri.watched', true) is distinct from 'no'
+  when (current_setting('cauri.followed', true) is distinct from 'no'
     and (old.state is distinct from new.state or old.attempts <> new.attempts))
   execute function note_change('callback');
 create trigger noted_when_tried after update on native_requests for each row
-  when (current_setting('cauri.watched', true) is distinct from 'no' and old.attempts <> new.attempts)
+  when (current_setting('cauri.followed', true) is distinct from 'no' and old.attempts <> new.attempts)
   execute function note_change('callback_attempt');
 
 create trigger noted_when_made after insert on clocks for each row
-  when (current_setting('cauri.watched', true) is distinct from 'no')
+  when (current_setting('cauri.followed', true) is distinct from 'no')
   execute function note_change('clock');
 create trigger noted_when_changed after update on clocks for each row
-  when (current_setting('cauri.watched', true) is distinct from 'no'
+  when (current_setting('cauri.followed', true) is distinct from 'no'
     and (old.stands_at is distinct from new.stands_at
       or old.ahead <> new.ahead
       or old.target is distinct from new.target))
   execute function note_change('clock');
 
 create trigger noted_when_made after insert on adjustments for each row
-  when (current_setting('cauri.watched', true) is distinct from 'no')
+  when (current_setting('cauri.followed', true) is distinct from 'no')
   execute function note_change('adjustment');
 
 -- The upkeep of the workers ---------------------------------------------------------------------------------
@@ -1027,14 +1028,14 @@ begin
 end $$;
 -- +goose StatementEnd
 
--- Marks the sandbox as watched for ten minutes, and returns until when it is. A mark that has five minutes
--- left stays, so that who watches changes the configuration every five minutes at most.
+-- Has all requests of the sandbox logged for ten minutes, and returns until when they are. A mark that has
+-- five minutes left stays, so that who looks changes the configuration every five minutes at most.
 -- +goose StatementBegin
-create function watch_sandbox() returns timestamptz language plpgsql security definer as $$
+create function log_all_requests() returns timestamptz language plpgsql security definer as $$
 declare
   marked timestamptz;
 begin
-  select watched_until into marked from organizations
+  select requests_logged_until into marked from organizations
     where tenant = current_tenant() and retained_at is null
     for update;
   if not found or marked > now() + interval '5 minutes' then
@@ -1042,13 +1043,13 @@ begin
   end if;
   marked := now() + interval '10 minutes';
   update config_version set version = version + 1;
-  update organizations set watched_until = marked, version = (select version from config_version)
+  update organizations set requests_logged_until = marked, version = (select version from config_version)
     where tenant = current_tenant();
   return marked;
 end $$;
 -- +goose StatementEnd
 
--- Marks the sandbox as followed, as watch_sandbox does, with the row that says from when on changes are
+-- Marks the sandbox as followed, as log_all_requests does, with the row that says from when on changes are
 -- known: where the mark had ended, or has less than a minute left, which is longer than any statement that
 -- extends it takes; and for a tenant that has no changes yet.
 -- +goose StatementBegin
@@ -1094,12 +1095,12 @@ $$;
 do $$
 declare f text;
 begin
-  foreach f in array array['note_change()', 'reset_sandbox()', 'start_clock()', 'watch_sandbox()',
+  foreach f in array array['note_change()', 'reset_sandbox()', 'start_clock()', 'log_all_requests()',
       'follow_sandbox()', 'api_key_is_valid(bytea)'] loop
     execute format('alter function %s set search_path = %I, pg_temp', f, current_schema());
     execute format('revoke execute on function %s from public', f);
   end loop;
-  foreach f in array array['reset_sandbox()', 'start_clock()', 'watch_sandbox()', 'follow_sandbox()'] loop
+  foreach f in array array['reset_sandbox()', 'start_clock()', 'log_all_requests()', 'follow_sandbox()'] loop
     execute format('alter function %s set jit = off', f);
   end loop;
 end $$;
@@ -1187,7 +1188,7 @@ grant select on schema_version, schema_digest to cauri_api, cauri_worker, cauri_
 
 -- A request of one sandbox, in the rows of that sandbox.
 
-grant execute on function reset_sandbox, start_clock, watch_sandbox, follow_sandbox, api_key_is_valid
+grant execute on function reset_sandbox, start_clock, log_all_requests, follow_sandbox, api_key_is_valid
   to cauri_tenant;
 grant select (account, adjustments, broken_after, broken_before, collections, disbursements, imbalance,
     opening, refunds, tenant, verified_at, verified_up_to)
@@ -1269,7 +1270,8 @@ grant select (version) on config_version to cauri_api;
 grant select on environments to cauri_api;
 grant select (api_reset, api_test_clients, callback_hosts, clock_mode, clocked, faults, followed_until,
     latency_percent, max_test_clients, monthly_quota, name, namespace, org_id, pending_timeout_ms,
-    rate_limit, retained_at, seed, suspended, tenant, test_numbers, version, watched_until, webhook_host)
+    rate_limit, retained_at, seed, suspended, tenant, test_numbers, version,
+    requests_logged_until, webhook_host)
   on organizations to cauri_api;
 grant select (id, kind, tenant), insert, delete on requests to cauri_api;
 grant select (tenant, version) on retired_tenants to cauri_api;

@@ -162,7 +162,7 @@ select version from config_version;
 -- name: ChangedOrganizations :many
 select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms,
   test_numbers, suspended, version, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, seed,
-  faults, watched_until, followed_until, callback_hosts, webhook_host
+  faults, requests_logged_until, followed_until, callback_hosts, webhook_host
 from organizations where version > sqlc.arg(since) and retained_at is null;
 
 -- name: EnvironmentsOf :many

@@ -51,9 +51,9 @@ where r.tenant = sqlc.arg(tenant) and (r.kind <> 'succeeded' or sqlc.arg(succeed
   and starts_with(r.path, sqlc.arg(path)::text) and r.id < sqlc.arg(before)::uuid
 order by r.tenant desc, r.id desc limit sqlc.arg(most);
 
--- name: WatchSandbox :one
+-- name: LogAllRequests :one
 -- In the tenant scope. False where the tenant is nobody's any more.
-select (watch_sandbox() is not null)::boolean;
+select (log_all_requests() is not null)::boolean;
 
 -- name: PurgeRequests :execrows
 delete from requests where tenant = sqlc.arg(tenant);

@@ -27,33 +27,33 @@ func (q *Queries) BumpVersion(ctx context.Context, tenant int64) error {
 const changedOrganizations = `-- name: ChangedOrganizations :many
 select tenant, org_id, namespace, name, latency_percent, monthly_quota, rate_limit, pending_timeout_ms,
   test_numbers, suspended, version, api_test_clients, api_reset, max_test_clients, clocked, clock_mode, seed,
-  faults, watched_until, followed_until, callback_hosts, webhook_host
+  faults, requests_logged_until, followed_until, callback_hosts, webhook_host
 from organizations where version > $1 and retained_at is null
 `
 
 type ChangedOrganizationsRow struct {
-	Tenant           int64      `db:"tenant"`
-	OrgID            string     `db:"org_id"`
-	Namespace        string     `db:"namespace"`
-	Name             string     `db:"name"`
-	LatencyPercent   int32      `db:"latency_percent"`
-	MonthlyQuota     *int64     `db:"monthly_quota"`
-	RateLimit        *int32     `db:"rate_limit"`
-	PendingTimeoutMs int64      `db:"pending_timeout_ms"`
-	TestNumbers      string     `db:"test_numbers"`
-	Suspended        bool       `db:"suspended"`
-	Version          int64      `db:"version"`
-	APITestClients   bool       `db:"api_test_clients"`
-	APIReset         bool       `db:"api_reset"`
-	MaxTestClients   *int64     `db:"max_test_clients"`
-	Clocked          bool       `db:"clocked"`
-	ClockMode        string     `db:"clock_mode"`
-	Seed             *int64     `db:"seed"`
-	Faults           []byte     `db:"faults"`
-	WatchedUntil     *time.Time `db:"watched_until"`
-	FollowedUntil    *time.Time `db:"followed_until"`
-	CallbackHosts    []string   `db:"callback_hosts"`
-	WebhookHost      string     `db:"webhook_host"`
+	Tenant              int64      `db:"tenant"`
+	OrgID               string     `db:"org_id"`
+	Namespace           string     `db:"namespace"`
+	Name                string     `db:"name"`
+	LatencyPercent      int32      `db:"latency_percent"`
+	MonthlyQuota        *int64     `db:"monthly_quota"`
+	RateLimit           *int32     `db:"rate_limit"`
+	PendingTimeoutMs    int64      `db:"pending_timeout_ms"`
+	TestNumbers         string     `db:"test_numbers"`
+	Suspended           bool       `db:"suspended"`
+	Version             int64      `db:"version"`
+	APITestClients      bool       `db:"api_test_clients"`
+	APIReset            bool       `db:"api_reset"`
+	MaxTestClients      *int64     `db:"max_test_clients"`
+	Clocked             bool       `db:"clocked"`
+	ClockMode           string     `db:"clock_mode"`
+	Seed                *int64     `db:"seed"`
+	Faults              []byte     `db:"faults"`
+	RequestsLoggedUntil *time.Time `db:"requests_logged_until"`
+	FollowedUntil       *time.Time `db:"followed_until"`
+	CallbackHosts       []string   `db:"callback_hosts"`
+	WebhookHost         string     `db:"webhook_host"`
 }
 
 func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]ChangedOrganizationsRow, error) {
@@ -84,7 +84,7 @@ func (q *Queries) ChangedOrganizations(ctx context.Context, since int64) ([]Chan
 			&i.ClockMode,
 			&i.Seed,
 			&i.Faults,
-			&i.WatchedUntil,
+			&i.RequestsLoggedUntil,
 			&i.FollowedUntil,
 			&i.CallbackHosts,
 			&i.WebhookHost,
@@ -217,7 +217,7 @@ values ($1, $2, $3, $4, $5,
   $20, $21, $22, $23,
   $24, $25, $26, $27::text[],
   $28)
-returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, watched_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until
+returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until
 `
 
 type InsertOrganizationParams struct {
@@ -307,7 +307,7 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.ClockMode,
 		&i.ClockStart,
 		&i.Clocked,
-		&i.WatchedUntil,
+		&i.RequestsLoggedUntil,
 		&i.FollowedUntil,
 		&i.APITestClients,
 		&i.APIReset,
@@ -496,7 +496,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, watched_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until from organizations where resource_uid = $1 and retained_at is null for update
+select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until from organizations where resource_uid = $1 and retained_at is null for update
 `
 
 // Written by the controller, one sandbox at a time, and read by the api's directory.
@@ -527,7 +527,7 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.ClockMode,
 		&i.ClockStart,
 		&i.Clocked,
-		&i.WatchedUntil,
+		&i.RequestsLoggedUntil,
 		&i.FollowedUntil,
 		&i.APITestClients,
 		&i.APIReset,

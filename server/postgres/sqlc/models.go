@@ -194,7 +194,7 @@ type Organization struct {
 	ClockMode             string      `db:"clock_mode"`
 	ClockStart            *time.Time  `db:"clock_start"`
 	Clocked               bool        `db:"clocked"`
-	WatchedUntil          *time.Time  `db:"watched_until"`
+	RequestsLoggedUntil   *time.Time  `db:"requests_logged_until"`
 	FollowedUntil         *time.Time  `db:"followed_until"`
 	APITestClients        bool        `db:"api_test_clients"`
 	APIReset              bool        `db:"api_reset"`

@@ -103,6 +103,18 @@ func (q *Queries) LockRequestLog(ctx context.Context) error {
 	return err
 }
 
+const logAllRequests = `-- name: LogAllRequests :one
+select (log_all_requests() is not null)::boolean
+`
+
+// In the tenant scope. False where the tenant is nobody's any more.
+func (q *Queries) LogAllRequests(ctx context.Context) (bool, error) {
+	row := q.db.QueryRow(ctx, logAllRequests)
+	var column_1 bool
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const logRequests = `-- name: LogRequests :exec
 
 with logged as (
@@ -200,16 +212,4 @@ func (q *Queries) TrimRequests(ctx context.Context, tenants []int64, kinds []str
 		others,
 	)
 	return err
-}
-
-const watchSandbox = `-- name: WatchSandbox :one
-select (watch_sandbox() is not null)::boolean
-`
-
-// In the tenant scope. False where the tenant is nobody's any more.
-func (q *Queries) WatchSandbox(ctx context.Context) (bool, error) {
-	row := q.db.QueryRow(ctx, watchSandbox)
-	var column_1 bool
-	err := row.Scan(&column_1)
-	return column_1, err
 }
