@@ -49,7 +49,7 @@ type Balance struct {
 
 // Changes are some that follow each other.
 type Changes struct {
-	Changes []Change // of several changes of one thing only the last
+	Changes []Change // of several changes of one row only the last
 	Next    Position // from which on is read next
 	Below   int64    // no database transaction before this one runs any more
 	More    bool     // there may be more already

@@ -28,20 +28,20 @@ const (
 	simKind             = "sim"
 )
 
-// changedThing names what has changed.
-type changedThing struct {
+// changeRef refers to what has changed: a row, or the clock.
+type changeRef struct {
 	kind     string
 	id       payments.ID
 	attempt  int32
 	currency string
 }
 
-func thingOf(row *sqlc.NextChangesRow) changedThing {
-	thing := changedThing{kind: row.Kind, id: row.ID.Bytes, currency: orEmpty(row.Currency)}
+func refOf(row *sqlc.NextChangesRow) changeRef {
+	ref := changeRef{kind: row.Kind, id: row.ID.Bytes, currency: orEmpty(row.Currency)}
 	if row.Attempt != nil {
-		thing.attempt = *row.Attempt
+		ref.attempt = *row.Attempt
 	}
-	return thing
+	return ref
 }
 
 // The statements that read what has changed. The planner must not see how many rows are asked for, as in lookUpStatement.
@@ -137,25 +137,25 @@ func (s *Ledger) read(ctx context.Context, tenant int64, r *reading) error {
 	return results.Close()
 }
 
-// readChanged reads what noted changes name, as it stands now, each thing in the place of its last change. What is gone is left out.
+// readChanged reads what noted changes name, as it stands now, each row in the place of its last change. What is gone is left out.
 func (s *Ledger) readChanged(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) ([]Change, error) {
-	found, err := s.readThings(ctx, tenant, noted)
+	found, err := s.readRefs(ctx, tenant, noted)
 	if err != nil {
 		return nil, err
 	}
 	var rows []int // of noted
-	var things []changedThing
-	last := map[changedThing]int{} // its last place in things
+	var refs []changeRef
+	last := map[changeRef]int{} // its last place in refs
 	for i := range noted {
-		for _, thing := range found.of(thingOf(&noted[i])) {
-			last[thing] = len(things)
-			rows, things = append(rows, i), append(things, thing)
+		for _, ref := range found.of(refOf(&noted[i])) {
+			last[ref] = len(refs)
+			rows, refs = append(rows, i), append(refs, ref)
 		}
 	}
 	var changes []Change
-	for n, thing := range things {
-		change, there := found.changes[thing]
-		if !there || last[thing] != n {
+	for n, ref := range refs {
+		change, there := found.changes[ref]
+		if !there || last[ref] != n {
 			continue
 		}
 		change.At = positionOf(&noted[rows[n]])
@@ -168,42 +168,42 @@ func (s *Ledger) readChanged(ctx context.Context, tenant int64, noted []sqlc.Nex
 	return changes, nil
 }
 
-// foundThings are things as they stand.
-type foundThings struct {
-	changes map[changedThing]Change
-	moved   map[payments.ID][]changedThing // the balances that a transaction moved
+// foundRows are what was referred to, as it stands.
+type foundRows struct {
+	changes map[changeRef]Change
+	moved   map[payments.ID][]changeRef // the balances that a transaction moved
 }
 
-// of are the things that a noted one stands for, in the order in which they are told.
-func (f *foundThings) of(thing changedThing) []changedThing {
-	if thing.kind != bookingKind {
-		return []changedThing{thing}
+// of are the references that a noted one stands for, in the order in which they are told.
+func (f *foundRows) of(ref changeRef) []changeRef {
+	if ref.kind != bookingKind {
+		return []changeRef{ref}
 	}
-	return append([]changedThing{{kind: transactionKind, id: thing.id}, {kind: eventKind, id: thing.id}}, f.moved[thing.id]...)
+	return append([]changeRef{{kind: transactionKind, id: ref.id}, {kind: eventKind, id: ref.id}}, f.moved[ref.id]...)
 }
 
-// readThings reads what noted changes name, as it stands now.
-func (s *Ledger) readThings(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) (*foundThings, error) {
-	found := &foundThings{changes: map[changedThing]Change{}, moved: map[payments.ID][]changedThing{}}
+// readRefs reads what noted changes name, as it stands now.
+func (s *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) (*foundRows, error) {
+	found := &foundRows{changes: map[changeRef]Change{}, moved: map[payments.ID][]changeRef{}}
 	ids, attempts, currencies := map[string][]pgtype.UUID{}, map[string][]int32{}, []string{}
-	seen := map[changedThing]bool{}
+	seen := map[changeRef]bool{}
 	for i := range noted {
-		thing := thingOf(&noted[i])
-		if seen[thing] {
+		ref := refOf(&noted[i])
+		if seen[ref] {
 			continue
 		}
-		seen[thing] = true
-		ids[thing.kind] = append(ids[thing.kind], postgres.UUID(thing.id))
-		attempts[thing.kind] = append(attempts[thing.kind], thing.attempt)
-		switch thing.kind {
+		seen[ref] = true
+		ids[ref.kind] = append(ids[ref.kind], postgres.UUID(ref.id))
+		attempts[ref.kind] = append(attempts[ref.kind], ref.attempt)
+		switch ref.kind {
 		case floatKind:
-			currencies = append(currencies, thing.currency)
+			currencies = append(currencies, ref.currency)
 		case clockKind:
 			clock, err := readClock(ctx, s.tenant(tenant), tenant)
 			if err != nil {
 				return nil, err
 			}
-			found.changes[thing] = Change{Clock: &clock}
+			found.changes[ref] = Change{Clock: &clock}
 		}
 	}
 	r := reading{batch: postgres.ScopeBatch{Planned: true}}
@@ -225,14 +225,14 @@ func (s *Ledger) readThings(ctx context.Context, tenant int64, noted []sqlc.Next
 	}
 	if len(currencies)+len(movements) > 0 {
 		queueReading(&r, func(row *changedFloat) {
-			found.changes[changedThing{kind: floatKind, currency: row.Currency}] = Change{
+			found.changes[changeRef{kind: floatKind, currency: row.Currency}] = Change{
 				Balance: &Balance{Currency: row.Currency, Balance: row.Balance},
 			}
 		}, tenant, changedFloats, currencies, movements)
 	}
 	if of := ids[simKind]; len(of)+len(movements) > 0 {
 		queueReading(&r, func(row *changedSIM) {
-			found.changes[changedThing{kind: simKind, id: row.ID.Bytes}] = Change{
+			found.changes[changeRef{kind: simKind, id: row.ID.Bytes}] = Change{
 				Balance: &Balance{MSISDN: row.MSISDN, Currency: row.Currency, Balance: row.Balance},
 			}
 		}, tenant, changedSIMs, of, movements)
@@ -250,7 +250,7 @@ func (s *Ledger) readThings(ctx context.Context, tenant int64, noted []sqlc.Next
 }
 
 // queueEvents adds a statement that reads events, or callbacks.
-func (f *foundThings) queueEvents(r *reading, tenant int64, sql string, of []pgtype.UUID) {
+func (f *foundRows) queueEvents(r *reading, tenant int64, sql string, of []pgtype.UUID) {
 	if len(of) == 0 {
 		return
 	}
@@ -259,23 +259,23 @@ func (f *foundThings) queueEvents(r *reading, tenant int64, sql string, of []pgt
 		if e.Callback {
 			kind = callbackKind
 		}
-		f.changes[changedThing{kind: kind, id: e.ID}] = Change{Event: e}
+		f.changes[changeRef{kind: kind, id: e.ID}] = Change{Event: e}
 	}, tenant, sql, of)
 }
 
-func (f *foundThings) addTransaction(row *sqlc.Transaction) {
+func (f *foundRows) addTransaction(row *sqlc.Transaction) {
 	t := transactionOf(row)
-	f.changes[changedThing{kind: transactionKind, id: t.ID}] = Change{Transaction: t}
+	f.changes[changeRef{kind: transactionKind, id: t.ID}] = Change{Transaction: t}
 	if row.MerchantDelta != 0 {
-		f.moved[t.ID] = append(f.moved[t.ID], changedThing{kind: floatKind, currency: row.FloatCurrency})
+		f.moved[t.ID] = append(f.moved[t.ID], changeRef{kind: floatKind, currency: row.FloatCurrency})
 	}
 	if row.SimDelta != 0 {
-		f.moved[t.ID] = append(f.moved[t.ID], changedThing{kind: simKind, id: row.SimID.Bytes})
+		f.moved[t.ID] = append(f.moved[t.ID], changeRef{kind: simKind, id: row.SimID.Bytes})
 	}
 }
 
-func (f *foundThings) addAttempt(eventKind, attemptKind string, id payments.ID, attempt AttemptRecord) {
-	if e, there := f.changes[changedThing{kind: eventKind, id: id}]; there {
-		f.changes[changedThing{kind: attemptKind, id: id, attempt: int32(attempt.Number)}] = Change{Event: e.Event, Attempt: &attempt}
+func (f *foundRows) addAttempt(eventKind, attemptKind string, id payments.ID, attempt AttemptRecord) {
+	if e, there := f.changes[changeRef{kind: eventKind, id: id}]; there {
+		f.changes[changeRef{kind: attemptKind, id: id, attempt: int32(attempt.Number)}] = Change{Event: e.Event, Attempt: &attempt}
 	}
 }
