@@ -60,7 +60,7 @@ func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAtte
 func (s *Deliveries) finishAttempts(
 	ctx context.Context, finished []FinishedAttempt, params sqlc.FinishAttemptsParams,
 ) (places []int32, err error) {
-	if !slices.ContainsFunc(finished, func(f FinishedAttempt) bool { return f.Event.Fault != nil || f.Event.Awaited }) {
+	if !slices.ContainsFunc(finished, func(f FinishedAttempt) bool { return f.Event.Fault != nil || f.Event.OutOfOrder }) {
 		return s.system().FinishAttempts(ctx, params)
 	}
 	err = s.inTx(ctx, func(q *sqlc.Queries) (err error) {

@@ -40,10 +40,10 @@ type LeasedEvent struct {
 	Uncounted int         // of these, the ones that used up no retry: probes, and all before it was sent again by hand
 	Probe     bool        // it is sent to see whether the endpoint works again: a failure uses up no retry
 
-	Seed    *int64        // of what is drawn; nil: it is drawn by chance
-	Fault   *faults.Fault // disturbs this attempt; nil: none
-	Sent    int           // how often the event was sent in this attempt before, by such a fault
-	Awaited bool          // other events of the sandbox may wait until this one was sent
+	Seed       *int64        // of what is drawn; nil: it is drawn by chance
+	Fault      *faults.Fault // disturbs this attempt; nil: none
+	Sent       int           // how often the event was sent in this attempt before, by such a fault
+	OutOfOrder bool          // other events of the sandbox may wait until this one was sent
 
 	OrganizationID string
 	Transaction    *payments.Transaction
@@ -139,7 +139,7 @@ func (s *Deliveries) sortDue(
 		}
 		event := s.leasedEvent(row, sent[key], build)
 		if disturbed != nil {
-			event.Fault, event.Sent, event.Awaited = disturbed.fault, disturbed.sent, disturbed.awaited
+			event.Fault, event.Sent, event.OutOfOrder = disturbed.fault, disturbed.sent, disturbed.outOfOrder
 			event.Probe = event.Probe && event.Fault == nil // what a fault disturbs tells nothing about the endpoint
 		}
 		sorted.leased = append(sorted.leased, event)

@@ -17,10 +17,10 @@ const outOfOrderWait = time.Minute
 
 // disturbance is what faults do to the next attempt of an event.
 type disturbance struct {
-	fault   *faults.Fault // nil: none acts
-	sent    int           // how often the event was sent in this attempt
-	awaited bool          // other events of the sandbox may wait for this one
-	dueAt   *time.Time    // it waits until then, and is not taken now
+	fault      *faults.Fault // nil: none acts
+	sent       int           // how often the event was sent in this attempt
+	outOfOrder bool          // other events of the sandbox may wait for this one
+	dueAt      *time.Time    // it waits until then, and is not taken now
 }
 
 // declaredFaults are the faults of a sandbox at the present moment.
@@ -121,7 +121,7 @@ func (d *disturber) goOn(ctx context.Context, events []*sqlc.LockDueEventsRow) (
 			continue // they were taken back a moment ago
 		}
 		key := rowKey{e.Tenant, e.ID.Bytes}
-		d.disturbances[key] = &disturbance{awaited: declared.outOfOrder}
+		d.disturbances[key] = &disturbance{outOfOrder: declared.outOfOrder}
 		before := decided[key]
 		switch {
 		case e.Resent:
@@ -267,7 +267,7 @@ func noteFaults(ctx context.Context, q *sqlc.Queries, finished []FinishedAttempt
 			disturbed.add(e.Tenant, postgres.UUID(e.ID))
 			names = append(names, e.Fault.Name)
 		}
-		if e.Awaited && (e.Fault == nil || !e.Fault.Webhook.Drop) {
+		if e.OutOfOrder && (e.Fault == nil || !e.Fault.Webhook.Drop) {
 			sent.add(e.Tenant, postgres.UUID(e.ID))
 		}
 	}
