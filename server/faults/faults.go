@@ -41,7 +41,7 @@ type When struct {
 	Every     bool              `json:"every,omitempty"`     // act more than once for a reference
 }
 
-// Webhook disturbs the delivery of an event.
+// Webhook is what a fault does to the delivery of an event.
 type Webhook struct {
 	Drop           bool      `json:"drop,omitempty"`
 	Duplicate      int       `json:"duplicate,omitempty"` // how often it is sent in all
@@ -57,7 +57,7 @@ type Webhook struct {
 	UnknownEvent   bool      `json:"unknownEvent,omitempty"`
 }
 
-// API disturbs the answer to a request.
+// API is what a fault does to the answer to a request.
 type API struct {
 	Status         int            `json:"status,omitempty"`
 	RetryAfter     *Duration      `json:"retryAfter,omitempty"`
@@ -66,7 +66,7 @@ type API struct {
 	MalformedBody  bool           `json:"malformedBody,omitempty"`
 }
 
-// Operator disturbs what an operator's own API tells: the answers to requests, the callback of a transaction, and the answers about one
+// Operator is what a fault does to the messages of an operator's own API: the answers to requests, the callback of a transaction, and the answers about one
 // that has its outcome.
 type Operator struct {
 	Status             int            `json:"status,omitempty"`
@@ -85,7 +85,7 @@ func (f *Fault) OfCallback() Callback {
 	return *f.Operator.Callback
 }
 
-// Callback disturbs the callback of a transaction.
+// Callback is what a fault does to the callback of a transaction.
 type Callback struct {
 	Drop         bool      `json:"drop,omitempty"`
 	Duplicate    int       `json:"duplicate,omitempty"` // how often it is sent in all

@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Kind is what a fault disturbs.
+// Kind is what a fault applies to.
 type Kind string
 
 // The kinds of faults.
@@ -83,7 +83,7 @@ func (s Set) At(p *Place) []*Fault {
 	return fits
 }
 
-// actsAt reports whether the fault disturbs anything at such a place.
+// actsAt reports whether the fault changes anything at such a place.
 func (f *Fault) actsAt(p *Place) bool {
 	o := f.Operator
 	switch p.Where {
@@ -160,7 +160,7 @@ func (f *Fault) Once(p *Place) bool {
 }
 
 // GoesOn reports whether a fault that acted for the reference of a place acts there too, as a part of that act: what an operator tells of
-// one transaction is disturbed in its callback, and as often as its status is asked for.
+// the fault of one transaction applies to its callback, and as often as its status is asked for.
 func (p *Place) GoesOn() bool { return p.Where == AtStatus || p.Where == AtCallback }
 
 // counted reports whether counts decide if the fault acts.

@@ -11,21 +11,21 @@ import (
 // Additions are what is written beside a transaction, in its database transaction: in a sandbox with faults or a seed, and for a request
 // of an operator's own API.
 type Additions struct {
-	Disturbance  *Disturbance // nil: no fault acted on the request
-	ProviderTxID string       // the operator's number that was drawn from the seed; empty: it follows from the id
+	Faults       []string // names of those that applied to the request that records it, and to earlier ones with its reference
+	ProviderTxID string   // the operator's number that was drawn from the seed; empty: it follows from the id
 	Native       *NativeRequest
 }
 
 // none reports whether nothing is written beside the transaction.
 func (a Additions) none() bool {
-	return a.Disturbance == nil && a.ProviderTxID == "" && a.Native == nil
+	return len(a.Faults) == 0 && a.ProviderTxID == "" && a.Native == nil
 }
 
 // complete fills in what is written beside a transaction that was recorded.
 func (a Additions) complete(t *payments.Transaction) {
 	t.DrawnProviderTxID = a.ProviderTxID
-	if a.Disturbance != nil {
-		t.Faults = a.Disturbance.Faults
+	if len(a.Faults) > 0 {
+		t.Faults = a.Faults
 	}
 }
 
@@ -51,8 +51,8 @@ func (a Additions) following(ctx context.Context, tenant int64, id payments.ID) 
 			return nil, err
 		}
 	}
-	if a.Disturbance != nil {
-		if err := a.Disturbance.write(ctx, q, tenant, id); err != nil {
+	if len(a.Faults) > 0 {
+		if err := q.SetTransactionFaults(ctx, a.Faults, tenant, postgres.UUID(id)); err != nil {
 			return nil, err
 		}
 	}

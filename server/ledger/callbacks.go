@@ -23,7 +23,7 @@ type LeasedCallback struct {
 	Vague          bool   // failures are told without their reason
 	Body           []byte // what is sent, with every attempt
 
-	Fault     *faults.Fault // disturbs it; nil: none
+	Fault     *faults.Fault // of the callback; nil: none
 	TimesSent int           // before, by such a fault
 
 	// What decides where it may go.
@@ -56,14 +56,14 @@ func (s *Deliveries) LeaseDueCallbacks(
 	ctx context.Context, from []Share, lease time.Duration, build BuildCallback,
 ) (leased []LeasedCallback, found map[int64]int, err error) {
 	given := sharesOf(from)
-	var disturbances map[rowKey]callbackDisturbance
+	var decided map[rowKey]callbackFault
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}
 		due, err := q.LockDueCallbacks(ctx, given.tenants, given.limits)
 		if err != nil || len(due) == 0 {
 			return err
 		}
-		if disturbances, err = disturbCallbacks(ctx, q, due); err != nil {
+		if decided, err = decideCallbackFaults(ctx, q, due); err != nil {
 			return err
 		}
 		var taken rowKeys
@@ -71,12 +71,12 @@ func (s *Deliveries) LeaseDueCallbacks(
 		for i := range due {
 			row := &due[i]
 			found[row.Transaction.Tenant]++
-			disturbed := disturbances[rowKey{row.Transaction.Tenant, row.Transaction.ID.Bytes}]
-			if disturbed.postponed {
+			fault := decided[rowKey{row.Transaction.Tenant, row.Transaction.ID.Bytes}]
+			if fault.postponed {
 				continue
 			}
 			c := leasedCallback(row, build)
-			c.Fault = disturbed.fault
+			c.Fault = fault.fault
 			leased = append(leased, c)
 			taken.add(c.Tenant, row.Transaction.ID)
 			bodies = append(bodies, c.Body)
@@ -86,7 +86,7 @@ func (s *Deliveries) LeaseDueCallbacks(
 	if err != nil {
 		return nil, nil, postgres.Classify(err, "taking due callbacks")
 	}
-	for of := range disturbances {
+	for of := range decided {
 		s.sandboxes.NoteActivity(of.tenant)
 	}
 	return leased, found, nil

@@ -41,7 +41,7 @@ type LeasedEvent struct {
 	Probe     bool        // it is sent to see whether the endpoint works again: a failure uses up no retry
 
 	Seed       *int64        // of what is drawn; nil: it is drawn by chance
-	Fault      *faults.Fault // disturbs this attempt; nil: none
+	Fault      *faults.Fault // of this attempt; nil: none
 	Sent       int           // how often the event was sent in this attempt before, by such a fault
 	OutOfOrder bool          // other events of the sandbox may wait until this one was sent
 
@@ -79,7 +79,7 @@ func (s *Deliveries) LeaseDueEvents(
 	build BuildBody,
 ) (leased []LeasedEvent, found map[int64]int, err error) {
 	given := sharesOf(from)
-	var disturbances map[rowKey]*disturbance
+	var decided map[rowKey]*eventFault
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		probes, err := takeProbes(ctx, q, given.probes)
 		if err != nil {
@@ -89,22 +89,22 @@ func (s *Deliveries) LeaseDueEvents(
 		if err != nil {
 			return err
 		}
-		if disturbances, err = disturb(ctx, q, due); err != nil {
+		if decided, err = decideEventFaults(ctx, q, due); err != nil {
 			return err
 		}
 		sent, err := sentForUnbuilt(ctx, q, due)
 		if err != nil {
 			return err
 		}
-		sorted := s.sortDue(due, disturbances, sent, build)
+		sorted := s.sortDue(due, decided, sent, build)
 		leased, found = sorted.leased, sorted.found
 		return sorted.write(ctx, q, lease)
 	})
 	if err != nil {
 		return nil, nil, postgres.Classify(err, "taking due events")
 	}
-	for of, disturbed := range disturbances {
-		if disturbed.fault != nil {
+	for of, fault := range decided {
+		if fault.fault != nil {
 			s.sandboxes.NoteActivity(of.tenant)
 		}
 	}
@@ -122,7 +122,7 @@ type sortedEvents struct {
 
 // sortDue sorts due events. What a fault lets wait is only found.
 func (s *Deliveries) sortDue(
-	due []sqlc.LockDueEventsRow, disturbances map[rowKey]*disturbance, sent map[rowKey]json.RawMessage, build BuildBody,
+	due []sqlc.LockDueEventsRow, decided map[rowKey]*eventFault, sent map[rowKey]json.RawMessage, build BuildBody,
 ) *sortedEvents {
 	sorted := &sortedEvents{found: map[int64]int{}}
 	for i := range due {
@@ -133,14 +133,14 @@ func (s *Deliveries) sortDue(
 			sorted.unqueued.add(row.Tenant, row.ID)
 			continue
 		}
-		disturbed := disturbances[key]
-		if disturbed != nil && disturbed.dueAt != nil {
+		fault := decided[key]
+		if fault != nil && fault.dueAt != nil {
 			continue
 		}
 		event := s.leasedEvent(row, sent[key], build)
-		if disturbed != nil {
-			event.Fault, event.Sent, event.OutOfOrder = disturbed.fault, disturbed.sent, disturbed.outOfOrder
-			event.Probe = event.Probe && event.Fault == nil // what a fault disturbs tells nothing about the endpoint
+		if fault != nil {
+			event.Fault, event.Sent, event.OutOfOrder = fault.fault, fault.sent, fault.outOfOrder
+			event.Probe = event.Probe && event.Fault == nil // an attempt with a fault tells nothing about the endpoint
 		}
 		sorted.leased = append(sorted.leased, event)
 		sorted.taken.add(row.Tenant, row.ID)

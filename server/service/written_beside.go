@@ -16,9 +16,7 @@ func writtenBeside(who *Caller, asked *intent) ledger.Additions {
 		digest := faults.DrawsOf(sandbox.Seed, sandbox.Tenant).Digest("operator's number", asked.Reference)
 		a.ProviderTxID = payments.ProviderTxIDOf(digest)
 	}
-	if names := who.Faults.names; len(names) > 0 {
-		a.Disturbance = &ledger.Disturbance{Faults: names}
-	}
+	a.Faults = who.Faults.names
 	if asked.Call != nil {
 		a.Native = callToKeep(asked.Call, sandbox)
 	}

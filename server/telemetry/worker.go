@@ -149,8 +149,8 @@ func (w *Worker) Attempted(a Attempt) {
 	}
 }
 
-// Disturbed counts a delivery attempt, or a callback, that a fault of a kind disturbed.
-func (w *Worker) Disturbed(kind string) {
+// WithFault counts a delivery attempt, or a callback, to which a fault of a kind applied.
+func (w *Worker) WithFault(kind string) {
 	if w != nil {
 		w.faults.WithLabelValues(kind).Inc()
 	}

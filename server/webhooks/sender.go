@@ -57,7 +57,7 @@ type Delivery struct {
 	Type     payments.Type
 	Body     []byte
 	At       time.Time       // by the clock of the database; zero: by the clock of the sender
-	Fault    *faults.Webhook // disturbs the attempt; nil: none
+	Fault    *faults.Webhook // of the attempt; nil: none
 }
 
 // Result is the result of an attempt. Err is nil if and only if the receiver acknowledged the event.
@@ -114,7 +114,7 @@ func (s *Sender) do(client *http.Client, request *http.Request, r *Result) {
 }
 
 func (s *Sender) request(ctx context.Context, delivery Delivery) (*http.Request, error) {
-	d := disturbed(delivery, delivery.Fault)
+	d := withFault(delivery, delivery.Fault)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(d.sent))
 	if err != nil {
 		return nil, errors.New("the webhook's URL cannot be read")

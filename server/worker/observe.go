@@ -20,13 +20,13 @@ var resultOf = map[ledger.EventState]string{
 	ledger.EventFailed:    telemetry.DeliveryFailed,
 }
 
-// countAttempt counts an attempt once it is known whether its result was recorded. One that a fault disturbed is no measure of deliveries.
+// countAttempt counts an attempt once it is known whether its result was recorded. One with a fault is no measure of deliveries.
 func (w *Worker) countAttempt(e *ledger.LeasedEvent, r webhooks.Result, a ledger.AttemptResult, leaseHeld bool, err error) {
 	result := resultOf[a.State]
 	switch {
 	case e.Fault != nil:
 		if leaseHeld && err == nil {
-			w.metrics.Disturbed(string(faults.WebhookKind))
+			w.metrics.WithFault(string(faults.WebhookKind))
 		}
 		return
 	case err != nil:

@@ -15,8 +15,8 @@ import (
 // outOfOrderWait is how long an event waits at most until the sandbox's next one was sent.
 const outOfOrderWait = time.Minute
 
-// disturbance is what faults do to the next attempt of an event.
-type disturbance struct {
+// eventFault is what faults do to the next attempt of an event.
+type eventFault struct {
 	fault      *faults.Fault // nil: none acts
 	sent       int           // how often the event was sent in this attempt
 	outOfOrder bool          // other events of the sandbox may wait for this one
@@ -30,7 +30,7 @@ type declaredFaults struct {
 	outOfOrder bool      // one of them is
 }
 
-// faultsOf are the faults that may disturb an event: those of its sandbox, and behind them that of its test number.
+// faultsOf are the faults that may apply to an event: those of its sandbox, and behind them that of its test number.
 func (d *declaredFaults) faultsOf(t *sqlc.Transaction) faults.Set {
 	if f := numberFault(t); f != nil {
 		return append(slices.Clip(d.set), *f)
@@ -45,17 +45,17 @@ func numberFault(t *sqlc.Transaction) *faults.Fault {
 	return faults.OfTestNumber(payments.Behavior(orEmpty(t.TestBehavior)))
 }
 
-// disturber decides about the events that were locked in one database transaction.
-type disturber struct {
-	q            *sqlc.Queries
-	declared     map[int64]*declaredFaults
-	disturbances map[rowKey]*disturbance
+// eventFaults decides about the events that were locked in one database transaction.
+type eventFaults struct {
+	q        *sqlc.Queries
+	declared map[int64]*declaredFaults
+	decided  map[rowKey]*eventFault
 }
 
-// disturb decides which faults disturb the events that are due, and writes that down: a worker that takes an event again, because the one
+// decideEventFaults decides which faults apply to the events that are due, and writes that down: a worker that takes an event again, because the one
 // before died or gave it back, goes on with the same fault. Events that have to wait are put back. What was queued again by hand is left
-// alone. It costs nothing where no sandbox has faults, nor payments from the test numbers that disturb callbacks.
-func disturb(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]*disturbance, error) {
+// alone. It costs nothing where no sandbox has faults, nor payments from the test numbers with a fault of callbacks.
+func decideEventFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]*eventFault, error) {
 	var events []*sqlc.LockDueEventsRow
 	for i := range due {
 		if (due[i].WithFaults || faultOfNumber(&due[i]) != nil) && wanted(&due[i]) {
@@ -74,12 +74,12 @@ func disturb(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) 
 	if err != nil {
 		return nil, err
 	}
-	d := &disturber{q: q, declared: declared, disturbances: map[rowKey]*disturbance{}}
+	d := &eventFaults{q: q, declared: declared, decided: map[rowKey]*eventFault{}}
 	undecided, err := d.goOn(ctx, events)
 	if err != nil {
 		return nil, err
 	}
-	return d.disturbances, d.decide(ctx, undecided)
+	return d.decided, d.decide(ctx, undecided)
 }
 
 // readDeclared reads the faults of some sandboxes.
@@ -102,7 +102,7 @@ func readDeclared(ctx context.Context, q *sqlc.Queries, tenants []int64) (map[in
 }
 
 // goOn goes on with what was decided before, and returns the events for whose next attempt nothing was.
-func (d *disturber) goOn(ctx context.Context, events []*sqlc.LockDueEventsRow) (undecided []*sqlc.LockDueEventsRow, err error) {
+func (d *eventFaults) goOn(ctx context.Context, events []*sqlc.LockDueEventsRow) (undecided []*sqlc.LockDueEventsRow, err error) {
 	var keys, waited rowKeys
 	for _, e := range events {
 		keys.add(e.Tenant, e.ID)
@@ -121,7 +121,7 @@ func (d *disturber) goOn(ctx context.Context, events []*sqlc.LockDueEventsRow) (
 			continue // they were taken back a moment ago
 		}
 		key := rowKey{e.Tenant, e.ID.Bytes}
-		d.disturbances[key] = &disturbance{outOfOrder: declared.outOfOrder}
+		d.decided[key] = &eventFault{outOfOrder: declared.outOfOrder}
 		before := decided[key]
 		switch {
 		case e.Resent:
@@ -129,7 +129,7 @@ func (d *disturber) goOn(ctx context.Context, events []*sqlc.LockDueEventsRow) (
 			undecided = append(undecided, e)
 		default:
 			if f := declared.faultsOf(&e.Transaction).Named(before.Name); f != nil && f.Webhook != nil {
-				d.disturbances[key].fault, d.disturbances[key].sent = f, int(before.Sent)
+				d.decided[key].fault, d.decided[key].sent = f, int(before.Sent)
 			}
 			if before.AwaitsNext {
 				waited.add(e.Tenant, e.ID)
@@ -143,7 +143,7 @@ func (d *disturber) goOn(ctx context.Context, events []*sqlc.LockDueEventsRow) (
 }
 
 // decide decides about the events for whose next attempt nothing was decided.
-func (d *disturber) decide(ctx context.Context, events []*sqlc.LockDueEventsRow) error {
+func (d *eventFaults) decide(ctx context.Context, events []*sqlc.LockDueEventsRow) error {
 	var fitting []*sqlc.LockDueEventsRow
 	var places []faultPlace
 	for _, e := range events {
@@ -173,8 +173,8 @@ func (d *disturber) decide(ctx context.Context, events []*sqlc.LockDueEventsRow)
 			continue
 		}
 		e := fitting[i]
-		disturbed := d.disturbances[rowKey{e.Tenant, e.ID.Bytes}]
-		disturbed.fault = f
+		fault := d.decided[rowKey{e.Tenant, e.ID.Bytes}]
+		fault.fault = f
 		notBefore := p.place.Now.Add(f.Webhook.Delay.Of())
 		decided.Tenants, decided.Ids = append(decided.Tenants, e.Tenant), append(decided.Ids, e.ID)
 		decided.Attempts, decided.Names = append(decided.Attempts, e.Attempts+1), append(decided.Names, f.Name)
@@ -185,7 +185,7 @@ func (d *disturber) decide(ctx context.Context, events []*sqlc.LockDueEventsRow)
 			until = until.Add(outOfOrderWait)
 		}
 		if until.After(p.place.Now) {
-			disturbed.dueAt = &until
+			fault.dueAt = &until
 			postponed.add(e.Tenant, e.ID)
 			dueAt = append(dueAt, until)
 		}
@@ -219,7 +219,7 @@ func choose(counts *faultCounts, p faultPlace, awaiting map[int64]bool) *faults.
 
 // awaiting returns the sandboxes in which an event waits for the next one. It is asked after the counts were locked, so that no two workers
 // let both of two events wait.
-func (d *disturber) awaiting(ctx context.Context, places []faultPlace) (map[int64]bool, error) {
+func (d *eventFaults) awaiting(ctx context.Context, places []faultPlace) (map[int64]bool, error) {
 	var tenants []int64
 	for _, p := range places {
 		if d.declared[p.tenant].outOfOrder {
@@ -257,22 +257,22 @@ func (s *Deliveries) SendAgain(ctx context.Context, e *LeasedEvent, spacing time
 	return changed > 0, postgres.Classify(err, "sending an event again")
 }
 
-// noteFaults writes down what disturbed attempts that were kept, and lets go of the events that waited for them.
+// noteFaults writes down the faults of attempts that were kept, and lets go of the events that waited for them.
 func noteFaults(ctx context.Context, q *sqlc.Queries, finished []FinishedAttempt, places []int32) error {
-	var disturbed, sent rowKeys
+	var withFault, sent rowKeys
 	var names []string
 	for _, place := range places {
 		e := finished[place-1].Event
 		if e.Fault != nil {
-			disturbed.add(e.Tenant, postgres.UUID(e.ID))
+			withFault.add(e.Tenant, postgres.UUID(e.ID))
 			names = append(names, e.Fault.Name)
 		}
 		if e.OutOfOrder && (e.Fault == nil || !e.Fault.Webhook.Drop) {
 			sent.add(e.Tenant, postgres.UUID(e.ID))
 		}
 	}
-	if disturbed.len() > 0 {
-		if err := q.NoteFaults(ctx, disturbed.tenants, disturbed.ids, names); err != nil {
+	if withFault.len() > 0 {
+		if err := q.NoteFaults(ctx, withFault.tenants, withFault.ids, names); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
-// send sends an event as the fault lets it be sent that disturbs the attempt.
+// send sends an event as the fault of the attempt lets it be sent.
 func (d *delivery) send(ctx context.Context, e *ledger.LeasedEvent) webhooks.Result {
 	sent := webhooks.Delivery{
 		URL: e.URL, Secret: e.SigningSecret, Previous: e.PreviousSecrets, ID: e.ID, Type: e.Transaction.Type, Body: e.Body,
@@ -87,12 +87,12 @@ func reasonIn(f *faults.Fault) string {
 	return f.Operator.Reason
 }
 
-// countCallback counts a callback. One that a fault disturbed is no measure of callbacks.
+// countCallback counts a callback. One with a fault is no measure of callbacks.
 func (w *Worker) countCallback(c *ledger.LeasedCallback, result string) {
 	switch {
 	case c.Fault == nil:
 		w.metrics.CalledBack(string(c.Transaction.Operator), result)
 	case result == telemetry.DeliveryAcknowledged || result == telemetry.DeliveryFailed:
-		w.metrics.Disturbed(string(faults.OperatorKind))
+		w.metrics.WithFault(string(faults.OperatorKind))
 	}
 }

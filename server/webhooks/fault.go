@@ -28,8 +28,8 @@ type sending struct {
 	sent        []byte // of the signed body
 }
 
-// disturbed is the delivery as a fault lets it be sent: nil changes nothing. What the delivery itself holds stays as it is.
-func disturbed(d Delivery, f *faults.Webhook) sending {
+// withFault is the delivery as a fault lets it be sent: nil changes nothing. What the delivery itself holds stays as it is.
+func withFault(d Delivery, f *faults.Webhook) sending {
 	s := sending{Delivery: d, event: d.Type.Event(), contentType: "application/json", sent: d.Body}
 	if f == nil {
 		return s

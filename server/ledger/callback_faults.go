@@ -10,17 +10,17 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// callbackDisturbance is what a fault does to the callback of a transaction.
-type callbackDisturbance struct {
+// callbackFault is what a fault does to the callback of a transaction.
+type callbackFault struct {
 	fault     *faults.Fault
 	postponed bool // it is not taken now
 }
 
-// disturbCallbacks decides which faults disturb the callbacks that are due, and writes that down: a worker that takes a callback again,
+// decideCallbackFaults decides which faults apply to the callbacks that are due, and writes that down: a worker that takes a callback again,
 // because the one before died or gave it back, goes on with the same fault. Callbacks that have to wait are put back. What was sent before
-// is sent again by hand, and left alone. It costs nothing where no sandbox has faults, nor payments from the test numbers that disturb
+// is sent again by hand, and left alone. It costs nothing where no sandbox has faults, nor payments from the test numbers with a fault of
 // callbacks.
-func disturbCallbacks(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCallbacksRow) (map[rowKey]callbackDisturbance, error) {
+func decideCallbackFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCallbacksRow) (map[rowKey]callbackFault, error) {
 	var callbacks []*sqlc.LockDueCallbacksRow
 	var tenants []int64
 	for i := range due {
@@ -35,7 +35,7 @@ func disturbCallbacks(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCa
 	if err != nil {
 		return nil, err
 	}
-	disturbances := map[rowKey]callbackDisturbance{}
+	decided := map[rowKey]callbackFault{}
 	var undecided []*sqlc.LockDueCallbacksRow
 	var places []faultPlace
 	for _, c := range callbacks {
@@ -47,7 +47,7 @@ func disturbCallbacks(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCa
 		set := of.faultsOf(t)
 		if c.Fault != nil {
 			if f := set.Named(*c.Fault); f != nil && f.Operator != nil {
-				disturbances[rowKey{t.Tenant, t.ID.Bytes}] = callbackDisturbance{fault: f}
+				decided[rowKey{t.Tenant, t.ID.Bytes}] = callbackFault{fault: f}
 			}
 			continue
 		}
@@ -58,20 +58,20 @@ func disturbCallbacks(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCa
 		}
 	}
 	if len(places) == 0 {
-		return disturbances, nil
+		return decided, nil
 	}
-	return disturbances, decideCallbacks(ctx, q, undecided, places, disturbances)
+	return decided, decideCallbacks(ctx, q, undecided, places, decided)
 }
 
 // decideCallbacks decides about callbacks for which nothing was decided.
 func decideCallbacks(
-	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, places []faultPlace, disturbances map[rowKey]callbackDisturbance,
+	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, places []faultPlace, decided map[rowKey]callbackFault,
 ) error {
 	counts, err := holdFaultCounts(ctx, q, places)
 	if err != nil {
 		return err
 	}
-	var decided, postponed rowKeys
+	var withFault, postponed rowKeys
 	var names []string
 	var dueAt []time.Time
 	for i, p := range places {
@@ -81,8 +81,8 @@ func decideCallbacks(
 		}
 		f, id := p.fits[acts], due[i].Transaction.ID
 		delay := f.OfCallback().Delay.Of()
-		disturbances[rowKey{p.tenant, id.Bytes}] = callbackDisturbance{f, delay > 0}
-		decided.add(p.tenant, id)
+		decided[rowKey{p.tenant, id.Bytes}] = callbackFault{f, delay > 0}
+		withFault.add(p.tenant, id)
 		names = append(names, f.Name)
 		if delay > 0 {
 			postponed.add(p.tenant, id)
@@ -92,8 +92,8 @@ func decideCallbacks(
 	if err := counts.write(ctx, q); err != nil {
 		return err
 	}
-	if decided.len() > 0 {
-		if err := q.DecideCallbackFaults(ctx, decided.tenants, decided.ids, names); err != nil {
+	if withFault.len() > 0 {
+		if err := q.DecideCallbackFaults(ctx, withFault.tenants, withFault.ids, names); err != nil {
 			return err
 		}
 	}

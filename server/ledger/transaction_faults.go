@@ -7,16 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
-
-// Disturbance is what faults of the api did to the request that records a transaction, and to earlier ones with its reference.
-type Disturbance struct{ Faults []string }
-
-// write adds the statements that write it.
-func (d *Disturbance) write(ctx context.Context, q *sqlc.Queries, tenant int64, id payments.ID) error {
-	return q.SetTransactionFaults(ctx, d.Faults, tenant, postgres.UUID(id))
-}
 
 // RequestInFaults returns what faults of the api ask beside the request: the sandbox's time, and which of some faults acted for the
 // reference before.
