@@ -23,10 +23,10 @@ type CallbackDetail struct {
 
 // GetCallback returns [ErrNotFound] for a transaction of the tenant that has no callback, or none yet. The body of a callback that was
 // never sent is built by build and kept, as that of an event. vague says of the transaction's environment what [BuildCallback] asks for.
-func (s *Ledger) GetCallback(
+func (l *Ledger) GetCallback(
 	ctx context.Context, tenant int64, id payments.ID, build BuildCallback, vague func(*payments.Transaction) bool,
 ) (*CallbackDetail, error) {
-	q := s.tenant(tenant)
+	q := l.tenant(tenant)
 	row, err := q.GetCallback(ctx, tenant, postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
@@ -51,8 +51,8 @@ func (s *Ledger) GetCallback(
 
 // ResendCallback is [Ledger.ResendEvent] for a callback. It goes to the URL that its request named, whether or not the sandbox has an
 // endpoint, and once.
-func (s *Ledger) ResendCallback(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
-	beingSent, err := s.tenant(tenant).ResendCallback(ctx, tenant, postgres.UUID(id))
+func (l *Ledger) ResendCallback(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
+	beingSent, err := l.tenant(tenant).ResendCallback(ctx, tenant, postgres.UUID(id))
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return Event{}, ErrNotFound
@@ -61,5 +61,5 @@ func (s *Ledger) ResendCallback(ctx context.Context, tenant int64, id payments.I
 	case beingSent:
 		return Event{}, ErrBeingSent
 	}
-	return s.queuedEvent(ctx, tenant, EventFilter{Transaction: &id, Callback: new(true)})
+	return l.queuedEvent(ctx, tenant, EventFilter{Transaction: &id, Callback: new(true)})
 }

@@ -119,15 +119,15 @@ func queueReading[T any](r *reading, use func(row *T), tenant int64, sql string,
 	})
 }
 
-func (s *Ledger) read(ctx context.Context, tenant int64, r *reading) error {
+func (l *Ledger) read(ctx context.Context, tenant int64, r *reading) error {
 	if r.reads == nil {
 		return nil
 	}
-	if err := s.db.Admission().Acquire(ctx, tenant); err != nil {
+	if err := l.db.Admission().Acquire(ctx, tenant); err != nil {
 		return err
 	}
-	defer s.db.Admission().Release(tenant)
-	results := s.db.Send(ctx, &r.batch)
+	defer l.db.Admission().Release(tenant)
+	results := l.db.Send(ctx, &r.batch)
 	for _, read := range r.reads {
 		if err := read(results); err != nil {
 			_ = results.Close()
@@ -138,8 +138,8 @@ func (s *Ledger) read(ctx context.Context, tenant int64, r *reading) error {
 }
 
 // readChanged reads what noted changes name, as it stands now, each row in the place of its last change. What is gone is left out.
-func (s *Ledger) readChanged(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) ([]Change, error) {
-	found, err := s.readRefs(ctx, tenant, noted)
+func (l *Ledger) readChanged(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) ([]Change, error) {
+	found, err := l.readRefs(ctx, tenant, noted)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (f *foundRows) of(ref changeRef) []changeRef {
 }
 
 // readRefs reads what noted changes name, as it stands now.
-func (s *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) (*foundRows, error) {
+func (l *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) (*foundRows, error) {
 	found := &foundRows{changes: map[changeRef]Change{}, moved: map[payments.ID][]changeRef{}}
 	ids, attempts, currencies := map[string][]pgtype.UUID{}, map[string][]int32{}, []string{}
 	seen := map[changeRef]bool{}
@@ -199,7 +199,7 @@ func (s *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextCh
 		case floatKind:
 			currencies = append(currencies, ref.currency)
 		case clockKind:
-			clock, err := readClock(ctx, s.tenant(tenant), tenant)
+			clock, err := readClock(ctx, l.tenant(tenant), tenant)
 			if err != nil {
 				return nil, err
 			}
@@ -237,7 +237,7 @@ func (s *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextCh
 			}
 		}, tenant, changedSIMs, of, movements)
 	}
-	if err := s.read(ctx, tenant, &r); err != nil {
+	if err := l.read(ctx, tenant, &r); err != nil {
 		return nil, err
 	}
 	var transactions []*payments.Transaction
@@ -246,7 +246,7 @@ func (s *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextCh
 			transactions = append(transactions, change.Transaction)
 		}
 	}
-	return found, addSent(ctx, s.tenant(tenant), tenant, transactions...)
+	return found, addSent(ctx, l.tenant(tenant), tenant, transactions...)
 }
 
 // queueEvents adds a statement that reads events, or callbacks.

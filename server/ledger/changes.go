@@ -57,8 +57,8 @@ type Changes struct {
 
 // WatchChanges lets the changes of a sandbox be noted for the next ten minutes, and returns the position from which on all are noted. It
 // returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
-func (s *Ledger) WatchChanges(ctx context.Context, tenant int64) (Position, error) {
-	q := s.tenant(tenant)
+func (l *Ledger) WatchChanges(ctx context.Context, tenant int64) (Position, error) {
+	q := l.tenant(tenant)
 	followed, err := q.FollowSandbox(ctx)
 	if err == nil && !followed {
 		err = postgres.ErrConfigChanged
@@ -72,8 +72,8 @@ func (s *Ledger) WatchChanges(ctx context.Context, tenant int64) (Position, erro
 
 // ChangesAfter returns up to limit changes of a tenant that follow a position. It returns [ErrChangesLost] if they are not known, and
 // [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
-func (s *Ledger) ChangesAfter(ctx context.Context, tenant int64, after Position, limit int) (Changes, error) {
-	noted, err := s.tenant(tenant).NextChanges(ctx, after.Xact, tenant, after.Seq, int32(limit))
+func (l *Ledger) ChangesAfter(ctx context.Context, tenant int64, after Position, limit int) (Changes, error) {
+	noted, err := l.tenant(tenant).NextChanges(ctx, after.Xact, tenant, after.Seq, int32(limit))
 	if err != nil {
 		return Changes{}, postgres.Classify(err, "reading what has changed")
 	}
@@ -95,7 +95,7 @@ func (s *Ledger) ChangesAfter(ctx context.Context, tenant int64, after Position,
 			return Changes{}, ErrChangesLost
 		}
 	}
-	found.Changes, err = s.readChanged(ctx, tenant, noted)
+	found.Changes, err = l.readChanged(ctx, tenant, noted)
 	return found, postgres.Classify(err, "reading what has changed")
 }
 

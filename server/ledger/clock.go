@@ -29,8 +29,8 @@ type Clock struct {
 }
 
 // Clock reads the clock of a sandbox.
-func (s *Ledger) Clock(ctx context.Context, tenant int64) (Clock, error) {
-	clock, err := readClock(ctx, s.tenant(tenant), tenant)
+func (l *Ledger) Clock(ctx context.Context, tenant int64) (Clock, error) {
+	clock, err := readClock(ctx, l.tenant(tenant), tenant)
 	return clock, postgres.Classify(err, "reading the clock")
 }
 
@@ -125,11 +125,11 @@ var ErrClockReset = errors.New("the sandbox was reset while its clock was being 
 
 // Advance has a worker advance the clock of a sandbox, and gives it a clock if it has none. A call with the target of the advance that is
 // under way joins that.
-func (s *Ledger) Advance(ctx context.Context, tenant int64, to ClockTarget) (Advance, error) {
-	advance, err := s.setClockTarget(ctx, tenant, to)
+func (l *Ledger) Advance(ctx context.Context, tenant int64, to ClockTarget) (Advance, error) {
+	advance, err := l.setClockTarget(ctx, tenant, to)
 	if errors.Is(err, pgx.ErrNoRows) {
-		if err = s.startClock(ctx, tenant, to); err == nil {
-			advance, err = s.setClockTarget(ctx, tenant, to)
+		if err = l.startClock(ctx, tenant, to); err == nil {
+			advance, err = l.setClockTarget(ctx, tenant, to)
 		}
 	}
 	return advance, postgres.ClassifyWrite(err, "advancing the clock")
@@ -137,20 +137,20 @@ func (s *Ledger) Advance(ctx context.Context, tenant int64, to ClockTarget) (Adv
 
 // startClock gives a sandbox a clock that can go to a target. It is committed before there is a target: what is recorded from then on
 // takes its stamp from the clock.
-func (s *Ledger) startClock(ctx context.Context, tenant int64, to ClockTarget) error {
-	clock, err := readClock(ctx, s.tenant(tenant), tenant)
+func (l *Ledger) startClock(ctx context.Context, tenant int64, to ClockTarget) error {
+	clock, err := readClock(ctx, l.tenant(tenant), tenant)
 	if err == nil {
 		_, err = to.from(clock)
 	}
 	if err != nil {
 		return err
 	}
-	return s.tenant(tenant).StartClock(ctx)
+	return l.tenant(tenant).StartClock(ctx)
 }
 
 // setClockTarget returns [pgx.ErrNoRows] for a sandbox without a clock.
-func (s *Ledger) setClockTarget(ctx context.Context, tenant int64, to ClockTarget) (a Advance, err error) {
-	err = s.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+func (l *Ledger) setClockTarget(ctx context.Context, tenant int64, to ClockTarget) (a Advance, err error) {
+	err = l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		locked, err := q.LockClock(ctx, tenant)
 		if err != nil {
 			return err
@@ -191,8 +191,8 @@ type AdvanceState struct {
 }
 
 // AdvanceState returns [ErrClockReset] if the sandbox was reset since the advance began.
-func (s *Ledger) AdvanceState(ctx context.Context, tenant int64, a Advance) (AdvanceState, error) {
-	row, err := s.tenant(tenant).AdvanceState(ctx, a.Number, tenant)
+func (l *Ledger) AdvanceState(ctx context.Context, tenant int64, a Advance) (AdvanceState, error) {
+	row, err := l.tenant(tenant).AdvanceState(ctx, a.Number, tenant)
 	if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, postgres.ErrConfigChanged) {
 		return AdvanceState{}, ErrClockReset
 	}

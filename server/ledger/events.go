@@ -76,8 +76,8 @@ const MaxHistory = 100
 
 // GetEvent returns [ErrNotFound] for an event that the tenant does not have. The body of an event that was never sent is built
 // by build and kept, so that it is sent with the very bytes that were shown.
-func (s *Ledger) GetEvent(ctx context.Context, tenant int64, organizationID string, id payments.ID, build BuildBody) (*EventDetail, error) {
-	q := s.tenant(tenant)
+func (l *Ledger) GetEvent(ctx context.Context, tenant int64, organizationID string, id payments.ID, build BuildBody) (*EventDetail, error) {
+	q := l.tenant(tenant)
 	row, err := q.GetEvent(ctx, tenant, postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
@@ -129,8 +129,8 @@ var (
 
 // ResendEvent queues an event once more, whatever came of it so far and whether or not its type is one that the sandbox sends,
 // and returns it. Its retries start again. It returns [ErrNotFound], [ErrNoEndpoint] or [ErrBeingSent], and changes nothing then.
-func (s *Ledger) ResendEvent(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
-	found, err := s.tenant(tenant).ResendEvent(ctx, tenant, postgres.UUID(id))
+func (l *Ledger) ResendEvent(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
+	found, err := l.tenant(tenant).ResendEvent(ctx, tenant, postgres.UUID(id))
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return Event{}, ErrNotFound
@@ -141,12 +141,12 @@ func (s *Ledger) ResendEvent(ctx context.Context, tenant int64, id payments.ID) 
 	case found.BeingSent:
 		return Event{}, ErrBeingSent
 	}
-	return s.queuedEvent(ctx, tenant, EventFilter{Transaction: &id, Callback: new(false)})
+	return l.queuedEvent(ctx, tenant, EventFilter{Transaction: &id, Callback: new(false)})
 }
 
 // queuedEvent reads the one event that was queued again.
-func (s *Ledger) queuedEvent(ctx context.Context, tenant int64, f EventFilter) (Event, error) {
-	events, err := s.ListEvents(ctx, tenant, f, nil, 1)
+func (l *Ledger) queuedEvent(ctx context.Context, tenant int64, f EventFilter) (Event, error) {
+	events, err := l.ListEvents(ctx, tenant, f, nil, 1)
 	if err == nil && len(events) == 0 {
 		err = ErrNotFound // it was removed meanwhile
 	}

@@ -13,10 +13,10 @@ import (
 // ListEvents returns up to limit of a tenant's events in the order of their transactions, newest first, a callback before the event of its
 // transaction, beginning after the one named by after, nil for the newest of all. No event that is there when the first page is read is
 // left out or repeated.
-func (s *Ledger) ListEvents(ctx context.Context, tenant int64, f EventFilter, after *payments.EventID, limit int) ([]Event, error) {
+func (l *Ledger) ListEvents(ctx context.Context, tenant int64, f EventFilter, after *payments.EventID, limit int) ([]Event, error) {
 	sql, args := eventsStatement(tenant, f, after, limit)
 	var events []Event
-	err := s.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+	err := l.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
 		events, err = collect[Event](ctx, scope, sql, args)
 		return err
 	})

@@ -9,19 +9,19 @@ import (
 )
 
 // Scoped are the queries that run in the scope of a tenant.
-func (s *Ledger) Scoped(tenant int64) *sqlc.Queries { return s.tenant(tenant) }
+func (l *Ledger) Scoped(tenant int64) *sqlc.Queries { return l.tenant(tenant) }
 
 // BookTogether books collections of one float as a batch that takes all of them at once, and returns the result of each, and the order
 // in which they were booked: those that were not booked with the others are tried alone, after them.
-func (s *Ledger) BookTogether(ctx context.Context, tenant int64, all []*NewCollection) ([]error, []int) {
-	booked, err := s.bookCollections(ctx, postgres.QueueKey{Tenant: tenant, Name: floatOf(&all[0].Transaction)}, all)
-	return oneByOne(all, booked, err, func(n *NewCollection) error { return s.CreateCollection(ctx, tenant, n) })
+func (l *Ledger) BookTogether(ctx context.Context, tenant int64, all []*NewCollection) ([]error, []int) {
+	booked, err := l.bookCollections(ctx, postgres.QueueKey{Tenant: tenant, Name: floatOf(&all[0].Transaction)}, all)
+	return oneByOne(all, booked, err, func(n *NewCollection) error { return l.CreateCollection(ctx, tenant, n) })
 }
 
 // DisburseTogether is BookTogether for disbursements.
-func (s *Ledger) DisburseTogether(ctx context.Context, tenant int64, all []*NewDisbursement) ([]error, []int) {
-	booked, err := s.bookDisbursements(ctx, postgres.QueueKey{Tenant: tenant, Name: floatOf(&all[0].Transaction)}, all)
-	return oneByOne(all, booked, err, func(n *NewDisbursement) error { return s.CreateDisbursement(ctx, tenant, n) })
+func (l *Ledger) DisburseTogether(ctx context.Context, tenant int64, all []*NewDisbursement) ([]error, []int) {
+	booked, err := l.bookDisbursements(ctx, postgres.QueueKey{Tenant: tenant, Name: floatOf(&all[0].Transaction)}, all)
+	return oneByOne(all, booked, err, func(n *NewDisbursement) error { return l.CreateDisbursement(ctx, tenant, n) })
 }
 
 // oneByOne tries alone what was not booked together.
@@ -45,5 +45,5 @@ func oneByOne[T any](all []T, booked []bool, err error, create func(T) error) (e
 }
 
 // CollectionsWaiting is how many collections wait for a float, and LookUpsWaiting how many look-ups for others.
-func (s *Ledger) CollectionsWaiting() int { return s.collections.Waiting() }
-func (s *Ledger) LookUpsWaiting() int     { return s.sandboxLookups.Waiting() + s.sharedLookups.Waiting() }
+func (l *Ledger) CollectionsWaiting() int { return l.collections.Waiting() }
+func (l *Ledger) LookUpsWaiting() int     { return l.sandboxLookups.Waiting() + l.sharedLookups.Waiting() }

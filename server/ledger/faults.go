@@ -14,11 +14,11 @@ import (
 
 // ActFault decides which of the faults that fit a place acts there, and counts it. It returns nil if none does: their counts are used up,
 // or they acted for this reference before. It returns [postgres.ErrConfigChanged] if the sandbox is not the present one any more.
-func (s *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Place, fits []*faults.Fault) (acts *faults.Fault, err error) {
+func (l *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Place, fits []*faults.Fault) (acts *faults.Fault, err error) {
 	if len(fits) == 0 {
 		return nil, nil
 	}
-	err = s.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+	err = l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		acts = nil
 		counts, err := holdFaultCounts(ctx, q, []faultPlace{{tenant, p, fits}})
 		if err != nil {
@@ -35,13 +35,13 @@ func (s *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Place, fi
 	if err != nil {
 		return nil, postgres.ClassifyWrite(err, "counting a fault")
 	}
-	s.sandboxes.NoteActivity(tenant)
+	l.sandboxes.NoteActivity(tenant)
 	return acts, nil
 }
 
 // CountFaultRequest counts a request with a reference, and tells how many came, with this one.
-func (s *Ledger) CountFaultRequest(ctx context.Context, tenant int64, reference string) (int, error) {
-	requests, err := s.tenant(tenant).CountFaultRequest(ctx, reference, tenant)
+func (l *Ledger) CountFaultRequest(ctx context.Context, tenant int64, reference string) (int, error) {
+	requests, err := l.tenant(tenant).CountFaultRequest(ctx, reference, tenant)
 	return int(requests), postgres.ClassifyWrite(err, "counting the requests with a reference")
 }
 

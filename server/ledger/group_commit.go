@@ -11,7 +11,7 @@ import (
 // The statements for requests that wait for the same float: see [postgres.Coalescer].
 
 // bookCollections books several collections of a float in one statement, and tells which of them it booked.
-func (s *Ledger) bookCollections(ctx context.Context, at postgres.QueueKey, all []*NewCollection) ([]bool, error) {
+func (l *Ledger) bookCollections(ctx context.Context, at postgres.QueueKey, all []*NewCollection) ([]bool, error) {
 	p := sqlc.BookCollectionsParams{Tenant: at.Tenant, FloatCurrency: at.Name}
 	unfollowed := true
 	for _, n := range all {
@@ -41,7 +41,7 @@ func (s *Ledger) bookCollections(ctx context.Context, at postgres.QueueKey, all 
 		p.Latencies = append(p.Latencies, int32(t.Latency.Milliseconds()))
 		p.AfterMs = append(p.AfterMs, postgres.Milliseconds(n.AnswerAfter))
 	}
-	rows, err := s.bookTogether(at.Tenant, unfollowed).BookCollections(ctx, p)
+	rows, err := l.bookTogether(at.Tenant, unfollowed).BookCollections(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (s *Ledger) bookCollections(ctx context.Context, at postgres.QueueKey, all 
 }
 
 // bookDisbursements is bookCollections for disbursements.
-func (s *Ledger) bookDisbursements(ctx context.Context, at postgres.QueueKey, all []*NewDisbursement) ([]bool, error) {
+func (l *Ledger) bookDisbursements(ctx context.Context, at postgres.QueueKey, all []*NewDisbursement) ([]bool, error) {
 	p := sqlc.BookDisbursementsParams{Tenant: at.Tenant, FloatCurrency: at.Name, BlockedStatus: blockedRecipient}
 	unfollowed := true
 	for _, n := range all {
@@ -84,7 +84,7 @@ func (s *Ledger) bookDisbursements(ctx context.Context, at postgres.QueueKey, al
 		p.Latencies = append(p.Latencies, latencies...)
 		p.AfterMs = append(p.AfterMs, after...)
 	}
-	rows, err := s.bookTogether(at.Tenant, unfollowed).BookDisbursements(ctx, p)
+	rows, err := l.bookTogether(at.Tenant, unfollowed).BookDisbursements(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (s *Ledger) bookDisbursements(ctx context.Context, at postgres.QueueKey, al
 }
 
 // bookTogether runs a statement for requests of a tenant that is admitted.
-func (s *Ledger) bookTogether(tenant int64, unfollowed bool) *sqlc.Queries {
+func (l *Ledger) bookTogether(tenant int64, unfollowed bool) *sqlc.Queries {
 	const admitted = true
-	return sqlc.New(s.db.VersionChecked(tenant, admitted).Unfollowed(unfollowed))
+	return sqlc.New(l.db.VersionChecked(tenant, admitted).Unfollowed(unfollowed))
 }

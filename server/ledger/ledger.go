@@ -33,18 +33,18 @@ type Ledger struct {
 
 // New makes a ledger in a database.
 func New(db *postgres.DB, store *sandboxes.Store) *Ledger {
-	s := &Ledger{core: core{db, store}}
+	l := &Ledger{core: core{db, store}}
 	admission := db.Admission()
-	s.collections = postgres.Coalescer[*NewCollection]{AtOnce: 1, Admission: admission, One: s.bookCollection, Many: s.bookCollections}
-	s.disbursements = postgres.Coalescer[*NewDisbursement]{
-		AtOnce: 1, Admission: admission, One: s.bookDisbursement, Many: s.bookDisbursements,
+	l.collections = postgres.Coalescer[*NewCollection]{AtOnce: 1, Admission: admission, One: l.bookCollection, Many: l.bookCollections}
+	l.disbursements = postgres.Coalescer[*NewDisbursement]{
+		AtOnce: 1, Admission: admission, One: l.bookDisbursement, Many: l.bookDisbursements,
 	}
 	// Look-ups are admitted batch by batch, not one by one. One batch for each of the database's cores keeps it busy.
-	s.sandboxLookups = postgres.Coalescer[*lookup]{AtOnce: 1, Admission: admission.Unbounded(), One: s.lookUp, Many: s.lookUpAll}
-	s.sharedLookups = postgres.Coalescer[*lookups]{
-		Shared: true, AtOnce: max(1, db.MaxConns()/4), Admission: admission, One: s.readBatch, Many: s.readBatches,
+	l.sandboxLookups = postgres.Coalescer[*lookup]{AtOnce: 1, Admission: admission.Unbounded(), One: l.lookUp, Many: l.lookUpAll}
+	l.sharedLookups = postgres.Coalescer[*lookups]{
+		Shared: true, AtOnce: max(1, db.MaxConns()/4), Admission: admission, One: l.readBatch, Many: l.readBatches,
 	}
-	return s
+	return l
 }
 
 // Settler gives due transactions their outcome.

@@ -31,7 +31,7 @@ type Filter struct {
 
 // ListTransactions returns up to limit of a tenant's transactions, newest first, beginning after the one named by after, nil
 // for the newest of all. Pages are stable while transactions are added: what is new comes before every page that was read.
-func (s *Ledger) ListTransactions(
+func (l *Ledger) ListTransactions(
 	ctx context.Context,
 	tenant int64,
 	f Filter,
@@ -40,7 +40,7 @@ func (s *Ledger) ListTransactions(
 ) ([]*payments.Transaction, error) {
 	sql, args := listStatement(tenant, f, after, limit)
 	var found []sqlc.Transaction
-	err := s.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+	err := l.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
 		found, err = collect[sqlc.Transaction](ctx, scope, sql, args)
 		return err
 	})
@@ -51,7 +51,7 @@ func (s *Ledger) ListTransactions(
 	for i := range found {
 		transactions[i] = transactionOf(&found[i])
 	}
-	return transactions, addSent(ctx, s.tenant(tenant), tenant, transactions...)
+	return transactions, addSent(ctx, l.tenant(tenant), tenant, transactions...)
 }
 
 // collect reads all rows of a statement that is no query of package sqlc.

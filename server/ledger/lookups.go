@@ -40,8 +40,8 @@ var lookUpStatement = "select " + columnsOf[sqlc.Transaction]("t") + ` from unne
 	where exists (select from organizations where tenant = $1 and version = $3)`
 
 // GetTransaction returns [ErrNotFound] for an id that the tenant does not have.
-func (s *Ledger) GetTransaction(ctx context.Context, tenant int64, id payments.ID) (*payments.Transaction, error) {
-	row, err := s.tenant(tenant).GetTransaction(ctx, tenant, postgres.UUID(id))
+func (l *Ledger) GetTransaction(ctx context.Context, tenant int64, id payments.ID) (*payments.Transaction, error) {
+	row, err := l.tenant(tenant).GetTransaction(ctx, tenant, postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
 	}
@@ -49,26 +49,26 @@ func (s *Ledger) GetTransaction(ctx context.Context, tenant int64, id payments.I
 		return nil, postgres.Classify(err, "reading the transaction")
 	}
 	t := transactionOf(&row)
-	return t, addSent(ctx, s.tenant(tenant), tenant, t)
+	return t, addSent(ctx, l.tenant(tenant), tenant, t)
 }
 
 // GetTransactionBatched is [Ledger.GetTransaction] as a batched read. If the sandbox is not of the current configuration, which is rare,
 // it costs a second round trip.
-func (s *Ledger) GetTransactionBatched(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (*payments.Transaction, error) {
-	l := &lookup{version: sandbox.ConfigVersion, id: postgres.UUID(id)}
-	err := s.sandboxLookups.Do(ctx, postgres.QueueKey{Tenant: sandbox.Tenant}, l)
+func (l *Ledger) GetTransactionBatched(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (*payments.Transaction, error) {
+	asked := &lookup{version: sandbox.ConfigVersion, id: postgres.UUID(id)}
+	err := l.sandboxLookups.Do(ctx, postgres.QueueKey{Tenant: sandbox.Tenant}, asked)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return s.GetTransaction(ctx, sandbox.Tenant, id)
+		return l.GetTransaction(ctx, sandbox.Tenant, id)
 	}
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the transaction")
 	}
-	return l.found, addSent(ctx, s.tenant(sandbox.Tenant), sandbox.Tenant, l.found)
+	return asked.found, addSent(ctx, l.tenant(sandbox.Tenant), sandbox.Tenant, asked.found)
 }
 
 // lookUp looks one transaction up.
-func (s *Ledger) lookUp(ctx context.Context, at postgres.QueueKey, l *lookup, _ bool) error {
-	found, err := s.lookUpAll(ctx, at, []*lookup{l})
+func (l *Ledger) lookUp(ctx context.Context, at postgres.QueueKey, asked *lookup, _ bool) error {
+	found, err := l.lookUpAll(ctx, at, []*lookup{asked})
 	if err == nil && !found[0] {
 		err = pgx.ErrNoRows
 	}
@@ -77,12 +77,12 @@ func (s *Ledger) lookUp(ctx context.Context, at postgres.QueueKey, l *lookup, _ 
 
 // lookUpAll looks several transactions of a sandbox up, for callers who know the same configuration as the first, and tells which
 // of them it found.
-func (s *Ledger) lookUpAll(ctx context.Context, at postgres.QueueKey, all []*lookup) ([]bool, error) {
+func (l *Ledger) lookUpAll(ctx context.Context, at postgres.QueueKey, all []*lookup) ([]bool, error) {
 	together := &lookups{tenant: at.Tenant, version: all[0].version}
-	for _, l := range all {
-		together.ids = append(together.ids, l.id)
+	for _, asked := range all {
+		together.ids = append(together.ids, asked.id)
 	}
-	if err := s.sharedLookups.Do(ctx, postgres.QueueKey{}, together); err != nil {
+	if err := l.sharedLookups.Do(ctx, postgres.QueueKey{}, together); err != nil {
 		return nil, err
 	}
 	byID := make(map[pgtype.UUID]*sqlc.Transaction, len(together.found))
@@ -90,35 +90,35 @@ func (s *Ledger) lookUpAll(ctx context.Context, at postgres.QueueKey, all []*loo
 		byID[together.found[i].ID] = &together.found[i]
 	}
 	found := make([]bool, len(all))
-	for i, l := range all {
-		if row := byID[l.id]; row != nil && l.version == together.version {
-			l.found, found[i] = transactionOf(row), true // a copy for each caller, even of the same id
+	for i, asked := range all {
+		if row := byID[asked.id]; row != nil && asked.version == together.version {
+			asked.found, found[i] = transactionOf(row), true // a copy for each caller, even of the same id
 		}
 	}
 	return found, nil
 }
 
 // readBatch makes the round trip for one sandbox.
-func (s *Ledger) readBatch(ctx context.Context, _ postgres.QueueKey, l *lookups, admitted bool) error {
+func (l *Ledger) readBatch(ctx context.Context, _ postgres.QueueKey, asked *lookups, admitted bool) error {
 	if !admitted {
-		if err := s.db.Admission().Acquire(ctx, l.tenant); err != nil {
+		if err := l.db.Admission().Acquire(ctx, asked.tenant); err != nil {
 			return err
 		}
-		defer s.db.Admission().Release(l.tenant)
+		defer l.db.Admission().Release(asked.tenant)
 	}
-	_, err := s.readBatches(ctx, postgres.QueueKey{}, []*lookups{l})
+	_, err := l.readBatches(ctx, postgres.QueueKey{}, []*lookups{asked})
 	return err
 }
 
 // readBatches makes one round trip for several sandboxes.
-func (s *Ledger) readBatches(ctx context.Context, _ postgres.QueueKey, all []*lookups) ([]bool, error) {
+func (l *Ledger) readBatches(ctx context.Context, _ postgres.QueueKey, all []*lookups) ([]bool, error) {
 	var batch postgres.ScopeBatch
-	for _, l := range all {
-		batch.Queue(l.tenant, lookUpStatement, l.tenant, l.ids, l.version)
+	for _, asked := range all {
+		batch.Queue(asked.tenant, lookUpStatement, asked.tenant, asked.ids, asked.version)
 	}
-	results := s.db.Send(ctx, &batch)
-	for _, l := range all {
-		if err := l.read(results); err != nil {
+	results := l.db.Send(ctx, &batch)
+	for _, asked := range all {
+		if err := asked.read(results); err != nil {
 			_ = results.Close()
 			return nil, err
 		}

@@ -36,8 +36,8 @@ func (n *NativeRequest) write(ctx context.Context, q *sqlc.Queries, tenant int64
 }
 
 // FindNative returns the transaction with a reference that an operator's own API recorded, with what was sent, or [ErrNotFound].
-func (s *Ledger) FindNative(ctx context.Context, tenant int64, reference string) (*payments.Transaction, json.RawMessage, error) {
-	row, err := s.tenant(tenant).FindNative(ctx, tenant, reference)
+func (l *Ledger) FindNative(ctx context.Context, tenant int64, reference string) (*payments.Transaction, json.RawMessage, error) {
+	row, err := l.tenant(tenant).FindNative(ctx, tenant, reference)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil, ErrNotFound
 	}
@@ -50,8 +50,8 @@ func (s *Ledger) FindNative(ctx context.Context, tenant int64, reference string)
 }
 
 // FloatBalance is the live balance of a float, or [ErrNotFound].
-func (s *Ledger) FloatBalance(ctx context.Context, tenant int64, currency payments.Currency) (int64, error) {
-	balance, err := s.tenant(tenant).FloatBalance(ctx, tenant, string(currency))
+func (l *Ledger) FloatBalance(ctx context.Context, tenant int64, currency payments.Currency) (int64, error) {
+	balance, err := l.tenant(tenant).FloatBalance(ctx, tenant, string(currency))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, ErrNotFound
 	}
@@ -65,8 +65,8 @@ type NumberHolder struct {
 }
 
 // FindHolder returns the SIM with a number, or [ErrNotFound].
-func (s *Ledger) FindHolder(ctx context.Context, tenant int64, msisdn string) (NumberHolder, error) {
-	row, err := s.tenant(tenant).FindSIM(ctx, tenant, msisdn)
+func (l *Ledger) FindHolder(ctx context.Context, tenant int64, msisdn string) (NumberHolder, error) {
+	row, err := l.tenant(tenant).FindSIM(ctx, tenant, msisdn)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return NumberHolder{}, ErrNotFound
 	}
@@ -89,9 +89,9 @@ const MaxNativeUsers = 100
 var ErrTooManyUsers = errors.New("the sandbox has as many users as it may have")
 
 // AddNativeUser makes a user. It returns false if there is one with this id.
-func (s *Ledger) AddNativeUser(ctx context.Context, tenant int64, u NativeUser) (added bool, err error) {
+func (l *Ledger) AddNativeUser(ctx context.Context, tenant int64, u NativeUser) (added bool, err error) {
 	var row sqlc.AddNativeUserRow
-	err = s.inTenantTx(ctx, tenant, func(q *sqlc.Queries) (err error) {
+	err = l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) (err error) {
 		if err := q.LockNativeUsers(ctx, tenant); err != nil {
 			return err
 		}
@@ -111,8 +111,8 @@ func (s *Ledger) AddNativeUser(ctx context.Context, tenant int64, u NativeUser) 
 }
 
 // FindNativeUser returns a user, or [ErrNotFound].
-func (s *Ledger) FindNativeUser(ctx context.Context, tenant int64, operator payments.Operator, id payments.ID) (NativeUser, error) {
-	row, err := s.tenant(tenant).FindNativeUser(ctx, tenant, string(operator), postgres.UUID(id))
+func (l *Ledger) FindNativeUser(ctx context.Context, tenant int64, operator payments.Operator, id payments.ID) (NativeUser, error) {
+	row, err := l.tenant(tenant).FindNativeUser(ctx, tenant, string(operator), postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return NativeUser{}, ErrNotFound
 	}
@@ -125,8 +125,8 @@ func (s *Ledger) FindNativeUser(ctx context.Context, tenant int64, operator paym
 }
 
 // SetNativeUserSecret gives a user a password, or returns [ErrNotFound].
-func (s *Ledger) SetNativeUserSecret(ctx context.Context, tenant int64, operator payments.Operator, id payments.ID, hash []byte) error {
-	rows, err := s.tenant(tenant).SetNativeUserSecret(ctx, hash, tenant, string(operator), postgres.UUID(id))
+func (l *Ledger) SetNativeUserSecret(ctx context.Context, tenant int64, operator payments.Operator, id payments.ID, hash []byte) error {
+	rows, err := l.tenant(tenant).SetNativeUserSecret(ctx, hash, tenant, string(operator), postgres.UUID(id))
 	if err == nil && rows == 0 {
 		return ErrNotFound
 	}
@@ -148,8 +148,8 @@ type NativeToken struct {
 const MaxNativeTokens = 1000
 
 // AddNativeToken stores a token. Beyond [MaxNativeTokens] the oldest ones end.
-func (s *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken) error {
-	err := s.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+func (l *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken) error {
+	err := l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		if err := q.SortNothing(ctx); err != nil {
 			return err
 		}
@@ -162,8 +162,8 @@ func (s *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken
 }
 
 // FindNativeToken returns a token that is valid, with the time that it has left, or [ErrNotFound].
-func (s *Ledger) FindNativeToken(ctx context.Context, tenant int64, hash sandboxes.KeyHash) (NativeToken, error) {
-	row, err := s.tenant(tenant).FindNativeToken(ctx, tenant, hash[:])
+func (l *Ledger) FindNativeToken(ctx context.Context, tenant int64, hash sandboxes.KeyHash) (NativeToken, error) {
+	row, err := l.tenant(tenant).FindNativeToken(ctx, tenant, hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return NativeToken{}, ErrNotFound
 	}

@@ -61,21 +61,21 @@ type NewDisbursement struct {
 // CreateDisbursement records a disbursement, with the money that it moves and the event that it owes, in one database
 // transaction and one round trip. One that would raise the recipient's SIM beyond [payments.MaxBalance] ends LIMIT_EXCEEDED. Its
 // errors are those of [Ledger.CreateCollection].
-func (s *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
+func (l *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
 	at := postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
-	book := s.disbursements.Do
+	book := l.disbursements.Do
 	if n.Clocked || !n.Additions.none() {
-		book = s.bookDisbursementAlone
+		book = l.bookDisbursementAlone
 	}
 	err := book(ctx, at, n)
 	if exceedsMaxBalance(err) {
 		const recipientFull, admitted = true, false
-		err = s.bookDisbursementTo(ctx, at, n, recipientFull, admitted)
+		err = l.bookDisbursementTo(ctx, at, n, recipientFull, admitted)
 	}
 	if err != nil {
-		err = s.whyNotRecorded(ctx, tenant, n.Transaction.Reference, err)
+		err = l.whyNotRecorded(ctx, tenant, n.Transaction.Reference, err)
 	}
-	s.noteRecorded(tenant, err)
+	l.noteRecorded(tenant, err)
 	return err
 }
 
@@ -83,22 +83,22 @@ func (s *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDis
 var blockedRecipient = string(payments.DisbursementFacts{Recipient: &payments.SIM{Blocked: true}}.Outcome())
 
 // bookDisbursementAlone books one disbursement that does not go with others.
-func (s *Ledger) bookDisbursementAlone(ctx context.Context, at postgres.QueueKey, n *NewDisbursement) error {
+func (l *Ledger) bookDisbursementAlone(ctx context.Context, at postgres.QueueKey, n *NewDisbursement) error {
 	const admitted = false
-	return s.bookDisbursement(ctx, at, n, admitted)
+	return l.bookDisbursement(ctx, at, n, admitted)
 }
 
 // bookDisbursement books one disbursement.
-func (s *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, admitted bool) error {
+func (l *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, admitted bool) error {
 	const recipientFull = false
-	return s.bookDisbursementTo(ctx, at, n, recipientFull, admitted)
+	return l.bookDisbursementTo(ctx, at, n, recipientFull, admitted)
 }
 
 // bookDisbursementTo books one disbursement. recipientFull: an earlier attempt failed because the SIM would exceed [payments.MaxBalance].
-func (s *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, recipientFull, admitted bool) error {
+func (l *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, recipientFull, admitted bool) error {
 	t := &n.Transaction
 	latencies, after := n.Latency.all()
-	q, err := recorder(ctx, s.db.VersionChecked(at.Tenant, admitted).Unfollowed(n.Unfollowed), n.Clocked, n.Additions, at.Tenant, t.ID)
+	q, err := recorder(ctx, l.db.VersionChecked(at.Tenant, admitted).Unfollowed(n.Unfollowed), n.Clocked, n.Additions, at.Tenant, t.ID)
 	if err != nil {
 		return err
 	}
@@ -147,14 +147,14 @@ type NewRefund struct {
 //
 // It returns [ErrNotFound] for a parent that the tenant does not have, payments.ErrNotRefundable and
 // payments.ErrExceedsRefundable for one that cannot be refunded so, and the errors of [Ledger.CreateCollection].
-func (s *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*payments.Transaction, time.Duration, error) {
+func (l *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*payments.Transaction, time.Duration, error) {
 	params := sqlc.BookRefundParams{
 		Tenant: tenant, Reference: n.Reference, ParentID: postgres.UUID(n.ParentID), Amount: n.Amount, ID: postgres.UUID(n.ID),
 		RequestHash: n.RequestHash, Clocked: n.Clocked,
 		PaidLatencyMs: int32(n.Latency.Paid.Simulated.Milliseconds()), RefusedLatencyMs: int32(n.Latency.Refused.Simulated.Milliseconds()),
 		PaidAfterMs: postgres.Milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: postgres.Milliseconds(n.Latency.Refused.Waited),
 	}
-	q, err := recorder(ctx, s.db.Tenant(tenant), n.Clocked, n.Additions, tenant, n.ID)
+	q, err := recorder(ctx, l.db.Tenant(tenant), n.Clocked, n.Additions, tenant, n.ID)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -164,18 +164,18 @@ func (s *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*
 		row, err = q.BookRefund(ctx, params)
 	}
 	if err == nil {
-		s.sandboxes.NoteActivity(tenant)
+		l.sandboxes.NoteActivity(tenant)
 		t := transactionOf((*sqlc.Transaction)(&row))
 		n.Additions.complete(t)
 		return t, n.Latency.of(t.Status).Waited, nil
 	}
-	err = s.whyNotRecorded(ctx, tenant, n.Reference, err)
+	err = l.whyNotRecorded(ctx, tenant, n.Reference, err)
 	if !errors.Is(err, postgres.ErrConfigChanged) {
-		s.noteRecorded(tenant, err)
+		l.noteRecorded(tenant, err)
 		return nil, 0, err
 	}
 	// No other reason was found: check whether the parent is refundable.
-	parent, err := s.GetTransaction(ctx, tenant, n.ParentID)
+	parent, err := l.GetTransaction(ctx, tenant, n.ParentID)
 	if err != nil {
 		return nil, 0, err
 	}

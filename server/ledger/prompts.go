@@ -29,8 +29,8 @@ type Prompt struct {
 
 // ListPrompts returns up to limit prompts of the SIM with a number, oldest first, beginning after the one named by after, nil for
 // the oldest. It returns [ErrNotFound] for a number that the tenant's registry does not have.
-func (s *Ledger) ListPrompts(ctx context.Context, tenant int64, msisdn string, after *payments.ID, limit int) ([]Prompt, error) {
-	sim, err := s.FindSIM(ctx, tenant, msisdn)
+func (l *Ledger) ListPrompts(ctx context.Context, tenant int64, msisdn string, after *payments.ID, limit int) ([]Prompt, error) {
+	sim, err := l.FindSIM(ctx, tenant, msisdn)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (s *Ledger) ListPrompts(ctx context.Context, tenant int64, msisdn string, a
 	if after != nil {
 		from = postgres.UUID(*after)
 	}
-	rows, err := s.tenant(tenant).ListPrompts(ctx, from, int32(limit), tenant, postgres.UUID(sim.ID))
+	rows, err := l.tenant(tenant).ListPrompts(ctx, from, int32(limit), tenant, postgres.UUID(sim.ID))
 	if err != nil {
 		return nil, postgres.Classify(err, "listing the prompts")
 	}
@@ -71,10 +71,10 @@ func (e *ErrPromptClosed) Error() string {
 // It returns [ErrNotFound] for a collection that is no prompt of the SIM with this number, [*ErrPromptClosed] for one that has
 // another outcome already, or that has just ended because its time was over, and [postgres.ErrConfigChanged] if the sandbox is suspended.
 // A collection that has the outcome of this answer already is returned as it is, as a replay.
-func (s *Ledger) AnswerPrompt(
+func (l *Ledger) AnswerPrompt(
 	ctx context.Context, tenant int64, msisdn string, id payments.ID, answer payments.Answer,
 ) (t *payments.Transaction, replayed bool, err error) {
-	sim, err := s.FindSIM(ctx, tenant, msisdn)
+	sim, err := l.FindSIM(ctx, tenant, msisdn)
 	if err != nil {
 		return nil, false, err
 	}
@@ -82,7 +82,7 @@ func (s *Ledger) AnswerPrompt(
 		return nil, false, ErrNotFound
 	}
 	var prompt sqlc.LockPromptRow
-	err = s.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+	err = l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		if prompt, err = q.LockPrompt(ctx, tenant, postgres.UUID(id), postgres.UUID(sim.ID)); err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (s *Ledger) AnswerPrompt(
 		return addSent(ctx, q, tenant, t)
 	})
 	if err == nil && !prompt.Status.Terminal() {
-		s.sandboxes.NoteActivity(tenant)
+		l.sandboxes.NoteActivity(tenant)
 	}
 	answered := !prompt.Status.Terminal() && !prompt.Expired
 	replayed = prompt.Status == answer.Outcome()

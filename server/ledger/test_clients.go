@@ -28,9 +28,9 @@ type TestClientFilter struct {
 
 // ListTestClients returns up to limit of a tenant's SIMs, in the order of their numbers, beginning after a number, empty for the
 // first of all.
-func (s *Ledger) ListTestClients(ctx context.Context, tenant int64, f TestClientFilter, after string, limit int) ([]TestClient, error) {
+func (l *Ledger) ListTestClients(ctx context.Context, tenant int64, f TestClientFilter, after string, limit int) ([]TestClient, error) {
 	var rows []sqlc.ListTestClientsRow
-	err := s.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+	err := l.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
 		rows, err = sqlc.New(scope).ListTestClients(ctx, sqlc.ListTestClientsParams{
 			Tenant:   tenant,
 			After:    after,
@@ -52,8 +52,8 @@ func (s *Ledger) ListTestClients(ctx context.Context, tenant int64, f TestClient
 }
 
 // FindTestClient returns the SIM with a number, or [ErrNotFound].
-func (s *Ledger) FindTestClient(ctx context.Context, tenant int64, msisdn string) (*TestClient, error) {
-	row, err := s.tenant(tenant).FindTestClient(ctx, tenant, msisdn)
+func (l *Ledger) FindTestClient(ctx context.Context, tenant int64, msisdn string) (*TestClient, error) {
+	row, err := l.tenant(tenant).FindTestClient(ctx, tenant, msisdn)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
 	}

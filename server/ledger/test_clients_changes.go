@@ -40,21 +40,21 @@ func (e ErrTooManyTestClients) Error() string {
 
 // AddTestClient registers a SIM that no resource stands behind, with its opening balance. It returns [*ErrTestClientExists],
 // [ErrTooManyTestClients], and [postgres.ErrConfigChanged] if the sandbox is not the present one any more.
-func (s *Ledger) AddTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, c TestClient) error {
-	err := s.addTestClient(ctx, sandbox, c)
+func (l *Ledger) AddTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, c TestClient) error {
+	err := l.addTestClient(ctx, sandbox, c)
 	if lostRace := new(pgconn.PgError); errors.As(err, &lostRace) && lostRace.ConstraintName == "sims_tenant_msisdn_key" {
-		err = s.addTestClient(ctx, sandbox, c) // finds the TestClient that won it
+		err = l.addTestClient(ctx, sandbox, c) // finds the TestClient that won it
 	}
 	if err != nil {
 		err = postgres.ClassifyWrite(err, "registering the test client")
 	}
-	s.noteRecorded(sandbox.Tenant, err)
+	l.noteRecorded(sandbox.Tenant, err)
 	return err
 }
 
-func (s *Ledger) addTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, c TestClient) error {
+func (l *Ledger) addTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, c TestClient) error {
 	tenant := sandbox.Tenant
-	return s.changeRegistry(ctx, sandbox, func(q *sqlc.Queries) error {
+	return l.changeRegistry(ctx, sandbox, func(q *sqlc.Queries) error {
 		present, err := q.FindTestClient(ctx, tenant, c.MSISDN)
 		switch {
 		case err == nil:
@@ -88,11 +88,11 @@ func (s *Ledger) addTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, 
 // new balance is an adjustment of the one that the SIM has at that moment. change is called with the SIM locked, and its error is returned.
 //
 // It returns [ErrNotFound], [ErrManagedByResource], and [postgres.ErrConfigChanged] as [Ledger.AddTestClient] does.
-func (s *Ledger) ChangeTestClient(
+func (l *Ledger) ChangeTestClient(
 	ctx context.Context, sandbox *sandboxes.Sandbox, msisdn string, change func(*TestClient) error,
 ) (changed TestClient, err error) {
 	tenant := sandbox.Tenant
-	err = s.changeRegistry(ctx, sandbox, func(q *sqlc.Queries) error {
+	err = l.changeRegistry(ctx, sandbox, func(q *sqlc.Queries) error {
 		row, err := q.LockTestClient(ctx, tenant, msisdn)
 		if err != nil {
 			return err
@@ -130,8 +130,8 @@ func (s *Ledger) ChangeTestClient(
 
 // RemoveTestClient deletes a SIM that was made through the API. Payments that wait for its answer end as those of a deleted TestClient:
 // UNKNOWN_MSISDN. It returns the errors of [Ledger.ChangeTestClient].
-func (s *Ledger) RemoveTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, msisdn string) error {
-	err := s.changeRegistry(ctx, sandbox, func(q *sqlc.Queries) error {
+func (l *Ledger) RemoveTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, msisdn string) error {
+	err := l.changeRegistry(ctx, sandbox, func(q *sqlc.Queries) error {
 		deleted, err := q.DeleteTestClient(ctx, sandbox.Tenant, msisdn)
 		if err != nil || deleted > 0 {
 			return err
@@ -145,13 +145,13 @@ func (s *Ledger) RemoveTestClient(ctx context.Context, sandbox *sandboxes.Sandbo
 	if err != nil {
 		err = registryFailure(err, "deleting the test client")
 	}
-	s.noteRecorded(sandbox.Tenant, err)
+	l.noteRecorded(sandbox.Tenant, err)
 	return err
 }
 
 // changeRegistry runs f in the scope of a sandbox, as long as its configuration is the present one. Changes of one registry take turns.
-func (s *Ledger) changeRegistry(ctx context.Context, sandbox *sandboxes.Sandbox, f func(q *sqlc.Queries) error) error {
-	return s.inTenantTx(ctx, sandbox.Tenant, func(q *sqlc.Queries) error {
+func (l *Ledger) changeRegistry(ctx context.Context, sandbox *sandboxes.Sandbox, f func(q *sqlc.Queries) error) error {
+	return l.inTenantTx(ctx, sandbox.Tenant, func(q *sqlc.Queries) error {
 		version, err := q.HoldRegistry(ctx, sandbox.Tenant)
 		if errors.Is(err, pgx.ErrNoRows) || err == nil && version != sandbox.ConfigVersion {
 			return postgres.ErrConfigChanged

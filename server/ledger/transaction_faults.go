@@ -11,25 +11,25 @@ import (
 
 // RequestInFaults returns what faults of the api ask beside the request: the sandbox's time, and which of some faults acted for the
 // reference before.
-func (s *Ledger) RequestInFaults(
+func (l *Ledger) RequestInFaults(
 	ctx context.Context, tenant int64, of faults.Set, reference string,
 ) (now time.Time, acted []string, err error) {
 	names := make([]string, len(of))
 	for i := range of {
 		names[i] = of[i].Name
 	}
-	row, err := s.tenant(tenant).RequestInFaults(ctx, tenant, names, reference)
+	row, err := l.tenant(tenant).RequestInFaults(ctx, tenant, names, reference)
 	return row.Now, row.Acted, postgres.Classify(err, "reading what faults ask")
 }
 
 // AddTransactionFault adds a fault to those that acted on a transaction, unless it is among them.
-func (s *Ledger) AddTransactionFault(ctx context.Context, tenant int64, id payments.ID, fault string) error {
-	err := s.tenant(tenant).AddTransactionFault(ctx, fault, tenant, postgres.UUID(id))
+func (l *Ledger) AddTransactionFault(ctx context.Context, tenant int64, id payments.ID, fault string) error {
+	err := l.tenant(tenant).AddTransactionFault(ctx, fault, tenant, postgres.UUID(id))
 	return postgres.ClassifyWrite(err, "writing down the fault of a transaction")
 }
 
 // UsedUpFaults returns the names of those faults that have acted as often as their `first` allows.
-func (s *Ledger) UsedUpFaults(ctx context.Context, tenant int64, of []*faults.Fault) ([]string, error) {
+func (l *Ledger) UsedUpFaults(ctx context.Context, tenant int64, of []*faults.Fault) ([]string, error) {
 	var names []string
 	var firsts []int64
 	for _, f := range of {
@@ -40,18 +40,18 @@ func (s *Ledger) UsedUpFaults(ctx context.Context, tenant int64, of []*faults.Fa
 	if len(names) == 0 {
 		return nil, nil
 	}
-	used, err := s.tenant(tenant).UsedUpFaults(ctx, names, firsts, tenant)
+	used, err := l.tenant(tenant).UsedUpFaults(ctx, names, firsts, tenant)
 	return used, postgres.Classify(err, "reading the counts of faults")
 }
 
 // FirstCallback returns the status of a transaction, and whether its callback was sent, or will not be sent.
-func (s *Ledger) FirstCallback(ctx context.Context, tenant int64, id payments.ID) (status payments.Status, done bool, err error) {
-	row, err := s.tenant(tenant).FirstCallback(ctx, tenant, postgres.UUID(id))
+func (l *Ledger) FirstCallback(ctx context.Context, tenant int64, id payments.ID) (status payments.Status, done bool, err error) {
+	row, err := l.tenant(tenant).FirstCallback(ctx, tenant, postgres.UUID(id))
 	return row.Status, row.Done, postgres.Classify(err, "reading the callback of the transaction")
 }
 
 // FirstAttempt returns the status of a transaction, and whether the first attempt to send its event was made, or none will be made.
-func (s *Ledger) FirstAttempt(ctx context.Context, tenant int64, id payments.ID) (status payments.Status, done bool, err error) {
-	row, err := s.tenant(tenant).FirstAttempt(ctx, tenant, postgres.UUID(id))
+func (l *Ledger) FirstAttempt(ctx context.Context, tenant int64, id payments.ID) (status payments.Status, done bool, err error) {
+	row, err := l.tenant(tenant).FirstAttempt(ctx, tenant, postgres.UUID(id))
 	return row.Status, row.Done, postgres.Classify(err, "reading the event of the transaction")
 }

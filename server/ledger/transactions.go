@@ -55,52 +55,52 @@ type StatusAndLatency struct {
 // It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the sandbox's quota is used up,
 // [ErrMarketKnown] if the market was presumed and the registry knows another, and [postgres.ErrConfigChanged] if the outcome has to be
 // decided again. Nothing is recorded then, nor after any other error but [postgres.ErrUncertain].
-func (s *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
-	err := s.createCollection(ctx, tenant, n)
+func (l *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
+	err := l.createCollection(ctx, tenant, n)
 	if err != nil {
-		err = s.whyNotRecorded(ctx, tenant, n.Transaction.Reference, err)
+		err = l.whyNotRecorded(ctx, tenant, n.Transaction.Reference, err)
 	}
-	s.noteRecorded(tenant, err)
+	l.noteRecorded(tenant, err)
 	return err
 }
 
 // noteRecorded has the status of the sandbox's resource follow what was recorded, or may have been: the answer to it was lost.
-func (s *Ledger) noteRecorded(tenant int64, err error) {
+func (l *Ledger) noteRecorded(tenant int64, err error) {
 	if err == nil || errors.Is(err, postgres.ErrUncertain) {
-		s.sandboxes.NoteActivity(tenant)
+		l.sandboxes.NoteActivity(tenant)
 	}
 }
 
-func (s *Ledger) createCollection(ctx context.Context, tenant int64, n *NewCollection) error {
+func (l *Ledger) createCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	if n.ByPayer != nil || n.Transaction.Status != payments.Success {
-		return s.recordCollection(ctx, tenant, n)
+		return l.recordCollection(ctx, tenant, n)
 	}
 	at := postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
-	book := s.collections.Do
+	book := l.collections.Do
 	if n.Clocked || !n.Additions.none() {
-		book = s.bookCollectionAlone
+		book = l.bookCollectionAlone
 	}
 	err := book(ctx, at, n)
 	if exceedsMaxBalance(err) {
 		n.Transaction.Status = payments.LimitExceeded
-		err = s.recordCollection(ctx, tenant, n)
+		err = l.recordCollection(ctx, tenant, n)
 	}
 	return err
 }
 
 // whyNotRecorded returns the reason why a statement that failed with err, or returned no row, recorded nothing.
-func (s *Ledger) whyNotRecorded(ctx context.Context, tenant int64, reference string, err error) error {
+func (l *Ledger) whyNotRecorded(ctx context.Context, tenant int64, reference string, err error) error {
 	if !errors.Is(err, pgx.ErrNoRows) && !isReferenceTaken(err) {
 		return postgres.ClassifyWrite(err, "recording the transaction")
 	}
-	transaction, hash, err := s.FindReference(ctx, tenant, reference)
+	transaction, hash, err := l.FindReference(ctx, tenant, reference)
 	switch {
 	case err == nil:
 		return &ErrReferenceTaken{Transaction: transaction, RequestHash: hash}
 	case !errors.Is(err, ErrNotFound):
 		return err
 	}
-	usage, err := s.tenant(tenant).QuotaUsed(ctx, tenant)
+	usage, err := l.tenant(tenant).QuotaUsed(ctx, tenant)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return postgres.ErrConfigChanged // the sandbox is gone
@@ -118,15 +118,15 @@ func isReferenceTaken(err error) bool {
 }
 
 // bookCollectionAlone books one collection that does not go with others.
-func (s *Ledger) bookCollectionAlone(ctx context.Context, at postgres.QueueKey, n *NewCollection) error {
+func (l *Ledger) bookCollectionAlone(ctx context.Context, at postgres.QueueKey, n *NewCollection) error {
 	const admitted = false
-	return s.bookCollection(ctx, at, n, admitted)
+	return l.bookCollection(ctx, at, n, admitted)
 }
 
 // bookCollection books one collection: it succeeds and moves its money now.
-func (s *Ledger) bookCollection(ctx context.Context, at postgres.QueueKey, n *NewCollection, admitted bool) error {
+func (l *Ledger) bookCollection(ctx context.Context, at postgres.QueueKey, n *NewCollection, admitted bool) error {
 	t := &n.Transaction
-	q, err := recorder(ctx, s.db.VersionChecked(at.Tenant, admitted).Unfollowed(n.Unfollowed), n.Clocked, n.Additions, at.Tenant, t.ID)
+	q, err := recorder(ctx, l.db.VersionChecked(at.Tenant, admitted).Unfollowed(n.Unfollowed), n.Clocked, n.Additions, at.Tenant, t.ID)
 	if err != nil {
 		return err
 	}
@@ -155,10 +155,10 @@ func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 }
 
 // recordCollection records a collection without moving money: it is pending, or it failed.
-func (s *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
+func (l *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	t, byPayer := &n.Transaction, n.statusByPayer()
 	statuses, latencies, after := byPayer.all()
-	q, err := recorder(ctx, s.db.VersionChecked(tenant, false).Unfollowed(n.Unfollowed), n.Clocked, n.Additions, tenant, t.ID)
+	q, err := recorder(ctx, l.db.VersionChecked(tenant, false).Unfollowed(n.Unfollowed), n.Clocked, n.Additions, tenant, t.ID)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (s *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewColle
 		TestBehavior: postgres.Optional(string(n.TestBehavior)),
 	})
 	if errors.Is(err, pgx.ErrNoRows) && n.Presumed {
-		return s.checkMarket(ctx, tenant, t)
+		return l.checkMarket(ctx, tenant, t)
 	}
 	if err != nil {
 		return err
@@ -200,8 +200,8 @@ func (n *NewCollection) statusByPayer() *StatusByPayer {
 }
 
 // checkMarket finds out whether a collection was not recorded because its market was presumed and the registry knows another.
-func (s *Ledger) checkMarket(ctx context.Context, tenant int64, t *payments.Transaction) error {
-	sim, err := s.FindSIM(ctx, tenant, t.MSISDN)
+func (l *Ledger) checkMarket(ctx context.Context, tenant int64, t *payments.Transaction) error {
+	sim, err := l.FindSIM(ctx, tenant, t.MSISDN)
 	switch {
 	case err != nil:
 		return err
@@ -222,8 +222,8 @@ func (s *StatusByPayer) all() (statuses []string, simulated []int32, waited []fl
 }
 
 // FindReference returns the transaction with a reference and the hash of the request that made it, or [ErrNotFound].
-func (s *Ledger) FindReference(ctx context.Context, tenant int64, reference string) (*payments.Transaction, []byte, error) {
-	row, err := s.tenant(tenant).FindReference(ctx, tenant, reference)
+func (l *Ledger) FindReference(ctx context.Context, tenant int64, reference string) (*payments.Transaction, []byte, error) {
+	row, err := l.tenant(tenant).FindReference(ctx, tenant, reference)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil, ErrNotFound
 	}
@@ -234,8 +234,8 @@ func (s *Ledger) FindReference(ctx context.Context, tenant int64, reference stri
 }
 
 // FindSIM returns the SIM with a number, or nil if the tenant's registry has none.
-func (s *Ledger) FindSIM(ctx context.Context, tenant int64, msisdn string) (*payments.SIM, error) {
-	row, err := s.tenant(tenant).FindSIM(ctx, tenant, msisdn)
+func (l *Ledger) FindSIM(ctx context.Context, tenant int64, msisdn string) (*payments.SIM, error) {
+	row, err := l.tenant(tenant).FindSIM(ctx, tenant, msisdn)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
