@@ -239,7 +239,8 @@ func (q *writeQueue) forget(now time.Time) {
 	}
 	q.forgotten = now
 	for c, r := range q.resources {
-		if !r.isWaiting && now.Sub(r.changed) > forgetAfter && now.Sub(r.written) > forgetAfter && now.Sub(r.checked) > forgetAfter {
+		isQuiet := now.Sub(r.changed) > forgetAfter && now.Sub(r.written) > forgetAfter && now.Sub(r.checked) > forgetAfter
+		if isQuiet && !r.isWaiting {
 			delete(q.resources, c)
 		}
 	}
