@@ -171,6 +171,7 @@ generate: tools bin/helm ## Write the generated files again: lists of operators 
 	@bin/controller-gen rbac:roleName=cauri-controller paths=./controllers/... output:rbac:artifacts:config=config/rbac
 	@bin/sqlc generate
 	@go run ./hack/recording
+	@go run ./hack/columns
 	@go run ./hack/reference
 	@go run ./hack/fidelity
 	@go run ./hack/chart

@@ -2,9 +2,7 @@ package ledger
 
 import (
 	"context"
-	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -45,26 +43,26 @@ func refOf(row *sqlc.NextChangesRow) changeRef {
 }
 
 // The statements that read what has changed. The planner must not see how many rows are asked for, as in lookUpStatement.
-var (
-	changedTransactions = "select " + columnsOf[sqlc.Transaction]("t") + `
-from transactions t where t.tenant = $1 and t.id = any((select $2::uuid[])::uuid[])`
+const (
+	changedTransactions = "select " + transactionColumns + `
+from transactions where tenant = $1 and id = any((select $2::uuid[])::uuid[])`
 	changedEvents = "select " + eventColumns + `
 from events e
 cross join lateral (select type, status from transactions where tenant = $1 and id = e.id limit 1) t
 left join lateral (
   select response_status, error, faults from delivery_attempts where tenant = $1 and event_id = e.id and attempt = e.attempts limit 1) a on true
 where e.tenant = $1 and e.id = any((select $2::uuid[])::uuid[])`
-	changedAttempts = "select " + columnsOf[sqlc.DeliveryAttempt]("a") + `
-from (select unnest($2::uuid[]) as id, unnest($3::integer[]) as attempt) n
-cross join lateral (select * from delivery_attempts where tenant = $1 and event_id = n.id and attempt = n.attempt limit 1) a`
+	changedAttempts = "select " + deliveryAttemptColumns + `
+from (select unnest($2::uuid[]) as of_id, unnest($3::integer[]) as number) n
+cross join lateral (select * from delivery_attempts where tenant = $1 and event_id = n.of_id and attempt = n.number limit 1) a`
 	changedCallbacks = "select " + callbackColumns + `
 from native_requests n
 cross join lateral (select type, status, completed_at from transactions where tenant = $1 and id = n.id limit 1) t
 left join lateral (select faults from callback_attempts where tenant = $1 and id = n.id and attempt = n.attempts limit 1) a on true
 where n.tenant = $1 and n.id = any((select $2::uuid[])::uuid[]) and n.state is not null`
-	changedCallbackAttempts = "select " + columnsOf[sqlc.CallbackAttempt]("a") + `
-from (select unnest($2::uuid[]) as id, unnest($3::integer[]) as attempt) n
-cross join lateral (select * from callback_attempts where tenant = $1 and id = n.id and attempt = n.attempt limit 1) a`
+	changedCallbackAttempts = "select " + callbackAttemptColumns + `
+from (select unnest($2::uuid[]) as of_id, unnest($3::integer[]) as number) n
+cross join lateral (select * from callback_attempts where tenant = $1 and id = n.of_id and attempt = n.number limit 1) a`
 	changedFloats = `select currency, balance from floats where tenant = $1 and (currency = any((select $2::text[])::text[])
   or currency in (select float_currency from transactions where tenant = $1 and id = any((select $3::uuid[])::uuid[])))`
 	changedSIMs = `select s.sim_id, s.msisdn, s.currency, s.balance
@@ -76,15 +74,6 @@ from (
 ) n
 cross join lateral (select * from sims where tenant = $1 and sim_id = n.id limit 1) s`
 )
-
-// columnsOf are the columns of a table that this program knows, see transactionColumns.
-func columnsOf[T any](table string) string {
-	var columns []string
-	for field := range reflect.TypeFor[T]().Fields() {
-		columns = append(columns, table+"."+field.Tag.Get("db"))
-	}
-	return strings.Join(columns, ", ")
-}
 
 type changedFloat struct {
 	Currency string

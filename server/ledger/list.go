@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"strings"
 	"time"
 
@@ -111,12 +110,3 @@ func (c *conditions) created(column string, after, before *time.Time) {
 		c.add(column+" < $%d", before.Add(time.Millisecond-1).Truncate(time.Millisecond))
 	}
 }
-
-// transactionColumns are the columns that this program knows. A newer schema may have more, while an upgrade is rolled out.
-var transactionColumns = func() string {
-	var columns []string
-	for field := range reflect.TypeFor[sqlc.Transaction]().Fields() {
-		columns = append(columns, field.Tag.Get("db"))
-	}
-	return strings.Join(columns, ", ")
-}()

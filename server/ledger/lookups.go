@@ -35,8 +35,8 @@ type lookups struct {
 // lookUpStatement finds nothing for a caller who does not know the present configuration. The lateral join with a limit has Postgres look
 // each id up; for a condition on all of them, without statistics, it may read the whole sandbox. The planner must not see how many ids
 // there are: a plan for just as many looks better to it each time, and it would plan each time.
-var lookUpStatement = "select " + columnsOf[sqlc.Transaction]("t") + ` from unnest((select $2::uuid[])) asked (id)
-	cross join lateral (select * from transactions where tenant = $1 and id = asked.id limit 1) t
+const lookUpStatement = "select " + transactionColumns + ` from unnest((select $2::uuid[])) asked (of_id)
+	cross join lateral (select * from transactions where tenant = $1 and id = asked.of_id limit 1) t
 	where exists (select from organizations where tenant = $1 and version = $3)`
 
 // GetTransaction returns [ErrNotFound] for an id that the tenant does not have.
