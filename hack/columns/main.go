@@ -1,5 +1,5 @@
-// Command columns writes the columns of the tables that server/ledger reads by statements of its own: those of package sqlc's structs, in
-// their order. A newer schema may have more, while an upgrade is rolled out.
+// Command columns writes the columns of the tables that server/ledger reads by statements of its own: those of package
+// sqlc's structs, in their order. A newer schema may have more, while an upgrade is rolled out.
 package main
 
 import (

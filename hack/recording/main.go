@@ -1,6 +1,7 @@
-// Command recording writes the statements of server/postgres/queries that record something once more: as they are sent to a sandbox
-// without a clock, which is most of them. There recording_time() is now(), and recording_id(id) is the id that was given. As one text with
-// functions that find out whether there is a clock, a statement took 7 to 9 % more time.
+// Command recording writes the statements of server/postgres/queries that record something once more: as they are sent
+// to a sandbox without a clock, which is most of them. There recording_time() is now(), and recording_id(id) is the id
+// that was given. As one text with functions that find out whether there is a clock, a statement took 7 to 9 % more
+// time.
 package main
 
 import (
@@ -52,7 +53,8 @@ func write() error {
 	return os.WriteFile(written, text, 0o644)
 }
 
-// recording are the statements in a file of package sqlc that record something, in the time of the database, by their names.
+// recording are the statements in a file of package sqlc that record something, in the time of the database, by their
+// names.
 func recording(source string) map[string]string {
 	texts := map[string]string{}
 	for _, match := range statement.FindAllStringSubmatch(source, -1) {

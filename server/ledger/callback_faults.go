@@ -16,10 +16,10 @@ type callbackFault struct {
 	postponed bool // it is not taken now
 }
 
-// decideCallbackFaults decides which faults apply to the callbacks that are due, and writes that down: a worker that takes a callback again,
-// because the one before died or gave it back, goes on with the same fault. Callbacks that have to wait are put back. What was sent before
-// is sent again by hand, and left alone. It costs nothing where no sandbox has faults, nor payments from the test numbers with a fault of
-// callbacks.
+// decideCallbackFaults decides which faults apply to the callbacks that are due, and writes that down: a worker that
+// takes a callback again, because the one before died or gave it back, goes on with the same fault. Callbacks that have
+// to wait are put back. What was sent before is sent again by hand, and left alone. It costs nothing where no sandbox
+// has faults, nor payments from the test numbers with a fault of callbacks.
 func decideCallbackFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCallbacksRow) (map[rowKey]callbackFault, error) {
 	var callbacks []*sqlc.LockDueCallbacksRow
 	var tenants []int64
@@ -103,8 +103,8 @@ func decideCallbacks(
 	return q.PostponeCallbacks(ctx, postponed.tenants, postponed.ids, dueAt)
 }
 
-// SendCallbackAgain puts back a callback that was sent and is to be sent once more in the same attempt. It returns false if the lease was
-// over.
+// SendCallbackAgain puts back a callback that was sent and is to be sent once more in the same attempt. It returns
+// false if the lease was over.
 func (s *Deliveries) SendCallbackAgain(ctx context.Context, c *LeasedCallback) (leaseHeld bool, err error) {
 	changed, err := s.system().SendCallbackAgain(ctx, c.Tenant, postgres.UUID(c.Transaction.ID), c.Fence)
 	return changed > 0, postgres.Classify(err, "sending a callback again")

@@ -42,7 +42,8 @@ func refOf(row *sqlc.NextChangesRow) changeRef {
 	return ref
 }
 
-// The statements that read what has changed. The planner must not see how many rows are asked for, as in lookUpStatement.
+// The statements that read what has changed. The planner must not see how many rows are asked for, as in
+// lookUpStatement.
 const (
 	changedTransactions = "select " + transactionColumns + `
 from transactions where tenant = $1 and id = any((select $2::uuid[])::uuid[])`
@@ -126,7 +127,8 @@ func (l *Ledger) read(ctx context.Context, tenant int64, r *reading) error {
 	return results.Close()
 }
 
-// readChanged reads what noted changes name, as it stands now, each row in the place of its last change. What is gone is left out.
+// readChanged reads what noted changes name, as it stands now, each row in the place of its last change. What is gone
+// is left out.
 func (l *Ledger) readChanged(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) ([]Change, error) {
 	found, err := l.readRefs(ctx, tenant, noted)
 	if err != nil {

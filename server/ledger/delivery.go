@@ -67,11 +67,11 @@ func faultName(f *faults.Fault) string {
 // BuildBody makes the body of an event.
 type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, error)
 
-// LeaseDueEvents takes due events for the length of lease, of each due tenant up to its share, and tells how many it found in each.
-// The body of an event that was never sent is built by build and kept, so that every attempt sends the same bytes. Any number
-// of callers may work at once; each gets different events. What is found and cannot be sent, for want of an endpoint, or because the
-// endpoint wants no events of this type, leaves the queue. What a fault lets wait is found and not taken. An event whose lease ends
-// without [Deliveries.FinishAttempts] becomes due again.
+// LeaseDueEvents takes due events for the length of lease, of each due tenant up to its share, and tells how many it
+// found in each. The body of an event that was never sent is built by build and kept, so that every attempt sends the
+// same bytes. Any number of callers may work at once; each gets different events. What is found and cannot be sent, for
+// want of an endpoint, or because the endpoint wants no events of this type, leaves the queue. What a fault lets wait
+// is found and not taken. An event whose lease ends without [Deliveries.FinishAttempts] becomes due again.
 func (s *Deliveries) LeaseDueEvents(
 	ctx context.Context,
 	from []Share,
@@ -162,7 +162,8 @@ func (e *sortedEvents) write(ctx context.Context, q *sqlc.Queries, lease time.Du
 	return q.LeaseEvents(ctx, postgres.Milliseconds(lease), e.taken.tenants, e.taken.ids, e.bodies)
 }
 
-// wanted reports whether there is an endpoint that wants the event. Who sends an event again by hand wants it whatever its type.
+// wanted reports whether there is an endpoint that wants the event. Who sends an event again by hand wants it whatever
+// its type.
 func wanted(row *sqlc.LockDueEventsRow) bool {
 	return row.WebhookURL != nil && (row.Resent || slices.Contains(row.WebhookTypes, string(row.Transaction.Type)))
 }

@@ -52,9 +52,10 @@ type eventFaults struct {
 	decided  map[rowKey]*eventFault
 }
 
-// decideEventFaults decides which faults apply to the events that are due, and writes that down: a worker that takes an event again, because the one
-// before died or gave it back, goes on with the same fault. Events that have to wait are put back. What was queued again by hand is left
-// alone. It costs nothing where no sandbox has faults, nor payments from the test numbers with a fault of callbacks.
+// decideEventFaults decides which faults apply to the events that are due, and writes that down: a worker that takes an
+// event again, because the one before died or gave it back, goes on with the same fault. Events that have to wait are
+// put back. What was queued again by hand is left alone. It costs nothing where no sandbox has faults, nor payments
+// from the test numbers with a fault of callbacks.
 func decideEventFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]*eventFault, error) {
 	var events []*sqlc.LockDueEventsRow
 	for i := range due {
@@ -217,8 +218,8 @@ func choose(counts *faultCounts, p faultPlace, awaiting map[int64]bool) *faults.
 	return nil
 }
 
-// awaiting returns the sandboxes in which an event waits for the next one. It is asked after the counts were locked, so that no two workers
-// let both of two events wait.
+// awaiting returns the sandboxes in which an event waits for the next one. It is asked after the counts were locked, so
+// that no two workers let both of two events wait.
 func (d *eventFaults) awaiting(ctx context.Context, places []faultPlace) (map[int64]bool, error) {
 	var tenants []int64
 	for _, p := range places {
@@ -250,8 +251,8 @@ func placeOfTransaction(t *sqlc.Transaction, seed *int64, now time.Time) *faults
 	}
 }
 
-// SendAgain puts back an event that was sent and is to be sent once more in the same attempt, after so much sandbox time. It returns
-// false if the lease was over.
+// SendAgain puts back an event that was sent and is to be sent once more in the same attempt, after so much sandbox
+// time. It returns false if the lease was over.
 func (s *Deliveries) SendAgain(ctx context.Context, e *LeasedEvent, spacing time.Duration) (leaseHeld bool, err error) {
 	changed, err := s.system().SendEventAgain(ctx, postgres.Milliseconds(spacing), e.Tenant, postgres.UUID(e.ID), e.Fence)
 	return changed > 0, postgres.Classify(err, "sending an event again")

@@ -22,8 +22,9 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the schema of the database at url up to date. Any number of processes may call it at once: one at a time
-// works, under a lock, and those that come later find nothing to do. It may go through a connection pooler in transaction mode.
+// Migrate brings the schema of the database at url up to date. Any number of processes may call it at once: one at a
+// time works, under a lock, and those that come later find nothing to do. It may go through a connection pooler in
+// transaction mode.
 func Migrate(ctx context.Context, url string) error {
 	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -67,8 +68,8 @@ func migrate(ctx context.Context, url string, folder fs.FS) error {
 	return Classify(err, "migrating the database")
 }
 
-// deadlocked reports whether a migration was rolled back since it and a process at work waited for each other's locks. The other one goes
-// on, so that the migration gets its locks the next time.
+// deadlocked reports whether a migration was rolled back since it and a process at work waited for each other's locks.
+// The other one goes on, so that the migration gets its locks the next time.
 func deadlocked(err error) bool {
 	var answer *pgconn.PgError
 	return errors.As(err, &answer) && answer.Code == pgerrcode.DeadlockDetected
@@ -85,14 +86,15 @@ func ownerConfig(url string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// ErrOtherSchema is returned for a database whose tables another commit of Cauri created, or one whose base of the schema had another text:
-// no migration leads from there to the schema of this program. Where [DB.CheckSchema] returns it, it is an [ErrUnavailable] too.
+// ErrOtherSchema is returned for a database whose tables another commit of Cauri created, or one whose base of the
+// schema had another text: no migration leads from there to the schema of this program. Where [DB.CheckSchema] returns
+// it, it is an [ErrUnavailable] too.
 var ErrOtherSchema = errors.New("the database has the schema of another commit of Cauri, and no migration leads from it to that of this " +
 	"program: use an empty database, or remove these tables with all that they hold (drop schema public cascade; create schema public), " +
 	"and run `cauri migrate`")
 
-// checkDigest returns [ErrOtherSchema] if there are tables of Cauri that another base has made. It reports whether the digest of the base
-// is stored already.
+// checkDigest returns [ErrOtherSchema] if there are tables of Cauri that another base has made. It reports whether the
+// digest of the base is stored already.
 func checkDigest(ctx context.Context, conn *sql.DB) (stored bool, err error) {
 	var made, versioned, digested bool
 	err = conn.QueryRowContext(ctx, `select to_regclass('config_version') is not null, to_regclass($1) is not null,
@@ -117,10 +119,10 @@ func checkDigest(ctx context.Context, conn *sql.DB) (stored bool, err error) {
 // lockPoll is how often somebody who waits for another one's migration looks whether that has ended.
 const lockPoll = 250 * time.Millisecond
 
-// alone runs f while nobody else runs one on the same database. The lock belongs to a database transaction of its own, which a
-// pooler leaves on one connection until it ends. It is goose's, so that releases which had goose take it are kept out too. Who
-// waits for it asks again and again, in database transactions that end: an index that is built concurrently waits for all that
-// are open and see something.
+// alone runs f while nobody else runs one on the same database. The lock belongs to a database transaction of its own,
+// which a pooler leaves on one connection until it ends. It is goose's, so that releases which had goose take it are
+// kept out too. Who waits for it asks again and again, in database transactions that end: an index that is built
+// concurrently waits for all that are open and see something.
 func alone(ctx context.Context, config *pgx.ConnConfig, f func() error) error {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

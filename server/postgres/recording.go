@@ -10,12 +10,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Statements that record something write recording_time() and recording_id(id) for its time and its id. In a sandbox with a clock, a stamp
-// is taken before, in the same database transaction: it is the time, and the first part of the id. Each statement has a second text for a
-// sandbox without a clock, with now() and the id as it was given: see recording_texts.go, which hack/recording writes.
+// Statements that record something write recording_time() and recording_id(id) for its time and its id. In a sandbox
+// with a clock, a stamp is taken before, in the same database transaction: it is the time, and the first part of the
+// id. Each statement has a second text for a sandbox without a clock, with now() and the id as it was given: see
+// recording_texts.go, which hack/recording writes.
 
-// TakeStamp takes the time of what is recorded next in a sandbox with a clock. The lock of the clock's row holds until the end of the
-// database transaction, so that ids and times rise in the order of recording.
+// TakeStamp takes the time of what is recorded next in a sandbox with a clock. The lock of the clock's row holds until
+// the end of the database transaction, so that ids and times rise in the order of recording.
 const TakeStamp = `update clocks
 set last_stamp = greatest(last_stamp + interval '1 microsecond', clock_time(stands_at, ahead, last_stamp))
 where tenant = $1
@@ -30,8 +31,8 @@ const (
 	inSandboxTime                   // the sandbox has a clock
 )
 
-// Recording is the scope for statements that record something: with recording_time() and recording_id(id), in the time of a sandbox that
-// has a clock.
+// Recording is the scope for statements that record something: with recording_time() and recording_id(id), in the time
+// of a sandbox that has a clock.
 func (s Scope) Recording(clocked bool) Scope {
 	s.recording = inDatabaseTime
 	if clocked {
@@ -77,8 +78,8 @@ func (f *Following) QueryRow(context.Context, string, ...any) pgx.Row {
 	return scopedRow{err: errFollowingAnswers}
 }
 
-// Then is the scope with statements that follow each of its own, in the same database transaction and round trip. They are sent before the
-// statement has answered, so they have to find out themselves whether it recorded anything.
+// Then is the scope with statements that follow each of its own, in the same database transaction and round trip. They
+// are sent before the statement has answered, so they have to find out themselves whether it recorded anything.
 func (s Scope) Then(f *Following) Scope {
 	s.then = f.statements
 	return s

@@ -25,8 +25,8 @@ const SchemaVersion = "select coalesce(max(version_id) filter (where is_applied)
 // schemaDigest is the statement that asks for the digest of the database's schema: see [ErrOtherSchema].
 const schemaDigest = "select digest from schema_digest"
 
-// ErrSchemaBehind is returned where the schema of the database is older than this program, which then has to wait until somebody
-// migrates it. It is an [ErrUnavailable].
+// ErrSchemaBehind is returned where the schema of the database is older than this program, which then has to wait until
+// somebody migrates it. It is an [ErrUnavailable].
 type ErrSchemaBehind struct {
 	Has   int64 // version of the database's schema; 0: not known
 	Needs int64
@@ -70,8 +70,9 @@ type schema struct {
 // checkTimeout bounds the question for the schema.
 const checkTimeout = 5 * time.Second
 
-// CheckSchema returns [ErrSchemaBehind] until the database's schema is as new as this program. Newer ones are fine: migrations keep
-// what the release before them uses. It returns [ErrOtherSchema] for one that another text of the base made.
+// CheckSchema returns [ErrSchemaBehind] until the database's schema is as new as this program. Newer ones are fine:
+// migrations keep what the release before them uses. It returns [ErrOtherSchema] for one that another text of the base
+// made.
 func (d *DB) CheckSchema(ctx context.Context) error {
 	if d.schema.there.Load() {
 		return nil
@@ -119,8 +120,8 @@ func (d *DB) checkDigest(ctx context.Context) error {
 	return nil
 }
 
-// AwaitSchema returns when the database's schema is as new as this program, or ctx ends. It asks after each interval, and logs the
-// first reason to wait and the end of it.
+// AwaitSchema returns when the database's schema is as new as this program, or ctx ends. It asks after each interval,
+// and logs the first reason to wait and the end of it.
 func (d *DB) AwaitSchema(ctx context.Context, interval time.Duration) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

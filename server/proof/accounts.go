@@ -20,8 +20,9 @@ type AccountProof struct {
 	Imbalance                                                 *Imbalance // nil: it is balanced
 }
 
-// ListAccounts returns up to limit floats and SIMs of a tenant, all as they were at one moment: floats by currency, then SIMs by number,
-// beginning after one of them; the zero value for the first of all. balanced is about all accounts.
+// ListAccounts returns up to limit floats and SIMs of a tenant, all as they were at one moment: floats by currency,
+// then SIMs by number, beginning after one of them; the zero value for the first of all. balanced is about all
+// accounts.
 func (b *Books) ListAccounts(
 	ctx context.Context, tenant int64, after Account, limit int,
 ) (proofs []AccountProof, balanced bool, err error) {

@@ -1,5 +1,5 @@
-// Package proof shows that the money of a sandbox adds up: it lists accounts and double entries for the api, and verifies for the worker that
-// every balance follows from its movements.
+// Package proof shows that the money of a sandbox adds up: it lists accounts and double entries for the api, and
+// verifies for the worker that every balance follows from its movements.
 //
 // Every method returns an error that is [postgres.ErrUnavailable] when the database cannot be reached or cannot serve.
 package proof
@@ -29,7 +29,8 @@ func (c core) inTx(ctx context.Context, options pgx.TxOptions, f func(q *sqlc.Qu
 // tenant runs queries in the scope of a tenant, see [postgres.DB.Tenant].
 func (c core) tenant(tenant int64) *sqlc.Queries { return sqlc.New(c.db.Tenant(tenant)) }
 
-// Books lists the accounts and the entries of a sandbox for the api, and asks a worker for a verification. It is safe for concurrent use.
+// Books lists the accounts and the entries of a sandbox for the api, and asks a worker for a verification. It is safe
+// for concurrent use.
 type Books struct{ core }
 
 // NewBooks reads the books in a database.
@@ -41,8 +42,9 @@ var ErrNotVerified = errors.New("no worker has verified the ledger yet")
 // passPoll is how often [Books.VerifyLedger] asks whether the pass is over.
 const passPoll = 250 * time.Millisecond
 
-// VerifyLedger has a worker verify the whole ledger of a sandbox, and waits for the result, which is then where that of every verification
-// is. It returns [ErrNotVerified] if ctx ends before, and [postgres.ErrConfigChanged] for a sandbox that was reset or deleted.
+// VerifyLedger has a worker verify the whole ledger of a sandbox, and waits for the result, which is then where that of
+// every verification is. It returns [ErrNotVerified] if ctx ends before, and [postgres.ErrConfigChanged] for a sandbox
+// that was reset or deleted.
 func (b *Books) VerifyLedger(ctx context.Context, tenant int64) error {
 	asked, err := b.tenant(tenant).AskForPass(ctx, tenant)
 	if errors.Is(err, pgx.ErrNoRows) {

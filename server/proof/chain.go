@@ -41,7 +41,7 @@ type chainBreak struct {
 
 // chain follows the movements of one balance in the order of their numbers.
 type chain struct {
-	number  int64 // of the last movement that was followed
+	number  int64 // of the last movement that was added
 	balance int64 // after it
 	totals  AccountTotals
 	opened  bool // the opening is in the totals
@@ -65,7 +65,7 @@ func (c *chain) broken(after, before, gap int64) {
 	}
 }
 
-func (c *chain) add(kind movementKind, delta int64) {
+func (c *chain) addToTotals(kind movementKind, delta int64) {
 	switch kind {
 	case adjustment:
 		c.totals.Adjustments += delta
@@ -78,8 +78,8 @@ func (c *chain) add(kind movementKind, delta int64) {
 	}
 }
 
-// take follows a movement, or keeps it until those before it come.
-func (c *chain) take(m movement) {
+// addWhenNext adds a movement, or keeps it until those before it were added.
+func (c *chain) addWhenNext(m movement) {
 	if m.number > c.number+1 {
 		if c.early == nil {
 			c.early = map[int64]movement{}
@@ -91,19 +91,20 @@ func (c *chain) take(m movement) {
 		c.early[m.number] = m
 		return
 	}
-	c.follow(m)
+	c.add(m)
 	for len(c.early) > 0 {
 		next, read := c.early[c.number+1]
 		if !read {
 			return
 		}
 		delete(c.early, next.number)
-		c.follow(next)
+		c.add(next)
 	}
 }
 
-// follow follows a movement. All before it were followed, but for those that are missing.
-func (c *chain) follow(m movement) {
+// add adds a movement at the end of the chain. All with smaller numbers were added before, but for those that are
+// missing: it notes a break if the balance does not follow, or if the number is not the next.
+func (c *chain) add(m movement) {
 	if m.number <= c.number {
 		c.lost = true
 		c.broken(m.number, m.number, 0)
@@ -121,13 +122,14 @@ func (c *chain) follow(m movement) {
 		c.totals.Opening = m.delta
 		return
 	}
-	c.add(m.kind, m.delta)
+	c.addToTotals(m.kind, m.delta)
 }
 
-// end compares the end of the chain with the balance and the number of its last movement as they stand.
+// end compares the end of the chain with the balance and the number of its last movement as they stand. It adds what
+// still waits for its turn.
 func (c *chain) end(balance, movements int64) {
 	for _, number := range slices.Sorted(maps.Keys(c.early)) {
-		c.follow(c.early[number])
+		c.add(c.early[number])
 	}
 	c.early = nil
 	wrongCount := movements != c.number

@@ -50,8 +50,8 @@ var EntryTypes = []EntryType{
 	EntryOpening, EntryAdjustment, EntryType(payments.Collection), EntryType(payments.Refund), EntryType(payments.Disbursement),
 }
 
-// Posting is one side of a double entry. The books are those of the operators, who owe each float and each test client its balance: a
-// credit increases it, a debit decreases it.
+// Posting is one side of a double entry. The books are those of the operators, who owe each float and each test client
+// its balance: a credit increases it, a debit decreases it.
 type Posting struct {
 	Account       string
 	Debit, Credit int64
@@ -80,7 +80,8 @@ type transfer struct {
 	msisdn        string // of the other party
 }
 
-// postings are those of a transaction. They tell what is recorded of both balances: debits differ from credits where a record was changed.
+// postings are those of a transaction. They tell what is recorded of both balances: debits differ from credits where a
+// record was changed.
 func (t *transfer) postings() []Posting {
 	merchant := Account{Currency: t.currency}.String()
 	party, paid := outsideAccount+":"+string(t.currency), t.merchantDelta

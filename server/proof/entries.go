@@ -12,9 +12,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// ListEntries returns up to limit entries of an account, in the order of their numbers, from the one after a number on, or
-// [ledger.ErrNotFound] if there is no such account. The zero value means the first float; the account is what it is found to be. Pages are stable
-// while entries are added: a new one has a higher number.
+// ListEntries returns up to limit entries of an account, in the order of their numbers, from the one after a number on,
+// or [ledger.ErrNotFound] if there is no such account. The zero value means the first float; the account is what it is
+// found to be. Pages are stable while entries are added: a new one has a higher number.
 func (b *Books) ListEntries(
 	ctx context.Context, tenant int64, of Account, after int64, limit int,
 ) (account Account, entries []Entry, err error) {

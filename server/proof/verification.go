@@ -26,11 +26,13 @@ const (
 	verificationPause = 30 * time.Second
 	// verificationLease is how long a worker has a sandbox to itself. It is renewed with every batch.
 	verificationLease = time.Minute
-	// passPeriod is the time from one pass over everything to the next, less up to a quarter, so that the passes of sandboxes spread.
+	// passPeriod is the time from one pass over everything to the next, less up to a quarter, so that the passes of
+	// sandboxes spread.
 	passPeriod = 24 * time.Hour
 )
 
-// errLeaseLost ends a verification whose lease another worker has, or whose sandbox is gone. What it found is left to the other one.
+// errLeaseLost ends a verification whose lease another worker has, or whose sandbox is gone. What it found is left to
+// the other one.
 var errLeaseLost = errors.New("the lease of the verification was lost")
 
 // Proofs verify that every balance follows from its movements.
@@ -66,8 +68,9 @@ type VerifiedLedger struct {
 	Broken  []string // what a pass found, of each account that does not follow from its movements
 }
 
-// Verify verifies the ledger of a sandbox: what came since the last time, or everything, if that is due or if something does not follow. It
-// only reads, in short statements, and locks no balance. Nil: another worker has the sandbox, or it is gone.
+// Verify verifies the ledger of a sandbox: what came since the last time, or everything, if that is due or if something
+// does not follow. It only reads, in short statements, and locks no balance. Nil: another worker has the sandbox, or it
+// is gone.
 func (p *Proofs) Verify(ctx context.Context, tenant int64) (*VerifiedLedger, error) {
 	lease, err := p.system().LeaseProof(ctx, postgres.Milliseconds(verificationLease), tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -84,7 +87,7 @@ func (p *Proofs) Verify(ctx context.Context, tenant int64) (*VerifiedLedger, err
 	}
 	var result *VerifiedLedger
 	if err == nil {
-		result, err = v.keep(ctx, lease.Began, p.nextPass())
+		result, err = v.writeResult(ctx, lease.Began, p.nextPass())
 	}
 	if errors.Is(err, errLeaseLost) {
 		return nil, nil
@@ -116,8 +119,8 @@ type verification struct {
 	read   map[string]int64 // number up to which the movements of a float were read
 }
 
-// run follows all chains to the balances of one moment. What has a number never changes, so that a long way is read before in short
-// statements of their own, and only the rest together with the balances.
+// run follows all chains to the balances of one moment. What has a number never changes, so that a long way is read
+// before in short statements of their own, and only the rest together with the balances.
 func (v *verification) run(ctx context.Context) error {
 	v.floats, v.sims, v.read = map[string]*chain{}, map[[16]byte]*chain{}, map[string]int64{}
 	for {
@@ -138,7 +141,7 @@ func (v *verification) run(ctx context.Context) error {
 // catchUp reads the movements up to the numbers that the floats have now.
 func (v *verification) catchUp(ctx context.Context) error {
 	q := v.system()
-	floats, _, err := v.accounts(ctx, q)
+	floats, _, err := v.beginChains(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -149,10 +152,10 @@ func (v *verification) catchUp(ctx context.Context) error {
 		for v.read[float.Currency] < float.Movements {
 			began := v.db.Now()
 			upTo := min(v.read[float.Currency]+v.batch, float.Movements)
-			if err := v.follow(ctx, q, float.Currency, upTo); err != nil {
+			if err := v.followFloat(ctx, q, float.Currency, upTo); err != nil {
 				return err
 			}
-			if err := v.rest(ctx, began); err != nil {
+			if err := v.renewLease(ctx, began); err != nil {
 				return err
 			}
 		}
@@ -160,8 +163,9 @@ func (v *verification) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// rest renews the lease after a batch. In a pass it leaves the database to others for as long as the batch took.
-func (v *verification) rest(ctx context.Context, began time.Time) error {
+// renewLease renews the lease after a batch. In a pass it then leaves the database to others for as long as the batch
+// took.
+func (v *verification) renewLease(ctx context.Context, began time.Time) error {
 	held, err := v.system().RenewProofLease(ctx, postgres.Milliseconds(verificationLease), v.tenant, v.fence)
 	if err != nil {
 		return err
@@ -187,7 +191,7 @@ func (v *verification) compare(ctx context.Context, q *sqlc.Queries) (far bool, 
 	if v.at, err = q.VerificationTime(ctx); err != nil {
 		return false, err
 	}
-	floats, sims, err := v.accounts(ctx, q)
+	floats, sims, err := v.beginChains(ctx, q)
 	if err != nil {
 		return false, err
 	}
@@ -197,7 +201,7 @@ func (v *verification) compare(ctx context.Context, q *sqlc.Queries) (far bool, 
 		}
 	}
 	for _, float := range floats {
-		if err := v.follow(ctx, q, float.Currency, math.MaxInt64); err != nil {
+		if err := v.followFloat(ctx, q, float.Currency, math.MaxInt64); err != nil {
 			return false, err
 		}
 	}
@@ -207,17 +211,18 @@ func (v *verification) compare(ctx context.Context, q *sqlc.Queries) (far bool, 
 	for _, float := range floats {
 		v.floats[float.Currency].end(float.Balance, float.Movements)
 	}
-	present := map[[16]byte]bool{}
+	there := map[[16]byte]bool{}
 	for _, sim := range sims {
-		present[sim.SimID.Bytes] = true
+		there[sim.SimID.Bytes] = true
 		v.sims[sim.SimID.Bytes].end(sim.Balance, sim.Movements)
 	}
-	maps.DeleteFunc(v.sims, func(sim [16]byte, _ *chain) bool { return !present[sim] }) // deleted meanwhile
+	maps.DeleteFunc(v.sims, func(sim [16]byte, _ *chain) bool { return !there[sim] }) // deleted meanwhile
 	return false, nil
 }
 
-// accounts begins the chains of floats and SIMs that are to be verified and have none yet, where they were verified last.
-func (v *verification) accounts(
+// beginChains returns the floats and SIMs that are to be verified. Those that have no chain yet get one that begins
+// where they were verified last, in a pass at the first movement.
+func (v *verification) beginChains(
 	ctx context.Context, q *sqlc.Queries,
 ) (floats []sqlc.FloatsToVerifyRow, sims []sqlc.SIMsToVerifyRow, err error) {
 	if floats, err = q.FloatsToVerify(ctx, v.tenant); err != nil {
@@ -260,17 +265,18 @@ func (v *verification) accounts(
 	return floats, sims, nil
 }
 
-// follow follows the movements of a float up to a number, and those of SIMs that are moved with it.
-func (v *verification) follow(ctx context.Context, q *sqlc.Queries, currency string, upTo int64) error {
+// followFloat reads the movements of a float after the last one that was read, up to a number, and adds them to its
+// chain; what they moved on SIMs is added to the chains of these.
+func (v *verification) followFloat(ctx context.Context, q *sqlc.Queries, currency string, upTo int64) error {
 	rows, err := q.FloatMovements(ctx, v.tenant, currency, v.read[currency], upTo)
 	if err != nil {
 		return err
 	}
 	float := v.floats[currency]
 	for _, row := range rows {
-		float.follow(movement{movementKind(row.Kind), row.Number, row.Delta, row.BalanceAfter})
+		float.add(movement{movementKind(row.Kind), row.Number, row.Delta, row.BalanceAfter})
 		if sim := v.sims[row.SimID.Bytes]; row.SimDelta != 0 && sim != nil && row.SimBalanceAfter != nil {
-			sim.take(movement{movementKind(row.Kind), row.SimNumber, row.SimDelta, *row.SimBalanceAfter})
+			sim.addWhenNext(movement{movementKind(row.Kind), row.SimNumber, row.SimDelta, *row.SimBalanceAfter})
 		}
 		v.read[currency] = max(v.read[currency], row.Number)
 	}
@@ -296,7 +302,7 @@ func (v *verification) followAdjustments(ctx context.Context, q *sqlc.Queries) e
 			return err
 		}
 		for _, row := range rows {
-			v.sims[row.SimID.Bytes].take(movement{adjustment, row.Number, row.Delta, row.BalanceAfter})
+			v.sims[row.SimID.Bytes].addWhenNext(movement{adjustment, row.Number, row.Delta, row.BalanceAfter})
 		}
 	}
 	return nil
@@ -327,8 +333,9 @@ func orNone(number *int64) int64 {
 	return *number
 }
 
-// keep writes down how far the chains were followed, and after a pass what it found, and ends the lease.
-func (v *verification) keep(ctx context.Context, began time.Time, nextPass time.Duration) (*VerifiedLedger, error) {
+// writeResult writes down how far the chains were followed, and after a pass what it found, and ends the lease. It
+// returns errLeaseLost, and has written nothing, if another worker has the lease.
+func (v *verification) writeResult(ctx context.Context, began time.Time, nextPass time.Duration) (*VerifiedLedger, error) {
 	result := &VerifiedLedger{Passed: v.pass}
 	finish := sqlc.FinishProofParams{
 		Tenant: v.tenant, Fence: v.fence, VerifiedAt: v.at, NextPassMs: postgres.Milliseconds(nextPass),

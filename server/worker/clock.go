@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	// clocksAtOnce is the maximum number of clocks that a worker advances at one time. Most of them wait for attempts when there are many.
-	// When more are to be advanced, those make room that were advanced for clockTurn.
+	// clocksAtOnce is the maximum number of clocks that a worker advances at one time. Most of them wait for attempts
+	// when there are many. When more are to be advanced, those make room that were advanced for clockTurn.
 	clocksAtOnce = 1000
 	clockTurn    = time.Second
-	// clockStatements is how many statements those have at one time that are in their first clockTurn, and the others too. Each advance has
-	// one in turn: a short one does not wait for the turns of many long ones.
+	// clockStatements is how many statements those have at one time that are in their first clockTurn, and the others
+	// too. Each advance has one in turn: a short one does not wait for the turns of many long ones.
 	clockStatements = 8
-	// clockLease is how long a clock belongs to the worker that advances it. It is renewed while the worker lives, and short, so that the
-	// clock of a worker that died does not stand for long. While attempts are made it is as long as the leases of what is sent: so long the
-	// clock stands anyway.
+	// clockLease is how long a clock belongs to the worker that advances it. It is renewed while the worker lives, and
+	// short, so that the clock of a worker that died does not stand for long. While attempts are made it is as long as
+	// the leases of what is sent: so long the clock stands anyway.
 	clockLease = 5 * time.Second
-	// clockPause is how long an advance waits for what another worker has in hand. If that takes longer, it looks less and less often, up to
-	// once in maxClockPause.
+	// clockPause is how long an advance waits for what another worker has in hand. If that takes longer, it looks less
+	// and less often, up to once in maxClockPause.
 	clockPause    = 10 * time.Millisecond
 	maxClockPause = time.Second
-	// clockStrides bounds how often an advance stops for what callers record meanwhile: however much that is, the clock reaches its target.
-	// It stops for all that was recorded before.
+	// clockStrides bounds how often an advance stops for what callers record meanwhile: however much that is, the clock
+	// reaches its target. It stops for all that was recorded before.
 	clockStrides = 100
 )
 
@@ -102,9 +102,10 @@ func (s *clockSweep) advanceClock(ctx context.Context, sandbox ledger.DueTenant)
 	}
 }
 
-// advance is the advance of one clock. The clock stands, and is moved from one moment at which something is due to the next. Everything
-// that is due is done by the sweeps' own code, and no sweep works on the sandbox meanwhile. It holds nothing that other advances need while
-// it waits: it takes its turn with each statement, and the slots of its attempts in turn with the sweeps.
+// advance is the advance of one clock. The clock stands, and is moved from one moment at which something is due to the
+// next. Everything that is due is done by the sweeps' own code, and no sweep works on the sandbox meanwhile. It holds
+// nothing that other advances need while it waits: it takes its turn with each statement, and the slots of its attempts
+// in turn with the sweeps.
 type advance struct {
 	*Worker    // on a database that counts what is done
 	shared     *clockSweep
@@ -145,8 +146,8 @@ func (a *advance) take(ctx context.Context, tenant int64) error {
 	return err
 }
 
-// run advances the clock until it has reached its target, or makes room for another one, or ctx ends. Then what has begun is finished, and
-// any worker may go on.
+// run advances the clock until it has reached its target, or makes room for another one, or ctx ends. Then what has
+// begun is finished, and any worker may go on.
 func (a *advance) run(ctx context.Context) error {
 	var beside sync.WaitGroup
 	defer beside.Wait()
@@ -207,13 +208,13 @@ func (a *advance) step(held context.Context) (ended bool, err error) {
 	return false, err
 }
 
-// wait waits for what another worker has in hand.
+// wait pauses, longer each time in a row, while another worker has in hand what is due.
 func (a *advance) wait(ctx context.Context) {
 	a.pause = min(max(2*a.pause, clockPause), maxClockPause)
 	sleep(ctx, a.pause)
 }
 
-// view waits for nothing.
+// view returns where the clock stands and what is due under it, without waiting for what another worker has in hand.
 func (a *advance) view(ctx context.Context) (view ledger.ClockView, err error) {
 	err = a.query(ctx, leaseTimeout, func(ctx context.Context) error {
 		view, err = a.database.ViewClock(ctx, a.lease, a.began, a.arrived)
@@ -222,7 +223,8 @@ func (a *advance) view(ctx context.Context) (view ledger.ClockView, err error) {
 	return view, err
 }
 
-// next is where the clock stands next.
+// next returns the sandbox time to which the clock is moved: the next moment at which something is due, or the target
+// if that is earlier.
 func (a *advance) next(view ledger.ClockView) time.Time {
 	next := a.lease.Target
 	if at := view.Old.At(); at != nil && at.Before(next) {
@@ -327,8 +329,8 @@ func (a *advance) deliverShare(held context.Context, view ledger.ClockView) (fou
 	return found, err
 }
 
-// attemptShare leases rows of the sandbox, as many as it gets slots for, and makes an attempt at each, side by side. It returns when the
-// results are recorded, or with nothing found if held ends before there is a slot.
+// attemptShare leases rows of the sandbox, as many as it gets slots for, and makes an attempt at each, side by side. It
+// returns when the results are recorded, or with nothing found if held ends before there is a slot.
 func attemptShare[T any](
 	held context.Context, a *advance, queue *fairQueue, probe bool,
 	leaseDue func(context.Context, []ledger.Share) (leased []T, found map[int64]int, err error),
