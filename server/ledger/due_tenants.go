@@ -24,13 +24,13 @@ func tenantsOf(due []DueTenant) []int64 {
 	return tenants
 }
 
-// Share is how much a caller takes of a due tenant at most.
+// Share is a due tenant, and how many of its events, callbacks or collections a caller takes at most.
 type Share struct {
 	DueTenant
 	Slots int
 }
 
-// shares are shares in the form in which statements take them.
+// shares are the columns in which statements take several of them: one position in each slice is one due tenant.
 type shares struct {
 	tenants []int64
 	limits  []int32
