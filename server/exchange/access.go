@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"net/http"
@@ -19,8 +20,9 @@ func Bearer(r *http.Request) (key string, ok bool) {
 	return key, found && strings.EqualFold(scheme, "Bearer") && key != ""
 }
 
-// admit finds who makes a request by the API key that it bears, counts the request against the rate limit of the sandbox, and says how much
-// of it is left. It returns [service.ErrUnauthorized], [service.ErrSuspended] and [ErrRateLimited].
+// admit finds who makes a request by the API key that it bears, counts the request against the rate limit of the
+// sandbox, and says how much of it is left. It returns [service.ErrUnauthorized], [service.ErrSuspended] and
+// [ErrRateLimited].
 func (x *Exchange) admit(w http.ResponseWriter, r *http.Request) (*service.Caller, error) {
 	key, given := Bearer(r)
 	if !given {
@@ -37,8 +39,8 @@ func (x *Exchange) admit(w http.ResponseWriter, r *http.Request) (*service.Calle
 	return who, x.limitRate(w, r, who)
 }
 
-// Find finds who makes a request, see [service.Service.FindCaller]. It needs no round trip for a key that is known. Whatever is wrong with
-// a key, the answer takes the same way.
+// Find finds who makes a request, see [service.Service.FindCaller]. It needs no round trip for a key that is known.
+// Whatever is wrong with a key, the answer takes the same way.
 func (x *Exchange) Find(r *http.Request, find func() *service.Caller) (*service.Caller, error) {
 	who, err := x.service.FindCaller(r.Context(), find)
 	if errors.Is(err, service.ErrUnauthorized) {
@@ -52,8 +54,8 @@ func (x *Exchange) Find(r *http.Request, find func() *service.Caller) (*service.
 	return who, nil
 }
 
-// Stranger notes that a request was made without a valid key, for a reason that telemetry names, and to which sandbox, if its path names
-// one. It returns [service.ErrUnauthorized].
+// Stranger notes that a request was made without a valid key, for a reason that telemetry names, and to which sandbox,
+// if its path names one. It returns [service.ErrUnauthorized].
 func (x *Exchange) Stranger(r *http.Request, reason string) error {
 	x.metrics.AuthFailed(reason)
 	if named, found := SandboxInPath(r); found {
@@ -109,4 +111,16 @@ func (x *Exchange) limitRate(w http.ResponseWriter, r *http.Request, who *servic
 		return ErrRateLimited{a}
 	}
 	return nil
+}
+
+// CountRequest asks for one request of a caller's sandbox. The count of one that was reset begins again.
+func (x *Exchange) CountRequest(ctx context.Context, who *service.Caller) (a Allowance, err error) {
+	err = x.service.Renewing(ctx, who, func(ctx context.Context) error {
+		if a = (Allowance{Granted: true}); who.Sandbox.RateLimit == 0 {
+			return nil
+		}
+		a, err = x.limiter.take(ctx, who.Sandbox.Tenant, who.Sandbox.RateLimit)
+		return err
+	})
+	return a, err
 }

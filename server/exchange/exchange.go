@@ -1,14 +1,13 @@
-// Package exchange is what all HTTP fronts share of an exchange, which is a request and its answer: who may ask and how often, holding an
-// answer back, carrying out a fault on it, streams, the request log, and observing all of it.
+// Package exchange is what all HTTP fronts share of an exchange, which is a request and its answer: who may ask and how
+// often, holding an answer back, carrying out a fault on it, streams, the request log, and observing all of it.
 //
-// A front has routes, decodes requests, calls package service, and represents what comes of it as an [Answer]. It knows no other front.
+// A front has routes, decodes requests, calls package service, and represents what comes of it as an [Answer]. It knows
+// no other front.
 package exchange
 
 import (
 	"cmp"
 	"log/slog"
-	"net/http"
-	"regexp"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/requests"
@@ -60,33 +59,17 @@ type Options struct {
 	StreamWrite time.Duration
 }
 
-// Secret is a credential of a front, which the request log keeps nowhere.
-type Secret struct {
-	Of   func(*http.Request) string // in a request; empty for none
-	Form *regexp.Regexp             // what it looks like
-}
+// streamWrite is the default of [Options.StreamWrite].
+const streamWrite = 15 * time.Second
 
 // New makes an exchange.
 func New(o Options) *Exchange {
-	o.Unread.Process, o.Unread.Sandbox = cmp.Or(o.Unread.Process, unreadOfProcess), cmp.Or(o.Unread.Sandbox, unreadOfSandbox)
+	o.Unread.Process = cmp.Or(o.Unread.Process, unreadOfProcess)
+	o.Unread.Sandbox = cmp.Or(o.Unread.Sandbox, unreadOfSandbox)
 	return &Exchange{
-		service: o.Service, directory: o.Directory, now: o.Now, log: o.Log, draining: o.Draining, requests: o.Requests, held: o.Held,
-		metrics: o.Metrics, tracing: o.Tracing, options: o, streamWrite: cmp.Or(o.StreamWrite, streamWrite),
+		service: o.Service, directory: o.Directory, now: o.Now, log: o.Log, draining: o.Draining, requests: o.Requests,
+		held: o.Held, metrics: o.Metrics, tracing: o.Tracing, options: o, streamWrite: cmp.Or(o.StreamWrite, streamWrite),
 		unread:  &unreadAnswers{bounds: o.Unread, of: map[string]int{}},
 		limiter: &limiter{sandboxes: o.Sandboxes, now: o.Now, shares: map[int64]*share{}},
 	}
-}
-
-// Front is one API.
-type Front struct {
-	// Failed is the answer to an error of a handler. A request that a fault drops, see [IsDropped], has none.
-	Failed func(*http.Request, error) Answer
-	// Kept is what the request log keeps of the requests to a route; an empty route is a path that nothing answers.
-	Kept func(method, route string) Kept
-}
-
-// Kept is what the request log keeps of requests.
-type Kept struct {
-	Query, Body, Answer requests.Fields
-	OnlyFailures        bool // nothing of a request that is answered 200
 }

@@ -16,8 +16,8 @@ type OpenHandler func(http.ResponseWriter, *http.Request) (Answer, error)
 // Handler answers a request of a caller, or fails. Only reading a body needs its [http.ResponseWriter].
 type Handler func(http.ResponseWriter, *http.Request, *service.Caller) (Answer, error)
 
-// AnswerTimeout bounds all waiting of a request with a key. A write has its own limit in package service, which begins after the body was
-// read.
+// AnswerTimeout bounds all waiting of a request with a key. A write has its own limit in package service, which begins
+// after the body was read.
 const AnswerTimeout = 10 * time.Second
 
 // Handle lets a handler answer requests to a front.
@@ -60,8 +60,9 @@ func (x *Exchange) answer(w http.ResponseWriter, c *call, a Answer) {
 	x.write(w, c, &a)
 }
 
-// WithKey admits requests by the API key that they bear, and lets a handler answer them. The handler is called again for a configuration
-// that changed, unless the request has a body, which can be read once only: package service repeats what such a request asks for.
+// WithKey admits requests by the API key that they bear, and lets a handler answer them. The handler is called again
+// for a configuration that changed, unless the request has a body, which can be read once only: package service repeats
+// what such a request asks for.
 func (x *Exchange) WithKey(h Handler) OpenHandler {
 	return func(w http.ResponseWriter, r *http.Request) (a Answer, err error) {
 		ctx, cancel := context.WithTimeout(r.Context(), AnswerTimeout)

@@ -1,22 +1,20 @@
 package exchange
 
 import (
-	"context"
 	"sync"
-	"time"
 
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// HeldBounds bound how many answers are held at a time, each of which costs about 33 KiB of memory. Beyond a bound answers go out at
-// once. Zero is no bound.
+// HeldBounds bound how many answers are held at a time, each of which costs about 33 KiB of memory. Beyond a bound
+// answers go out at once. Zero is no bound.
 type HeldBounds struct {
 	Process int // of all sandboxes
 	Sandbox int // of one sandbox, so that it does not take what is for all
 }
 
-// HeldAnswers count the answers that are held, and the requests that wait for something else than the time of their answer. It implements
-// [service.Waiting], and is safe for concurrent use.
+// HeldAnswers count the answers that are held, and the requests that wait for something else than the time of their
+// answer. It implements [service.Waiting], and is safe for concurrent use.
 type HeldAnswers struct {
 	bounds  HeldBounds
 	metrics *telemetry.API
@@ -68,34 +66,5 @@ func (h *HeldAnswers) giveBack(organization string) {
 	h.all--
 	if h.of[organization]--; h.of[organization] == 0 {
 		delete(h.of, organization)
-	}
-}
-
-// hold waits until an answer is due, and what is to be sent before it was sent. Nothing else is held meanwhile: no connection to the
-// database, no lock; the transaction is committed. It is called outside of all handlers: thousands of deep stacks would need more memory
-// than all else. It ends early when the client goes away or the process is told to stop, and does not wait at all beyond the bounds.
-func (x *Exchange) hold(ctx context.Context, organization string, a *Answer) {
-	wait := a.Due.Sub(x.now())
-	if wait <= 0 && a.Before == nil {
-		return
-	}
-	release, ok := x.held.Take(organization)
-	if !ok {
-		return
-	}
-	defer release()
-	x.metrics.Hold()
-	defer x.metrics.Release()
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-		return
-	case <-x.draining:
-		return
-	}
-	if a.Before != nil {
-		a.Before.Wait(ctx)
 	}
 }

@@ -20,8 +20,8 @@ const (
 // bare is a path that names a sandbox or nothing.
 var bare = regexp.MustCompile(`^(/sandboxes/[^/]+/[^/]+)?/?$`)
 
-// FormsOf are the patterns of the router under which a path is answered: as it is and behind a sandbox's name, those under /v1 also
-// behind /api.
+// FormsOf are the patterns of the router under which a path is answered: as it is and behind a sandbox's name, those
+// under /v1 also behind /api.
 func FormsOf(path string) []string {
 	forms := []string{path, sandboxForm + path}
 	if strings.HasPrefix(path, "/v1/") {
@@ -39,7 +39,8 @@ func RouteOf(r *http.Request) string {
 // SandboxName names a sandbox.
 type SandboxName struct{ Namespace, Name string }
 
-// SandboxInPath is the sandbox that the path names, if it is of a form that does. Either name may be empty, which is no sandbox's.
+// SandboxInPath is the sandbox that the path names, if it is of a form that does. Either name may be empty, which is no
+// sandbox's.
 func SandboxInPath(r *http.Request) (named SandboxName, found bool) {
 	behind, found := strings.CutPrefix(r.URL.Path, "/sandboxes/")
 	if !found {

@@ -12,12 +12,11 @@ import (
 
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/service"
 )
 
 const (
-	// rateShare is the part of a limit that a replica takes from the common count at once: 2 %, so that what it holds unused
-	// keeps several replicas together within a tenth of the limit.
+	// rateShare is the part of a limit that a replica takes from the common count at once: 2 %, so that what it holds
+	// unused keeps several replicas together within a tenth of the limit.
 	rateShare = 50
 	// rateKept is how long a replica may use what it took. The rest of it goes back when the replica takes again.
 	rateKept = time.Second
@@ -29,8 +28,8 @@ const (
 	rateTimeout = 5 * time.Second
 )
 
-// limiter keeps sandboxes to their requests in any minute, over all replicas of the api: the count is in the database, and each
-// replica takes small shares of it.
+// limiter keeps sandboxes to their requests in any minute, over all replicas of the api: the count is in the database,
+// and each replica takes small shares of it.
 type limiter struct {
 	sandboxes *sandboxes.Store
 	now       func() time.Time
@@ -140,16 +139,4 @@ func (l *limiter) share(tenant int64) *share {
 		l.shares[tenant] = s
 	}
 	return s
-}
-
-// CountRequest asks for one request of a caller's sandbox. The count of one that was reset begins again.
-func (x *Exchange) CountRequest(ctx context.Context, who *service.Caller) (a Allowance, err error) {
-	err = x.service.Renewing(ctx, who, func(ctx context.Context) error {
-		if a = (Allowance{Granted: true}); who.Sandbox.RateLimit == 0 {
-			return nil
-		}
-		a, err = x.limiter.take(ctx, who.Sandbox.Tenant, who.Sandbox.RateLimit)
-		return err
-	})
-	return a, err
 }

@@ -5,17 +5,7 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/requests"
-	"github.com/cauri-dev/cauri/server/sandboxes"
 )
-
-// loggedRequest is what the request log may keep of a request, while the request is answered. Most requests are answered 2xx and are not
-// logged: until it is known, only the beginning of the body is kept, in a buffer that requests share.
-type loggedRequest struct {
-	stranger *sandboxes.Sandbox // to which it was made without a valid key; nil for none
-	code     string             // of the error that it was answered with
-	sent     sentBody
-	answered []byte // the beginning of the answer's body
-}
 
 // isLogged reports whether a request is logged that is answered with a status, 0 for no answer.
 func (c *call) isLogged(status int) bool {
@@ -51,8 +41,8 @@ func (x *Exchange) logRequest(r *http.Request, c *call, route, id string) {
 	}
 	k := x.keeperOf(r)
 	e := requests.Entry{
-		Kind: requests.Failed, ReceivedAt: c.began, Method: k.Method(r.Method), Path: k.Path(pathWithin(r.URL.Path)), Status: c.out.status,
-		Error: c.logged.code, RequestID: k.RequestID(id),
+		Kind: requests.Failed, ReceivedAt: c.began, Method: k.Method(r.Method), Path: k.Path(pathWithin(r.URL.Path)),
+		Status: c.out.status, Error: c.logged.code, RequestID: k.RequestID(id),
 	}
 	if c.caller == nil {
 		e.Tenant, e.Kind = c.logged.stranger.Tenant, requests.Unauthenticated
@@ -90,7 +80,8 @@ func (c *call) kept(method, route string) Kept {
 	return c.front.Kept(method, route)
 }
 
-// keeperOf takes from a request what may be kept of it. The credentials of every front are hidden in requests to all of them.
+// keeperOf takes from a request what may be kept of it. The credentials of every front are hidden in requests to all of
+// them.
 func (x *Exchange) keeperOf(r *http.Request) *requests.Keeper {
 	user, password, _ := r.BasicAuth()
 	presented := []string{user, password}

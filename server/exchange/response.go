@@ -25,9 +25,9 @@ func (o *response) WriteHeader(status int) {
 	o.ResponseWriter.WriteHeader(status)
 }
 
-// leave asks the client for another connection once the process is told to stop: one that stays open would lead to this process
-// until its end, and the request that is on its way at that moment would be lost. Connections that are idle are not closed
-// for the same reason, as long as requests are accepted.
+// leave asks the client for another connection once the process is told to stop: one that stays open would lead to this
+// process until its end, and the request that is on its way at that moment would be lost. Connections that are idle are
+// not closed for the same reason, as long as requests are accepted.
 func (o *response) leave() {
 	select {
 	case <-o.draining:

@@ -19,8 +19,7 @@ const (
 	heartbeat = 15 * time.Second
 	// streamCheck is how often it is looked whether the key of a stream still opens its sandbox.
 	streamCheck = time.Second
-	// streamWrite bounds how long a reader may take for what was written, at most streamChunk bytes.
-	streamWrite = 15 * time.Second
+	// streamChunk is how many bytes are written at once.
 	streamChunk = 64 << 10
 	// streamBuffer is how many bytes of memory a stream keeps while nothing is sent.
 	streamBuffer = 4 << 10
@@ -47,7 +46,8 @@ type Streams struct {
 // NewStreams makes the streams of a front.
 func (x *Exchange) NewStreams(source streams.Source, text StreamText) *Streams {
 	return &Streams{streams.New(streams.Options{
-		Source: source, Process: streamsOfProcess, Sandbox: streamsOfSandbox, Draining: x.draining, Encode: text.Change, Ready: text.Ready,
+		Source: source, Process: streamsOfProcess, Sandbox: streamsOfSandbox, Draining: x.draining, Encode: text.Change,
+		Ready: text.Ready,
 	}), text}
 }
 
@@ -80,15 +80,18 @@ func (l *listener) close() {
 	l.release()
 }
 
-// Open opens a stream of what changes in a caller's sandbox, from a position on, or from now on if it is nil. types are those of the entries
-// that are sent; nil: all. It returns [ErrTooManyStreams].
-func (s *Streams) Open(ctx context.Context, who *service.Caller, types []string, after *ledger.Position) (Answer, error) {
+// Open opens a stream of what changes in a caller's sandbox, from a position on, or from now on if it is nil. types are
+// those of the entries that are sent; nil: all. It returns [ErrTooManyStreams].
+func (s *Streams) Open(
+	ctx context.Context, who *service.Caller, types []string, after *ledger.Position,
+) (Answer, error) {
 	release, reached := s.hub.Take(who.Sandbox.OrganizationID)
 	if reached != nil {
 		return Answer{}, ErrTooManyStreams{*reached}
 	}
 	l := &listener{
-		streams: s, who: who, types: types, release: release, begun: after != nil, stream: s.hub.Follow(who.Sandbox.Tenant, after),
+		streams: s, who: who, types: types, release: release, begun: after != nil,
+		stream: s.hub.Follow(who.Sandbox.Tenant, after),
 	}
 	if err := l.stream.Marked(ctx); err != nil {
 		l.close()

@@ -13,8 +13,8 @@ import (
 	"github.com/cauri-dev/cauri/server/streams"
 )
 
-// stream sends a stream until its client goes away or does not read, its key does not open the sandbox any more, or the process is told to
-// stop.
+// stream sends a stream until its client goes away or does not read, its key does not open the sandbox any more, or the
+// process is told to stop.
 func (x *Exchange) stream(c *call, l *listener) {
 	defer l.close()
 	x.metrics.StreamOpened()
@@ -87,7 +87,8 @@ func (l *listener) add(entries []streams.Entry) (sent int) {
 	return sent
 }
 
-// beat adds a comment, with the id up to which everything was sent: a client can resume from there, also after an hour without a change.
+// beat adds a comment, with the id up to which everything was sent: a client can resume from there, also after an hour
+// without a change.
 func (l *listener) beat() {
 	if at, ready := l.stream.Position(); ready {
 		l.text = l.streams.text.Position(l.text, at)
@@ -95,7 +96,8 @@ func (l *listener) beat() {
 	l.text = append(l.text, ": heartbeat\n\n"...)
 }
 
-// restart begins a stream anew after a reset of its sandbox, or after a time of which nothing is known, and says so once.
+// restart begins a stream anew after a reset of its sandbox, or after a time of which nothing is known, and says so
+// once.
 func (x *Exchange) restart(ctx context.Context, c *call, l *listener, wake <-chan time.Time) error {
 	if l.reset { // again, before it was ready: the database is not there, or one reset follows another
 		if err := waitFor(ctx, wake); err != nil {

@@ -12,13 +12,14 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
-// Use puts before the routes of a router what all exchanges have. A panic outside of all handlers is answered by a front.
+// Use puts before the routes of a router what all exchanges have. A panic outside of all handlers is answered by a
+// front.
 func (x *Exchange) Use(router chi.Router, fallback *Front) {
 	router.Use(x.carry, x.recoverPanic(fallback), x.byRoutedPath)
 }
 
-// carry follows a request until it is answered. It puts the API's version and the request's id on every answer, and writes the answers
-// that are held: outside of all handlers, where the stack is short.
+// carry follows a request until it is answered. It puts the API's version and the request's id on every answer, and
+// writes the answers that are held: outside of all handlers, where the stack is short.
 func (x *Exchange) carry(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get("X-Request-Id")
@@ -29,8 +30,8 @@ func (x *Exchange) carry(next http.Handler) http.Handler {
 		w.Header().Set("X-Request-Id", id)
 		ctx, c := x.begin(w, r)
 		defer x.report(r, c, id)
-		// A client that has sent its request may close its side of the connection and read on, which looks like one that went away. It
-		// gets its whole answer.
+		// A client that has sent its request may close its side of the connection and read on, which looks like one that went
+		// away. It gets its whole answer.
 		ctx = context.WithValue(context.WithValue(context.WithoutCancel(ctx), requestIDKey, id), callKey, c)
 		answered := r.WithContext(ctx)
 		c.logged.sent.keep(answered)
@@ -52,17 +53,6 @@ func (x *Exchange) begin(w http.ResponseWriter, r *http.Request) (context.Contex
 	c := &call{request: r, span: span, began: x.now()}
 	c.out = &response{ResponseWriter: w, draining: x.draining, answered: c}
 	return ctx, c
-}
-
-// writeLate writes an answer that is held, or a stream.
-func (x *Exchange) writeLate(r *http.Request, c *call) {
-	if l, isStream := c.late.Body.(*listener); isStream {
-		x.stream(c, l)
-		return
-	}
-	c.settle(c.late.Status)
-	x.hold(r.Context(), c.organization(), c.late)
-	x.write(c.out, c, c.late)
 }
 
 // recoverPanic answers a request whose handler panicked, and keeps serving the others.

@@ -1,4 +1,5 @@
-// Package fronts puts the APIs of the program together: /v1 and the operators' own APIs, over one package service and one package exchange.
+// Package fronts puts the APIs of the program together: /v1 and the operators' own APIs, over one package service and
+// one package exchange.
 package fronts
 
 import (
@@ -56,20 +57,22 @@ func New(o Options) *Server {
 	}
 	held := exchange.NewHeldAnswers(o.Held, o.Metrics)
 	carriesOut := service.New(service.Options{
-		Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Now: o.Now, Draw: o.Draw,
-		Random: o.Random, Draining: o.Draining, Waiting: held, Metrics: o.Metrics,
+		Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Now: o.Now,
+		Draw: o.Draw, Random: o.Random, Draining: o.Draining, Waiting: held, Metrics: o.Metrics,
 	})
 	x := exchange.New(exchange.Options{
-		Service: carriesOut, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Held: held, Now: o.Now, Log: o.Log,
+		Service: carriesOut, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Held: held, Now: o.Now,
+		Log:      o.Log,
 		Draining: o.Draining, Metrics: o.Metrics, Tracing: o.Tracing, Version: httpapi.Version, RoutedPath: native.RoutedPath,
 		Overloaded: httpapi.Overloaded(), Secrets: native.Secrets(), Unread: o.Unread, StreamWrite: o.StreamWrite,
 	})
 	v1 := httpapi.New(httpapi.Options{
-		Exchange: x, Service: carriesOut, Ledger: o.Ledger, Books: o.Books, Directory: o.Directory, Requests: o.Requests, Version: o.Version,
-		BaseURL: o.BaseURL,
+		Exchange: x, Service: carriesOut, Ledger: o.Ledger, Books: o.Books, Directory: o.Directory, Requests: o.Requests,
+		Version: o.Version, BaseURL: o.BaseURL,
 	})
 	operators := native.New(native.Options{
-		Exchange: x, Service: carriesOut, Ledger: o.Ledger, Directory: o.Directory, Now: o.Now, Random: o.Random, BaseURL: o.BaseURL,
+		Exchange: x, Service: carriesOut, Ledger: o.Ledger, Directory: o.Directory, Now: o.Now, Random: o.Random,
+		BaseURL: o.BaseURL,
 	})
 	router := chi.NewRouter()
 	x.Use(router, v1.Front())

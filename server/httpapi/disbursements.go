@@ -14,11 +14,12 @@ func (a *API) createDisbursement(w http.ResponseWriter, r *http.Request, who *se
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	made, err := a.service.Disburse(r.Context(), who, service.Ask{Order: body.Order(), Fingerprint: func(reference string) []byte {
+	fingerprint := func(reference string) []byte {
 		sent := *body
 		sent.Reference = reference
 		return wire.CreateDisbursement.Hash(payments.Disbursement, "", &sent)
-	}})
+	}
+	made, err := a.service.Disburse(r.Context(), who, service.Ask{Order: body.Order(), Fingerprint: fingerprint})
 	if err != nil {
 		return exchange.Answer{}, err
 	}

@@ -40,7 +40,8 @@ func errorAnswer(e *wire.Error) exchange.Answer {
 // Overloaded is the answer of a process that cannot serve more.
 func Overloaded() exchange.Answer { return errorAnswer(wire.Overloaded()) }
 
-// failureOf is an error that says nothing of the request. What is not meant for the caller is logged and answered as internal.
+// failureOf is an error that says nothing of the request. What is not meant for the caller is logged and answered as
+// internal.
 func (a *API) failureOf(ctx context.Context, err error) *wire.Error {
 	var unfinished service.ErrUnfinished
 	errors.As(err, &unfinished)

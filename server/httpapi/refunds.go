@@ -20,11 +20,12 @@ func (a *API) createRefund(w http.ResponseWriter, r *http.Request, who *service.
 	if err != nil {
 		return exchange.Answer{}, wire.NoSuchTransaction()
 	}
-	made, err := a.service.Refund(r.Context(), who, service.Ask{Order: body.Order(parent), Fingerprint: func(reference string) []byte {
+	fingerprint := func(reference string) []byte {
 		sent := *body
 		sent.Reference = reference
 		return wire.CreateRefund.Hash(payments.Refund, parent.String(), &sent)
-	}})
+	}
+	made, err := a.service.Refund(r.Context(), who, service.Ask{Order: body.Order(parent), Fingerprint: fingerprint})
 	if err != nil {
 		return exchange.Answer{}, err
 	}

@@ -71,12 +71,13 @@ func marketRefusal(err error) *wire.Error {
 		return wire.EnvironmentNotFound("This sandbox has no enabled environment for the operator %s in %s. It has: %s.",
 			environment.Market.Operator, environment.Market.Country, someOf(marketNames(environment.Enabled)))
 	case errors.As(err, &currency):
-		return wire.InvalidField("currency", fmt.Sprintf("must be %s, the currency of %s", currency.Currency, currency.Country))
+		const format = "must be %s, the currency of %s"
+		return wire.InvalidField("currency", fmt.Sprintf(format, currency.Currency, currency.Country))
 	case errors.As(err, &undetected):
 		return undetectedFields(undetected)
 	case errors.As(err, &elsewhere):
-		return wire.InvalidField("country", fmt.Sprintf("must be %s, where alone %s is available: send %[1]s, or another operator",
-			elsewhere.Only, elsewhere.Operator))
+		const format = "must be %s, where alone %s is available: send %[1]s, or another operator"
+		return wire.InvalidField("country", fmt.Sprintf(format, elsewhere.Only, elsewhere.Operator))
 	}
 	return nil
 }

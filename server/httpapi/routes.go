@@ -3,8 +3,48 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 )
+
+// Front is how the API tells an error, and what the request log keeps of it.
+func (a *API) Front() *exchange.Front { return &exchange.Front{Failed: a.failed, Kept: kept} }
+
+// Route adds the routes of the API, and the answers for paths and methods that no front has.
+func (a *API) Route(router chi.Router) {
+	answer := answerer{a.exchange, a.Front()}
+	router.NotFound(answer.open(a.notFound))
+	router.MethodNotAllowed(answer.open(a.methodNotAllowed(router)))
+	for _, r := range a.routes(answer) {
+		for _, form := range exchange.FormsOf(r.Path) {
+			router.Method(r.Method, form, r.handler)
+		}
+	}
+	page := apidoc.PageHandler()
+	for _, form := range exchange.FormsOf(apidoc.PagePath) {
+		router.Method(http.MethodGet, form, page)
+		router.Method(http.MethodHead, form, page)
+	}
+}
+
+// answerer lets handlers answer.
+type answerer struct {
+	exchange *exchange.Exchange
+	front    *exchange.Front
+}
+
+// open answers a request that needs no key.
+func (a answerer) open(h exchange.OpenHandler) http.HandlerFunc { return a.exchange.Handle(a.front, h) }
+
+// keyed answers a request that carries a key.
+func (a answerer) keyed(h exchange.Handler) http.HandlerFunc { return a.open(a.exchange.WithKey(h)) }
+
+// faulty answers a request that carries a key and records no transaction, after the faults of the sandbox.
+func (a answerer) faulty(h exchange.Handler) http.HandlerFunc {
+	return a.keyed(a.exchange.AfterFault(h))
+}
 
 // route is an operation of the API's description, and what answers it.
 type route struct {
@@ -13,33 +53,33 @@ type route struct {
 }
 
 // routes are all operations, but for the page.
-func (a *API) routes() []route {
+func (a *API) routes(answer answerer) []route {
 	return []route{
-		{apidoc.CreatePayment, a.keyed(a.createPayment)},
-		{apidoc.GetPayment, a.faulty(a.getPayment)},
-		{apidoc.ListPayments, a.faulty(a.listPayments)},
-		{apidoc.CreateRefund, a.keyed(a.createRefund)},
-		{apidoc.CreateDisbursement, a.keyed(a.createDisbursement)},
-		{apidoc.ListEvents, a.faulty(a.listEvents)},
-		{apidoc.GetEvent, a.faulty(a.getEvent)},
-		{apidoc.ResendEvent, a.faulty(a.resendEvent)},
-		{apidoc.ListTestClients, a.faulty(a.listTestClients)},
-		{apidoc.GetTestClient, a.faulty(a.getTestClient)},
-		{apidoc.CreateTestClient, a.keyed(a.createTestClient)},
-		{apidoc.PatchTestClient, a.keyed(a.patchTestClient)},
-		{apidoc.DeleteTestClient, a.faulty(a.deleteTestClient)},
-		{apidoc.ListTestNumbers, a.faulty(a.listTestNumbers)},
-		{apidoc.ListRequests, a.faulty(a.listRequests)},
-		{apidoc.ListAccounts, a.faulty(a.listAccounts)},
-		{apidoc.ListEntries, a.faulty(a.listEntries)},
-		{apidoc.ListPrompts, a.faulty(a.listPrompts)},
-		{apidoc.AnswerPrompt, a.faulty(a.answerPrompt)},
-		{apidoc.ResetSandbox, a.keyed(a.reset)},
-		{apidoc.GetClock, a.faulty(a.getClock)},
-		{apidoc.AdvanceClock, a.keyed(a.advanceClock)},
-		{apidoc.OpenStream, a.keyed(a.openStream)},
-		{apidoc.GetMeta, a.open(a.meta)},
-		{apidoc.GetHealth, a.open(a.health)},
+		{apidoc.CreatePayment, answer.keyed(a.createPayment)},
+		{apidoc.GetPayment, answer.faulty(a.getPayment)},
+		{apidoc.ListPayments, answer.faulty(a.listPayments)},
+		{apidoc.CreateRefund, answer.keyed(a.createRefund)},
+		{apidoc.CreateDisbursement, answer.keyed(a.createDisbursement)},
+		{apidoc.ListEvents, answer.faulty(a.listEvents)},
+		{apidoc.GetEvent, answer.faulty(a.getEvent)},
+		{apidoc.ResendEvent, answer.faulty(a.resendEvent)},
+		{apidoc.ListTestClients, answer.faulty(a.listTestClients)},
+		{apidoc.GetTestClient, answer.faulty(a.getTestClient)},
+		{apidoc.CreateTestClient, answer.keyed(a.createTestClient)},
+		{apidoc.PatchTestClient, answer.keyed(a.patchTestClient)},
+		{apidoc.DeleteTestClient, answer.faulty(a.deleteTestClient)},
+		{apidoc.ListTestNumbers, answer.faulty(a.listTestNumbers)},
+		{apidoc.ListRequests, answer.faulty(a.listRequests)},
+		{apidoc.ListAccounts, answer.faulty(a.listAccounts)},
+		{apidoc.ListEntries, answer.faulty(a.listEntries)},
+		{apidoc.ListPrompts, answer.faulty(a.listPrompts)},
+		{apidoc.AnswerPrompt, answer.faulty(a.answerPrompt)},
+		{apidoc.ResetSandbox, answer.keyed(a.reset)},
+		{apidoc.GetClock, answer.faulty(a.getClock)},
+		{apidoc.AdvanceClock, answer.keyed(a.advanceClock)},
+		{apidoc.OpenStream, answer.keyed(a.openStream)},
+		{apidoc.GetMeta, answer.open(a.meta)},
+		{apidoc.GetHealth, answer.open(a.health)},
 		{apidoc.GetDocument, apidoc.DocumentHandler(a.baseURL)},
 		{apidoc.GetDocument30, apidoc.DocumentHandler30(a.baseURL)},
 	}

@@ -4,12 +4,8 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/exchange"
-	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
-	"github.com/cauri-dev/cauri/server/streams"
 )
 
 // openStream opens a stream of what changes in the sandbox.
@@ -19,34 +15,4 @@ func (a *API) openStream(_ http.ResponseWriter, r *http.Request, who *service.Ca
 		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
 	return a.streams.Open(r.Context(), who, q.Types, q.After)
-}
-
-// streamText writes the entries of streams. It implements [exchange.StreamText].
-type streamText struct{ directory *sandboxes.Directory }
-
-// Change is the entry of a change.
-func (t streamText) Change(tenant int64, c *ledger.Change) (streams.Entry, error) {
-	mode, declared := "", faults.Set(nil)
-	if sandbox, known := t.directory.ByTenant(tenant); known {
-		mode, declared = string(sandbox.ClockMode), sandbox.Faults
-	}
-	view := wire.StreamEntryOf(c, mode, declared)
-	text, err := view.AppendEvent(nil, &c.Resume)
-	return streams.Entry{At: c.At, Type: view.Type, Text: text}, err
-}
-
-// Ready is the entry that says that a stream is ready.
-func (streamText) Ready(at ledger.Position) streams.Entry {
-	text, _ := wire.StreamEntry{Type: wire.StreamReady}.AppendEvent(nil, &at) // plain data
-	return streams.Entry{At: at, Type: wire.StreamReady, Ready: true, Text: text}
-}
-
-// Reset appends the entry that says that a stream begins anew.
-func (streamText) Reset(text []byte) ([]byte, error) {
-	return wire.StreamEntry{Type: wire.StreamReset}.AppendEvent(text, nil)
-}
-
-// Position appends the id from which a client can resume.
-func (streamText) Position(text []byte, at ledger.Position) []byte {
-	return wire.AppendStreamID(text, at)
 }

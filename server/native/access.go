@@ -1,7 +1,6 @@
 package native
 
 import (
-	"crypto/sha256"
 	"errors"
 	"net/http"
 
@@ -31,8 +30,8 @@ func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
 	return err
 }
 
-// enter finds the sandbox of a request by the key of the operator's API. A stranger does not learn whether a sandbox exists: a wrong key
-// is answered alike for every path.
+// enter finds the sandbox of a request by the key of the operator's API. A stranger does not learn whether a sandbox
+// exists: a wrong key is answered alike for every path.
 func (s *sandbox) enter(r *http.Request) error {
 	key := s.api.Key(r)
 	if key == "" {
@@ -60,5 +59,3 @@ func (s *sandbox) find(r *http.Request, key sandboxes.KeyHash) *service.Caller {
 	}
 	return s.who
 }
-
-func hashOf(text string) sandboxes.KeyHash { return sha256.Sum256([]byte(text)) }

@@ -1,9 +1,7 @@
 package native
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 
@@ -11,7 +9,6 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
-	"github.com/cauri-dev/cauri/server/service"
 )
 
 // maxBody bounds the body of a request, in bytes.
@@ -38,7 +35,9 @@ func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.O
 }
 
 // answer carries out a call, again if the configuration of the sandbox changes meanwhile.
-func (s *sandbox) answer(w http.ResponseWriter, r *http.Request, route *operatorapi.Route) (answered operatorapi.Answer, err error) {
+func (s *sandbox) answer(
+	w http.ResponseWriter, r *http.Request, route *operatorapi.Route,
+) (answered operatorapi.Answer, err error) {
 	request := operatorapi.Request{
 		Header: r.Header, Param: func(name string) string { return chi.URLParam(r, name) }, Product: route.Product,
 	}
@@ -58,41 +57,13 @@ func (s *sandbox) answer(w http.ResponseWriter, r *http.Request, route *operator
 }
 
 // handle makes a call. To one that records a transaction, faults apply when it is known which.
-func (s *sandbox) handle(ctx context.Context, route *operatorapi.Route, r *operatorapi.Request) (operatorapi.Answer, error) {
+func (s *sandbox) handle(
+	ctx context.Context, route *operatorapi.Route, r *operatorapi.Request,
+) (operatorapi.Answer, error) {
 	if !route.Orders {
 		if err := s.native.service.ApplyFault(ctx, s.who); err != nil {
 			return operatorapi.Answer{}, err
 		}
 	}
 	return route.Handle(ctx, s, r)
-}
-
-// answerOf is the answer to a request in the operator's form. One without a body has a body if a fault is to cut it off.
-func answerOf(answered operatorapi.Answer, who *service.Caller) exchange.Answer {
-	a := exchange.Answer{Status: answered.Status, Header: answered.Header.Clone()}
-	if answered.Body != nil {
-		a.Body = body(encodedBody(answered.Body))
-	} else if who != nil && who.Faults.ToAnswer != nil && who.Faults.ToAnswer.Answer().MalformedBody {
-		a.Body = body("{}")
-	}
-	return a
-}
-
-// body is a body in the operator's form.
-type body []byte
-
-// ContentType implements [exchange.Body].
-func (body) ContentType() string { return "application/json;charset=utf-8" }
-
-// Append implements [exchange.Body].
-func (b body) Append(text []byte) ([]byte, error) { return append(text, b...), nil }
-
-func encodedBody(value any) []byte {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		panic(err) // texts and numbers, which can always be encoded
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }

@@ -26,7 +26,8 @@ func serveDocument(api *operatorapi.API, base string, public *url.URL) http.Hand
 func encoded(value any) json.RawMessage {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic("the description of an operator's own API: " + err.Error()) // the same in every program: every test would see it
+		// It is the same in every program, so every test would see it.
+		panic("the description of an operator's own API: " + err.Error())
 	}
 	return text
 }

@@ -67,7 +67,8 @@ func (s *sandbox) Find(ctx context.Context, reference string, operations ...stri
 	}
 	market := sandboxes.Market{Operator: t.Operator, Country: t.Country}
 	p := operatorapi.Payment{
-		Transaction: t, Operation: t.NativeCall, Sent: sent, Telling: operatorapi.Telling{Vague: s.who.Sandbox.Environments[market].Vague},
+		Transaction: t, Operation: t.NativeCall, Sent: sent,
+		Telling: operatorapi.Telling{Vague: s.who.Sandbox.Environments[market].Vague},
 	}
 	return p, s.applyStatusFault(ctx, &p)
 }

@@ -60,7 +60,8 @@ func pauseAfter(err error) string {
 // suspendedPause is a minute, since it is a person who ends a suspension.
 const suspendedPause = "60"
 
-// refusalOf is an error as the contract of the operators' APIs has it. Its reason is the code of /v1 for the error, if that says more.
+// refusalOf is an error as the contract of the operators' APIs has it. Its reason is the code of /v1 for the error, if
+// that says more.
 func refusalOf(err error) *operatorapi.Refusal {
 	var refusal *operatorapi.Refusal
 	var fault service.ErrFault

@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -30,7 +31,9 @@ func (s *sandbox) Environments() (enabled []operatorapi.Environment) {
 	for _, market := range s.who.Sandbox.Markets {
 		e := s.who.Sandbox.Environments[market]
 		if market.Operator == s.api.Operator && e.Enabled {
-			enabled = append(enabled, operatorapi.Environment{Country: market.Country, Currency: e.Currency, Vague: e.Vague, Quirks: e.Quirks})
+			enabled = append(enabled, operatorapi.Environment{
+				Country: market.Country, Currency: e.Currency, Vague: e.Vague, Quirks: e.Quirks,
+			})
 		}
 	}
 	return enabled
@@ -66,7 +69,10 @@ func (s *sandbox) Holder(ctx context.Context, e operatorapi.Environment, msisdn 
 // MayCall implements [operatorapi.Sandbox].
 func (s *sandbox) MayCall(url string) bool {
 	sandbox := s.who.Sandbox
-	allowed, _ := operatorapi.CallbackRules{Hosts: sandbox.CallbackHosts, WebhookHost: sandbox.WebhookHost, Namespace: sandbox.Namespace}.Allow(url)
+	rules := operatorapi.CallbackRules{
+		Hosts: sandbox.CallbackHosts, WebhookHost: sandbox.WebhookHost, Namespace: sandbox.Namespace,
+	}
+	allowed, _ := rules.Allow(url)
 	return allowed
 }
 
@@ -87,3 +93,5 @@ func (s *sandbox) Now(ctx context.Context) (time.Time, error) {
 	clock, err := s.native.ledger.Clock(ctx, s.who.Sandbox.Tenant)
 	return clock.Now, err
 }
+
+func hashOf(text string) sandboxes.KeyHash { return sha256.Sum256([]byte(text)) }

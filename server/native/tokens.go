@@ -1,7 +1,6 @@
 package native
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -9,26 +8,11 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// token finds a valid token. In a sandbox with a clock of its own, the database is asked each time: the clock may have moved.
-func (s *sandbox) token(ctx context.Context, hash sandboxes.KeyHash) (ledger.NativeToken, error) {
-	n, sandbox := s.native, s.who.Sandbox
-	if !sandbox.Clocked {
-		if token, known := n.tokens.find(hash, sandbox, n.now()); known {
-			return token, nil
-		}
-	}
-	asked := n.now()
-	token, err := n.ledger.FindNativeToken(ctx, sandbox.Tenant, hash)
-	if err == nil && !sandbox.Clocked {
-		n.tokens.remember(token, sandbox, asked.Add(token.Lifetime))
-	}
-	return token, err
-}
-
 // maxKnownTokens bounds the tokens that a process remembers.
 const maxKnownTokens = 10_000
 
-// knownTokens are tokens that were looked up, so that not every request asks the database. It is safe for concurrent use.
+// knownTokens are tokens that were looked up, so that not every request asks the database. It is safe for concurrent
+// use.
 type knownTokens struct {
 	mu   sync.Mutex
 	byID map[sandboxes.KeyHash]knownToken
@@ -41,7 +25,9 @@ type knownToken struct {
 	until   time.Time
 }
 
-func (k *knownTokens) find(hash sandboxes.KeyHash, sandbox *sandboxes.Sandbox, now time.Time) (ledger.NativeToken, bool) {
+func (k *knownTokens) find(
+	hash sandboxes.KeyHash, sandbox *sandboxes.Sandbox, now time.Time,
+) (ledger.NativeToken, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	known, ok := k.byID[hash]

@@ -89,11 +89,30 @@ func (s *sandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product st
 	return operatorapi.User{ID: token.UserID, CallbackHost: token.CallbackHost}, nil
 }
 
+// token finds a valid token. In a sandbox with a clock of its own, the database is asked each time: the clock may have
+// moved.
+func (s *sandbox) token(ctx context.Context, hash sandboxes.KeyHash) (ledger.NativeToken, error) {
+	n, sandbox := s.native, s.who.Sandbox
+	if !sandbox.Clocked {
+		if token, known := n.tokens.find(hash, sandbox, n.now()); known {
+			return token, nil
+		}
+	}
+	asked := n.now()
+	token, err := n.ledger.FindNativeToken(ctx, sandbox.Tenant, hash)
+	if err == nil && !sandbox.Clocked {
+		n.tokens.remember(token, sandbox, asked.Add(token.Lifetime))
+	}
+	return token, err
+}
+
 // IssueToken implements [operatorapi.Sandbox].
-func (s *sandbox) IssueToken(ctx context.Context, token, product string, u operatorapi.User, lifetime time.Duration) error {
+func (s *sandbox) IssueToken(
+	ctx context.Context, token, product string, u operatorapi.User, lifetime time.Duration,
+) error {
 	return s.native.ledger.AddNativeToken(ctx, s.who.Sandbox.Tenant, ledger.NativeToken{
-		Hash: hashOf(token), Operator: s.api.Operator, Product: product, UserID: u.ID, MadeWith: s.who.Key, CallbackHost: u.CallbackHost,
-		Lifetime: lifetime,
+		Hash: hashOf(token), Operator: s.api.Operator, Product: product, UserID: u.ID, MadeWith: s.who.Key,
+		CallbackHost: u.CallbackHost, Lifetime: lifetime,
 	})
 }
 

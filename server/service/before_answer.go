@@ -23,13 +23,16 @@ type BeforeAnswer struct {
 	service *Service
 	tenant  int64
 	id      payments.ID
-	// faults may send it before the answer, once the status of the transaction is known; nil: it is sent before whatever the status.
+	// faults may send it before the answer, once the status of the transaction is known; nil: it is sent before whatever
+	// the status.
 	faults faults.Set
 	place  faults.Place
 }
 
 // beforeAnswer returns what is sent before a transaction is answered: its callback, or else its event; nil for nothing.
-func (s *Service) beforeAnswer(ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent, t *payments.Transaction) *BeforeAnswer {
+func (s *Service) beforeAnswer(
+	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent, t *payments.Transaction,
+) *BeforeAnswer {
 	event := s.sentBefore(ctx, faults.AtWebhook, sandbox, t)
 	if asked.Call == nil || asked.Call.CallbackURL == "" {
 		return event
@@ -37,8 +40,8 @@ func (s *Service) beforeAnswer(ctx context.Context, sandbox *sandboxes.Sandbox, 
 	return cmp.Or(s.sentBefore(ctx, faults.AtCallback, sandbox, t), event)
 }
 
-// sentBefore returns the event of a transaction, or its callback, if it is sent before the answer, else nil. If the database cannot say it
-// now, the answer does not wait.
+// sentBefore returns the event of a transaction, or its callback, if it is sent before the answer, else nil. If the
+// database cannot say it now, the answer does not wait.
 func (s *Service) sentBefore(
 	ctx context.Context, where faults.Where, sandbox *sandboxes.Sandbox, t *payments.Transaction,
 ) *BeforeAnswer {
@@ -84,7 +87,8 @@ func asksForBefore(where faults.Where, f *faults.Fault) bool {
 	return f.Webhook != nil && f.Webhook.BeforeAnswer
 }
 
-// fits are the faults that fit the first attempt, if the transaction ends with a status. As long as it is pending, any status may come.
+// fits are the faults that fit the first attempt, if the transaction ends with a status. As long as it is pending, any
+// status may come.
 func (b *BeforeAnswer) fits(status payments.Status) []*faults.Fault {
 	set, place := b.faults, b.place
 	place.Status = status
@@ -97,8 +101,8 @@ func (b *BeforeAnswer) fits(status payments.Status) []*faults.Fault {
 	return set.At(&place)
 }
 
-// Wait waits until the first attempt was made, or none will be made, but not for long. It holds no connection to the database meanwhile,
-// and ends with ctx, and when the process is told to stop.
+// Wait waits until the first attempt was made, or none will be made, but not for long. It holds no connection to the
+// database meanwhile, and ends with ctx, and when the process is told to stop.
 func (b *BeforeAnswer) Wait(ctx context.Context) {
 	s := b.service
 	until := s.now().Add(beforeAnswerWait)

@@ -10,10 +10,12 @@ import (
 )
 
 const (
-	// firstLook and lastLook are how long after its beginning, and how long after the look before, an advance is looked at: most end soon.
+	// firstLook and lastLook are how long after its beginning, and how long after the look before, an advance is looked
+	// at: most end soon.
 	firstLook = 20 * time.Millisecond
 	lastLook  = 250 * time.Millisecond
-	// lookers is how many of a sandbox look so often. If more wait, each looks less often, so that all together look no more often.
+	// lookers is how many of a sandbox look so often. If more wait, each looks less often, so that all together look no
+	// more often.
 	lookers = 16
 	// lookTimeout bounds one look.
 	lookTimeout = 10 * time.Second
@@ -26,9 +28,12 @@ type Advance struct {
 	Ended  *ledger.AdvanceCounts // nil: it is under way
 }
 
-// AdvanceClock has a worker advance the clock, and waits for it for a while, at most until ctx ends. It returns the errors of
-// [ledger.Ledger.Advance] for what cannot be, and [ledger.ErrClockReset] for a sandbox that was reset meanwhile.
-func (s *Service) AdvanceClock(ctx context.Context, who *Caller, to ledger.ClockTarget, wait time.Duration) (Advance, error) {
+// AdvanceClock has a worker advance the clock, and waits for it for a while, at most until ctx ends. It returns the
+// errors of [ledger.Ledger.Advance] for what cannot be, and [ledger.ErrClockReset] for a sandbox that was reset
+// meanwhile.
+func (s *Service) AdvanceClock(
+	ctx context.Context, who *Caller, to ledger.ClockTarget, wait time.Duration,
+) (Advance, error) {
 	until := s.now().Add(wait)
 	begun, err := s.beginAdvance(ctx, who, to)
 	if err != nil {
@@ -44,7 +49,9 @@ func (s *Service) AdvanceClock(ctx context.Context, who *Caller, to ledger.Clock
 }
 
 // beginAdvance tells the workers to advance the clock.
-func (s *Service) beginAdvance(ctx context.Context, who *Caller, to ledger.ClockTarget) (begun ledger.Advance, err error) {
+func (s *Service) beginAdvance(
+	ctx context.Context, who *Caller, to ledger.ClockTarget,
+) (begun ledger.Advance, err error) {
 	ctx, cancel := untilRecorded(ctx)
 	defer cancel()
 	err = s.Renewing(ctx, who, func(ctx context.Context) (err error) {
@@ -55,7 +62,8 @@ func (s *Service) beginAdvance(ctx context.Context, who *Caller, to ledger.Clock
 		return err
 	})
 	if err == nil && !who.Sandbox.Clocked {
-		// It has a clock of its own now, by which also tokens end that this process remembers. What fails here is read again soon anyway.
+		// It has a clock of its own now, by which also tokens end that this process remembers. What fails here is read again
+		// soon anyway.
 		_ = s.directory.Refresh(ctx)
 	}
 	return begun, err
@@ -66,9 +74,11 @@ func lookPause(waiting int) time.Duration {
 	return lastLook * time.Duration(max(lookers, waiting)) / lookers
 }
 
-// awaitAdvance waits until an advance has ended, or its caller has gone away. It holds no connection to the database meanwhile. If as many
-// wait as may, it does not wait.
-func (s *Service) awaitAdvance(ctx context.Context, who *Caller, begun ledger.Advance, until time.Time) (Advance, error) {
+// awaitAdvance waits until an advance has ended, or its caller has gone away. It holds no connection to the database
+// meanwhile. If as many wait as may, it does not wait.
+func (s *Service) awaitAdvance(
+	ctx context.Context, who *Caller, begun ledger.Advance, until time.Time,
+) (Advance, error) {
 	organization := who.Sandbox.OrganizationID
 	release, mayWait := s.waiting.Take(organization)
 	defer release()
@@ -87,7 +97,9 @@ func (s *Service) awaitAdvance(ctx context.Context, who *Caller, begun ledger.Ad
 }
 
 // advanceState does not give up while the database is unavailable for a moment: the advance goes on.
-func (s *Service) advanceState(ctx context.Context, tenant int64, begun ledger.Advance) (state ledger.AdvanceState, err error) {
+func (s *Service) advanceState(
+	ctx context.Context, tenant int64, begun ledger.Advance,
+) (state ledger.AdvanceState, err error) {
 	for range maxTries {
 		bounded, cancel := context.WithTimeout(ctx, lookTimeout)
 		state, err = s.ledger.AdvanceState(bounded, tenant, begun)
@@ -97,18 +109,4 @@ func (s *Service) advanceState(ctx context.Context, tenant int64, begun ledger.A
 		}
 	}
 	return state, err
-}
-
-// pause waits, and reports false if the process was told to stop, or the context ended.
-func (s *Service) pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	case <-s.draining:
-		return false
-	}
 }

@@ -24,8 +24,8 @@ func (s *Service) tryCollect(ctx context.Context, who *Caller, asked *intent) (R
 	return made, err
 }
 
-// collectIn decides the outcome of a collection by one state of the configuration, and records it. It returns [ledger.ErrMarketKnown] for
-// a market that was presumed and is another one.
+// collectIn decides the outcome of a collection by one state of the configuration, and records it. It returns
+// [ledger.ErrMarketKnown] for a market that was presumed and is another one.
 func (s *Service) collectIn(ctx context.Context, who *Caller, asked *intent, mayPresume bool) (Recorded, error) {
 	sandbox := who.Sandbox
 	n, err := s.decideCollection(ctx, sandbox, asked, mayPresume)
@@ -45,8 +45,8 @@ func (s *Service) collectIn(ctx context.Context, who *Caller, asked *intent, may
 	return made, nil
 }
 
-// decideCollection checks a collection against the sandbox's configuration and decides its outcome. If the payer's SIM decides, it
-// decides one outcome for each state of the SIM.
+// decideCollection checks a collection against the sandbox's configuration and decides its outcome. If the payer's SIM
+// decides, it decides one outcome for each state of the SIM.
 func (s *Service) decideCollection(
 	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent, mayPresume bool,
 ) (*ledger.NewCollection, error) {
@@ -65,10 +65,13 @@ func (s *Service) decideCollection(
 	}
 	split := environment.Terms.SplitCommission(o.Amount)
 	t := payments.Transaction{
-		ID: id, Type: payments.Collection, Scenario: o.Scenario, Reference: o.Reference, OrderRef: cmp.Or(o.OrderRef, o.Reference),
+		ID: id, Type: payments.Collection, Scenario: o.Scenario, Reference: o.Reference,
+		OrderRef: cmp.Or(o.OrderRef, o.Reference),
 		OrderURL: o.OrderURL, URLProtected: o.URLProtected, Store: storeOf(sandbox, o), Description: o.Description,
-		EnvironmentID: environment.ID, Operator: market.Operator, Country: market.Country, Currency: o.Currency, MSISDN: o.MSISDN,
-		Amount: o.Amount, Commission: split.Commission, NetAmount: split.NetAmount, AbsorptionPct: environment.Terms.AbsorptionPct,
+		EnvironmentID: environment.ID, Operator: market.Operator, Country: market.Country, Currency: o.Currency,
+		MSISDN: o.MSISDN,
+		Amount: o.Amount, Commission: split.Commission, NetAmount: split.NetAmount,
+		AbsorptionPct: environment.Terms.AbsorptionPct,
 	}
 	n := &ledger.NewCollection{Transaction: t, Presumed: presumed, ExpireAfter: sandbox.PendingTimeout}
 	s.decideOutcome(n, sandbox, asked, payments.CollectionFacts{
@@ -78,8 +81,11 @@ func (s *Service) decideCollection(
 	return n, nil
 }
 
-// decideOutcome decides the status and the latency of a collection, or those by which the state of the payer decides when it is recorded.
-func (s *Service) decideOutcome(n *ledger.NewCollection, sandbox *sandboxes.Sandbox, asked *intent, facts payments.CollectionFacts) {
+// decideOutcome decides the status and the latency of a collection, or those by which the state of the payer decides
+// when it is recorded.
+func (s *Service) decideOutcome(
+	n *ledger.NewCollection, sandbox *sandboxes.Sandbox, asked *intent, facts payments.CollectionFacts,
+) {
 	if facts.Scenario == "" {
 		n.ByPayer, n.TestBehavior = s.statusByPayer(facts, sandbox, asked.Reference), behaviorOf(facts.TestNumber)
 		s.asParty(n, sandbox, asked)
@@ -91,7 +97,9 @@ func (s *Service) decideOutcome(n *ledger.NewCollection, sandbox *sandboxes.Sand
 }
 
 // statusByPayer draws a latency for each status between which the state of the payer decides.
-func (s *Service) statusByPayer(facts payments.CollectionFacts, sandbox *sandboxes.Sandbox, reference string) *ledger.StatusByPayer {
+func (s *Service) statusByPayer(
+	facts payments.CollectionFacts, sandbox *sandboxes.Sandbox, reference string,
+) *ledger.StatusByPayer {
 	var byPayer ledger.StatusByPayer
 	for state, status := range facts.Outcomes() {
 		byPayer[state] = ledger.StatusAndLatency{Status: status, Latency: s.latencyOf(status, sandbox, reference)}

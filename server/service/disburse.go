@@ -30,8 +30,8 @@ func (s *Service) tryDisburse(ctx context.Context, who *Caller, asked *intent) (
 	return Recorded{Transaction: &n.Transaction, AnswerAt: begun.Add(n.AnswerAfter)}, nil
 }
 
-// decideDisbursement checks a disbursement against the sandbox's configuration. The recipient and the float decide the outcome when it
-// is recorded.
+// decideDisbursement checks a disbursement against the sandbox's configuration. The recipient and the float decide the
+// outcome when it is recorded.
 func (s *Service) decideDisbursement(sandbox *sandboxes.Sandbox, asked *intent) (*ledger.NewDisbursement, error) {
 	o := &asked.Order
 	market := sandboxes.Market{Operator: o.Operator, Country: o.Country}
@@ -47,12 +47,15 @@ func (s *Service) decideDisbursement(sandbox *sandboxes.Sandbox, asked *intent) 
 		return nil, err
 	}
 	t := payments.Transaction{
-		ID: id, Type: payments.Disbursement, Status: payments.Success, Reference: o.Reference, OrderRef: cmp.Or(o.OrderRef, o.Reference),
+		ID: id, Type: payments.Disbursement, Status: payments.Success, Reference: o.Reference,
+		OrderRef: cmp.Or(o.OrderRef, o.Reference),
 		OrderURL: o.OrderURL, URLProtected: o.URLProtected, Store: storeOf(sandbox, o), Description: o.Description,
-		EnvironmentID: environment.ID, Operator: market.Operator, Country: market.Country, Currency: o.Currency, MSISDN: o.MSISDN,
-		Amount: o.Amount, NetAmount: o.Amount, AbsorptionPct: environment.Terms.AbsorptionPct,
+		EnvironmentID: environment.ID, Operator: market.Operator, Country: market.Country, Currency: o.Currency,
+		MSISDN: o.MSISDN, Amount: o.Amount, NetAmount: o.Amount, AbsorptionPct: environment.Terms.AbsorptionPct,
 	}
-	facts := payments.DisbursementFacts{Policy: environment.UnknownPolicy, TestNumber: TestNumberIn(sandbox, market, o.MSISDN)}
+	facts := payments.DisbursementFacts{
+		Policy: environment.UnknownPolicy, TestNumber: TestNumberIn(sandbox, market, o.MSISDN),
+	}
 	n := &ledger.NewDisbursement{Transaction: t, Latency: s.payoutLatency(sandbox, o.Reference), Unknown: facts.Outcome()}
 	s.decideUnknown(n, sandbox, asked)
 	return n, nil
@@ -74,6 +77,7 @@ func (s *Service) decideUnknown(n *ledger.NewDisbursement, sandbox *sandboxes.Sa
 // stamp is what a request is recorded with that was decided by the configuration of a sandbox.
 func (s *Service) stamp(sandbox *sandboxes.Sandbox, fingerprint []byte) ledger.RequestStamp {
 	return ledger.RequestStamp{
-		RequestHash: fingerprint, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked, Unfollowed: sandbox.Unfollowed(s.now()),
+		RequestHash: fingerprint, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked,
+		Unfollowed: sandbox.Unfollowed(s.now()),
 	}
 }

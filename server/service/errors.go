@@ -17,13 +17,6 @@ var (
 	ErrSuspended = errors.New("the sandbox is suspended")
 )
 
-// ErrDenied is returned for what the sandbox's resource does not allow its key.
-type ErrDenied struct{ Permission Permission }
-
-func (e ErrDenied) Error() string {
-	return "the sandbox does not allow its key to " + e.Permission.Action
-}
-
 // ErrNoStore is returned for a store that the sandbox does not have.
 type ErrNoStore struct {
 	Store  string
@@ -83,14 +76,15 @@ func (e ErrRefundRefused) Unwrap() error { return e.error }
 
 // refundRefused marks the errors that [ErrRefundRefused] lists.
 func refundRefused(err error) error {
-	if errors.Is(err, ledger.ErrNotFound) || errors.Is(err, payments.ErrNotRefundable) || errors.As(err, new(payments.ErrExceedsRefundable)) {
+	if errors.Is(err, ledger.ErrNotFound) || errors.Is(err, payments.ErrNotRefundable) ||
+		errors.As(err, new(payments.ErrExceedsRefundable)) {
 		return ErrRefundRefused{err}
 	}
 	return err
 }
 
-// ErrFault is returned for a request that a fault of the sandbox ends before anything is recorded, and before it is looked whether the
-// request is a repetition. The fault has a status to answer with, or drops the connection.
+// ErrFault is returned for a request that a fault of the sandbox ends before anything is recorded, and before it is
+// looked whether the request is a repetition. The fault has a status to answer with, or drops the connection.
 type ErrFault struct{ Fault *faults.Fault }
 
 func (e ErrFault) Error() string { return "the fault " + e.Fault.Name + " ends the request" }
@@ -104,8 +98,9 @@ type ErrUnfinished struct {
 // Unwrap returns the error.
 func (e ErrUnfinished) Unwrap() error { return e.error }
 
-// isRefusal reports whether an error says what is wrong with a request by the configuration of the sandbox, or by its collection.
+// isRefusal reports whether an error says what is wrong with a request by the configuration of the sandbox, or by its
+// collection.
 func isRefusal(err error) bool {
-	return errors.As(err, new(ErrNoStore)) || errors.As(err, new(ErrNoEnvironment)) || errors.As(err, new(ErrWrongCurrency)) ||
-		errors.As(err, new(ErrUndetected)) || errors.As(err, new(ErrRefundRefused))
+	return errors.As(err, new(ErrNoStore)) || errors.As(err, new(ErrNoEnvironment)) ||
+		errors.As(err, new(ErrWrongCurrency)) || errors.As(err, new(ErrUndetected)) || errors.As(err, new(ErrRefundRefused))
 }

@@ -11,33 +11,11 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Faults of the api, and of an operator's answers, apply to a request whose body is valid, before anything is recorded and before it is
-// found that an earlier request recorded it. They change what is answered, and never what is recorded.
+// Faults of the api, and of an operator's answers, apply to a request whose body is valid, before anything is recorded
+// and before it is found that an earlier request recorded it. They change what is answered, and never what is recorded.
 
-// RequestFaults are the faults that apply to one request. They are decided once, and kept while the request is tried again: unless no fault
-// applies, and the configuration changes before the request is recorded.
-type RequestFaults struct {
-	// What the front says of the request.
-
-	At       faults.Where      // [faults.AtRequest] or [faults.AtOperator]
-	Operator payments.Operator // whose own API it is made to; empty for another
-	Path     string            // within the sandbox
-	ReadOnly bool              // it changes nothing
-	// What the request has in common with its repetitions, if it has no reference; empty: each is another request.
-	Repeats string
-
-	// What was decided.
-
-	ToAnswer *faults.Fault // applies to the answer; nil for none
-	ToStatus *faults.Fault // applies to what an operator says of a transaction; nil for none
-	names    []string      // of those that applied to requests with its reference, with this one
-	tenant   int64         // in which they were counted
-	version  int64         // of the configuration by which it was decided
-	count    int           // requests with its reference in the tenant; 0: they were not counted
-}
-
-// ApplyFault decides which fault applies to a request that records no transaction. It returns [ErrFault] if the request ends by it. Of an
-// operator's calls only those are meant whose path a fault names.
+// ApplyFault decides which fault applies to a request that records no transaction. It returns [ErrFault] if the request
+// ends by it. Of an operator's calls only those are meant whose path a fault names.
 func (s *Service) ApplyFault(ctx context.Context, who *Caller) error {
 	f := &who.Faults
 	return s.applyFault(ctx, who, &faults.Place{
@@ -62,12 +40,6 @@ func (s *Service) afterFault(describe requestOf, try attempt) attempt {
 		}
 		return try(ctx, who, asked)
 	}
-}
-
-// canApply reports whether a fault of a sandbox can still apply to the request.
-func (d *RequestFaults) canApply(sandbox *sandboxes.Sandbox) bool {
-	return d.ToAnswer == nil && d.version != sandbox.ConfigVersion &&
-		slices.ContainsFunc(sandbox.Faults, func(f faults.Fault) bool { return f.Answer() != nil })
 }
 
 // applyFault decides which fault applies to a request. It returns [ErrFault] if the request ends by it.
@@ -108,8 +80,11 @@ func (s *Service) decided(d *RequestFaults, f *faults.Fault) error {
 }
 
 // countRequest counts the requests with a reference, if a fault asks for it.
-func (s *Service) countRequest(ctx context.Context, d *RequestFaults, sandbox *sandboxes.Sandbox, reference string) (int, error) {
-	asked := slices.ContainsFunc(sandbox.Faults, func(f faults.Fault) bool { return f.Answer() != nil && f.When.Attempt != 0 })
+func (s *Service) countRequest(
+	ctx context.Context, d *RequestFaults, sandbox *sandboxes.Sandbox, reference string,
+) (int, error) {
+	asks := func(f faults.Fault) bool { return f.Answer() != nil && f.When.Attempt != 0 }
+	asked := slices.ContainsFunc(sandbox.Faults, asks)
 	if !asked || reference == "" || d.count > 0 && d.tenant == sandbox.Tenant {
 		return d.count, nil
 	}
@@ -120,7 +95,9 @@ func (s *Service) countRequest(ctx context.Context, d *RequestFaults, sandbox *s
 	return count, err
 }
 
-func (s *Service) requestOfCollection(ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent) (*faults.Place, error) {
+func (s *Service) requestOfCollection(
+	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
+) (*faults.Place, error) {
 	market, _, err := s.marketOf(ctx, sandbox, &asked.Order, false)
 	if err != nil && !isRefusal(err) { // what is wrong with the market is said later
 		return nil, err
@@ -132,14 +109,9 @@ func requestOfDisbursement(_ context.Context, sandbox *sandboxes.Sandbox, asked 
 	return placeOfOrder(sandbox, asked, sandboxes.Market{Operator: asked.Operator, Country: asked.Country}), nil
 }
 
-func placeOfOrder(sandbox *sandboxes.Sandbox, asked *intent, market sandboxes.Market) *faults.Place {
-	return &faults.Place{
-		Type: asked.kind, Operator: market.Operator, Country: market.Country, Store: storeOf(sandbox, &asked.Order), MSISDN: asked.MSISDN,
-		Reference: asked.Reference,
-	}
-}
-
-func (s *Service) requestOfRefund(ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent) (*faults.Place, error) {
+func (s *Service) requestOfRefund(
+	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
+) (*faults.Place, error) {
 	p := &faults.Place{Type: payments.Refund, Reference: asked.Reference, Request: "refund of " + asked.Parent.String()}
 	parent, err := s.ledger.GetTransaction(ctx, sandbox.Tenant, asked.Parent)
 	switch {

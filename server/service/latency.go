@@ -25,6 +25,7 @@ func (s *Service) latencyOf(status payments.Status, sandbox *sandboxes.Sandbox, 
 // payoutLatency draws the latencies of both outcomes between which the float decides.
 func (s *Service) payoutLatency(sandbox *sandboxes.Sandbox, reference string) ledger.PayoutLatency {
 	return ledger.PayoutLatency{
-		Paid: s.latencyOf(payments.Success, sandbox, reference), Refused: s.latencyOf(payments.InsufficientFunds, sandbox, reference),
+		Paid:    s.latencyOf(payments.Success, sandbox, reference),
+		Refused: s.latencyOf(payments.InsufficientFunds, sandbox, reference),
 	}
 }

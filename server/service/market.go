@@ -11,9 +11,9 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// marketOf finds the operator and country of an order: from its fields, else from the registered SIM, else from the number, see [detect].
-// If the number determines the market, it may be presumed without a look at the SIM. The statement that records the collection then checks
-// that the registry does not say otherwise.
+// marketOf finds the operator and country of an order: from its fields, else from the registered SIM, else from the
+// number, see [detect]. If the number determines the market, it may be presumed without a look at the SIM. The
+// statement that records the collection then checks that the registry does not say otherwise.
 func (s *Service) marketOf(
 	ctx context.Context, sandbox *sandboxes.Sandbox, o *payments.Order, mayPresume bool,
 ) (market sandboxes.Market, presumed bool, err error) {
@@ -36,8 +36,8 @@ func (s *Service) marketOf(
 	return market, false, undetected(market)
 }
 
-// detect finds the operator and country of a number that the registry does not have: of a test number, else by the number's prefix.
-// Either may be empty. A request's own values come first.
+// detect finds the operator and country of a number that the registry does not have: of a test number, else by the
+// number's prefix. Either may be empty. A request's own values come first.
 func detect(sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn string) sandboxes.Market {
 	var operator payments.Operator
 	var country payments.Country
@@ -58,7 +58,9 @@ func undetected(market sandboxes.Market) error {
 }
 
 // environmentFor finds the environment that an order is made in, after its store.
-func environmentFor(sandbox *sandboxes.Sandbox, market sandboxes.Market, o *payments.Order) (sandboxes.Environment, error) {
+func environmentFor(
+	sandbox *sandboxes.Sandbox, market sandboxes.Market, o *payments.Order,
+) (sandboxes.Environment, error) {
 	if store := storeOf(sandbox, o); !sandbox.Stores[store] {
 		return sandboxes.Environment{}, ErrNoStore{store, slices.Sorted(maps.Keys(sandbox.Stores))}
 	}

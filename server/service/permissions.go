@@ -21,9 +21,19 @@ var (
 	resetSandbox = Permission{"reset the sandbox", "spec.api.reset", func(a sandboxes.APIAccess) bool { return a.Reset }}
 )
 
-// permitted calls f if the sandbox has the permission, else it returns [ErrDenied]. What the copy of the configuration denies may be given
-// by now, so the current configuration decides. f goes on when the client disconnects, and is repeated for a configuration that changed.
-func (s *Service) permitted(ctx context.Context, who *Caller, p Permission, f func(context.Context, *sandboxes.Sandbox) error) error {
+// ErrDenied is returned for what the sandbox's resource does not allow its key.
+type ErrDenied struct{ Permission Permission }
+
+func (e ErrDenied) Error() string {
+	return "the sandbox does not allow its key to " + e.Permission.Action
+}
+
+// permitted calls f if the sandbox has the permission, else it returns [ErrDenied]. What the copy of the configuration
+// denies may be given by now, so the current configuration decides. f goes on when the client disconnects, and is
+// repeated for a configuration that changed.
+func (s *Service) permitted(
+	ctx context.Context, who *Caller, p Permission, f func(context.Context, *sandboxes.Sandbox) error,
+) error {
 	ctx, cancel := untilRecorded(ctx)
 	defer cancel()
 	denied := false

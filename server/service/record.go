@@ -3,33 +3,9 @@ package service
 import (
 	"context"
 	"errors"
-	"time"
 
-	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
-
-// Recorded is a transaction that a request recorded.
-type Recorded struct {
-	Transaction *payments.Transaction
-	// Replayed: it was recorded before, by the same request.
-	Replayed bool
-	// AnswerAt is when the answer is due, after the simulated latency. Zero: at once.
-	AnswerAt time.Time
-	// BeforeAnswer is what is sent before the answer; nil for nothing.
-	BeforeAnswer *BeforeAnswer
-}
-
-// attempt tries to record a transaction by the configuration that the caller has now.
-type attempt func(context.Context, *Caller, *intent) (Recorded, error)
-
-// recordTimeout bounds a write, with all its tries. The write goes on when the client disconnects.
-const recordTimeout = 10 * time.Second
-
-// untilRecorded is the context of a write, which the client's disconnecting does not end.
-func untilRecorded(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-}
 
 // record records a transaction with try, or finds the one that the same request recorded before.
 func (s *Service) record(ctx context.Context, who *Caller, asked *intent, try attempt) (Recorded, error) {
@@ -59,7 +35,8 @@ func (s *Service) recordOnce(ctx context.Context, who *Caller, asked *intent, tr
 	return made, err
 }
 
-// tryOrFind tries to record a transaction. If it is refused, the transaction is looked for that the same request recorded before.
+// tryOrFind tries to record a transaction. If it is refused, the transaction is looked for that the same request
+// recorded before.
 func (s *Service) tryOrFind(ctx context.Context, who *Caller, asked *intent, try attempt) (Recorded, error) {
 	made, err := try(ctx, who, asked)
 	if err == nil || isFinal(err) {
@@ -68,8 +45,8 @@ func (s *Service) tryOrFind(ctx context.Context, who *Caller, asked *intent, try
 	return s.findReplay(ctx, who.Sandbox.Tenant, asked, err)
 }
 
-// isOutdated reports whether a try failed by a configuration that is not the current one, which the caller has then. Else it returns the
-// error that the request ends with.
+// isOutdated reports whether a try failed by a configuration that is not the current one, which the caller has then.
+// Else it returns the error that the request ends with.
 func (s *Service) isOutdated(ctx context.Context, who *Caller, failure error) (bool, error) {
 	if isFinal(failure) {
 		return false, failure

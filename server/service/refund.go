@@ -7,8 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Refund records a refund of the collection that the order names as its parent, or finds the one that the same request recorded before. It
-// returns [ErrRefundRefused] if the collection cannot be refunded.
+// Refund records a refund of the collection that the order names as its parent, or finds the one that the same request
+// recorded before. It returns [ErrRefundRefused] if the collection cannot be refunded.
 func (s *Service) Refund(ctx context.Context, who *Caller, a Ask) (Recorded, error) {
 	return s.record(ctx, who, newIntent(payments.Refund, a), s.afterFault(s.requestOfRefund, s.tryRefund))
 }
@@ -29,8 +29,10 @@ func (s *Service) tryRefund(ctx context.Context, who *Caller, asked *intent) (Re
 	}
 	begun := s.now()
 	t, after, err := s.ledger.CreateRefund(ctx, sandbox.Tenant, ledger.NewRefund{
-		ID: id, ParentID: parent.ID, Amount: refundAmount(&asked.Order), Reference: asked.Reference, RequestHash: asked.fingerprint,
-		Clocked: sandbox.Clocked, Latency: s.payoutLatency(sandbox, asked.Reference), Additions: writtenBeside(who, asked),
+		ID: id, ParentID: parent.ID, Amount: refundAmount(&asked.Order), Reference: asked.Reference,
+		RequestHash: asked.fingerprint,
+		Clocked:     sandbox.Clocked, Latency: s.payoutLatency(sandbox, asked.Reference),
+		Additions: writtenBeside(who, asked),
 	})
 	if err != nil {
 		return Recorded{}, refundRefused(err)

@@ -10,9 +10,9 @@ import (
 // maxTries bounds how often a request is tried again because the configuration changed.
 const maxTries = 10
 
-// Renewing calls f, and calls it again with the current configuration of the caller's sandbox while that changed. A sandbox that was reset
-// has another tenant then, so that nobody gets an answer from what is gone. It returns [postgres.ErrConfigChanged] if the configuration
-// changes again and again.
+// Renewing calls f, and calls it again with the current configuration of the caller's sandbox while that changed. A
+// sandbox that was reset has another tenant then, so that nobody gets an answer from what is gone. It returns
+// [postgres.ErrConfigChanged] if the configuration changes again and again.
 func (s *Service) Renewing(ctx context.Context, who *Caller, f func(context.Context) error) error {
 	err := f(ctx)
 	for range maxTries {
@@ -27,8 +27,8 @@ func (s *Service) Renewing(ctx context.Context, who *Caller, f func(context.Cont
 	return err
 }
 
-// renew brings a caller's configuration up to date and reports whether it changed. It returns [ErrUnauthorized] if the key does not open
-// the sandbox any more, and [ErrSuspended].
+// renew brings a caller's configuration up to date and reports whether it changed. It returns [ErrUnauthorized] if the
+// key does not open the sandbox any more, and [ErrSuspended].
 func (s *Service) renew(ctx context.Context, who *Caller) (changed bool, err error) {
 	if err := s.directory.Refresh(ctx); err != nil {
 		return false, err

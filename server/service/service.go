@@ -1,8 +1,8 @@
 // Package service carries out what the holder of a sandbox's API key asks for, whichever API the request came through.
 //
-// It knows neither HTTP nor SQL. A front decodes a request, calls a method, and represents what it returns. An error says what is wrong
-// with the request if it is one of this package, or of packages ledger and payments; one of package postgres says that the database could
-// not serve. A front puts each into its own words.
+// It knows neither HTTP nor SQL. A front decodes a request, calls a method, and represents what it returns. An error
+// says what is wrong with the request if it is one of this package, or of packages ledger and payments; one of package
+// postgres says that the database could not serve. A front puts each into its own words.
 package service
 
 import (
@@ -64,7 +64,8 @@ type Metrics interface {
 
 // Waiting bounds how many requests wait at a time for something that takes long.
 type Waiting interface {
-	// Take counts a request of an organization as waiting until release is called. It returns false if as many wait as may.
+	// Take counts a request of an organization as waiting until release is called. It returns false if as many wait as
+	// may.
 	Take(organization string) (release func(), ok bool)
 	// Count is how many requests of an organization wait.
 	Count(organization string) int
@@ -73,7 +74,7 @@ type Waiting interface {
 // New makes a service.
 func New(o Options) *Service {
 	return &Service{
-		ledger: o.Ledger, books: o.Books, sandboxes: o.Sandboxes, directory: o.Directory, requests: o.Requests, now: o.Now, draw: o.Draw,
-		random: o.Random, draining: o.Draining, waiting: o.Waiting, metrics: o.Metrics,
+		ledger: o.Ledger, books: o.Books, sandboxes: o.Sandboxes, directory: o.Directory, requests: o.Requests, now: o.Now,
+		draw: o.Draw, random: o.Random, draining: o.Draining, waiting: o.Waiting, metrics: o.Metrics,
 	}
 }

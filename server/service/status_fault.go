@@ -9,9 +9,12 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// StatusFault returns the fault that applies to what an operator says of a transaction that has its outcome; nil for none. It applies once
-// for the transaction, and goes on as often as its status is asked for. staysPending: the operator still calls the transaction pending.
-func (s *Service) StatusFault(ctx context.Context, who *Caller, t *payments.Transaction) (f *faults.Fault, staysPending bool, err error) {
+// StatusFault returns the fault that applies to what an operator says of a transaction that has its outcome; nil for
+// none. It applies once for the transaction, and goes on as often as its status is asked for. staysPending: the
+// operator still calls the transaction pending.
+func (s *Service) StatusFault(
+	ctx context.Context, who *Caller, t *payments.Transaction,
+) (f *faults.Fault, staysPending bool, err error) {
 	sandbox := who.Sandbox
 	ofOperator := func(f faults.Fault) bool { return f.Operator != nil }
 	if !t.Status.Terminal() || !slices.ContainsFunc(sandbox.Faults, ofOperator) {
@@ -36,7 +39,8 @@ func (s *Service) StatusFault(ctx context.Context, who *Caller, t *payments.Tran
 	return f, f.StaysPending(&p), nil
 }
 
-// firstThatApplies returns the first fault that fits a place. One that applied for its reference before goes on, whatever its counts say.
+// firstThatApplies returns the first fault that fits a place. One that applied for its reference before goes on,
+// whatever its counts say.
 func (s *Service) firstThatApplies(
 	ctx context.Context, sandbox *sandboxes.Sandbox, p *faults.Place, applied []string,
 ) (*faults.Fault, error) {
@@ -45,12 +49,4 @@ func (s *Service) firstThatApplies(
 		return fits[0], nil
 	}
 	return s.ledger.ActFault(ctx, sandbox.Tenant, p, fits)
-}
-
-// placeOfTransaction is what is known at every place of a transaction.
-func placeOfTransaction(t *payments.Transaction, sandbox *sandboxes.Sandbox) faults.Place {
-	return faults.Place{
-		Type: t.Type, Status: t.Status, Operator: t.Operator, Country: t.Country, Store: t.Store, MSISDN: t.MSISDN, Reference: t.Reference,
-		Draws: faults.DrawsOf(sandbox.Seed, sandbox.Tenant),
-	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// AddTestClient adds a test client, by the rules of the TestClient resource: an operator or a country that it lacks follows from its
-// number, and a payment is approved where it says nothing else. It returns the errors of [ledger.Ledger.AddTestClient], [ErrDenied],
-// [ErrUndetected] and [ErrOperatorElsewhere].
+// AddTestClient adds a test client, by the rules of the TestClient resource: an operator or a country that it lacks
+// follows from its number, and a payment is approved where it says nothing else. It returns the errors of
+// [ledger.Ledger.AddTestClient], [ErrDenied], [ErrUndetected] and [ErrOperatorElsewhere].
 func (s *Service) AddTestClient(ctx context.Context, who *Caller, c ledger.TestClient) (ledger.TestClient, error) {
 	err := completeTestClient(&c)
 	if err == nil {
@@ -40,8 +40,8 @@ func completeTestClient(c *ledger.TestClient) error {
 	return nil
 }
 
-// ChangeTestClient changes a test client with change, whose error it returns. It returns [ledger.ErrNotFound], the errors of
-// [ledger.Ledger.ChangeTestClient], and [ErrDenied].
+// ChangeTestClient changes a test client with change, whose error it returns. It returns [ledger.ErrNotFound], the
+// errors of [ledger.Ledger.ChangeTestClient], and [ErrDenied].
 func (s *Service) ChangeTestClient(
 	ctx context.Context, who *Caller, msisdn string, change func(*ledger.TestClient) error,
 ) (changed ledger.TestClient, err error) {
@@ -52,7 +52,8 @@ func (s *Service) ChangeTestClient(
 	return changed, err
 }
 
-// RemoveTestClient removes a test client. It returns [ledger.ErrNotFound], the errors of [ledger.Ledger.RemoveTestClient], and [ErrDenied].
+// RemoveTestClient removes a test client. It returns [ledger.ErrNotFound], the errors of
+// [ledger.Ledger.RemoveTestClient], and [ErrDenied].
 func (s *Service) RemoveTestClient(ctx context.Context, who *Caller, msisdn string) error {
 	return s.changeTestClients(ctx, who, func(ctx context.Context, sandbox *sandboxes.Sandbox) error {
 		return s.ledger.RemoveTestClient(ctx, sandbox, msisdn)
@@ -60,7 +61,9 @@ func (s *Service) RemoveTestClient(ctx context.Context, who *Caller, msisdn stri
 }
 
 // changeTestClients calls f after the faults of the sandbox, if its key may change test clients.
-func (s *Service) changeTestClients(ctx context.Context, who *Caller, f func(context.Context, *sandboxes.Sandbox) error) error {
+func (s *Service) changeTestClients(
+	ctx context.Context, who *Caller, f func(context.Context, *sandboxes.Sandbox) error,
+) error {
 	return s.Renewing(ctx, who, func(ctx context.Context) error {
 		if err := s.ApplyFault(ctx, who); err != nil {
 			return err

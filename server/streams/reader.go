@@ -25,11 +25,12 @@ const (
 	// pageSize is how many changes are read at once. pageBytes bounds what is told of them, in bytes.
 	pageSize  = 64
 	pageBytes = 256 << 10
-	// maxRecent bounds what a reader keeps of what it read, in bytes, and what it keeps of what its streams read by themselves.
-	// maxRecentOfAll bounds each of both for all readers together.
+	// maxRecent bounds what a reader keeps of what it read, in bytes, and what it keeps of what its streams read by
+	// themselves. maxRecentOfAll bounds each of both for all readers together.
 	maxRecent      = 2 << 20
 	maxRecentOfAll = 16 << 20
-	// maxTakenOfAll is how many bytes all streams together may take to send them, of which each has its part, minTaken at least.
+	// maxTakenOfAll is how many bytes all streams together may take to send them, of which each has its part, minTaken at
+	// least.
 	maxTakenOfAll = 8 << 20
 	minTaken      = 16 << 10
 	// entrySize is about how many bytes an entry takes beside its text.
@@ -82,7 +83,8 @@ func (p *page) trim(most int) {
 	}
 }
 
-// covers reports whether the page has what comes behind a position, and that was read after all that had been read before.
+// covers reports whether the page has what comes behind a position, and that was read after all that had been read
+// before.
 func (p *page) covers(at ledger.Position, seen uint64) bool {
 	if at.Compare(p.from) < 0 || at.Compare(p.next) > 0 {
 		return false
@@ -96,8 +98,8 @@ func (p *page) behind(at ledger.Position) int {
 	return sort.Search(len(p.entries), func(i int) bool { return p.entries[i].At.Compare(at) > 0 })
 }
 
-// after returns the entries behind a position, as many as are to be taken at once, and the position up to which that is all. Entries of
-// one place are not separated.
+// after returns the entries behind a position, as many as are to be taken at once, and the position up to which that is
+// all. Entries of one place are not separated.
 func (p *page) after(at ledger.Position, most int) (entries []Entry, next ledger.Position) {
 	first := p.behind(at)
 	for n, size := first, 0; n < len(p.entries); n++ {
@@ -189,7 +191,8 @@ func (r *reader) watch(ctx context.Context) (ledger.Position, error) {
 	return r.streams.Source.WatchChanges(ctx, r.tenant)
 }
 
-// readPage reads the next changes behind a position, at most pageSize, and makes their entries. It leaves out those beyond pageBytes.
+// readPage reads the next changes behind a position, at most pageSize, and makes their entries. It leaves out those
+// beyond pageBytes.
 func (r *reader) readPage(ctx context.Context, after ledger.Position) (ledger.Changes, []Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()

@@ -1,4 +1,5 @@
-// Package streams tells the changes of sandboxes to all who listen in this process. One reader of each sandbox serves all of its streams.
+// Package streams tells the changes of sandboxes to all who listen in this process. One reader of each sandbox serves
+// all of its streams.
 package streams
 
 import (
@@ -167,11 +168,12 @@ func (st *Stream) Marked(ctx context.Context) error {
 	}
 }
 
-// Next waits for what is to be told next. The first entry says that the stream is ready: what changes after its position is told. It
-// returns nothing when wake has something to receive, ctx's error when that ends, and [ErrDraining] when the process is told to stop.
+// Next waits for what is to be told next. The first entry says that the stream is ready: what changes after its
+// position is told. It returns nothing when wake has something to receive, ctx's error when that ends, and
+// [ErrDraining] when the process is told to stop.
 //
-// It returns [ledger.ErrChangesLost] if changes are not known, and [postgres.ErrConfigChanged] if the sandbox was reset or deleted: the
-// stream is of no more use then. After an [postgres.ErrUnavailable] it can be tried again.
+// It returns [ledger.ErrChangesLost] if changes are not known, and [postgres.ErrConfigChanged] if the sandbox was reset
+// or deleted: the stream is of no more use then. After an [postgres.ErrUnavailable] it can be tried again.
 func (st *Stream) Next(ctx context.Context, wake <-chan time.Time) ([]Entry, error) {
 	for {
 		entries, changed, err := st.take()
@@ -200,7 +202,8 @@ func (st *Stream) Next(ctx context.Context, wake <-chan time.Time) ([]Entry, err
 	}
 }
 
-// take takes what can be told now. If there is nothing, changed is closed when there may be; it is nil if the stream has to read by itself.
+// take takes what can be told now. If there is nothing, changed is closed when there may be; it is nil if the stream
+// has to read by itself.
 func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
 	most := st.streams.most()
 	r := st.reader
@@ -232,8 +235,8 @@ func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
 	return entries, nil, nil
 }
 
-// takeFrom takes what a page has for the stream, nil for nothing. What is behind the first position of a stream is known if a page
-// covers it.
+// takeFrom takes what a page has for the stream, nil for nothing. What is behind the first position of a stream is
+// known if a page covers it.
 func (st *Stream) takeFrom(p *page, most int) (entries []Entry) {
 	from := st.position
 	found, next := p.after(from, most)

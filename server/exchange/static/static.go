@@ -60,8 +60,9 @@ func (s *Content) WithServers(servers []byte) *Content {
 	return &with
 }
 
-// AskedAt is where a request for a path was made: the URL under which the API is there, and the form of the path. A request to the host of
-// the public URL of the API, which may be nil, came there, whatever scheme and path the Ingress has left of it.
+// AskedAt is where a request for a path was made: the URL under which the API is there, and the form of the path. A
+// request to the host of the public URL of the API, which may be nil, came there, whatever scheme and path the Ingress
+// has left of it.
 func AskedAt(r *http.Request, public *url.URL, path string) (origin, form string) {
 	if r.Host == "" { // HTTP/1.0
 		return "", ""

@@ -5,17 +5,19 @@ import "github.com/cauri-dev/cauri/server/payments"
 // Order is what the request asks to record.
 func (b *CreatePaymentRequest) Order() payments.Order {
 	return payments.Order{
-		Reference: b.Reference, Operator: payments.Operator(b.Operator), Country: payments.Country(b.Country), Currency: b.Currency,
-		MSISDN: b.MSISDN, Amount: b.Amount, Store: b.Application, Scenario: payments.Scenario(b.Scenario), OrderRef: b.OrderRef,
-		OrderURL: b.OrderURL, URLProtected: isTrue(b.IsURLProtected), Description: b.Description,
+		Reference: b.Reference, Operator: payments.Operator(b.Operator), Country: payments.Country(b.Country),
+		Currency: b.Currency,
+		MSISDN:   b.MSISDN, Amount: b.Amount, Store: b.Application, Scenario: payments.Scenario(b.Scenario),
+		OrderRef: b.OrderRef, OrderURL: b.OrderURL, URLProtected: isTrue(b.IsURLProtected), Description: b.Description,
 	}
 }
 
 // Order is what the request asks to record.
 func (b *DisbursementRequest) Order() payments.Order {
 	return payments.Order{
-		Reference: b.Reference, Operator: payments.Operator(b.Operator), Country: payments.Country(b.Country), Currency: b.Currency,
-		MSISDN: b.MSISDN, Amount: b.Amount, Store: b.Application, OrderRef: b.OrderRef, OrderURL: b.OrderURL,
+		Reference: b.Reference, Operator: payments.Operator(b.Operator), Country: payments.Country(b.Country),
+		Currency: b.Currency,
+		MSISDN:   b.MSISDN, Amount: b.Amount, Store: b.Application, OrderRef: b.OrderRef, OrderURL: b.OrderURL,
 		URLProtected: isTrue(b.IsURLProtected), Description: b.Description,
 	}
 }

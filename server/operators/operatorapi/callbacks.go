@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/egress"
 )
 
-// CallbackRules say where the callbacks of a sandbox may go. Who has an API key chooses the URL, and must not choose by it where Cauri
-// sends requests.
+// CallbackRules say where the callbacks of a sandbox may go. Who has an API key chooses the URL, and must not choose by
+// it where Cauri sends requests.
 type CallbackRules struct {
 	Hosts       []string // patterns such as *.shop.example, and * for every host; nil: the defaults
 	WebhookHost string   // is allowed by default; empty: none
@@ -40,7 +40,8 @@ func (r CallbackRules) Allow(target string) (allowed, publicOnly bool) {
 	return true, true
 }
 
-// matches reports whether a host is a name that matches a pattern, or the address that stands in its place. The pattern * is every host.
+// matches reports whether a host is a name that matches a pattern, or the address that stands in its place. The pattern
+// * is every host.
 func matches(pattern, host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		listed, err := netip.ParseAddr(pattern)

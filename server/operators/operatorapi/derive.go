@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Derived is a text of 32 hexadecimal digits that follows from an API key. Nobody finds the key by it. Credentials that follow from the
-// key need no storage of their own, and a rotation of the key replaces them all.
+// Derived is a text of 32 hexadecimal digits that follows from an API key. Nobody finds the key by it. Credentials that
+// follow from the key need no storage of their own, and a rotation of the key replaces them all.
 func Derived(apiKey, purpose string) string { return hex.EncodeToString(derived(apiKey, purpose)[:16]) }
 
 // DerivedUUID is a UUID of version 4 that follows from an API key.

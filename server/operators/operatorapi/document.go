@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Document describes the API as OpenAPI 3.1, without its servers. x-fidelity says of each call and each field, and of the facts beside
-// them, how sure it is.
+// Document describes the API as OpenAPI 3.1, without its servers. x-fidelity says of each call and each field, and of
+// the facts beside them, how sure it is.
 func (a *API) Document() map[string]any {
 	paths := map[string]map[string]any{}
 	var tags []map[string]any

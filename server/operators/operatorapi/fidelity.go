@@ -8,8 +8,8 @@ import (
 // ExchangesTest is the test that replays recorded exchanges. Behind it, and a slash, is the file.
 const ExchangesTest = "TestExchangesOfOperators"
 
-// Summary is what a reader has to know first for the page of fidelity, in Markdown: how sure each call is, with its exchanges, and how
-// the operator's own API differs.
+// Summary is what a reader has to know first for the page of fidelity, in Markdown: how sure each call is, with its
+// exchanges, and how the operator's own API differs.
 func (a *API) Summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s: calls | mark | exchanges |\n| --- | --- | --- |\n", a.Operator)

@@ -1,7 +1,8 @@
-// Package operatorapi is the frame of the operators' own APIs: what an operator's package says of its API, and what a sandbox does for it.
+// Package operatorapi is the frame of the operators' own APIs: what an operator's package says of its API, and what a
+// sandbox does for it.
 //
-// The package of an operator knows paths, headers, bodies and codes. It knows neither the database nor the configuration: it asks its
-// [Sandbox], which is the same for all operators, and answers in the operator's shape.
+// The package of an operator knows paths, headers, bodies and codes. It knows neither the database nor the
+// configuration: it asks its [Sandbox], which is the same for all operators, and answers in the operator's shape.
 package operatorapi
 
 import (

@@ -67,7 +67,8 @@ func (f *Field) schema(mark Mark, source string) map[string]any {
 	return s
 }
 
-// refused is the schema of the bodies of some refusals: one object for those that have the same keys. It is nil if none has a body.
+// refused is the schema of the bodies of some refusals: one object for those that have the same keys. It is nil if none
+// has a body.
 func refused(answers []Answer) map[string]any {
 	byKeys := map[string][]map[string]any{}
 	for _, a := range answers {

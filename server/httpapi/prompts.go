@@ -44,7 +44,8 @@ func (a *API) listPrompts(_ http.ResponseWriter, r *http.Request, who *service.C
 func (a *API) answerPrompt(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	given, known := wire.PromptAnswers[chi.URLParam(r, "answer")]
 	if !known {
-		return exchange.Answer{}, wire.NotFound("There is nothing at this path. A prompt is answered with approve, cancel or wrong_pin.")
+		return exchange.Answer{}, wire.NotFound("There is nothing at this path. " +
+			"A prompt is answered with approve, cancel or wrong_pin.")
 	}
 	msisdn, err := msisdnOf(r)
 	if err != nil {

@@ -1,0 +1,56 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+)
+
+// notFound leads a browser to the page that describes the API if it asks for the service, or for a sandbox, and for
+// nothing in it.
+func (a *API) notFound(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
+	a.exchange.NoteCaller(r)
+	w.Header().Set("Vary", "Accept") // a cache keeps no page for programs, and no error for browsers
+	if page, leads := pageFor(r); leads {
+		return exchange.Answer{Status: http.StatusSeeOther, Header: http.Header{"Location": {page}}}, nil
+	}
+	return exchange.Answer{}, wire.NotFound("There is nothing at this path. The API is under /v1: " +
+		"GET /docs describes it to people, GET /v1/openapi.json to programs, and GET /v1/meta says what this service has.")
+}
+
+func (a *API) methodNotAllowed(routes chi.Routes) exchange.OpenHandler {
+	return func(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
+		a.exchange.NoteCaller(r)
+		w.Header().Set("Allow", allowed(routes, r.URL.Path))
+		return exchange.Answer{}, &wire.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
+			Message: "This path does not answer the method " + r.Method + "."}
+	}
+}
+
+// pageFor is the page that a browser is led to.
+func pageFor(r *http.Request) (string, bool) {
+	browser := r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
+	if !browser || !exchange.IsBare(r.URL.Path) {
+		return "", false
+	}
+	page := url.URL{Path: strings.TrimSuffix(r.URL.Path, "/") + apidoc.PagePath}
+	return page.String(), true
+}
+
+// allowed lists the methods that a path answers, for the header Allow (RFC 9110, section 15.5.6).
+func allowed(routes chi.Routes, path string) string {
+	var methods []string
+	all := []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete}
+	for _, method := range all {
+		if routes.Match(chi.NewRouteContext(), method, path) {
+			methods = append(methods, method)
+		}
+	}
+	return strings.Join(methods, ", ")
+}

@@ -1,0 +1,83 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+func (a *API) createPayment(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	body, err := wire.CreatePayment.Decode(w, r)
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	fingerprint := func(string) []byte { return wire.CreatePayment.Hash(payments.Collection, "", body) }
+	made, err := a.service.Collect(r.Context(), who, service.Ask{Order: body.Order(), Fingerprint: fingerprint})
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	return created(r, who, made), nil
+}
+
+// created answers with a transaction, once its answer is due. A replay is answered at once.
+func created(r *http.Request, who *service.Caller, made service.Recorded) exchange.Answer {
+	view := wire.PaymentOf(made.Transaction, who.Sandbox.Faults)
+	if made.Replayed {
+		return replayed(view)
+	}
+	a := answered(http.StatusCreated, view)
+	a.Header = http.Header{"Location": {exchange.PathTo(r, "/v1/payments/"+made.Transaction.ID.String())}}
+	a.Due, a.Before = made.AnswerAt, made.BeforeAnswer
+	return a
+}
+
+// replayed answers a request that repeats another one.
+func replayed(view any) exchange.Answer {
+	a := answered(http.StatusOK, view)
+	a.Header = http.Header{"Idempotent-Replayed": {"true"}}
+	return a
+}
+
+func (a *API) getPayment(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	id, err := payments.ParseID(chi.URLParam(r, "id"))
+	if err != nil {
+		return exchange.Answer{}, wire.NoSuchTransaction()
+	}
+	t, err := a.ledger.GetTransactionBatched(r.Context(), who.Sandbox, id)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return exchange.Answer{}, wire.NoSuchTransaction()
+	}
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	return answered(http.StatusOK, wire.PaymentOf(t, who.Sandbox.Faults)), nil
+}
+
+func (a *API) listPayments(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	sandbox := who.Sandbox
+	tenant := sandbox.Tenant
+	q, err := wire.ParsePaymentQuery(r.URL.RawQuery, tenant)
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	found, err := a.ledger.ListTransactions(r.Context(), tenant, q.Filter, q.After, q.Limit+1)
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	page := wire.PaymentList{Data: []wire.Payment{}, HasMore: len(found) > q.Limit}
+	for _, t := range found[:min(len(found), q.Limit)] {
+		page.Data = append(page.Data, wire.PaymentOf(t, sandbox.Faults))
+	}
+	if page.HasMore {
+		cursor := wire.PaymentCursors.After(tenant, found[q.Limit-1].ID)
+		page.NextCursor = &cursor
+	}
+	return answered(http.StatusOK, page), nil
+}

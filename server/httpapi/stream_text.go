@@ -1,0 +1,39 @@
+package httpapi
+
+import (
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/streams"
+)
+
+// streamText writes the entries of streams. It implements [exchange.StreamText].
+type streamText struct{ directory *sandboxes.Directory }
+
+// Change is the entry of a change.
+func (t streamText) Change(tenant int64, c *ledger.Change) (streams.Entry, error) {
+	mode, declared := "", faults.Set(nil)
+	if sandbox, known := t.directory.ByTenant(tenant); known {
+		mode, declared = string(sandbox.ClockMode), sandbox.Faults
+	}
+	view := wire.StreamEntryOf(c, mode, declared)
+	text, err := view.AppendEvent(nil, &c.Resume)
+	return streams.Entry{At: c.At, Type: view.Type, Text: text}, err
+}
+
+// Ready is the entry that says that a stream is ready.
+func (streamText) Ready(at ledger.Position) streams.Entry {
+	text, _ := wire.StreamEntry{Type: wire.StreamReady}.AppendEvent(nil, &at) // plain data
+	return streams.Entry{At: at, Type: wire.StreamReady, Ready: true, Text: text}
+}
+
+// Reset appends the entry that says that a stream begins anew.
+func (streamText) Reset(text []byte) ([]byte, error) {
+	return wire.StreamEntry{Type: wire.StreamReset}.AppendEvent(text, nil)
+}
+
+// Position appends the id from which a client can resume.
+func (streamText) Position(text []byte, at ledger.Position) []byte {
+	return wire.AppendStreamID(text, at)
+}

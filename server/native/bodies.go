@@ -1,0 +1,41 @@
+package native
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// answerOf is the answer to a request in the operator's form. One without a body has a body if a fault is to cut it
+// off.
+func answerOf(answered operatorapi.Answer, who *service.Caller) exchange.Answer {
+	a := exchange.Answer{Status: answered.Status, Header: answered.Header.Clone()}
+	if answered.Body != nil {
+		a.Body = body(encodedBody(answered.Body))
+	} else if who != nil && who.Faults.ToAnswer != nil && who.Faults.ToAnswer.Answer().MalformedBody {
+		a.Body = body("{}")
+	}
+	return a
+}
+
+// body is a body in the operator's form.
+type body []byte
+
+// ContentType implements [exchange.Body].
+func (body) ContentType() string { return "application/json;charset=utf-8" }
+
+// Append implements [exchange.Body].
+func (b body) Append(text []byte) ([]byte, error) { return append(text, b...), nil }
+
+func encodedBody(value any) []byte {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic(err) // texts and numbers, which can always be encoded
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,51 @@
+package native
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/requests"
+)
+
+// Route adds the routes of all operators. What an operator does not know is answered in its shape too.
+func (n *Native) Route(router chi.Router) {
+	for _, api := range operators.NativeAPIs() {
+		base, front := prefix+string(api.Operator), n.front(api)
+		for i := range api.Routes {
+			route := &api.Routes[i]
+			for _, form := range exchange.FormsOf(base + route.Path) {
+				router.Method(route.Method, form, n.exchange.Handle(front, n.call(api, route)))
+			}
+		}
+		for _, form := range exchange.FormsOf(base + documentPath) {
+			router.Get(form, serveDocument(api, base, n.baseURL))
+		}
+		unknown := n.exchange.Handle(front, n.call(api, nil))
+		for _, form := range exchange.FormsOf(base) {
+			router.Handle(form, unknown)
+			router.Handle(form+"/*", unknown)
+		}
+	}
+}
+
+// front is how an operator tells an error, and what the request log keeps of its API.
+func (n *Native) front(api *operatorapi.API) *exchange.Front {
+	fields := loggedFields(api)
+	return &exchange.Front{
+		Failed: func(r *http.Request, err error) exchange.Answer { return n.refuse(r, api, err) },
+		Kept:   func(string, string) exchange.Kept { return exchange.Kept{Body: fields, Answer: fields} },
+	}
+}
+
+// loggedFields are the fields that the request log keeps of an operator's own API.
+func loggedFields(api *operatorapi.API) requests.Fields {
+	all := requests.Fields{}
+	for _, name := range api.Logged {
+		all[name] = true
+	}
+	return all
+}
