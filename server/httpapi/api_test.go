@@ -50,9 +50,9 @@ func newFixture(t *testing.T) *fixture {
 func newFixtureAlone(t *testing.T) *fixture {
 	t.Helper()
 	db := ledgertest.URL(t)
-	w := &fixture{t: t, store: ledgertest.Open(t, db), db: db, release: make(chan struct{})}
+	f := &fixture{t: t, store: ledgertest.Open(t, db), db: db, release: make(chan struct{})}
 	limit := int64(2_000_000)
-	w.config = sandboxes.Config{
+	f.config = sandboxes.Config{
 		UID: "11111111-1111-1111-1111-111111111111", Namespace: "team", Name: "checkout", Stores: []string{"shop"},
 		Environments: []sandboxes.EnvironmentConfig{
 			{
@@ -74,51 +74,51 @@ func newFixtureAlone(t *testing.T) *fixture {
 		},
 		OpeningFloat: map[payments.Currency]int64{payments.RWF: 1000},
 	}
-	w.sandbox(w.config, key)
-	other := w.config
+	f.sandbox(f.config, key)
+	other := f.config
 	other.UID, other.Name = "22222222-2222-2222-2222-222222222222", "other"
-	w.sandbox(other, otherKey)
+	f.sandbox(other, otherKey)
 
 	asAPI := ledgertest.OpenAs(t, db, ledgertest.API)
 	directory := sandboxes.NewDirectory(asAPI.DB)
-	w.log = requests.New(asAPI.DB, requests.Options{})
-	w.url = listen(t, fronts.New(fronts.Options{
-		Ledger: asAPI.Ledger, Books: asAPI.Books, Sandboxes: asAPI.Store, Directory: directory, Requests: w.log, Version: "test", Now: time.Now,
+	f.log = requests.New(asAPI.DB, requests.Options{})
+	f.url = listen(t, fronts.New(fronts.Options{
+		Ledger: asAPI.Ledger, Books: asAPI.Books, Sandboxes: asAPI.Store, Directory: directory, Requests: f.log, Version: "test", Now: time.Now,
 		Draw:   func(int64) int64 { return 0 },
-		Random: rand.Reader, Draining: w.release,
+		Random: rand.Reader, Draining: f.release,
 	}), httpserver.Default)
-	return w
+	return f
 }
 
-func (w *fixture) sandbox(config sandboxes.Config, key string) {
-	w.t.Helper()
-	if _, err := w.store.ApplySandbox(w.t.Context(), config); err != nil {
-		w.t.Fatal(err)
+func (f *fixture) sandbox(config sandboxes.Config, key string) {
+	f.t.Helper()
+	if _, err := f.store.ApplySandbox(f.t.Context(), config); err != nil {
+		f.t.Fatal(err)
 	}
 	c := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(key)), SigningSecret: "whsec_dGVzdA==", Native: nativeDigests(key)}
-	if err := w.store.ApplyCredentials(w.t.Context(), config.UID, c); err != nil {
-		w.t.Fatal(err)
+	if err := f.store.ApplyCredentials(f.t.Context(), config.UID, c); err != nil {
+		f.t.Fatal(err)
 	}
 }
 
 // allow lets the sandbox's key do everything that its resource can allow.
-func (w *fixture) allow() {
-	w.t.Helper()
-	w.config.API.TestClients, w.config.API.Reset = true, true
-	w.sandbox(w.config, key)
+func (f *fixture) allow() {
+	f.t.Helper()
+	f.config.API.TestClients, f.config.API.Reset = true, true
+	f.sandbox(f.config, key)
 }
 
-func (w *fixture) client(name, msisdn string, balance int64, change ...func(*sandboxes.TestClientConfig)) {
-	w.t.Helper()
+func (f *fixture) client(name, msisdn string, balance int64, change ...func(*sandboxes.TestClientConfig)) {
+	f.t.Helper()
 	c := sandboxes.TestClientConfig{
 		UID: "33333333-3333-3333-3333-" + ("000000000000" + strings.TrimPrefix(msisdn, "+"))[len(msisdn)-1:], Name: name, MSISDN: msisdn,
 		Operator: payments.MTN, Country: "RW", Behavior: payments.Approve, Balance: balance,
 	}
-	for _, f := range change {
-		f(&c)
+	for _, each := range change {
+		each(&c)
 	}
-	if _, err := w.store.ApplyTestClient(w.t.Context(), w.config.UID, c); err != nil {
-		w.t.Fatal(err)
+	if _, err := f.store.ApplyTestClient(f.t.Context(), f.config.UID, c); err != nil {
+		f.t.Fatal(err)
 	}
 }
 
@@ -131,8 +131,8 @@ type response struct {
 	raw    string
 }
 
-func (w *fixture) call(method, path string, body any, change ...func(*http.Request)) response {
-	w.t.Helper()
+func (f *fixture) call(method, path string, body any, change ...func(*http.Request)) response {
+	f.t.Helper()
 	var reader io.Reader
 	switch b := body.(type) {
 	case nil:
@@ -141,34 +141,34 @@ func (w *fixture) call(method, path string, body any, change ...func(*http.Reque
 	default:
 		text, err := json.Marshal(b)
 		if err != nil {
-			w.t.Fatal(err)
+			f.t.Fatal(err)
 		}
 		reader = bytes.NewReader(text)
 	}
-	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, reader)
+	r, err := http.NewRequestWithContext(f.t.Context(), method, f.url+path, reader)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+key)
 	r.Header.Set("Content-Type", "application/json")
-	for _, f := range change {
-		f(r)
+	for _, each := range change {
+		each(r)
 	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	got := response{status: answer.StatusCode, header: answer.Header, raw: string(text)}
 	table := strings.HasPrefix(answer.Header.Get("Content-Type"), "text/csv")
 	if err := json.Unmarshal(text, &got.body); err != nil && answer.StatusCode != http.StatusNoContent && !table {
-		w.t.Fatalf("%s %s answered %d with what is no JSON: %s", method, path, got.status, text)
+		f.t.Fatalf("%s %s answered %d with what is no JSON: %s", method, path, got.status, text)
 	}
-	checkAnswer(w.t, r, answer, text)
+	checkAnswer(f.t, r, answer, text)
 	return got
 }
 
@@ -191,19 +191,19 @@ func payment(reference string, changes ...object) object {
 	return body
 }
 
-func (w *fixture) transactions() int {
-	w.t.Helper()
+func (f *fixture) transactions() int {
+	f.t.Helper()
 	var n int
-	if err := ledgertest.Connect(w.t, w.db).QueryRow(w.t.Context(), "select count(*) from transactions").Scan(&n); err != nil {
-		w.t.Fatal(err)
+	if err := ledgertest.Connect(f.t, f.db).QueryRow(f.t.Context(), "select count(*) from transactions").Scan(&n); err != nil {
+		f.t.Fatal(err)
 	}
 	return n
 }
 
 func TestPaymentIsPendingWithItsWholeRepresentation(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000)
-	got := w.call("POST", "/v1/payments", payment("r1", object{"description": "two <tickets> & more", "order_url": "https://shop.example/1"}))
+	f := newFixture(t)
+	f.client("alice", alice, 50_000)
+	got := f.call("POST", "/v1/payments", payment("r1", object{"description": "two <tickets> & more", "order_url": "https://shop.example/1"}))
 	if got.status != http.StatusCreated {
 		t.Fatalf("answered %d: %s", got.status, got.raw)
 	}
@@ -236,28 +236,28 @@ func TestPaymentIsPendingWithItsWholeRepresentation(t *testing.T) {
 	if diff := cmp.Diff(want, got.body); diff != "" {
 		t.Errorf("representation (-want +got):\n%s", diff)
 	}
-	if read := w.call("GET", "/v1/payments/"+id, nil); read.status != http.StatusOK || read.body["id"] != id {
+	if read := f.call("GET", "/v1/payments/"+id, nil); read.status != http.StatusOK || read.body["id"] != id {
 		t.Errorf("reading it answered %d: %s", read.status, read.raw)
 	}
 }
 
 func TestLocationHasTheFormOfThePathThatWasCalled(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	for i, prefix := range []string{"", "/api", "/sandboxes/team/checkout", "/sandboxes/team/checkout/api"} {
-		got := w.call("POST", prefix+"/v1/payments", payment(fmt.Sprint("r", i), object{"scenario": "success"}))
+		got := f.call("POST", prefix+"/v1/payments", payment(fmt.Sprint("r", i), object{"scenario": "success"}))
 		want := fmt.Sprintf("%s/v1/payments/%v", prefix, got.body["id"])
-		if location := got.header.Get("Location"); location != want || w.call("GET", location, nil).status != http.StatusOK {
+		if location := got.header.Get("Location"); location != want || f.call("GET", location, nil).status != http.StatusOK {
 			t.Errorf("Location is %q, want %q", location, want)
 		}
 	}
 }
 
 func TestOutcomes(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000)
-	w.client("blocked", "+250788000002", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
-	w.client("poor", "+250788000003", 999)
-	w.client("abroad", "+250788000004", 50_000, func(c *sandboxes.TestClientConfig) { c.Operator, c.Country = "orange", "CI" })
+	f := newFixture(t)
+	f.client("alice", alice, 50_000)
+	f.client("blocked", "+250788000002", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	f.client("poor", "+250788000003", 999)
+	f.client("abroad", "+250788000004", 50_000, func(c *sandboxes.TestClientConfig) { c.Operator, c.Country = "orange", "CI" })
 	cases := map[string]struct {
 		request object
 		status  string
@@ -282,7 +282,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := w.call("POST", "/v1/payments", payment(name, c.request))
+			got := f.call("POST", "/v1/payments", payment(name, c.request))
 			if got.status != http.StatusCreated || got.body["status"] != c.status {
 				t.Errorf("answered %d %v, want 201 %s: %s", got.status, got.body["status"], c.status, got.raw)
 			}
@@ -294,8 +294,8 @@ func TestOutcomes(t *testing.T) {
 }
 
 func TestPathFormsAndKeys(t *testing.T) {
-	w := newFixture(t)
-	id := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
+	f := newFixture(t)
+	id := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
 	cases := map[string]struct {
 		path, authorization string
 		status              int
@@ -321,7 +321,7 @@ func TestPathFormsAndKeys(t *testing.T) {
 	codes := map[int]string{401: "unauthorized", 404: "not_found"}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := w.call("GET", c.path, nil, func(r *http.Request) { r.Header.Set("Authorization", c.authorization) })
+			got := f.call("GET", c.path, nil, func(r *http.Request) { r.Header.Set("Authorization", c.authorization) })
 			if got.status != c.status {
 				t.Fatalf("answered %d, want %d: %s", got.status, c.status, got.raw)
 			}
@@ -339,7 +339,7 @@ func TestPathFormsAndKeys(t *testing.T) {
 }
 
 func TestBadRequestsAreRefusedAndLeaveNothing(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	long := strings.Repeat("é", 81)
 	cases := map[string]struct {
 		body   any
@@ -401,7 +401,7 @@ func TestBadRequestsAreRefusedAndLeaveNothing(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := w.call("POST", "/v1/payments", c.body)
+			got := f.call("POST", "/v1/payments", c.body)
 			if got.status != c.status || got.body["error"] != c.code {
 				t.Fatalf("answered %d %v, want %d %s: %s", got.status, got.body["error"], c.status, c.code, got.raw)
 			}
@@ -418,27 +418,27 @@ func TestBadRequestsAreRefusedAndLeaveNothing(t *testing.T) {
 			}
 		})
 	}
-	if n := w.transactions(); n != 0 {
+	if n := f.transactions(); n != 0 {
 		t.Errorf("%d transactions were recorded", n)
 	}
 }
 
 // What a sandbox does not have is answered with what it has.
 func TestRefusalsListWhatThereIs(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	for said, body := range map[string]object{
 		`has no store \"kiosk\". Send one of its stores as application: shop.`: payment("r", object{"application": "kiosk"}),
 		"no enabled environment for the operator moov in BJ. It has: mtn in ":  payment("r", object{"operator": "moov", "country": "BJ", "currency": "XOF"}),
 	} {
-		if got := w.call("POST", "/v1/payments", body); got.status != 404 || !strings.Contains(string(got.raw), said) {
+		if got := f.call("POST", "/v1/payments", body); got.status != 404 || !strings.Contains(string(got.raw), said) {
 			t.Errorf("answered %d %s, not %s", got.status, got.raw, said)
 		}
 	}
 }
 
 func TestWrongMethodAndContentType(t *testing.T) {
-	w := newFixture(t)
-	if got := w.call(
+	f := newFixture(t)
+	if got := f.call(
 		"DELETE",
 		"/api/v1/payments",
 		nil,
@@ -446,11 +446,11 @@ func TestWrongMethodAndContentType(t *testing.T) {
 		got.header.Get("Allow") != "GET, POST" {
 		t.Errorf("answered %d: %s", got.status, got.raw)
 	}
-	got := w.call("POST", "/v1/payments", payment("r"), func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") })
+	got := f.call("POST", "/v1/payments", payment("r"), func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") })
 	if got.status != 415 || got.body["error"] != "unsupported_media_type" {
 		t.Errorf("answered %d: %s", got.status, got.raw)
 	}
-	got = w.call(
+	got = f.call(
 		"POST",
 		"/v1/payments",
 		payment("r", object{"scenario": "success"}),
@@ -462,20 +462,20 @@ func TestWrongMethodAndContentType(t *testing.T) {
 }
 
 func TestBodyOfTheLargestSizeIsRead(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	body := `{"amount": 1000, "currency": "RWF", "msisdn": "+250788000001", "reference": "r", "application": "shop", "scenario": "success", "x": "`
 	body += strings.Repeat("x", 64<<10-len(body)-2) + `"}`
-	if got := w.call("POST", "/v1/payments", body); got.status != 201 {
+	if got := f.call("POST", "/v1/payments", body); got.status != 201 {
 		t.Errorf("answered %d: %s", got.status, got.raw)
 	}
 }
 
 func TestReplaysAndConflicts(t *testing.T) {
-	w := newFixture(t)
-	first := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
+	f := newFixture(t)
+	first := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
 	again := func(name string, want int, body object) {
 		t.Helper()
-		got := w.call("POST", "/v1/payments", body)
+		got := f.call("POST", "/v1/payments", body)
 		if got.status != want {
 			t.Errorf("%s: answered %d, want %d: %s", name, got.status, want, got.raw)
 		}
@@ -489,48 +489,48 @@ func TestReplaysAndConflicts(t *testing.T) {
 	again("a field more", 409, payment("r1", object{"scenario": "success", "operator": "mtn"}))
 	again("another request that would be refused anyhow", 409, payment("r1", object{"scenario": "success", "application": "kiosk"}))
 
-	w.config.Stores = []string{"elsewhere"}
-	w.config.Environments = w.config.Environments[1:]
-	w.sandbox(w.config, key)
+	f.config.Stores = []string{"elsewhere"}
+	f.config.Environments = f.config.Environments[1:]
+	f.sandbox(f.config, key)
 	again("the same, its store and environment gone", 200, payment("r1", object{"scenario": "success"}))
 	again("a new one, its store gone", 404, payment("r2", object{"scenario": "success"}))
-	if n := w.transactions(); n != 1 {
+	if n := f.transactions(); n != 1 {
 		t.Errorf("%d transactions were recorded, want 1", n)
 	}
 }
 
 func TestNewConfigurationHoldsAtOnce(t *testing.T) {
-	w := newFixture(t)
-	w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
-	w.config.Environments[0].Terms.CommissionBPS = 1000
-	w.config.Stores = []string{"shop", "kiosk"}
-	w.sandbox(w.config, key)
-	got := w.call("POST", "/v1/payments", payment("r2", object{"scenario": "success", "application": "kiosk"}))
+	f := newFixture(t)
+	f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
+	f.config.Environments[0].Terms.CommissionBPS = 1000
+	f.config.Stores = []string{"shop", "kiosk"}
+	f.sandbox(f.config, key)
+	got := f.call("POST", "/v1/payments", payment("r2", object{"scenario": "success", "application": "kiosk"}))
 	if got.status != 201 || got.body["commission"] != 100.0 {
 		t.Errorf("the present configuration does not hold: %d %s", got.status, got.raw)
 	}
-	w.sandbox(w.config, "cauri_sk_test_new")
-	if got := w.call("POST", "/v1/payments", payment("r3", object{"scenario": "success"})); got.status != 401 {
+	f.sandbox(f.config, "cauri_sk_test_new")
+	if got := f.call("POST", "/v1/payments", payment("r3", object{"scenario": "success"})); got.status != 401 {
 		t.Errorf("a key that was replaced made a payment: %d %s", got.status, got.raw)
 	}
-	if got := w.call("POST", "/v1/payments", payment("r3", object{"scenario": "success"}), withKey("cauri_sk_test_new")); got.status != 201 {
+	if got := f.call("POST", "/v1/payments", payment("r3", object{"scenario": "success"}), withKey("cauri_sk_test_new")); got.status != 201 {
 		t.Errorf("the new key does not work at once: %d %s", got.status, got.raw)
 	}
 }
 
 func TestAnswersAreHeldAndReleasedAtTheEnd(t *testing.T) {
-	w := newFixture(t)
-	w.config.LatencyPercent = 100
-	w.sandbox(w.config, key)
+	f := newFixture(t)
+	f.config.LatencyPercent = 100
+	f.sandbox(f.config, key)
 	begun := time.Now()
-	got := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "duplicate"}))
+	got := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "duplicate"}))
 	if took := time.Since(begun); took < 200*time.Millisecond || got.body["latencyMs"] != 200.0 {
 		t.Errorf("answered after %s with a latency of %v ms, want 200 ms", took, got.body["latencyMs"])
 	}
 	done := make(chan response)
-	go func() { done <- w.call("POST", "/v1/payments", payment("r2", object{"scenario": "timeout"})) }()
+	go func() { done <- f.call("POST", "/v1/payments", payment("r2", object{"scenario": "timeout"})) }()
 	deadline := time.Now().Add(time.Minute)
-	for w.transactions() < 2 {
+	for f.transactions() < 2 {
 		if time.Now().After(deadline) {
 			t.Fatal("a held transaction is not recorded")
 		}
@@ -541,19 +541,19 @@ func TestAnswersAreHeldAndReleasedAtTheEnd(t *testing.T) {
 		t.Fatal("the answer was not held")
 	default:
 	}
-	close(w.release)
+	close(f.release)
 	if got := <-done; got.body["status"] != "TIMEOUT" {
 		t.Errorf("answered %s", got.raw)
 	}
 }
 
 func TestRequestID(t *testing.T) {
-	w := newFixture(t)
-	got := w.call("GET", "/v1/meta", nil, func(r *http.Request) { r.Header.Set("X-Request-Id", "my.id-1_2") })
+	f := newFixture(t)
+	got := f.call("GET", "/v1/meta", nil, func(r *http.Request) { r.Header.Set("X-Request-Id", "my.id-1_2") })
 	if got.header.Get("X-Request-Id") != "my.id-1_2" {
 		t.Errorf("X-Request-Id is %q", got.header.Get("X-Request-Id"))
 	}
-	got = w.call("GET", "/v1/meta", nil, func(r *http.Request) { r.Header.Set("X-Request-Id", "not an id") })
+	got = f.call("GET", "/v1/meta", nil, func(r *http.Request) { r.Header.Set("X-Request-Id", "not an id") })
 	if id := got.header.Get("X-Request-Id"); id == "not an id" || id == "" {
 		t.Errorf("X-Request-Id is %q", id)
 	}
@@ -570,11 +570,11 @@ func TestDatabaseUnavailable(t *testing.T) {
 		Ledger: db.Ledger, Books: db.Books, Sandboxes: db.Store, Directory: sandboxes.NewDirectory(db.DB), Now: time.Now, Random: rand.Reader,
 	}))
 	t.Cleanup(server.Close)
-	w := &fixture{t: t, url: server.URL}
-	if got := w.call("GET", "/v1/health", nil); got.status != 503 || got.body["status"] != "unavailable" {
+	f := &fixture{t: t, url: server.URL}
+	if got := f.call("GET", "/v1/health", nil); got.status != 503 || got.body["status"] != "unavailable" {
 		t.Errorf("health answered %d: %s", got.status, got.raw)
 	}
-	if got := w.call(
+	if got := f.call(
 		"POST",
 		"/v1/payments",
 		payment("r"),
@@ -582,7 +582,7 @@ func TestDatabaseUnavailable(t *testing.T) {
 		got.header.Get("Retry-After") == "" {
 		t.Errorf("a payment answered %d: %s", got.status, got.raw)
 	}
-	if got := w.call("GET", "/v1/meta", nil); got.status != 200 {
+	if got := f.call("GET", "/v1/meta", nil); got.status != 200 {
 		t.Errorf("meta answered %d: %s", got.status, got.raw)
 	}
 }

@@ -21,17 +21,17 @@ import (
 )
 
 // churn resets a sandbox and rotates its key and its signing secret, once for each signal. The key stays valid.
-func (w *fixture) churn(signals <-chan struct{}) (stopped <-chan struct{}) {
+func (f *fixture) churn(signals <-chan struct{}) (stopped <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		i := 0
 		for range signals {
 			i++
-			config := w.config
+			config := f.config
 			config.Reset = fmt.Sprint("reset ", i)
-			if _, err := w.store.ApplySandbox(w.t.Context(), config); err != nil {
-				w.t.Error(err)
+			if _, err := f.store.ApplySandbox(f.t.Context(), config); err != nil {
+				f.t.Error(err)
 			}
 			c := sandboxes.Credentials{
 				APIKeyHash: sha256.Sum256([]byte(key)), SigningSecret: fmt.Sprintf("whsec_%08d", i%7), Native: nativeDigests(key), Grace: time.Hour,
@@ -40,8 +40,8 @@ func (w *fixture) churn(signals <-chan struct{}) (stopped <-chan struct{}) {
 				replaced, other := c.APIKeyHash, fmt.Sprint(key, "_", i)
 				c.APIKeyHash, c.Native, c.Replaces = sha256.Sum256([]byte(other)), nativeDigests(other), &replaced
 			}
-			if err := w.store.ApplyCredentials(w.t.Context(), w.config.UID, c); err != nil {
-				w.t.Error(err)
+			if err := f.store.ApplyCredentials(f.t.Context(), f.config.UID, c); err != nil {
+				f.t.Error(err)
 			}
 		}
 	}()
@@ -75,14 +75,14 @@ type churnCall struct {
 }
 
 // callsOfV1 are calls of all routes of /v1, with the fields of the path as they are.
-func (w *fixture) callsOfV1(fields *strings.Replacer) (calls []churnCall) {
-	document := w.call("GET", "/v1/openapi.json", nil)
+func (f *fixture) callsOfV1(fields *strings.Replacer) (calls []churnCall) {
+	document := f.call("GET", "/v1/openapi.json", nil)
 	for path, item := range document.body["paths"].(object) {
 		for method := range item.(object) {
 			route := strings.ToUpper(method) + " " + path
 			body, known := exampleBodies[route]
 			if !known && method != "get" {
-				w.t.Errorf("%s has no body: write one into exampleBodies", route)
+				f.t.Errorf("%s has no body: write one into exampleBodies", route)
 				continue
 			}
 			queries := []string{""}
@@ -96,9 +96,9 @@ func (w *fixture) callsOfV1(fields *strings.Replacer) (calls []churnCall) {
 						text = fmt.Sprintf(body, newReference())
 					}
 					if path == "/v1/stream" {
-						return w.beginning(path)
+						return f.beginning(path)
 					}
-					got := w.call(strings.ToUpper(method), fields.Replace(path)+query, text)
+					got := f.call(strings.ToUpper(method), fields.Replace(path)+query, text)
 					return got.status, got.header, got.raw
 				}})
 			}
@@ -108,33 +108,33 @@ func (w *fixture) callsOfV1(fields *strings.Replacer) (calls []churnCall) {
 }
 
 // beginning is the beginning of an answer that does not end.
-func (w *fixture) beginning(path string) (int, http.Header, string) {
-	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+path, nil)
+func (f *fixture) beginning(path string) (int, http.Header, string) {
+	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodGet, f.url+path, nil)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+key)
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	defer answer.Body.Close()
 	text := make([]byte, 16)
 	if answer.StatusCode != http.StatusOK {
 		text, _ = io.ReadAll(answer.Body)
 	} else if _, err := io.ReadFull(answer.Body, text); err != nil {
-		w.t.Errorf("a stream ended at once: %v", err)
+		f.t.Errorf("a stream ended at once: %v", err)
 	}
 	return answer.StatusCode, answer.Header, string(text)
 }
 
 // callsOfMTN are calls of all routes of MTN's own API, each with a token that may have ended.
-func (w *fixture) callsOfMTN() (calls []churnCall) {
+func (f *fixture) callsOfMTN() (calls []churnCall) {
 	fields := strings.NewReplacer("{type}", "msisdn", "{holder}", alice[1:], "{currency}", "RWF",
 		"{id}", newReference(), "{reference}", newReference())
 	for _, route := range operators.NativeAPI(payments.MTN).Routes {
 		calls = append(calls, churnCall{route.Method + " " + route.Path, func() (int, http.Header, string) {
-			m := w.mtn(key)
+			m := f.mtn(key)
 			header := map[string]string{"X-Reference-Id": newReference()}
 			switch route.Access {
 			case operatorapi.ByUser:
@@ -156,17 +156,17 @@ func (w *fixture) callsOfMTN() (calls []churnCall) {
 
 // A reset and a rotation are answered to nobody as a failure of the service: a request that cannot keep up with them is told to come again.
 func TestNoRouteFailsBesideResetsAndRotations(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	quota, rate := int64(1_000_000), int32(1_000_000)
-	w.config.MonthlyQuota, w.config.RateLimit = &quota, &rate
-	w.config.Faults, _ = json.Marshal([]object{{"name": "late", "when": object{"attempt": 1}, "api": object{"delay": "1ms"}}})
-	w.allow()
-	w.client("alice", alice, 50_000)
-	ledgertest.Verifies(t, w.db)
-	made := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
-	calls := append(w.callsOfMTN(), w.callsOfV1(strings.NewReplacer("{id}", made, "{tx}", made, "{answer}", "approve", "{msisdn}", alice))...)
+	f.config.MonthlyQuota, f.config.RateLimit = &quota, &rate
+	f.config.Faults, _ = json.Marshal([]object{{"name": "late", "when": object{"attempt": 1}, "api": object{"delay": "1ms"}}})
+	f.allow()
+	f.client("alice", alice, 50_000)
+	ledgertest.Verifies(t, f.db)
+	made := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
+	calls := append(f.callsOfMTN(), f.callsOfV1(strings.NewReplacer("{id}", made, "{tx}", made, "{answer}", "approve", "{msisdn}", alice))...)
 	signals := make(chan struct{}, 1)
-	stopped := w.churn(signals)
+	stopped := f.churn(signals)
 	var mu sync.Mutex
 	done, answered := 0, map[string]map[int]int{}
 	queue := make(chan churnCall)

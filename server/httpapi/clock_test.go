@@ -20,23 +20,23 @@ import (
 )
 
 // advances moves clocks to their targets as a worker does that finds nothing due, until the test ends or stop is called.
-func (w *fixture) advances() (stop func()) {
-	w.t.Helper()
-	clocks := ledgertest.OpenAs(w.t, w.db, ledgertest.Worker)
+func (f *fixture) advances() (stop func()) {
+	f.t.Helper()
+	clocks := ledgertest.OpenAs(f.t, f.db, ledgertest.Worker)
 	ctx, cancel := context.WithCancel(context.Background())
 	var working sync.WaitGroup
 	stop = func() { cancel(); working.Wait() }
-	w.t.Cleanup(stop)
+	f.t.Cleanup(stop)
 	working.Go(func() {
 		for ctx.Err() == nil {
 			due, err := clocks.ClocksToAdvance(ctx, 1)
 			if err != nil && ctx.Err() == nil {
-				w.t.Error(err)
+				f.t.Error(err)
 				return
 			}
 			for _, sandbox := range due {
 				if err := reach(ctx, clocks, sandbox.Tenant); err != nil && ctx.Err() == nil && !errors.Is(err, ledger.ErrClockLeaseLost) {
-					w.t.Error(err)
+					f.t.Error(err)
 				}
 			}
 			select {
@@ -62,11 +62,11 @@ func reach(ctx context.Context, clocks *ledgertest.Store, tenant int64) error {
 	return clocks.EndAdvance(ctx, lease, true, ledger.AdvanceCounts{Expired: 2, Delivered: 2, FailedAttempts: 4})
 }
 
-func (w *fixture) clock() object {
-	w.t.Helper()
-	got := w.call("GET", "/v1/clock", nil)
+func (f *fixture) clock() object {
+	f.t.Helper()
+	got := f.call("GET", "/v1/clock", nil)
 	if got.status != http.StatusOK {
-		w.t.Fatalf("the clock: %d %s", got.status, got.raw)
+		f.t.Fatalf("the clock: %d %s", got.status, got.raw)
 	}
 	return got.body
 }
@@ -82,10 +82,10 @@ func timeOf(t *testing.T, value any) time.Time {
 }
 
 func TestAdvanceIsAnsweredAtItsTarget(t *testing.T) {
-	w := newFixture(t)
-	w.advances()
-	before := timeOf(t, w.clock()["now"])
-	got := w.call("POST", "/v1/clock/advance", object{"by": "61m"})
+	f := newFixture(t)
+	f.advances()
+	before := timeOf(t, f.clock()["now"])
+	got := f.call("POST", "/v1/clock/advance", object{"by": "61m"})
 	if got.status != http.StatusOK || got.body["settled"] != 1.0 || got.body["expired"] != 2.0 || got.body["delivered"] != 3.0 ||
 		got.body["failedAttempts"] != 4.0 {
 		t.Fatalf("answered %d %s, want the counts of %+v", got.status, got.raw, done)
@@ -94,45 +94,45 @@ func TestAdvanceIsAnsweredAtItsTarget(t *testing.T) {
 	if after.Sub(before) < 61*time.Minute {
 		t.Errorf("the clock went from %s to %s", before, after)
 	}
-	clock := w.clock()
+	clock := f.clock()
 	if clock["mode"] != "Real" || clock["target"] != nil || timeOf(t, clock["now"]).Before(after) {
 		t.Errorf("the clock: %v", clock)
 	}
 	month := after.AddDate(0, 1, 0).UTC().Format(time.RFC3339)
-	got = w.call("POST", "/v1/clock/advance", object{"to": month})
+	got = f.call("POST", "/v1/clock/advance", object{"to": month})
 	if got.status != http.StatusOK || timeOf(t, got.body["now"]).Before(timeOf(t, month)) {
 		t.Errorf("answered %d %s, want %s or later", got.status, got.raw, month)
 	}
-	if got := w.call("POST", "/v1/clock/advance", object{"to": "nextDue"}); got.status != http.StatusOK {
+	if got := f.call("POST", "/v1/clock/advance", object{"to": "nextDue"}); got.status != http.StatusOK {
 		t.Errorf("nothing is due, and nextDue answered %d %s", got.status, got.raw)
 	}
 }
 
 // What is recorded after an advance has sandbox time, and is due in it.
 func TestRecordedInSandboxTime(t *testing.T) {
-	w := newFixture(t)
-	w.advances()
-	w.client("alice", alice, 50_000)
-	moved := w.call("POST", "/v1/clock/advance", object{"by": "240h"})
-	paid := w.call("POST", "/v1/payments", payment("later", object{"msisdn": alice}))
+	f := newFixture(t)
+	f.advances()
+	f.client("alice", alice, 50_000)
+	moved := f.call("POST", "/v1/clock/advance", object{"by": "240h"})
+	paid := f.call("POST", "/v1/payments", payment("later", object{"msisdn": alice}))
 	if created := timeOf(t, paid.body["createdAt"]); created.Before(timeOf(t, moved.body["now"]).Truncate(time.Millisecond)) {
 		t.Errorf("created at %s, the clock was at %v before", created, moved.body["now"])
 	}
-	clock := w.clock()
+	clock := f.clock()
 	if clock["nextDueAt"] == nil {
 		t.Fatalf("a pending payment, and nothing will be due: %v", clock)
 	}
-	next := w.call("POST", "/v1/clock/advance", object{"to": "nextDue"})
+	next := f.call("POST", "/v1/clock/advance", object{"to": "nextDue"})
 	if next.status != http.StatusOK || timeOf(t, next.body["now"]).Before(timeOf(t, clock["nextDueAt"])) {
 		t.Errorf("answered %d %s, want the moment %v", next.status, next.raw, clock["nextDueAt"])
 	}
-	if due := w.clock()["due"].(object); due["transactions"] != 1.0 || due["events"] != 0.0 {
+	if due := f.clock()["due"].(object); due["transactions"] != 1.0 || due["events"] != 0.0 {
 		t.Errorf("due: %v, want the payment", due)
 	}
 }
 
 func TestAdvanceRefusals(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	for _, c := range []struct {
 		body   object
 		status int
@@ -154,65 +154,65 @@ func TestAdvanceRefusals(t *testing.T) {
 		{object{"to": "2020-01-01T00:00:00Z"}, 422, "clock_backwards"},
 		{object{"by": "-1s"}, 422, "clock_backwards"},
 	} {
-		got := w.call("POST", "/v1/clock/advance", c.body)
+		got := f.call("POST", "/v1/clock/advance", c.body)
 		if got.status != c.status || !strings.Contains(got.raw, c.want) {
 			t.Errorf("%v is answered by %d %s, want %d and %q", c.body, got.status, got.raw, c.status, c.want)
 		}
 	}
-	if clocked := read[bool](w, "select bool_or(clocked) from organizations"); clocked {
+	if clocked := read[bool](f, "select bool_or(clocked) from organizations"); clocked {
 		t.Error("a refused advance gave the sandbox a clock")
 	}
 }
 
 // A clock goes to the end of the year 2200, and no call brings it further.
 func TestClockEnds(t *testing.T) {
-	w := newFixture(t)
-	w.advances()
-	w.client("alice", alice, 50_000)
-	w.call("POST", "/v1/clock/advance", object{"by": "1s"})
-	w.call("POST", "/v1/payments", payment("later", object{"msisdn": alice}))
+	f := newFixture(t)
+	f.advances()
+	f.client("alice", alice, 50_000)
+	f.call("POST", "/v1/clock/advance", object{"by": "1s"})
+	f.call("POST", "/v1/payments", payment("later", object{"msisdn": alice}))
 	const last = "2200-12-31T23:59:59.999999Z"
-	w.exec("update clocks set ahead = '0', stands_at = $1::timestamptz - interval '1 second'", last)
-	w.exec("update transactions set due_at = $1::timestamptz + interval '1 hour'", last)
+	f.exec("update clocks set ahead = '0', stands_at = $1::timestamptz - interval '1 second'", last)
+	f.exec("update transactions set due_at = $1::timestamptz + interval '1 hour'", last)
 	for range 2 {
 		for _, body := range []object{{"by": "2s"}, {"by": "9600h"}, {"to": "2201-01-01T00:00:00Z"}, {"to": "nextDue"}} {
-			got := w.call("POST", "/v1/clock/advance", body)
+			got := f.call("POST", "/v1/clock/advance", body)
 			if got.status != http.StatusBadRequest || !strings.Contains(got.raw, "must stay before 2201-01-01T00:00:00Z") {
 				t.Errorf("%v is answered by %d %s", body, got.status, got.raw)
 			}
 		}
-		w.exec("update clocks set stands_at = null, ahead = $1::timestamptz - interval '1 second' - now()", last) // a real clock
+		f.exec("update clocks set stands_at = null, ahead = $1::timestamptz - interval '1 second' - now()", last) // a real clock
 	}
-	w.exec("update clocks set stands_at = $1::timestamptz - interval '1 second'", last)
-	if got := w.call("POST", "/v1/clock/advance", object{"to": last}); got.status != http.StatusOK { // it runs on from there
+	f.exec("update clocks set stands_at = $1::timestamptz - interval '1 second'", last)
+	if got := f.call("POST", "/v1/clock/advance", object{"to": last}); got.status != http.StatusOK { // it runs on from there
 		t.Errorf("the last moment is answered by %d %s", got.status, got.raw)
 	}
 }
 
 // The clock goes to one target at a time: who wants to go there waits too, and who wants to go elsewhere is told where it goes.
 func TestAdvanceUnderWay(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	const advance = "/v1/clock/advance"
-	started := w.call("POST", advance, object{"by": "1h", "wait": "0s"})
+	started := f.call("POST", advance, object{"by": "1h", "wait": "0s"})
 	target, _ := started.body["target"].(string)
 	if started.status != http.StatusAccepted || target == "" {
 		t.Fatalf("answered %d %s, want 202 with a target", started.status, started.raw)
 	}
-	if clock := w.clock(); clock["target"] != target {
+	if clock := f.clock(); clock["target"] != target {
 		t.Errorf("the clock says %v, want the target %s", clock, target)
 	}
-	if got := w.call("POST", advance, object{"by": "2h"}); got.status != http.StatusConflict || got.body["error"] != "clock_busy" ||
+	if got := f.call("POST", advance, object{"by": "2h"}); got.status != http.StatusConflict || got.body["error"] != "clock_busy" ||
 		got.body["detail"].(object)["target"] != target {
 		t.Errorf("answered %d %s, want clock_busy with %s", got.status, got.raw, target)
 	}
-	if got := w.call("POST", advance, object{"to": target, "wait": "50ms"}); got.status != http.StatusAccepted {
+	if got := f.call("POST", advance, object{"to": target, "wait": "50ms"}); got.status != http.StatusAccepted {
 		t.Errorf("answered %d %s, want 202", got.status, got.raw)
 	}
 	joined := make(chan response, 2)
 	for range cap(joined) {
-		go func() { joined <- w.call("POST", advance, object{"to": target, "wait": "60s"}) }()
+		go func() { joined <- f.call("POST", advance, object{"to": target, "wait": "60s"}) }()
 	}
-	w.advances()
+	f.advances()
 	for range cap(joined) {
 		if got := <-joined; got.status != http.StatusOK || got.body["delivered"] != 3.0 {
 			t.Errorf("answered %d %s, want 200 with all counts", got.status, got.raw)
@@ -222,14 +222,14 @@ func TestAdvanceUnderWay(t *testing.T) {
 
 // A caller that goes away is not waited for: its place among the held answers is free again.
 func TestAdvanceWhoseCallerLeaves(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	registry := prometheus.NewRegistry()
-	w = w.serve(func(o *fronts.Options) {
+	f = f.serve(func(o *fronts.Options) {
 		o.Held, o.Metrics = exchange.HeldBounds{Sandbox: 1}, telemetry.NewAPI(registry)
 	})
-	started := w.call("POST", "/v1/clock/advance", object{"by": "1h", "wait": "0s"})
+	started := f.call("POST", "/v1/clock/advance", object{"by": "1h", "wait": "0s"})
 	body := fmt.Sprintf(`{"to": %q, "wait": "60s"}`, started.body["target"])
-	conn := w.dial()
+	conn := f.dial()
 	if _, err := fmt.Fprintf(conn, "POST /v1/clock/advance HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", key, len(body), body); err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestAdvanceWhoseCallerLeaves(t *testing.T) {
 			return n
 		}
 		before := found()
-		w.call("POST", "/v1/clock/advance", object{"to": started.body["target"], "wait": "1ms"})
+		f.call("POST", "/v1/clock/advance", object{"to": started.body["target"], "wait": "1ms"})
 		return found() > before
 	}
 	soon(t, "the caller is waited for", turnedAway)
@@ -263,32 +263,32 @@ func TestAdvanceWhoseCallerLeaves(t *testing.T) {
 
 // A caller is told what ended an advance before its target.
 func TestAdvanceThatEndsEarly(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	waiting := make(chan response)
 	advance := func() {
-		go func() { waiting <- w.call("POST", "/v1/clock/advance", object{"by": "1h", "wait": "60s"}) }()
-		for began := time.Now(); !read[bool](w, "select count(*) = 1 from clocks where target is not null"); time.Sleep(time.Millisecond) {
+		go func() { waiting <- f.call("POST", "/v1/clock/advance", object{"by": "1h", "wait": "60s"}) }()
+		for began := time.Now(); !read[bool](f, "select count(*) = 1 from clocks where target is not null"); time.Sleep(time.Millisecond) {
 			if time.Since(began) > time.Minute {
-				w.t.Fatal("no advance began")
+				f.t.Fatal("no advance began")
 			}
 		}
 	}
 	advance()
-	w.config.Suspended = true
-	w.sandbox(w.config, key)
+	f.config.Suspended = true
+	f.sandbox(f.config, key)
 	if got := <-waiting; got.status != http.StatusServiceUnavailable || got.body["error"] != "suspended" {
 		t.Errorf("answered %d %s, want suspended", got.status, got.raw)
 	}
-	w.config.Suspended = false
-	w.sandbox(w.config, key)
-	w.exec("update clocks set target = null")
+	f.config.Suspended = false
+	f.sandbox(f.config, key)
+	f.exec("update clocks set target = null")
 	advance()
-	w.config.Reset = "again"
-	w.sandbox(w.config, key)
+	f.config.Reset = "again"
+	f.sandbox(f.config, key)
 	if got := <-waiting; got.status != http.StatusConflict || got.body["error"] != "clock_reset" {
 		t.Errorf("answered %d %s, want clock_reset", got.status, got.raw)
 	}
-	if clock := w.clock(); clock["target"] != nil {
+	if clock := f.clock(); clock["target"] != nil {
 		t.Errorf("after the reset the clock is %v", clock)
 	}
 }

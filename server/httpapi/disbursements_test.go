@@ -24,18 +24,18 @@ func disbursement(reference string, changes ...object) object {
 	return payment(reference, append([]object{body}, changes...)...)
 }
 
-func (w *fixture) disburse(body any, change ...func(*http.Request)) response {
-	w.t.Helper()
-	return w.call("POST", "/v1/disbursements", body, change...)
+func (f *fixture) disburse(body any, change ...func(*http.Request)) response {
+	f.t.Helper()
+	return f.call("POST", "/v1/disbursements", body, change...)
 }
 
 func TestDisbursementOutcomes(t *testing.T) {
-	w := newFixture(t)
-	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1000, payments.XOF: 1000}
-	w.sandbox(w.config, key)
-	w.client("alice", alice, 50)
-	w.client("blocked", "+250788000002", 70, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
-	w.client("abroad", "+250788000004", 90, func(c *sandboxes.TestClientConfig) { c.Operator, c.Country = payments.Orange, "CI" })
+	f := newFixture(t)
+	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1000, payments.XOF: 1000}
+	f.sandbox(f.config, key)
+	f.client("alice", alice, 50)
+	f.client("blocked", "+250788000002", 70, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	f.client("abroad", "+250788000004", 90, func(c *sandboxes.TestClientConfig) { c.Operator, c.Country = payments.Orange, "CI" })
 	abroad := object{"msisdn": "+250788000004", "operator": "orange", "country": "CI", "currency": "CFA"}
 	through := object{"msisdn": "+2250700000001", "operator": "orange", "country": "CI", "currency": "XOF"}
 	reject := object{"msisdn": "+250788999999"}
@@ -69,7 +69,7 @@ func TestDisbursementOutcomes(t *testing.T) {
 			if n, given := c.request["amount"].(int); given {
 				amount = float64(n)
 			}
-			got := w.disburse(disbursement(c.name, c.request))
+			got := f.disburse(disbursement(c.name, c.request))
 			id, _ := got.body["tx_id"].(string)
 			want := object{
 				"tx_id": id, "type": "disbursement", "status": c.status, "amount": amount, "merchant_balance_after": c.merchant,
@@ -81,12 +81,12 @@ func TestDisbursementOutcomes(t *testing.T) {
 			if got.header.Get("Idempotent-Replayed") != "" || got.header.Get("Location") != "/v1/payments/"+id {
 				t.Errorf("headers are %v", got.header)
 			}
-			replay := w.disburse(disbursement(c.name, c.request))
+			replay := f.disburse(disbursement(c.name, c.request))
 			want["idempotent"] = true
 			if diff := cmp.Diff(want, replay.body); diff != "" || replay.status != 200 || replay.header.Get("Idempotent-Replayed") != "true" {
 				t.Errorf("repeated, it answered %d, %v (-want +got):\n%s", replay.status, replay.header, diff)
 			}
-			if read := w.call(
+			if read := f.call(
 				"GET",
 				"/v1/payments/"+id,
 				nil,
@@ -96,26 +96,26 @@ func TestDisbursementOutcomes(t *testing.T) {
 			}
 		})
 	}
-	if w.balance(alice) != 1050 || w.balance("+250788000002") != 70 || w.balance("+250788000004") != 190 {
-		t.Errorf("the SIMs have %d, %d and %d", w.balance(alice), w.balance("+250788000002"), w.balance("+250788000004"))
+	if f.balance(alice) != 1050 || f.balance("+250788000002") != 70 || f.balance("+250788000004") != 190 {
+		t.Errorf("the SIMs have %d, %d and %d", f.balance(alice), f.balance("+250788000002"), f.balance("+250788000004"))
 	}
 	// Replays tell the balances of then, whatever has happened since.
-	if replay := w.disburse(
+	if replay := f.disburse(
 		disbursement("to a SIM"),
 	); replay.body["merchant_balance_after"] != 900.0 ||
 		replay.body["recipient_balance_after"] != 150.0 {
 		t.Errorf("the first, repeated at the end, is %s", replay.raw)
 	}
-	w.conserved()
+	f.conserved()
 }
 
 func TestDisbursementAsAPayment(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 0)
-	made := w.disburse(disbursement("d1", object{
+	f := newFixture(t)
+	f.client("alice", alice, 0)
+	made := f.disburse(disbursement("d1", object{
 		"order_url": "https://shop.example/1?a=b", "is_url_protected": true, "description": "<weekly> payout",
 	}))
-	got := w.call("GET", "/v1/payments/"+made.body["tx_id"].(string), nil)
+	got := f.call("GET", "/v1/payments/"+made.body["tx_id"].(string), nil)
 	raw, _ := got.body["raw"].(object)
 	if payee, _ := raw["payee"].(object); payee["partyId"] != alice[1:] || raw["payer"] != nil || raw["status"] != "SUCCESSFUL" {
 		t.Errorf("raw is not a payout's: %v", raw)
@@ -136,16 +136,16 @@ func TestDisbursementAsAPayment(t *testing.T) {
 	if diff := cmp.Diff(want, got.body); diff != "" {
 		t.Errorf("representation (-want +got):\n%s", diff)
 	}
-	list := w.call("GET", "/v1/payments?type=disbursement", nil)
+	list := f.call("GET", "/v1/payments?type=disbursement", nil)
 	if data, _ := list.body["data"].([]any); len(data) != 1 || data[0].(object)["id"] != made.body["tx_id"] {
 		t.Errorf("it is listed as %s", list.raw)
 	}
 }
 
 func TestDisbursementConflicts(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 0)
-	first := w.disburse(disbursement("d1"))
+	f := newFixture(t)
+	f.client("alice", alice, 0)
+	first := f.disburse(disbursement("d1"))
 	first.is(t, 200, "SUCCESS")
 	for name, c := range map[string]object{
 		"another amount":       disbursement("d1", object{"amount": 101}),
@@ -158,27 +158,27 @@ func TestDisbursementConflicts(t *testing.T) {
 		"a protection":         disbursement("d1", object{"is_url_protected": false}),
 		"an empty description": disbursement("d1", object{"description": ""}),
 	} {
-		t.Run(name, func(t *testing.T) { w.disburse(c).is(t, 409, "duplicate_reference") })
+		t.Run(name, func(t *testing.T) { f.disburse(c).is(t, 409, "duplicate_reference") })
 	}
-	w.call("POST", "/v1/payments", disbursement("d1")).is(t, 409, "duplicate_reference")
-	w.refund(w.paid("p1"), object{"reference": "d1"}).is(t, 409, "duplicate_reference")
-	w.disburse(disbursement("p1")).is(t, 409, "duplicate_reference")
-	w.config.Stores, w.config.Environments = nil, w.config.Environments[1:]
-	w.sandbox(w.config, key)
-	replay := w.disburse(disbursement("d1"))
+	f.call("POST", "/v1/payments", disbursement("d1")).is(t, 409, "duplicate_reference")
+	f.refund(f.paid("p1"), object{"reference": "d1"}).is(t, 409, "duplicate_reference")
+	f.disburse(disbursement("p1")).is(t, 409, "duplicate_reference")
+	f.config.Stores, f.config.Environments = nil, f.config.Environments[1:]
+	f.sandbox(f.config, key)
+	replay := f.disburse(disbursement("d1"))
 	replay.is(t, 200, "SUCCESS")
 	if replay.body["tx_id"] != first.body["tx_id"] || replay.body["idempotent"] != true {
 		t.Errorf("repeated after its store and environment are gone: %s", replay.raw)
 	}
-	if n := w.transactions(); n != 2 {
+	if n := f.transactions(); n != 2 {
 		t.Errorf("%d transactions were recorded, want 2", n)
 	}
 }
 
 func TestDisbursementGeneratesItsReference(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	now := time.Date(2026, 5, 31, 12, 30, 59, 0, time.UTC)
-	clocked := w.serve(func(o *fronts.Options) { o.Now = func() time.Time { return now } })
+	clocked := f.serve(func(o *fronts.Options) { o.Now = func() time.Time { return now } })
 	form := regexp.MustCompile(`^CAURI-DIS-20260531123059-[0-9A-F]{12}$`)
 	seen := map[any]bool{}
 	for _, order := range []any{nil, nil, "order-1"} {
@@ -187,7 +187,7 @@ func TestDisbursementGeneratesItsReference(t *testing.T) {
 		if made.body["idempotent"] != false {
 			t.Errorf("it is %s", made.raw)
 		}
-		got := w.call("GET", "/v1/payments/"+made.body["tx_id"].(string), nil)
+		got := f.call("GET", "/v1/payments/"+made.body["tx_id"].(string), nil)
 		reference, _ := got.body["reference"].(string)
 		if !form.MatchString(reference) || seen[reference] {
 			t.Errorf("the reference is %s", reference)
@@ -200,8 +200,8 @@ func TestDisbursementGeneratesItsReference(t *testing.T) {
 }
 
 func TestDisbursementLimits(t *testing.T) {
-	w := newFixture(t)
-	before := w.transactions()
+	f := newFixture(t)
+	before := f.transactions()
 	text := func(n int) string { return strings.Repeat("é", n) }
 	link := "https://shop.example/"
 	for name, c := range map[string]struct {
@@ -264,7 +264,7 @@ func TestDisbursementLimits(t *testing.T) {
 		"names in capitals":              {object{"AMOUNT": 7, "Reference": 7}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := w.disburse(disbursement(name, c.request))
+			got := f.disburse(disbursement(name, c.request))
 			if c.field == "" {
 				got.is(t, 200, "UNKNOWN_MSISDN")
 				before++
@@ -276,22 +276,22 @@ func TestDisbursementLimits(t *testing.T) {
 			}
 		})
 	}
-	w.disburse(disbursement("r", object{"application": "kiosk"})).is(t, 404, "not_found")
-	w.disburse(disbursement("r", object{"operator": "moov"})).is(t, 404, "env_not_found")
-	w.disburse(disbursement("r", object{"country": "ZZ"})).is(t, 404, "env_not_found")
-	w.disburse(disbursement("r", object{"operator": "airtel"})).is(t, 404, "env_not_found") // it is disabled
-	w.disburse(disbursement("r"), withKey("none")).is(t, 401, "unauthorized")
-	w.disburse("").is(t, 400, "invalid_body")
-	if n := w.transactions(); n != before {
+	f.disburse(disbursement("r", object{"application": "kiosk"})).is(t, 404, "not_found")
+	f.disburse(disbursement("r", object{"operator": "moov"})).is(t, 404, "env_not_found")
+	f.disburse(disbursement("r", object{"country": "ZZ"})).is(t, 404, "env_not_found")
+	f.disburse(disbursement("r", object{"operator": "airtel"})).is(t, 404, "env_not_found") // it is disabled
+	f.disburse(disbursement("r"), withKey("none")).is(t, 401, "unauthorized")
+	f.disburse("").is(t, 400, "invalid_body")
+	if n := f.transactions(); n != before {
 		t.Errorf("%d transactions were recorded, want %d", n, before)
 	}
 }
 
 func TestAllWrongFieldsAreNamedAtOnce(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	wrong := object{"amount": 0, "order_url": "/orders/1", "msisdn": "1", "description": 1}
 	for path, body := range map[string]object{"/v1/disbursements": disbursement("r", wrong), "/v1/payments": payment("r", wrong)} {
-		got := w.call("POST", path, body)
+		got := f.call("POST", path, body)
 		got.is(t, 400, "invalid_body")
 		if diff := cmp.Diff([]string{"amount", "description", "msisdn", "order_url"}, got.wrongFields()); diff != "" {
 			t.Errorf("%s: wrong fields (-want +got):\n%s", path, diff)
@@ -300,49 +300,49 @@ func TestAllWrongFieldsAreNamedAtOnce(t *testing.T) {
 }
 
 func TestConcurrentDisbursementsOfOneReference(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 0)
+	f := newFixture(t)
+	f.client("alice", alice, 0)
 	counts := map[any]int{}
 	var mu sync.Mutex
-	w.atOnce(32, func(int) response {
-		got := w.disburse(disbursement("d1"))
+	f.atOnce(32, func(int) response {
+		got := f.disburse(disbursement("d1"))
 		mu.Lock()
 		defer mu.Unlock()
 		counts[fmt.Sprint(got.status, got.body["tx_id"], got.body["merchant_balance_after"], got.body["recipient_balance_after"])]++
 		counts[got.body["idempotent"]]++
 		return got
 	})
-	if len(counts) != 3 || counts[false] != 1 || counts[true] != 31 || w.float("RWF") != 900 || w.balance(alice) != 100 {
-		t.Errorf("the answers are %v, the float has %d, the SIM %d", counts, w.float("RWF"), w.balance(alice))
+	if len(counts) != 3 || counts[false] != 1 || counts[true] != 31 || f.float("RWF") != 900 || f.balance(alice) != 100 {
+		t.Errorf("the answers are %v, the float has %d, the SIM %d", counts, f.float("RWF"), f.balance(alice))
 	}
-	w.conserved()
+	f.conserved()
 }
 
 func TestConcurrentDisbursementsOfOneFloat(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 0)
-	counts := w.atOnce(64, func(i int) response { return w.disburse(disbursement(fmt.Sprint("d", i), object{"amount": 30})) })
+	f := newFixture(t)
+	f.client("alice", alice, 0)
+	counts := f.atOnce(64, func(i int) response { return f.disburse(disbursement(fmt.Sprint("d", i), object{"amount": 30})) })
 	if diff := cmp.Diff(map[string]int{"200 SUCCESS": 33, "200 INSUFFICIENT_FUNDS": 31}, counts); diff != "" {
 		t.Errorf("64 disbursements of 30 from 1000 (-want +got):\n%s", diff)
 	}
-	if w.float("RWF") != 10 || w.balance(alice) != 990 {
-		t.Errorf("the float has %d, the SIM %d", w.float("RWF"), w.balance(alice))
+	if f.float("RWF") != 10 || f.balance(alice) != 990 {
+		t.Errorf("the float has %d, the SIM %d", f.float("RWF"), f.balance(alice))
 	}
-	w.conserved()
+	f.conserved()
 }
 
 // TestEverythingAtOnce lets all that moves money compete for one float and three SIMs, with a worker beside it.
 func TestEverythingAtOnce(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	quota := int64(1_000_000)
-	w.config.MonthlyQuota = &quota // so that its row is locked too
-	w.sandbox(w.config, key)
+	f.config.MonthlyQuota = &quota // so that its row is locked too
+	f.sandbox(f.config, key)
 	numbers := []string{alice, "+250788000002", "+250788000003"}
 	for i, msisdn := range numbers {
-		w.client(fmt.Sprint("sim", i), msisdn, 20_000)
+		f.client(fmt.Sprint("sim", i), msisdn, 20_000)
 	}
-	parents := []string{w.paid("p1"), w.paid("p2", object{"msisdn": numbers[1]}), w.paid("p3", object{"msisdn": numbers[2]})}
-	before := w.deadlocks()
+	parents := []string{f.paid("p1"), f.paid("p2", object{"msisdn": numbers[1]}), f.paid("p3", object{"msisdn": numbers[2]})}
+	before := f.deadlocks()
 	stop, worker := make(chan struct{}), sync.WaitGroup{}
 	for range 2 {
 		worker.Go(func() {
@@ -352,23 +352,23 @@ func TestEverythingAtOnce(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := ledgertest.SettleDue(t.Context(), w.store, 50); err != nil {
+				if _, err := ledgertest.SettleDue(t.Context(), f.store, 50); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
-	counts := w.atOnce(240, func(i int) response {
+	counts := f.atOnce(240, func(i int) response {
 		reference, number := fmt.Sprint("x", i), object{"msisdn": numbers[rand.IntN(3)]}
 		switch i % 4 {
 		case 0:
-			return w.call("POST", "/v1/payments", payment(reference, number))
+			return f.call("POST", "/v1/payments", payment(reference, number))
 		case 1:
-			return w.call("POST", "/v1/payments", payment(reference, number, object{"scenario": "success"}))
+			return f.call("POST", "/v1/payments", payment(reference, number, object{"scenario": "success"}))
 		case 2:
-			return w.refund(parents[rand.IntN(3)], object{"amount": 40, "reference": reference})
+			return f.refund(parents[rand.IntN(3)], object{"amount": 40, "reference": reference})
 		default:
-			return w.disburse(disbursement(reference, number, object{"amount": 700}))
+			return f.disburse(disbursement(reference, number, object{"amount": 700}))
 		}
 	})
 	close(stop)
@@ -378,14 +378,14 @@ func TestEverythingAtOnce(t *testing.T) {
 			t.Errorf("%d were answered with %s", counts[answer], answer)
 		}
 	}
-	if n := w.deadlocks() - before; n != 0 {
+	if n := f.deadlocks() - before; n != 0 {
 		t.Errorf("there were %d deadlocks", n)
 	}
-	w.conserved()
+	f.conserved()
 }
 
 // deadlocks is how many the database has seen.
-func (w *fixture) deadlocks() int64 {
-	w.t.Helper()
-	return read[int64](w, "select deadlocks from pg_stat_database where datname = current_database()")
+func (f *fixture) deadlocks() int64 {
+	f.t.Helper()
+	return read[int64](f, "select deadlocks from pg_stat_database where datname = current_database()")
 }

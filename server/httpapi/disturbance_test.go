@@ -20,11 +20,11 @@ import (
 )
 
 // faulty gives the sandbox faults, and makes the server know them.
-func (w *fixture) faulty(faults string) {
-	w.t.Helper()
-	w.config.Faults = []byte(faults)
-	w.sandbox(w.config, key)
-	w.follow()
+func (f *fixture) faulty(faults string) {
+	f.t.Helper()
+	f.config.Faults = []byte(faults)
+	f.sandbox(f.config, key)
+	f.follow()
 }
 
 // disturbed is what came of a request on which faults may act.
@@ -35,19 +35,19 @@ type disturbed struct {
 }
 
 // try makes a request on which faults may act, on a connection of its own.
-func (w *fixture) try(method, path string, body any) disturbed {
-	w.t.Helper()
+func (f *fixture) try(method, path string, body any) disturbed {
+	f.t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	var sent io.Reader = http.NoBody
 	if body != nil {
 		sent = bytes.NewReader(text)
 	}
-	r, err := http.NewRequestWithContext(w.t.Context(), method, w.url+path, sent)
+	r, err := http.NewRequestWithContext(f.t.Context(), method, f.url+path, sent)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	r.Close = true // a client repeats what fails on a connection that it used before
 	r.Header.Set("Authorization", "Bearer "+key)
@@ -57,17 +57,17 @@ func (w *fixture) try(method, path string, body any) disturbed {
 		return disturbed{dropped: true}
 	}
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	defer answer.Body.Close()
 	raw, err := io.ReadAll(answer.Body)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	got := disturbed{response: response{status: answer.StatusCode, header: answer.Header, raw: string(raw)}}
 	got.malformed = json.Unmarshal(raw, &got.body) != nil
 	if !got.malformed {
-		checkAnswer(w.t, r, answer, raw)
+		checkAnswer(f.t, r, answer, raw)
 	}
 	return got
 }
@@ -91,13 +91,13 @@ var apiFaults = map[string]bool{
 // TestEveryFaultOfTheAPIOnEveryKindOfRequest makes each request twice, as a careful client does: a fault acts on the first one only, what
 // is recorded is the same as without the fault, and the transaction names the fault.
 func TestEveryFaultOfTheAPIOnEveryKindOfRequest(t *testing.T) {
-	w := newFixture(t)
-	w.allow()
-	w.heard()
-	w.client("alice", alice, 1_000_000)
-	w.client("bob", bob, 1000, manual)
-	parent := w.paid("parent", object{"amount": 100_000})
-	sent := w.paid("sent")
+	f := newFixture(t)
+	f.allow()
+	f.heard()
+	f.client("alice", alice, 1_000_000)
+	f.client("bob", bob, 1000, manual)
+	parent := f.paid("parent", object{"amount": 100_000})
+	sent := f.paid("sent")
 	kinds := map[string]struct {
 		method, path string
 		body         func(reference string) any
@@ -118,18 +118,18 @@ func TestEveryFaultOfTheAPIOnEveryKindOfRequest(t *testing.T) {
 	for fault, recorded := range apiFaults {
 		n++
 		name := fmt.Sprint("fault-", n)
-		w.faulty(fmt.Sprintf(`[{"name":%q,"api":%s}]`, name, fault))
+		f.faulty(fmt.Sprintf(`[{"name":%q,"api":%s}]`, name, fault))
 		for kind, k := range kinds {
 			reference := strings.ReplaceAll(fmt.Sprint(kind, "-", n), " ", "-")
 			what := kind + " with " + fault
-			first := w.try(k.method, k.path, k.body(reference))
+			first := f.try(k.method, k.path, k.body(reference))
 			if k.replayed {
-				if got := read[int](w, "select count(*) from transactions where reference = $1", reference) == 1; got != recorded {
+				if got := read[int](f, "select count(*) from transactions where reference = $1", reference) == 1; got != recorded {
 					t.Errorf("%s: it is recorded: %t", what, got)
 				}
 			}
-			w.checkDisturbed(what, name, fault, first, k.recorded)
-			second := w.try(k.method, k.path, k.body(reference))
+			f.checkDisturbed(what, name, fault, first, k.recorded)
+			second := f.try(k.method, k.path, k.body(reference))
 			if second.dropped || second.malformed || second.header.Get("X-Cauri-Fault") != "" {
 				t.Errorf("%s: the fault acts again: %+v", what, second)
 				continue
@@ -147,7 +147,7 @@ func TestEveryFaultOfTheAPIOnEveryKindOfRequest(t *testing.T) {
 			if diff := cmp.Diff([]any{name}, second.body["faults"]); diff != "" {
 				t.Errorf("%s: the repetition names (-want +got):\n%s", what, diff)
 			}
-			found := w.page("reference=" + reference).body["data"].([]any)
+			found := f.page("reference=" + reference).body["data"].([]any)
 			if len(found) != 1 {
 				t.Fatalf("%s: there are %d transactions", what, len(found))
 			}
@@ -156,52 +156,52 @@ func TestEveryFaultOfTheAPIOnEveryKindOfRequest(t *testing.T) {
 			}
 		}
 	}
-	w.settle()
-	w.conserved()
+	f.settle()
+	f.conserved()
 }
 
 // checkDisturbed fails unless a fault did to an answer what it says.
-func (w *fixture) checkDisturbed(what, name, fault string, got disturbed, status int) {
-	w.t.Helper()
-	var f struct {
+func (f *fixture) checkDisturbed(what, name, fault string, got disturbed, status int) {
+	f.t.Helper()
+	var each struct {
 		Status                     int
 		DropConnection, RetryAfter string
 		MalformedBody              bool
 	}
-	if err := json.Unmarshal([]byte(fault), &f); err != nil {
-		w.t.Fatal(err)
+	if err := json.Unmarshal([]byte(fault), &each); err != nil {
+		f.t.Fatal(err)
 	}
-	if got.dropped != (f.DropConnection != "") {
-		w.t.Errorf("%s: the connection is dropped: %t", what, got.dropped)
+	if got.dropped != (each.DropConnection != "") {
+		f.t.Errorf("%s: the connection is dropped: %t", what, got.dropped)
 	}
 	if got.dropped {
 		return
 	}
-	if f.Status != 0 {
-		status = f.Status
+	if each.Status != 0 {
+		status = each.Status
 	}
-	if got.status != status || got.malformed != f.MalformedBody && status != http.StatusNoContent || got.header.Get("X-Cauri-Fault") != name {
-		w.t.Errorf("%s: answered %d, want %d, with %v: %s", what, got.status, status, got.header, got.raw)
+	if got.status != status || got.malformed != each.MalformedBody && status != http.StatusNoContent || got.header.Get("X-Cauri-Fault") != name {
+		f.t.Errorf("%s: answered %d, want %d, with %v: %s", what, got.status, status, got.header, got.raw)
 	}
-	if f.RetryAfter != "" && got.header.Get("Retry-After") != strings.TrimSuffix(f.RetryAfter, "s") {
-		w.t.Errorf("%s: Retry-After is %q", what, got.header.Get("Retry-After"))
+	if each.RetryAfter != "" && got.header.Get("Retry-After") != strings.TrimSuffix(each.RetryAfter, "s") {
+		f.t.Errorf("%s: Retry-After is %q", what, got.header.Get("Retry-After"))
 	}
 }
 
 // A fault of the api asks for what a request says, or what it is about, and for how often its reference came.
 func TestWhatAFaultOfTheAPIAsksFor(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 1_000_000)
-	w.client("moved", "+250788000009", 1_000_000, manual)
-	parent := w.paid("parent", object{"amount": 1000})
-	pay := func(r string) disturbed { return w.try("POST", "/v1/payments", payment(r)) }
+	f := newFixture(t)
+	f.client("alice", alice, 1_000_000)
+	f.client("moved", "+250788000009", 1_000_000, manual)
+	parent := f.paid("parent", object{"amount": 1000})
+	pay := func(r string) disturbed { return f.try("POST", "/v1/payments", payment(r)) }
 	refund := func(r string) disturbed {
-		return w.try("POST", "/v1/payments/"+parent+"/refund", object{"amount": 1, "reference": r})
+		return f.try("POST", "/v1/payments/"+parent+"/refund", object{"amount": 1, "reference": r})
 	}
 	disburse := func(r string) disturbed {
-		return w.try("POST", "/v1/disbursements", disbursement(r, object{"amount": 1}))
+		return f.try("POST", "/v1/disbursements", disbursement(r, object{"amount": 1}))
 	}
-	list := func(string) disturbed { return w.try("GET", "/sandboxes/team/checkout/api/v1/payments", nil) }
+	list := func(string) disturbed { return f.try("GET", "/sandboxes/team/checkout/api/v1/payments", nil) }
 	n := 0
 	for when, acts := range map[string][]bool{ // on a payment, a refund, a disbursement, a list
 		`{}`:                                {true, true, true, false},
@@ -221,7 +221,7 @@ func TestWhatAFaultOfTheAPIAsksFor(t *testing.T) {
 		`{"until":"2999-01-01T00:00:00Z"}`:  {true, true, true, false},
 	} {
 		n++
-		w.faulty(fmt.Sprintf(`[{"name":"f%d","when":%s,"api":{"status":503}}]`, n, when))
+		f.faulty(fmt.Sprintf(`[{"name":"f%d","when":%s,"api":{"status":503}}]`, n, when))
 		for i, call := range []func(string) disturbed{pay, refund, disburse, list} {
 			if got := call(fmt.Sprintf("r%d-%d", n, i)); (got.status == 503) != acts[i] {
 				t.Errorf("%s: on request %d it is answered %d, want that it acts: %t", when, i, got.status, acts[i])
@@ -236,7 +236,7 @@ func TestWhatAFaultOfTheAPIAsksFor(t *testing.T) {
 		`{"every":true,"attempt":3}`: "201 200 503 200",
 	} {
 		n++
-		w.faulty(fmt.Sprintf(`[{"name":"f%d","when":%s,"api":{"status":503}}]`, n, when))
+		f.faulty(fmt.Sprintf(`[{"name":"f%d","when":%s,"api":{"status":503}}]`, n, when))
 		var got []string
 		for range 4 {
 			got = append(got, strconv.Itoa(pay(fmt.Sprint("again", n)).status))
@@ -245,22 +245,22 @@ func TestWhatAFaultOfTheAPIAsksFor(t *testing.T) {
 			t.Errorf("%s: answers (-want +got):\n%s", when, diff)
 		}
 	}
-	w.conserved()
+	f.conserved()
 }
 
 // The first fault that fits acts, alone; one that has acted leaves the place to the next. A fault acts on a repetition too, and the
 // transaction names it.
 func TestFaultsOfTheAPIFollowOneAnother(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	registry := prometheus.NewRegistry()
-	w = w.serve(func(o *fronts.Options) { o.Metrics = telemetry.NewAPI(registry) })
-	w.client("alice", alice, 1_000_000)
-	w.faulty(`[{"name":"one","api":{"status":502}},{"name":"two","api":{"dropConnection":"AfterCommit"}},{"name":"three","api":{"malformedBody":true}}]`)
-	pay := func() disturbed { return w.try("POST", "/v1/payments", payment("r1", object{"scenario": "success"})) }
-	if got := pay(); got.status != 502 || got.header.Get("X-Cauri-Fault") != "one" || w.transactions() != 0 {
+	f = f.serve(func(o *fronts.Options) { o.Metrics = telemetry.NewAPI(registry) })
+	f.client("alice", alice, 1_000_000)
+	f.faulty(`[{"name":"one","api":{"status":502}},{"name":"two","api":{"dropConnection":"AfterCommit"}},{"name":"three","api":{"malformedBody":true}}]`)
+	pay := func() disturbed { return f.try("POST", "/v1/payments", payment("r1", object{"scenario": "success"})) }
+	if got := pay(); got.status != 502 || got.header.Get("X-Cauri-Fault") != "one" || f.transactions() != 0 {
 		t.Errorf("the first request is answered %+v", got)
 	}
-	if got := pay(); !got.dropped || w.transactions() != 1 {
+	if got := pay(); !got.dropped || f.transactions() != 1 {
 		t.Errorf("the second request is answered %+v", got)
 	}
 	if got := pay(); !got.malformed || got.status != 200 || got.header.Get("X-Cauri-Fault") != "three" {
@@ -270,13 +270,13 @@ func TestFaultsOfTheAPIFollowOneAnother(t *testing.T) {
 	if diff := cmp.Diff([]any{"one", "two", "three"}, got.body["faults"]); got.status != 200 || diff != "" {
 		t.Errorf("the fourth request is answered %d, with faults (-want +got):\n%s", got.status, diff)
 	}
-	if conflict := w.try("POST", "/v1/payments", payment("r1", object{"amount": 7})); conflict.status != 409 {
+	if conflict := f.try("POST", "/v1/payments", payment("r1", object{"amount": 7})); conflict.status != 409 {
 		t.Errorf("another request with its reference is answered %d", conflict.status)
 	}
 	if n := countedFaults(t, registry, "api"); n != 3 {
 		t.Errorf("%v acts are counted, want 3", n)
 	}
-	w.conserved()
+	f.conserved()
 }
 
 // countedFaults is how many acts of a kind a process counted.
@@ -298,33 +298,33 @@ func countedFaults(t *testing.T, registry *prometheus.Registry, kind string) flo
 
 // A request that is refused before, for its key, the sandbox's suspension or its body, meets no fault; one that is refused later does.
 func TestPlaceOfTheFaultsOfTheAPI(t *testing.T) {
-	w := newFixture(t)
-	w.faulty(`[{"name":"f","when":{"every":true},"api":{"status":500}}]`)
-	w.call("POST", "/v1/payments", payment("r1", object{"amount": "x"})).is(t, 400, "invalid_body")
-	w.call("POST", "/v1/payments", payment("r1"), withKey("cauri_sk_test_x")).is(t, 401, "unauthorized")
-	w.call("POST", "/v1/payments", payment("r1", object{"application": "none"})).is(t, 500, "internal")
-	w.call("GET", "/v1/payments/TX_0", nil).is(t, 404, "not_found")
-	w.call("GET", "/v1/meta", nil)
-	w.suspend(true)
-	w.follow()
-	w.call("POST", "/v1/payments", payment("r1")).is(t, 503, "suspended")
-	w.suspend(false)
-	w.follow()
-	w.allow()
-	if got := w.call("POST", "/v1/reset", nil); got.status != http.StatusOK {
+	f := newFixture(t)
+	f.faulty(`[{"name":"f","when":{"every":true},"api":{"status":500}}]`)
+	f.call("POST", "/v1/payments", payment("r1", object{"amount": "x"})).is(t, 400, "invalid_body")
+	f.call("POST", "/v1/payments", payment("r1"), withKey("cauri_sk_test_x")).is(t, 401, "unauthorized")
+	f.call("POST", "/v1/payments", payment("r1", object{"application": "none"})).is(t, 500, "internal")
+	f.call("GET", "/v1/payments/TX_0", nil).is(t, 404, "not_found")
+	f.call("GET", "/v1/meta", nil)
+	f.suspend(true)
+	f.follow()
+	f.call("POST", "/v1/payments", payment("r1")).is(t, 503, "suspended")
+	f.suspend(false)
+	f.follow()
+	f.allow()
+	if got := f.call("POST", "/v1/reset", nil); got.status != http.StatusOK {
 		t.Errorf("a reset is answered %d: %s", got.status, got.raw)
 	}
 }
 
 // A delay ends with the process, and does not go beyond the bound of held answers.
 func TestDelayByAFaultIsAHeldAnswer(t *testing.T) {
-	w := newFixture(t)
-	w.faulty(`[{"name":"slow","api":{"delay":"60s"}}]`)
+	f := newFixture(t)
+	f.faulty(`[{"name":"slow","api":{"delay":"60s"}}]`)
 	done := make(chan disturbed)
 	begun := time.Now()
-	go func() { done <- w.try("POST", "/v1/payments", payment("r1", object{"scenario": "success"})) }()
-	soon(t, "it is recorded", func() bool { return w.transactions() == 1 })
-	close(w.release)
+	go func() { done <- f.try("POST", "/v1/payments", payment("r1", object{"scenario": "success"})) }()
+	soon(t, "it is recorded", func() bool { return f.transactions() == 1 })
+	close(f.release)
 	if got := <-done; got.status != 201 || time.Since(begun) >= time.Minute {
 		t.Errorf("released, it is answered %d after %s", got.status, time.Since(begun))
 	}

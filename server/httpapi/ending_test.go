@@ -18,29 +18,29 @@ func TestWhatIsOpenEndsWithItsSandbox(t *testing.T) {
 		end   func(context.Context, *fixture) error
 		error string // that an advance is answered with
 	}{
-		{"deleted", func(ctx context.Context, w *fixture) error { return w.store.DeleteSandbox(ctx, w.config.UID) }, "unauthorized"},
-		{"retained", func(ctx context.Context, w *fixture) error { return w.store.RetainSandbox(ctx, w.config.UID) }, "unauthorized"},
-		{"suspended", func(_ context.Context, w *fixture) error {
-			w.suspend(true)
-			w.follow()
+		{"deleted", func(ctx context.Context, f *fixture) error { return f.store.DeleteSandbox(ctx, f.config.UID) }, "unauthorized"},
+		{"retained", func(ctx context.Context, f *fixture) error { return f.store.RetainSandbox(ctx, f.config.UID) }, "unauthorized"},
+		{"suspended", func(_ context.Context, f *fixture) error {
+			f.suspend(true)
+			f.follow()
 			return nil
 		}, "suspended"},
 	} {
 		t.Run(c.how, func(t *testing.T) {
-			w := newFixtureAlone(t)
-			w.config.LatencyPercent = 100
-			w.sandbox(w.config, key)
-			began := w.call("POST", "/v1/clock/advance", object{"by": "1h", "wait": "0s"})
-			first := w.listen("", "")
-			streams := []*listening{first, w.listen("?types=balance", ""), w.open("", first.last), w.open("", "1-1")}
+			f := newFixtureAlone(t)
+			f.config.LatencyPercent = 100
+			f.sandbox(f.config, key)
+			began := f.call("POST", "/v1/clock/advance", object{"by": "1h", "wait": "0s"})
+			first := f.listen("", "")
+			streams := []*listening{first, f.listen("?types=balance", ""), f.open("", first.last), f.open("", "1-1")}
 			advance, held := make(chan response, 1), make(chan response, 1)
 			go func() {
-				advance <- w.call("POST", "/v1/clock/advance", object{"to": began.body["target"], "wait": "60s"})
+				advance <- f.call("POST", "/v1/clock/advance", object{"to": began.body["target"], "wait": "60s"})
 			}()
-			go func() { held <- w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})) }()
+			go func() { held <- f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})) }()
 			soon(t, "an answer is held", func() bool { return running("exchange.(*Exchange).hold(") == 1 })
 			soon(t, "an advance waits", func() bool { return running("service.(*Service).awaitAdvance(") == 1 })
-			if err := c.end(t.Context(), w); err != nil {
+			if err := c.end(t.Context(), f); err != nil {
 				t.Fatal(err)
 			}
 			for _, l := range streams {
@@ -53,7 +53,7 @@ func TestWhatIsOpenEndsWithItsSandbox(t *testing.T) {
 				t.Errorf("the payment was answered %d %s", got.status, got.raw)
 			}
 			ledgertest.Eventually(t, func() bool { return running("server/streams.") == 0 && running("exchange.(*Exchange).") == 0 })
-			if got := w.call("GET", "/v1/stream", nil); got.body["error"] != c.error {
+			if got := f.call("GET", "/v1/stream", nil); got.body["error"] != c.error {
 				t.Errorf("another stream is answered %d %s, want %s", got.status, got.raw, c.error)
 			}
 		})

@@ -16,17 +16,17 @@ import (
 )
 
 // heard gives the sandbox a webhook, so that its events are queued.
-func (w *fixture) heard() {
-	w.t.Helper()
-	w.config.Webhook = &sandboxes.WebhookConfig{URL: "http://127.0.0.1:1/hook", Retry: sandboxes.DefaultRetryPolicy}
-	w.sandbox(w.config, key)
+func (f *fixture) heard() {
+	f.t.Helper()
+	f.config.Webhook = &sandboxes.WebhookConfig{URL: "http://127.0.0.1:1/hook", Retry: sandboxes.DefaultRetryPolicy}
+	f.sandbox(f.config, key)
 }
 
 // text returns the one text that a query comes to.
-func (w *fixture) text(query string) (value string) {
-	w.t.Helper()
-	if err := ledgertest.Connect(w.t, w.db).QueryRow(w.t.Context(), query).Scan(&value); err != nil {
-		w.t.Fatal(err)
+func (f *fixture) text(query string) (value string) {
+	f.t.Helper()
+	if err := ledgertest.Connect(f.t, f.db).QueryRow(f.t.Context(), query).Scan(&value); err != nil {
+		f.t.Fatal(err)
 	}
 	return value
 }
@@ -34,17 +34,17 @@ func (w *fixture) text(query string) (value string) {
 func eventOf(tx string) string { return "evt_" + strings.TrimPrefix(tx, "TX_") }
 
 // attempted writes down an attempt to deliver the event of a transaction.
-func (w *fixture) attempted(tx, state string, status int, answer []byte) {
-	w.t.Helper()
+func (f *fixture) attempted(tx, state string, status int, answer []byte) {
+	f.t.Helper()
 	id, err := payments.ParseID(tx)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	problem := any(nil)
 	if state != "delivered" {
 		problem = fmt.Sprint("the receiver answered ", status)
 	}
-	w.exec(
+	f.exec(
 		`with e as (update events set state = $2::event_state, attempts = attempts + 1, due_at = case when $2 = 'queued' then now() + interval '1 hour' end,
 		delivered_at = case when $2 = 'delivered' then now() end where id = $1 returning *)
 		insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status, response_body, error)
@@ -58,12 +58,12 @@ func (w *fixture) attempted(tx, state string, status int, answer []byte) {
 }
 
 func TestEventShowsWhatIsSentAndHowThatWent(t *testing.T) {
-	w := newFixture(t)
-	w.heard()
-	tx := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success", "description": "<é> & 🎫"})).body["id"].(string)
-	w.attempted(tx, "queued", 500, []byte("a\xff\x00b"))
-	w.attempted(tx, "delivered", 204, nil)
-	got := w.call("GET", "/v1/events/"+eventOf(tx), nil)
+	f := newFixture(t)
+	f.heard()
+	tx := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success", "description": "<é> & 🎫"})).body["id"].(string)
+	f.attempted(tx, "queued", 500, []byte("a\xff\x00b"))
+	f.attempted(tx, "delivered", 204, nil)
+	got := f.call("GET", "/v1/events/"+eventOf(tx), nil)
 	if got.status != http.StatusOK {
 		t.Fatalf("answered %d: %s", got.status, got.raw)
 	}
@@ -101,42 +101,42 @@ func TestEventShowsWhatIsSentAndHowThatWent(t *testing.T) {
 	if diff := cmp.Diff(want, got.body); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if kept := w.text("select convert_from(body, 'UTF8') from events"); kept != body {
+	if kept := f.text("select convert_from(body, 'UTF8') from events"); kept != body {
 		t.Errorf("kept is %s", kept)
 	}
 }
 
 func TestResend(t *testing.T) {
-	w := newFixture(t)
-	w.heard()
-	tx := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
-	w.attempted(tx, "failed", 410, nil)
-	got := w.call("POST", "/v1/events/"+eventOf(tx)+"/resend", nil)
+	f := newFixture(t)
+	f.heard()
+	tx := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
+	f.attempted(tx, "failed", 410, nil)
+	got := f.call("POST", "/v1/events/"+eventOf(tx)+"/resend", nil)
 	if got.status != http.StatusAccepted || got.body["state"] != "queued" || got.body["attemptCount"] != 1.0 ||
 		got.body["nextAttemptAt"] == nil {
 		t.Errorf("answered %d: %s", got.status, got.raw)
 	}
-	w.exec("update events set leased = true, due_at = now() + interval '1 minute'")
-	w.call("POST", "/v1/events/"+eventOf(tx)+"/resend", nil).is(t, http.StatusConflict, "being_sent")
-	w.config.Webhook = nil
-	w.sandbox(w.config, key)
-	w.call("POST", "/v1/events/"+eventOf(tx)+"/resend", nil).is(t, http.StatusConflict, "no_webhook")
+	f.exec("update events set leased = true, due_at = now() + interval '1 minute'")
+	f.call("POST", "/v1/events/"+eventOf(tx)+"/resend", nil).is(t, http.StatusConflict, "being_sent")
+	f.config.Webhook = nil
+	f.sandbox(f.config, key)
+	f.call("POST", "/v1/events/"+eventOf(tx)+"/resend", nil).is(t, http.StatusConflict, "no_webhook")
 }
 
 // Under every path form nothing tells an event that is another sandbox's from one that is not there.
 func TestEventsThatAreNotThere(t *testing.T) {
-	w := newFixture(t)
-	tx := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
-	foreign := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}), withKey(otherKey)).body["id"].(string)
+	f := newFixture(t)
+	tx := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
+	foreign := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}), withKey(otherKey)).body["id"].(string)
 	for _, prefix := range []string{"/v1", "/api/v1", "/sandboxes/team/checkout/v1", "/sandboxes/team/checkout/api/v1"} {
-		if got := w.call("GET", prefix+"/events/"+eventOf(tx), nil); got.status != http.StatusOK {
+		if got := f.call("GET", prefix+"/events/"+eventOf(tx), nil); got.status != http.StatusOK {
 			t.Errorf("its own: %d %s", got.status, got.raw)
 		}
 		answers := map[string]bool{}
 		for _, id := range []string{eventOf(foreign), eventOf("00000000000000000000000000"), tx, "x", strings.ToLower(eventOf(tx)), eventOf(tx) + "0"} {
 			for _, call := range []string{"GET ", "POST /resend"} {
 				method, suffix, _ := strings.Cut(call, " ")
-				got := w.call(method, prefix+"/events/"+id+suffix, nil)
+				got := f.call(method, prefix+"/events/"+id+suffix, nil)
 				got.is(t, http.StatusNotFound, "not_found")
 				answers[got.raw] = true
 			}
@@ -145,32 +145,32 @@ func TestEventsThatAreNotThere(t *testing.T) {
 			t.Errorf("the answers differ: %v", answers)
 		}
 	}
-	if got := w.call("GET", "/v1/events", nil).each("txId"); len(got) != 1 || got[0] != tx {
+	if got := f.call("GET", "/v1/events", nil).each("txId"); len(got) != 1 || got[0] != tx {
 		t.Errorf("listed are %v", got)
 	}
 }
 
 func TestEventsAreListed(t *testing.T) {
-	w := newFixture(t)
-	w.heard()
-	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 10_000}
-	w.sandbox(w.config, key)
+	f := newFixture(t)
+	f.heard()
+	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 10_000}
+	f.sandbox(f.config, key)
 	txs := map[string]string{}
 	names := map[string]string{}
 	made := func(name, tx string) { txs[name], names[tx] = tx, name }
 	for i, name := range []string{"a", "b", "c"} {
 		made(
 			name,
-			w.call("POST", "/v1/payments", payment(name, object{"scenario": []string{"success", "success", "timeout"}[i]})).body["id"].(string),
+			f.call("POST", "/v1/payments", payment(name, object{"scenario": []string{"success", "success", "timeout"}[i]})).body["id"].(string),
 		)
 	}
-	made("d", w.refund(txs["a"], object{"amount": 1, "reference": "d"}).body["id"].(string))
-	made("e", w.disburse(disbursement("e")).body["tx_id"].(string))
-	w.attempted(txs["a"], "delivered", 200, nil)
-	w.attempted(txs["b"], "failed", 410, nil)
-	w.attempted(txs["c"], "queued", 500, nil)
-	w.exec("update events set state = 'recorded', due_at = null where attempts = 0")
-	w.exec(
+	made("d", f.refund(txs["a"], object{"amount": 1, "reference": "d"}).body["id"].(string))
+	made("e", f.disburse(disbursement("e")).body["tx_id"].(string))
+	f.attempted(txs["a"], "delivered", 200, nil)
+	f.attempted(txs["b"], "failed", 410, nil)
+	f.attempted(txs["c"], "queued", 500, nil)
+	f.exec("update events set state = 'recorded', due_at = null where attempts = 0")
+	f.exec(
 		"update events e set created_at = '2026-05-31T12:00:00.123456Z'::timestamptz + make_interval(secs => ascii(t.reference) - 97) from transactions t where t.id = e.id",
 	)
 
@@ -193,7 +193,7 @@ func TestEventsAreListed(t *testing.T) {
 		"limit=2":                                      "ed",
 		"unknown=1&State=nonsense&LIMIT=0&status=none": "edcba",
 	} {
-		got := w.call("GET", "/v1/events?"+query, nil)
+		got := f.call("GET", "/v1/events?"+query, nil)
 		var listed string
 		for _, tx := range got.each("txId") {
 			listed += names[tx]
@@ -202,8 +202,8 @@ func TestEventsAreListed(t *testing.T) {
 			t.Errorf("%s lists %s, want %s: %s", query, listed, want, got.raw)
 		}
 	}
-	for _, item := range w.call("GET", "/v1/events", nil).body["data"].([]any) {
-		read := w.call("GET", "/v1/events/"+item.(object)["id"].(string), nil).body
+	for _, item := range f.call("GET", "/v1/events", nil).body["data"].([]any) {
+		read := f.call("GET", "/v1/events/"+item.(object)["id"].(string), nil).body
 		for _, name := range []string{"body", "payload", "attempts"} {
 			delete(read, name)
 		}
@@ -214,31 +214,31 @@ func TestEventsAreListed(t *testing.T) {
 }
 
 func TestEventsArePaged(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	var want []string
 	for i := range 5 {
 		want = append(
-			[]string{w.call("POST", "/v1/payments", payment(fmt.Sprint("r", i), object{"scenario": "timeout"})).body["id"].(string)},
+			[]string{f.call("POST", "/v1/payments", payment(fmt.Sprint("r", i), object{"scenario": "timeout"})).body["id"].(string)},
 			want...)
 	}
 	var got []string
 	query := url.Values{"limit": {"2"}}
 	for {
-		page := w.call("GET", "/v1/events?"+query.Encode(), nil)
+		page := f.call("GET", "/v1/events?"+query.Encode(), nil)
 		got = append(got, page.each("txId")...)
 		next, more := page.body["nextCursor"].(string)
 		if !more {
 			break
 		}
 		query.Set("cursor", next)
-		w.call("POST", "/v1/payments", payment("more-"+next, object{"scenario": "timeout", "reference": next[:20]}))
+		f.call("POST", "/v1/payments", payment("more-"+next, object{"scenario": "timeout", "reference": next[:20]}))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-made +listed):\n%s", diff)
 	}
-	cursor := w.call("GET", "/v1/events?limit=1", nil).body["nextCursor"].(string)
-	ofPayments := w.call("GET", "/v1/payments?limit=1", nil).body["nextCursor"].(string)
-	w.call("GET", "/v1/events?limit=1", nil, withKey(otherKey))
+	cursor := f.call("GET", "/v1/events?limit=1", nil).body["nextCursor"].(string)
+	ofPayments := f.call("GET", "/v1/payments?limit=1", nil).body["nextCursor"].(string)
+	f.call("GET", "/v1/events?limit=1", nil, withKey(otherKey))
 	for what, query := range map[string]string{
 		"changed":               "cursor=" + cursor[:len(cursor)-1] + map[bool]string{true: "B", false: "A"}[cursor[len(cursor)-1] == 'A'],
 		"of another list":       "cursor=" + ofPayments,
@@ -253,7 +253,7 @@ func TestEventsArePaged(t *testing.T) {
 		"no limit":              "limit=0",
 		"a limit that is large": "limit=101",
 	} {
-		got := w.call("GET", "/v1/events?"+query, nil)
+		got := f.call("GET", "/v1/events?"+query, nil)
 		name, _, _ := strings.Cut(query, "=")
 		detail, _ := got.body["detail"].(object)
 		fields, _ := detail["fieldErrors"].(object)
@@ -261,24 +261,24 @@ func TestEventsArePaged(t *testing.T) {
 			t.Errorf("%s: %d %s", what, got.status, got.raw)
 		}
 	}
-	if got := w.call("GET", "/v1/events?cursor="+cursor, nil, withKey(otherKey)); got.status != http.StatusBadRequest {
+	if got := f.call("GET", "/v1/events?cursor="+cursor, nil, withKey(otherKey)); got.status != http.StatusBadRequest {
 		t.Errorf("a cursor of another sandbox: %d %s", got.status, got.raw)
 	}
 }
 
 // The list of a sandbox with very many events is not slow.
 func TestManyEventsAreListedSoon(t *testing.T) {
-	w := newFixture(t)
-	w.call("POST", "/v1/payments", payment("r", object{"scenario": "timeout"}))
-	w.many("r", 20_000)
-	w.exec(
+	f := newFixture(t)
+	f.call("POST", "/v1/payments", payment("r", object{"scenario": "timeout"}))
+	f.many("r", 20_000)
+	f.exec(
 		"insert into events (tenant, id, state) select tenant, id, 'delivered' from transactions t where not exists (select from events e where e.id = t.id)",
 	)
-	w.exec("analyze events")
-	w.exec("analyze transactions")
+	f.exec("analyze events")
+	f.exec("analyze transactions")
 	for _, query := range []string{"", "state=failed", "event=payment.completed", "tx_id=TX_00000000000000000000000000", "state=delivered&limit=100"} {
 		begun := time.Now()
-		if got := w.call("GET", "/v1/events?"+query, nil); got.status != http.StatusOK {
+		if got := f.call("GET", "/v1/events?"+query, nil); got.status != http.StatusOK {
 			t.Errorf("%s: %d", query, got.status)
 		}
 		t.Logf("%s took %v", query, time.Since(begun))

@@ -10,10 +10,10 @@ import (
 
 // A client may close its side of the connection once it has sent its request, and read on. It gets its whole answer, from every route.
 func TestHalfClosedConnectionIsAnswered(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000)
-	id := w.paid("paid")
-	prompt := w.call("POST", "/v1/payments", payment("prompt")).body["id"].(string)
+	f := newFixture(t)
+	f.client("alice", alice, 50_000)
+	id := f.paid("paid")
+	prompt := f.call("POST", "/v1/payments", payment("prompt")).body["id"].(string)
 	tried := 0
 	for path, item := range theContract(t).document["paths"].(object) {
 		if _, found := item.(object)["get"]; !found || path == "/v1/stream" { // which has no end: it ends when its client goes away
@@ -24,7 +24,7 @@ func TestHalfClosedConnectionIsAnswered(t *testing.T) {
 		tried++
 		t.Run(path, func(t *testing.T) {
 			for range 5 {
-				answer, text := w.exchange("GET "+path+" HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+key+"\r\n\r\n", true)
+				answer, text := f.exchange("GET "+path+" HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+key+"\r\n\r\n", true)
 				if answer.StatusCode != http.StatusOK || !json.Valid([]byte(text)) {
 					t.Fatalf("answered %d: %q", answer.StatusCode, text)
 				}
@@ -34,17 +34,17 @@ func TestHalfClosedConnectionIsAnswered(t *testing.T) {
 	if tried < 8 {
 		t.Errorf("only %d routes were tried", tried)
 	}
-	if answer, text := w.exchange(
+	if answer, text := f.exchange(
 		"GET /docs HTTP/1.1\r\nHost: x\r\n\r\n",
 		true,
 	); answer.StatusCode != http.StatusOK ||
 		!strings.Contains(text, "</html>") {
 		t.Errorf("the page is answered %d: %q", answer.StatusCode, text)
 	}
-	if answer, text := w.exchange(request("half", "success"), true); answer.StatusCode != http.StatusCreated || !json.Valid([]byte(text)) {
+	if answer, text := f.exchange(request("half", "success"), true); answer.StatusCode != http.StatusCreated || !json.Valid([]byte(text)) {
 		t.Errorf("a payment is answered %d: %q", answer.StatusCode, text)
 	}
-	if answer, _ := w.exchange(
+	if answer, _ := f.exchange(
 		"GET /v1/payments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer unknown\r\n\r\n",
 		true,
 	); answer.StatusCode != http.StatusUnauthorized {

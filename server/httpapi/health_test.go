@@ -19,8 +19,8 @@ import (
 // Nobody needs a key to ask whether the service is healthy. However many ask at a time, they ask the database together: what they would
 // take of its connections is the merchants'.
 func TestStrangersWhoAskForHealthShareOneLook(t *testing.T) {
-	w := newFixture(t)
-	db := ledgertest.OpenAs(t, w.db, ledgertest.API)
+	f := newFixture(t)
+	db := ledgertest.OpenAs(t, f.db, ledgertest.API)
 	directory := sandboxes.NewDirectory(db.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestStrangersWhoAskForHealthShareOneLook(t *testing.T) {
 	before := db.PoolStat().AcquireCount()
 	var begun atomic.Int32
 	var asking sync.WaitGroup
-	err := pgx.BeginFunc(t.Context(), ledgertest.Connect(t, w.db), func(tx pgx.Tx) error {
+	err := pgx.BeginFunc(t.Context(), ledgertest.Connect(t, f.db), func(tx pgx.Tx) error {
 		if _, err := tx.Exec(t.Context(), "lock table config_version"); err != nil {
 			return err
 		}

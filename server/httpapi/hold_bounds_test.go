@@ -15,31 +15,31 @@ import (
 
 // Beyond a bound answers go out at once, as they do when the process is told to stop. One sandbox cannot take what is for all.
 func TestHeldAnswersAreBounded(t *testing.T) {
-	w := newFixture(t)
-	w.config.LatencyPercent = 1000 // of 25 s at least
-	w.sandbox(w.config, key)
-	other := w.config
+	f := newFixture(t)
+	f.config.LatencyPercent = 1000 // of 25 s at least
+	f.sandbox(f.config, key)
+	other := f.config
 	other.UID, other.Name = "22222222-2222-2222-2222-222222222222", "other"
-	w.sandbox(other, otherKey)
-	w.exec("update organizations set webhook_url = 'http://127.0.0.1:1/'")
+	f.sandbox(other, otherKey)
+	f.exec("update organizations set webhook_url = 'http://127.0.0.1:1/'")
 	registry := prometheus.NewRegistry()
-	w = w.serve(func(o *fronts.Options) {
+	f = f.serve(func(o *fronts.Options) {
 		o.Held, o.Metrics = exchange.HeldBounds{Process: 3, Sandbox: 2}, telemetry.NewAPI(registry)
 	})
-	w.call("GET", "/v1/payments", nil) // loads the configuration
+	f.call("GET", "/v1/payments", nil) // loads the configuration
 	const checkoutKey = key
 	held := func(key, reference string, want string) func() {
 		t.Helper()
-		conn := w.dial()
+		conn := f.dial()
 		if _, err := conn.Write([]byte(strings.Replace(request(reference, "timeout"), "Bearer "+checkoutKey, "Bearer "+key, 1))); err != nil {
 			t.Fatal(err)
 		}
-		w.counts(registry, "cauri_api_held_answers", want)
+		f.counts(registry, "cauri_api_held_answers", want)
 		return func() { _ = conn.Close() }
 	}
 	atOnce := func(key, reference string) {
 		t.Helper()
-		got := w.call("POST", "/v1/payments", payment(reference, object{"operator": "mtn", "country": "RW", "scenario": "timeout"}), withKey(key))
+		got := f.call("POST", "/v1/payments", payment(reference, object{"operator": "mtn", "country": "RW", "scenario": "timeout"}), withKey(key))
 		if got.status != http.StatusCreated || got.body["status"] != "TIMEOUT" || got.header.Get("Location") == "" {
 			t.Errorf("%s is answered %d: %s", reference, got.status, got.raw)
 		}
@@ -51,7 +51,7 @@ func TestHeldAnswersAreBounded(t *testing.T) {
 	atOnce(otherKey, "o2")
 	atOnce(key, "r4")
 	leave()
-	w.counts(registry, "cauri_api_held_answers", "2")
+	f.counts(registry, "cauri_api_held_answers", "2")
 	held(otherKey, "o3", "3")
 	atOnce(otherKey, "o4")
 	atOnce(key, "r5") // its own bound is not reached, the process's is
@@ -65,17 +65,17 @@ cauri_api_answers_not_held_total{bound="sandbox"} 3
 		t.Error(err)
 	}
 	if n := read[int](
-		w,
+		f,
 		"select count(*) from events e join transactions t using (tenant, id) where e.due_at > t.created_at + interval '20 s'",
-	); n != w.transactions() {
-		t.Errorf("%d events of %d are due when their answers would have been", n, w.transactions())
+	); n != f.transactions() {
+		t.Errorf("%d events of %d are due when their answers would have been", n, f.transactions())
 	}
 }
 
 // counts waits until a metric without labels has a value.
-func (w *fixture) counts(registry *prometheus.Registry, name, want string) {
-	w.t.Helper()
-	soon(w.t, name+" is "+want, func() bool {
+func (f *fixture) counts(registry *prometheus.Registry, name, want string) {
+	f.t.Helper()
+	soon(f.t, name+" is "+want, func() bool {
 		kind := "# TYPE " + name + " gauge\n"
 		return testutil.GatherAndCompare(
 			registry,

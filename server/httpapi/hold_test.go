@@ -23,38 +23,38 @@ import (
 )
 
 // dial connects to the server.
-func (w *fixture) dial() net.Conn {
-	w.t.Helper()
-	u, err := url.Parse(w.url)
+func (f *fixture) dial() net.Conn {
+	f.t.Helper()
+	u, err := url.Parse(f.url)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	conn, err := net.DialTimeout("tcp", u.Host, 10*time.Second)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	w.t.Cleanup(func() { _ = conn.Close() }) // it is referred to until then: the garbage collector closes others
+	f.t.Cleanup(func() { _ = conn.Close() }) // it is referred to until then: the garbage collector closes others
 	return conn
 }
 
 // dialCheaply is dial for a test that counts bytes: the connection is the kernel's alone. What is read from it waits 20 s.
-func (w *fixture) dialCheaply() (fd int) {
-	w.t.Helper()
-	u, err := url.Parse(w.url)
+func (f *fixture) dialCheaply() (fd int) {
+	f.t.Helper()
+	u, err := url.Parse(f.url)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	server := netip.MustParseAddrPort(u.Host)
 	if fd, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0); err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	w.t.Cleanup(func() { _ = syscall.Close(fd) })
+	f.t.Cleanup(func() { _ = syscall.Close(fd) })
 	wait := syscall.Timeval{Sec: 20}
 	if err := syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &wait); err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	if err := syscall.Connect(fd, &syscall.SockaddrInet4{Port: int(server.Port()), Addr: server.Addr().As4()}); err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	return fd
 }
@@ -106,11 +106,11 @@ func TestFiveThousandHeldAnswers(t *testing.T) {
 	if raced() {
 		most += most / 2
 	}
-	w := newFixtureAlone(t)
-	w.config.LatencyPercent = 1000 // of 25 s at least
-	w.sandbox(w.config, key)
-	w.call("GET", "/v1/payments", nil) // loads the configuration
-	sql := ledgertest.Connect(t, w.db)
+	f := newFixtureAlone(t)
+	f.config.LatencyPercent = 1000 // of 25 s at least
+	f.sandbox(f.config, key)
+	f.call("GET", "/v1/payments", nil) // loads the configuration
+	sql := ledgertest.Connect(t, f.db)
 	count := func(query string) (n int) {
 		t.Helper()
 		if err := sql.QueryRow(t.Context(), query).Scan(&n); err != nil {
@@ -122,7 +122,7 @@ func TestFiveThousandHeldAnswers(t *testing.T) {
 
 	clients := make([]int, held)
 	for i := range clients {
-		clients[i] = w.dialCheaply()
+		clients[i] = f.dialCheaply()
 		if _, err := syscall.Write(clients[i], []byte(request(fmt.Sprint("r", i), "timeout"))); err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestFiveThousandHeldAnswers(t *testing.T) {
 	if grown > most {
 		t.Errorf("they need %d MiB", grown>>20)
 	}
-	if got := w.call(
+	if got := f.call(
 		"POST",
 		"/v1/payments",
 		payment("r4999", object{"operator": "mtn", "country": "RW", "scenario": "timeout"}),
@@ -155,7 +155,7 @@ func TestFiveThousandHeldAnswers(t *testing.T) {
 	}
 
 	released := time.Now()
-	close(w.release)
+	close(f.release)
 	for _, client := range clients {
 		var answer [64]byte
 		n, err := syscall.Read(client, answer[:])
@@ -170,28 +170,28 @@ func TestFiveThousandHeldAnswers(t *testing.T) {
 }
 
 func TestClientThatGoesAwayLosesNothing(t *testing.T) {
-	w := newFixture(t)
-	w.config.LatencyPercent = 1000
-	w.sandbox(w.config, key)
-	conn := w.dial()
+	f := newFixture(t)
+	f.config.LatencyPercent = 1000
+	f.sandbox(f.config, key)
+	conn := f.dial()
 	if _, err := conn.Write([]byte(request("held", "timeout"))); err != nil {
 		t.Fatal(err)
 	}
-	soon(t, "it is recorded", func() bool { return w.transactions() == 1 })
+	soon(t, "it is recorded", func() bool { return f.transactions() == 1 })
 	_ = conn.Close()
 	again := payment("held", object{"operator": "mtn", "country": "RW", "scenario": "timeout"})
-	got := w.call("POST", "/v1/payments", again)
-	if got.status != 200 || got.body["status"] != "TIMEOUT" || w.transactions() != 1 {
+	got := f.call("POST", "/v1/payments", again)
+	if got.status != 200 || got.body["status"] != "TIMEOUT" || f.transactions() != 1 {
 		t.Errorf("the repetition is answered %d: %s", got.status, got.raw)
 	}
-	w.conserved()
+	f.conserved()
 }
 
 // A write that has begun goes on when the client goes away, so that it has one end.
 func TestClientThatGoesAwayWhileItsPaymentIsBooked(t *testing.T) {
-	w := newFixture(t)
-	w.call("GET", "/v1/payments", nil)
-	sql := ledgertest.Connect(t, w.db)
+	f := newFixture(t)
+	f.call("GET", "/v1/payments", nil)
+	sql := ledgertest.Connect(t, f.db)
 	tx, err := sql.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -199,40 +199,40 @@ func TestClientThatGoesAwayWhileItsPaymentIsBooked(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), "select from floats for update"); err != nil {
 		t.Fatal(err)
 	}
-	conn := w.dial()
+	conn := f.dial()
 	if _, err := conn.Write([]byte(request("waits", "success"))); err != nil {
 		t.Fatal(err)
 	}
 	soon(t, "it waits for the float", func() bool {
-		return read[int](w, "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
+		return read[int](f, "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
 	})
 	_ = conn.Close()
 	time.Sleep(100 * time.Millisecond) // in which the server sees it
 	if err := tx.Commit(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	soon(t, "it is recorded", func() bool { return w.transactions() == 1 })
-	w.conserved()
+	soon(t, "it is recorded", func() bool { return f.transactions() == 1 })
+	f.conserved()
 }
 
 func TestDrainingReleasesEveryKindOfAnswer(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 5000)
-	parent := w.paid("parent")
-	w.config.LatencyPercent = 60_000 // the least is held for 4 minutes, so that nothing but the end of the process answers these calls
-	w.sandbox(w.config, key)
-	w.call("GET", "/v1/payments", nil, withKey("none")) // makes the server look
+	f := newFixture(t)
+	f.client("alice", alice, 5000)
+	parent := f.paid("parent")
+	f.config.LatencyPercent = 60_000 // the least is held for 4 minutes, so that nothing but the end of the process answers these calls
+	f.sandbox(f.config, key)
+	f.call("GET", "/v1/payments", nil, withKey("none")) // makes the server look
 	calls := []func() response{
-		func() response { return w.call("POST", "/v1/payments", payment("p1", object{"scenario": "success"})) },
-		func() response { return w.call("POST", "/v1/payments", payment("p2", object{"scenario": "cancelled"})) },
-		func() response { return w.refund(parent, object{"amount": 1}) },
-		func() response { return w.disburse(disbursement("d1")) },
-		func() response { return w.disburse(disbursement("d2", object{"msisdn": "+250788999999"})) },
+		func() response { return f.call("POST", "/v1/payments", payment("p1", object{"scenario": "success"})) },
+		func() response { return f.call("POST", "/v1/payments", payment("p2", object{"scenario": "cancelled"})) },
+		func() response { return f.refund(parent, object{"amount": 1}) },
+		func() response { return f.disburse(disbursement("d1")) },
+		func() response { return f.disburse(disbursement("d2", object{"msisdn": "+250788999999"})) },
 	}
 	done := make(chan map[string]int)
-	go func() { done <- w.atOnce(len(calls), func(i int) response { return calls[i]() }) }()
-	soon(t, "all are recorded", func() bool { return w.transactions() == 1+len(calls) })
-	close(w.release)
+	go func() { done <- f.atOnce(len(calls), func(i int) response { return calls[i]() }) }()
+	soon(t, "all are recorded", func() bool { return f.transactions() == 1+len(calls) })
+	close(f.release)
 	want := map[string]int{"201 SUCCESS": 2, "201 USER_CANCELLED": 1, "200 SUCCESS": 1, "200 UNKNOWN_MSISDN": 1}
 	select {
 	case got := <-done:
@@ -242,7 +242,7 @@ func TestDrainingReleasesEveryKindOfAnswer(t *testing.T) {
 	case <-time.After(2 * time.Minute):
 		t.Fatal("answers are held although the process is told to stop")
 	}
-	if got := w.call("POST", "/v1/payments", payment("p3", object{"scenario": "timeout"})); got.body["status"] != "TIMEOUT" {
+	if got := f.call("POST", "/v1/payments", payment("p3", object{"scenario": "timeout"})); got.body["status"] != "TIMEOUT" {
 		t.Errorf("while it drains, a payment is answered %s", got.raw)
 	}
 }
@@ -250,11 +250,11 @@ func TestDrainingReleasesEveryKindOfAnswer(t *testing.T) {
 // A connection that is kept open would lead to this process until it ends, and the request that is on its way at that moment would
 // be lost.
 func TestDrainingAsksForAnotherConnection(t *testing.T) {
-	w := newFixture(t)
-	w.config.LatencyPercent = 1000
-	w.sandbox(w.config, key)
-	w.call("GET", "/v1/payments", nil, withKey("none")) // makes the server look
-	held, idle := w.dial(), w.dial()
+	f := newFixture(t)
+	f.config.LatencyPercent = 1000
+	f.sandbox(f.config, key)
+	f.call("GET", "/v1/payments", nil, withKey("none")) // makes the server look
+	held, idle := f.dial(), f.dial()
 	ask := func(conn net.Conn, request string) {
 		t.Helper()
 		if _, err := conn.Write([]byte(request)); err != nil {
@@ -279,8 +279,8 @@ func TestDrainingAsksForAnotherConnection(t *testing.T) {
 	ask(idle, meta)
 	answered(idle, http.StatusOK, false)
 	ask(held, request("held", "timeout"))
-	soon(t, "it is recorded", func() bool { return w.transactions() == 1 })
-	close(w.release)
+	soon(t, "it is recorded", func() bool { return f.transactions() == 1 })
+	close(f.release)
 	answered(held, http.StatusCreated, true)
 	ask(idle, nothing)
 	answered(idle, http.StatusNotFound, true)
@@ -288,39 +288,39 @@ func TestDrainingAsksForAnotherConnection(t *testing.T) {
 
 // Answers and events are due at the same time, and no event before its answer.
 func TestEventIsNotDueBeforeItsAnswer(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 5000)
-	parent := w.paid("parent")
-	w.config.LatencyPercent = 25
-	w.sandbox(w.config, key)
-	w.exec("update organizations set webhook_url = 'http://127.0.0.1:1/'")
-	w.call("GET", "/v1/payments", nil, withKey("none"))
+	f := newFixture(t)
+	f.client("alice", alice, 5000)
+	parent := f.paid("parent")
+	f.config.LatencyPercent = 25
+	f.sandbox(f.config, key)
+	f.exec("update organizations set webhook_url = 'http://127.0.0.1:1/'")
+	f.call("GET", "/v1/payments", nil, withKey("none"))
 	for name, c := range map[string]struct {
 		call func(reference string) response
 		wait time.Duration
 	}{
 		"success": {func(r string) response {
-			return w.call("POST", "/v1/payments", payment(r, object{"scenario": "success"}))
+			return f.call("POST", "/v1/payments", payment(r, object{"scenario": "success"}))
 		}, 200 * time.Millisecond},
 		"maintenance": {func(r string) response {
-			return w.call("POST", "/v1/payments", payment(r, object{"scenario": "maintenance"}))
+			return f.call("POST", "/v1/payments", payment(r, object{"scenario": "maintenance"}))
 		}, 50 * time.Millisecond},
-		"refund":                  {func(r string) response { return w.refund(parent, object{"amount": 1, "reference": r}) }, 200 * time.Millisecond},
-		"refund beyond the float": {func(r string) response { return w.refund(parent, object{"amount": 999, "reference": r}) }, 150 * time.Millisecond},
-		"disbursement":            {func(r string) response { return w.disburse(disbursement(r, object{"amount": 1})) }, 200 * time.Millisecond},
-		"beyond the float":        {func(r string) response { return w.disburse(disbursement(r, object{"amount": 9999})) }, 150 * time.Millisecond},
-		"unknown number":          {func(r string) response { return w.disburse(disbursement(r, object{"msisdn": "+250788999999"})) }, 100 * time.Millisecond},
+		"refund":                  {func(r string) response { return f.refund(parent, object{"amount": 1, "reference": r}) }, 200 * time.Millisecond},
+		"refund beyond the float": {func(r string) response { return f.refund(parent, object{"amount": 999, "reference": r}) }, 150 * time.Millisecond},
+		"disbursement":            {func(r string) response { return f.disburse(disbursement(r, object{"amount": 1})) }, 200 * time.Millisecond},
+		"beyond the float":        {func(r string) response { return f.disburse(disbursement(r, object{"amount": 9999})) }, 150 * time.Millisecond},
+		"unknown number":          {func(r string) response { return f.disburse(disbursement(r, object{"msisdn": "+250788999999"})) }, 100 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "refund beyond the float" {
-				w.disburse(disbursement("empty", object{"amount": w.float("RWF")})).is(t, 200, "SUCCESS")
-				defer w.exec("update floats set balance = 500")
+				f.disburse(disbursement("empty", object{"amount": f.float("RWF")})).is(t, 200, "SUCCESS")
+				defer f.exec("update floats set balance = 500")
 			}
 			begun := time.Now()
 			got := c.call(name)
 			took := time.Since(begun)
 			waited := read[float64](
-				w,
+				f,
 				`select extract(epoch from e.due_at - t.created_at)::float8 * 1000 from events e join transactions t using (tenant, id)
 				where t.reference = $1`,
 				name,
@@ -329,7 +329,7 @@ func TestEventIsNotDueBeforeItsAnswer(t *testing.T) {
 				t.Errorf("answered after %s, its event is due after %g ms; want %s: %s", took, waited, c.wait, got.raw)
 			}
 			if due := read[time.Time](
-				w,
+				f,
 				"select e.due_at from events e join transactions t using (tenant, id) where t.reference = $1",
 				name,
 			); due.Before(
@@ -339,21 +339,21 @@ func TestEventIsNotDueBeforeItsAnswer(t *testing.T) {
 			}
 		})
 	}
-	w.call("POST", "/v1/payments", payment("pending")).is(t, http.StatusCreated, "PENDING")
-	if n := read[int](w, "select count(*) from events e join transactions t using (tenant, id) where t.reference = 'pending'"); n != 0 {
+	f.call("POST", "/v1/payments", payment("pending")).is(t, http.StatusCreated, "PENDING")
+	if n := read[int](f, "select count(*) from events e join transactions t using (tenant, id) where t.reference = 'pending'"); n != 0 {
 		t.Error("it has an event")
 	}
 }
 
 // A sandbox that was told to answer at once does.
 func TestNothingIsHeldAtZeroPercent(t *testing.T) {
-	w := newFixture(t)
-	w.heard()
-	got := w.call("POST", "/v1/payments", payment("p1", object{"scenario": "timeout"}))
+	f := newFixture(t)
+	f.heard()
+	got := f.call("POST", "/v1/payments", payment("p1", object{"scenario": "timeout"}))
 	if got.body["latencyMs"] != 25_000.0 || !strings.Contains(got.raw, "TIMEOUT") {
 		t.Errorf("answered %s", got.raw)
 	}
-	if held := read[float64](w, "select extract(epoch from e.due_at - t.created_at)::float8 from events e join transactions t using (tenant, id)"); held != 0 {
+	if held := read[float64](f, "select extract(epoch from e.due_at - t.created_at)::float8 from events e join transactions t using (tenant, id)"); held != 0 {
 		t.Errorf("its answer and its event are held for %g s", held)
 	}
 }

@@ -26,24 +26,24 @@ type foreign struct {
 const foreignSIM = "+250788000077"
 
 // neighbour fills the other sandbox with a test client, payments of every kind, events, and a prompt that waits.
-func (w *fixture) neighbour() foreign {
-	w.t.Helper()
+func (f *fixture) neighbour() foreign {
+	f.t.Helper()
 	sim := sandboxes.TestClientConfig{
 		UID: "22222222-2222-2222-2222-000000000001", Name: "neighbour", MSISDN: foreignSIM, Operator: payments.MTN, Country: payments.Rwanda,
 		Behavior: payments.Manual, Balance: 50_000,
 	}
-	if _, err := w.store.ApplyTestClient(w.t.Context(), "22222222-2222-2222-2222-222222222222", sim); err != nil {
-		w.t.Fatal(err)
+	if _, err := f.store.ApplyTestClient(f.t.Context(), "22222222-2222-2222-2222-222222222222", sim); err != nil {
+		f.t.Fatal(err)
 	}
 	as := withKey(otherKey)
 	made := func(path string, body object) string {
-		got := w.call("POST", path, body, as)
+		got := f.call("POST", path, body, as)
 		for _, name := range []string{"id", "tx_id"} {
 			if id, ok := got.body[name].(string); ok && got.status < 300 {
 				return id
 			}
 		}
-		w.t.Fatalf("%s answered %d %s", path, got.status, got.raw)
+		f.t.Fatalf("%s answered %d %s", path, got.status, got.raw)
 		return ""
 	}
 	theirs := object{"msisdn": foreignSIM}
@@ -52,16 +52,16 @@ func (w *fixture) neighbour() foreign {
 	refund := made("/v1/payments/"+paid+"/refund", object{"amount": 100, "reference": "foreign-refund"})
 	payout := made("/v1/disbursements", payment("foreign-payout", theirs, object{"amount": 10, "operator": "mtn", "country": "RW"}))
 
-	f := foreign{words: []string{"foreign-", foreignSIM, foreignSIM[1:], paid, prompt, refund, payout}, cursors: map[string]string{}}
+	neighbor := foreign{words: []string{"foreign-", foreignSIM, foreignSIM[1:], paid, prompt, refund, payout}, cursors: map[string]string{}}
 	ids := []string{paid, prompt, refund, payout}
 	for _, tx := range []string{paid, refund, payout} {
 		event := strings.Replace(tx, "TX_", "evt_", 1)
-		f.words, ids = append(f.words, event), append(ids, event)
+		neighbor.words, ids = append(neighbor.words, event), append(ids, event)
 	}
-	f.values = map[string][]string{
+	neighbor.values = map[string][]string{
 		"id": ids, "tx": {prompt, paid}, "msisdn": {foreignSIM, alice}, "answer": {"approve", "cancel", "wrong_pin"},
 	}
-	return f
+	return neighbor
 }
 
 // foreignBodies are requests to the endpoints that take a body, which name what is the other sandbox's.
@@ -91,11 +91,11 @@ var create = []string{"POST /v1/payments", "POST /v1/disbursements", "POST /v1/t
 // Every endpoint that the description names is called with what is another sandbox's. A new one is so too; one that takes a body
 // has to be given one above.
 func TestNoEndpointReachesAnotherSandbox(t *testing.T) {
-	w := newFixture(t)
-	w.allow()
-	w.client("alice", alice, 50_000)
-	f := w.neighbour()
-	before := w.rowsOf("other")
+	f := newFixture(t)
+	f.allow()
+	f.client("alice", alice, 50_000)
+	neighbor := f.neighbour()
+	before := f.rowsOf("other")
 	tried := 0
 	paths := theContract(t).document["paths"].(object)
 	for _, making := range []bool{false, true} { // what makes something of ours comes last: it may bear the other's words
@@ -109,32 +109,32 @@ func TestNoEndpointReachesAnotherSandbox(t *testing.T) {
 				if declared && len(secured) == 0 || slices.Contains(create, operation) != making {
 					continue // open to all: it knows no sandbox
 				}
-				tried += w.tryForeign(f, operation)
+				tried += f.tryForeign(neighbor, operation)
 			}
 		}
 	}
 	if tried < 40 {
 		t.Errorf("only %d calls were tried", tried)
 	}
-	if diff := cmp.Diff(before, w.rowsOf("other")); diff != "" {
+	if diff := cmp.Diff(before, f.rowsOf("other")); diff != "" {
 		t.Errorf("the other sandbox's rows changed (-before +after):\n%s", diff)
 	}
 }
 
 // tryForeign calls one endpoint with everything that is the other sandbox's, and returns how often.
-func (w *fixture) tryForeign(f foreign, operation string) (tried int) {
-	w.t.Helper()
+func (f *fixture) tryForeign(neighbor foreign, operation string) (tried int) {
+	f.t.Helper()
 	method, path, _ := strings.Cut(operation, " ")
 	bodies := []any{nil}
 	if method != http.MethodGet {
 		if bodies = foreignBodies()[operation]; bodies == nil {
-			w.t.Errorf("%s is not tried: write in foreignBodies what a call with another sandbox's ids is", operation)
+			f.t.Errorf("%s is not tried: write in foreignBodies what a call with another sandbox's ids is", operation)
 		}
 	}
-	for _, target := range f.targets(w.t, path) {
+	for _, target := range neighbor.targets(f.t, path) {
 		for _, body := range bodies {
 			tried++
-			f.check(w.t, operation, target, w.call(method, target, body))
+			neighbor.check(f.t, operation, target, f.call(method, target, body))
 		}
 	}
 	return tried
@@ -189,10 +189,10 @@ func (f foreign) check(t *testing.T, operation, target string, got response) {
 // A cursor is a place in a list, and not a right: with another sandbox's, and with filters for what is the other's, a list has
 // nothing but one's own.
 func TestForeignCursorsAndFiltersFindNothing(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000)
-	f := w.neighbour()
-	mine := w.call("POST", "/v1/payments", payment("mine", object{"scenario": "success"})).body["id"].(string)
+	f := newFixture(t)
+	f.client("alice", alice, 50_000)
+	neighbor := f.neighbour()
+	mine := f.call("POST", "/v1/payments", payment("mine", object{"scenario": "success"})).body["id"].(string)
 	if mine == "" {
 		t.Fatal("nothing was made")
 	}
@@ -206,8 +206,8 @@ func TestForeignCursorsAndFiltersFindNothing(t *testing.T) {
 		lists++
 		theirs := strings.NewReplacer("{msisdn}", url.PathEscape(foreignSIM)).Replace(path)
 		ours := strings.NewReplacer("{msisdn}", url.PathEscape(alice)).Replace(path)
-		queries := []string{"", "reference=foreign-paid", "msisdn=" + url.QueryEscape(foreignSIM), "order=foreign-paid", "tx=" + f.words[3]}
-		if cursor := w.cursorOf(theirs); cursor != "" {
+		queries := []string{"", "reference=foreign-paid", "msisdn=" + url.QueryEscape(foreignSIM), "order=foreign-paid", "tx=" + neighbor.words[3]}
+		if cursor := f.cursorOf(theirs); cursor != "" {
 			queries = append(queries, "cursor="+url.QueryEscape(cursor))
 		}
 		for _, query := range queries {
@@ -215,11 +215,11 @@ func TestForeignCursorsAndFiltersFindNothing(t *testing.T) {
 			if name != "" && !slices.Contains(names, name) {
 				continue
 			}
-			got := w.call("GET", ours+"?"+query, nil)
+			got := f.call("GET", ours+"?"+query, nil)
 			if path == "/v1/ledger/entries" && name == "msisdn" && got.status == http.StatusNotFound {
 				continue // it is no filter there: nobody has the account
 			}
-			for _, word := range f.words {
+			for _, word := range neighbor.words {
 				if got.status != http.StatusOK && got.status != http.StatusBadRequest || name != "msisdn" && strings.Contains(got.raw, word) {
 					t.Errorf("%s?%s answered %d %s", ours, query, got.status, got.raw)
 					break
@@ -233,9 +233,9 @@ func TestForeignCursorsAndFiltersFindNothing(t *testing.T) {
 }
 
 // cursorOf is a cursor that the other sandbox gets for one of its lists, if that has more than one page.
-func (w *fixture) cursorOf(path string) string {
-	w.t.Helper()
-	got := w.call("GET", path+"?limit=1", nil, withKey(otherKey))
+func (f *fixture) cursorOf(path string) string {
+	f.t.Helper()
+	got := f.call("GET", path+"?limit=1", nil, withKey(otherKey))
 	for _, name := range slices.Sorted(maps.Keys(got.body)) {
 		if text, ok := got.body[name].(string); ok && strings.Contains(strings.ToLower(name), "cursor") {
 			return text
@@ -258,16 +258,16 @@ func parameterNames(document, operation object) (names []string) {
 }
 
 // rowsOf is all that the database holds of a sandbox, without what a reader changes.
-func (w *fixture) rowsOf(name string) map[string]string {
-	w.t.Helper()
-	conn := ledgertest.Connect(w.t, w.db)
+func (f *fixture) rowsOf(name string) map[string]string {
+	f.t.Helper()
+	conn := ledgertest.Connect(f.t, f.db)
 	rows := map[string]string{}
 	for _, table := range []string{"organizations", "transactions", "events", "delivery_attempts", "floats", "sims", "adjustments", "quota_usage"} {
 		var text string
-		err := conn.QueryRow(w.t.Context(), fmt.Sprintf(`select coalesce(string_agg(x::text, E'\n' order by x::text), '') from %s x
+		err := conn.QueryRow(f.t.Context(), fmt.Sprintf(`select coalesce(string_agg(x::text, E'\n' order by x::text), '') from %s x
 			where tenant = (select tenant from organizations where name = $1)`, table), name).Scan(&text)
 		if err != nil {
-			w.t.Fatal(err)
+			f.t.Fatal(err)
 		}
 		rows[table] = text
 	}

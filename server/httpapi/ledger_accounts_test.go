@@ -11,16 +11,16 @@ import (
 )
 
 func TestLedgerOfTheAPI(t *testing.T) {
-	w := newFixture(t)
-	w.moved()
-	got := w.call("GET", "/v1/ledger?limit=1", nil)
+	f := newFixture(t)
+	f.moved()
+	got := f.call("GET", "/v1/ledger?limit=1", nil)
 	float := got.body["data"].([]any)[0].(object)
 	if got.body["balanced"] != true || float["account"] != "float:RWF" || float["collections"] != 2955.0 || float["balance"] != 3955.0 {
 		t.Errorf("the first page is %s", got.raw)
 	}
 	var names []string
 	for cursor := ""; ; {
-		page := w.call("GET", "/v1/ledger?limit=1"+cursor, nil)
+		page := f.call("GET", "/v1/ledger?limit=1"+cursor, nil)
 		names = append(names, page.body["data"].([]any)[0].(object)["account"].(string))
 		next, more := page.body["nextCursor"].(string)
 		if !more {
@@ -34,20 +34,20 @@ func TestLedgerOfTheAPI(t *testing.T) {
 	if float["verifiedAt"] != nil {
 		t.Errorf("no worker runs, and the float was verified at %v", float["verifiedAt"])
 	}
-	ledgertest.Verifies(t, w.db)
-	verified := w.call("GET", "/v1/ledger?limit=1&verify=full", nil)
+	ledgertest.Verifies(t, f.db)
+	verified := f.call("GET", "/v1/ledger?limit=1&verify=full", nil)
 	if float = verified.body["data"].([]any)[0].(object); float["verifiedUpTo"] != 4.0 || float["verifiedAt"] == nil {
 		t.Errorf("verified at once: %s", verified.raw)
 	}
-	w.exec("update floats set balance = balance + 7 where currency = 'RWF'")
-	verified = w.call("GET", "/v1/ledger?limit=1&verify=full", nil)
+	f.exec("update floats set balance = balance + 7 where currency = 'RWF'")
+	verified = f.call("GET", "/v1/ledger?limit=1&verify=full", nil)
 	float = verified.body["data"].([]any)[0].(object)
 	if diff := cmp.Diff(object{"difference": 7.0, "after": 4.0, "before": nil}, float["imbalance"]); diff != "" ||
 		verified.body["balanced"] != false || float["balanced"] != false {
 		t.Errorf("a changed balance: %s", verified.raw)
 	}
 	for query, field := range map[string]string{"verify=now": "verify", "limit=0": "limit", "cursor=x": "cursor"} {
-		refused := w.call("GET", "/v1/ledger?"+query, nil)
+		refused := f.call("GET", "/v1/ledger?"+query, nil)
 		if refused.status != http.StatusBadRequest || !strings.Contains(refused.raw, field) {
 			t.Errorf("%s answered %d %s", query, refused.status, refused.raw)
 		}

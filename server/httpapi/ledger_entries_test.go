@@ -11,20 +11,20 @@ import (
 )
 
 // moved makes a few movements of the float, among them a collection with a reference that would be a formula.
-func (w *fixture) moved() {
-	w.t.Helper()
-	w.client("alice", alice, 50_000)
+func (f *fixture) moved() {
+	f.t.Helper()
+	f.client("alice", alice, 50_000)
 	for _, reference := range []string{"=1+1", `say "a", b`, "plain"} {
-		if made := w.call("POST", "/v1/payments", payment(reference, object{"scenario": "success"})); made.status != http.StatusCreated {
-			w.t.Fatalf("%s: %s", reference, made.raw)
+		if made := f.call("POST", "/v1/payments", payment(reference, object{"scenario": "success"})); made.status != http.StatusCreated {
+			f.t.Fatalf("%s: %s", reference, made.raw)
 		}
 	}
 }
 
 func TestEntriesOfTheAPI(t *testing.T) {
-	w := newFixture(t)
-	w.moved()
-	entries := func(query string) response { return w.call("GET", "/v1/ledger/entries?"+query, nil) }
+	f := newFixture(t)
+	f.moved()
+	entries := func(query string) response { return f.call("GET", "/v1/ledger/entries?"+query, nil) }
 	var numbers []float64
 	for cursor := ""; ; {
 		page := entries("limit=3" + cursor)
@@ -37,7 +37,7 @@ func TestEntriesOfTheAPI(t *testing.T) {
 		}
 		cursor = "&cursor=" + next
 		if len(numbers) == 3 { // what is new comes behind the last page
-			w.call("POST", "/v1/payments", payment("new", object{"scenario": "success"}))
+			f.call("POST", "/v1/payments", payment("new", object{"scenario": "success"}))
 		}
 	}
 	if diff := cmp.Diff([]float64{1, 2, 3, 4, 5}, numbers); diff != "" {
@@ -72,13 +72,13 @@ func TestEntriesOfTheAPI(t *testing.T) {
 
 // A table has the same as the JSON, and its pages are linked.
 func TestEntriesAsTable(t *testing.T) {
-	w := newFixture(t)
-	w.moved()
+	f := newFixture(t)
+	f.moved()
 	asTable := func(r *http.Request) { r.Header.Set("Accept", "text/csv") }
 	path, pages := "/sandboxes/team/checkout/api/v1/ledger/entries?currency=RWF&limit=3", 0
 	var rows [][]string
 	for path != "" {
-		page := w.call("GET", path, nil, asTable)
+		page := f.call("GET", path, nil, asTable)
 		if page.status != http.StatusOK || page.header.Get("Content-Type") != "text/csv; charset=utf-8; header=present" || page.header.Get("Vary") != "Accept" {
 			t.Fatalf("answered %d %v", page.status, page.header)
 		}

@@ -14,11 +14,11 @@ import (
 )
 
 // page asks for a page and fails unless it is one.
-func (w *fixture) page(query string) response {
-	w.t.Helper()
-	got := w.call("GET", "/v1/payments?"+query, nil)
+func (f *fixture) page(query string) response {
+	f.t.Helper()
+	got := f.call("GET", "/v1/payments?"+query, nil)
 	if got.status != 200 {
-		w.t.Fatalf("%s answered %d: %s", query, got.status, got.raw)
+		f.t.Fatalf("%s answered %d: %s", query, got.status, got.raw)
 	}
 	return got
 }
@@ -34,9 +34,9 @@ func (r response) each(field string) []string {
 }
 
 // many adds n transactions like the one with a reference, at one millisecond each.
-func (w *fixture) many(reference string, n int) {
-	w.t.Helper()
-	w.exec(`insert into transactions
+func (f *fixture) many(reference string, n int) {
+	f.t.Helper()
+	f.exec(`insert into transactions
 		select (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'reference', t.reference || '-' || i))).*
 		from transactions t join organizations o using (tenant), generate_series(1, $2::int) i
 		where o.name = 'checkout' and t.reference = $1`, reference, n)
@@ -44,26 +44,26 @@ func (w *fixture) many(reference string, n int) {
 
 // mixed makes transactions of every type in both sandboxes, a second apart.
 func mixed(t *testing.T) *fixture {
-	w := newFixture(t)
-	w.config.Stores = []string{"shop", "kiosk"}
-	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 10_000, payments.XOF: 1000}
-	w.sandbox(w.config, key)
-	w.client("alice", alice, 50_000)
+	f := newFixture(t)
+	f.config.Stores = []string{"shop", "kiosk"}
+	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 10_000, payments.XOF: 1000}
+	f.sandbox(f.config, key)
+	f.client("alice", alice, 50_000)
 	for _, k := range []string{key, otherKey} {
-		made := w.call("POST", "/v1/payments", payment("a", object{"scenario": "success", "order_ref": "o 1/é"}), withKey(k))
-		w.refund(made.body["id"].(string), object{"amount": 1, "reference": "b"}, withKey(k))
-		w.call("POST", "/v1/payments", payment("c", object{"msisdn": "+2250700000001", "currency": "CFA"}), withKey(k))
-		w.call("POST", "/v1/payments", payment("d", object{"scenario": "pin_invalid", "application": "kiosk"}), withKey(k))
-		w.disburse(disbursement("e", object{"order_ref": "o 1/é"}), withKey(k))
-		w.disburse(disbursement("f", object{"msisdn": "+2250700000002", "operator": "orange", "country": "CI", "currency": "XOF"}), withKey(k))
+		made := f.call("POST", "/v1/payments", payment("a", object{"scenario": "success", "order_ref": "o 1/é"}), withKey(k))
+		f.refund(made.body["id"].(string), object{"amount": 1, "reference": "b"}, withKey(k))
+		f.call("POST", "/v1/payments", payment("c", object{"msisdn": "+2250700000001", "currency": "CFA"}), withKey(k))
+		f.call("POST", "/v1/payments", payment("d", object{"scenario": "pin_invalid", "application": "kiosk"}), withKey(k))
+		f.disburse(disbursement("e", object{"order_ref": "o 1/é"}), withKey(k))
+		f.disburse(disbursement("f", object{"msisdn": "+2250700000002", "operator": "orange", "country": "CI", "currency": "XOF"}), withKey(k))
 	}
 	// Within a second the clock goes on below the milliseconds that callers see.
-	w.exec(`update transactions set created_at = '2026-05-31T12:00:00.123456Z'::timestamptz + make_interval(secs => ascii(reference) - 97)`)
-	return w
+	f.exec(`update transactions set created_at = '2026-05-31T12:00:00.123456Z'::timestamptz + make_interval(secs => ascii(reference) - 97)`)
+	return f
 }
 
 func TestListFilters(t *testing.T) {
-	w := mixed(t)
+	f := mixed(t)
 	for query, want := range map[string]string{
 		"":                               "fedcba",
 		"country=RW":                     "edba",
@@ -120,7 +120,7 @@ func TestListFilters(t *testing.T) {
 		"type=disbursement&created_before=2026-05-31T12:00:05Z&status=SUCCESS":   "e",
 	} {
 		t.Run(query, func(t *testing.T) {
-			got := w.page(query)
+			got := f.page(query)
 			if diff := cmp.Diff(want, strings.Join(got.each("reference"), "")); diff != "" {
 				t.Errorf("references (-want +got):\n%s", diff)
 			}
@@ -132,11 +132,11 @@ func TestListFilters(t *testing.T) {
 }
 
 func TestListedItemsAreWhatIsRead(t *testing.T) {
-	w := mixed(t)
-	data := w.page("").body["data"].([]any)
+	f := mixed(t)
+	data := f.page("").body["data"].([]any)
 	for _, item := range data {
 		id := item.(object)["id"].(string)
-		if diff := cmp.Diff(w.call("GET", "/v1/payments/"+id, nil).body, item.(object)); diff != "" {
+		if diff := cmp.Diff(f.call("GET", "/v1/payments/"+id, nil).body, item.(object)); diff != "" {
 			t.Errorf("%s (-read +listed):\n%s", id, diff)
 		}
 	}
@@ -146,10 +146,10 @@ func TestListedItemsAreWhatIsRead(t *testing.T) {
 }
 
 func TestEachSeesItsOwnTransactionsOnly(t *testing.T) {
-	w := mixed(t)
+	f := mixed(t)
 	seen := map[string]bool{}
 	for _, k := range []string{key, otherKey} {
-		for _, id := range w.call("GET", "/v1/payments", nil, withKey(k)).each("id") {
+		for _, id := range f.call("GET", "/v1/payments", nil, withKey(k)).each("id") {
 			if seen[id] {
 				t.Errorf("%s is seen by both", id)
 			}
@@ -162,10 +162,10 @@ func TestEachSeesItsOwnTransactionsOnly(t *testing.T) {
 }
 
 func TestBadListParameters(t *testing.T) {
-	w := newFixture(t)
-	w.paid("p1")
-	w.paid("p2")
-	cursor := w.page("limit=1").body["nextCursor"].(string)
+	f := newFixture(t)
+	f.paid("p1")
+	f.paid("p2")
+	cursor := f.page("limit=1").body["nextCursor"].(string)
 	long := strings.Repeat("%C3%A9", 121)
 	for query, wrong := range map[string]string{ // the parameters that are wrong
 		"limit=0": "limit", "limit=101": "limit", "limit=-1": "limit", "limit=abc": "limit", "limit=+5": "limit", "limit=%2B5": "limit",
@@ -195,7 +195,7 @@ func TestBadListParameters(t *testing.T) {
 		"limit=0&status=x&type=y&operator=z&country=&msisdn=1&created_after=a&cursor=c&reference=": "country created_after cursor limit msisdn operator reference status type",
 	} {
 		t.Run(query, func(t *testing.T) {
-			got := w.call("GET", "/v1/payments?"+query, nil)
+			got := f.call("GET", "/v1/payments?"+query, nil)
 			got.is(t, 400, "invalid_params")
 			if diff := cmp.Diff(wrong, strings.Join(got.wrongFields(), " ")); diff != "" {
 				t.Errorf("wrong parameters (-want +got):\n%s", diff)
@@ -208,13 +208,13 @@ func TestBadListParameters(t *testing.T) {
 }
 
 func TestCursorsThatWereChanged(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	for i := range 3 {
-		w.paid(fmt.Sprint("p", i))
-		w.call("POST", "/v1/payments", payment(fmt.Sprint("p", i), object{"scenario": "success"}), withKey(otherKey))
+		f.paid(fmt.Sprint("p", i))
+		f.call("POST", "/v1/payments", payment(fmt.Sprint("p", i), object{"scenario": "success"}), withKey(otherKey))
 	}
-	cursor := w.page("limit=1").body["nextCursor"].(string)
-	if got := w.page("cursor=" + cursor).each("reference"); !slices.Equal(got, []string{"p1", "p0"}) {
+	cursor := f.page("limit=1").body["nextCursor"].(string)
+	if got := f.page("cursor=" + cursor).each("reference"); !slices.Equal(got, []string{"p1", "p0"}) {
 		t.Fatalf("after the cursor come %v", got)
 	}
 	for i := range cursor {
@@ -223,10 +223,10 @@ func TestCursorsThatWereChanged(t *testing.T) {
 				continue
 			}
 			changed := cursor[:i] + string(c) + cursor[i+1:]
-			w.call("GET", "/v1/payments?cursor="+changed, nil).is(t, 400, "invalid_params")
+			f.call("GET", "/v1/payments?cursor="+changed, nil).is(t, 400, "invalid_params")
 		}
 	}
-	w.call("GET", "/v1/payments?cursor="+cursor, nil, withKey(otherKey)).is(t, 400, "invalid_params")
+	f.call("GET", "/v1/payments?cursor="+cursor, nil, withKey(otherKey)).is(t, 400, "invalid_params")
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || strings.Contains(string(raw), "p2") {
 		t.Errorf("the cursor holds %q, %v", raw, err)
@@ -234,9 +234,9 @@ func TestCursorsThatWereChanged(t *testing.T) {
 }
 
 func TestListWalkIsCompleteAndStable(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	for i := range 23 {
-		w.paid(fmt.Sprint("p", i))
+		f.paid(fmt.Sprint("p", i))
 	}
 	var want []string
 	for i := 22; i >= 0; i-- {
@@ -246,7 +246,7 @@ func TestListWalkIsCompleteAndStable(t *testing.T) {
 		var got []string
 		query, pages := url.Values{"limit": {fmt.Sprint(limit)}, "status": {"SUCCESS"}, "created_before": {"2999-01-01T00:00:00Z"}}, 0
 		for more := true; more; {
-			page := w.page(query.Encode())
+			page := f.page(query.Encode())
 			references := page.each("reference")
 			if pages++; pages == 1 { // what is new since the last walk comes first, and is not part of this one
 				references = slices.DeleteFunc(references, func(r string) bool { return strings.HasPrefix(r, "new") })
@@ -254,8 +254,8 @@ func TestListWalkIsCompleteAndStable(t *testing.T) {
 			if got = append(got, references...); pages > 100 {
 				t.Fatal("the walk does not end")
 			}
-			w.paid(fmt.Sprint("new ", limit, " ", pages))
-			w.exec("update transactions set refunded = amount where reference = 'p11'") // nor does a change move anything
+			f.paid(fmt.Sprint("new ", limit, " ", pages))
+			f.exec("update transactions set refunded = amount where reference = 'p11'") // nor does a change move anything
 			if more = page.body["hasMore"].(bool); more {
 				query.Set("cursor", page.body["nextCursor"].(string))
 			}
@@ -264,16 +264,16 @@ func TestListWalkIsCompleteAndStable(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("in pages of %d (-want +got):\n%s", limit, diff)
 		}
-		w.exec("delete from transactions where reference like 'new%'")
+		f.exec("delete from transactions where reference like 'new%'")
 	}
 }
 
 func TestPageSizes(t *testing.T) {
-	w := newFixture(t)
-	if got := w.page(""); got.raw != `{"data":[],"nextCursor":null,"hasMore":false}`+"\n" {
+	f := newFixture(t)
+	if got := f.page(""); got.raw != `{"data":[],"nextCursor":null,"hasMore":false}`+"\n" {
 		t.Errorf("an empty list is %s", got.raw)
 	}
-	w.paid("p")
+	f.paid("p")
 	have := 1
 	for _, c := range []struct {
 		rows  int
@@ -285,16 +285,16 @@ func TestPageSizes(t *testing.T) {
 		{21, "", 20, true}, {99, "limit=100", 99, false}, {100, "limit=100", 100, false}, {101, "limit=100", 100, true}, {101, "limit=99", 99, true},
 	} {
 		if c.rows > have {
-			w.exec("delete from transactions where reference <> 'p'")
-			w.many("p", c.rows-1)
+			f.exec("delete from transactions where reference <> 'p'")
+			f.many("p", c.rows-1)
 			have = c.rows
 		}
-		got := w.page(c.query)
+		got := f.page(c.query)
 		if n := len(got.each("id")); n != c.first || got.body["hasMore"] != c.more || (got.body["nextCursor"] != nil) != c.more {
 			t.Errorf("of %d, %q gives %d, %v, %v", c.rows, c.query, n, got.body["hasMore"], got.body["nextCursor"])
 		}
 		if c.more {
-			rest := w.page(c.query + "&cursor=" + got.body["nextCursor"].(string))
+			rest := f.page(c.query + "&cursor=" + got.body["nextCursor"].(string))
 			if n := len(rest.each("id")); n != c.rows-c.first || rest.body["hasMore"] != false {
 				t.Errorf("of %d, %q gives then %d, %v", c.rows, c.query, n, rest.body["hasMore"])
 			}

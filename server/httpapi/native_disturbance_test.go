@@ -69,22 +69,22 @@ func mtnOrders(paid string) []mtnOrder {
 // Each fault of the api and of an operator that disturbs answers acts on the first of two alike requests to each call of MTN's own API that
 // records a transaction, in MTN's form; what is recorded is the same as without it, and the transaction names it.
 func TestEveryFaultOfAnswersOnEveryMTNCall(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 1_000_000)
-	m := w.mtn(key)
+	f := newFixture(t)
+	f.client("alice", alice, 1_000_000)
+	m := f.mtn(key)
 	paid := m.pay(alice)
-	w.settle()
+	f.settle()
 	n := 0
 	for fault, want := range answerFaults {
 		n++
 		name := fmt.Sprint("fault-", n)
-		w.faulty(fmt.Sprintf(`[{"name":%q,%s}]`, name, fault))
+		f.faulty(fmt.Sprintf(`[{"name":%q,%s}]`, name, fault))
 		for _, o := range mtnOrders(paid) {
 			what, reference := o.path+" with "+fault, newReference()
 			header := m.authorized(o.path, "X-Reference-Id", reference)
 			first := m.try("POST", o.path, o.body, header)
 			m.checkDisturbed(what, name, fault, want.body, first)
-			if got := read[int](w, "select count(*) from transactions where reference = $1", reference) == 1; got != want.recorded {
+			if got := read[int](f, "select count(*) from transactions where reference = $1", reference) == 1; got != want.recorded {
 				t.Errorf("%s: it is recorded: %t", what, got)
 			}
 			second := m.send("POST", o.path, o.body, header)
@@ -94,14 +94,14 @@ func TestEveryFaultOfAnswersOnEveryMTNCall(t *testing.T) {
 			if got := m.call("GET", o.status+reference, ""); got.status != http.StatusOK || got.header.Get("X-Cauri-Fault") != "" {
 				t.Errorf("%s: its status is answered %d %s, with %v", what, got.status, got.raw, got.header)
 			}
-			found := w.page("reference=" + reference).body["data"].([]any)
+			found := f.page("reference=" + reference).body["data"].([]any)
 			if diff := cmp.Diff([]any{name}, found[0].(object)["faults"]); len(found) != 1 || diff != "" {
 				t.Errorf("%s: there are %d transactions, and the first names (-want +got):\n%s", what, len(found), diff)
 			}
 		}
 	}
-	w.settle()
-	w.conserved()
+	f.settle()
+	f.conserved()
 }
 
 // checkDisturbed fails unless a fault did to an answer what it says.
@@ -139,11 +139,11 @@ func (m *mtn) checkDisturbed(what, name, fault, body string, got nativeAnswer) {
 // A call that records nothing is disturbed only by a fault with its path, however it is written; one that records a transaction, by what is
 // known of it.
 func TestWhatAFaultOfAnMTNCallAsksFor(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 1_000_000)
-	m := w.mtn(key)
+	f := newFixture(t)
+	f.client("alice", alice, 1_000_000)
+	m := f.mtn(key)
 	paid := m.pay(alice)
-	w.settle()
+	f.settle()
 	order := func(i int) func() nativeAnswer {
 		o := mtnOrders(paid)[i]
 		return func() nativeAnswer { return m.call("POST", o.path, o.body, "X-Reference-Id", newReference()) }
@@ -173,7 +173,7 @@ func TestWhatAFaultOfAnMTNCallAsksFor(t *testing.T) {
 		`{"percent":0}`:                                             "nnnnnn",
 	} {
 		for kind, fault := range map[string]string{"api": `{"status":503}`, "operator": `{"status":503}`} {
-			w.faulty(fmt.Sprintf(`[{"name":"f-%d","when":%s,%q:%s}]`, references.Add(1), when, kind, fault))
+			f.faulty(fmt.Sprintf(`[{"name":"f-%d","when":%s,%q:%s}]`, references.Add(1), when, kind, fault))
 			got := ""
 			for _, call := range calls {
 				if answer := call(); answer.status == 503 && answer.raw == mtnUnavailable {
@@ -188,34 +188,34 @@ func TestWhatAFaultOfAnMTNCallAsksFor(t *testing.T) {
 		}
 	}
 	// The first of the list that fits acts, whether it is of the api or of the operator. An operator's does not act on /v1.
-	w.faulty(`[{"name":"one","when":{"every":true,"first":1},"operator":{"status":502}},{"name":"two","api":{"status":503}}]`)
+	f.faulty(`[{"name":"one","when":{"every":true,"first":1},"operator":{"status":502}},{"name":"two","api":{"status":503}}]`)
 	if got := order(0)(); got.status != 502 || got.header.Get("X-Cauri-Fault") != "one" {
 		t.Errorf("the first request is answered %d by %q", got.status, got.header.Get("X-Cauri-Fault"))
 	}
 	if got := order(0)(); got.status != 503 || got.header.Get("X-Cauri-Fault") != "two" {
 		t.Errorf("the second request is answered %d by %q", got.status, got.header.Get("X-Cauri-Fault"))
 	}
-	w.faulty(`[{"name":"three","operator":{"status":503}}]`)
-	if got := w.try("POST", "/v1/payments", payment("r1")); got.status != http.StatusCreated {
+	f.faulty(`[{"name":"three","operator":{"status":503}}]`)
+	if got := f.try("POST", "/v1/payments", payment("r1")); got.status != http.StatusCreated {
 		t.Errorf("a fault of an operator acts on /v1: %d", got.status)
 	}
-	w.conserved()
+	f.conserved()
 }
 
 // What an operator tells of a transaction is disturbed as often as it is asked for, and counts once. The sandbox's own API tells the truth.
 func TestWhatAnOperatorTellsIsDisturbed(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 1_000_000)
-	w.client("bob", bob, 0)
-	m := w.mtn(key)
+	f := newFixture(t)
+	f.client("alice", alice, 1_000_000)
+	f.client("bob", bob, 0)
+	m := f.mtn(key)
 	paid := m.pay(alice)
-	w.settle()
+	f.settle()
 	asked := func(o mtnOrder, reference string) string {
 		got := m.call("GET", o.status+reference, "")
 		return fmt.Sprint(got.body["status"], " ", got.body["reason"], " ", got.header.Get("X-Cauri-Fault"))
 	}
 	truth := func(reference string) string {
-		return fieldsOf(w.page("reference=" + reference).body["data"].([]any)[0].(object), "status", "faults")
+		return fieldsOf(f.page("reference=" + reference).body["data"].([]any)[0].(object), "status", "faults")
 	}
 	for _, o := range mtnOrders(paid) {
 		good, bad := newReference(), newReference()
@@ -225,9 +225,9 @@ func TestWhatAnOperatorTellsIsDisturbed(t *testing.T) {
 		if fails {
 			m.call("POST", o.path, poor, "X-Reference-Id", bad).is(t, http.StatusAccepted, "")
 		}
-		w.settle()
+		f.settle()
 		name := fmt.Sprint("pending-", references.Add(1))
-		w.faulty(fmt.Sprintf(`[{"name":%q,"when":{"status":"SUCCESS","first":1},"operator":{"statusStaysPending":"1h"}},
+		f.faulty(fmt.Sprintf(`[{"name":%q,"when":{"status":"SUCCESS","first":1},"operator":{"statusStaysPending":"1h"}},
 			{"name":"because","operator":{"reason":"NOT_ALLOWED"}}]`, name))
 		for range 2 {
 			if got, want := asked(o, good), "PENDING <nil> "+name; got != want {
@@ -237,11 +237,11 @@ func TestWhatAnOperatorTellsIsDisturbed(t *testing.T) {
 				t.Errorf("%s: /v1 tells %q, want %q", o.path, got, want)
 			}
 		}
-		w.exec("update transactions set completed_at = completed_at - interval '1 hour' where reference = '" + good + "'")
+		f.exec("update transactions set completed_at = completed_at - interval '1 hour' where reference = '" + good + "'")
 		if got, want := asked(o, good), "SUCCESSFUL <nil> "; got != want {
 			t.Errorf("%s: an hour later it is told as %q, want %q", o.path, got, want)
 		}
-		if n := read[int](w, "select acts::int from fault_counts where name = $1", name); n != 1 {
+		if n := read[int](f, "select acts::int from fault_counts where name = $1", name); n != 1 {
 			t.Errorf("%s: %s acted %d times, want once", o.path, name, n)
 		}
 		if !fails {
@@ -257,29 +257,29 @@ func TestWhatAnOperatorTellsIsDisturbed(t *testing.T) {
 		}
 	}
 	// A transaction that is told as pending cannot be notified of.
-	w.faulty(`[{"name":"late","operator":{"statusStaysPending":"1h"}}]`)
+	f.faulty(`[{"name":"late","operator":{"statusStaysPending":"1h"}}]`)
 	notify := m.call("POST", "/collection/v1_0/requesttopay/"+paid+"/deliverynotification", `{"notificationMessage":"Thank you"}`)
 	if notify.status != http.StatusConflict || notify.header.Get("X-Cauri-Fault") != "late" {
 		t.Errorf("the delivery notification is answered %d %s", notify.status, notify.raw)
 	}
-	w.conserved()
+	f.conserved()
 }
 
 // The callback of each call that moves money comes before its answer, if a fault or a test number says so. All that a fault does to one
 // transaction is one act.
 func TestCallbackBeforeTheAnswer(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	began := time.Now()
-	w = w.serve(func(o *fronts.Options) { o.Now = func() time.Time { return began } }) // so that no wait ends by the time
+	f = f.serve(func(o *fronts.Options) { o.Now = func() time.Time { return began } }) // so that no wait ends by the time
 	shop := newShopEndpoint(t)
-	w.client("alice", alice, 1_000_000)
-	w.config.TestNumbers = payments.StandardTestNumbers
-	w.config.CallbackHosts = []string{"127.0.0.1"}
-	w.sandbox(w.config, key)
-	m := w.mtn(key)
+	f.client("alice", alice, 1_000_000)
+	f.config.TestNumbers = payments.StandardTestNumbers
+	f.config.CallbackHosts = []string{"127.0.0.1"}
+	f.sandbox(f.config, key)
+	m := f.mtn(key)
 	paid := m.pay(alice)
-	w.settle()
-	w.runWorker()
+	f.settle()
+	f.runWorker()
 	came := func(path string) int {
 		shop.mu.Lock()
 		defer shop.mu.Unlock()
@@ -287,7 +287,7 @@ func TestCallbackBeforeTheAnswer(t *testing.T) {
 	}
 	for _, o := range mtnOrders(paid) {
 		reference := newReference()
-		w.faulty(fmt.Sprintf(`[{"name":"first-%s","when":{"first":1},
+		f.faulty(fmt.Sprintf(`[{"name":"first-%s","when":{"first":1},
 			"operator":{"callback":{"beforeAnswer":true,"duplicate":2},"delay":"1ms","statusStaysPending":"1h"}}]`, reference))
 		got := m.call("POST", o.path, o.body, "X-Reference-Id", reference, "X-Callback-Url", shop.URL+"/"+reference)
 		if got.status != http.StatusAccepted || came("/"+reference) == 0 {
@@ -301,19 +301,19 @@ func TestCallbackBeforeTheAnswer(t *testing.T) {
 		}
 		shop.wait(t, "/"+reference, 2)
 	}
-	w.faulty(`[]`)
+	f.faulty(`[]`)
 	for suffix, want := range map[string]int{"910": 0, "911": 2, "912": 1} {
 		reference := m.pay("+250790000"+suffix, "X-Callback-Url", shop.URL+"/"+suffix)
 		if suffix == "912" && came("/912") == 0 {
 			t.Error("the callback of the test number 912 does not come before the answer")
 		}
 		soon(t, "the callback of "+suffix+" is through", func() bool {
-			return read[int](w, `select count(*) from native_requests n join transactions t using (tenant, id) where t.reference = $1
+			return read[int](f, `select count(*) from native_requests n join transactions t using (tenant, id) where t.reference = $1
 				and n.state in ('delivered', 'failed')`, reference) == 1
 		})
 		if came("/"+suffix) != want {
 			t.Errorf("the callback of the test number %s came %d times, want %d", suffix, came("/"+suffix), want)
 		}
 	}
-	w.conserved()
+	f.conserved()
 }

@@ -102,20 +102,20 @@ type conversation struct {
 }
 
 func newConversation(t *testing.T, api *operatorapi.API) *conversation {
-	w := newFixture(t)
-	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 5000}
-	w.config.CallbackHosts = []string{"shop.example"}
-	w.sandbox(w.config, key)
-	w.client("alice-uwase", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
-	w.client("poor", "+250788000002", 10)
-	w.client("blocked", "+250788000003", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	f := newFixture(t)
+	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 5000}
+	f.config.CallbackHosts = []string{"shop.example"}
+	f.sandbox(f.config, key)
+	f.client("alice-uwase", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	f.client("poor", "+250788000002", 10)
+	f.client("blocked", "+250788000003", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
 	credentials := api.Derive(key)
-	at, err := url.Parse(w.url)
+	at, err := url.Parse(f.url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := w.mtn(key)
-	return &conversation{t: t, w: w, base: nativeBase + string(api.Operator), names: map[string]string{
+	m := f.mtn(key)
+	return &conversation{t: t, w: f, base: nativeBase + string(api.Operator), names: map[string]string{
 		"host": at.Host, "key": credentials.Key, "user": credentials.User, "password": credentials.UserKey,
 	}, fill: func(name string) string {
 		if n, isReference := strings.CutPrefix(strings.ToLower(name), "reference"); isReference {

@@ -14,8 +14,8 @@ import (
 
 // What a request to MTN's API asked for, and why it was refused, is in the request log, as for /v1.
 func TestRequestLogHasWhatFailedAtMTN(t *testing.T) {
-	w := newFixture(t)
-	m := w.mtn(key)
+	f := newFixture(t)
+	m := f.mtn(key)
 	m.pay("+250788999999")
 	m.call("POST", "/collection/v1_0/requesttopay", payBody(alice, "1.5", "RWF"), "X-Reference-Id", newReference())
 	m.call("POST", "/collection/v1_0/requesttopay", payBody(alice, "5", "USD"), "X-Reference-Id", newReference(), "X-Request-Id", "try-1")
@@ -24,7 +24,7 @@ func TestRequestLogHasWhatFailedAtMTN(t *testing.T) {
 	m.send("GET", "/collection/v1_0/none", "", nil)
 	m.send("GET", "/collection/v1_0/account/balance", "", map[string]string{"Authorization": "Bearer wrong"})
 
-	got := w.requests("")
+	got := f.requests("")
 	var told []string
 	for _, entry := range got {
 		told = append(told, fieldsOf(entry, "method", "path", "status", "error"))
@@ -54,25 +54,25 @@ func TestRequestLogHasWhatFailedAtMTN(t *testing.T) {
 
 	m.base = "/operators/mtn"
 	m.call("GET", "/collection/v1_0/account/balance", "")
-	if all := w.requests("&all=true"); len(all) != 5 {
+	if all := f.requests("&all=true"); len(all) != 5 {
 		t.Errorf("before somebody looked, %d requests are kept, want the 5 that failed", len(all))
 	}
 	m.refresh()
 	m.call("GET", "/collection/v1_0/account/balance", "")
 	balance := object{"availableBalance": "1000", "currency": "RWF"}
-	if all := w.requests("&all=true"); len(all) != 6 || all[0]["status"] != 200.0 || !cmp.Equal(all[0]["responseBody"], any(balance)) {
+	if all := f.requests("&all=true"); len(all) != 6 || all[0]["status"] != 200.0 || !cmp.Equal(all[0]["responseBody"], any(balance)) {
 		t.Errorf("while somebody watches: %d requests, %v", len(all), all)
 	}
-	if others := w.requests("", withKey(otherKey)); len(others) != 0 {
+	if others := f.requests("", withKey(otherKey)); len(others) != 0 {
 		t.Errorf("the other sandbox has %v", others)
 	}
 }
 
 // No credential of MTN's API, in any place of a request or of an answer, comes into the request log.
 func TestRequestLogHasNoSecretOfMTN(t *testing.T) {
-	w := newFixture(t)
-	m := w.mtn(key)
-	w.requests("&all=true") // what succeeds is kept too
+	f := newFixture(t)
+	m := f.mtn(key)
+	f.requests("&all=true") // what succeeds is kept too
 	m.refresh()
 	user := newReference()
 	m.send("POST", "/v1_0/apiuser", `{"providerCallbackHost": "shop.example"}`, map[string]string{"X-Reference-Id": user})
@@ -149,15 +149,15 @@ func TestRequestLogHasNoSecretOfMTN(t *testing.T) {
 			send("POST", pay, fmt.Sprintf(`{"payerMessage":%s}`, quoted), presented...)
 			send("POST", token, fmt.Sprintf(`{"payerMessage":%s}`, quoted), presented...)
 		}
-		w.logged()
+		f.logged()
 	}
 	opaque := base64.StdEncoding.EncodeToString([]byte("somebody:opaque-7f3a9c51d2"))
 	m.send("POST", pay, "{}", map[string]string{"Authorization": "Basic " + opaque})
-	w.logged()
-	if n := read[int](w, "select count(*) from requests"); n < 400 {
+	f.logged()
+	if n := read[int](f, "select count(*) from requests"); n < 400 {
 		t.Fatalf("only %d requests are logged: the test does not show anything", n)
 	}
-	rows := read[string](w, "select string_agg(r::text, chr(10)) from requests r")
+	rows := read[string](f, "select string_agg(r::text, chr(10)) from requests r")
 	for name, secret := range secrets {
 		_, bare, _ := strings.Cut(secret, " ")
 		for _, part := range []string{secret, bare} {
@@ -170,13 +170,13 @@ func TestRequestLogHasNoSecretOfMTN(t *testing.T) {
 
 // Requests with a key that opens nothing leave an entry where the path names a sandbox, as for /v1.
 func TestRequestLogKeepsStrangersToMTNApart(t *testing.T) {
-	w := newFixture(t)
-	m := w.mtn(key)
+	f := newFixture(t)
+	m := f.mtn(key)
 	wrong := map[string]string{"Ocp-Apim-Subscription-Key": "wrong"}
 	m.send("POST", "/collection/v1_0/requesttopay?a=b", payBody(alice, "5", "RWF"), wrong)
 	m.base = "/sandboxes/team/checkout/operators/mtn"
 	m.send("POST", "/collection/v1_0/requesttopay?a=b", payBody(alice, "5", "RWF"), wrong)
-	got := w.requests("")
+	got := f.requests("")
 	if len(got) != 1 || fieldsOf(got[0], "method", "path", "status", "error", "query", "requestBody", "responseBody") !=
 		fmt.Sprintf("POST /operators/mtn/collection/v1_0/requesttopay %d key_invalid <nil> <nil> <nil>", http.StatusUnauthorized) {
 		t.Errorf("the log has %v", got)

@@ -16,8 +16,8 @@ import (
 )
 
 func TestMTNProvisioning(t *testing.T) {
-	w := newFixture(t)
-	m := w.mtn(key)
+	f := newFixture(t)
+	m := f.mtn(key)
 	add := func(id, body string) nativeAnswer {
 		return m.send("POST", "/v1_0/apiuser", body, map[string]string{"X-Reference-Id": id})
 	}
@@ -71,19 +71,19 @@ func TestMTNProvisioning(t *testing.T) {
 	}
 
 	// Users and tokens end with the key that they were made with.
-	w.sandbox(w.config, revokedKey)
-	w.mtn(revokedKey).send("POST", "/v1_0/apiuser", `{"providerCallbackHost": "shop.example"}`, map[string]string{"X-Reference-Id": newReference()}).
+	f.sandbox(f.config, revokedKey)
+	f.mtn(revokedKey).send("POST", "/v1_0/apiuser", `{"providerCallbackHost": "shop.example"}`, map[string]string{"X-Reference-Id": newReference()}).
 		is(t, http.StatusCreated, "")
-	if got := w.mtn(revokedKey).token("collection", id, second); got.status != http.StatusUnauthorized {
+	if got := f.mtn(revokedKey).token("collection", id, second); got.status != http.StatusUnauthorized {
 		t.Errorf("a user of a revoked key gets a token: %d", got.status)
 	}
-	w.mtn(revokedKey).send("GET", "/collection/v1_0/account/balance", "", map[string]string{"Authorization": "Bearer " + m.tokens["collection"]}).
+	f.mtn(revokedKey).send("GET", "/collection/v1_0/account/balance", "", map[string]string{"Authorization": "Bearer " + m.tokens["collection"]}).
 		is(t, http.StatusUnauthorized, `{"error":"invalid_token"}`)
 }
 
 func TestMTNTokens(t *testing.T) {
-	w := newFixture(t)
-	m := w.mtn(key)
+	f := newFixture(t)
+	m := f.mtn(key)
 	for _, product := range []string{"collection", "disbursement", "remittance"} {
 		for _, body := range []string{"", "{}", `{"grant_type": "client_credentials"}`, "grant_type=client_credentials"} {
 			for _, path := range []string{"/" + product + "/token/", "//" + product + "//token"} {
@@ -106,28 +106,28 @@ func TestMTNTokens(t *testing.T) {
 	}
 	// A token ends with its hour, in the time of the sandbox.
 	const balance = "/collection/v1_0/account/balance"
-	w.exec("insert into clocks (tenant) select tenant from organizations where name = 'checkout'")
-	w.exec("update organizations set clocked = true where name = 'checkout'")
-	w.exec("update config_version set version = version + 1")
-	w.exec("update organizations set version = (select version from config_version) where name = 'checkout'")
+	f.exec("insert into clocks (tenant) select tenant from organizations where name = 'checkout'")
+	f.exec("update organizations set clocked = true where name = 'checkout'")
+	f.exec("update config_version set version = version + 1")
+	f.exec("update organizations set version = (select version from config_version) where name = 'checkout'")
 	m.refresh()
 	m.call("GET", balance, "").is(t, http.StatusOK, `{"availableBalance":"1000","currency":"RWF"}`)
-	w.exec("update clocks set ahead = '59 minutes'")
+	f.exec("update clocks set ahead = '59 minutes'")
 	m.call("GET", balance, "").is(t, http.StatusOK, `{"availableBalance":"1000","currency":"RWF"}`)
-	w.exec("update clocks set ahead = '61 minutes'")
+	f.exec("update clocks set ahead = '61 minutes'")
 	m.call("GET", balance, "").is(t, http.StatusUnauthorized, `{"error":"invalid_token"}`)
 	m.tokens = map[string]string{}
 	m.call("GET", balance, "").is(t, http.StatusOK, `{"availableBalance":"1000","currency":"RWF"}`)
-	w.exec("update native_tokens set created_at = now() - interval '25 hours', expires_at = now() + interval '1 year'")
+	f.exec("update native_tokens set created_at = now() - interval '25 hours', expires_at = now() + interval '1 year'")
 	m.call("GET", balance, "").is(t, http.StatusUnauthorized, `{"error":"invalid_token"}`)
 }
 
 // What is refused at once, in the order in which it is looked at.
 func TestMTNRefusals(t *testing.T) {
-	w := newFixture(t)
-	w.config.CallbackHosts = []string{"*.shop.example"}
-	w.sandbox(w.config, key)
-	m := w.mtn(key)
+	f := newFixture(t)
+	f.config.CallbackHosts = []string{"*.shop.example"}
+	f.sandbox(f.config, key)
+	m := f.mtn(key)
 	good := payBody(alice, "100", "RWF")
 	const target = `{"message":"Access to target environment is forbidden.","code":"NOT_ALLOWED_TARGET_ENVIRONMENT"}`
 	const currency = `{"message":"Currency not supported.","code":"INVALID_CURRENCY"}`
@@ -177,7 +177,7 @@ func TestMTNRefusals(t *testing.T) {
 			m.call("POST", "/collection/v1_0/requesttopay", c.body, header...).is(t, c.status, c.answer)
 		})
 	}
-	if n := w.transactions(); n != 0 {
+	if n := f.transactions(); n != 0 {
 		t.Errorf("%d transactions were recorded", n)
 	}
 	m.pay(alice, "X-Callback-Url", "http://a.shop.example/x")
@@ -192,11 +192,11 @@ func TestMTNRefusals(t *testing.T) {
 
 // Failures have the reasons of MTN, or none where the environment is vague.
 func TestMTNFailures(t *testing.T) {
-	w := newFixture(t)
-	w.config.TestNumbers = payments.StandardTestNumbers
-	w.sandbox(w.config, key)
-	w.client("poor", "+250788000002", 10)
-	w.client("blocked", "+250788000003", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	f := newFixture(t)
+	f.config.TestNumbers = payments.StandardTestNumbers
+	f.sandbox(f.config, key)
+	f.client("poor", "+250788000002", 10)
+	f.client("blocked", "+250788000003", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
 	reasons := map[string]string{
 		"+250788000002": "NOT_ENOUGH_FUNDS", "+250788000003": "SENDER_ACCOUNT_NOT_ACTIVE", "+250788999999": "PAYER_NOT_FOUND",
 		"+250790000907": "PAYER_LIMIT_REACHED", "+250790000908": "SERVICE_UNAVAILABLE",
@@ -206,11 +206,11 @@ func TestMTNFailures(t *testing.T) {
 		"+46733123461": "INTERNAL_PROCESSING_ERROR", "+46733123462": "SERVICE_UNAVAILABLE", "+46733123463": "COULD_NOT_PERFORM_TRANSACTION",
 		"+46733123464": "TRANSFER_TYPE_UNKNOWN",
 	}
-	m := w.mtn(key)
+	m := f.mtn(key)
 	m.target = "sandbox"
 	for _, vague := range []bool{false, true} {
-		w.config.Environments[0].Vague = vague
-		w.sandbox(w.config, key)
+		f.config.Environments[0].Vague = vague
+		f.sandbox(f.config, key)
 		m.tokens = map[string]string{}
 		for number, reason := range reasons {
 			reference := m.pay(number)
@@ -232,32 +232,32 @@ func TestMTNFailures(t *testing.T) {
 		}
 	}
 	// A test client with the number comes first, with its own reasons, and without the quirk there is no target sandbox.
-	w.config.Environments[0].Vague = false
-	w.sandbox(w.config, key)
+	f.config.Environments[0].Vague = false
+	f.sandbox(f.config, key)
 	m.refresh()
-	w.client("swede", "+46733123450", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	f.client("swede", "+46733123450", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
 	if got := m.call("GET", "/collection/v1_0/requesttopay/"+m.pay("+46733123450"), ""); got.body["status"] != "PENDING" {
 		t.Errorf("a test client with a test number is %s", got.raw)
 	}
-	w.client("other-swede", "+46733123461", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	f.client("other-swede", "+46733123461", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
 	if got := m.call("GET", "/collection/v1_0/requesttopay/"+m.pay("+46733123461"), ""); got.body["reason"] != "SENDER_ACCOUNT_NOT_ACTIVE" {
 		t.Errorf("a blocked test client with a test number is %s", got.raw)
 	}
-	w.config.Environments[0].Quirks = map[string]bool{"mtnSandboxTarget": false}
-	w.sandbox(w.config, key)
+	f.config.Environments[0].Quirks = map[string]bool{"mtnSandboxTarget": false}
+	f.sandbox(f.config, key)
 	m.refresh()
 	if got := m.call("GET", "/collection/v1_0/account/balance", ""); got.status != http.StatusInternalServerError {
 		t.Errorf("the target sandbox is answered %d %s", got.status, got.raw)
 	}
-	w.conserved()
+	f.conserved()
 }
 
 // The test parties of payouts, and the test values of referenceIdToRefund, under the target sandbox. A payout has its outcome at once.
 func TestMTNTestPartiesOfPayouts(t *testing.T) {
-	w := newFixture(t)
-	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 5000}
-	w.sandbox(w.config, key)
-	m := w.mtn(key)
+	f := newFixture(t)
+	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 5000}
+	f.sandbox(f.config, key)
+	m := f.mtn(key)
 	const collection, disbursement, remittance = "/collection/v1_0/", "/disbursement/v1_0/", "/remittance/v1_0/"
 	common := []string{"INTERNAL_PROCESSING_ERROR", "APPROVAL_REJECTED", "EXPIRED", "EXPIRED", ""}
 	withdrawals := []string{
@@ -309,8 +309,8 @@ func TestMTNTestPartiesOfPayouts(t *testing.T) {
 		}
 	}
 	// A collection with such a reference comes first.
-	w.client("alice", alice, 50_000)
-	w.call("POST", "/v1/payments", payment("2", object{"scenario": "success"})).is(t, http.StatusCreated, "SUCCESS")
+	f.client("alice", alice, 50_000)
+	f.call("POST", "/v1/payments", payment("2", object{"scenario": "success"})).is(t, http.StatusCreated, "SUCCESS")
 	reference := newReference()
 	m.target = "sandbox"
 	m.call("POST", disbursement+"refund", `{"amount": "7", "currency": "EUR", "referenceIdToRefund": "2"}`, "X-Reference-Id", reference).
@@ -318,14 +318,14 @@ func TestMTNTestPartiesOfPayouts(t *testing.T) {
 	if got := m.call("GET", disbursement+"refund/"+reference, ""); got.body["status"] != "SUCCESSFUL" {
 		t.Errorf("the refund of a collection with the reference 2 is %s", got.raw)
 	}
-	w.conserved()
+	f.conserved()
 }
 
 func TestMTNAccount(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice-uwase", alice, 50_000)
-	w.client("blocked", "+250788000003", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
-	m := w.mtn(key)
+	f := newFixture(t)
+	f.client("alice-uwase", alice, 50_000)
+	f.client("blocked", "+250788000003", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	m := f.mtn(key)
 	const notFound = `{"message":"Requested resource was not found.","code":"RESOURCE_NOT_FOUND"}`
 	for _, product := range []string{"collection", "disbursement", "remittance"} {
 		m.target = "mtnrwanda"
@@ -371,9 +371,9 @@ func TestMTNAccount(t *testing.T) {
 }
 
 func TestMTNDeliveryNotification(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
-	m := w.mtn(key)
+	f := newFixture(t)
+	f.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	m := f.mtn(key)
 	reference := m.pay(alice)
 	notify := func() nativeAnswer {
 		return m.call("POST", "/collection/v1_0/requesttopay/"+reference+"/deliverynotification", `{"notificationMessage": "Thank you"}`)
@@ -382,7 +382,7 @@ func TestMTNDeliveryNotification(t *testing.T) {
 		m.call("POST", "/collection/v1_0/requesttopay/"+reference+"/deliverynotification", bad).is(t, http.StatusBadRequest, "")
 	}
 	notify().is(t, http.StatusConflict, `{"message":"The transaction is not successfully completed.","code":"NOT_SUCCESSFULLY_COMPLETED"}`)
-	w.approve(alice)
+	f.approve(alice)
 	notify().is(t, http.StatusOK, "")
 	m.call("POST", "/collection/v1_0/requesttopay/"+reference+"/deliverynotification", "", "notificationMessage", "Thank you").
 		is(t, http.StatusOK, "")
@@ -393,26 +393,26 @@ func TestMTNDeliveryNotification(t *testing.T) {
 }
 
 // approve answers all prompts of a number.
-func (w *fixture) approve(msisdn string) {
-	w.t.Helper()
+func (f *fixture) approve(msisdn string) {
+	f.t.Helper()
 	prompts := "/v1/test_clients/%2B" + msisdn[1:] + "/prompts"
-	for _, prompt := range w.call("GET", prompts, nil).body["data"].([]any) {
-		if got := w.call("POST", prompts+"/"+prompt.(object)["id"].(string)+"/approve", nil); got.status != http.StatusOK {
-			w.t.Fatalf("the approval was answered %d %s", got.status, got.raw)
+	for _, prompt := range f.call("GET", prompts, nil).body["data"].([]any) {
+		if got := f.call("POST", prompts+"/"+prompt.(object)["id"].(string)+"/approve", nil); got.status != http.StatusOK {
+			f.t.Fatalf("the approval was answered %d %s", got.status, got.raw)
 		}
 	}
 }
 
 // Every call that moves money does so once, is told by its own status call only, and owes a callback by the method of its version.
 func TestMTNEveryCallThatMovesMoney(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
-	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 5000}
-	w.config.CallbackHosts = []string{"shop.example"}
-	w.sandbox(w.config, key)
-	m := w.mtn(key)
+	f := newFixture(t)
+	f.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 5000}
+	f.config.CallbackHosts = []string{"shop.example"}
+	f.sandbox(f.config, key)
+	m := f.mtn(key)
 	paid := m.pay(alice)
-	w.approve(alice)
+	f.approve(alice)
 	payee := strings.Replace(payBody(alice, "100.0", "RWF"), "payer\"", "payee\"", 1)
 	refund := fmt.Sprintf(`{"amount": 100, "currency": "RWF", "externalId": "r", "payerMessage": "", "payeeNote": "", "referenceIdToRefund": %q}`, strings.ToUpper(paid))
 	float := 5000 + 985
@@ -433,7 +433,7 @@ func TestMTNEveryCallThatMovesMoney(t *testing.T) {
 		reference := newReference()
 		header := []string{"X-Reference-Id", reference, "X-Callback-Url", "http://shop.example/callback"}
 		m.call("POST", c.call, c.body, header...).is(t, http.StatusAccepted, "")
-		w.approve(alice)
+		f.approve(alice)
 		again := m.call("POST", c.call, c.body, header...)
 		if again.status != http.StatusConflict {
 			t.Errorf("%s again answered %d %s", c.call, again.status, again.raw)
@@ -450,7 +450,7 @@ func TestMTNEveryCallThatMovesMoney(t *testing.T) {
 		m.call("GET", "/collection/v1_0/account/balance", "").is(t, http.StatusOK, fmt.Sprintf(`{"availableBalance":"%d","currency":"RWF"}`, float))
 	}
 	var owed int
-	if err := ledgertest.Connect(t, w.db).QueryRow(t.Context(), "select count(*) from native_requests where state = 'queued'").Scan(&owed); err != nil || owed != 8 {
+	if err := ledgertest.Connect(t, f.db).QueryRow(t.Context(), "select count(*) from native_requests where state = 'queued'").Scan(&owed); err != nil || owed != 8 {
 		t.Errorf("%d callbacks are owed, want 8 (%v)", owed, err)
 	}
 	over := fmt.Sprintf(`{"amount": "5000", "currency": "RWF", "referenceIdToRefund": %q}`, paid)
@@ -460,5 +460,5 @@ func TestMTNEveryCallThatMovesMoney(t *testing.T) {
 	if got := m.call("GET", "/disbursement/v1_0/transfer/"+poor, ""); got.body["reason"] != "NOT_ENOUGH_FUNDS" {
 		t.Errorf("a transfer beyond the float is %s", got.raw)
 	}
-	w.conserved()
+	f.conserved()
 }

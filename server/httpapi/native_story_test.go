@@ -53,17 +53,17 @@ func (e *shopEndpoint) wait(t *testing.T, path string, n int) []string {
 // One payment through both doors: begun by MTN's API, approved on the handset, refunded by both APIs, and told by webhooks, callbacks, the
 // list and both statuses alike.
 func TestOnePaymentThroughBothAPIs(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	shop := newShopEndpoint(t)
-	w.config.Webhook = &sandboxes.WebhookConfig{URL: shop.URL + "/webhooks", Retry: sandboxes.DefaultRetryPolicy}
-	w.sandbox(w.config, key)
-	w.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
-	w.runWorker()
-	m := w.mtn(key)
+	f.config.Webhook = &sandboxes.WebhookConfig{URL: shop.URL + "/webhooks", Retry: sandboxes.DefaultRetryPolicy}
+	f.sandbox(f.config, key)
+	f.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	f.runWorker()
+	m := f.mtn(key)
 	const status = "/collection/v1_0/requesttopay/"
 
 	paid := m.pay(alice, "X-Callback-Url", shop.URL+"/paid")
-	w.approve(alice)
+	f.approve(alice)
 	told := m.call("GET", status+paid, "")
 	if told.body["status"] != "SUCCESSFUL" {
 		t.Fatalf("after the approval the status is %s", told.raw)
@@ -71,7 +71,7 @@ func TestOnePaymentThroughBothAPIs(t *testing.T) {
 	if got := shop.wait(t, "/paid", 1); got[0] != told.raw {
 		t.Errorf("the callback is %s, the status %s", got[0], told.raw)
 	}
-	listed := w.call("GET", "/v1/payments?reference="+paid, nil).body["data"].([]any)[0].(object)
+	listed := f.call("GET", "/v1/payments?reference="+paid, nil).body["data"].([]any)[0].(object)
 	if fieldsOf(listed, "source", "status", "amount", "currency", "msisdn") != "native SUCCESS 1000 RWF "+alice {
 		t.Errorf("/v1 lists %v", listed)
 	}
@@ -79,33 +79,33 @@ func TestOnePaymentThroughBothAPIs(t *testing.T) {
 	// raw repeats the texts of the request wherever it is told.
 	const texts = `"externalId":"order-1042"`
 	for what, told := range map[string]string{
-		"the list": w.call("GET", "/v1/payments?reference="+paid, nil).raw, "the webhook": shop.wait(t, "/webhooks", 1)[0],
-		"the payment": w.call("GET", "/v1/payments/"+listed["id"].(string), nil).raw,
+		"the list": f.call("GET", "/v1/payments?reference="+paid, nil).raw, "the webhook": shop.wait(t, "/webhooks", 1)[0],
+		"the payment": f.call("GET", "/v1/payments/"+listed["id"].(string), nil).raw,
 	} {
 		if !strings.Contains(told, texts) || !strings.Contains(told, `"payerMessage":"Two tickets","payeeNote":"shop"`) {
 			t.Errorf("%s does not repeat the texts: %s", what, told)
 		}
 	}
 
-	byV1 := w.refund(listed["id"].(string), object{"amount": 300})
+	byV1 := f.refund(listed["id"].(string), object{"amount": 300})
 	byV1.is(t, http.StatusCreated, "SUCCESS")
 	byMTN := newReference()
 	body := fmt.Sprintf(`{"amount": "200", "currency": "RWF", "externalId": "r-1", "referenceIdToRefund": %q}`, paid)
 	m.call("POST", "/disbursement/v1_0/refund", body, "X-Reference-Id", byMTN, "X-Callback-Url", shop.URL+"/refunded").
 		is(t, http.StatusAccepted, "")
-	if told := w.call("GET", "/v1/payments?reference="+byMTN, nil).raw; !strings.Contains(told, `"externalId":"r-1"`) {
+	if told := f.call("GET", "/v1/payments?reference="+byMTN, nil).raw; !strings.Contains(told, `"externalId":"r-1"`) {
 		t.Errorf("the refund does not repeat its texts: %s", told)
 	}
 	refunded := m.call("GET", "/disbursement/v1_0/refund/"+byMTN, "")
 	if got := shop.wait(t, "/refunded", 1); refunded.body["status"] != "SUCCESSFUL" || got[0] != refunded.raw {
 		t.Errorf("the callback is %s, the status %s", got[0], refunded.raw)
 	}
-	if got := w.refund(listed["id"].(string), object{"amount": 501}); got.status/100 != 4 {
+	if got := f.refund(listed["id"].(string), object{"amount": 501}); got.status/100 != 4 {
 		t.Errorf("a refund of more than is left was answered %d %s", got.status, got.raw)
 	}
 
 	// A payment of /v1 is refunded by MTN's API, and has no callback of its own.
-	w.call("POST", "/v1/payments", payment("by-v1", object{"scenario": "success"})).is(t, http.StatusCreated, "SUCCESS")
+	f.call("POST", "/v1/payments", payment("by-v1", object{"scenario": "success"})).is(t, http.StatusCreated, "SUCCESS")
 	body = strings.Replace(body, paid, "by-v1", 1)
 	m.call("POST", "/disbursement/v1_0/refund", body, "X-Reference-Id", newReference()).is(t, http.StatusAccepted, "")
 
@@ -116,7 +116,7 @@ func TestOnePaymentThroughBothAPIs(t *testing.T) {
 		}
 	}
 	all := map[string]int{}
-	for _, entry := range w.call("GET", "/v1/payments", nil).body["data"].([]any) {
+	for _, entry := range f.call("GET", "/v1/payments", nil).body["data"].([]any) {
 		all[fieldsOf(entry.(object), "type", "source", "status")]++
 	}
 	want := map[string]int{
@@ -128,8 +128,8 @@ func TestOnePaymentThroughBothAPIs(t *testing.T) {
 	// Twice 1000 less 15 of commission came, and 300, 200 and 200 went back.
 	balance := fmt.Sprintf(`{"availableBalance":"%d","currency":"RWF"}`, 1000+2*985-700)
 	m.call("GET", "/collection/v1_0/account/balance", "").is(t, http.StatusOK, balance)
-	if got := w.balance(alice); got != 50_000-2*1000+700 {
+	if got := f.balance(alice); got != 50_000-2*1000+700 {
 		t.Errorf("alice has %d", got)
 	}
-	w.conserved()
+	f.conserved()
 }

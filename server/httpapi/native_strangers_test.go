@@ -22,10 +22,10 @@ const (
 
 // Every route of the operators' own APIs is in the router, and answers nobody without the right credentials, in every form of its path.
 func TestStrangersGetNothingFromOperators(t *testing.T) {
-	w := newFixture(t)
-	w.sandbox(w.config, revokedKey)
-	w.sandbox(w.config, key)
-	m, other, revoked := w.mtn(key), w.mtn(otherKey), w.mtn(revokedKey)
+	f := newFixture(t)
+	f.sandbox(f.config, revokedKey)
+	f.sandbox(f.config, key)
+	m, other, revoked := f.mtn(key), f.mtn(otherKey), f.mtn(revokedKey)
 	wrongTokens := map[string]string{"none": "", "the API key": "Bearer " + key, "no scheme": m.Key}
 	tokenOf := func(c *mtn, product string) string {
 		got := c.token(product, c.User, c.UserKey)
@@ -99,19 +99,19 @@ func TestStrangersGetNothingFromOperators(t *testing.T) {
 			t.Errorf("%s is served and in no table", route)
 		}
 	}
-	w.conserved()
+	f.conserved()
 }
 
 // What is another sandbox's is not found: payments, users.
 func TestOperatorsReachNoOtherSandbox(t *testing.T) {
-	w := newFixture(t)
-	w.neighbour()
-	m, other := w.mtn(key), w.mtn(otherKey)
+	f := newFixture(t)
+	f.neighbour()
+	m, other := f.mtn(key), f.mtn(otherKey)
 	theirs := other.pay(foreignSIM)
 	made := newReference()
 	user := `{"providerCallbackHost": "shop.example"}`
 	other.send("POST", "/v1_0/apiuser", user, map[string]string{"X-Reference-Id": made}).is(t, http.StatusCreated, "")
-	before := w.rowsOf("other")
+	before := f.rowsOf("other")
 
 	const notFound = `{"message":"Requested resource was not found.","code":"RESOURCE_NOT_FOUND"}`
 	m.call("GET", "/collection/v1_0/requesttopay/"+theirs, "").is(t, http.StatusNotFound, notFound)
@@ -125,17 +125,17 @@ func TestOperatorsReachNoOtherSandbox(t *testing.T) {
 	// What is ours may have the names of theirs.
 	m.send("POST", "/v1_0/apiuser", user, map[string]string{"X-Reference-Id": made}).is(t, http.StatusCreated, "")
 	m.call("POST", "/collection/v1_0/requesttopay", payBody(foreignSIM, "100", "RWF"), "X-Reference-Id", theirs).is(t, http.StatusAccepted, "")
-	if after := w.rowsOf("other"); fmt.Sprint(after) != fmt.Sprint(before) {
+	if after := f.rowsOf("other"); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Error("the other sandbox's rows changed")
 	}
 }
 
 func TestSuspendedSandboxesAndLimitsInTheShapeOfTheOperator(t *testing.T) {
-	w := newFixture(t)
-	m := w.mtn(key)
+	f := newFixture(t)
+	m := f.mtn(key)
 	m.call("GET", "/collection/v1_0/account/balance", "").is(t, http.StatusOK, `{"availableBalance":"1000","currency":"RWF"}`)
-	w.config.RateLimit = new(int32(1))
-	w.sandbox(w.config, key)
+	f.config.RateLimit = new(int32(1))
+	f.sandbox(f.config, key)
 	m.refresh()
 	limited := false
 	for range 5 {
@@ -152,8 +152,8 @@ func TestSuspendedSandboxesAndLimitsInTheShapeOfTheOperator(t *testing.T) {
 		t.Error("five requests were answered, although the limit is one a minute")
 	}
 	const unavailable = `{"message":"Service temporarily unavailable, try again later.","code":"SERVICE_UNAVAILABLE"}`
-	w.config.RateLimit, w.config.MonthlyQuota = nil, new(int64(1))
-	w.sandbox(w.config, key)
+	f.config.RateLimit, f.config.MonthlyQuota = nil, new(int64(1))
+	f.sandbox(f.config, key)
 	m.refresh()
 	m.pay(alice)
 	over := m.call("POST", "/collection/v1_0/requesttopay", payBody(alice, "100", "RWF"), "X-Reference-Id", newReference())
@@ -161,8 +161,8 @@ func TestSuspendedSandboxesAndLimitsInTheShapeOfTheOperator(t *testing.T) {
 	if over.header.Get("X-Cauri-Reason") != "quota_exceeded" {
 		t.Errorf("the reason is %q", over.header.Get("X-Cauri-Reason"))
 	}
-	w.config.Suspended = true
-	w.sandbox(w.config, key)
+	f.config.Suspended = true
+	f.sandbox(f.config, key)
 	m.refresh()
 	m.call("GET", "/collection/v1_0/account/balance", "").is(t, http.StatusServiceUnavailable, unavailable)
 	m.send("GET", "/v1_0/apiuser/"+m.User, "", map[string]string{"Ocp-Apim-Subscription-Key": "wrong"}).is(t, http.StatusUnauthorized, invalidKey)
@@ -170,8 +170,8 @@ func TestSuspendedSandboxesAndLimitsInTheShapeOfTheOperator(t *testing.T) {
 
 // A sandbox without an enabled environment of the operator has no API of it.
 func TestNoAPIOfAnOperatorThatTheSandboxDoesNotHave(t *testing.T) {
-	w := newFixture(t)
-	w.config.Environments[0].Enabled = false
-	w.sandbox(w.config, key)
-	w.mtn(key).send("GET", "/v1_0/apiuser/x", "", nil).is(t, http.StatusUnauthorized, invalidKey)
+	f := newFixture(t)
+	f.config.Environments[0].Enabled = false
+	f.sandbox(f.config, key)
+	f.mtn(key).send("GET", "/v1_0/apiuser/x", "", nil).is(t, http.StatusUnauthorized, invalidKey)
 }

@@ -36,8 +36,8 @@ type mtn struct {
 }
 
 // mtn is a client with the credentials of an API key.
-func (w *fixture) mtn(key string) *mtn {
-	return &mtn{w, "/operators/mtn", "mtnrwanda", operators.NativeAPI(payments.MTN).Derive(key), map[string]string{}}
+func (f *fixture) mtn(key string) *mtn {
+	return &mtn{f, "/operators/mtn", "mtnrwanda", operators.NativeAPI(payments.MTN).Derive(key), map[string]string{}}
 }
 
 type nativeAnswer struct {
@@ -163,25 +163,25 @@ func (a nativeAnswer) is(t *testing.T, status int, body string) {
 }
 
 func TestMTNRequestToPay(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
-	m := w.mtn(key)
+	f := newFixture(t)
+	f.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	m := f.mtn(key)
 	reference := m.pay(alice)
 	status := "/collection/v1_0/requesttopay/" + reference
 	const asked = `"externalId":"order-1042","amount":"1000","currency":"RWF","payer":{"partyIdType":"MSISDN","partyId":"250788000001"},` +
 		`"payerMessage":"Two tickets","payeeNote":"shop","status":`
 	m.call("GET", status, "").is(t, http.StatusOK, `{`+asked+`"PENDING"}`)
 
-	listed := w.call("GET", "/v1/payments?limit=1", nil).body["data"].([]any)[0].(object)
+	listed := f.call("GET", "/v1/payments?limit=1", nil).body["data"].([]any)[0].(object)
 	if listed["reference"] != reference || listed["source"] != "native" || listed["orderRef"] != "order-1042" || listed["operator"] != "mtn" {
 		t.Errorf("/v1 lists %v", listed)
 	}
-	prompts := w.call("GET", "/v1/test_clients/"+alice[1:]+"/prompts", nil)
+	prompts := f.call("GET", "/v1/test_clients/"+alice[1:]+"/prompts", nil)
 	if prompts.status != http.StatusOK {
-		prompts = w.call("GET", "/v1/test_clients/%2B"+alice[1:]+"/prompts", nil)
+		prompts = f.call("GET", "/v1/test_clients/%2B"+alice[1:]+"/prompts", nil)
 	}
 	tx := prompts.body["data"].([]any)[0].(object)["id"].(string)
-	w.call("POST", "/v1/test_clients/%2B"+alice[1:]+"/prompts/"+tx+"/approve", nil)
+	f.call("POST", "/v1/test_clients/%2B"+alice[1:]+"/prompts/"+tx+"/approve", nil)
 	paid := m.call("GET", status, "")
 	number, _ := paid.body["financialTransactionId"].(string)
 	paid.is(t, http.StatusOK, `{"financialTransactionId":"`+number+`",`+asked+`"SUCCESSFUL"}`)
@@ -192,8 +192,8 @@ func TestMTNRequestToPay(t *testing.T) {
 
 	duplicate := m.call("POST", "/collection/v1_0/requesttopay", payBody(alice, "1000", "RWF"), "X-Reference-Id", strings.ToUpper(reference))
 	duplicate.is(t, http.StatusConflict, `{"message":"Duplicated reference id. Creation of resource failed.","code":"RESOURCE_ALREADY_EXIST"}`)
-	if got := w.call("POST", "/v1/payments", payment(reference)); got.status != http.StatusConflict {
+	if got := f.call("POST", "/v1/payments", payment(reference)); got.status != http.StatusConflict {
 		t.Errorf("/v1 with the reference answered %d %s", got.status, got.raw)
 	}
-	w.conserved()
+	f.conserved()
 }

@@ -19,9 +19,9 @@ import (
 
 // Requests are counted by the pattern of their route under every form of their path, never by the path itself.
 func TestRequestsAreCountedByRoute(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	registry := prometheus.NewRegistry()
-	asAPI := ledgertest.OpenAs(t, w.db, ledgertest.API)
+	asAPI := ledgertest.OpenAs(t, f.db, ledgertest.API)
 	server := httptest.NewServer(fronts.New(fronts.Options{
 		Ledger:    asAPI.Ledger,
 		Books:     asAPI.Books,
@@ -34,22 +34,22 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 		Metrics:   telemetry.NewAPI(registry),
 	}))
 	t.Cleanup(server.Close)
-	w.url = server.URL
+	f.url = server.URL
 
-	made := w.call(http.MethodPost, "/v1/payments", blockedPayment("r1"))
-	w.call(http.MethodPost, "/v1/payments", blockedPayment("r1")) // a repeat
+	made := f.call(http.MethodPost, "/v1/payments", blockedPayment("r1"))
+	f.call(http.MethodPost, "/v1/payments", blockedPayment("r1")) // a repeat
 	id := made.body["id"].(string)
-	w.call(http.MethodGet, "/v1/payments/"+id, nil)
-	w.call(http.MethodGet, "/sandboxes/team/checkout/api/v1/payments/"+id, nil)
-	w.call(http.MethodGet, "/v1/nothing/"+id, nil)
-	w.call(http.MethodDelete, "/v1/payments", nil)
+	f.call(http.MethodGet, "/v1/payments/"+id, nil)
+	f.call(http.MethodGet, "/sandboxes/team/checkout/api/v1/payments/"+id, nil)
+	f.call(http.MethodGet, "/v1/nothing/"+id, nil)
+	f.call(http.MethodDelete, "/v1/payments", nil)
 	if answer, err := http.Get(server.URL + "/sandboxes/team/checkout/operators/mtn/collection/" + id); err != nil {
 		t.Fatal(err)
 	} else {
 		_ = answer.Body.Close()
 	}
-	w.call(http.MethodGet, "/v1/payments", nil, func(r *http.Request) { r.Header.Del("Authorization") })
-	w.call(http.MethodGet, "/v1/payments", nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer wrong") })
+	f.call(http.MethodGet, "/v1/payments", nil, func(r *http.Request) { r.Header.Del("Authorization") })
+	f.call(http.MethodGet, "/v1/payments", nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer wrong") })
 
 	want := `
 # HELP cauri_api_auth_failures_total Requests refused because of their API key: missing or malformed, or invalid.

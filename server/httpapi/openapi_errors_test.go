@@ -11,15 +11,15 @@ import (
 
 // What the document shows of an error is what is answered, to the letter.
 func TestExamplesOfErrorsAreWhatIsAnswered(t *testing.T) {
-	w := newFixture(t)
-	paid := w.call("POST", "/v1/payments", payment("r1", object{"amount": 25_000, "scenario": "success"})).body["id"].(string)
-	failed := w.call("POST", "/v1/payments", payment("SHOP-PAY-20260531120000-4F2A9C01B7E3", object{"scenario": "timeout"})).body["id"].(string)
-	w.call("POST", "/v1/payments/"+paid+"/refund", object{"amount": 5000})
+	f := newFixture(t)
+	paid := f.call("POST", "/v1/payments", payment("r1", object{"amount": 25_000, "scenario": "success"})).body["id"].(string)
+	failed := f.call("POST", "/v1/payments", payment("SHOP-PAY-20260531120000-4F2A9C01B7E3", object{"scenario": "timeout"})).body["id"].(string)
+	f.call("POST", "/v1/payments/"+paid+"/refund", object{"amount": 5000})
 	const create, disburse = "/v1/payments", "/v1/disbursements"
-	w.client("alice", alice, 50_000)
-	cancelled := w.call("POST", "/v1/payments", payment("r2")).body["id"].(string)
+	f.client("alice", alice, 50_000)
+	cancelled := f.call("POST", "/v1/payments", payment("r2")).body["id"].(string)
 	prompt := "/v1/test_clients/" + alice + "/prompts/" + cancelled
-	w.call("POST", prompt+"/cancel", nil)
+	f.call("POST", prompt+"/cancel", nil)
 	cases := map[string]struct {
 		method, path, template string
 		body                   any
@@ -39,15 +39,15 @@ func TestExamplesOfErrorsAreWhatIsAnswered(t *testing.T) {
 		"no_webhook":             {"POST", "/v1/events/" + eventOf(paid) + "/resend", "/v1/events/{id}/resend", nil, nil},
 		"not_refundable":         {"POST", create + "/" + failed + "/refund", create + "/{id}/refund", nil, nil},
 	}
-	w.suspendOther()
-	w.follow()
+	f.suspendOther()
+	f.follow()
 	for code, c := range cases {
 		t.Run(code, func(t *testing.T) {
 			change := c.change
 			if change == nil {
 				change = func(*http.Request) {}
 			}
-			got := w.call(c.method, c.path, c.body, change)
+			got := f.call(c.method, c.path, c.body, change)
 			operation := theContract(t).document["paths"].(object)[c.template].(object)[strings.ToLower(c.method)].(object)
 			answer, _ := operation["responses"].(object)[strconv.Itoa(got.status)].(object)
 			example, _ := examplesOf(answer)[code].(object)

@@ -51,13 +51,13 @@ var runOrder = []string{
 
 // Every example is a request that can be made, and its answer is the one that comes.
 func TestEveryExampleRuns(t *testing.T) {
-	w := newFixture(t)
-	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1_000_000}
-	w.config.Environments, w.config.TestNumbers = w.config.Environments[:1], payments.StandardTestNumbers
-	w.allow()
-	w.heard()
-	w.client("alice", "+250788123456", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
-	w.call("POST", "/v1/reset", nil) // so that the balances of the configuration are the ones that accounts open with
+	f := newFixture(t)
+	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1_000_000}
+	f.config.Environments, f.config.TestNumbers = f.config.Environments[:1], payments.StandardTestNumbers
+	f.allow()
+	f.heard()
+	f.client("alice", "+250788123456", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	f.call("POST", "/v1/reset", nil) // so that the balances of the configuration are the ones that accounts open with
 
 	operations := theContract(t).operations()
 	if diff := cmp.Diff(slices.Sorted(slices.Values(runOrder)), slices.Sorted(maps.Keys(operations))); diff != "" {
@@ -66,8 +66,8 @@ func TestEveryExampleRuns(t *testing.T) {
 	ids := map[string]string{} // of the examples, to what they are here
 	for _, id := range runOrder {
 		if id == "listEvents" {
-			w.exec("update events e set state = 'recorded', due_at = null")
-			w.attempted(
+			f.exec("update events e set state = 'recorded', due_at = null")
+			f.attempted(
 				ids[operations[id].examples[0].answer["data"].([]any)[0].(object)["txId"].(string)],
 				"failed",
 				http.StatusGone,
@@ -75,21 +75,21 @@ func TestEveryExampleRuns(t *testing.T) {
 			)
 		}
 		if id == "listLedgerAccounts" {
-			stop := ledgertest.Verifies(t, w.db)
-			w.call("GET", "/v1/ledger?verify=full", nil)
+			stop := ledgertest.Verifies(t, f.db)
+			f.call("GET", "/v1/ledger?verify=full", nil)
 			stop()
 		}
 		if id == "listRequests" {
-			w.call("POST", "/v1/payments", `{"amount":"25000","currency":"RWF","msisdn":"+250788123456","application":"shop","phone":1}`,
+			f.call("POST", "/v1/payments", `{"amount":"25000","currency":"RWF","msisdn":"+250788123456","application":"shop","phone":1}`,
 				func(r *http.Request) { r.Header.Set("X-Request-Id", "checkout-1042") })
-			w.logged()
+			f.logged()
 		}
 		for _, e := range operations[id].examples {
 			t.Run(id+"/"+e.name, func(t *testing.T) {
 				if id == "advanceClock" && e.status == http.StatusOK {
-					defer w.advances()()
+					defer f.advances()()
 				}
-				w.runExample(t, operations[id], e, ids)
+				f.runExample(t, operations[id], e, ids)
 			})
 		}
 	}
@@ -149,12 +149,12 @@ func examplesOf(owner any) object {
 	return examples
 }
 
-func (w *fixture) runExample(t *testing.T, o describedOperation, e describedExample, ids map[string]string) {
+func (f *fixture) runExample(t *testing.T, o describedOperation, e describedExample, ids map[string]string) {
 	var body any
 	if example, found := o.bodies[e.name].(object); found {
 		body = example["value"]
 	}
-	got := w.call(o.method, o.target(e.name, ids), body)
+	got := f.call(o.method, o.target(e.name, ids), body)
 	if got.status != e.status {
 		t.Fatalf("answered %d, want %d: %s", got.status, e.status, got.raw)
 	}
@@ -233,9 +233,9 @@ func encoded(t *testing.T, value any) []byte {
 	return text
 }
 
-func (w *fixture) listBy(path, parameter, value string) response {
-	w.t.Helper()
-	return w.call(http.MethodGet, path+"?"+url.Values{parameter: {value}}.Encode(), nil)
+func (f *fixture) listBy(path, parameter, value string) response {
+	f.t.Helper()
+	return f.call(http.MethodGet, path+"?"+url.Values{parameter: {value}}.Encode(), nil)
 }
 
 // valuesOf makes values that a schema takes and values that it does not take.

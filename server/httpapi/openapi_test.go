@@ -59,9 +59,9 @@ func checkOpenAPI31(t *testing.T, served []byte) {
 }
 
 func TestDocumentIsServed(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	for _, form := range []string{"/v1", "/api/v1", "/sandboxes/team/checkout/v1", "/sandboxes/team/checkout/api/v1"} {
-		got := w.call("GET", form+"/openapi.json", nil, func(r *http.Request) { r.Header.Del("Authorization") })
+		got := f.call("GET", form+"/openapi.json", nil, func(r *http.Request) { r.Header.Del("Authorization") })
 		if got.status != http.StatusOK || got.body["openapi"] != "3.1.0" {
 			t.Errorf("%s answered %d: %.200s", form, got.status, got.raw)
 		}
@@ -69,8 +69,8 @@ func TestDocumentIsServed(t *testing.T) {
 			t.Errorf("%s cannot be cached: %v", form, got.header)
 		}
 	}
-	etag := w.call("GET", "/v1/openapi.json", nil).header.Get("ETag")
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/v1/openapi.json", nil)
+	etag := f.call("GET", "/v1/openapi.json", nil).header.Get("ETag")
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.url+"/v1/openapi.json", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,29 +133,29 @@ func TestEventsAreAsDescribed(t *testing.T) {
 
 // A list takes of each parameter just what the document says that it takes.
 func TestListParametersAreReadAsDescribed(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	for _, path := range []string{"/v1/payments", "/v1/events", "/v1/requests"} {
 		for _, parameter := range theContract(t).operation("GET", path)["parameters"].([]any) {
 			if p := theContract(t).resolve(parameter.(object)); p["in"] == "query" {
-				w.readAsDescribed(path, p["name"].(string), theContract(t).resolve(p["schema"].(object)))
+				f.readAsDescribed(path, p["name"].(string), theContract(t).resolve(p["schema"].(object)))
 			}
 		}
 	}
 }
 
-func (w *fixture) readAsDescribed(path, name string, schema object) {
+func (f *fixture) readAsDescribed(path, name string, schema object) {
 	good, bad := valuesOf(schema)
 	for _, value := range good {
-		if got := w.listBy(path, name, value); got.status != http.StatusOK {
-			w.t.Errorf("%s: %s=%s answered %d: %s", path, name, value, got.status, got.raw)
+		if got := f.listBy(path, name, value); got.status != http.StatusOK {
+			f.t.Errorf("%s: %s=%s answered %d: %s", path, name, value, got.status, got.raw)
 		}
 	}
 	for _, value := range bad {
-		got := w.listBy(path, name, value)
+		got := f.listBy(path, name, value)
 		detail, _ := got.body["detail"].(object)
 		wrong, _ := detail["fieldErrors"].(object)
 		if got.status != http.StatusBadRequest || wrong[name] == nil {
-			w.t.Errorf("%s: %s=%s answered %d: %s", path, name, value, got.status, got.raw)
+			f.t.Errorf("%s: %s=%s answered %d: %s", path, name, value, got.status, got.raw)
 		}
 	}
 }

@@ -19,20 +19,20 @@ import (
 
 // What waits for the database, with little patience, is served when it can be; what comes later than that is refused at once.
 func TestMoreThanCanBeServedIsRefusedAtOnce(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	hasty, err := ledgertest.OpenWith(
-		ledgertest.URLAs(t, w.db, ledgertest.API),
+		ledgertest.URLAs(t, f.db, ledgertest.API),
 		ledgertest.Options{Options: postgres.Options{MaxQueueWait: 50 * time.Millisecond, MaxConns: 4}},
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(hasty.Close)
-	busy := w.serve(func(o *fronts.Options) {
+	busy := f.serve(func(o *fronts.Options) {
 		o.Ledger, o.Sandboxes, o.Directory = hasty.Ledger, hasty.Store, sandboxes.NewDirectory(hasty.DB)
 	})
 	busy.call("GET", "/v1/payments", nil) // makes the server look for the key
-	conn := ledgertest.Connect(t, w.db)
+	conn := ledgertest.Connect(t, f.db)
 	held, err := conn.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -71,10 +71,10 @@ func TestMoreThanCanBeServedIsRefusedAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls.Wait()
-	if n := int64(w.transactions()); n != created.Load() || n < 2 || n+refused.Load() != int64(2+later) {
+	if n := int64(f.transactions()); n != created.Load() || n < 2 || n+refused.Load() != int64(2+later) {
 		t.Errorf("%d are recorded, %d created and %d refused of %d", n, created.Load(), refused.Load(), 2+later)
 	}
-	w.conserved()
+	f.conserved()
 }
 
 // blocked is how many statements wait for a lock.
@@ -90,27 +90,27 @@ func blocked(t *testing.T, conn *pgx.Conn) (n int) {
 
 // Of requests that come twice at the same time, alike or not, each reference is booked once, with or without others.
 func TestRepetitionsAmongWhatIsBookedTogether(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000)
+	f := newFixture(t)
+	f.client("alice", alice, 50_000)
 	success := object{"scenario": "success", "operator": "mtn", "country": "RW"}
-	counts := w.atOnce(120, func(i int) response {
+	counts := f.atOnce(120, func(i int) response {
 		reference := fmt.Sprint("r", i/3)
 		if i%3 == 2 {
-			return w.call("POST", "/v1/payments", payment(reference, success, object{"amount": 999}))
+			return f.call("POST", "/v1/payments", payment(reference, success, object{"amount": 999}))
 		}
-		return w.call("POST", "/v1/payments", payment(reference, success))
+		return f.call("POST", "/v1/payments", payment(reference, success))
 	})
 	if counts["201 SUCCESS"] != 40 || counts["201 SUCCESS"]+counts["200 SUCCESS"]+counts["409 duplicate_reference"] != 120 {
 		t.Errorf("the answers are %v", counts)
 	}
-	counts = w.atOnce(60, func(i int) response {
-		return w.disburse(disbursement(fmt.Sprint("d", i/2), object{"amount": 100}))
+	counts = f.atOnce(60, func(i int) response {
+		return f.disburse(disbursement(fmt.Sprint("d", i/2), object{"amount": 100}))
 	})
 	if diff := cmp.Diff(map[string]int{"200 SUCCESS": 60}, counts); diff != "" {
 		t.Errorf("answers to disbursements (-want +got):\n%s", diff)
 	}
-	if n := w.transactions(); n != 70 {
+	if n := f.transactions(); n != 70 {
 		t.Errorf("%d are recorded, want 70", n)
 	}
-	w.conserved()
+	f.conserved()
 }

@@ -15,12 +15,12 @@ import (
 )
 
 // forwarding runs a worker.
-func (w *fixture) forwarding() {
-	w.t.Helper()
+func (f *fixture) forwarding() {
+	f.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	guard := egress.Guard{}
-	asWorker := ledgertest.OpenAs(w.t, w.db, ledgertest.Worker)
+	asWorker := ledgertest.OpenAs(f.t, f.db, ledgertest.Worker)
 	go func() {
 		defer close(done)
 		worker.New(worker.Options{
@@ -28,7 +28,7 @@ func (w *fixture) forwarding() {
 			Operators: worker.NewOperatorAccess(guard, time.Now),
 		}).Run(ctx)
 	}()
-	w.t.Cleanup(func() {
+	f.t.Cleanup(func() {
 		cancel()
 		<-done
 	})
@@ -36,14 +36,14 @@ func (w *fixture) forwarding() {
 
 // A number that the sandbox does not know is the operator's to decide. One that no store names approves, in the operator's words.
 func TestPassthrough(t *testing.T) {
-	w := newFixture(t)
-	made := w.call("POST", "/v1/payments", payment("r1/..", object{"msisdn": "+2250700000001", "currency": "FCFA"}))
+	f := newFixture(t)
+	made := f.call("POST", "/v1/payments", payment("r1/..", object{"msisdn": "+2250700000001", "currency": "FCFA"}))
 	if made.status != http.StatusCreated || made.body["status"] != "PENDING" || made.body["raw"].(object)["status"] != "PENDING" {
 		t.Fatalf("answered %d: %s", made.status, made.raw)
 	}
-	w.forwarding()
+	f.forwarding()
 	got := made
-	for deadline := time.Now().Add(time.Minute); got.body["status"] == "PENDING"; got = w.call("GET", "/v1/payments/"+made.body["id"].(string), nil) {
+	for deadline := time.Now().Add(time.Minute); got.body["status"] == "PENDING"; got = f.call("GET", "/v1/payments/"+made.body["id"].(string), nil) {
 		if time.Now().After(deadline) {
 			t.Fatal("it stays pending")
 		}
@@ -57,7 +57,7 @@ func TestPassthrough(t *testing.T) {
 	if !strings.Contains(got.raw, `"raw":{"_simulated":true,"status":"SUCCESSFULL",`) {
 		t.Errorf("raw is not in the operator's form: %s", got.raw)
 	}
-	replay := w.call("POST", "/v1/payments", payment("r1/..", object{"msisdn": "+2250700000001", "currency": "FCFA"}))
+	replay := f.call("POST", "/v1/payments", payment("r1/..", object{"msisdn": "+2250700000001", "currency": "FCFA"}))
 	if replay.status != http.StatusOK || replay.body["status"] != "SUCCESS" {
 		t.Errorf("the same again answered %d: %s", replay.status, replay.raw)
 	}
@@ -65,7 +65,7 @@ func TestPassthrough(t *testing.T) {
 
 // Of the operators' own APIs there is MTN's. A stranger who asks for another's, in its own words and with any credentials, learns nothing.
 func TestOtherOperatorsAreNotServed(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	for _, sandbox := range []string{"team/checkout", "team/nobody"} {
 		for _, path := range []string{
 			"POST airtel/auth/oauth2/token", "POST airtel/merchant/v1/payments/", "GET airtel/standard/v1/payments/order-1001",
@@ -74,7 +74,7 @@ func TestOtherOperatorsAreNotServed(t *testing.T) {
 		} {
 			method, below, _ := strings.Cut(path, " ")
 			for _, authorization := range []string{"", "Basic YW55Ym9keTphbnl0aGluZw==", "Bearer " + key} {
-				r, err := http.NewRequestWithContext(t.Context(), method, w.url+"/sandboxes/"+sandbox+"/operators/"+below, strings.NewReader("{}"))
+				r, err := http.NewRequestWithContext(t.Context(), method, f.url+"/sandboxes/"+sandbox+"/operators/"+below, strings.NewReader("{}"))
 				if err != nil {
 					t.Fatal(err)
 				}

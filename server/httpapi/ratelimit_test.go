@@ -29,21 +29,21 @@ func (c *clock) advance(d time.Duration) {
 }
 
 // limited is a fixture with n servers, whose clocks stand still, and a sandbox with a rate limit.
-func limited(t *testing.T, limit int32, n int) (w *fixture, servers []*fixture, c *clock) {
-	w = newFixture(t)
-	w.config.RateLimit = &limit
-	w.sandbox(w.config, key)
+func limited(t *testing.T, limit int32, n int) (f *fixture, servers []*fixture, c *clock) {
+	f = newFixture(t)
+	f.config.RateLimit = &limit
+	f.sandbox(f.config, key)
 	c = &clock{at: time.Now()}
 	for range n {
-		servers = append(servers, w.serve(func(o *fronts.Options) { o.Now = c.now }))
+		servers = append(servers, f.serve(func(o *fronts.Options) { o.Now = c.now }))
 	}
-	return w, servers, c
+	return f, servers, c
 }
 
 // minute lets a minute pass for all that was counted.
-func (w *fixture) minute(c *clock) {
-	w.t.Helper()
-	w.exec("update rate_usage set second = second - 70")
+func (f *fixture) minute(c *clock) {
+	f.t.Helper()
+	f.exec("update rate_usage set second = second - 70")
 	c.advance(70 * time.Second)
 }
 
@@ -56,22 +56,22 @@ func (r response) number(name string) int {
 }
 
 func TestNoRateLimitByDefault(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	for range 20 {
-		got := w.page("")
+		got := f.page("")
 		for name := range got.header {
 			if name == "X-Ratelimit-Limit" || name == "Retry-After" {
 				t.Fatalf("headers are %v", got.header)
 			}
 		}
 	}
-	if n := read[int64](w, "select count(*) from rate_usage"); n != 0 {
+	if n := read[int64](f, "select count(*) from rate_usage"); n != 0 {
 		t.Error("requests are counted")
 	}
 }
 
 func TestRateLimit(t *testing.T) {
-	w, servers, c := limited(t, 100, 1)
+	f, servers, c := limited(t, 100, 1)
 	server := servers[0]
 	for minute := range 2 {
 		for i := range 100 {
@@ -83,7 +83,7 @@ func TestRateLimit(t *testing.T) {
 				t.Fatalf("minute %d, request %d: headers are %v", minute, i, got.header)
 			}
 		}
-		before := w.transactions()
+		before := f.transactions()
 		for i := range 10 {
 			got := server.call("POST", "/v1/payments", payment("p"))
 			got.is(t, 429, "rate_limited")
@@ -93,15 +93,15 @@ func TestRateLimit(t *testing.T) {
 			}
 			c.advance(time.Duration(i) * 20 * time.Millisecond)
 		}
-		if w.transactions() != before {
+		if f.transactions() != before {
 			t.Error("a request that was refused was recorded")
 		}
-		w.minute(c)
+		f.minute(c)
 	}
 }
 
 func TestRateLimitCountsAuthenticatedRequestsOnly(t *testing.T) {
-	w, servers, c := limited(t, 10, 1)
+	f, servers, c := limited(t, 10, 1)
 	server := servers[0]
 	call := func(method, path, key string, status int) {
 		t.Helper()
@@ -132,15 +132,15 @@ func TestRateLimitCountsAuthenticatedRequestsOnly(t *testing.T) {
 	call("GET", "/v1/health", key, 200)
 
 	limit := int32(12)
-	w.config.RateLimit = &limit
-	w.sandbox(w.config, key)
+	f.config.RateLimit = &limit
+	f.sandbox(f.config, key)
 	call("GET", "/v1/payments", "cauri_sk_test_none", 401) // makes the server look
 	c.advance(time.Second)
 	call("GET", "/v1/payments", key, 200)
 	call("GET", "/v1/payments", key, 200)
 	call("GET", "/v1/payments", key, 429)
-	w.config.RateLimit = nil
-	w.sandbox(w.config, key)
+	f.config.RateLimit = nil
+	f.sandbox(f.config, key)
 	call("GET", "/v1/payments", "cauri_sk_test_none", 401)
 	call("GET", "/v1/payments", key, 200)
 }
@@ -197,11 +197,11 @@ func TestRateLimitOfSlowRequestsToManyServers(t *testing.T) {
 // What a server took is not used a second later than it was counted: the minute that counts it ends with the second.
 func TestRateLimitIsNotSavedUp(t *testing.T) {
 	_, servers, c := limited(t, 500, 1)
-	w := servers[0]
-	w.page("") // one of 10
-	w.exec("update rate_usage set second = second - 70")
+	f := servers[0]
+	f.page("") // one of 10
+	f.exec("update rate_usage set second = second - 70")
 	c.advance(1100 * time.Millisecond)
-	if got := w.page(""); got.number("X-RateLimit-Remaining") != 499 {
+	if got := f.page(""); got.number("X-RateLimit-Remaining") != 499 {
 		t.Errorf("headers are %v", got.header)
 	}
 }

@@ -22,61 +22,61 @@ import (
 )
 
 // serve starts another server on the fixture's database, with other options.
-func (w *fixture) serve(change func(*fronts.Options)) *fixture {
-	w.t.Helper()
-	asAPI := ledgertest.OpenAs(w.t, w.db, ledgertest.API)
+func (f *fixture) serve(change func(*fronts.Options)) *fixture {
+	f.t.Helper()
+	asAPI := ledgertest.OpenAs(f.t, f.db, ledgertest.API)
 	o := fronts.Options{
 		Ledger: asAPI.Ledger, Books: asAPI.Books, Sandboxes: asAPI.Store, Directory: sandboxes.NewDirectory(asAPI.DB), Version: "test", Now: time.Now,
-		Draw: func(int64) int64 { return 0 }, Random: rand.Reader, Draining: w.release,
+		Draw: func(int64) int64 { return 0 }, Random: rand.Reader, Draining: f.release,
 	}
 	change(&o)
-	other := *w
-	other.url = listen(w.t, fronts.New(o), httpserver.Default)
+	other := *f
+	other.url = listen(f.t, fronts.New(o), httpserver.Default)
 	return &other
 }
 
 // exec changes the database behind the server's back.
-func (w *fixture) exec(sql string, args ...any) {
-	w.t.Helper()
-	conn := ledgertest.Connect(w.t, w.db)
-	defer func() { _ = conn.Close(w.t.Context()) }()
-	if _, err := conn.Exec(w.t.Context(), sql, args...); err != nil {
-		w.t.Fatal(err)
+func (f *fixture) exec(sql string, args ...any) {
+	f.t.Helper()
+	conn := ledgertest.Connect(f.t, f.db)
+	defer func() { _ = conn.Close(f.t.Context()) }()
+	if _, err := conn.Exec(f.t.Context(), sql, args...); err != nil {
+		f.t.Fatal(err)
 	}
 }
 
 // read returns the one value that a query comes to.
-func read[T any](w *fixture, sql string, args ...any) (value T) {
-	w.t.Helper()
-	conn := ledgertest.Connect(w.t, w.db)
-	defer func() { _ = conn.Close(w.t.Context()) }()
-	if err := conn.QueryRow(w.t.Context(), sql, args...).Scan(&value); err != nil {
-		w.t.Fatal(err)
+func read[T any](f *fixture, sql string, args ...any) (value T) {
+	f.t.Helper()
+	conn := ledgertest.Connect(f.t, f.db)
+	defer func() { _ = conn.Close(f.t.Context()) }()
+	if err := conn.QueryRow(f.t.Context(), sql, args...).Scan(&value); err != nil {
+		f.t.Fatal(err)
 	}
 	return value
 }
 
 // float is what the sandbox team/checkout has in a currency.
-func (w *fixture) float(currency string) int64 {
-	w.t.Helper()
+func (f *fixture) float(currency string) int64 {
+	f.t.Helper()
 	return read[int64](
-		w,
+		f,
 		"select f.balance from floats f join organizations o using (tenant) where o.name = 'checkout' and f.currency = $1",
 		currency,
 	)
 }
 
 // balance is what a SIM has.
-func (w *fixture) balance(msisdn string) int64 {
-	w.t.Helper()
-	return read[int64](w, "select balance from sims where msisdn = $1", msisdn)
+func (f *fixture) balance(msisdn string) int64 {
+	f.t.Helper()
+	return read[int64](f, "select balance from sims where msisdn = $1", msisdn)
 }
 
 // conserved fails unless every balance is the sum of what moved it, the refunds of every payment are what it says, and every
 // final transaction has its event.
-func (w *fixture) conserved() {
-	w.t.Helper()
-	wrong := read[[]string](w, `
+func (f *fixture) conserved() {
+	f.t.Helper()
+	wrong := read[[]string](f, `
 		with changes as (
 		  select tenant, coalesce(currency, sim_id::text) as account, delta from adjustments
 		  union all select tenant, float_currency, merchant_delta from transactions
@@ -95,23 +95,23 @@ func (w *fixture) conserved() {
 		    exists (select from events e where e.tenant = t.tenant and e.id = t.id)
 		) x`)
 	if len(wrong) > 0 {
-		w.t.Fatalf("money, refunds or events do not add up: %v", wrong)
+		f.t.Fatalf("money, refunds or events do not add up: %v", wrong)
 	}
 }
 
 // paid makes a successful payment of 1000 RWF and returns its id.
-func (w *fixture) paid(reference string, changes ...object) string {
-	w.t.Helper()
-	got := w.call("POST", "/v1/payments", payment(reference, append([]object{{"scenario": "success"}}, changes...)...))
+func (f *fixture) paid(reference string, changes ...object) string {
+	f.t.Helper()
+	got := f.call("POST", "/v1/payments", payment(reference, append([]object{{"scenario": "success"}}, changes...)...))
 	if got.status != http.StatusCreated || got.body["status"] != "SUCCESS" {
-		w.t.Fatalf("a payment answered %d: %s", got.status, got.raw)
+		f.t.Fatalf("a payment answered %d: %s", got.status, got.raw)
 	}
 	return got.body["id"].(string)
 }
 
-func (w *fixture) refund(id string, body any, change ...func(*http.Request)) response {
-	w.t.Helper()
-	return w.call("POST", "/v1/payments/"+id+"/refund", body, change...)
+func (f *fixture) refund(id string, body any, change ...func(*http.Request)) response {
+	f.t.Helper()
+	return f.call("POST", "/v1/payments/"+id+"/refund", body, change...)
 }
 
 // is fails unless a response has a status and a code, or the status of a transaction.
@@ -139,7 +139,7 @@ func (r response) wrongFields() []string {
 }
 
 func TestRefundOfEverythingWithoutABody(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	for name, change := range map[string]func(*http.Request){
 		"no body":                  func(*http.Request) {},
 		"no body, no content type": func(r *http.Request) { r.Header.Del("Content-Type") },
@@ -157,20 +157,20 @@ func TestRefundOfEverythingWithoutABody(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := w.refund(w.paid(name), nil, change)
+			got := f.refund(f.paid(name), nil, change)
 			got.is(t, 201, "SUCCESS")
 			if got.body["amount"] != 1000.0 {
 				t.Errorf("refunded %v", got.body["amount"])
 			}
 		})
 	}
-	w.conserved()
+	f.conserved()
 }
 
 func TestRefundBodyHasToBeJSON(t *testing.T) {
-	w := newFixture(t)
-	id := w.paid("p1")
-	before := w.transactions()
+	f := newFixture(t)
+	id := f.paid("p1")
+	before := f.transactions()
 	for name, c := range map[string]struct {
 		body, content, code string
 		status              int
@@ -194,7 +194,7 @@ func TestRefundBodyHasToBeJSON(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, length := range []int64{int64(len(c.body)), -1} {
-				got := w.refund(id, nil, func(r *http.Request) {
+				got := f.refund(id, nil, func(r *http.Request) {
 					r.Header.Set("Content-Type", c.content)
 					r.Body, r.ContentLength = io.NopCloser(strings.NewReader(c.body)), length
 				})
@@ -205,31 +205,31 @@ func TestRefundBodyHasToBeJSON(t *testing.T) {
 			}
 		})
 	}
-	if n := w.transactions(); n != before {
+	if n := f.transactions(); n != before {
 		t.Errorf("%d transactions were recorded", n-before)
 	}
 }
 
 func TestRefundsUntilNothingIsLeft(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 5000)
-	id := w.paid("p1")
-	if got := w.balance(alice); got != 4000 {
+	f := newFixture(t)
+	f.client("alice", alice, 5000)
+	id := f.paid("p1")
+	if got := f.balance(alice); got != 4000 {
 		t.Fatalf("the SIM has %d", got)
 	}
 	left := int64(1000)
 	for i, amount := range []int64{1, 333, 600} {
-		w.refund(id, object{"amount": left + 1}).is(t, 422, "exceeds_refundable")
-		got := w.refund(id, object{"amount": amount, "reference": fmt.Sprint("f", i)})
+		f.refund(id, object{"amount": left + 1}).is(t, 422, "exceeds_refundable")
+		got := f.refund(id, object{"amount": amount, "reference": fmt.Sprint("f", i)})
 		got.is(t, 201, "SUCCESS")
 		left -= amount
-		parent := w.call("GET", "/v1/payments/"+id, nil)
+		parent := f.call("GET", "/v1/payments/"+id, nil)
 		if parent.body["refundableAmount"] != float64(left) || parent.body["refundedAmount"] != float64(1000-left) ||
 			parent.body["status"] != "SUCCESS" {
 			t.Errorf("after %d the payment is %s", i+1, parent.raw)
 		}
 	}
-	got := w.refund(id, object{"amount": 67})
+	got := f.refund(id, object{"amount": 67})
 	got.is(t, 422, "exceeds_refundable")
 	if diff := cmp.Diff(any(object{"refundable": 66.0}), got.body["detail"]); diff != "" {
 		t.Errorf("detail (-want +got):\n%s", diff)
@@ -237,31 +237,31 @@ func TestRefundsUntilNothingIsLeft(t *testing.T) {
 	if !strings.Contains(got.body["message"].(string), "66") {
 		t.Errorf("the message is %q", got.body["message"])
 	}
-	if rest := w.refund(id, nil); rest.body["amount"] != 66.0 {
+	if rest := f.refund(id, nil); rest.body["amount"] != 66.0 {
 		t.Errorf("the rest is %s", rest.raw)
 	}
 	for name, body := range map[string]any{"all": nil, "one": object{"amount": 1}} {
-		got := w.refund(id, body)
+		got := f.refund(id, body)
 		got.is(t, 422, "exceeds_refundable")
 		if diff := cmp.Diff(any(object{"refundable": 0.0}), got.body["detail"]); diff != "" {
 			t.Errorf("%s, when nothing is left: detail (-want +got):\n%s", name, diff)
 		}
 	}
-	if w.balance(alice) != 5000 || w.float("RWF") != 985 {
-		t.Errorf("the SIM has %d and the float %d; the merchant has lost its commission of 15", w.balance(alice), w.float("RWF"))
+	if f.balance(alice) != 5000 || f.float("RWF") != 985 {
+		t.Errorf("the SIM has %d and the float %d; the merchant has lost its commission of 15", f.balance(alice), f.float("RWF"))
 	}
-	w.conserved()
+	f.conserved()
 }
 
 func TestWhatCannotBeRefunded(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000)
-	made := func(body object) string { return w.call("POST", "/v1/payments", body).body["id"].(string) }
-	refunded := w.paid("parent")
-	theirs := w.call("POST", "/v1/payments", payment("p1", object{"scenario": "success"}), withKey(otherKey)).body["id"].(string)
-	refund := w.refund(refunded, object{"amount": 1}).body["id"].(string)
-	disbursement := w.disburse(disbursement("d1")).body["tx_id"].(string)
-	before := w.transactions()
+	f := newFixture(t)
+	f.client("alice", alice, 50_000)
+	made := func(body object) string { return f.call("POST", "/v1/payments", body).body["id"].(string) }
+	refunded := f.paid("parent")
+	theirs := f.call("POST", "/v1/payments", payment("p1", object{"scenario": "success"}), withKey(otherKey)).body["id"].(string)
+	refund := f.refund(refunded, object{"amount": 1}).body["id"].(string)
+	disbursement := f.disburse(disbursement("d1")).body["tx_id"].(string)
+	before := f.transactions()
 	for name, c := range map[string]struct {
 		id     string
 		status int
@@ -277,27 +277,27 @@ func TestWhatCannotBeRefunded(t *testing.T) {
 		"no id":                         {"1", 404, "not_found"},
 		"an id in small letters":        {strings.ToLower(refunded), 404, "not_found"},
 		"an id with a line break":       {refunded + "%0A", 404, "not_found"},
-		"the operator's id of the same": {w.call("GET", "/v1/payments/"+refunded, nil).body["providerTxId"].(string), 404, "not_found"},
+		"the operator's id of the same": {f.call("GET", "/v1/payments/"+refunded, nil).body["providerTxId"].(string), 404, "not_found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, body := range []any{nil, object{"amount": 1}, object{"amount": 1, "reference": "r " + name}} {
-				w.refund(c.id, body).is(t, c.status, c.code)
+				f.refund(c.id, body).is(t, c.status, c.code)
 			}
 		})
 	}
-	if n := w.transactions(); n != before+3 {
+	if n := f.transactions(); n != before+3 {
 		t.Errorf("%d transactions were recorded", n-before-3)
 	}
-	unknown, other := w.refund("TX_00000000000000000000000000", nil), w.refund(theirs, nil)
+	unknown, other := f.refund("TX_00000000000000000000000000", nil), f.refund(theirs, nil)
 	if unknown.raw != other.raw {
 		t.Errorf("another sandbox's id is answered with %s, an unknown one with %s", other.raw, unknown.raw)
 	}
 }
 
 func TestRefundReplaysAndConflicts(t *testing.T) {
-	w := newFixture(t)
-	one, two := w.paid("p1"), w.paid("p2")
-	first := w.refund(one, object{"amount": 400, "reference": "f1"})
+	f := newFixture(t)
+	one, two := f.paid("p1"), f.paid("p2")
+	first := f.refund(one, object{"amount": 400, "reference": "f1"})
 	first.is(t, 201, "SUCCESS")
 	if want := "/v1/payments/" + first.body["id"].(string); first.header.Get("Location") != want ||
 		first.header.Get("Idempotent-Replayed") != "" {
@@ -305,7 +305,7 @@ func TestRefundReplaysAndConflicts(t *testing.T) {
 	}
 	again := func(name, id string, status int, body any) {
 		t.Helper()
-		got := w.refund(id, body)
+		got := f.refund(id, body)
 		if status == 409 {
 			got.is(t, 409, "duplicate_reference")
 			return
@@ -322,33 +322,33 @@ func TestRefundReplaysAndConflicts(t *testing.T) {
 	again("another parent", two, 409, object{"amount": 400, "reference": "f1"})
 	again("an unknown parent", "TX_00000000000000000000000000", 409, object{"amount": 400, "reference": "f1"})
 	again("the parent's own reference", one, 409, object{"amount": 400, "reference": "p1"})
-	w.call("POST", "/v1/payments", payment("f1", object{"scenario": "success"})).is(t, 409, "duplicate_reference")
-	w.disburse(disbursement("f1")).is(t, 409, "duplicate_reference")
+	f.call("POST", "/v1/payments", payment("f1", object{"scenario": "success"})).is(t, 409, "duplicate_reference")
+	f.disburse(disbursement("f1")).is(t, 409, "duplicate_reference")
 
-	w.refund(one, nil).is(t, 201, "SUCCESS")
+	f.refund(one, nil).is(t, 201, "SUCCESS")
 	again("the same, with nothing left of the parent", one, 200, object{"amount": 400, "reference": "f1"})
 	again("another amount, with nothing left of the parent", one, 409, object{"amount": 401, "reference": "f1"})
-	full := w.refund(two, object{"reference": "f2"})
-	if replay := w.refund(two, object{"reference": "f2"}); replay.status != 200 || replay.raw != full.raw {
+	full := f.refund(two, object{"reference": "f2"})
+	if replay := f.refund(two, object{"reference": "f2"}); replay.status != 200 || replay.raw != full.raw {
 		t.Errorf("a full refund, repeated: %d %s", replay.status, replay.raw)
 	}
-	other := w.call("POST", "/v1/payments", payment("p1", object{"scenario": "success"}), withKey(otherKey)).body["id"].(string)
-	w.refund(other, object{"amount": 400, "reference": "f1"}, withKey(otherKey)).is(t, 201, "SUCCESS") // a reference is the sandbox's own
-	w.conserved()
+	other := f.call("POST", "/v1/payments", payment("p1", object{"scenario": "success"}), withKey(otherKey)).body["id"].(string)
+	f.refund(other, object{"amount": 400, "reference": "f1"}, withKey(otherKey)).is(t, 201, "SUCCESS") // a reference is the sandbox's own
+	f.conserved()
 }
 
 func TestRefundInheritsFromItsParent(t *testing.T) {
-	w := newFixture(t)
-	w.config.Environments[0].Terms.AbsorptionPct = 40
-	w.sandbox(w.config, key)
-	parent := w.paid("SHOP-PAY-20260531120000-0123456789AB", object{
+	f := newFixture(t)
+	f.config.Environments[0].Terms.AbsorptionPct = 40
+	f.sandbox(f.config, key)
+	parent := f.paid("SHOP-PAY-20260531120000-0123456789AB", object{
 		"order_ref": "order-1", "order_url": "https://shop.example/1", "is_url_protected": true, "description": "two tickets",
 	})
-	w.config.Environments[0].Terms = payments.Terms{CommissionBPS: 900, AbsorptionPct: 7} // what holds now is of no matter
-	w.sandbox(w.config, key)
-	got := w.refund(parent, object{"amount": 250, "reference": "f1"})
+	f.config.Environments[0].Terms = payments.Terms{CommissionBPS: 900, AbsorptionPct: 7} // what holds now is of no matter
+	f.sandbox(f.config, key)
+	got := f.refund(parent, object{"amount": 250, "reference": "f1"})
 	got.is(t, 201, "SUCCESS")
-	if read := w.call("GET", "/v1/payments/"+got.body["id"].(string), nil); read.raw != got.raw {
+	if read := f.call("GET", "/v1/payments/"+got.body["id"].(string), nil); read.raw != got.raw {
 		t.Errorf("it is read as %s, made as %s", read.raw, got.raw)
 	}
 	raw, _ := got.body["raw"].(object)
@@ -357,7 +357,7 @@ func TestRefundInheritsFromItsParent(t *testing.T) {
 		raw["_simulated"] != true {
 		t.Errorf("raw is not a payout's: %v", raw)
 	}
-	environment := w.call("GET", "/v1/payments/"+parent, nil).body["environmentId"]
+	environment := f.call("GET", "/v1/payments/"+parent, nil).body["environmentId"]
 	for _, name := range []string{"id", "createdAt", "completedAt", "providerTxId"} {
 		if text, _ := got.body[name].(string); text == "" {
 			t.Errorf("%s is %v", name, got.body[name])
@@ -378,9 +378,9 @@ func TestRefundInheritsFromItsParent(t *testing.T) {
 }
 
 func TestRefundOfAnAliasedCurrency(t *testing.T) {
-	w := newFixture(t)
-	parent := w.paid("p1", object{"currency": "fcfa", "msisdn": "+2250700000001", "order_url": nil})
-	got := w.refund(parent, object{"amount": 1000})
+	f := newFixture(t)
+	parent := f.paid("p1", object{"currency": "fcfa", "msisdn": "+2250700000001", "order_url": nil})
+	got := f.refund(parent, object{"amount": 1000})
 	got.is(t, 201, "SUCCESS")
 	inherited := object{
 		"currency": "fcfa", "operator": "orange", "country": "CI", "orderRef": "p1", "orderUrl": nil, "isUrlProtected": false,
@@ -391,21 +391,21 @@ func TestRefundOfAnAliasedCurrency(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got.body[name], want)
 		}
 	}
-	if got := w.float("XOF"); got != 0 { // the merchant got 1000, the customer paid 1020
+	if got := f.float("XOF"); got != 0 { // the merchant got 1000, the customer paid 1020
 		t.Errorf("the float has %d", got)
 	}
-	w.conserved()
+	f.conserved()
 }
 
 func TestRefundGeneratesItsReference(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	now := time.Date(2026, 12, 31, 23, 59, 58, 0, time.FixedZone("CAT", 2*60*60))
-	clocked := w.serve(func(o *fronts.Options) { o.Now = func() time.Time { return now } })
+	clocked := f.serve(func(o *fronts.Options) { o.Now = func() time.Time { return now } })
 	for reference, origin := range map[string]string{
 		"SHOP-PAY-20260531120000-0123456789AB": "SHOP", "WEB2-ABO-0123456789AB": "WEB2",
 		"shop-PAY-20260531120000-0123456789AB": "CAURI", "order 1": "CAURI",
 	} {
-		id := w.paid(reference)
+		id := f.paid(reference)
 		got := clocked.refund(id, object{"amount": 1})
 		got.is(t, 201, "SUCCESS")
 		form := regexp.MustCompile("^" + origin + "-REF-20261231215958-[0-9A-F]{12}$")
@@ -422,7 +422,7 @@ func TestRefundGeneratesItsReference(t *testing.T) {
 }
 
 func TestGeneratedReferenceThatIsTakenIsCreatedAgain(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	// The first four references that are drawn are the same: 6 bytes each, after the 9 of an id.
 	now := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
 	drawn := 0
@@ -434,8 +434,8 @@ func TestGeneratedReferenceThatIsTakenIsCreatedAgain(t *testing.T) {
 		}
 		return rand.Read(p)
 	})
-	clocked := w.serve(func(o *fronts.Options) { o.Random, o.Now = source, func() time.Time { return now } })
-	id := w.paid("p1")
+	clocked := f.serve(func(o *fronts.Options) { o.Random, o.Now = source, func() time.Time { return now } })
+	id := f.paid("p1")
 	references := map[any]bool{}
 	for range 2 {
 		got := clocked.refund(id, object{"amount": 1})
@@ -452,15 +452,15 @@ type readerFunc func([]byte) (int, error)
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestRefundBeyondTheFloat(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 5000)
-	id := w.paid("p1")
-	w.exec("update organizations set webhook_url = 'http://127.0.0.1:1/', version = version") // an event that is to be sent
-	w.disburse(disbursement("d1", object{"amount": 1500})).is(t, 200, "SUCCESS")
-	if w.float("RWF") != 485 {
-		t.Fatalf("the float has %d", w.float("RWF"))
+	f := newFixture(t)
+	f.client("alice", alice, 5000)
+	id := f.paid("p1")
+	f.exec("update organizations set webhook_url = 'http://127.0.0.1:1/', version = version") // an event that is to be sent
+	f.disburse(disbursement("d1", object{"amount": 1500})).is(t, 200, "SUCCESS")
+	if f.float("RWF") != 485 {
+		t.Fatalf("the float has %d", f.float("RWF"))
 	}
-	got := w.refund(id, object{"amount": 486, "reference": "f1"})
+	got := f.refund(id, object{"amount": 486, "reference": "f1"})
 	got.is(t, 201, "INSUFFICIENT_FUNDS")
 	if got.body["latencyMs"] != 600.0 || got.body["parentTxId"] != id || got.body["completedAt"] == nil {
 		t.Errorf("it is %s", got.raw)
@@ -468,28 +468,28 @@ func TestRefundBeyondTheFloat(t *testing.T) {
 	if raw, _ := got.body["raw"].(object); raw["status"] != "FAILED" || raw["reason"] != "NOT_ENOUGH_FUNDS" {
 		t.Errorf("raw is %v", raw)
 	}
-	if parent := w.call("GET", "/v1/payments/"+id, nil); parent.body["refundableAmount"] != 1000.0 || parent.body["refundedAmount"] != 0.0 {
+	if parent := f.call("GET", "/v1/payments/"+id, nil); parent.body["refundableAmount"] != 1000.0 || parent.body["refundedAmount"] != 0.0 {
 		t.Errorf("the parent is %s", parent.raw)
 	}
-	if w.float("RWF") != 485 || w.balance(alice) != 5500 {
-		t.Errorf("money moved: the float has %d, the SIM %d", w.float("RWF"), w.balance(alice))
+	if f.float("RWF") != 485 || f.balance(alice) != 5500 {
+		t.Errorf("money moved: the float has %d, the SIM %d", f.float("RWF"), f.balance(alice))
 	}
 	if state := read[string](
-		w,
+		f,
 		"select e.state::text from events e join transactions t using (tenant, id) where t.reference = 'f1'",
 	); state != "queued" {
 		t.Errorf("its event is %s", state)
 	}
-	if replay := w.refund(id, object{"amount": 486, "reference": "f1"}); replay.status != 200 || replay.raw != got.raw {
+	if replay := f.refund(id, object{"amount": 486, "reference": "f1"}); replay.status != 200 || replay.raw != got.raw {
 		t.Errorf("repeated, it is %d %s", replay.status, replay.raw)
 	}
-	w.refund(id, nil).is(t, 201, "INSUFFICIENT_FUNDS")
-	w.refund(id, object{"amount": 485}).is(t, 201, "SUCCESS")
-	w.conserved()
+	f.refund(id, nil).is(t, 201, "INSUFFICIENT_FUNDS")
+	f.refund(id, object{"amount": 485}).is(t, 201, "SUCCESS")
+	f.conserved()
 }
 
 func TestRefundGoesToTheSIM(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	blocked := func(c *sandboxes.TestClientConfig) { c.Blocked = true }
 	abroad := func(c *sandboxes.TestClientConfig) { c.Operator, c.Country = payments.Orange, "CI" }
 	for i, c := range []struct {
@@ -506,68 +506,68 @@ func TestRefundGoesToTheSIM(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			msisdn := fmt.Sprintf("+25078800010%d", i)
 			if c.before != nil {
-				w.client(c.name, msisdn, 5000, c.before...)
+				f.client(c.name, msisdn, 5000, c.before...)
 			}
-			id := w.paid(c.name, object{"msisdn": msisdn, "operator": "mtn", "country": "RW"})
+			id := f.paid(c.name, object{"msisdn": msisdn, "operator": "mtn", "country": "RW"})
 			if c.then != nil {
-				w.client(c.name, msisdn, 5000, c.then...)
+				f.client(c.name, msisdn, 5000, c.then...)
 			}
-			w.refund(id, nil).is(t, 201, "SUCCESS")
-			if c.then != nil && w.balance(msisdn) != c.want {
-				t.Errorf("the SIM has %d, want %d", w.balance(msisdn), c.want)
+			f.refund(id, nil).is(t, 201, "SUCCESS")
+			if c.then != nil && f.balance(msisdn) != c.want {
+				t.Errorf("the SIM has %d, want %d", f.balance(msisdn), c.want)
 			}
 		})
 	}
-	w.conserved()
+	f.conserved()
 }
 
 func TestRefundOfAnEnvironmentThatIsOff(t *testing.T) {
-	w := newFixture(t)
-	first, second := w.paid("p1"), w.paid("p2")
-	w.config.Environments[0].Enabled = false
-	w.sandbox(w.config, key)
-	w.refund(first, nil).is(t, 201, "SUCCESS")
-	w.config.Environments = w.config.Environments[1:]
-	w.config.Stores = []string{"elsewhere"}
-	w.sandbox(w.config, key)
-	w.refund(second, object{"amount": 10}).is(t, 201, "SUCCESS")
-	w.refund(second, nil).is(t, 201, "SUCCESS")
-	w.conserved()
+	f := newFixture(t)
+	first, second := f.paid("p1"), f.paid("p2")
+	f.config.Environments[0].Enabled = false
+	f.sandbox(f.config, key)
+	f.refund(first, nil).is(t, 201, "SUCCESS")
+	f.config.Environments = f.config.Environments[1:]
+	f.config.Stores = []string{"elsewhere"}
+	f.sandbox(f.config, key)
+	f.refund(second, object{"amount": 10}).is(t, 201, "SUCCESS")
+	f.refund(second, nil).is(t, 201, "SUCCESS")
+	f.conserved()
 }
 
 func TestPayoutLatencies(t *testing.T) {
-	w := newFixture(t)
-	w.client("blocked", "+250788000002", 0, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
-	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 10_000}
-	w.sandbox(w.config, key)
-	id := w.paid("parent")
-	longest := w.serve(func(o *fronts.Options) { o.Draw = func(n int64) int64 { return n - 1 } })
+	f := newFixture(t)
+	f.client("blocked", "+250788000002", 0, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 10_000}
+	f.sandbox(f.config, key)
+	id := f.paid("parent")
+	longest := f.serve(func(o *fronts.Options) { o.Draw = func(n int64) int64 { return n - 1 } })
 	for name, c := range map[string]struct {
 		latencies [2]float64
-		make      func(w *fixture, reference string) string // returns the id
+		make      func(f *fixture, reference string) string // returns the id
 	}{
-		"refund": {[2]float64{800, 1800}, func(w *fixture, r string) string {
-			return w.refund(id, object{"amount": 1, "reference": r}).body["id"].(string)
+		"refund": {[2]float64{800, 1800}, func(f *fixture, r string) string {
+			return f.refund(id, object{"amount": 1, "reference": r}).body["id"].(string)
 		}},
-		"disbursement": {[2]float64{800, 1800}, func(w *fixture, r string) string {
-			return w.disburse(disbursement(r, object{"msisdn": "+2250700000001", "operator": "orange", "country": "CI", "currency": "XOF", "amount": 1})).body["tx_id"].(string)
+		"disbursement": {[2]float64{800, 1800}, func(f *fixture, r string) string {
+			return f.disburse(disbursement(r, object{"msisdn": "+2250700000001", "operator": "orange", "country": "CI", "currency": "XOF", "amount": 1})).body["tx_id"].(string)
 		}},
-		"disbursement, poor": {[2]float64{600, 1400}, func(w *fixture, r string) string {
-			return w.disburse(disbursement(r, object{"msisdn": "+2250700000001", "operator": "orange", "country": "CI", "currency": "XOF", "amount": 999_999})).body["tx_id"].(string)
+		"disbursement, poor": {[2]float64{600, 1400}, func(f *fixture, r string) string {
+			return f.disburse(disbursement(r, object{"msisdn": "+2250700000001", "operator": "orange", "country": "CI", "currency": "XOF", "amount": 999_999})).body["tx_id"].(string)
 		}},
-		"disbursement, to none": {[2]float64{400, 900}, func(w *fixture, r string) string {
-			return w.disburse(disbursement(r, object{"msisdn": "+250788999999"})).body["tx_id"].(string)
+		"disbursement, to none": {[2]float64{400, 900}, func(f *fixture, r string) string {
+			return f.disburse(disbursement(r, object{"msisdn": "+250788999999"})).body["tx_id"].(string)
 		}},
-		"disbursement, blocked": {[2]float64{500, 1000}, func(w *fixture, r string) string {
-			return w.disburse(disbursement(r, object{"msisdn": "+250788000002"})).body["tx_id"].(string)
+		"disbursement, blocked": {[2]float64{500, 1000}, func(f *fixture, r string) string {
+			return f.disburse(disbursement(r, object{"msisdn": "+250788000002"})).body["tx_id"].(string)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "disbursement" {
-				w.exec("update floats set balance = 100 where currency = 'XOF'")
+				f.exec("update floats set balance = 100 where currency = 'XOF'")
 			}
-			for i, server := range []*fixture{w, longest} {
-				made := w.call("GET", "/v1/payments/"+c.make(server, fmt.Sprint(name, i)), nil)
+			for i, server := range []*fixture{f, longest} {
+				made := f.call("GET", "/v1/payments/"+c.make(server, fmt.Sprint(name, i)), nil)
 				if made.body["latencyMs"] != c.latencies[i] {
 					t.Errorf("%s has a latency of %v ms, want %v", made.body["status"], made.body["latencyMs"], c.latencies[i])
 				}
@@ -577,24 +577,24 @@ func TestPayoutLatencies(t *testing.T) {
 }
 
 func TestConcurrentRefundsStayWithinTheirParent(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 5000)
-	id := w.paid("p1")
-	statuses := w.atOnce(30, func(i int) response {
-		return w.refund(id, object{"amount": 100, "reference": fmt.Sprint("f", i)})
+	f := newFixture(t)
+	f.client("alice", alice, 5000)
+	id := f.paid("p1")
+	statuses := f.atOnce(30, func(i int) response {
+		return f.refund(id, object{"amount": 100, "reference": fmt.Sprint("f", i)})
 	})
 	if diff := cmp.Diff(map[string]int{"201 SUCCESS": 10, "422 exceeds_refundable": 20}, statuses); diff != "" {
 		t.Errorf("30 refunds of a tenth (-want +got):\n%s", diff)
 	}
-	if got := w.balance(alice); got != 5000 {
+	if got := f.balance(alice); got != 5000 {
 		t.Errorf("the SIM has %d", got)
 	}
-	w.conserved()
+	f.conserved()
 }
 
 func TestConcurrentRefundsOfEverything(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 5000)
+	f := newFixture(t)
+	f.client("alice", alice, 5000)
 	for name, c := range map[string]struct {
 		body func(i int) any
 		want map[string]int
@@ -605,18 +605,18 @@ func TestConcurrentRefundsOfEverything(t *testing.T) {
 		"overlapping":      {func(int) any { return object{"amount": 501} }, map[string]int{"201 SUCCESS": 1, "422 exceeds_refundable": 15}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			id := w.paid(name)
-			if diff := cmp.Diff(c.want, w.atOnce(16, func(i int) response { return w.refund(id, c.body(i)) })); diff != "" {
+			id := f.paid(name)
+			if diff := cmp.Diff(c.want, f.atOnce(16, func(i int) response { return f.refund(id, c.body(i)) })); diff != "" {
 				t.Errorf("16 refunds (-want +got):\n%s", diff)
 			}
 		})
 	}
-	w.conserved()
+	f.conserved()
 }
 
 // atOnce makes n calls at the same time and counts their answers by status and code.
-func (w *fixture) atOnce(n int, call func(i int) response) map[string]int {
-	w.t.Helper()
+func (f *fixture) atOnce(n int, call func(i int) response) map[string]int {
+	f.t.Helper()
 	var wg sync.WaitGroup
 	answers := make([]response, n)
 	start := make(chan struct{})

@@ -21,20 +21,20 @@ import (
 )
 
 // logged writes what was recorded since the last time.
-func (w *fixture) logged() {
-	w.t.Helper()
-	if err := w.log.Flush(w.t.Context()); err != nil {
-		w.t.Fatal(err)
+func (f *fixture) logged() {
+	f.t.Helper()
+	if err := f.log.Flush(f.t.Context()); err != nil {
+		f.t.Fatal(err)
 	}
 }
 
 // requests are the entries of the request log, newest first.
-func (w *fixture) requests(query string, change ...func(*http.Request)) (entries []object) {
-	w.t.Helper()
-	w.logged()
-	got := w.call("GET", "/v1/requests?limit=100"+query, nil, change...)
+func (f *fixture) requests(query string, change ...func(*http.Request)) (entries []object) {
+	f.t.Helper()
+	f.logged()
+	got := f.call("GET", "/v1/requests?limit=100"+query, nil, change...)
 	if got.status != http.StatusOK {
-		w.t.Fatalf("the request log answered %d: %s", got.status, got.raw)
+		f.t.Fatalf("the request log answered %d: %s", got.status, got.raw)
 	}
 	for _, entry := range got.body["data"].([]any) {
 		entries = append(entries, entry.(object))
@@ -52,17 +52,17 @@ func fieldsOf(entry object, names ...string) string {
 }
 
 func TestRequestLogHasWhatFailed(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000)
-	w.call("POST", "/v1/payments", payment("fine"))
-	w.call("POST", "/v1/payments", payment("r1", object{"amount": "much", "ammount": 5, "pin": 1234, "note2": "n"}),
+	f := newFixture(t)
+	f.client("alice", alice, 50_000)
+	f.call("POST", "/v1/payments", payment("fine"))
+	f.call("POST", "/v1/payments", payment("r1", object{"amount": "much", "ammount": 5, "pin": 1234, "note2": "n"}),
 		func(r *http.Request) { r.Header.Set("X-Request-Id", "try-1") })
-	w.call("GET", "/sandboxes/team/checkout/api/v1/payments?status=DONE&page=2", nil)
-	w.call("POST", "/api/v1/payments/TX_00000000000000000000000000/refund", object{"amount": 5})
-	w.call("DELETE", "/v1/payments", nil)
-	w.call("GET", "/sandboxes/team/checkout/v1/paymnts/7", nil)
+	f.call("GET", "/sandboxes/team/checkout/api/v1/payments?status=DONE&page=2", nil)
+	f.call("POST", "/api/v1/payments/TX_00000000000000000000000000/refund", object{"amount": 5})
+	f.call("DELETE", "/v1/payments", nil)
+	f.call("GET", "/sandboxes/team/checkout/v1/paymnts/7", nil)
 
-	got := w.requests("")
+	got := f.requests("")
 	var told []string
 	for _, entry := range got {
 		told = append(told, fieldsOf(entry, "method", "path", "status", "error"))
@@ -95,27 +95,27 @@ func TestRequestLogHasWhatFailed(t *testing.T) {
 	if listed := got[3]; fmt.Sprint(listed["query"]) != "map[status:DONE]" || fmt.Sprint(listed["notKept"]) != "[page]" {
 		t.Errorf("the query is %v, without %v", listed["query"], listed["notKept"])
 	}
-	if others := w.requests("", withKey(otherKey)); len(others) != 0 {
+	if others := f.requests("", withKey(otherKey)); len(others) != 0 {
 		t.Errorf("the other sandbox has %v", others)
 	}
 }
 
 func TestRequestLogIsFilteredAndPaged(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	for i := range 5 {
-		w.call("GET", fmt.Sprintf("/v1/payments?limit=%d", 1000+i), nil)
-		w.call("GET", "/v1/events/evt_00000000000000000000000000", nil)
+		f.call("GET", fmt.Sprintf("/v1/payments?limit=%d", 1000+i), nil)
+		f.call("GET", "/v1/events/evt_00000000000000000000000000", nil)
 	}
 	for query, want := range map[string]int{
 		"": 10, "&status=404": 5, "&status=201": 0, "&error=invalid_params": 5, "&path=/v1/events": 5, "&path=/v1": 10, "&path=/v1/payments&status=404": 0,
 	} {
-		if got := w.requests(query); len(got) != want {
+		if got := f.requests(query); len(got) != want {
 			t.Errorf("%q: %d requests, want %d", query, len(got), want)
 		}
 	}
 	seen, cursor := map[any]bool{}, ""
 	for {
-		page := w.call("GET", "/v1/requests?limit=3"+cursor, nil)
+		page := f.call("GET", "/v1/requests?limit=3"+cursor, nil)
 		for _, entry := range page.body["data"].([]any) {
 			seen[entry.(object)["id"]] = true
 		}
@@ -131,33 +131,33 @@ func TestRequestLogIsFilteredAndPaged(t *testing.T) {
 
 func TestRequestLogHasEverythingWhileSomebodyWatches(t *testing.T) {
 	w := newFixture(t)
-	w.client("alice", alice, 50_000)
-	w.call("POST", "/v1/payments", payment("before"))
-	if got := w.requests("&all=true"); len(got) != 0 {
+	f.client("alice", alice, 50_000)
+	f.call("POST", "/v1/payments", payment("before"))
+	if got := f.requests("&all=true"); len(got) != 0 {
 		t.Fatalf("before somebody looked: %v", got)
 	}
-	made := w.call("POST", "/v1/payments", payment("after"))
-	got := w.requests("&all=true")
+	made := f.call("POST", "/v1/payments", payment("after"))
+	got := f.requests("&all=true")
 	if len(got) != 1 || fieldsOf(got[0], "method", "path", "status", "error") != "POST /v1/payments 201 <nil>" {
 		t.Fatalf("while somebody watches: %v", got)
 	}
 	if answer := got[0]["responseBody"].(object); answer["id"] != made.body["id"] || answer["raw"] != nil {
 		t.Errorf("the answer's body is %v", answer)
 	}
-	if failed := w.requests(""); len(failed) != 0 {
+	if failed := f.requests(""); len(failed) != 0 {
 		t.Errorf("among those that failed: %v", failed)
 	}
-	version := read[int64](w, "select version from config_version")
-	w.requests("&all=true")
-	if again := read[int64](w, "select version from config_version"); again != version {
+	version := read[int64](f, "select version from config_version")
+	f.requests("&all=true")
+	if again := read[int64](f, "select version from config_version"); again != version {
 		t.Errorf("watching on changed the configuration again, from %d to %d", version, again)
 	}
-	w.exec(`with b as (update config_version set version = version + 1 returning version)
+	f.exec(`with b as (update config_version set version = version + 1 returning version)
 		update organizations o set requests_logged_until = now() - interval '1 second', version = b.version from b where name = 'checkout'`)
-	w.requests("") // the directory
-	w.call("POST", "/v1/payments", payment("too late"))
-	if n := read[int](w, "select count(*) from requests"); n != 1 {
-		w.logged()
+	f.requests("") // the directory
+	f.call("POST", "/v1/payments", payment("too late"))
+	if n := read[int](f, "select count(*) from requests"); n != 1 {
+		f.logged()
 		t.Errorf("%d requests are kept, want only the one that somebody looked", n)
 	}
 }
@@ -186,49 +186,49 @@ var ownForms = []string{
 // No secret of any kind, in any place of a request, comes into the request log: headers, path, query, fields, names of fields, and bodies
 // that are no JSON.
 func TestRequestLogHasNoSecret(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000)
-	w.requests("&all=true") // what succeeds is kept too
+	f := newFixture(t)
+	f.client("alice", alice, 50_000)
+	f.requests("&all=true") // what succeeds is kept too
 	valid := func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+key) }
 	for name, secret := range secrets {
 		quoted, _ := json.Marshal(secret)
 		escaped := url.QueryEscape(secret)
 		for _, header := range []string{"Cookie", "X-Api-Key", "Ocp-Apim-Subscription-Key", "X-Callback-Url", "User-Agent", "Proxy-Authorization"} {
-			w.call("GET", "/v1/payments?limit=0", nil, func(r *http.Request) { r.Header.Set(header, secret) })
+			f.call("GET", "/v1/payments?limit=0", nil, func(r *http.Request) { r.Header.Set(header, secret) })
 		}
 		for _, path := range []string{
 			"/v1/payments/%s", "/v1/events/%s", "/v1/test_clients/%s", "/v1/%s", "/%s", "/v1/payments/%s/refund",
 			"/sandboxes/team/checkout/v1/payments/%s", "/sandboxes/team/checkout/%s",
 		} {
-			w.call("GET", fmt.Sprintf(path, url.PathEscape(secret)), nil)
+			f.call("GET", fmt.Sprintf(path, url.PathEscape(secret)), nil)
 		}
 		for _, query := range []string{"?token=%s", "?api_key=%s&limit=0", "?%s=1&limit=0", "?limit=0&%s", "?pin=%s;limit=0"} {
-			w.call("GET", "/v1/payments"+fmt.Sprintf(query, escaped), nil)
-			w.call("GET", "/v1/requests"+fmt.Sprintf(query, escaped), nil)
+			f.call("GET", "/v1/payments"+fmt.Sprintf(query, escaped), nil)
+			f.call("GET", "/v1/requests"+fmt.Sprintf(query, escaped), nil)
 		}
 		for _, field := range []string{"pin", "password", "api_key", "apiKey", "token", "access_token", "authorization", "client_secret", "otp", "x"} {
-			w.call("POST", "/v1/payments", payment("s", object{field: secret, "amount": 0}))
-			w.call("POST", "/v1/payments", payment("s", object{"amount": object{field: secret}, "currency": []string{secret}}))
-			w.call("POST", "/v1/disbursements", object{field: secret})
+			f.call("POST", "/v1/payments", payment("s", object{field: secret, "amount": 0}))
+			f.call("POST", "/v1/payments", payment("s", object{"amount": object{field: secret}, "currency": []string{secret}}))
+			f.call("POST", "/v1/disbursements", object{field: secret})
 		}
 		for _, body := range []string{
 			"%s", "pin=%s", `"%s"`, `["%s"]`, `{"amount":1,%s`, `{"amount":1} %s`, "<pin>%s</pin>", `{"pin":"%s"`, `{"amount":"x","pin":%s}`,
 		} {
-			w.call("POST", "/v1/payments", fmt.Sprintf(body, secret))
+			f.call("POST", "/v1/payments", fmt.Sprintf(body, secret))
 		}
-		w.call("POST", "/v1/payments", fmt.Sprintf(`{%s:1}`, quoted))
-		w.call("POST", "/v1/payments", strings.Repeat(" ", 5000)+fmt.Sprintf(`{"pin":%s}`, quoted))
-		w.call("POST", "/v1/payments", fmt.Sprintf(`{"description":%q,"pin":%s}`, strings.Repeat("é", 3000), quoted))
+		f.call("POST", "/v1/payments", fmt.Sprintf(`{%s:1}`, quoted))
+		f.call("POST", "/v1/payments", strings.Repeat(" ", 5000)+fmt.Sprintf(`{"pin":%s}`, quoted))
+		f.call("POST", "/v1/payments", fmt.Sprintf(`{"description":%q,"pin":%s}`, strings.Repeat("é", 3000), quoted))
 		if slices.Contains(ownForms, name) {
 			for _, field := range []string{"amount", "currency", "msisdn", "reference", "application", "order_ref", "order_url", "description", "scenario"} {
-				w.call("POST", "/v1/payments", payment("k", object{"amount": 0, field: "x " + secret}))
-				w.call("POST", "/v1/payments", payment(secret[:min(len(secret), 80)], object{"application": "none"}))
+				f.call("POST", "/v1/payments", payment("k", object{"amount": 0, field: "x " + secret}))
+				f.call("POST", "/v1/payments", payment(secret[:min(len(secret), 80)], object{"application": "none"}))
 			}
 			for _, parameter := range []string{"reference", "msisdn", "order_ref", "cursor", "status"} {
-				w.call("GET", "/v1/payments?limit=0&"+parameter+"="+escaped, nil)
+				f.call("GET", "/v1/payments?limit=0&"+parameter+"="+escaped, nil)
 			}
-			w.call("GET", "/v1/requests?path=%2F"+escaped+"&limit=0", nil)
-			w.call("GET", "/v1/payments?limit=0", nil, func(r *http.Request) { r.Header.Set("X-Request-Id", strings.Trim(secret, "=")) })
+			f.call("GET", "/v1/requests?path=%2F"+escaped+"&limit=0", nil)
+			f.call("GET", "/v1/payments?limit=0", nil, func(r *http.Request) { r.Header.Set("X-Request-Id", strings.Trim(secret, "=")) })
 		}
 		// A token that the request presents, in a form that nobody knows, is replaced wherever it stands beside.
 		for _, scheme := range []string{"Bearer ", "Basic ", ""} {
@@ -237,17 +237,17 @@ func TestRequestLogHasNoSecret(t *testing.T) {
 				r.Header.Set("X-Request-Id", strings.Trim(secret, "="))
 			}
 			for _, form := range []string{"", "/sandboxes/team/checkout"} {
-				w.call("POST", form+"/v1/payments?reference="+escaped, payment("u", object{"description": secret}), presented)
-				w.call("GET", form+"/v1/"+url.PathEscape(secret), nil, presented)
+				f.call("POST", form+"/v1/payments?reference="+escaped, payment("u", object{"description": secret}), presented)
+				f.call("GET", form+"/v1/"+url.PathEscape(secret), nil, presented)
 			}
 		}
-		w.call("GET", "/v1/payments?limit=0", nil, valid)
-		w.logged()
+		f.call("GET", "/v1/payments?limit=0", nil, valid)
+		f.logged()
 	}
-	if n := read[int](w, "select count(*) from requests"); n < 500 {
+	if n := read[int](f, "select count(*) from requests"); n < 500 {
 		t.Fatalf("only %d requests are logged: the test does not show anything", n)
 	}
-	rows := read[string](w, "select string_agg(r::text, chr(10)) from requests r")
+	rows := read[string](f, "select string_agg(r::text, chr(10)) from requests r")
 	for name, secret := range secrets {
 		parts := []string{secret}
 		if name == "URL with a token" {
@@ -263,18 +263,18 @@ func TestRequestLogHasNoSecret(t *testing.T) {
 
 // Requests without a valid key are apart: they are few, have no body, and push nothing out.
 func TestRequestLogKeepsStrangersApart(t *testing.T) {
-	w := newFixture(t)
-	w.call("GET", "/v1/payments?limit=0", nil)
+	f := newFixture(t)
+	f.call("GET", "/v1/payments?limit=0", nil)
 	wrong := withKey("cauri_sk_test_wrong")
 	for range 25 {
 		for range 3 { // all of one second
-			w.call("POST", "/sandboxes/team/checkout/v1/payments?reference=r", payment("r"), wrong)
+			f.call("POST", "/sandboxes/team/checkout/v1/payments?reference=r", payment("r"), wrong)
 		}
-		w.call("GET", "/sandboxes/team/none/v1/payments", nil, wrong)
-		w.call("GET", "/v1/payments", nil, wrong)
-		w.logged()
+		f.call("GET", "/sandboxes/team/none/v1/payments", nil, wrong)
+		f.call("GET", "/v1/payments", nil, wrong)
+		f.logged()
 	}
-	got := w.requests("")
+	got := f.requests("")
 	if len(got) != 21 || got[20]["error"] != "invalid_params" {
 		t.Fatalf("the log has %d requests, want 20 of strangers and the one with a key", len(got))
 	}
@@ -283,55 +283,55 @@ func TestRequestLogKeepsStrangersApart(t *testing.T) {
 		"POST /v1/payments 401 unauthorized <nil> <nil> <nil>" {
 		t.Errorf("a stranger's request is %v", stranger)
 	}
-	if others := w.requests("", withKey(otherKey)); len(others) != 0 {
+	if others := f.requests("", withKey(otherKey)); len(others) != 0 {
 		t.Errorf("the other sandbox has %v", others)
 	}
 }
 
 func TestRequestLogEndsWithAReset(t *testing.T) {
-	w := newFixture(t)
-	w.allow()
-	w.call("GET", "/v1/payments?limit=0", nil)
-	w.logged()
-	w.call("GET", "/v1/payments?limit=0", nil) // written after the reset
-	w.call("POST", "/v1/reset", nil)
-	if got := w.requests(""); len(got) != 0 {
+	f := newFixture(t)
+	f.allow()
+	f.call("GET", "/v1/payments?limit=0", nil)
+	f.logged()
+	f.call("GET", "/v1/payments?limit=0", nil) // written after the reset
+	f.call("POST", "/v1/reset", nil)
+	if got := f.requests(""); len(got) != 0 {
 		t.Errorf("after a reset the log has %v", got)
 	}
 }
 
 // A large body is answered as ever, and the log has its beginning at most.
 func TestRequestLogOfLargeBodies(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000)
+	f := newFixture(t)
+	f.client("alice", alice, 50_000)
 	big := payment("big", object{"amount": 0})
 	text, _ := json.Marshal(big)
 	padded := string(text[:len(text)-1]) + `,"zz":"` + strings.Repeat("z", 60_000) + `"}`
-	if got := w.call("POST", "/v1/payments", padded); got.status != http.StatusBadRequest {
+	if got := f.call("POST", "/v1/payments", padded); got.status != http.StatusBadRequest {
 		t.Fatalf("60 KB answered %d: %s", got.status, got.raw)
 	}
-	if got := w.call("POST", "/v1/payments", padded+strings.Repeat(" ", 10_000)); got.status != http.StatusRequestEntityTooLarge {
+	if got := f.call("POST", "/v1/payments", padded+strings.Repeat(" ", 10_000)); got.status != http.StatusRequestEntityTooLarge {
 		t.Fatalf("70 KB answered %d: %s", got.status, got.raw)
 	}
 	fine := strings.Replace(padded, `"amount":0`, `"amount":1000`, 1)
-	if got := w.call("POST", "/v1/payments", fine); got.status != http.StatusCreated {
+	if got := f.call("POST", "/v1/payments", fine); got.status != http.StatusCreated {
 		t.Fatalf("60 KB that are fine answered %d: %s", got.status, got.raw)
 	}
-	for _, entry := range w.requests("") {
+	for _, entry := range f.requests("") {
 		body, _ := entry["requestBody"].(object)
 		if body["reference"] != "big" || fmt.Sprint(entry["notKept"]) != "[zz the rest of the body]" && fmt.Sprint(entry["notKept"]) != "[the rest of the body]" {
 			t.Errorf("kept is %v, without %v", body, entry["notKept"])
 		}
 	}
-	if n := read[int](w, "select max(length(request_body::text)) from requests"); n > 4096 {
+	if n := read[int](f, "select max(length(request_body::text)) from requests"); n > 4096 {
 		t.Errorf("%d bytes of a body are kept", n)
 	}
 }
 
 // A request of which the connection ends, and one whose handler panics, are logged with what is known.
 func TestRequestLogHasWhatBroke(t *testing.T) {
-	w := newFixture(t)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
+	f := newFixture(t)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(f.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,11 +343,11 @@ func TestRequestLogHasWhatBroke(t *testing.T) {
 	}
 	_ = conn.Close()
 
-	broken := w.serve(func(o *fronts.Options) { o.Requests, o.Random = w.log, panicking{} })
+	broken := f.serve(func(o *fronts.Options) { o.Requests, o.Random = f.log, panicking{} })
 	if got := broken.call("POST", "/v1/payments", payment("panics", object{"scenario": "success"})); got.status != http.StatusInternalServerError {
 		t.Fatalf("a panic answered %d: %s", got.status, got.raw)
 	}
-	got := w.requests("")
+	got := f.requests("")
 	if len(got) != 2 || fieldsOf(got[0], "status", "error") != "500 internal" || fieldsOf(got[1], "status", "error") != "400 invalid_body" {
 		t.Fatalf("the log has %v", got)
 	}

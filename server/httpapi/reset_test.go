@@ -12,11 +12,11 @@ import (
 )
 
 // reset empties the sandbox behind the server's back: it does not look at the configuration by itself in these tests.
-func (w *fixture) reset(value string) {
-	w.t.Helper()
-	w.config.Reset = value
-	if _, err := w.store.ApplySandbox(w.t.Context(), w.config); err != nil {
-		w.t.Fatal(err)
+func (f *fixture) reset(value string) {
+	f.t.Helper()
+	f.config.Reset = value
+	if _, err := f.store.ApplySandbox(f.t.Context(), f.config); err != nil {
+		f.t.Fatal(err)
 	}
 }
 
@@ -58,19 +58,19 @@ func TestNothingOfBeforeAResetIsAnswered(t *testing.T) {
 	}
 	for name, request := range requests {
 		t.Run(name, func(t *testing.T) {
-			w := newFixture(t)
+			f := newFixture(t)
 			quota, rate := int64(2), int32(600)
-			w.config.MonthlyQuota, w.config.RateLimit = &quota, &rate
-			w.sandbox(w.config, key)
-			w.client("alice", alice, 5000)
-			id, _ := w.call("POST", "/v1/payments", payment("r1", forced)).body["id"].(string)
-			w.call("POST", "/v1/payments", payment("r2", forced))
-			cursor, _ := w.call("GET", "/v1/payments?limit=1", nil).body["nextCursor"].(string)
+			f.config.MonthlyQuota, f.config.RateLimit = &quota, &rate
+			f.sandbox(f.config, key)
+			f.client("alice", alice, 5000)
+			id, _ := f.call("POST", "/v1/payments", payment("r1", forced)).body["id"].(string)
+			f.call("POST", "/v1/payments", payment("r2", forced))
+			cursor, _ := f.call("GET", "/v1/payments?limit=1", nil).body["nextCursor"].(string)
 			if id == "" || cursor == "" {
 				t.Fatalf("it begins with the payment %q and the cursor %q", id, cursor)
 			}
-			w.reset("1")
-			got := w.call(request.method, strings.NewReplacer("{id}", id, "{cursor}", cursor).Replace(request.path), request.body)
+			f.reset("1")
+			got := f.call(request.method, strings.NewReplacer("{id}", id, "{cursor}", cursor).Replace(request.path), request.body)
 			if got.status != request.status || request.check != nil && !request.check(got) || got.header.Get("Idempotent-Replayed") != "" {
 				t.Errorf("answered %d, want %d: %s", got.status, request.status, got.raw)
 			}
@@ -80,10 +80,10 @@ func TestNothingOfBeforeAResetIsAnswered(t *testing.T) {
 
 // A server that has not seen a payment's sandbox being reset finds what another one recorded since.
 func TestWhatWasRecordedAfterAResetIsFoundEverywhere(t *testing.T) {
-	w := newFixture(t)
-	w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
-	w.reset("1")
-	directory := sandboxes.NewDirectory(w.store.DB)
+	f := newFixture(t)
+	f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
+	f.reset("1")
+	directory := sandboxes.NewDirectory(f.store.DB)
 	if err := directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -96,26 +96,26 @@ func TestWhatWasRecordedAfterAResetIsFoundEverywhere(t *testing.T) {
 			Currency: "RWF", MSISDN: alice, Amount: 1000, NetAmount: 1000,
 		},
 	}
-	if err := w.store.CreateCollection(t.Context(), sandbox.Tenant, n); err != nil {
+	if err := f.store.CreateCollection(t.Context(), sandbox.Tenant, n); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.call("GET", "/v1/payments/"+n.Transaction.ID.String(), nil); got.status != http.StatusOK {
+	if got := f.call("GET", "/v1/payments/"+n.Transaction.ID.String(), nil); got.status != http.StatusOK {
 		t.Errorf("answered %d: %s", got.status, got.raw)
 	}
 }
 
 func TestRetainedSandboxAnswersNobody(t *testing.T) {
-	w := newFixture(t)
-	id, _ := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
-	if err := w.store.RetainSandbox(t.Context(), w.config.UID); err != nil {
+	f := newFixture(t)
+	id, _ := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
+	if err := f.store.RetainSandbox(t.Context(), f.config.UID); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/v1/payments", "/v1/payments/" + id} {
-		if got := w.call("GET", path, nil); got.status != http.StatusUnauthorized {
+		if got := f.call("GET", path, nil); got.status != http.StatusUnauthorized {
 			t.Errorf("GET %s answered %d: %s", path, got.status, got.raw)
 		}
 	}
-	if got := w.call("POST", "/v1/payments/"+id+"/refund", nil); got.status != http.StatusUnauthorized {
+	if got := f.call("POST", "/v1/payments/"+id+"/refund", nil); got.status != http.StatusUnauthorized {
 		t.Errorf("a refund was answered %d: %s", got.status, got.raw)
 	}
 }

@@ -36,7 +36,7 @@ const seededFaults = `[
 
 // seeded is a sandbox with a seed and a clock that stands, with so many replicas of the api and of the worker.
 func seeded(t *testing.T, replicas int) (*fixture, []*fixture) {
-	w := newFixture(t)
+	f := newFixture(t)
 	var came sync.Map // how often each event came
 	receiver := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -51,35 +51,35 @@ func seeded(t *testing.T, replicas int) (*fixture, []*fixture) {
 	t.Cleanup(receiver.Close)
 	start := time.Date(2026, time.November, 22, 10, 0, 0, 0, time.UTC)
 	seed := int64(7)
-	w.config.Clock, w.config.Seed = sandboxes.ClockConfig{Mode: sandboxes.ManualClock, Start: &start}, &seed
-	w.config.Webhook = &sandboxes.WebhookConfig{URL: receiver.URL, Retry: sandboxes.DefaultRetryPolicy}
-	w.config.LatencyPercent, w.config.TestNumbers, w.config.Faults = 100, payments.StandardTestNumbers, []byte(seededFaults)
-	w.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 20_000}
+	f.config.Clock, f.config.Seed = sandboxes.ClockConfig{Mode: sandboxes.ManualClock, Start: &start}, &seed
+	f.config.Webhook = &sandboxes.WebhookConfig{URL: receiver.URL, Retry: sandboxes.DefaultRetryPolicy}
+	f.config.LatencyPercent, f.config.TestNumbers, f.config.Faults = 100, payments.StandardTestNumbers, []byte(seededFaults)
+	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 20_000}
 	// A reset begins at the clock's start and with the draws of the seed.
-	w.reset("seeded")
-	w.client("alice", alice, 40_000)
-	w.client("ignores", "+250788000002", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Ignore })
+	f.reset("seeded")
+	f.client("alice", alice, 40_000)
+	f.client("ignores", "+250788000002", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Ignore })
 	apis := make([]*fixture, replicas)
 	for i := range apis {
-		apis[i] = w.serve(func(o *fronts.Options) { o.Draw = func(n int64) int64 { return time.Now().UnixNano() % n } })
+		apis[i] = f.serve(func(o *fronts.Options) { o.Draw = func(n int64) int64 { return time.Now().UnixNano() % n } })
 		apis[i].follow()
-		w.runWorker()
+		f.runWorker()
 	}
-	return w, apis
+	return f, apis
 }
 
 // runWorker runs a worker until the test ends.
-func (w *fixture) runWorker() {
+func (f *fixture) runWorker() {
 	ctx, cancel := context.WithCancel(context.Background())
 	running := worker.New(worker.Options{
-		Database: ledgertest.OpenAs(w.t, w.db, ledgertest.Worker),
+		Database: ledgertest.OpenAs(f.t, f.db, ledgertest.Worker),
 		Sender:   webhooks.NewSender(egress.Guard{AllowLoopback: true}, "test", time.Now),
 		Log:      slog.New(slog.DiscardHandler), Chance: func() float64 { return float64(time.Now().UnixNano()%1000) / 1000 },
 		Operators: worker.NewOperatorAccess(egress.Guard{AllowLoopback: true}, time.Now),
 	})
 	var ended sync.WaitGroup
 	ended.Go(func() { running.Run(ctx) })
-	w.t.Cleanup(func() { cancel(); ended.Wait() })
+	f.t.Cleanup(func() { cancel(); ended.Wait() })
 }
 
 // seededRequests makes 200 requests, one after another, and repeats one that got no answer, as a careful client does. It returns what they
@@ -115,9 +115,9 @@ func seededRequests(apis []*fixture) (answers []string) {
 }
 
 // story is everything that was recorded, in the order of the recording, without the ids.
-func (w *fixture) story() []string {
-	w.t.Helper()
-	return read[[]string](w, `
+func (f *fixture) story() []string {
+	f.t.Helper()
+	return read[[]string](f, `
 		select array_agg(concat_ws(' ', t.type, t.reference, t.status, t.amount, t.commission, t.net_amount, t.latency_ms, t.provider_tx_id,
 			date_trunc('milliseconds', t.created_at at time zone 'utc'), date_trunc('milliseconds', t.completed_at at time zone 'utc'),
 			t.merchant_balance_after, (select array_agg(f order by f) from unnest(t.faults) f)::text, e.state, e.attempts, a.attempts) order by t.id)
@@ -136,7 +136,7 @@ func TestASeedRepeatsEverything(t *testing.T) {
 	t.Run("runs", func(t *testing.T) {
 		for i := range runs {
 			t.Run(fmt.Sprint(i+1, " replicas"), func(t *testing.T) {
-				w, apis := seeded(t, i+1)
+				f, apis := seeded(t, i+1)
 				runs[i].answers = seededRequests(apis)
 				for range 60 { // an advance goes on after its answer
 					if got := apis[0].call("POST", "/v1/clock/advance", object{"to": "2026-11-22T14:00:00Z", "wait": "60s"}); got.status == http.StatusOK {
@@ -144,11 +144,11 @@ func TestASeedRepeatsEverything(t *testing.T) {
 					}
 				}
 				soon(t, "all is over", func() bool {
-					return read[int](w, "select count(*) from events where state = 'queued'")+
-						read[int](w, "select count(*) from transactions where status = 'PENDING'") == 0
+					return read[int](f, "select count(*) from events where state = 'queued'")+
+						read[int](f, "select count(*) from transactions where status = 'PENDING'") == 0
 				})
-				runs[i].story = w.story()
-				w.conserved()
+				runs[i].story = f.story()
+				f.conserved()
 			})
 		}
 	})

@@ -36,49 +36,49 @@ func listen(t *testing.T, handler http.Handler, d httpserver.Deadlines) string {
 }
 
 // serveWithin is serve with other deadlines.
-func (w *fixture) serveWithin(d httpserver.Deadlines) *fixture {
-	w.t.Helper()
-	other := *w
-	w.serve(func(o *fronts.Options) { other.url = listen(w.t, fronts.New(*o), d) })
+func (f *fixture) serveWithin(d httpserver.Deadlines) *fixture {
+	f.t.Helper()
+	other := *f
+	f.serve(func(o *fronts.Options) { other.url = listen(f.t, fronts.New(*o), d) })
 	return &other
 }
 
 // exchange sends a request as it is, closes the client's side if told to, and returns the answer.
-func (w *fixture) exchange(request string, halfClose bool) (*http.Response, string) {
-	w.t.Helper()
-	conn := w.dial()
+func (f *fixture) exchange(request string, halfClose bool) (*http.Response, string) {
+	f.t.Helper()
+	conn := f.dial()
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(conn, request); err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	if halfClose {
 		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-			w.t.Fatal(err)
+			f.t.Fatal(err)
 		}
 	}
 	reader := bufio.NewReader(conn)
 	answer, err := http.ReadResponse(reader, nil)
 	if err != nil {
-		w.t.Fatalf("%q is not answered: %v", request, err)
+		f.t.Fatalf("%q is not answered: %v", request, err)
 	}
 	body, err := io.ReadAll(answer.Body)
 	if err != nil {
-		w.t.Fatalf("%q is answered in part: %v", request, err)
+		f.t.Fatalf("%q is answered in part: %v", request, err)
 	}
 	if rest, err := io.ReadAll(reader); answer.Close && (err != nil || len(rest) > 0) {
-		w.t.Errorf("%q: behind the answer came %q, %v", request, rest, err)
+		f.t.Errorf("%q: behind the answer came %q, %v", request, rest, err)
 	}
 	return answer, string(body)
 }
 
 // A request whose body does not come is answered, and its connection is closed.
 func TestBodyThatDoesNotCome(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	hasty := httpserver.Default
 	hasty.Body = 50 * time.Millisecond
-	w = w.serveWithin(hasty)
-	w.call("GET", "/v1/payments", nil) // loads the configuration
+	f = f.serveWithin(hasty)
+	f.call("GET", "/v1/payments", nil) // loads the configuration
 	for name, c := range map[string]struct {
 		line, key, mediaType string
 		want                 int
@@ -104,7 +104,7 @@ func TestBodyThatDoesNotCome(t *testing.T) {
 				if c.key != "" {
 					request += "Authorization: Bearer " + c.key + "\r\n"
 				}
-				answer, text := w.exchange(request+body, false)
+				answer, text := f.exchange(request+body, false)
 				if answer.StatusCode == http.StatusContinue {
 					return // the answer is behind it: see the tests of httpserver
 				}
@@ -114,7 +114,7 @@ func TestBodyThatDoesNotCome(t *testing.T) {
 			})
 		}
 	}
-	if n := w.transactions(); n != 0 {
+	if n := f.transactions(); n != 0 {
 		t.Errorf("%d transactions are recorded", n)
 	}
 }

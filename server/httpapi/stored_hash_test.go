@@ -11,7 +11,7 @@ import (
 
 // TestStoredHashes holds what the database has against the golden hashes, in each form of the path.
 func TestStoredHashes(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	text, err := os.ReadFile("testdata/request_hashes.json")
 	if err != nil {
 		t.Fatal(err)
@@ -20,13 +20,13 @@ func TestStoredHashes(t *testing.T) {
 	if err := json.Unmarshal(text, &golden); err != nil {
 		t.Fatal(err)
 	}
-	sql := ledgertest.Connect(t, w.db)
+	sql := ledgertest.Connect(t, f.db)
 	for path, body := range map[string]string{
 		"/v1/payments":      `{"amount":1000,"currency":"RWF","msisdn":"+250788000001","reference":"r1","application":"shop"}`,
 		"/v1/disbursements": `{"amount":1000,"application":"shop","country":"RW","currency":"RWF","msisdn":"+250788000001","operator":"mtn","reference":"<a> & b"}`,
 	} {
 		for _, form := range []string{"", "/api", "/sandboxes/team/checkout", "/sandboxes/team/checkout/api"} {
-			got := w.call(http.MethodPost, form+path, body)
+			got := f.call(http.MethodPost, form+path, body)
 			if replayed := got.header.Get("Idempotent-Replayed") == "true"; got.status >= 300 || replayed != (form != "") {
 				t.Fatalf("%s%s answered %d, replayed: %t: %s", form, path, got.status, replayed, got.raw)
 			}

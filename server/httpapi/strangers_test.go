@@ -82,16 +82,16 @@ var credentials = map[string]string{
 
 // Everything that the server answers is in its router, and everybody gets from each route what the table says, in every form of its path.
 func TestStrangersGetNothing(t *testing.T) {
-	w := newFixture(t)
-	other := w.config
+	f := newFixture(t)
+	other := f.config
 	other.UID, other.Name, other.API.Reset = "22222222-2222-2222-2222-222222222222", "other", true
-	w.sandbox(other, otherKey)
-	w.config.API.TestClients = true
-	w.sandbox(w.config, revokedKey)
-	w.sandbox(w.config, key)
-	w.exec("update organizations set webhook_url = 'http://127.0.0.1:1/'")
-	w.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
-	paid := w.paid("paid")
+	f.sandbox(other, otherKey)
+	f.config.API.TestClients = true
+	f.sandbox(f.config, revokedKey)
+	f.sandbox(f.config, key)
+	f.exec("update organizations set webhook_url = 'http://127.0.0.1:1/'")
+	f.client("alice", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	paid := f.paid("paid")
 	forms := map[string]int{}
 	walk := func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		if strings.Contains(pattern, "/operators/") {
@@ -121,12 +121,12 @@ func TestStrangersGetNothing(t *testing.T) {
 				}
 				tx := paid
 				if strings.Contains(pattern, "{tx}") && want == a.own {
-					tx = w.call("POST", "/v1/payments", payment(fmt.Sprint("prompt", next()))).body["id"].(string)
+					tx = f.call("POST", "/v1/payments", payment(fmt.Sprint("prompt", next()))).body["id"].(string)
 				}
 				target := strings.NewReplacer("{namespace}", "team", "{name}", sandbox, "/events/{id}", "/events/"+strings.Replace(paid, "TX_", "evt_", 1), "{id}", paid,
 					"{msisdn}", url.PathEscape(alice), "{tx}", tx, "{answer}", "cancel").
 					Replace(pattern)
-				w.accessed(method, target, header, a.body, want)
+				f.accessed(method, target, header, a.body, want)
 			}
 		}
 		return nil
@@ -139,7 +139,7 @@ func TestStrangersGetNothing(t *testing.T) {
 			t.Errorf("%s is answered in %d forms of its path, want %d", route, forms[route], want)
 		}
 	}
-	w.conserved()
+	f.conserved()
 }
 
 var numbers int
@@ -149,16 +149,16 @@ func next() int { numbers++; return numbers }
 
 // accessed makes a request with a header Authorization, none if it is empty, and looks at the status. All who are refused are told the
 // same.
-func (w *fixture) accessed(method, target, authorization, body string, want int) {
-	w.t.Helper()
+func (f *fixture) accessed(method, target, authorization, body string, want int) {
+	f.t.Helper()
 	r, err := http.NewRequestWithContext(
-		w.t.Context(),
+		f.t.Context(),
 		method,
-		w.url+target,
+		f.url+target,
 		strings.NewReader(strings.ReplaceAll(body, "{n}", fmt.Sprint(next()))),
 	)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if authorization != "" {
@@ -166,7 +166,7 @@ func (w *fixture) accessed(method, target, authorization, body string, want int)
 	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	defer answer.Body.Close()
 	var text []byte
@@ -174,7 +174,7 @@ func (w *fixture) accessed(method, target, authorization, body string, want int)
 		text, err = io.ReadAll(answer.Body)
 	}
 	if err != nil || answer.StatusCode != want {
-		w.t.Errorf(
+		f.t.Errorf(
 			"%s %s with %q answered %d, want %d: %s %v",
 			method,
 			target,
@@ -188,6 +188,6 @@ func (w *fixture) accessed(method, target, authorization, body string, want int)
 	const refusal = `{"error":"unauthorized","message":"Send the sandbox's API key as ` + "`Authorization: Bearer <key>`" + `. It is missing, malformed or not valid here.","detail":null}`
 	if answer.StatusCode == http.StatusUnauthorized &&
 		(strings.TrimSpace(string(text)) != refusal || answer.Header.Get("WWW-Authenticate") != "Bearer") {
-		w.t.Errorf("%s %s with %q is refused by %s", method, target, authorization, text)
+		f.t.Errorf("%s %s with %q is refused by %s", method, target, authorization, text)
 	}
 }

@@ -36,37 +36,37 @@ type streamBlock struct {
 }
 
 // listen opens a stream, after the id of an earlier one if that is not empty, and waits until it is ready.
-func (w *fixture) listen(query, after string, change ...func(*http.Request)) *listening {
-	w.t.Helper()
-	l := w.open(query, after, change...)
+func (f *fixture) listen(query, after string, change ...func(*http.Request)) *listening {
+	f.t.Helper()
+	l := f.open(query, after, change...)
 	l.want("ready")
 	return l
 }
 
 // open opens a stream.
-func (w *fixture) open(query, after string, change ...func(*http.Request)) *listening {
-	w.t.Helper()
-	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+"/v1/stream"+query, nil)
+func (f *fixture) open(query, after string, change ...func(*http.Request)) *listening {
+	f.t.Helper()
+	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodGet, f.url+"/v1/stream"+query, nil)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+key)
 	if after != "" {
 		r.Header.Set("Last-Event-ID", after)
 	}
-	for _, f := range change {
-		f(r)
+	for _, each := range change {
+		each(r)
 	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream; charset=utf-8" {
 		text, _ := io.ReadAll(answer.Body)
-		w.t.Fatalf("the stream answered %d %s: %s", answer.StatusCode, answer.Header.Get("Content-Type"), text)
+		f.t.Fatalf("the stream answered %d %s: %s", answer.StatusCode, answer.Header.Get("Content-Type"), text)
 	}
-	l := &listening{t: w.t, answer: answer, blocks: make(chan streamBlock, 10_000)}
-	w.t.Cleanup(l.close)
+	l := &listening{t: f.t, answer: answer, blocks: make(chan streamBlock, 10_000)}
+	f.t.Cleanup(l.close)
 	go func() {
 		defer close(l.blocks)
 		readBlocks(answer.Body, func(b streamBlock) { l.blocks <- b })
@@ -179,39 +179,39 @@ func of(path string, want any) func(object) bool {
 }
 
 func TestStreamTellsWhatChanges(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000)
-	l := w.listen("", "")
+	f := newFixture(t)
+	f.client("alice", alice, 50_000)
+	l := f.listen("", "")
 	if got := l.answer.Header; got.Get("Cache-Control") != "no-store" || got.Get("X-Accel-Buffering") != "no" {
 		t.Errorf("the headers are %v", got)
 	}
-	created := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
+	created := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
 	id := created.body["id"]
 	told := l.all(map[string]func(object) bool{
 		"transaction": of("transaction.id", id), "event": of("event.txId", id), "balance": of("balance.balance", 1985),
 	})
-	if diff := cmp.Diff(w.call("GET", fmt.Sprintf("/v1/payments/%s", id), nil).body, told["transaction"]["transaction"]); diff != "" {
+	if diff := cmp.Diff(f.call("GET", fmt.Sprintf("/v1/payments/%s", id), nil).body, told["transaction"]["transaction"]); diff != "" {
 		t.Errorf("the transaction is told as (-read +told):\n%s", diff)
 	}
-	listed := w.call("GET", "/v1/events", nil).body["data"].([]any)[0]
+	listed := f.call("GET", "/v1/events", nil).body["data"].([]any)[0]
 	if diff := cmp.Diff(listed, told["event"]["event"]); diff != "" {
 		t.Errorf("the event is told as (-listed +told):\n%s", diff)
 	}
 	if diff := cmp.Diff(any(object{"currency": "RWF", "balance": 1985.0}), told["balance"]["balance"]); diff != "" {
 		t.Errorf("the balance is told as (-want +told):\n%s", diff)
 	}
-	w.call("POST", "/v1/clock/advance", object{"by": "1h", "wait": "0s"})
+	f.call("POST", "/v1/clock/advance", object{"by": "1h", "wait": "0s"})
 	l.want("clock", of("clock.mode", "Real"))
 }
 
 // A stream that goes on misses nothing of what happened meanwhile, and is told again at most what it was told.
 func TestStreamGoesOn(t *testing.T) {
-	w := newFixture(t)
-	first := w.listen("?types=transaction", "")
+	f := newFixture(t)
+	first := f.listen("?types=transaction", "")
 	made := map[any]bool{}
 	pay := func(n int) {
 		for range n {
-			made[w.call("POST", "/v1/payments", payment(fmt.Sprint("r", len(made)), object{"scenario": "success"})).body["id"]] = true
+			made[f.call("POST", "/v1/payments", payment(fmt.Sprint("r", len(made)), object{"scenario": "success"})).body["id"]] = true
 		}
 	}
 	pay(3)
@@ -225,7 +225,7 @@ func TestStreamGoesOn(t *testing.T) {
 	tell(first, 2)
 	first.close()
 	pay(5)
-	second := w.listen("?types=transaction", first.last)
+	second := f.listen("?types=transaction", first.last)
 	tell(second, len(made))
 	pay(1)
 	tell(second, len(made))
@@ -235,14 +235,14 @@ func TestStreamGoesOn(t *testing.T) {
 }
 
 func TestStreamRefusesWhatCannotBeMeant(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	for name, c := range map[string]struct{ query, after, want string }{
 		"an unknown type": {"?types=transaction,payment", "", "must be some of transaction, event, attempt, clock, balance, with commas between them"},
 		"an empty type":   {"?types=", "", "must be some of transaction, event, attempt, clock, balance, with commas between them"},
 		"a wrong id":      {"", "yesterday", "must be the id of an entry of this stream, like 748812-17; leave the header out to begin from now"},
 		"half an id":      {"", "748812", "must be the id of an entry of this stream, like 748812-17; leave the header out to begin from now"},
 	} {
-		got := w.call("GET", "/v1/stream"+c.query, nil, func(r *http.Request) { r.Header.Set("Last-Event-ID", c.after) })
+		got := f.call("GET", "/v1/stream"+c.query, nil, func(r *http.Request) { r.Header.Set("Last-Event-ID", c.after) })
 		if got.status != http.StatusBadRequest || got.body["error"] != "invalid_params" || !strings.Contains(got.raw, c.want) {
 			t.Errorf("%s is answered %d: %s", name, got.status, got.raw)
 		}
@@ -251,14 +251,14 @@ func TestStreamRefusesWhatCannotBeMeant(t *testing.T) {
 
 // An id of which nothing is known any more is answered by one reset: it is too old, of before a reset, or of another database.
 func TestStreamBeginsAnew(t *testing.T) {
-	w := newFixture(t)
-	w.allow()
-	l := w.listen("", "")
-	id := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"]
+	f := newFixture(t)
+	f.allow()
+	l := f.listen("", "")
+	id := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"]
 	l.want("transaction", of("transaction.id", id))
 	before := l.last
 	for _, after := range []string{"1-1", "999999999999-1"} {
-		again := w.open("", after)
+		again := f.open("", after)
 		if b := again.next(); b.event != "reset" || b.id != "" {
 			t.Errorf("after %s comes %+v", after, b)
 		}
@@ -268,19 +268,19 @@ func TestStreamBeginsAnew(t *testing.T) {
 		again.close()
 	}
 
-	if got := w.call("POST", "/v1/reset", nil); got.status != http.StatusOK {
+	if got := f.call("POST", "/v1/reset", nil); got.status != http.StatusOK {
 		t.Fatalf("the reset was answered %d: %s", got.status, got.raw)
 	}
 	l.want("reset")
 	l.want("ready")
-	id = w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"]
+	id = f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"]
 	l.want("transaction", of("transaction.id", id))
-	again := w.open("", before)
+	again := f.open("", before)
 	if b := again.next(); b.event != "reset" {
 		t.Errorf("after an id of before the reset comes %+v", b)
 	}
 	again.want("ready")
-	goesOn := w.open("", l.last)
+	goesOn := f.open("", l.last)
 	if b := goesOn.next(); b.event != "ready" || b.id != l.last {
 		t.Errorf("after an id of after the reset comes %+v", b)
 	}
@@ -289,9 +289,9 @@ func TestStreamBeginsAnew(t *testing.T) {
 	for _, open := range []*listening{l, again, goesOn} {
 		open.close()
 	}
-	w.exec("update organizations set followed_until = now() - interval '1 second'")
+	f.exec("update organizations set followed_until = now() - interval '1 second'")
 	ledgertest.Eventually(t, func() bool { // the server has noticed that all streams are closed
-		late := w.open("", l.last)
+		late := f.open("", l.last)
 		defer late.close()
 		return late.next().event == "reset"
 	})
@@ -299,12 +299,12 @@ func TestStreamBeginsAnew(t *testing.T) {
 
 // A stream shows no other sandbox's changes.
 func TestStreamsAreApart(t *testing.T) {
-	w := newFixture(t)
-	mine, others := w.listen("", ""), w.listen("", "", withKey(otherKey))
-	mineID := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"]
-	otherID := w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}), withKey(otherKey)).body["id"]
-	w.call("POST", "/v1/payments", payment("r2", object{"scenario": "blocked"}))
-	w.call("POST", "/v1/payments", payment("r2", object{"scenario": "blocked"}), withKey(otherKey))
+	f := newFixture(t)
+	mine, others := f.listen("", ""), f.listen("", "", withKey(otherKey))
+	mineID := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"]
+	otherID := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}), withKey(otherKey)).body["id"]
+	f.call("POST", "/v1/payments", payment("r2", object{"scenario": "blocked"}))
+	f.call("POST", "/v1/payments", payment("r2", object{"scenario": "blocked"}), withKey(otherKey))
 	for _, c := range []struct {
 		l           *listening
 		own, others any
@@ -328,46 +328,46 @@ func TestStreamsAreApart(t *testing.T) {
 }
 
 func TestStreamEndsWithItsKey(t *testing.T) {
-	w := newFixture(t)
-	rotated := w.listen("", "")
-	w.sandbox(w.config, "cauri_sk_test_new")
-	w.exec("update api_keys set expires_at = now() where hash = sha256(convert_to($1, 'UTF8'))", key)
-	w.exec("update config_version set version = version + 1")
-	w.exec("update organizations set version = (select version from config_version)")
-	w.call("GET", "/v1/payments", nil, withKey("cauri_sk_test_new"))
+	f := newFixture(t)
+	rotated := f.listen("", "")
+	f.sandbox(f.config, "cauri_sk_test_new")
+	f.exec("update api_keys set expires_at = now() where hash = sha256(convert_to($1, 'UTF8'))", key)
+	f.exec("update config_version set version = version + 1")
+	f.exec("update organizations set version = (select version from config_version)")
+	f.call("GET", "/v1/payments", nil, withKey("cauri_sk_test_new"))
 	rotated.ends()
 
-	suspended := w.listen("", "", withKey(otherKey))
-	other := w.config
+	suspended := f.listen("", "", withKey(otherKey))
+	other := f.config
 	other.UID, other.Name, other.Suspended = "22222222-2222-2222-2222-222222222222", "other", true
-	w.sandbox(other, otherKey)
-	w.call("GET", "/v1/payments", nil, withKey("cauri_sk_test_nobodys")) // which reads the configuration
+	f.sandbox(other, otherKey)
+	f.call("GET", "/v1/payments", nil, withKey("cauri_sk_test_nobodys")) // which reads the configuration
 	suspended.ends()
 }
 
 func TestStreamsEndWhenTheProcessStops(t *testing.T) {
-	w := newFixture(t)
-	l := w.listen("", "")
-	close(w.release)
+	f := newFixture(t)
+	l := f.listen("", "")
+	close(f.release)
 	l.ends()
 }
 
 func TestStreamsAreLimited(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	var open []*listening
 	for range 100 {
-		open = append(open, w.open("", ""))
+		open = append(open, f.open("", ""))
 	}
-	got := w.call("GET", "/v1/stream", nil)
+	got := f.call("GET", "/v1/stream", nil)
 	if got.status != http.StatusTooManyRequests || got.body["error"] != "too_many_streams" || got.header.Get("Retry-After") == "" {
 		t.Fatalf("the next one is answered %d: %s", got.status, got.raw)
 	}
-	w.listen("", "", withKey(otherKey)) // another sandbox has its own
+	f.listen("", "", withKey(otherKey)) // another sandbox has its own
 	for _, l := range open {
 		l.close()
 	}
 	ledgertest.Eventually(t, func() bool {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/v1/stream", nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.url+"/v1/stream", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -383,22 +383,22 @@ func TestStreamsAreLimited(t *testing.T) {
 
 // One who does not read what was told is cut off: nothing is kept for him.
 func TestStreamThatNobodyReadsIsCutOff(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	registry := prometheus.NewRegistry()
-	w.serve(func(o *fronts.Options) {
+	f.serve(func(o *fronts.Options) {
 		o.Metrics = telemetry.NewAPI(registry)
 		o.StreamWrite = 100 * time.Millisecond
-		w.url = listen(t, fronts.New(*o), httpserver.Default)
+		f.url = listen(t, fronts.New(*o), httpserver.Default)
 	})
-	w.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
-	conn := w.dial()
+	f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
+	conn := f.dial()
 	defer func() { _ = conn.Close() }()
 	if _, err := io.WriteString(conn, "GET /v1/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+key+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	ledgertest.Eventually(t, func() bool { return valueOf(t, registry, "cauri_api_stream_entries_total") > 0 })
 	ledgertest.Eventually(t, func() bool { // more than the sockets hold
-		w.exec(`insert into transactions select (jsonb_populate_record(t, jsonb_build_object(
+		f.exec(`insert into transactions select (jsonb_populate_record(t, jsonb_build_object(
 				'id', gen_random_uuid(), 'reference', gen_random_uuid(), 'description', repeat('x', 5000)))).*
 			from transactions t, generate_series(1, 500) where reference = 'r1'`)
 		return valueOf(t, registry, "cauri_api_streams_cut_off_total") == 1

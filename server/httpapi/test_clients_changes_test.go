@@ -18,8 +18,8 @@ func withMediaType(media string) func(*http.Request) {
 }
 
 func TestTestClientsByAPI(t *testing.T) {
-	w := newFixture(t)
-	w.allow()
+	f := newFixture(t)
+	f.allow()
 	want := object{
 		"msisdn": bob, "name": "", "source": "api", "operator": "mtn", "country": "RW", "currency": "RWF", "state": "Active", "behavior": "Approve",
 		"balance": 0.0, "pendingPrompts": 0.0,
@@ -46,42 +46,42 @@ func TestTestClientsByAPI(t *testing.T) {
 		for name, value := range step.change {
 			want[name] = value
 		}
-		got := w.call(step.method, step.path, step.body)
+		got := f.call(step.method, step.path, step.body)
 		if diff := cmp.Diff(want, got.body); diff != "" || got.status != step.status {
 			t.Fatalf("step %d is answered %d (-want +got):\n%s", i, got.status, diff)
 		}
 		if location := got.header.Get("Location"); (location == "/v1/test_clients/"+bob) != (got.status == 201) {
 			t.Errorf("step %d has the Location %q", i, location)
 		}
-		if read := w.call("GET", "/v1/test_clients/"+bob, nil); cmp.Diff(want, read.body) != "" {
+		if read := f.call("GET", "/v1/test_clients/"+bob, nil); cmp.Diff(want, read.body) != "" {
 			t.Errorf("after step %d it is read as %s", i, read.raw)
 		}
 	}
-	merge := w.call("PATCH", "/v1/test_clients/"+bob, object{"balance": 7000}, withMediaType("application/merge-patch+json"))
+	merge := f.call("PATCH", "/v1/test_clients/"+bob, object{"balance": 7000}, withMediaType("application/merge-patch+json"))
 	if merge.body["balance"] != 7000.0 {
 		t.Errorf("a merge patch is answered %s", merge.raw)
 	}
-	paid := w.prompt("r1", bob)
-	if got := w.call("DELETE", "/v1/test_clients/"+bob, nil); got.status != http.StatusNoContent || got.raw != "" {
+	paid := f.prompt("r1", bob)
+	if got := f.call("DELETE", "/v1/test_clients/"+bob, nil); got.status != http.StatusNoContent || got.raw != "" {
 		t.Errorf("the deletion is answered %d %q", got.status, got.raw)
 	}
-	w.exec("update transactions set due_at = now()")
-	if _, err := ledgertest.SettleDue(t.Context(), w.store, 10); err != nil {
+	f.exec("update transactions set due_at = now()")
+	if _, err := ledgertest.SettleDue(t.Context(), f.store, 10); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.call("GET", "/v1/payments/"+paid, nil); got.body["status"] != "UNKNOWN_MSISDN" {
+	if got := f.call("GET", "/v1/payments/"+paid, nil); got.body["status"] != "UNKNOWN_MSISDN" {
 		t.Errorf("its payment is %s", got.raw)
 	}
-	w.conserved()
+	f.conserved()
 }
 
 func TestTestClientsThatAreRefused(t *testing.T) {
 	limit := int64(3)
-	w := newFixture(t)
-	w.config.API.MaxTestClients = &limit
-	w.allow()
-	w.client("alice", alice, 50_000)
-	w.call("POST", "/v1/test_clients", object{"msisdn": bob, "name": "bob"})
+	f := newFixture(t)
+	f.config.API.MaxTestClients = &limit
+	f.allow()
+	f.client("alice", alice, 50_000)
+	f.call("POST", "/v1/test_clients", object{"msisdn": bob, "name": "bob"})
 	const carol, path = "+250788000003", "/v1/test_clients"
 	cases := map[string]struct {
 		method, path string
@@ -127,29 +127,29 @@ func TestTestClientsThatAreRefused(t *testing.T) {
 		if change == nil {
 			change = func(*http.Request) {}
 		}
-		got := w.call(c.method, c.path, c.body, change)
+		got := f.call(c.method, c.path, c.body, change)
 		if got.status != c.status || got.body["error"] != c.code || !strings.Contains(got.raw, c.says) {
 			t.Errorf("%s: answered %d %s", name, got.status, got.raw)
 		}
 	}
-	if got := w.call("POST", path, object{"msisdn": carol}); got.status != http.StatusCreated {
+	if got := f.call("POST", path, object{"msisdn": carol}); got.status != http.StatusCreated {
 		t.Errorf("the third is answered %s", got.raw)
 	}
-	got := w.call("POST", path, object{"msisdn": "+250788000004"})
+	got := f.call("POST", path, object{"msisdn": "+250788000004"})
 	if got.body["error"] != "too_many_test_clients" || got.status != http.StatusConflict || !strings.Contains(got.raw, "have 3 test clients") {
 		t.Errorf("the fourth is answered %d %s", got.status, got.raw)
 	}
-	if got := w.call("DELETE", path, nil).header.Get("Allow"); got != "GET, POST" {
+	if got := f.call("DELETE", path, nil).header.Get("Allow"); got != "GET, POST" {
 		t.Errorf("the list allows %s", got)
 	}
-	if got := w.call("PUT", path+"/"+bob, nil).header.Get("Allow"); got != "GET, PATCH, DELETE" {
+	if got := f.call("PUT", path+"/"+bob, nil).header.Get("Allow"); got != "GET, PATCH, DELETE" {
 		t.Errorf("a test client allows %s", got)
 	}
 }
 
 // A key may do from one moment on what its resource allows, and no more from another, although the api has a copy of the configuration.
 func TestPermissionsHoldAtOnce(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	calls := []struct {
 		method, path string
 		body         any
@@ -162,18 +162,18 @@ func TestPermissionsHoldAtOnce(t *testing.T) {
 	}
 	for _, call := range calls {
 		for _, allowed := range []bool{false, true} {
-			w.config.API = sandboxes.APIAccess{TestClients: allowed, Reset: allowed}
-			w.sandbox(w.config, key)
-			got := w.call(call.method, call.path, call.body)
+			f.config.API = sandboxes.APIAccess{TestClients: allowed, Reset: allowed}
+			f.sandbox(f.config, key)
+			got := f.call(call.method, call.path, call.body)
 			if (got.status < 300) != allowed || !allowed && got.status != http.StatusForbidden {
 				t.Errorf("allowed %v: %s %s is answered %d %s", allowed, call.method, call.path, got.status, got.raw)
 			}
 		}
 	}
-	w.config.API, w.config.Suspended = sandboxes.APIAccess{TestClients: true, Reset: true}, true
-	w.sandbox(w.config, key)
+	f.config.API, f.config.Suspended = sandboxes.APIAccess{TestClients: true, Reset: true}, true
+	f.sandbox(f.config, key)
 	for _, call := range calls {
-		if got := w.call(call.method, call.path, call.body); got.body["error"] != "suspended" {
+		if got := f.call(call.method, call.path, call.body); got.body["error"] != "suspended" {
 			t.Errorf("suspended: %s %s is answered %d %s", call.method, call.path, got.status, got.raw)
 		}
 	}
@@ -181,47 +181,47 @@ func TestPermissionsHoldAtOnce(t *testing.T) {
 
 func TestResetByAPI(t *testing.T) {
 	quota := int64(2)
-	w := newFixture(t)
-	w.config.MonthlyQuota, w.config.Reset = &quota, "made with"
-	w.allow()
-	w.client("alice", alice, 5000)
-	w.call("POST", "/v1/test_clients", object{"msisdn": bob, "balance": 5000})
+	f := newFixture(t)
+	f.config.MonthlyQuota, f.config.Reset = &quota, "made with"
+	f.allow()
+	f.client("alice", alice, 5000)
+	f.call("POST", "/v1/test_clients", object{"msisdn": bob, "balance": 5000})
 	forced := object{"scenario": "success"}
-	id := w.call("POST", "/v1/payments", payment("r1", forced)).body["id"].(string)
-	w.prompt("r2", bob)
-	got := w.call("POST", "/v1/reset", nil)
+	id := f.call("POST", "/v1/payments", payment("r1", forced)).body["id"].(string)
+	f.prompt("r2", bob)
+	got := f.call("POST", "/v1/reset", nil)
 	if id, _ := got.body["organizationId"].(string); got.status != http.StatusOK || !strings.HasPrefix(id, "org_") {
 		t.Fatalf("answered %d %s", got.status, got.raw)
 	}
 	for path, want := range map[string]int{"/v1/payments/" + id: 404, "/v1/test_clients/" + bob: 404, "/v1/test_clients/" + alice: 200} {
-		if got := w.call("GET", path, nil); got.status != want {
+		if got := f.call("GET", path, nil); got.status != want {
 			t.Errorf("%s is answered %d %s", path, got.status, got.raw)
 		}
 	}
-	if got := w.call("GET", "/v1/test_clients/"+alice, nil); got.body["balance"] != 5000.0 {
+	if got := f.call("GET", "/v1/test_clients/"+alice, nil); got.body["balance"] != 5000.0 {
 		t.Errorf("the resource's SIM is %s", got.raw)
 	}
 	for _, path := range []string{"/v1/payments", "/v1/events"} {
-		if got := w.call("GET", path, nil); len(got.body["data"].([]any)) != 0 {
+		if got := f.call("GET", path, nil); len(got.body["data"].([]any)) != 0 {
 			t.Errorf("%s has %s", path, got.raw)
 		}
 	}
-	if got := w.call("POST", "/v1/payments", payment("r1", forced)); got.status != http.StatusCreated || got.header.Get("Idempotent-Replayed") != "" {
+	if got := f.call("POST", "/v1/payments", payment("r1", forced)); got.status != http.StatusCreated || got.header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("its reference and its quota are taken: %d %s", got.status, got.raw)
 	}
-	state, err := w.store.ApplySandbox(t.Context(), w.config)
+	state, err := f.store.ApplySandbox(t.Context(), f.config)
 	if err != nil || state.Reset != "made with" || state.Transactions.Total != 1 {
 		t.Errorf("for the controller it is %+v, %v", state, err)
 	}
-	w.conserved()
+	f.conserved()
 }
 
 func TestResetsByAPIAreLimited(t *testing.T) {
-	w := newFixture(t)
-	w.allow()
+	f := newFixture(t)
+	f.allow()
 	ledgertest.Eventually(t, func() bool { // where the statements take more than a second, it is not refused
-		w.exec("update organizations set api_resets = array_fill(clock_timestamp(), array[5])")
-		got := w.call("POST", "/v1/reset", nil)
+		f.exec("update organizations set api_resets = array_fill(clock_timestamp(), array[5])")
+		got := f.call("POST", "/v1/reset", nil)
 		return got.status == http.StatusTooManyRequests && got.body["error"] == "too_many_resets" && got.header.Get("Retry-After") == "1"
 	})
 }
@@ -229,12 +229,12 @@ func TestResetsByAPIAreLimited(t *testing.T) {
 // Test clients and a reset take the requests of the rate limit, and a reset does not give them back for itself.
 func TestChangesCountForTheRateLimit(t *testing.T) {
 	rate := int32(2)
-	w := newFixture(t)
-	w.config.RateLimit = &rate
-	w.allow()
+	f := newFixture(t)
+	f.config.RateLimit = &rate
+	f.allow()
 	var answers []int
 	for i := range 3 {
-		answers = append(answers, w.call("POST", "/v1/test_clients", object{"msisdn": fmt.Sprintf("+25078800000%d", i)}).status)
+		answers = append(answers, f.call("POST", "/v1/test_clients", object{"msisdn": fmt.Sprintf("+25078800000%d", i)}).status)
 	}
 	if !slices.Equal(answers, []int{201, 201, 429}) {
 		t.Errorf("answered %v", answers)

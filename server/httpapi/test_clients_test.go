@@ -19,20 +19,20 @@ const bob = "+250788000002"
 func manual(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual }
 
 // prompt makes a payment that waits for its payer, and returns its id.
-func (w *fixture) prompt(reference, msisdn string) string {
-	w.t.Helper()
-	got := w.call("POST", "/v1/payments", payment(reference, object{"msisdn": msisdn}))
+func (f *fixture) prompt(reference, msisdn string) string {
+	f.t.Helper()
+	got := f.call("POST", "/v1/payments", payment(reference, object{"msisdn": msisdn}))
 	if got.body["status"] != "PENDING" {
-		w.t.Fatalf("the payment is %s", got.raw)
+		f.t.Fatalf("the payment is %s", got.raw)
 	}
 	return got.body["id"].(string)
 }
 
 func TestTestClients(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000, manual)
-	w.client("bob", bob, 7, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
-	w.prompt("r1", alice)
+	f := newFixture(t)
+	f.client("alice", alice, 50_000, manual)
+	f.client("bob", bob, 7, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	f.prompt("r1", alice)
 	aliceView := object{
 		"msisdn":         alice,
 		"name":           "alice",
@@ -45,11 +45,11 @@ func TestTestClients(t *testing.T) {
 		"balance":        50_000.0,
 		"pendingPrompts": 1.0,
 	}
-	got := w.call("GET", "/v1/test_clients?limit=1", nil)
+	got := f.call("GET", "/v1/test_clients?limit=1", nil)
 	if diff := cmp.Diff([]any{aliceView}, got.body["data"]); diff != "" || got.body["hasMore"] != true {
 		t.Errorf("the first page (-want +got):\n%s%s", diff, got.raw)
 	}
-	got = w.call("GET", "/v1/test_clients?limit=1&cursor="+got.body["nextCursor"].(string), nil)
+	got = f.call("GET", "/v1/test_clients?limit=1&cursor="+got.body["nextCursor"].(string), nil)
 	next := got.body["data"].([]any)[0].(object)
 	if next["msisdn"] != bob || next["state"] != "Blocked" || next["pendingPrompts"] != 0.0 || got.body["hasMore"] != false ||
 		got.body["nextCursor"] != nil {
@@ -57,25 +57,25 @@ func TestTestClients(t *testing.T) {
 	}
 	for _, form := range []string{alice, url.QueryEscape(alice)} {
 		for _, base := range []string{"/v1", "/api/v1", "/sandboxes/team/checkout/v1", "/sandboxes/team/checkout/api/v1"} {
-			got := w.call("GET", base+"/test_clients/"+form, nil)
+			got := f.call("GET", base+"/test_clients/"+form, nil)
 			if diff := cmp.Diff(aliceView, got.body); diff != "" {
 				t.Errorf("%s/%s (-want +got):\n%s", base, form, diff)
 			}
-			if got := w.call("GET", base+"/test_clients/"+form+"/prompts", nil); len(got.body["data"].([]any)) != 1 {
+			if got := f.call("GET", base+"/test_clients/"+form+"/prompts", nil); len(got.body["data"].([]any)) != 1 {
 				t.Errorf("%s/%s has the prompts %s", base, form, got.raw)
 			}
 		}
 	}
-	if got := w.call("GET", "/v1/test_clients", nil, withKey(otherKey)); len(got.body["data"].([]any)) != 0 {
+	if got := f.call("GET", "/v1/test_clients", nil, withKey(otherKey)); len(got.body["data"].([]any)) != 0 {
 		t.Errorf("another sandbox sees %s", got.raw)
 	}
 }
 
 func TestTestClientsThatAreNotThere(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000, manual)
-	id := w.prompt("r1", alice)
-	other := w.prompt("r2", alice)
+	f := newFixture(t)
+	f.client("alice", alice, 50_000, manual)
+	id := f.prompt("r1", alice)
+	other := f.prompt("r2", alice)
 	cases := map[string]struct {
 		method, path string
 		status       int
@@ -104,40 +104,40 @@ func TestTestClientsThatAreNotThere(t *testing.T) {
 		if change == nil {
 			change = func(*http.Request) {}
 		}
-		if got := w.call(c.method, c.path, nil, change); got.status != c.status || got.body["error"] != c.code {
+		if got := f.call(c.method, c.path, nil, change); got.status != c.status || got.body["error"] != c.code {
 			t.Errorf("%s: answered %d %s", name, got.status, got.raw)
 		}
 	}
 	for _, id := range []string{id, other} {
-		if got := w.call("GET", "/v1/payments/"+id, nil); got.body["status"] != "PENDING" {
+		if got := f.call("GET", "/v1/payments/"+id, nil); got.body["status"] != "PENDING" {
 			t.Errorf("the payment is %s", got.body["status"])
 		}
 	}
 }
 
 func TestPayerByHand(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 5000, manual)
-	w.client("bob", bob, 5000)
+	f := newFixture(t)
+	f.client("alice", alice, 5000, manual)
+	f.client("bob", bob, 5000)
 	for i, c := range []struct {
 		answer, status, msisdn string
 		left                   float64
 	}{{"approve", "SUCCESS", alice, 4000}, {"cancel", "USER_CANCELLED", alice, 4000}, {"wrong_pin", "PIN_INVALID", alice, 4000}, {"cancel", "USER_CANCELLED", bob, 5000}} {
-		id := w.prompt(fmt.Sprint("r", i), c.msisdn)
+		id := f.prompt(fmt.Sprint("r", i), c.msisdn)
 		path := "/api/v1/test_clients/" + url.QueryEscape(c.msisdn) + "/prompts"
-		prompts := w.call("GET", path, nil)
+		prompts := f.call("GET", path, nil)
 		if got := prompts.body["data"].([]any)[0].(object); got["id"] != id || got["customerTotal"] != 1000.0 || got["application"] != "shop" ||
 			got["expiresAt"] == nil {
 			t.Errorf("%s: the prompt is %s", c.answer, prompts.raw)
 		}
-		got := w.call("POST", path+"/"+id+"/"+c.answer, nil)
+		got := f.call("POST", path+"/"+id+"/"+c.answer, nil)
 		if got.status != http.StatusOK || got.body["status"] != c.status || got.body["id"] != id || got.body["completedAt"] == nil {
 			t.Errorf("%s answered %d %s", c.answer, got.status, got.raw)
 		}
 		if replayed := got.header.Get("Idempotent-Replayed"); replayed != "" {
 			t.Errorf("%s is said to be a replay", c.answer)
 		}
-		again := w.call("POST", path+"/"+id+"/"+c.answer, "{}")
+		again := f.call("POST", path+"/"+id+"/"+c.answer, "{}")
 		if diff := cmp.Diff(got.body, again.body); diff != "" || again.header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("%s again (-first +again):\n%s%v", c.answer, diff, again.header)
 		}
@@ -145,13 +145,13 @@ func TestPayerByHand(t *testing.T) {
 			if other == c.answer {
 				continue
 			}
-			closed := w.call("POST", path+"/"+id+"/"+other, nil)
+			closed := f.call("POST", path+"/"+id+"/"+other, nil)
 			if closed.status != http.StatusConflict || closed.body["error"] != "prompt_closed" ||
 				closed.body["detail"].(object)["status"] != c.status {
 				t.Errorf("%s after %s answered %d %s", other, c.answer, closed.status, closed.raw)
 			}
 		}
-		client := w.call("GET", "/v1/test_clients/"+c.msisdn, nil)
+		client := f.call("GET", "/v1/test_clients/"+c.msisdn, nil)
 		if client.body["balance"] != c.left || client.body["pendingPrompts"] != 0.0 {
 			t.Errorf("after %s: %s", c.answer, client.raw)
 		}
@@ -159,24 +159,24 @@ func TestPayerByHand(t *testing.T) {
 }
 
 func TestExpiredPromptIsClosed(t *testing.T) {
-	w := newFixture(t)
-	w.config.PendingTimeout = time.Millisecond
-	w.sandbox(w.config, key)
-	w.client("alice", alice, 5000, manual)
-	id := w.call("POST", "/v1/payments", payment("r1")).body["id"].(string)
-	got := w.call("POST", "/v1/test_clients/"+alice+"/prompts/"+id+"/approve", nil)
+	f := newFixture(t)
+	f.config.PendingTimeout = time.Millisecond
+	f.sandbox(f.config, key)
+	f.client("alice", alice, 5000, manual)
+	id := f.call("POST", "/v1/payments", payment("r1")).body["id"].(string)
+	got := f.call("POST", "/v1/test_clients/"+alice+"/prompts/"+id+"/approve", nil)
 	if got.status != http.StatusConflict || got.body["error"] != "prompt_closed" || got.body["detail"].(object)["status"] != "TIMEOUT" {
 		t.Errorf("answered %d %s", got.status, got.raw)
 	}
-	if got := w.call("GET", "/v1/payments/"+id, nil); got.body["status"] != "TIMEOUT" || got.body["completedAt"] == nil {
+	if got := f.call("GET", "/v1/payments/"+id, nil); got.body["status"] != "TIMEOUT" || got.body["completedAt"] == nil {
 		t.Errorf("the payment is %s", got.raw)
 	}
 }
 
 // The lists take of each parameter just what the document says that they take.
 func TestTestClientParametersAreReadAsDescribed(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 5000)
+	f := newFixture(t)
+	f.client("alice", alice, 5000)
 	for _, path := range []string{"/v1/test_clients", "/v1/test_clients/{msisdn}/prompts"} {
 		for _, parameter := range theContract(t).operation("GET", path)["parameters"].([]any) {
 			p := theContract(t).resolve(parameter.(object))
@@ -185,7 +185,7 @@ func TestTestClientParametersAreReadAsDescribed(t *testing.T) {
 			}
 			name := p["name"].(string)
 			list := func(value string) response {
-				return w.call("GET", strings.Replace(path, "{msisdn}", alice, 1)+"?"+url.Values{name: {value}}.Encode(), nil)
+				return f.call("GET", strings.Replace(path, "{msisdn}", alice, 1)+"?"+url.Values{name: {value}}.Encode(), nil)
 			}
 			good, bad := valuesOf(theContract(t).resolve(p["schema"].(object)))
 			for _, value := range good {
@@ -203,10 +203,10 @@ func TestTestClientParametersAreReadAsDescribed(t *testing.T) {
 		}
 	}
 	// A cursor is of one list only.
-	w.client("bob", bob, 5000)
-	cursor := w.call("GET", "/v1/test_clients?limit=1", nil).body["nextCursor"].(string)
+	f.client("bob", bob, 5000)
+	cursor := f.call("GET", "/v1/test_clients?limit=1", nil).body["nextCursor"].(string)
 	for _, list := range []string{"/v1/payments", "/v1/test_clients/" + alice + "/prompts"} {
-		if got := w.call("GET", list+"?cursor="+cursor, nil); got.status != http.StatusBadRequest {
+		if got := f.call("GET", list+"?cursor="+cursor, nil); got.status != http.StatusBadRequest {
 			t.Errorf("%s takes a cursor of the test clients: %d", list, got.status)
 		}
 	}

@@ -12,19 +12,19 @@ import (
 )
 
 // behindProxy is a server of the fixture whose way to the database the test can break.
-func (w *fixture) behindProxy(options ledgertest.Options) (*ledgertest.Proxy, *fixture) {
-	w.t.Helper()
-	proxy, through := ledgertest.NewProxy(w.t, ledgertest.WholeStatements(ledgertest.URLAs(w.t, w.db, ledgertest.API)))
+func (f *fixture) behindProxy(options ledgertest.Options) (*ledgertest.Proxy, *fixture) {
+	f.t.Helper()
+	proxy, through := ledgertest.NewProxy(f.t, ledgertest.WholeStatements(ledgertest.URLAs(f.t, f.db, ledgertest.API)))
 	s, err := ledgertest.OpenWith(through, options)
 	if err != nil {
-		w.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	w.t.Cleanup(s.Close)
-	server := w.serve(func(o *fronts.Options) {
+	f.t.Cleanup(s.Close)
+	server := f.serve(func(o *fronts.Options) {
 		o.Ledger, o.Sandboxes, o.Directory = s.Ledger, s.Store, sandboxes.NewDirectory(s.DB)
 	})
 	if got := server.call("GET", "/v1/payments", nil); got.status != http.StatusOK {
-		w.t.Fatalf("answered %d: %s", got.status, got.raw)
+		f.t.Fatalf("answered %d: %s", got.status, got.raw)
 	}
 	return proxy, server
 }
@@ -32,14 +32,14 @@ func (w *fixture) behindProxy(options ledgertest.Options) (*ledgertest.Proxy, *f
 // The answer of the database is lost after it has committed. The client is told that nobody knows, and the reference with which it
 // learns what became of its request: repeating it so books nothing twice, also where it had sent none.
 func TestLostAnswerOfTheDatabase(t *testing.T) {
-	w := newFixture(t)
-	w.client("alice", alice, 50_000)
-	paid := w.call("POST", "/v1/payments", payment("paid", object{"scenario": "success", "operator": "mtn", "country": "RW"}))
+	f := newFixture(t)
+	f.client("alice", alice, 50_000)
+	paid := f.call("POST", "/v1/payments", payment("paid", object{"scenario": "success", "operator": "mtn", "country": "RW"}))
 	if paid.status != http.StatusCreated {
 		t.Fatalf("answered %d: %s", paid.status, paid.raw)
 	}
 	refund := "/v1/payments/" + paid.body["id"].(string) + "/refund"
-	proxy, server := w.behindProxy(ledgertest.Options{Options: postgres.Options{MaxConns: 1}})
+	proxy, server := f.behindProxy(ledgertest.Options{Options: postgres.Options{MaxConns: 1}})
 	withoutReference := object{"reference": nil, "amount": 10}
 	for name, c := range map[string]struct {
 		path      string
@@ -53,7 +53,7 @@ func TestLostAnswerOfTheDatabase(t *testing.T) {
 		"refund":                   {refund, object{"amount": 10, "reference": "refund"}, "refund"},
 		"refund without one":       {refund, object{"amount": 10}, ""},
 	} {
-		before := w.transactions()
+		before := f.transactions()
 		proxy.CutAnswer("insert into transactions")
 		lost := server.call("POST", c.path, c.body)
 		detail, _ := lost.body["detail"].(object)
@@ -67,7 +67,7 @@ func TestLostAnswerOfTheDatabase(t *testing.T) {
 		if c.reference != "" && reference != c.reference || reference == "" {
 			t.Errorf("%s: the reference to repeat it with is %q", name, reference)
 		}
-		if n := w.transactions() - before; n != 1 {
+		if n := f.transactions() - before; n != 1 {
 			t.Errorf("%s: %d were recorded before the answer was lost, want 1", name, n)
 		}
 		again := object{"reference": reference}
@@ -80,17 +80,17 @@ func TestLostAnswerOfTheDatabase(t *testing.T) {
 		if got.status != http.StatusOK || got.header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("%s: the repeat was answered %d: %s", name, got.status, got.raw)
 		}
-		if n := w.transactions() - before; n != 1 {
+		if n := f.transactions() - before; n != 1 {
 			t.Errorf("%s: %d are recorded after the repeat, want 1", name, n)
 		}
 	}
-	w.conserved()
+	f.conserved()
 }
 
 // A database that cannot be reached has recorded nothing, and the answer says so.
 func TestDatabaseThatCannotBeReachedRecordedNothing(t *testing.T) {
-	w := newFixture(t)
-	proxy, server := w.behindProxy(ledgertest.Options{Options: postgres.Options{MaxConns: 1}})
+	f := newFixture(t)
+	proxy, server := f.behindProxy(ledgertest.Options{Options: postgres.Options{MaxConns: 1}})
 	proxy.Refuse()
 	for _, body := range []object{disbursement("payout", object{"amount": 10}), disbursement("", object{"reference": nil, "amount": 10})} {
 		var got response
@@ -103,7 +103,7 @@ func TestDatabaseThatCannotBeReachedRecordedNothing(t *testing.T) {
 			t.Errorf("answered %d: %s", got.status, got.raw)
 		}
 	}
-	if n := w.transactions(); n != 0 {
+	if n := f.transactions(); n != 0 {
 		t.Errorf("%d are recorded", n)
 	}
 }

@@ -27,15 +27,15 @@ func (c slowClient) Write(p []byte) (int, error) {
 
 // However many clients do not read large answers, the process keeps only so many bytes. Small answers and other sandboxes are not refused.
 func TestAnswersThatNobodyReadsAreBounded(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	for i := range 40 {
 		text := strings.Repeat("\x01", 200)
-		w.call("POST", "/v1/payments", payment(strings.Repeat("r", i+1), object{"description": text}))
-		w.call("POST", "/v1/payments", payment(strings.Repeat("r", i+1), object{"description": text}), withKey(otherKey))
+		f.call("POST", "/v1/payments", payment(strings.Repeat("r", i+1), object{"description": text}))
+		f.call("POST", "/v1/payments", payment(strings.Repeat("r", i+1), object{"description": text}), withKey(otherKey))
 	}
 	const bound = 256 << 10
 	var server *fronts.Server
-	w.serve(func(o *fronts.Options) {
+	f.serve(func(o *fronts.Options) {
 		o.Unread = exchange.UnreadBounds{Process: 2 * bound, Sandbox: bound}
 		server = fronts.New(*o)
 	})
