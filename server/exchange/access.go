@@ -26,7 +26,7 @@ func Bearer(r *http.Request) (key string, ok bool) {
 func (x *Exchange) admit(w http.ResponseWriter, r *http.Request) (*service.Caller, error) {
 	key, given := Bearer(r)
 	if !given {
-		return nil, x.Stranger(r, telemetry.AuthMissing)
+		return nil, x.NoteUnauthenticated(r, telemetry.AuthMissing)
 	}
 	hash := sandboxes.KeyHash(sha256.Sum256([]byte(key)))
 	who, err := x.Find(r, func() *service.Caller { return x.callerWith(r, hash) })
@@ -44,7 +44,7 @@ func (x *Exchange) admit(w http.ResponseWriter, r *http.Request) (*service.Calle
 func (x *Exchange) Find(r *http.Request, find func() *service.Caller) (*service.Caller, error) {
 	who, err := x.service.FindCaller(r.Context(), find)
 	if errors.Is(err, service.ErrUnauthorized) {
-		return nil, x.Stranger(r, telemetry.AuthInvalid)
+		return nil, x.NoteUnauthenticated(r, telemetry.AuthInvalid)
 	}
 	if err != nil {
 		return nil, err
@@ -54,12 +54,12 @@ func (x *Exchange) Find(r *http.Request, find func() *service.Caller) (*service.
 	return who, nil
 }
 
-// Stranger notes that a request was made without a valid key, for a reason that telemetry names, and to which sandbox,
+// NoteUnauthenticated notes that a request was made without a valid key, for a reason that telemetry names, and to which sandbox,
 // if its path names one. It returns [service.ErrUnauthorized].
-func (x *Exchange) Stranger(r *http.Request, reason string) error {
+func (x *Exchange) NoteUnauthenticated(r *http.Request, reason string) error {
 	x.metrics.AuthFailed(reason)
 	if named, found := SandboxInPath(r); found {
-		callOf(r).logged.stranger, _ = x.directory.ByName(named.Namespace, named.Name)
+		callOf(r).logged.unauthenticated, _ = x.directory.ByName(named.Namespace, named.Name)
 	}
 	return service.ErrUnauthorized
 }

@@ -39,9 +39,11 @@ func (x *Exchange) Handle(front *Front, h OpenHandler) http.HandlerFunc {
 // recovering makes an error of a panic, so that the process keeps serving the others.
 func recovering(w http.ResponseWriter, r *http.Request, h OpenHandler) (a Answer, err error) {
 	defer func() {
-		if cause := recover(); cause == http.ErrAbortHandler {
+		switch cause := recover(); cause {
+		case nil:
+		case http.ErrAbortHandler:
 			panic(cause)
-		} else if cause != nil {
+		default:
 			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
 	}()

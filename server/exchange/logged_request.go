@@ -13,10 +13,10 @@ import (
 // answered 2xx and are not logged: until it is known, only the beginning of the body is kept, in a buffer that requests
 // share.
 type loggedRequest struct {
-	stranger *sandboxes.Sandbox // to which it was made without a valid key; nil for none
-	code     string             // of the error that it was answered with
-	sent     sentBody
-	answered []byte // the beginning of the answer's body
+	unauthenticated *sandboxes.Sandbox // to which it was made without a valid key; nil for none
+	code            string             // of the error that it was answered with
+	sent            sentBody
+	answered        []byte // the beginning of the answer's body
 }
 
 // sentBody is a request's body. It keeps its beginning as far as it was read.

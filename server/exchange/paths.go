@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// sandboxForm stands before a path that names the sandbox to which its request is made.
+	// sandboxForm stands before a path that names the sandbox to which its request is recorded.
 	sandboxForm = "/sandboxes/{namespace}/{name}"
 	// apiForm stands before the paths under /v1 where the API is a part of something larger.
 	apiForm = "/api"

@@ -10,7 +10,7 @@ import (
 // isLogged reports whether a request is logged that is answered with a status, 0 for no answer.
 func (c *call) isLogged(status int) bool {
 	if c.caller == nil {
-		return c.logged.stranger != nil
+		return c.logged.unauthenticated != nil
 	}
 	return status/100 != 2 || c.caller.Sandbox.RequestsLogged(c.began)
 }
@@ -45,7 +45,7 @@ func (x *Exchange) logRequest(r *http.Request, c *call, route, id string) {
 		Status: c.out.status, Error: c.logged.code, RequestID: k.RequestID(id),
 	}
 	if c.caller == nil {
-		e.Tenant, e.Kind = c.logged.stranger.Tenant, requests.Unauthenticated
+		e.Tenant, e.Kind = c.logged.unauthenticated.Tenant, requests.Unauthenticated
 		x.requests.Add(e)
 		return
 	}

@@ -19,11 +19,11 @@ func (a *API) createDisbursement(w http.ResponseWriter, r *http.Request, who *se
 		sent.Reference = reference
 		return wire.CreateDisbursement.Hash(payments.Disbursement, "", &sent)
 	}
-	made, err := a.service.Disburse(r.Context(), who, service.Ask{Order: body.Order(), Fingerprint: fingerprint})
+	recorded, err := a.service.Disburse(r.Context(), who, service.Ask{Order: body.Order(), Fingerprint: fingerprint})
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	answer := created(r, who, made)
-	answer.Status, answer.Body = http.StatusOK, jsonBody{wire.DisbursementOf(made.Transaction, made.Replayed)}
+	answer := created(r, who, recorded)
+	answer.Status, answer.Body = http.StatusOK, jsonBody{wire.DisbursementOf(recorded.Transaction, recorded.Replayed)}
 	return answer, nil
 }

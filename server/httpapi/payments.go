@@ -19,22 +19,22 @@ func (a *API) createPayment(w http.ResponseWriter, r *http.Request, who *service
 		return exchange.Answer{}, err
 	}
 	fingerprint := func(string) []byte { return wire.CreatePayment.Hash(payments.Collection, "", body) }
-	made, err := a.service.Collect(r.Context(), who, service.Ask{Order: body.Order(), Fingerprint: fingerprint})
+	recorded, err := a.service.Collect(r.Context(), who, service.Ask{Order: body.Order(), Fingerprint: fingerprint})
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	return created(r, who, made), nil
+	return created(r, who, recorded), nil
 }
 
 // created answers with a transaction, once its answer is due. A replay is answered at once.
-func created(r *http.Request, who *service.Caller, made service.Recorded) exchange.Answer {
-	view := wire.PaymentOf(made.Transaction, who.Sandbox.Faults)
-	if made.Replayed {
+func created(r *http.Request, who *service.Caller, recorded service.Recorded) exchange.Answer {
+	view := wire.PaymentOf(recorded.Transaction, who.Sandbox.Faults)
+	if recorded.Replayed {
 		return replayed(view)
 	}
 	a := answered(http.StatusCreated, view)
-	a.Header = http.Header{"Location": {exchange.PathTo(r, "/v1/payments/"+made.Transaction.ID.String())}}
-	a.Due, a.Before = made.AnswerAt, made.BeforeAnswer
+	a.Header = http.Header{"Location": {exchange.PathTo(r, "/v1/payments/"+recorded.Transaction.ID.String())}}
+	a.Due, a.Before = recorded.AnswerAt, recorded.BeforeAnswer
 	return a
 }
 

@@ -25,9 +25,9 @@ func (a *API) createRefund(w http.ResponseWriter, r *http.Request, who *service.
 		sent.Reference = reference
 		return wire.CreateRefund.Hash(payments.Refund, parent.String(), &sent)
 	}
-	made, err := a.service.Refund(r.Context(), who, service.Ask{Order: body.Order(parent), Fingerprint: fingerprint})
+	recorded, err := a.service.Refund(r.Context(), who, service.Ask{Order: body.Order(parent), Fingerprint: fingerprint})
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	return created(r, who, made), nil
+	return created(r, who, recorded), nil
 }

@@ -17,7 +17,7 @@ import (
 
 // refusalOf is an error that says what is wrong with a request, in the words of /v1; nil for any other error.
 func refusalOf(err error) *wire.Error {
-	var told *wire.Error
+	var known *wire.Error
 	var denied service.ErrDenied
 	var quota ledger.ErrQuotaExceeded
 	var duplicate service.ErrDuplicateReference
@@ -25,8 +25,8 @@ func refusalOf(err error) *wire.Error {
 	var limited exchange.ErrRateLimited
 	var streams exchange.ErrTooManyStreams
 	switch {
-	case errors.As(err, &told):
-		return told
+	case errors.As(err, &known):
+		return known
 	case errors.Is(err, service.ErrUnauthorized):
 		return wire.Unauthorized()
 	case errors.Is(err, service.ErrSuspended):
@@ -48,8 +48,8 @@ func refusalOf(err error) *wire.Error {
 		}
 		return wire.TooManyStreams(of, streams.Streams)
 	case errors.As(err, new(service.ErrRefundRefused)):
-		_ = errors.As(wire.RefundRefusal(err), &told)
-		return told
+		_ = errors.As(wire.RefundRefusal(err), &known)
+		return known
 	case errors.Is(err, proof.ErrNotVerified):
 		return wire.NotVerified()
 	}

@@ -130,7 +130,7 @@ func TestRequestLogIsFilteredAndPaged(t *testing.T) {
 }
 
 func TestRequestLogHasEverythingWhileSomebodyWatches(t *testing.T) {
-	w := newFixture(t)
+	f := newFixture(t)
 	f.client("alice", alice, 50_000)
 	f.call("POST", "/v1/payments", payment("before"))
 	if got := f.requests("&all=true"); len(got) != 0 {

@@ -35,7 +35,7 @@ func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
 func (s *sandbox) enter(r *http.Request) error {
 	key := s.api.Key(r)
 	if key == "" {
-		_ = s.native.exchange.Stranger(r, telemetry.AuthMissing)
+		_ = s.native.exchange.NoteUnauthenticated(r, telemetry.AuthMissing)
 		return operatorapi.Refuse(operatorapi.KeyMissing)
 	}
 	_, err := s.native.exchange.Find(r, func() *service.Caller { return s.find(r, hashOf(key)) })

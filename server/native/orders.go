@@ -26,15 +26,15 @@ func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record re
 		return fmt.Errorf("keeping what was sent: %w", err)
 	}
 	o.Operator = s.api.Operator
-	made, err := record(ctx, s.who, service.Ask{
+	recorded, err := record(ctx, s.who, service.Ask{
 		Order:       o.Order,
 		Fingerprint: func(string) []byte { return ledger.NativeHash(o.Operation) },
 		Call:        &service.OperatorCall{Operation: o.Operation, Sent: sent, CallbackURL: o.CallbackURL, Party: o.Party},
 	})
-	if err == nil && made.Replayed {
+	if err == nil && recorded.Replayed {
 		err = operatorapi.Refuse(operatorapi.Duplicate)
 	}
-	s.before = made.BeforeAnswer
+	s.before = recorded.BeforeAnswer
 	return err
 }
 
@@ -94,16 +94,16 @@ func (s *sandbox) FindCollection(ctx context.Context, reference string) (*paymen
 }
 
 // applyStatusFault lets a fault apply to what the operator says of a transaction that has its outcome.
-func (s *sandbox) applyStatusFault(ctx context.Context, told *operatorapi.Payment) error {
-	f, staysPending, err := s.native.service.StatusFault(ctx, s.who, told.Transaction)
+func (s *sandbox) applyStatusFault(ctx context.Context, payment *operatorapi.Payment) error {
+	f, staysPending, err := s.native.service.StatusFault(ctx, s.who, payment.Transaction)
 	if err != nil || f == nil {
 		return err
 	}
-	told.Reason = f.Operator.Reason
+	payment.Reason = f.Operator.Reason
 	if staysPending {
-		pending := *told.Transaction
+		pending := *payment.Transaction
 		pending.Status, pending.CompletedAt = payments.Pending, nil
-		told.Transaction = &pending
+		payment.Transaction = &pending
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (s *sandbox) userWith(ctx context.Context, id, password string) (operatorap
 	if s.digest.MatchesUser(id, password) {
 		return operatorapi.User{ID: id}, nil
 	}
-	found, err := s.userMade(ctx, id)
+	found, err := s.addedUser(ctx, id)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return operatorapi.User{}, operatorapi.Refuse(operatorapi.UserInvalid)
 	}
@@ -55,8 +55,8 @@ func (s *sandbox) userWith(ctx context.Context, id, password string) (operatorap
 	return operatorapi.User{ID: id, CallbackHost: found.CallbackHost}, nil
 }
 
-// userMade finds a user that was made through the API, with an API key that is still valid.
-func (s *sandbox) userMade(ctx context.Context, id string) (ledger.NativeUser, error) {
+// addedUser finds a user that was made through the API, with an API key that is still valid.
+func (s *sandbox) addedUser(ctx context.Context, id string) (ledger.NativeUser, error) {
 	uuid, ok := parseUUID(id)
 	if !ok {
 		return ledger.NativeUser{}, ledger.ErrNotFound
@@ -136,7 +136,7 @@ func (s *sandbox) AddUser(ctx context.Context, u operatorapi.User) error {
 
 // SetPassword implements [operatorapi.Sandbox].
 func (s *sandbox) SetPassword(ctx context.Context, id, password string) error {
-	found, err := s.userMade(ctx, id)
+	found, err := s.addedUser(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (s *sandbox) SetPassword(ctx context.Context, id, password string) error {
 
 // FindUser implements [operatorapi.Sandbox].
 func (s *sandbox) FindUser(ctx context.Context, id string) (operatorapi.User, error) {
-	found, err := s.userMade(ctx, id)
+	found, err := s.addedUser(ctx, id)
 	return operatorapi.User{ID: id, CallbackHost: found.CallbackHost}, err
 }
 

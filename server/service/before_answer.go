@@ -119,6 +119,6 @@ func (b *BeforeAnswer) isOver(ctx context.Context) bool {
 	if b.place.Where == faults.AtCallback {
 		firstAttempt = b.service.ledger.FirstCallback
 	}
-	status, made, err := firstAttempt(ctx, b.tenant, b.id)
-	return err != nil || made || b.faults != nil && status.Terminal() && !slices.ContainsFunc(b.fits(status), b.asks)
+	status, attempted, err := firstAttempt(ctx, b.tenant, b.id)
+	return err != nil || attempted || b.faults != nil && status.Terminal() && !slices.ContainsFunc(b.fits(status), b.asks)
 }

@@ -17,11 +17,11 @@ func (s *Service) Collect(ctx context.Context, who *Caller, a Ask) (Recorded, er
 
 // tryCollect records a collection. A market that was presumed can turn out to be another one.
 func (s *Service) tryCollect(ctx context.Context, who *Caller, asked *intent) (Recorded, error) {
-	made, err := s.collectIn(ctx, who, asked, true)
+	recorded, err := s.collectIn(ctx, who, asked, true)
 	if errors.Is(err, ledger.ErrMarketKnown) {
 		return s.collectIn(ctx, who, asked, false)
 	}
-	return made, err
+	return recorded, err
 }
 
 // collectIn decides the outcome of a collection by one state of the configuration, and records it. It returns
@@ -38,11 +38,11 @@ func (s *Service) collectIn(ctx context.Context, who *Caller, asked *intent, may
 	if err := s.ledger.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
 		return Recorded{}, err
 	}
-	made := Recorded{Transaction: &n.Transaction, AnswerAt: begun}
+	recorded := Recorded{Transaction: &n.Transaction, AnswerAt: begun}
 	if n.Transaction.Status.Terminal() {
-		made.AnswerAt = begun.Add(n.AnswerAfter)
+		recorded.AnswerAt = begun.Add(n.AnswerAfter)
 	}
-	return made, nil
+	return recorded, nil
 }
 
 // decideCollection checks a collection against the sandbox's configuration and decides its outcome. If the payer's SIM

@@ -11,36 +11,36 @@ import (
 func (s *Service) record(ctx context.Context, who *Caller, asked *intent, try attempt) (Recorded, error) {
 	ctx, cancel := untilRecorded(ctx)
 	defer cancel()
-	made, err := s.recordOnce(ctx, who, asked, try)
+	recorded, err := s.recordOnce(ctx, who, asked, try)
 	switch {
 	case err != nil:
 		err = ErrUnfinished{err, asked.Reference}
-	case made.Replayed:
-		err = s.noteFaultOfReplay(ctx, who, made.Transaction)
+	case recorded.Replayed:
+		err = s.noteFaultOfReplay(ctx, who, recorded.Transaction)
 	default:
-		s.metrics.Recorded(string(asked.kind), string(made.Transaction.Status))
-		made.BeforeAnswer = s.beforeAnswer(ctx, who.Sandbox, asked, made.Transaction)
+		s.metrics.Recorded(string(asked.kind), string(recorded.Transaction.Status))
+		recorded.BeforeAnswer = s.beforeAnswer(ctx, who.Sandbox, asked, recorded.Transaction)
 	}
-	return made, err
+	return recorded, err
 }
 
 // recordOnce tries until a transaction is recorded or found, or is refused by the current configuration.
-func (s *Service) recordOnce(ctx context.Context, who *Caller, asked *intent, try attempt) (made Recorded, err error) {
+func (s *Service) recordOnce(ctx context.Context, who *Caller, asked *intent, try attempt) (recorded Recorded, err error) {
 	for again, n := true, 0; again && n < maxTries; n++ {
-		if made, err = s.tryOrFind(ctx, who, asked, try); err == nil {
+		if recorded, err = s.tryOrFind(ctx, who, asked, try); err == nil {
 			break
 		}
 		again, err = s.isOutdated(ctx, who, err)
 	}
-	return made, err
+	return recorded, err
 }
 
 // tryOrFind tries to record a transaction. If it is refused, the transaction is looked for that the same request
 // recorded before.
 func (s *Service) tryOrFind(ctx context.Context, who *Caller, asked *intent, try attempt) (Recorded, error) {
-	made, err := try(ctx, who, asked)
+	recorded, err := try(ctx, who, asked)
 	if err == nil || isFinal(err) {
-		return made, err
+		return recorded, err
 	}
 	return s.findReplay(ctx, who.Sandbox.Tenant, asked, err)
 }

@@ -193,8 +193,10 @@ const (
 
 // What the calls refuse beside what all do.
 var (
-	ordering = []operatorapi.Why{wrongTarget, operatorapi.Invalid, wrongCurrency, wrongCallbackHost, operatorapi.NotFound, operatorapi.Duplicate}
-	holding  = []operatorapi.Why{wrongTarget, operatorapi.NotFound, notAllowed}
+	ordering = []operatorapi.Why{
+		wrongTarget, operatorapi.Invalid, wrongCurrency, wrongCallbackHost, operatorapi.NotFound, operatorapi.Duplicate,
+	}
+	holding = []operatorapi.Why{wrongTarget, operatorapi.NotFound, notAllowed}
 )
 
 // accepted describes a call that moves money.

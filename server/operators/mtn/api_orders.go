@@ -77,7 +77,9 @@ func giveBack(second bool) handler {
 
 // newOrder reads what the calls that move money have in common, in the order in which MTN looks at it (a): reference, body, currency,
 // callback. A taken reference comes last.
-func newOrder(s operatorapi.Sandbox, r *operatorapi.Request, t target, operation string, second bool) (*operatorapi.Order, *orderBody, error) {
+func newOrder(
+	s operatorapi.Sandbox, r *operatorapi.Request, t target, operation string, second bool,
+) (*operatorapi.Order, *orderBody, error) {
 	reference, err := referenceOf(r.Header)
 	if err != nil {
 		return nil, nil, err

@@ -27,15 +27,15 @@ func (f *fixture) faulty(faults string) {
 	f.follow()
 }
 
-// disturbed is what came of a request on which faults may act.
-type disturbed struct {
+// faulted is what came of a request to which faults may apply.
+type faulted struct {
 	dropped   bool // the connection ended without an answer
 	malformed bool // what came is no JSON
 	response
 }
 
 // try makes a request on which faults may act, on a connection of its own.
-func (f *fixture) try(method, path string, body any) disturbed {
+func (f *fixture) try(method, path string, body any) faulted {
 	f.t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -54,7 +54,7 @@ func (f *fixture) try(method, path string, body any) disturbed {
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := http.DefaultClient.Do(r)
 	if errors.Is(err, io.EOF) {
-		return disturbed{dropped: true}
+		return faulted{dropped: true}
 	}
 	if err != nil {
 		f.t.Fatal(err)
@@ -64,7 +64,7 @@ func (f *fixture) try(method, path string, body any) disturbed {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	got := disturbed{response: response{status: answer.StatusCode, header: answer.Header, raw: string(raw)}}
+	got := faulted{response: response{status: answer.StatusCode, header: answer.Header, raw: string(raw)}}
 	got.malformed = json.Unmarshal(raw, &got.body) != nil
 	if !got.malformed {
 		checkAnswer(f.t, r, answer, raw)
@@ -128,7 +128,7 @@ func TestEveryFaultOfTheAPIOnEveryKindOfRequest(t *testing.T) {
 					t.Errorf("%s: it is recorded: %t", what, got)
 				}
 			}
-			f.checkDisturbed(what, name, fault, first, k.recorded)
+			f.checkFault(what, name, fault, first, k.recorded)
 			second := f.try(k.method, k.path, k.body(reference))
 			if second.dropped || second.malformed || second.header.Get("X-Cauri-Fault") != "" {
 				t.Errorf("%s: the fault acts again: %+v", what, second)
@@ -160,8 +160,8 @@ func TestEveryFaultOfTheAPIOnEveryKindOfRequest(t *testing.T) {
 	f.conserved()
 }
 
-// checkDisturbed fails unless a fault did to an answer what it says.
-func (f *fixture) checkDisturbed(what, name, fault string, got disturbed, status int) {
+// checkFault fails unless a fault did to an answer what it says.
+func (f *fixture) checkFault(what, name, fault string, got faulted, status int) {
 	f.t.Helper()
 	var each struct {
 		Status                     int
@@ -194,14 +194,14 @@ func TestWhatAFaultOfTheAPIAsksFor(t *testing.T) {
 	f.client("alice", alice, 1_000_000)
 	f.client("moved", "+250788000009", 1_000_000, manual)
 	parent := f.paid("parent", object{"amount": 1000})
-	pay := func(r string) disturbed { return f.try("POST", "/v1/payments", payment(r)) }
-	refund := func(r string) disturbed {
+	pay := func(r string) faulted { return f.try("POST", "/v1/payments", payment(r)) }
+	refund := func(r string) faulted {
 		return f.try("POST", "/v1/payments/"+parent+"/refund", object{"amount": 1, "reference": r})
 	}
-	disburse := func(r string) disturbed {
+	disburse := func(r string) faulted {
 		return f.try("POST", "/v1/disbursements", disbursement(r, object{"amount": 1}))
 	}
-	list := func(string) disturbed { return f.try("GET", "/sandboxes/team/checkout/api/v1/payments", nil) }
+	list := func(string) faulted { return f.try("GET", "/sandboxes/team/checkout/api/v1/payments", nil) }
 	n := 0
 	for when, acts := range map[string][]bool{ // on a payment, a refund, a disbursement, a list
 		`{}`:                                {true, true, true, false},
@@ -222,7 +222,7 @@ func TestWhatAFaultOfTheAPIAsksFor(t *testing.T) {
 	} {
 		n++
 		f.faulty(fmt.Sprintf(`[{"name":"f%d","when":%s,"api":{"status":503}}]`, n, when))
-		for i, call := range []func(string) disturbed{pay, refund, disburse, list} {
+		for i, call := range []func(string) faulted{pay, refund, disburse, list} {
 			if got := call(fmt.Sprintf("r%d-%d", n, i)); (got.status == 503) != acts[i] {
 				t.Errorf("%s: on request %d it is answered %d, want that it acts: %t", when, i, got.status, acts[i])
 			}
@@ -256,7 +256,7 @@ func TestFaultsOfTheAPIFollowOneAnother(t *testing.T) {
 	f = f.serve(func(o *fronts.Options) { o.Metrics = telemetry.NewAPI(registry) })
 	f.client("alice", alice, 1_000_000)
 	f.faulty(`[{"name":"one","api":{"status":502}},{"name":"two","api":{"dropConnection":"AfterCommit"}},{"name":"three","api":{"malformedBody":true}}]`)
-	pay := func() disturbed { return f.try("POST", "/v1/payments", payment("r1", object{"scenario": "success"})) }
+	pay := func() faulted { return f.try("POST", "/v1/payments", payment("r1", object{"scenario": "success"})) }
 	if got := pay(); got.status != 502 || got.header.Get("X-Cauri-Fault") != "one" || f.transactions() != 0 {
 		t.Errorf("the first request is answered %+v", got)
 	}
@@ -320,7 +320,7 @@ func TestPlaceOfTheFaultsOfTheAPI(t *testing.T) {
 func TestDelayByAFaultIsAHeldAnswer(t *testing.T) {
 	f := newFixture(t)
 	f.faulty(`[{"name":"slow","api":{"delay":"60s"}}]`)
-	done := make(chan disturbed)
+	done := make(chan faulted)
 	begun := time.Now()
 	go func() { done <- f.try("POST", "/v1/payments", payment("r1", object{"scenario": "success"})) }()
 	soon(t, "it is recorded", func() bool { return f.transactions() == 1 })

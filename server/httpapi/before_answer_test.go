@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// toldFirst makes a request whose answer is to wait for its event, and fails unless it comes after the first attempt.
-func (f *fixture) toldFirst(request object, status string) {
+// sentBeforeAnswer makes a request whose answer is to wait for its event, and fails unless it comes after the first attempt.
+func (f *fixture) sentBeforeAnswer(request object, status string) {
 	f.t.Helper()
 	reference := request["reference"].(string)
 	before := f.transactions()
@@ -41,8 +41,8 @@ func TestAnswerWaitsForTheEventThatIsToldFirst(t *testing.T) {
 	f.client("alice", alice, 1_000_000)
 	f.heard()
 	f.faulty(`[{"name":"first","when":{"reference":"told-*","status":"SUCCESS"},"webhook":{"beforeAnswer":true}}]`)
-	f.toldFirst(payment("told-final", object{"scenario": "success"}), "SUCCESS")
-	f.toldFirst(payment("told-pending"), "PENDING")
+	f.sentBeforeAnswer(payment("told-final", object{"scenario": "success"}), "SUCCESS")
+	f.sentBeforeAnswer(payment("told-pending"), "PENDING")
 	f = f.standing()
 	for _, request := range []object{
 		payment("other", object{"scenario": "success"}),         // another reference
@@ -65,7 +65,7 @@ func TestAnswerOfTheTestNumberThatIsToldFirst(t *testing.T) {
 	f.withTestNumbers()
 	for _, n := range operators.TestNumbersOf(payments.MTN, payments.Rwanda) {
 		if n.Behavior == payments.ApproveCallbackFirst {
-			f.toldFirst(payment("r1", object{"msisdn": n.MSISDN}), "PENDING")
+			f.sentBeforeAnswer(payment("r1", object{"msisdn": n.MSISDN}), "PENDING")
 		}
 	}
 	f.conserved()

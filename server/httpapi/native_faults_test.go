@@ -14,8 +14,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// answerFaults are the faults of the api and of an operator that disturb answers, with the body of the answer, and whether the request is
-// recorded by which it acts.
+// answerFaults are the faults of the api and of an operator that apply to answers, with the body of the answer, and
+// whether the request is recorded by which it acts.
 var answerFaults = map[string]struct {
 	body     string
 	recorded bool
@@ -66,8 +66,9 @@ func mtnOrders(paid string) []mtnOrder {
 	}
 }
 
-// Each fault of the api and of an operator that disturbs answers acts on the first of two alike requests to each call of MTN's own API that
-// records a transaction, in MTN's form; what is recorded is the same as without it, and the transaction names it.
+// Each fault of the api and of an operator that applies to answers acts on the first of two alike requests to each call
+// of MTN's own API that records a transaction, in MTN's form; what is recorded is the same as without it, and the
+// transaction names it.
 func TestEveryFaultOfAnswersOnEveryMTNCall(t *testing.T) {
 	f := newFixture(t)
 	f.client("alice", alice, 1_000_000)
@@ -83,7 +84,7 @@ func TestEveryFaultOfAnswersOnEveryMTNCall(t *testing.T) {
 			what, reference := o.path+" with "+fault, newReference()
 			header := m.authorized(o.path, "X-Reference-Id", reference)
 			first := m.try("POST", o.path, o.body, header)
-			m.checkDisturbed(what, name, fault, want.body, first)
+			m.checkFault(what, name, fault, want.body, first)
 			if got := read[int](f, "select count(*) from transactions where reference = $1", reference) == 1; got != want.recorded {
 				t.Errorf("%s: it is recorded: %t", what, got)
 			}
@@ -104,8 +105,8 @@ func TestEveryFaultOfAnswersOnEveryMTNCall(t *testing.T) {
 	f.conserved()
 }
 
-// checkDisturbed fails unless a fault did to an answer what it says.
-func (m *mtn) checkDisturbed(what, name, fault, body string, got nativeAnswer) {
+// checkFault fails unless a fault did to an answer what it says.
+func (m *mtn) checkFault(what, name, fault, body string, got nativeAnswer) {
 	m.w.t.Helper()
 	var all map[string]struct {
 		Status                     int
@@ -136,8 +137,8 @@ func (m *mtn) checkDisturbed(what, name, fault, body string, got nativeAnswer) {
 	}
 }
 
-// A call that records nothing is disturbed only by a fault with its path, however it is written; one that records a transaction, by what is
-// known of it.
+// A call that records nothing is changed only by a fault with its path, however it is written; one that records a
+// transaction, by what is known of it.
 func TestWhatAFaultOfAnMTNCallAsksFor(t *testing.T) {
 	f := newFixture(t)
 	f.client("alice", alice, 1_000_000)
@@ -187,7 +188,8 @@ func TestWhatAFaultOfAnMTNCallAsksFor(t *testing.T) {
 			}
 		}
 	}
-	// The first of the list that fits acts, whether it is of the api or of the operator. An operator's does not act on /v1.
+	// The first of the list that fits acts, whether it is of the api or of the operator. An operator's does not act on
+	// /v1.
 	f.faulty(`[{"name":"one","when":{"every":true,"first":1},"operator":{"status":502}},{"name":"two","api":{"status":503}}]`)
 	if got := order(0)(); got.status != 502 || got.header.Get("X-Cauri-Fault") != "one" {
 		t.Errorf("the first request is answered %d by %q", got.status, got.header.Get("X-Cauri-Fault"))
@@ -202,7 +204,8 @@ func TestWhatAFaultOfAnMTNCallAsksFor(t *testing.T) {
 	f.conserved()
 }
 
-// What an operator tells of a transaction is disturbed as often as it is asked for, and counts once. The sandbox's own API tells the truth.
+// What an operator tells of a transaction is changed as often as it is asked for, and counts once. The sandbox's own
+// API tells the truth.
 func TestWhatAnOperatorTellsIsDisturbed(t *testing.T) {
 	f := newFixture(t)
 	f.client("alice", alice, 1_000_000)
@@ -265,8 +268,8 @@ func TestWhatAnOperatorTellsIsDisturbed(t *testing.T) {
 	f.conserved()
 }
 
-// The callback of each call that moves money comes before its answer, if a fault or a test number says so. All that a fault does to one
-// transaction is one act.
+// The callback of each call that moves money comes before its answer, if a fault or a test number says so. All that a
+// fault does to one transaction is one act.
 func TestCallbackBeforeTheAnswer(t *testing.T) {
 	f := newFixture(t)
 	began := time.Now()
