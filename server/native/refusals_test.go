@@ -1,0 +1,88 @@
+package native
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// Each error has a reason of the contract, and the code that /v1 has for it in the header X-Cauri-Reason.
+func TestErrorsAsOperatorsTellThem(t *testing.T) {
+	t.Parallel()
+	answers := func(status int) service.ErrFault {
+		return service.ErrFault{Fault: &faults.Fault{Name: "bad", API: &faults.API{Status: status}}}
+	}
+	for _, c := range []struct {
+		err   error
+		why   operatorapi.Why
+		code  string
+		pause string
+	}{
+		{operatorapi.Refuse(operatorapi.KeyInvalid), operatorapi.KeyInvalid, "key_invalid", ""},
+		{service.ErrUnauthorized, operatorapi.KeyInvalid, "unauthorized", ""}, // the key ended during the call
+		{service.ErrSuspended, operatorapi.Unavailable, "suspended", "60"},
+		{service.ErrDuplicateReference{}, operatorapi.Duplicate, "duplicate_reference", ""},
+		{service.ErrNoStore{}, operatorapi.NotFound, "not_found", ""},
+		{service.ErrNoEnvironment{}, operatorapi.NotFound, "env_not_found", ""},
+		{service.ErrWrongCurrency{}, operatorapi.Invalid, "invalid_body", ""},
+		{service.ErrUndetected{}, operatorapi.Invalid, "invalid_body", ""},
+		{ledger.ErrNotFound, operatorapi.NotFound, "not_found", ""},
+		{ledger.ErrQuotaExceeded{}, operatorapi.Unavailable, "quota_exceeded", ""},
+		{ledger.ErrTooManyUsers, operatorapi.Unavailable, "too_many_users", ""},
+		{payments.ErrNotRefundable, operatorapi.Invalid, "not_refundable", ""},
+		{payments.ErrExceedsRefundable{}, operatorapi.Invalid, "exceeds_refundable", ""},
+		{exchange.ErrRateLimited{}, operatorapi.TooMany, "rate_limited", "0"},
+		{postgres.ErrOverloaded, operatorapi.Unavailable, "overloaded", "1"},
+		{postgres.ErrConfigChanged, operatorapi.Unavailable, "overloaded", "1"},
+		{postgres.ErrUnavailable, operatorapi.Unavailable, "unavailable", "1"},
+		{postgres.ErrUncertain, operatorapi.Unavailable, "unavailable", "1"},
+		{errors.ErrUnsupported, operatorapi.Internal, "internal", ""},
+		{answers(429), operatorapi.TooMany, "rate_limited", "1"},
+		{answers(500), operatorapi.Internal, "internal", ""},
+		{answers(502), operatorapi.Gateway, "bad_gateway", ""},
+		{answers(503), operatorapi.Unavailable, "unavailable", "1"},
+	} {
+		wrapped := fmt.Errorf("recording: %w", c.err)
+		got := refusalOf(wrapped)
+		if got.Why != c.why || got.Code() != c.code || pauseAfter(wrapped) != c.pause {
+			t.Errorf("%v: %s, with the code %s and a pause of %q", c.err, got.Why, got.Code(), pauseAfter(wrapped))
+		}
+	}
+}
+
+// Only what is none of the caller is logged.
+func TestFailuresAreTold(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]bool{
+		errors.ErrUnsupported: true, postgres.ErrUnavailable: true, service.ErrSuspended: false,
+		operatorapi.Refuse(operatorapi.Internal):                              false,
+		service.ErrFault{Fault: &faults.Fault{API: &faults.API{Status: 500}}}: false,
+	} {
+		if isFailure(err, refusalOf(err)) != want {
+			t.Errorf("%v is logged: %t", err, !want)
+		}
+	}
+}
+
+// A path is routed without what clients add to it. Paths of other fronts stay as they are.
+func TestRoutedPath(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/operators/mtn//collection/token ":              "/operators/mtn/collection/token",
+		"/sandboxes/team/shop/operators/mtn/collection/": "/sandboxes/team/shop/operators/mtn/collection",
+		"/v1/payments/":            "/v1/payments/",
+		"/v1/x/operators/payments": "/v1/x/operators/payments",
+	} {
+		if got := RoutedPath(path); got != want {
+			t.Errorf("%s is routed as %s", path, got)
+		}
+	}
+}
