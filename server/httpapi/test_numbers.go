@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (a *API) listTestNumbers(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listTestNumbers(_ http.ResponseWriter, _ *http.Request, who *service.Caller) (exchange.Answer, error) {
 	list := wire.TestNumberList{Data: []wire.TestNumber{}}
 	for _, n := range service.TestNumbers(who.Sandbox) {
 		list.Data = append(list.Data, wire.TestNumberOf(n))
