@@ -2,7 +2,6 @@ package httpapi_test
 
 import (
 	"bytes"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/fronts/frontstest"
 	"github.com/cauri-dev/cauri/server/httpserver"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -80,13 +80,10 @@ func newFixtureAlone(t *testing.T) *fixture {
 	f.sandbox(other, otherKey)
 
 	asAPI := ledgertest.OpenAs(t, db, ledgertest.API)
-	directory := sandboxes.NewDirectory(asAPI.DB)
 	f.log = requests.New(asAPI.DB, requests.Options{})
-	f.url = listen(t, fronts.New(fronts.Options{
-		Ledger: asAPI.Ledger, Books: asAPI.Books, Sandboxes: asAPI.Store, Directory: directory, Requests: f.log, Version: "test", Now: time.Now,
-		Draw:   func(int64) int64 { return 0 },
-		Random: rand.Reader, Draining: f.release,
-	}), httpserver.Default)
+	o := frontstest.Options(asAPI)
+	o.Requests, o.Draining = f.log, f.release
+	f.url = listen(t, fronts.New(o), httpserver.Default)
 	return f
 }
 
@@ -566,9 +563,7 @@ func TestDatabaseUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	server := httptest.NewServer(fronts.New(fronts.Options{
-		Ledger: db.Ledger, Books: db.Books, Sandboxes: db.Store, Directory: sandboxes.NewDirectory(db.DB), Now: time.Now, Random: rand.Reader,
-	}))
+	server := httptest.NewServer(fronts.New(frontstest.Options(db)))
 	t.Cleanup(server.Close)
 	f := &fixture{t: t, url: server.URL}
 	if got := f.call("GET", "/v1/health", nil); got.status != 503 || got.body["status"] != "unavailable" {

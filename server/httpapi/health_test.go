@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"crypto/rand"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -12,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/fronts/frontstest"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
-	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // Nobody needs a key to ask whether the service is healthy. However many ask at a time, they ask the database together: what they would
@@ -21,20 +20,11 @@ import (
 func TestStrangersWhoAskForHealthShareOneLook(t *testing.T) {
 	f := newFixture(t)
 	db := ledgertest.OpenAs(t, f.db, ledgertest.API)
-	directory := sandboxes.NewDirectory(db.DB)
-	if err := directory.Refresh(t.Context()); err != nil {
+	o := frontstest.Options(db)
+	if err := o.Directory.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	handler := fronts.New(fronts.Options{
-		Ledger:    db.Ledger,
-		Books:     db.Books,
-		Sandboxes: db.Store,
-		Directory: directory,
-		Version:   "test",
-		Now:       time.Now,
-		Draw:      func(int64) int64 { return 0 },
-		Random:    rand.Reader,
-	})
+	handler := fronts.New(o)
 	const strangers = 100
 	before := db.PoolStat().AcquireCount()
 	var begun atomic.Int32

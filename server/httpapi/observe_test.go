@@ -1,19 +1,17 @@
 package httpapi_test
 
 import (
-	"crypto/rand"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/fronts/frontstest"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
-	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -22,17 +20,9 @@ func TestRequestsAreCountedByRoute(t *testing.T) {
 	f := newFixture(t)
 	registry := prometheus.NewRegistry()
 	asAPI := ledgertest.OpenAs(t, f.db, ledgertest.API)
-	server := httptest.NewServer(fronts.New(fronts.Options{
-		Ledger:    asAPI.Ledger,
-		Books:     asAPI.Books,
-		Sandboxes: asAPI.Store,
-		Directory: sandboxes.NewDirectory(asAPI.DB),
-		Version:   "test",
-		Now:       time.Now,
-		Draw:      func(int64) int64 { return 0 },
-		Random:    rand.Reader,
-		Metrics:   telemetry.NewAPI(registry),
-	}))
+	o := frontstest.Options(asAPI)
+	o.Metrics = telemetry.NewAPI(registry)
+	server := httptest.NewServer(fronts.New(o))
 	t.Cleanup(server.Close)
 	f.url = server.URL
 

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/fronts/frontstest"
 	"github.com/cauri-dev/cauri/server/httpserver"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -24,11 +25,8 @@ import (
 // serve starts another server on the fixture's database, with other options.
 func (f *fixture) serve(change func(*fronts.Options)) *fixture {
 	f.t.Helper()
-	asAPI := ledgertest.OpenAs(f.t, f.db, ledgertest.API)
-	o := fronts.Options{
-		Ledger: asAPI.Ledger, Books: asAPI.Books, Sandboxes: asAPI.Store, Directory: sandboxes.NewDirectory(asAPI.DB), Version: "test", Now: time.Now,
-		Draw: func(int64) int64 { return 0 }, Random: rand.Reader, Draining: f.release,
-	}
+	o := frontstest.Options(ledgertest.OpenAs(f.t, f.db, ledgertest.API))
+	o.Draining = f.release
 	change(&o)
 	other := *f
 	other.url = listen(f.t, fronts.New(o), httpserver.Default)

@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/fronts/frontstest"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -25,15 +25,7 @@ func (w *fixture) served() (url, key string) {
 	if err := w.ApplyCredentials(w.t.Context(), w.config.UID, c); err != nil {
 		w.t.Fatal(err)
 	}
-	server := httptest.NewServer(fronts.New(fronts.Options{
-		Ledger:    w.Store.Ledger,
-		Sandboxes: w.Store.Store,
-		Directory: sandboxes.NewDirectory(w.Store.DB),
-		Version:   "test",
-		Now:       time.Now,
-		Draw:      func(int64) int64 { return 0 },
-		Random:    rand.Reader,
-	}))
+	server := httptest.NewServer(fronts.New(frontstest.Options(w.Store)))
 	w.t.Cleanup(server.Close)
 	return server.URL, key
 }

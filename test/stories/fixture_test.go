@@ -30,8 +30,8 @@ import (
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/fronts/frontstest"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
-	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
 )
@@ -57,11 +57,9 @@ func install(t *testing.T) *installation {
 	t.Helper()
 	databaseURL := ledgertest.URL(t)
 	api := ledgertest.OpenAs(t, databaseURL, ledgertest.API)
-	directory := sandboxes.NewDirectory(api.DB)
-	server := httptest.NewServer(fronts.New(fronts.Options{
-		Ledger: api.Ledger, Books: api.Books, Sandboxes: api.Store, Directory: directory, Version: "test", Now: time.Now,
-		Draw: mathrand.Int64N, Random: rand.Reader, Held: exchange.HeldBounds{Process: 100, Sandbox: 100},
-	}))
+	o := frontstest.Options(api)
+	o.Draw, o.Held = mathrand.Int64N, exchange.HeldBounds{Process: 100, Sandbox: 100}
+	server := httptest.NewServer(fronts.New(o))
 	t.Cleanup(server.Close)
 	background(t, func(ctx context.Context) error { api.RunActivity(ctx); return nil })
 	s := &installation{baseURL: server.URL, receiver: receive(t)}
@@ -78,7 +76,7 @@ func install(t *testing.T) *installation {
 	if _, err := s.resources.Apply(ctx, manifests); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.resources.WaitReady(ctx), directory.Refresh(ctx)); err != nil {
+	if err := errors.Join(s.resources.WaitReady(ctx), o.Directory.Refresh(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	return s

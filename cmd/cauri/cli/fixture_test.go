@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/fronts/frontstest"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/requests"
@@ -81,11 +81,10 @@ func newFixture(t *testing.T) *fixture {
 	f.client("alice", alice, payments.Approve)
 	f.client("manual", manual, payments.Manual)
 	api := ledgertest.OpenAs(t, url, ledgertest.API)
-	f.log, f.directory = requests.New(api.DB, requests.Options{}), sandboxes.NewDirectory(api.DB)
-	server := httptest.NewServer(fronts.New(fronts.Options{
-		Ledger: api.Ledger, Books: api.Books, Sandboxes: api.Store, Directory: f.directory, Requests: f.log, Version: "v1.2.3", Now: time.Now,
-		Draw: func(int64) int64 { return 0 }, Random: rand.Reader,
-	}))
+	o := frontstest.Options(api)
+	o.Requests, o.Version = requests.New(api.DB, requests.Options{}), "v1.2.3"
+	f.log, f.directory = o.Requests, o.Directory
+	server := httptest.NewServer(fronts.New(o))
 	t.Cleanup(server.Close)
 	f.url = server.URL + "/sandboxes/team/checkout"
 	f.api = sandboxapi.New(f.url, testKey, nil)
