@@ -56,7 +56,8 @@ func (x *Exchange) answer(w http.ResponseWriter, c *call, a Answer) {
 		a = carryOut(&c.caller.Faults, a, x.now())
 	}
 	if _, isStream := a.Body.(*listener); isStream || a.isHeld() {
-		c.late = &a
+		late := a // so that no other answer is on the heap
+		c.late = &late
 		return
 	}
 	x.write(w, c, &a)

@@ -17,7 +17,7 @@ type Source interface {
 	ChangesAfter(ctx context.Context, tenant int64, after ledger.Position, limit int) (ledger.Changes, error)
 }
 
-// Entry is what is told of a change.
+// Entry is what a stream says of a change.
 type Entry struct {
 	At    ledger.Position
 	Type  string
@@ -101,14 +101,14 @@ func (s *Streams) most() int {
 // ErrDraining ends the streams of a process that is told to stop.
 var ErrDraining = errors.New("the process is told to stop")
 
-// Stream is one that is told the changes of a tenant. It has to be closed.
+// Stream is that of the changes of one tenant. It has to be closed.
 type Stream struct {
 	streams  *Streams
 	reader   *reader
 	resumes  bool            // from its position on
-	told     bool            // that it is ready
-	position ledger.Position // up to which it was told
-	seen     uint64          // when the last reading ended of which it was told: what was read before may be older than that
+	begun    bool            // the entry that says that it is ready was taken
+	position ledger.Position // up to which entries were taken
+	seen     uint64          // when the last reading ended whose entries were taken: what was read before may be older
 }
 
 // Follow begins a stream of a tenant, which goes on from a position, nil for the present.
@@ -118,7 +118,10 @@ func (s *Streams) Follow(tenant int64, from *ledger.Position) *Stream {
 	r := s.readers[tenant]
 	if r == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		r = &reader{streams: s, tenant: tenant, cancel: cancel, changed: make(chan struct{}), readingAgain: make(chan struct{}, 1)}
+		r = &reader{
+			streams: s, tenant: tenant, cancel: cancel, changed: make(chan struct{}),
+			readingAgain: make(chan struct{}, 1),
+		}
 		s.readers[tenant] = r
 		go r.run(ctx)
 	}
@@ -168,8 +171,8 @@ func (st *Stream) Marked(ctx context.Context) error {
 	}
 }
 
-// Next waits for what is to be told next. The first entry says that the stream is ready: what changes after its
-// position is told. It returns nothing when wake has something to receive, ctx's error when that ends, and
+// Next waits for the next entries. The first entry says that the stream is ready: what changes after its position
+// follows. It returns nothing when wake has something to receive, ctx's error when that ends, and
 // [ErrDraining] when the process is told to stop.
 //
 // It returns [ledger.ErrChangesLost] if changes are not known, and [postgres.ErrConfigChanged] if the sandbox was reset
@@ -202,8 +205,8 @@ func (st *Stream) Next(ctx context.Context, wake <-chan time.Time) ([]Entry, err
 	}
 }
 
-// take takes what can be told now. If there is nothing, changed is closed when there may be; it is nil if the stream
-// has to read by itself.
+// take takes the entries that are there. If there is nothing, changed is closed when there may be; it is nil if the
+// stream has to read by itself.
 func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
 	most := st.streams.most()
 	r := st.reader
@@ -214,8 +217,8 @@ func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
 		return nil, nil, r.ended
 	case !r.ready:
 		return nil, r.changed, nil
-	case !st.told && !st.resumes:
-		st.told, st.position = true, r.recent.next
+	case !st.begun && !st.resumes:
+		st.begun, st.position = true, r.recent.next
 		return []Entry{st.streams.Ready(st.position)}, nil, nil
 	}
 	if r.recent.covers(st.position, st.seen) {
@@ -224,7 +227,7 @@ func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
 		}
 		return entries, changed, nil
 	}
-	if st.told && st.position.Compare(r.recent.next) > 0 {
+	if st.begun && st.position.Compare(r.recent.next) > 0 {
 		return nil, r.changed, nil // it has read further than the reader
 	}
 	for i := len(r.again) - 1; i >= 0 && entries == nil; i-- {
@@ -244,8 +247,8 @@ func (st *Stream) takeFrom(p *page, most int) (entries []Entry) {
 	if len(found) > 0 {
 		st.seen = found[len(found)-1].ended
 	}
-	if !st.told {
-		st.told = true
+	if !st.begun {
+		st.begun = true
 		entries = append(entries, st.streams.Ready(from))
 	}
 	return append(entries, found...)
@@ -273,5 +276,5 @@ func (st *Stream) readAgain(ctx context.Context) ([]Entry, error) {
 	return st.takeFrom(&p, most), nil
 }
 
-// Position is the one up to which everything was told; false before the stream is ready.
-func (st *Stream) Position() (ledger.Position, bool) { return st.position, st.told }
+// Position is the one up to which all entries were taken; false before the stream is ready.
+func (st *Stream) Position() (ledger.Position, bool) { return st.position, st.begun }
