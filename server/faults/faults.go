@@ -66,8 +66,8 @@ type API struct {
 	MalformedBody  bool           `json:"malformedBody,omitempty"`
 }
 
-// Operator is what a fault does to the messages of an operator's own API: the answers to requests, the callback of a transaction, and the answers about one
-// that has its outcome.
+// Operator is what a fault does to the messages of an operator's own API: the answers to requests, the callback of a
+// transaction, and the answers about one that has its outcome.
 type Operator struct {
 	Status             int            `json:"status,omitempty"`
 	DropConnection     DropConnection `json:"dropConnection,omitempty"`

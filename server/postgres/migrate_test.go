@@ -59,7 +59,8 @@ func TestMigrationOutlivesADeadlock(t *testing.T) {
 	}
 }
 
-// What another commit left is refused by whoever migrates and by every process, in one line that says what to do, and nothing in it changes.
+// What another commit left is refused by whoever migrates and by every process, in one line that says what to do, and
+// nothing in it changes.
 func TestTheSchemaOfAnotherCommitIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, other := range map[string]string{

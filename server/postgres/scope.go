@@ -19,8 +19,9 @@ const EnterTenant = `select
 // made for empty tables is right for full ones: see decision 0048.
 const EnterVersionChecked = `select set_config('cauri.tenant', $1::bigint::text, true), ` + inScope
 
-// enterUnfollowed is EnterVersionChecked for statements that write in a sandbox to which nobody listens: see [Scope.Unfollowed]. Its database
-// transaction has an id before the statement's snapshot is taken, by which a reader of changes waits for it: see the function note_change.
+// enterUnfollowed is EnterVersionChecked for statements that write in a sandbox to which nobody listens: see
+// [Scope.Unfollowed]. Its database transaction has an id before the statement's snapshot is taken, by which a reader of
+// changes waits for it: see the function note_change.
 const enterUnfollowed = EnterVersionChecked + `,
   set_config('cauri.followed', case when pg_current_xact_id() is not null then 'no' end, true)`
 

@@ -48,8 +48,8 @@ func (s *Sandbox) RequestsLogged(now time.Time) bool {
 	return !s.RequestsLoggedUntil.IsZero() && now.Before(s.RequestsLoggedUntil)
 }
 
-// unfollowedAfter is how long after its end the mark of a followed sandbox still counts where the clock of this process decides, which may be
-// ahead of the database's by that much.
+// unfollowedAfter is how long after its end the mark of a followed sandbox still counts where the clock of this process
+// decides, which may be ahead of the database's by that much.
 const unfollowedAfter = 10 * time.Minute
 
 // Unfollowed reports whether it is certain that nobody follows the sandbox in this version of its configuration.
@@ -325,7 +325,8 @@ func (c *changes) entries() map[int64]*entry {
 	return changed
 }
 
-// addKeys gives the changed sandboxes their keys. It returns when the keys end that do, and who holds credentials of the operators' own APIs.
+// addKeys gives the changed sandboxes their keys. It returns when the keys end that do, and who holds credentials of
+// the operators' own APIs.
 func (c *changes) addKeys(changed map[int64]*entry) (until map[KeyHash]time.Time, natives []NativeHolder) {
 	until = map[KeyHash]time.Time{}
 	for _, k := range c.keys {

@@ -376,7 +376,8 @@ func TestServiceKnowsNeitherHTTPNorSQL(t *testing.T) {
 	}
 }
 
-// testDoubles are packages that stand in for something in tests, or put it together for them. No program has them, so that nothing of them is ever served.
+// testDoubles are packages that stand in for something in tests, or put it together for them. No program has them, so
+// that nothing of them is ever served.
 var testDoubles = []string{"server/operators/operatorstest", "server/ledger/ledgertest", "server/fronts/frontstest"}
 
 func TestOnlyTestsImportDoubles(t *testing.T) {
