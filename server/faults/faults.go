@@ -1,5 +1,5 @@
-// Package faults holds what a sandbox's resource declares to go wrong, when each fault acts, and the draws that a seed repeats. It is pure:
-// counting is left to the ledger.
+// Package faults holds what a sandbox's resource declares to go wrong, when each fault acts, and the draws that a seed
+// repeats. It is pure: counting is left to the ledger.
 package faults
 
 import (

@@ -42,8 +42,8 @@ const (
 	AtCallback              // an operator's callback
 )
 
-// Place is a request, an attempt or a callback, with all that faults may ask of it. A field that is not known there is empty, and a fault
-// that asks for it does not act.
+// Place is a request, an attempt or a callback, with all that faults may ask of it. A field that is not known there is
+// empty, and a fault that asks for it does not act.
 type Place struct {
 	Where     Where
 	Type      payments.Type
@@ -66,8 +66,8 @@ type Place struct {
 // Key is what a fault acts on once, and what percent is drawn by; empty: each time is another one.
 func (p *Place) Key() string { return cmp.Or(p.Reference, p.Request) }
 
-// At returns the faults that fit a place, in their order. The first of them that its counts allow acts, alone: whoever has the
-// counts decides that. A fault that needs none is the last.
+// At returns the faults that fit a place, in their order. The first of them that its counts allow acts, alone: whoever
+// has the counts decides that. A fault that needs none is the last.
 func (s Set) At(p *Place) []*Fault {
 	var fits []*Fault
 	for i := range s {
@@ -159,8 +159,8 @@ func (f *Fault) Once(p *Place) bool {
 	return (p.Where != AtWebhook || f.When.Percent != nil) && !f.When.Every
 }
 
-// GoesOn reports whether a fault that acted for the reference of a place acts there too, as a part of that act: what an operator tells of
-// the fault of one transaction applies to its callback, and as often as its status is asked for.
+// GoesOn reports whether a fault that acted for the reference of a place acts there too, as a part of that act: what an
+// operator tells of the fault of one transaction applies to its callback, and as often as its status is asked for.
 func (p *Place) GoesOn() bool { return p.Where == AtStatus || p.Where == AtCallback }
 
 // counted reports whether counts decide if the fault acts.

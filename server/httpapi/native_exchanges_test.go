@@ -95,7 +95,7 @@ func replay(t *testing.T, api *operatorapi.API, file string, seen *coverage) {
 // conversation is a client of an operator's own API, with what it knows by name.
 type conversation struct {
 	t     *testing.T
-	w     *fixture
+	f     *fixture
 	base  string
 	names map[string]string
 	fill  func(name string) string // makes what is not known yet
@@ -115,7 +115,7 @@ func newConversation(t *testing.T, api *operatorapi.API) *conversation {
 		t.Fatal(err)
 	}
 	m := f.mtn(key)
-	return &conversation{t: t, w: f, base: nativeBase + string(api.Operator), names: map[string]string{
+	return &conversation{t: t, f: f, base: nativeBase + string(api.Operator), names: map[string]string{
 		"host": at.Host, "key": credentials.Key, "user": credentials.User, "password": credentials.UserKey,
 	}, fill: func(name string) string {
 		if n, isReference := strings.CutPrefix(strings.ToLower(name), "reference"); isReference {
@@ -136,15 +136,15 @@ func (c *conversation) do(step string) {
 	what, rest, _ := strings.Cut(step, " ")
 	switch what {
 	case "approve":
-		c.w.approve(rest)
+		c.f.approve(rest)
 	case "limit":
 		limit, err := strconv.Atoi(rest)
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		c.w.config.RateLimit = new(int32(limit))
-		c.w.sandbox(c.w.config, key)
-		c.w.mtn(key).refresh()
+		c.f.config.RateLimit = new(int32(limit))
+		c.f.sandbox(c.f.config, key)
+		c.f.mtn(key).refresh()
 	default:
 		c.t.Fatalf("no step is called %q", step)
 	}

@@ -107,20 +107,20 @@ func TestEveryFaultOfAnswersOnEveryMTNCall(t *testing.T) {
 
 // checkFault fails unless a fault did to an answer what it says.
 func (m *mtn) checkFault(what, name, fault, body string, got nativeAnswer) {
-	m.w.t.Helper()
+	m.f.t.Helper()
 	var all map[string]struct {
 		Status                     int
 		DropConnection, RetryAfter string
 	}
 	if err := json.Unmarshal([]byte("{"+fault+"}"), &all); err != nil {
-		m.w.t.Fatal(err)
+		m.f.t.Fatal(err)
 	}
 	f := all["api"]
 	if operator, there := all["operator"]; there {
 		f = operator
 	}
 	if got.dropped != (f.DropConnection != "") {
-		m.w.t.Errorf("%s: the connection is dropped: %t", what, got.dropped)
+		m.f.t.Errorf("%s: the connection is dropped: %t", what, got.dropped)
 	}
 	status := f.Status
 	if status == 0 {
@@ -130,10 +130,10 @@ func (m *mtn) checkFault(what, name, fault, body string, got nativeAnswer) {
 		return
 	}
 	if got.status != status || got.raw != body || got.header.Get("X-Cauri-Fault") != name {
-		m.w.t.Errorf("%s: answered %d %s with %v, want %d %s", what, got.status, got.raw, got.header, status, body)
+		m.f.t.Errorf("%s: answered %d %s with %v, want %d %s", what, got.status, got.raw, got.header, status, body)
 	}
 	if f.RetryAfter != "" && got.header.Get("Retry-After") != strings.TrimSuffix(f.RetryAfter, "s") {
-		m.w.t.Errorf("%s: Retry-After is %q", what, got.header.Get("Retry-After"))
+		m.f.t.Errorf("%s: Retry-After is %q", what, got.header.Get("Retry-After"))
 	}
 }
 

@@ -28,7 +28,7 @@ func nativeDigests(key string) []byte {
 
 // mtn is a client of MTN's own API in a sandbox.
 type mtn struct {
-	w      *fixture
+	f      *fixture
 	base   string
 	target string
 	operatorapi.Credentials
@@ -52,20 +52,20 @@ type nativeAnswer struct {
 
 // send makes a request as an SDK does. Headers replace what it would send; an empty one removes it.
 func (m *mtn) send(method, path, body string, header map[string]string) nativeAnswer {
-	m.w.t.Helper()
+	m.f.t.Helper()
 	got := m.try(method, path, body, header)
 	if got.dropped || got.malformed {
-		m.w.t.Fatalf("%s %s answered %d with what is no JSON: %s", method, path, got.status, got.raw)
+		m.f.t.Fatalf("%s %s answered %d with what is no JSON: %s", method, path, got.status, got.raw)
 	}
 	return got
 }
 
 // try makes a request on which faults may act, on a connection of its own: a client repeats what fails on one that it used before.
 func (m *mtn) try(method, path, body string, header map[string]string) nativeAnswer {
-	m.w.t.Helper()
-	r, err := http.NewRequestWithContext(m.w.t.Context(), method, m.w.url+m.base+path, strings.NewReader(body))
+	m.f.t.Helper()
+	r, err := http.NewRequestWithContext(m.f.t.Context(), method, m.f.url+m.base+path, strings.NewReader(body))
 	if err != nil {
-		m.w.t.Fatal(err)
+		m.f.t.Fatal(err)
 	}
 	r.Header.Set("Ocp-Apim-Subscription-Key", m.Key)
 	r.Header.Set("X-Target-Environment", m.target)
@@ -83,12 +83,12 @@ func (m *mtn) try(method, path, body string, header map[string]string) nativeAns
 		return nativeAnswer{dropped: true}
 	}
 	if err != nil {
-		m.w.t.Fatal(err)
+		m.f.t.Fatal(err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
-		m.w.t.Fatal(err)
+		m.f.t.Fatal(err)
 	}
 	got := nativeAnswer{status: answer.StatusCode, header: answer.Header, raw: string(text)}
 	got.malformed = len(text) > 0 && json.Unmarshal(text, &got.body) != nil
@@ -97,24 +97,24 @@ func (m *mtn) try(method, path, body string, header map[string]string) nativeAns
 
 // refresh makes the api read the configuration again, as it does for a key that it does not know.
 func (m *mtn) refresh() {
-	m.w.t.Helper()
+	m.f.t.Helper()
 	m.send("GET", "/v1_0/apiuser/x", "", map[string]string{"Ocp-Apim-Subscription-Key": "wrong"})
 }
 
 // call makes a request with a token of the product that the path begins with.
 func (m *mtn) call(method, path, body string, header ...string) nativeAnswer {
-	m.w.t.Helper()
+	m.f.t.Helper()
 	return m.send(method, path, body, m.authorized(path, header...))
 }
 
 // authorized are headers with those of a token of the product that the path begins with.
 func (m *mtn) authorized(path string, header ...string) map[string]string {
-	m.w.t.Helper()
+	m.f.t.Helper()
 	product := strings.Split(path, "/")[1]
 	if m.tokens[product] == "" {
 		got := m.token(product, m.User, m.UserKey)
 		if got.status != http.StatusOK {
-			m.w.t.Fatalf("the token call answered %d %s", got.status, got.raw)
+			m.f.t.Fatalf("the token call answered %d %s", got.status, got.raw)
 		}
 		m.tokens[product] = got.body["access_token"].(string)
 	}
@@ -126,8 +126,8 @@ func (m *mtn) authorized(path string, header ...string) map[string]string {
 }
 
 func (m *mtn) token(product, user, key string) nativeAnswer {
-	m.w.t.Helper()
-	r, _ := http.NewRequestWithContext(m.w.t.Context(), http.MethodPost, m.w.url, nil)
+	m.f.t.Helper()
+	r, _ := http.NewRequestWithContext(m.f.t.Context(), http.MethodPost, m.f.url, nil)
 	r.SetBasicAuth(user, key)
 	return m.send(http.MethodPost, "/"+product+"/token/", "", map[string]string{"Authorization": r.Header.Get("Authorization")})
 }
@@ -141,11 +141,11 @@ func newReference() string {
 
 // pay asks a number for money and returns the reference.
 func (m *mtn) pay(msisdn string, header ...string) string {
-	m.w.t.Helper()
+	m.f.t.Helper()
 	reference := newReference()
 	got := m.call("POST", "/collection/v1_0/requesttopay", payBody(msisdn, "1000", "RWF"), append(header, "X-Reference-Id", reference)...)
 	if got.status != http.StatusAccepted || got.raw != "" {
-		m.w.t.Fatalf("the request to pay answered %d %s (%s)", got.status, got.raw, got.header.Get("X-Cauri-Reason"))
+		m.f.t.Fatalf("the request to pay answered %d %s (%s)", got.status, got.raw, got.header.Get("X-Cauri-Reason"))
 	}
 	return reference
 }
