@@ -17,7 +17,7 @@ type Queue struct {
 // Imbalances are balances that do not follow from their movements, over all sandboxes.
 type Imbalances struct {
 	Accounts int
-	Units    int64 // by how much they are more or less than their movements tell, in minor units of any currency
+	Units    int64 // by how much they are above or below the sum of their movements, in minor units of any currency
 }
 
 // QueueStatistics is what waits for the workers at one moment. It leaves out what none of them may take: that of suspended sandboxes, of

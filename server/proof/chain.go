@@ -36,7 +36,7 @@ type movement struct {
 type chainBreak struct {
 	after  int64
 	before int64 // 0: the balance itself does not follow
-	gap    int64 // by how much the balance is more than the movements tell
+	gap    int64 // by how much the balance is above the sum of the movements; negative: below
 }
 
 // chain follows the movements of one balance in the order of their numbers.

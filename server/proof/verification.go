@@ -398,9 +398,9 @@ func (i *Imbalance) String(account string) string {
 	}
 	switch {
 	case i.Amount > 0:
-		return fmt.Sprintf("%s has %d more than its movements tell, %s", account, i.Amount, where)
+		return fmt.Sprintf("%s is %d above the sum of its movements, %s", account, i.Amount, where)
 	case i.Amount < 0:
-		return fmt.Sprintf("%s has %d less than its movements tell, %s", account, -i.Amount, where)
+		return fmt.Sprintf("%s is %d below the sum of its movements, %s", account, -i.Amount, where)
 	}
 	return fmt.Sprintf("the numbers of the movements of %s do not follow, %s", account, where)
 }

@@ -114,40 +114,40 @@ func TestWhatDoesNotFollowIsFound(t *testing.T) {
 		sql  string
 		want string // SIM stands for the id of the SIM
 	}{
-		"float's balance":  {"update floats set balance = balance + 100 where currency = 'RWF'", "RWF has 100 more than its movements tell, after the movement 11, the last one"},
-		"SIM's balance":    {"update sims set balance = balance - 7", "SIM has 7 less than its movements tell, after the movement 9, the last one"},
-		"changed movement": {"update transactions set merchant_delta = merchant_delta + 5 where reference = 'b-at-once'", "RWF has 5 less than its movements tell, between the movements 6 and 7"},
+		"float's balance":  {"update floats set balance = balance + 100 where currency = 'RWF'", "RWF is 100 above the sum of its movements, after the movement 11, the last one"},
+		"SIM's balance":    {"update sims set balance = balance - 7", "SIM is 7 below the sum of its movements, after the movement 9, the last one"},
+		"changed movement": {"update transactions set merchant_delta = merchant_delta + 5 where reference = 'b-at-once'", "RWF is 5 below the sum of its movements, between the movements 6 and 7"},
 		"changed movement of the SIM": {
-			"update transactions set sim_delta = sim_delta + 5 where reference = 'b-payout'", "SIM has 5 less than its movements tell, between the movements 8 and 9",
+			"update transactions set sim_delta = sim_delta + 5 where reference = 'b-payout'", "SIM is 5 below the sum of its movements, between the movements 8 and 9",
 		},
 		"changed balance on the way": {
 			"update transactions set merchant_balance_after = merchant_balance_after - 3 where reference = 'b-refund'",
-			"RWF has 3 less than its movements tell, between the movements 8 and 9",
+			"RWF is 3 below the sum of its movements, between the movements 8 and 9",
 		},
 		"removed movement": {
 			"delete from transactions where reference = 'b-refund'",
-			"RWF has 300 less than its movements tell, between the movements 8 and 10; SIM has 300 more than its movements tell, between the movements 7 and 9",
+			"RWF is 300 below the sum of its movements, between the movements 8 and 10; SIM is 300 above the sum of its movements, between the movements 7 and 9",
 		},
 		"removed last movement": {
-			"delete from adjustments where number = 11", "RWF has ADJUSTED less than its movements tell, after the movement 10, the last one",
+			"delete from adjustments where number = 11", "RWF is ADJUSTED below the sum of its movements, after the movement 10, the last one",
 		},
 		"changed old movement": {
-			"update transactions set merchant_delta = merchant_delta + 5 where reference = 'a-at-once'", "RWF has 5 less than its movements tell, between the movements 1 and 2",
+			"update transactions set merchant_delta = merchant_delta + 5 where reference = 'a-at-once'", "RWF is 5 below the sum of its movements, between the movements 1 and 2",
 		},
 		"removed old movement": {
-			"delete from adjustments where number = 1 and currency = 'RWF'", "RWF has 1000 more than its movements tell, between the movements 0 and 2",
+			"delete from adjustments where number = 1 and currency = 'RWF'", "RWF is 1000 above the sum of its movements, between the movements 0 and 2",
 		},
 		"removed SIM's opening": {
-			"delete from adjustments where sim_id is not null", "SIM has 10000 more than its movements tell, between the movements 0 and 2",
+			"delete from adjustments where sim_id is not null", "SIM is 10000 above the sum of its movements, between the movements 0 and 2",
 		},
 		"counter": {"update floats set movements = 99 where currency = 'RWF'", "the numbers of the movements of RWF do not follow, after the movement 11, the last one"},
 		"number that is twice": {
 			"update transactions set sim_number = 9 where reference = 'b-refund'",
-			"SIM has 200 more than its movements tell, between the movements 7 and 9",
+			"SIM is 200 above the sum of its movements, between the movements 7 and 9",
 		},
 		"status": {
 			"update transactions set status = 'TIMEOUT', merchant_delta = 0, sim_delta = 0 where reference = 'b-pending'",
-			"RWF has 985 more than its movements tell, between the movements 7 and 9; SIM has 1000 less than its movements tell, between the movements 6 and 8",
+			"RWF is 985 above the sum of its movements, between the movements 7 and 9; SIM is 1000 below the sum of its movements, between the movements 6 and 8",
 		},
 	}
 	for name, c := range cases {

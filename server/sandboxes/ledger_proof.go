@@ -18,7 +18,7 @@ type LedgerState struct {
 type Imbalance struct {
 	Currency   string // of a float
 	TestClient string // else the name of the SIM's test client
-	Amount     int64  // by how much the balance is more than its movements tell
+	Amount     int64  // by how much the balance is above the sum of its movements; negative: below
 	After      int64  // number of the last movement before this shows
 	Before     int64  // number of the first movement after it; 0: there is none
 }

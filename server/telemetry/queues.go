@@ -23,7 +23,7 @@ type QueueStatistics struct {
 	Failing int // endpoints whose circuit breaker is open: they get one attempt a minute
 
 	UnbalancedAccounts int   // floats and SIMs whose balance does not follow from their movements
-	ImbalanceUnits     int64 // by how much they are more or less than their movements tell
+	ImbalanceUnits     int64 // by how much they are above or below the sum of their movements
 }
 
 const (
@@ -95,7 +95,7 @@ var (
 		"Floats and SIMs whose balance does not follow from their movements, as the last verification found. "+
 			"Every worker reports the same value.", nil, nil)
 	imbalanceUnits = prometheus.NewDesc("cauri_ledger_imbalance_units",
-		"By how much balances are more or less than their movements tell, added up without the sign over all sandboxes and currencies, "+
+		"By how much balances are above or below the sum of their movements, added up without the sign over all sandboxes and currencies, "+
 			"in minor units. Every worker reports the same value.", nil, nil)
 )
 

@@ -43,7 +43,7 @@ func TestLedgerIsWatched(t *testing.T) {
 		broken int
 		says   string
 	}{
-		{"update floats set balance = balance + 100", 1, "RWF has 100 more than its movements tell"},
+		{"update floats set balance = balance + 100", 1, "RWF is 100 above the sum of its movements"},
 		{"update floats set balance = balance - 100", 0, "every balance follows"},
 	} {
 		w.exec(change.sql)

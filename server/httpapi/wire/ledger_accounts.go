@@ -26,7 +26,7 @@ type LedgerAccount struct {
 
 // LedgerImbalance says where the movements of an account do not lead to its balance.
 type LedgerImbalance struct {
-	Difference int64  `json:"difference" doc:"By how much the balance is more than the movements tell; negative: less."`
+	Difference int64  `json:"difference" doc:"By how much the balance is above the sum of its movements; negative: below."`
 	After      int64  `json:"after" doc:"Number of the last movement that is right; 0 for none."`
 	Before     *int64 `json:"before" doc:"Number of the movement before which the difference is; null: it is after the last verified one, or in the balance itself."`
 }
