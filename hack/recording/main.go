@@ -1,7 +1,7 @@
 // Command recording writes the statements of server/postgres/queries that record something once more: as they are sent
 // to a sandbox without a clock, which is most of them. There recording_time() is now(), and recording_id(id) is the id
-// that was given. As one text with functions that find out whether there is a clock, a statement took 7 to 9 % more
-// time.
+// that was given. As one text with functions that find out whether there is a clock, RecordCollection took 8.5 and
+// 9.2 % more time in two measurements, and BookCollection 1 to 6 %.
 package main
 
 import (

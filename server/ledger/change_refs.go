@@ -175,59 +175,18 @@ func (f *foundRows) of(ref changeRef) []changeRef {
 
 // readRefs reads what noted changes name, as it stands now.
 func (l *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) (*foundRows, error) {
+	named := namedBy(noted)
 	found := &foundRows{changes: map[changeRef]Change{}, moved: map[payments.ID][]changeRef{}}
-	ids, attempts, currencies := map[string][]pgtype.UUID{}, map[string][]int32{}, []string{}
-	seen := map[changeRef]bool{}
-	for i := range noted {
-		ref := refOf(&noted[i])
-		if seen[ref] {
-			continue
+	if named.clock != nil {
+		clock, err := readClock(ctx, l.tenant(tenant), tenant)
+		if err != nil {
+			return nil, err
 		}
-		seen[ref] = true
-		ids[ref.kind] = append(ids[ref.kind], postgres.UUID(ref.id))
-		attempts[ref.kind] = append(attempts[ref.kind], ref.attempt)
-		switch ref.kind {
-		case floatKind:
-			currencies = append(currencies, ref.currency)
-		case clockKind:
-			clock, err := readClock(ctx, l.tenant(tenant), tenant)
-			if err != nil {
-				return nil, err
-			}
-			found.changes[ref] = Change{Clock: &clock}
-		}
+		found.changes[*named.clock] = Change{Clock: &clock}
 	}
 	r := reading{batch: postgres.ScopeBatch{Planned: true}}
-	movements := ids[bookingKind]
-	if of := slices.Concat(ids[transactionKind], movements); of != nil {
-		queueReading(&r, found.addTransaction, tenant, changedTransactions, of)
-	}
-	found.queueEvents(&r, tenant, changedEvents, slices.Concat(ids[eventKind], ids[attemptKind], movements))
-	if of := ids[attemptKind]; of != nil {
-		queueReading(&r, func(row *sqlc.DeliveryAttempt) {
-			found.addAttempt(eventKind, attemptKind, row.EventID.Bytes, attemptOf(row))
-		}, tenant, changedAttempts, of, attempts[attemptKind])
-	}
-	found.queueEvents(&r, tenant, changedCallbacks, slices.Concat(ids[callbackKind], ids[callbackAttemptKind]))
-	if of := ids[callbackAttemptKind]; of != nil {
-		queueReading(&r, func(row *sqlc.CallbackAttempt) {
-			found.addAttempt(callbackKind, callbackAttemptKind, row.ID.Bytes, callbackAttemptOf(row))
-		}, tenant, changedCallbackAttempts, of, attempts[callbackAttemptKind])
-	}
-	if len(currencies)+len(movements) > 0 {
-		queueReading(&r, func(row *changedFloat) {
-			found.changes[changeRef{kind: floatKind, currency: row.Currency}] = Change{
-				Balance: &Balance{Currency: row.Currency, Balance: row.Balance},
-			}
-		}, tenant, changedFloats, currencies, movements)
-	}
-	if of := ids[simKind]; len(of)+len(movements) > 0 {
-		queueReading(&r, func(row *changedSIM) {
-			found.changes[changeRef{kind: simKind, id: row.ID.Bytes}] = Change{
-				Balance: &Balance{MSISDN: row.MSISDN, Currency: row.Currency, Balance: row.Balance},
-			}
-		}, tenant, changedSIMs, of, movements)
-	}
+	found.queueTransactions(&r, tenant, &named)
+	found.queueBalances(&r, tenant, &named)
 	if err := l.read(ctx, tenant, &r); err != nil {
 		return nil, err
 	}
@@ -238,6 +197,75 @@ func (l *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextCh
 		}
 	}
 	return found, addSent(ctx, l.tenant(tenant), tenant, transactions...)
+}
+
+// namedRows are what noted changes name, each once.
+type namedRows struct {
+	ids        map[string][]pgtype.UUID // by kind
+	attempts   map[string][]int32       // by kind: the number of the attempt, for each of the ids
+	currencies []string                 // of floats
+	clock      *changeRef               // nil: the clock did not change
+}
+
+func namedBy(noted []sqlc.NextChangesRow) namedRows {
+	named := namedRows{ids: map[string][]pgtype.UUID{}, attempts: map[string][]int32{}}
+	seen := map[changeRef]bool{}
+	for i := range noted {
+		ref := refOf(&noted[i])
+		if seen[ref] {
+			continue
+		}
+		seen[ref] = true
+		named.ids[ref.kind] = append(named.ids[ref.kind], postgres.UUID(ref.id))
+		named.attempts[ref.kind] = append(named.attempts[ref.kind], ref.attempt)
+		switch ref.kind {
+		case floatKind:
+			named.currencies = append(named.currencies, ref.currency)
+		case clockKind:
+			named.clock = &ref
+		}
+	}
+	return named
+}
+
+// queueTransactions adds the statements that read transactions, their events and callbacks, and the attempts of these.
+func (f *foundRows) queueTransactions(r *reading, tenant int64, named *namedRows) {
+	ids, bookings := named.ids, named.ids[bookingKind]
+	if of := slices.Concat(ids[transactionKind], bookings); of != nil {
+		queueReading(r, f.addTransaction, tenant, changedTransactions, of)
+	}
+	f.queueEvents(r, tenant, changedEvents, slices.Concat(ids[eventKind], ids[attemptKind], bookings))
+	if of := ids[attemptKind]; of != nil {
+		queueReading(r, func(row *sqlc.DeliveryAttempt) {
+			f.addAttempt(eventKind, attemptKind, row.EventID.Bytes, attemptOf(row))
+		}, tenant, changedAttempts, of, named.attempts[attemptKind])
+	}
+	f.queueEvents(r, tenant, changedCallbacks, slices.Concat(ids[callbackKind], ids[callbackAttemptKind]))
+	if of := ids[callbackAttemptKind]; of != nil {
+		queueReading(r, func(row *sqlc.CallbackAttempt) {
+			f.addAttempt(callbackKind, callbackAttemptKind, row.ID.Bytes, callbackAttemptOf(row))
+		}, tenant, changedCallbackAttempts, of, named.attempts[callbackAttemptKind])
+	}
+}
+
+// queueBalances adds the statements that read the balances of floats and SIMs: those named, and those that the named
+// bookings moved.
+func (f *foundRows) queueBalances(r *reading, tenant int64, named *namedRows) {
+	bookings := named.ids[bookingKind]
+	if len(named.currencies)+len(bookings) > 0 {
+		queueReading(r, func(row *changedFloat) {
+			f.changes[changeRef{kind: floatKind, currency: row.Currency}] = Change{
+				Balance: &Balance{Currency: row.Currency, Balance: row.Balance},
+			}
+		}, tenant, changedFloats, named.currencies, bookings)
+	}
+	if sims := named.ids[simKind]; len(sims)+len(bookings) > 0 {
+		queueReading(r, func(row *changedSIM) {
+			f.changes[changeRef{kind: simKind, id: row.ID.Bytes}] = Change{
+				Balance: &Balance{MSISDN: row.MSISDN, Currency: row.Currency, Balance: row.Balance},
+			}
+		}, tenant, changedSIMs, sims, bookings)
+	}
 }
 
 // queueEvents adds a statement that reads events, or callbacks.

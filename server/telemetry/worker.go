@@ -55,72 +55,95 @@ type Worker struct {
 
 // NewWorker registers the metrics of a worker.
 func NewWorker(registry prometheus.Registerer) *Worker {
-	w := &Worker{
-		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_worker_deliveries_total", Help: "Webhook delivery attempts, by result.",
-		}, []string{"result"}),
-		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_worker_delivery_failures_total", Help: "Failed webhook delivery attempts, by kind of failure.",
-		}, []string{"reason"}),
-		attempts: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "cauri_worker_delivery_duration_seconds", Help: "Duration of webhook delivery attempts.", Buckets: attemptBuckets,
-		}),
-		retries: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "cauri_worker_delivery_retries_total", Help: "Webhook delivery attempts that were retries.",
-		}),
-		faults: registerFaults(registry, "webhook", "operator"),
-		settled: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_worker_settled_total", Help: "Transactions settled, by final status.",
-		}, []string{"status"}),
-		settleLag: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "cauri_worker_settle_lag_seconds", Help: "Time from when a transaction was due to when it was settled.", Buckets: lagBuckets,
-		}),
-		batches: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "cauri_worker_settlement_batches_total", Help: "Database transactions that settled at least one payment.",
-		}),
-		parked: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "cauri_worker_parked_total",
-			Help: "Transactions whose payer had not answered when they were due. They wait for an answer or for expiry.",
-		}),
-		forwards: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_worker_forwards_total",
-			Help: "Exchanges with operators about forwarded collections, by operator and resulting status. PENDING is asked again later.",
-		}, []string{"operator", "status"}),
-		exchanges: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "cauri_worker_forward_duration_seconds", Help: "Duration of exchanges with operators.", Buckets: attemptBuckets,
-		}, []string{"operator"}),
-		callbacks: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_worker_callbacks_total", Help: "Callbacks of the operators' own APIs, by operator and result. None is sent again.",
-		}, []string{"operator", "result"}),
-		advances: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_worker_clock_advances_total",
-			Help: "Advances of sandboxes' clocks, by result: the clock reached its target, or a suspension stopped it.",
-		}, []string{"result"}),
-		removed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_worker_removed_rows_total", Help: "Rows removed because their retention time was over.",
-		}, []string{"kind"}),
-		sweeps: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_worker_sweep_failures_total", Help: "Failed runs of a sweep, by sweep. Each is retried.",
-		}, []string{"sweep"}),
-		alone: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cauri_worker_sandbox_failures_total",
-			Help: "Failures of a sweep in one sandbox alone, by sweep. " +
-				"The sweep skips the sandbox for a while; the status of its resource says why.",
-		}, []string{"sweep"}),
-	}
-	for _, result := range []string{DeliveryAcknowledged, DeliveryRetried, DeliveryFailed, DeliveryUnsendable, DeliveryLost,
-		DeliveryUnrecorded} {
-		w.deliveries.WithLabelValues(result)
-	}
-	for _, sweep := range []string{"settlement", "delivery", "passthrough", "callbacks", "retention", "purge", "clock", "verification"} {
-		w.alone.WithLabelValues(sweep)
-	}
-	for _, result := range []string{AdvanceReached, AdvanceStopped} {
-		w.advances.WithLabelValues(result)
-	}
-	registry.MustRegister(w.deliveries, w.failures, w.attempts, w.retries, w.settled, w.settleLag, w.batches, w.parked,
-		w.forwards, w.exchanges, w.callbacks, w.advances, w.removed, w.sweeps, w.alone)
+	w := &Worker{faults: registerFaults(registry, "webhook", "operator")}
+	w.registerDelivery(registry)
+	w.registerSettlement(registry)
+	w.registerOperators(registry)
+	w.registerSweeps(registry)
 	return w
+}
+
+// registerDelivery registers what counts and measures delivery attempts.
+func (w *Worker) registerDelivery(registry prometheus.Registerer) {
+	w.deliveries = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "cauri_worker_deliveries_total", Help: "Webhook delivery attempts, by result.",
+	}, []string{"result"})
+	w.failures = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "cauri_worker_delivery_failures_total", Help: "Failed webhook delivery attempts, by kind of failure.",
+	}, []string{"reason"})
+	w.attempts = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "cauri_worker_delivery_duration_seconds", Help: "Duration of webhook delivery attempts.", Buckets: attemptBuckets,
+	})
+	w.retries = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "cauri_worker_delivery_retries_total", Help: "Webhook delivery attempts that were retries.",
+	})
+	startAtZero(w.deliveries, DeliveryAcknowledged, DeliveryRetried, DeliveryFailed, DeliveryUnsendable, DeliveryLost,
+		DeliveryUnrecorded)
+	registry.MustRegister(w.deliveries, w.failures, w.attempts, w.retries)
+}
+
+// registerSettlement registers what counts and measures the settlement of transactions.
+func (w *Worker) registerSettlement(registry prometheus.Registerer) {
+	w.settled = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "cauri_worker_settled_total", Help: "Transactions settled, by final status.",
+	}, []string{"status"})
+	w.settleLag = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "cauri_worker_settle_lag_seconds", Help: "Time from when a transaction was due to when it was settled.",
+		Buckets: lagBuckets,
+	})
+	w.batches = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "cauri_worker_settlement_batches_total", Help: "Database transactions that settled at least one payment.",
+	})
+	w.parked = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "cauri_worker_parked_total",
+		Help: "Transactions whose payer had not answered when they were due. They wait for an answer or for expiry.",
+	})
+	registry.MustRegister(w.settled, w.settleLag, w.batches, w.parked)
+}
+
+// registerOperators registers what counts and measures exchanges with operators, and the callbacks of their own APIs.
+func (w *Worker) registerOperators(registry prometheus.Registerer) {
+	w.forwards = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "cauri_worker_forwards_total",
+		Help: "Exchanges with operators about forwarded collections, by operator and resulting status. PENDING is asked again later.",
+	}, []string{"operator", "status"})
+	w.exchanges = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "cauri_worker_forward_duration_seconds", Help: "Duration of exchanges with operators.", Buckets: attemptBuckets,
+	}, []string{"operator"})
+	w.callbacks = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "cauri_worker_callbacks_total", Help: "Callbacks of the operators' own APIs, by operator and result. None is sent again.",
+	}, []string{"operator", "result"})
+	registry.MustRegister(w.forwards, w.exchanges, w.callbacks)
+}
+
+// registerSweeps registers what counts the work and the failures of sweeps.
+func (w *Worker) registerSweeps(registry prometheus.Registerer) {
+	w.advances = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "cauri_worker_clock_advances_total",
+		Help: "Advances of sandboxes' clocks, by result: the clock reached its target, or a suspension stopped it.",
+	}, []string{"result"})
+	w.removed = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "cauri_worker_removed_rows_total", Help: "Rows removed because their retention time was over.",
+	}, []string{"kind"})
+	w.sweeps = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "cauri_worker_sweep_failures_total", Help: "Failed runs of a sweep, by sweep. Each is retried.",
+	}, []string{"sweep"})
+	w.alone = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "cauri_worker_sandbox_failures_total",
+		Help: "Failures of a sweep in one sandbox alone, by sweep. " +
+			"The sweep skips the sandbox for a while; the status of its resource says why.",
+	}, []string{"sweep"})
+	startAtZero(w.advances, AdvanceReached, AdvanceStopped)
+	startAtZero(w.alone, "settlement", "delivery", "passthrough", "callbacks", "retention", "purge", "clock", "verification")
+	registry.MustRegister(w.advances, w.removed, w.sweeps, w.alone)
+}
+
+// startAtZero reports 0 for these values of a counter's only label until something is counted, so that the first count
+// is seen as an increase.
+func startAtZero(counter *prometheus.CounterVec, values ...string) {
+	for _, value := range values {
+		counter.WithLabelValues(value)
+	}
 }
 
 // Attempt is the result of a delivery attempt.
