@@ -55,7 +55,7 @@ func (s *Clocks) LeaseClock(ctx context.Context, tenant int64, lease time.Durati
 	return ClockLease{Tenant: tenant, Fence: row.Fence, Target: row.Target, Now: row.Present}, nil
 }
 
-// RenewClockLease makes a lease begin again.
+// RenewClockLease lets a lease end after this length from now. It returns [ErrClockLeaseLost] if it is over already.
 func (s *Clocks) RenewClockLease(ctx context.Context, c ClockLease, lease time.Duration) error {
 	rows, err := s.system().RenewClockLease(ctx, postgres.Milliseconds(lease), c.Tenant, c.Fence)
 	if err == nil && rows == 0 {
@@ -64,7 +64,8 @@ func (s *Clocks) RenewClockLease(ctx context.Context, c ClockLease, lease time.D
 	return postgres.Classify(err, "renewing the lease of a clock")
 }
 
-// ReleaseClock ends a lease before its time, with what was done: another worker may go on at once.
+// ReleaseClock ends a lease early, so that another worker can take the clock at once, and adds what was done to the
+// counts of the advance. It does nothing if the lease is over already.
 func (s *Clocks) ReleaseClock(ctx context.Context, c ClockLease, done AdvanceCounts) error {
 	return postgres.Classify(s.system().ReleaseClock(ctx, sqlc.ReleaseClockParams{
 		Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
@@ -78,26 +79,28 @@ type Due struct {
 	Held                                       bool       // another worker may still be at work on something that is due
 }
 
-// At is the earliest of the times.
+// At is the earliest of the times, nil if all are nil.
 func (d Due) At() *time.Time { return earliest(d.SettleAt, d.ForwardAt, d.DeliverAt, d.CallBackAt) }
 
-// ClockView is what a clock's holder sees of its sandbox.
+// ClockView is what a clock's holder sees of its sandbox: where the clock stands, and when what is recorded is due.
 type ClockView struct {
-	Now       time.Time
-	Suspended bool
-	Paused    bool // the endpoint is: a probe is sent next
-	Old       Due  // of what was recorded up to the first of the given times
-	Present   Due  // up to the second
-	All       Due
+	Now               time.Time // sandbox time
+	Suspended         bool
+	Paused            bool // the endpoint is: a probe is sent next
+	RecordedByStart   Due  // of what was recorded before the holder's advance began
+	RecordedByArrival Due  // of what was recorded before the clock came to where it stands
+	Recorded          Due  // of all that is recorded
 }
 
-// lastID is after all ids.
+// lastID is an upper bound of all ids.
 var lastID = payments.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
-// ViewClock looks for what is due. What was recorded up to a time is what has its stamp, or an earlier one.
-func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, old, present time.Time) (ClockView, error) {
+// ViewClock reads where a leased clock stands and what is due under it. started and arrived are sandbox times: what was
+// recorded by a time has its stamp, or an earlier one. It returns [ErrClockLeaseLost] if the lease is over.
+func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, started, arrived time.Time) (ClockView, error) {
 	upTo := func(t time.Time) pgtype.UUID { return postgres.UUID(payments.FirstID(t.Add(time.Microsecond))) }
-	rows, err := s.system().DueUnderClock(ctx, c.Tenant, c.Fence, []pgtype.UUID{upTo(old), upTo(present), postgres.UUID(lastID)})
+	bounds := []pgtype.UUID{upTo(started), upTo(arrived), postgres.UUID(lastID)}
+	rows, err := s.system().DueUnderClock(ctx, c.Tenant, c.Fence, bounds)
 	if err != nil {
 		return ClockView{}, postgres.Classify(err, "looking for what is due under a clock")
 	}
@@ -105,7 +108,7 @@ func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, old, present time.
 		return ClockView{}, ErrClockLeaseLost
 	}
 	view := ClockView{Now: rows[0].Present, Suspended: rows[0].Suspended, Paused: rows[0].ProbeAt != nil}
-	for i, due := range []*Due{&view.Old, &view.Present, &view.All} {
+	for i, due := range []*Due{&view.RecordedByStart, &view.RecordedByArrival, &view.Recorded} {
 		row := &rows[i]
 		*due = Due{
 			SettleAt: row.SettleAt, ForwardAt: row.ForwardAt, DeliverAt: deliverAt(row.DeliverAt, row.ProbeAt), CallBackAt: row.CallBackAt,

@@ -243,7 +243,7 @@ func TestAdvanceWaitsForACallbackInHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if view, err := other.ViewClock(t.Context(), lease, lease.Now, lease.Now); err != nil || !view.Present.Held || view.Present.At() != nil {
+	if view, err := other.ViewClock(t.Context(), lease, lease.Now, lease.Now); err != nil || !view.RecordedByArrival.Held || view.RecordedByArrival.At() != nil {
 		t.Errorf("the clock's holder sees %+v, %v; want that the callback is held", view, err)
 	}
 	if kept, err := other.FinishCallback(t.Context(), &leased[0], ledger.AttemptResult{State: ledger.EventDelivered}); err != nil || !kept {

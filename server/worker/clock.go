@@ -41,7 +41,7 @@ type clockDatabase interface {
 	LeaseClock(ctx context.Context, tenant int64, lease time.Duration) (ledger.ClockLease, error)
 	RenewClockLease(ctx context.Context, c ledger.ClockLease, lease time.Duration) error
 	ReleaseClock(ctx context.Context, c ledger.ClockLease, done ledger.AdvanceCounts) error
-	ViewClock(ctx context.Context, c ledger.ClockLease, old, present time.Time) (ledger.ClockView, error)
+	ViewClock(ctx context.Context, c ledger.ClockLease, started, arrived time.Time) (ledger.ClockView, error)
 	MoveClock(ctx context.Context, c ledger.ClockLease, moment time.Time, done ledger.AdvanceCounts) (now time.Time, err error)
 	EndAdvance(ctx context.Context, c ledger.ClockLease, reached bool, done ledger.AdvanceCounts) error
 }
@@ -86,7 +86,7 @@ func (s *clockSweep) step(ctx context.Context) (more bool, err error) {
 func (s *clockSweep) advanceClock(ctx context.Context, sandbox ledger.DueTenant) {
 	err := s.contained(ctx, func() error {
 		a := s.newAdvance()
-		if err := a.take(ctx, sandbox.Tenant); err != nil {
+		if err := a.takeLease(ctx, sandbox.Tenant); err != nil {
 			return err
 		}
 		return a.run(ctx)
@@ -125,7 +125,7 @@ func (s *clockSweep) newAdvance() *advance {
 	return &advance{Worker: s.on(done), shared: s, taken: s.now(), done: done}
 }
 
-// query makes a statement when it is its turn.
+// query runs f, which sends one statement, when it is the advance's turn, for at most limit.
 func (a *advance) query(ctx context.Context, limit time.Duration, f func(context.Context) error) error {
 	turns := a.shared.short
 	if a.now().Sub(a.taken) >= clockTurn {
@@ -136,8 +136,8 @@ func (a *advance) query(ctx context.Context, limit time.Duration, f func(context
 	return within(ctx, limit, f)
 }
 
-// take takes the lease of the clock.
-func (a *advance) take(ctx context.Context, tenant int64) error {
+// takeLease takes the lease of the clock. It returns [ledger.ErrClockLeaseLost] if another worker has it.
+func (a *advance) takeLease(ctx context.Context, tenant int64) error {
 	err := a.query(ctx, leaseTimeout, func(ctx context.Context) (err error) {
 		a.lease, err = a.database.LeaseClock(ctx, tenant, clockLease)
 		return err
@@ -153,7 +153,7 @@ func (a *advance) run(ctx context.Context) error {
 	defer beside.Wait()
 	held, release := context.WithCancel(ctx)
 	defer release()
-	beside.Go(func() { a.keep(held, release) })
+	beside.Go(func() { a.keepLease(held, release) })
 	for held.Err() == nil && !a.makesRoom {
 		ended, err := a.step(held)
 		if ended || err != nil {
@@ -170,8 +170,8 @@ func (a *advance) run(ctx context.Context) error {
 	})
 }
 
-// keep renews the lease until ctx ends, and calls lost when it cannot.
-func (a *advance) keep(ctx context.Context, lost func()) {
+// keepLease renews the lease until ctx ends, and calls lost when the lease is over.
+func (a *advance) keepLease(ctx context.Context, lost func()) {
 	for length := clockLease; ; {
 		if sleep(ctx, length/4); ctx.Err() != nil {
 			return
@@ -189,33 +189,34 @@ func (a *advance) keep(ctx context.Context, lost func()) {
 // step does what is due, or moves the clock on if nothing is. What has begun when ctx ends is finished.
 func (a *advance) step(held context.Context) (ended bool, err error) {
 	ctx := context.WithoutCancel(held)
-	view, err := a.view(ctx)
+	view, err := a.viewClock(ctx)
 	switch {
 	case err != nil:
 		return false, err
 	case view.Suspended:
-		return true, a.end(ctx, false)
-	case view.Present.Held:
-		a.wait(held)
+		return true, a.endAdvance(ctx, false)
+	case view.RecordedByArrival.Held:
+		a.pauseForOthers(held)
 		return false, nil
-	case dueBy(view.Present.At(), view.Now):
-		return false, a.work(held, view)
+	case dueBy(view.RecordedByArrival.At(), view.Now):
+		return false, a.doDue(held, view)
 	case !view.Now.Before(a.lease.Target):
-		return true, a.end(ctx, true)
+		return true, a.endAdvance(ctx, true)
 	}
-	err = a.move(ctx, a.next(view)) // before it makes room, so that each turn brings the clock further
+	err = a.moveClock(ctx, a.nextMoment(view)) // before it makes room, so that each turn brings the clock further
 	a.makesRoom = err == nil && a.now().Sub(a.taken) >= clockTurn && a.shared.crowded.CompareAndSwap(true, false)
 	return false, err
 }
 
-// wait pauses, longer each time in a row, while another worker has in hand what is due.
-func (a *advance) wait(ctx context.Context) {
+// pauseForOthers waits while another worker has in hand what is due: each time in a row longer, up to maxClockPause.
+func (a *advance) pauseForOthers(ctx context.Context) {
 	a.pause = min(max(2*a.pause, clockPause), maxClockPause)
 	sleep(ctx, a.pause)
 }
 
-// view returns where the clock stands and what is due under it, without waiting for what another worker has in hand.
-func (a *advance) view(ctx context.Context) (view ledger.ClockView, err error) {
+// viewClock returns where the clock stands and what is due under it, without waiting for what another worker has in
+// hand.
+func (a *advance) viewClock(ctx context.Context) (view ledger.ClockView, err error) {
 	err = a.query(ctx, leaseTimeout, func(ctx context.Context) error {
 		view, err = a.database.ViewClock(ctx, a.lease, a.began, a.arrived)
 		return err
@@ -223,14 +224,14 @@ func (a *advance) view(ctx context.Context) (view ledger.ClockView, err error) {
 	return view, err
 }
 
-// next returns the sandbox time to which the clock is moved: the next moment at which something is due, or the target
-// if that is earlier.
-func (a *advance) next(view ledger.ClockView) time.Time {
+// nextMoment returns the sandbox time to which the clock is moved: the next moment at which something is due, or the
+// target if that is earlier.
+func (a *advance) nextMoment(view ledger.ClockView) time.Time {
 	next := a.lease.Target
-	if at := view.Old.At(); at != nil && at.Before(next) {
+	if at := view.RecordedByStart.At(); at != nil && at.Before(next) {
 		next = *at
 	}
-	if at := view.All.At(); at != nil {
+	if at := view.Recorded.At(); at != nil {
 		soonest := view.Now.Add(a.stride)
 		if at.After(soonest) {
 			soonest = *at
@@ -242,7 +243,8 @@ func (a *advance) next(view ledger.ClockView) time.Time {
 	return next
 }
 
-func (a *advance) move(ctx context.Context, moment time.Time) error {
+// moveClock moves the clock to a moment of sandbox time, and records what was done since it was moved last.
+func (a *advance) moveClock(ctx context.Context, moment time.Time) error {
 	a.pause = 0
 	return a.query(ctx, leaseTimeout, func(ctx context.Context) (err error) {
 		a.arrived, err = a.database.MoveClock(ctx, a.lease, moment, a.done.taken())
@@ -250,7 +252,8 @@ func (a *advance) move(ctx context.Context, moment time.Time) error {
 	})
 }
 
-func (a *advance) end(ctx context.Context, reached bool) error {
+// endAdvance ends the advance for those who wait for it; reached: the clock is at its target, not stopped on its way.
+func (a *advance) endAdvance(ctx context.Context, reached bool) error {
 	err := a.query(ctx, leaseTimeout, func(ctx context.Context) error {
 		return a.database.EndAdvance(ctx, a.lease, reached, a.done.taken())
 	})
@@ -264,15 +267,15 @@ func (a *advance) end(ctx context.Context, reached bool) error {
 	return err
 }
 
-// work does a share of what is due.
-func (a *advance) work(held context.Context, view ledger.ClockView) error {
-	found := 0
+// doDue does a batch of each kind of work that is due, or waits if another worker has all of it in hand.
+func (a *advance) doDue(held context.Context, view ledger.ClockView) error {
+	found, due := 0, view.RecordedByArrival
 	for _, part := range []struct {
 		due *time.Time
 		do  func(context.Context, ledger.ClockView) (found int, err error)
 	}{
-		{view.Present.SettleAt, a.settleShare}, {view.Present.ForwardAt, a.forwardShare}, {view.Present.DeliverAt, a.deliverShare},
-		{view.Present.CallBackAt, a.callBackShare},
+		{due.SettleAt, a.settleDueBatch}, {due.ForwardAt, a.forwardDue}, {due.DeliverAt, a.deliverDue},
+		{due.CallBackAt, a.callBackDue},
 	} {
 		if !dueBy(part.due, view.Now) {
 			continue
@@ -284,14 +287,14 @@ func (a *advance) work(held context.Context, view ledger.ClockView) error {
 		found += n
 	}
 	if found == 0 { // another worker is just finishing it
-		a.wait(held)
+		a.pauseForOthers(held)
 	} else {
 		a.pause = 0
 	}
 	return nil
 }
 
-func (a *advance) settleShare(held context.Context, _ ledger.ClockView) (found int, err error) {
+func (a *advance) settleDueBatch(held context.Context, _ ledger.ClockView) (found int, err error) {
 	err = a.query(context.WithoutCancel(held), settleTimeout, func(ctx context.Context) error {
 		counts, err := a.database.SettleDue(ctx, []ledger.DueTenant{{Tenant: a.lease.Tenant}}, settleBatch)
 		found = counts.Claimed
@@ -300,27 +303,27 @@ func (a *advance) settleShare(held context.Context, _ ledger.ClockView) (found i
 	return found, err
 }
 
-func (a *advance) forwardShare(held context.Context, _ ledger.ClockView) (found int, err error) {
-	_, found, err = attemptShare(held, a, a.forwarding, false,
+func (a *advance) forwardDue(held context.Context, _ ledger.ClockView) (found int, err error) {
+	_, found, err = attemptDue(held, a, a.forwarding, false,
 		func(ctx context.Context, share []ledger.Share) ([]ledger.Forward, map[int64]int, error) {
 			return a.database.LeaseDueForwards(ctx, share, forwardLease)
 		}, a.forwardOne)
 	return found, err
 }
 
-func (a *advance) callBackShare(held context.Context, _ ledger.ClockView) (found int, err error) {
-	_, found, err = attemptShare(held, a, a.callingBack, false,
+func (a *advance) callBackDue(held context.Context, _ ledger.ClockView) (found int, err error) {
+	_, found, err = attemptDue(held, a, a.callingBack, false,
 		func(ctx context.Context, share []ledger.Share) ([]ledger.LeasedCallback, map[int64]int, error) {
 			return a.database.LeaseDueCallbacks(ctx, share, lease, operators.CallbackBody)
 		}, a.callBackOne)
 	return found, err
 }
 
-func (a *advance) deliverShare(held context.Context, view ledger.ClockView) (found int, err error) {
+func (a *advance) deliverDue(held context.Context, view ledger.ClockView) (found int, err error) {
 	sending := &delivery{Worker: a.Worker, results: resultWriter{a.Worker, make(chan result, a.perSandbox)}}
 	defer close(sending.results.queue)
 	go sending.results.run(context.WithoutCancel(held))
-	leased, found, err := attemptShare(held, a, a.delivering, view.Paused, sending.leaseEvents, sending.attempt)
+	leased, found, err := attemptDue(held, a, a.delivering, view.Paused, sending.leaseEvents, sending.attempt)
 	for i := range leased {
 		if leased[i].Problem != nil && err == nil {
 			err = leased[i].Problem // the clock cannot pass it
@@ -329,9 +332,9 @@ func (a *advance) deliverShare(held context.Context, view ledger.ClockView) (fou
 	return found, err
 }
 
-// attemptShare leases rows of the sandbox, as many as it gets slots for, and makes an attempt at each, side by side. It
+// attemptDue leases rows of the sandbox, as many as it gets slots for, and makes an attempt at each, side by side. It
 // returns when the results are recorded, or with nothing found if held ends before there is a slot.
-func attemptShare[T any](
+func attemptDue[T any](
 	held context.Context, a *advance, queue *fairQueue, probe bool,
 	leaseDue func(context.Context, []ledger.Share) (leased []T, found map[int64]int, err error),
 	attempt func(context.Context, *T) (end attemptEnd, record func()),
@@ -339,19 +342,19 @@ func attemptShare[T any](
 	tenant := a.lease.Tenant
 	a.attempting.Store(true)
 	defer a.attempting.Store(false)
-	share := []ledger.Share{queue.ask(held, ledger.DueTenant{Tenant: tenant, Probe: probe})}
-	if share[0].Slots == 0 {
+	grant := []ledger.Share{queue.ask(held, ledger.DueTenant{Tenant: tenant, Probe: probe})}
+	if grant[0].Slots == 0 {
 		return nil, 0, nil
 	}
 	ctx := context.WithoutCancel(held)
 	var all map[int64]int
 	err = a.contained(ctx, func() error {
 		return a.query(ctx, leaseTimeout, func(ctx context.Context) (err error) {
-			leased, all, err = leaseDue(ctx, share)
+			leased, all, err = leaseDue(ctx, grant)
 			return err
 		})
 	})
-	queue.leased(share, all, map[int64]int{tenant: len(leased)})
+	queue.leased(grant, all, map[int64]int{tenant: len(leased)})
 	queue.wake() // what was not needed is for others
 	var attempts sync.WaitGroup
 	for i := range leased {
