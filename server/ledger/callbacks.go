@@ -45,17 +45,18 @@ func (s *Deliveries) TenantsToCallBack(ctx context.Context) ([]DueTenant, error)
 	return due, nil
 }
 
-// BuildCallback makes the body of the callback of a transaction, from what was sent to the operator's API; nil if the operator has none.
-// vague: a failure is told without its reason.
+// BuildCallback makes the body of the callback of a transaction from sent, the body of the request to the operator's API.
+// It returns nil if the operator sends no callbacks. vague: the body of a failure has no reason.
 type BuildCallback func(t *payments.Transaction, sent json.RawMessage, vague bool) []byte
 
-// LeaseDueCallbacks takes due callbacks for the length of lease, of each due tenant up to its share, and tells how many it found in each.
-// The body of a callback that was neither sent nor shown is built by build and kept, so that every attempt sends the same bytes.
-// What a fault lets wait is found and not taken. A callback whose lease ends without [Deliveries.FinishCallback] becomes due again.
+// LeaseDueCallbacks leases due callbacks: of each due tenant as many as it was granted slots. found is by tenant, and
+// counts those too that a fault delays, which are not leased. build makes the body of a callback that was neither sent
+// nor shown before; it is stored, so that every attempt sends the same bytes. A callback becomes due again if its lease
+// ends before [Deliveries.FinishCallback] is called.
 func (s *Deliveries) LeaseDueCallbacks(
-	ctx context.Context, from []Share, lease time.Duration, build BuildCallback,
+	ctx context.Context, from []SlotGrant, lease time.Duration, build BuildCallback,
 ) (leased []LeasedCallback, found map[int64]int, err error) {
-	given := sharesOf(from)
+	given := grantColumnsOf(from)
 	var decided map[rowKey]callbackFault
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}
@@ -105,7 +106,7 @@ func leasedCallback(row *sqlc.LockDueCallbacksRow, build BuildCallback) LeasedCa
 	return c
 }
 
-// GiveBackCallbacks ends leases that nothing was done with: their callbacks are due at once.
+// GiveBackCallbacks ends the leases of callbacks for which no attempt was made: they are due at once.
 func (s *Deliveries) GiveBackCallbacks(ctx context.Context, callbacks []LeasedCallback) error {
 	var keys rowKeys
 	fences := make([]int64, len(callbacks))
@@ -116,7 +117,7 @@ func (s *Deliveries) GiveBackCallbacks(ctx context.Context, callbacks []LeasedCa
 	return postgres.Classify(s.system().GiveBackCallbacks(ctx, keys.tenants, keys.ids, fences), "giving callbacks back")
 }
 
-// FinishCallback writes an attempt down and ends its lease. It reports false, and writes nothing, if the lease was lost.
+// FinishCallback records an attempt and ends its lease. It reports false, and writes nothing, if the lease was lost.
 func (s *Deliveries) FinishCallback(ctx context.Context, c *LeasedCallback, a AttemptResult) (kept bool, err error) {
 	rows, err := s.system().FinishCallback(ctx, sqlc.FinishCallbackParams{
 		Tenant: c.Tenant, ID: postgres.UUID(c.Transaction.ID), Fence: c.Fence, StartedAt: a.StartedAt,

@@ -38,8 +38,8 @@ func precise(*payments.Transaction) bool { return false }
 // leaseCallbacks takes callbacks of the sandbox, which are so many, for an hour.
 func (w *fixture) leaseCallbacks(n int) []ledger.LeasedCallback {
 	w.T.Helper()
-	share := ledger.Share{DueTenant: ledger.DueTenant{Tenant: w.Sandbox.Tenant}, Slots: 10}
-	leased, found, err := w.LeaseDueCallbacks(w.T.Context(), []ledger.Share{share}, time.Hour, newBody())
+	grant := ledger.SlotGrant{DueTenant: ledger.DueTenant{Tenant: w.Sandbox.Tenant}, Slots: 10}
+	leased, found, err := w.LeaseDueCallbacks(w.T.Context(), []ledger.SlotGrant{grant}, time.Hour, newBody())
 	if err != nil || len(leased) != n || found[w.Sandbox.Tenant] != n {
 		w.T.Fatalf("%d callbacks were taken, %v, %v; want %d", len(leased), found, err, n)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// EventState is where an event stands.
+// EventState is the state of an event's delivery.
 type EventState string
 
 // The states of an event.
@@ -26,7 +26,7 @@ const (
 	EventFailed    EventState = "failed"    // its retries are used up
 )
 
-// EventStates are all of them.
+// EventStates are all states of an event.
 var EventStates = []EventState{EventRecorded, EventQueued, EventDelivered, EventFailed}
 
 // LeasedEvent is an event that the caller alone may send until its lease ends.
@@ -67,18 +67,18 @@ func faultName(f *faults.Fault) string {
 // BuildBody makes the body of an event.
 type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, error)
 
-// LeaseDueEvents takes due events for the length of lease, of each due tenant up to its share, and tells how many it
-// found in each. The body of an event that was never sent is built by build and kept, so that every attempt sends the
-// same bytes. Any number of callers may work at once; each gets different events. What is found and cannot be sent, for
-// want of an endpoint, or because the endpoint wants no events of this type, leaves the queue. What a fault lets wait
-// is found and not taken. An event whose lease ends without [Deliveries.FinishAttempts] becomes due again.
+// LeaseDueEvents leases due events: of each due tenant as many as it was granted slots. found is by tenant, and counts
+// two kinds of events that are not leased: those that a fault delays, and those that leave the queue, because there is
+// no endpoint or it wants no events of this type. build makes the body of an event that was never sent; it is stored, so
+// that every attempt sends the same bytes. Any number of callers may run at once; each gets different events. An event
+// becomes due again if its lease ends before [Deliveries.FinishAttempts] is called.
 func (s *Deliveries) LeaseDueEvents(
 	ctx context.Context,
-	from []Share,
+	from []SlotGrant,
 	lease time.Duration,
 	build BuildBody,
 ) (leased []LeasedEvent, found map[int64]int, err error) {
-	given := sharesOf(from)
+	given := grantColumnsOf(from)
 	var decided map[rowKey]*eventFault
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		probes, err := takeProbes(ctx, q, given.probes)
@@ -120,7 +120,7 @@ type sortedEvents struct {
 	bodies   [][]byte // of the leased ones; nil: it is stored already
 }
 
-// sortDue sorts due events. What a fault lets wait is only found.
+// sortDue sorts due events by what is done with them. Those that a fault delays are in none of the groups.
 func (s *Deliveries) sortDue(
 	due []sqlc.LockDueEventsRow, decided map[rowKey]*eventFault, sent map[rowKey]json.RawMessage, build BuildBody,
 ) *sortedEvents {
@@ -149,7 +149,7 @@ func (s *Deliveries) sortDue(
 	return sorted
 }
 
-// write takes what nobody wants out of the queue, and the leased ones for the length of lease.
+// write removes the unwanted events from the queue, and records the leases.
 func (e *sortedEvents) write(ctx context.Context, q *sqlc.Queries, lease time.Duration) error {
 	if e.unqueued.len() > 0 {
 		if err := q.UnqueueEvents(ctx, e.unqueued.tenants, e.unqueued.ids); err != nil {
@@ -233,7 +233,7 @@ func (s *Deliveries) leasedEvent(row *sqlc.LockDueEventsRow, sent json.RawMessag
 	return event
 }
 
-// GiveBackEvents ends leases that nothing was done with: their events are due at once.
+// GiveBackEvents ends the leases of events for which no attempt was made: they are due at once.
 func (s *Deliveries) GiveBackEvents(ctx context.Context, events []LeasedEvent) error {
 	var keys rowKeys
 	fences := make([]int64, len(events))

@@ -20,9 +20,9 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// share is so many slots for the sandbox.
-func (w *fixture) share(slots int) []ledger.Share {
-	return []ledger.Share{{DueTenant: ledger.DueTenant{Tenant: w.Sandbox.Tenant}, Slots: slots}}
+// grant is a grant of so many slots to the sandbox.
+func (w *fixture) grant(slots int) []ledger.SlotGrant {
+	return []ledger.SlotGrant{{DueTenant: ledger.DueTenant{Tenant: w.Sandbox.Tenant}, Slots: slots}}
 }
 
 // leaseOne takes the one event that is due.
@@ -105,7 +105,7 @@ func TestBodyThatCannotBeBuiltHoldsUpItsOwnEventOnly(t *testing.T) {
 		}
 		return []byte("{}"), nil
 	}
-	leased, _, err := w.LeaseDueEvents(t.Context(), w.share(10), time.Minute, build)
+	leased, _, err := w.LeaseDueEvents(t.Context(), w.grant(10), time.Minute, build)
 	if err != nil || len(leased) != 2 {
 		t.Fatalf("%d events were leased: %v", len(leased), err)
 	}
@@ -123,7 +123,7 @@ func TestLeaseEnds(t *testing.T) {
 	w := newFixture(t)
 	w.Create(w.Collection("r1", payments.Success, alice))
 	if wait := w.waits(func() {
-		if _, _, err := w.LeaseDueEvents(t.Context(), w.share(10), 90*time.Second, ledgertest.Body()); err != nil {
+		if _, _, err := w.LeaseDueEvents(t.Context(), w.grant(10), 90*time.Second, ledgertest.Body()); err != nil {
 			t.Fatal(err)
 		}
 	}, 90*time.Second); wait != "" {
@@ -338,7 +338,7 @@ func TestConcurrentLeasesAreDisjoint(t *testing.T) {
 	for range 6 {
 		wg.Go(func() {
 			for {
-				events, _, err := w.LeaseDueEvents(context.Background(), w.share(7), time.Minute, func(string, *payments.Transaction) ([]byte, error) {
+				events, _, err := w.LeaseDueEvents(context.Background(), w.grant(7), time.Minute, func(string, *payments.Transaction) ([]byte, error) {
 					built.Add(1)
 					return []byte("body"), nil
 				})
@@ -401,7 +401,7 @@ func TestSecretThatCannotBeReadIsToldOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)
 			w.Create(w.Collection("r1", payments.Success, alice))
-			events, _, err := prepare(w).LeaseDueEvents(t.Context(), w.share(10), time.Minute, ledgertest.Body())
+			events, _, err := prepare(w).LeaseDueEvents(t.Context(), w.grant(10), time.Minute, ledgertest.Body())
 			if err != nil || len(events) != 1 || events[0].Problem == nil || events[0].SigningSecret != "" {
 				t.Errorf("got %+v, %v", events, err)
 			}
@@ -432,7 +432,7 @@ func TestEventOfAHeldAnswerIsDueWithTheAnswer(t *testing.T) {
 func TestDeliveryWithoutADatabase(t *testing.T) {
 	t.Parallel()
 	s := ledgertest.Open(t, "postgres://u:p@127.0.0.1:1/x")
-	_, _, err := s.LeaseDueEvents(t.Context(), make([]ledger.Share, 1), time.Minute, ledgertest.Body())
+	_, _, err := s.LeaseDueEvents(t.Context(), make([]ledger.SlotGrant, 1), time.Minute, ledgertest.Body())
 	if !errors.Is(err, postgres.ErrUnavailable) {
 		t.Errorf("leasing: %v", err)
 	}

@@ -24,28 +24,30 @@ func tenantsOf(due []DueTenant) []int64 {
 	return tenants
 }
 
-// Share is a due tenant, and how many of its events, callbacks or collections a caller takes at most.
-type Share struct {
+// SlotGrant is a due tenant with the slots that it was granted: a caller leases at most one of its events, callbacks or
+// collections for each.
+type SlotGrant struct {
 	DueTenant
 	Slots int
 }
 
-// shares are the columns in which statements take several of them: one position in each slice is one due tenant.
-type shares struct {
+// grantColumns are grants as the arrays that statements take: the i-th of tenants and of limits are one grant.
+type grantColumns struct {
 	tenants []int64
 	limits  []int32
 	probes  []int64 // those that are probed
 }
 
-func sharesOf(all []Share) shares {
-	var s shares
+func grantColumnsOf(all []SlotGrant) grantColumns {
+	var columns grantColumns
 	for _, one := range all {
-		s.tenants, s.limits = append(s.tenants, one.Tenant), append(s.limits, int32(one.Slots))
+		columns.tenants = append(columns.tenants, one.Tenant)
+		columns.limits = append(columns.limits, int32(one.Slots))
 		if one.Probe {
-			s.probes = append(s.probes, one.Tenant)
+			columns.probes = append(columns.probes, one.Tenant)
 		}
 	}
-	return s
+	return columns
 }
 
 // TenantsToDeliver finds the sandboxes that have events due. What is suspended has nothing due, nor has a sandbox whose endpoint
@@ -75,7 +77,8 @@ func (s *Forwards) TenantsToForward(ctx context.Context) ([]DueTenant, error) {
 	return due, nil
 }
 
-// takeProbes returns which of the probes that are due are the caller's to make.
+// takeProbes takes the probes of endpoints that are due, and returns the tenants whose probe the caller got. Another
+// worker may have taken the others.
 func takeProbes(ctx context.Context, q *sqlc.Queries, due []int64) ([]int64, error) {
 	if len(due) == 0 {
 		return nil, nil

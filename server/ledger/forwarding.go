@@ -40,15 +40,16 @@ var (
 	ErrCredentialsUnreadable = errors.New("the store's credentials for this operator cannot be read")
 )
 
-// LeaseDueForwards takes collections that are to be forwarded, or asked after, for the length of lease, of each due tenant up to its
-// share, and tells how many it found in each. Any number of callers may work at once; each gets different ones. One whose lease
-// ends without [Forwards.SettleForward] or [Forwards.DeferForward] becomes due again.
+// LeaseDueForwards leases collections that are to be forwarded, or whose operator is to be asked for their status: of
+// each due tenant as many as it was granted slots. found is by tenant. Any number of callers may run at once; each gets
+// different ones. A collection becomes due again if its lease ends before [Forwards.SettleForward] or
+// [Forwards.DeferForward] is called.
 func (s *Forwards) LeaseDueForwards(
 	ctx context.Context,
-	from []Share,
+	from []SlotGrant,
 	lease time.Duration,
 ) (leased []Forward, found map[int64]int, err error) {
-	given := sharesOf(from)
+	given := grantColumnsOf(from)
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}
 		due, err := q.LockDueForwards(ctx, given.tenants, given.limits)

@@ -26,11 +26,11 @@ func (w *fixture) forwards(lease time.Duration) []ledger.Forward {
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	var shares []ledger.Share
+	var grants []ledger.SlotGrant
 	for _, one := range due {
-		shares = append(shares, ledger.Share{DueTenant: one, Slots: 1000})
+		grants = append(grants, ledger.SlotGrant{DueTenant: one, Slots: 1000})
 	}
-	leased, _, err := w.LeaseDueForwards(w.T.Context(), shares, lease)
+	leased, _, err := w.LeaseDueForwards(w.T.Context(), grants, lease)
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestConcurrentForwardsAreDisjoint(t *testing.T) {
 	for range 6 {
 		wg.Go(func() {
 			for {
-				leased, _, err := w.LeaseDueForwards(context.Background(), w.share(7), time.Hour)
+				leased, _, err := w.LeaseDueForwards(context.Background(), w.grant(7), time.Hour)
 				if err != nil {
 					t.Error(err)
 				}
@@ -362,7 +362,7 @@ func TestForwardingWithoutADatabase(t *testing.T) {
 	}
 	defer s.Close()
 	f := &ledger.Forward{Transaction: &payments.Transaction{}}
-	_, _, leasing := s.LeaseDueForwards(t.Context(), make([]ledger.Share, 1), time.Minute)
+	_, _, leasing := s.LeaseDueForwards(t.Context(), make([]ledger.SlotGrant, 1), time.Minute)
 	_, settling := s.SettleForward(t.Context(), f, ledger.OperatorResult{Status: payments.Success})
 	_, deferring := s.DeferForward(t.Context(), f, ledger.Deferred{})
 	_, beginning := s.BeginForwardAttempt(t.Context(), f)

@@ -65,11 +65,11 @@ func TestNothingWaitsForeverForADatabaseThatHangs(t *testing.T) {
 		"TenantsToDeliver": func(ctx context.Context) error { _, err := s.TenantsToDeliver(ctx); return err },
 		"TenantsToForward": func(ctx context.Context) error { _, err := s.TenantsToForward(ctx); return err },
 		"LeaseDueEvents": func(ctx context.Context) error {
-			_, _, err := s.LeaseDueEvents(ctx, w.share(1), time.Minute, ledgertest.Body())
+			_, _, err := s.LeaseDueEvents(ctx, w.grant(1), time.Minute, ledgertest.Body())
 			return err
 		},
 		"LeaseDueForwards": func(ctx context.Context) error {
-			_, _, err := s.LeaseDueForwards(ctx, w.share(1), time.Minute)
+			_, _, err := s.LeaseDueForwards(ctx, w.grant(1), time.Minute)
 			return err
 		},
 		"PurgeRetired":   s.PurgeRetired,

@@ -33,7 +33,7 @@ func (w *fixture) owe(n int) {
 // attempts takes as many events as there are attempts and writes these down at once, in their order.
 func (w *fixture) attempts(attempts ...ledger.AttemptResult) {
 	w.T.Helper()
-	leased, _, err := w.LeaseDueEvents(w.T.Context(), w.Shares(len(attempts)), time.Minute, ledgertest.Body())
+	leased, _, err := w.LeaseDueEvents(w.T.Context(), w.SlotGrants(len(attempts)), time.Minute, ledgertest.Body())
 	if err != nil || len(leased) != len(attempts) {
 		w.T.Fatalf("%d events were leased for %d attempts: %v", len(leased), len(attempts), err)
 	}
@@ -108,10 +108,10 @@ func TestBreaker(t *testing.T) {
 		if got, want := w.health(), "20 in a row, since long, probed in a minute, 0 delivered, 1 failed, last: no answer within 10s"; got != want {
 			t.Errorf("health: %s, want %s", got, want)
 		}
-		if got := w.Shares(100); len(got) != 0 {
+		if got := w.SlotGrants(100); len(got) != 0 {
 			t.Errorf("there is something due: %v", got)
 		}
-		if got, _, err := w.LeaseDueEvents(t.Context(), w.share(100), time.Minute, ledgertest.Body()); err != nil || len(got) != 0 {
+		if got, _, err := w.LeaseDueEvents(t.Context(), w.grant(100), time.Minute, ledgertest.Body()); err != nil || len(got) != 0 {
 			t.Errorf("%d events were leased by one who does not know yet, %v", len(got), err)
 		}
 	})
@@ -123,10 +123,10 @@ func TestBreaker(t *testing.T) {
 			if !probe.Probe || probe.Attempts != probe.Uncounted {
 				t.Fatalf("probe %t, %d attempts, %d of them uncounted", probe.Probe, probe.Attempts, probe.Uncounted)
 			}
-			if got := w.Shares(100); len(got) != 0 {
+			if got := w.SlotGrants(100); len(got) != 0 {
 				t.Error("a second probe is due")
 			}
-			if got, _, err := w.LeaseDueEvents(t.Context(), w.share(100), time.Minute, ledgertest.Body()); err != nil || len(got) != 0 {
+			if got, _, err := w.LeaseDueEvents(t.Context(), w.grant(100), time.Minute, ledgertest.Body()); err != nil || len(got) != 0 {
 				t.Errorf("%d events were leased beside the probe, %v", len(got), err)
 			}
 			if !w.Finish(probe, turnedAway) {
@@ -165,7 +165,7 @@ func TestBreaker(t *testing.T) {
 	t.Run("one of several workers probes", func(t *testing.T) {
 		w := fallen(t, 5)
 		w.Exec("update endpoint_health set probe_at = now()")
-		seen := w.Shares(100)
+		seen := w.SlotGrants(100)
 		total := 0
 		for range 3 {
 			got, _, err := w.LeaseDueEvents(t.Context(), seen, time.Minute, ledgertest.Body())
@@ -202,18 +202,19 @@ func TestCountersFollowAnEventThatIsSentAgain(t *testing.T) {
 	}
 }
 
-// Each due tenant gets its share, so that one's queue does not delay another's event, and a tenant that is not there nothing.
-func TestDueTenantsGetTheirShares(t *testing.T) {
+// Each due tenant gets the slots that it was granted, so that one's queue does not delay another's event, and a tenant
+// that is not there gets nothing.
+func TestDueTenantsGetTheirSlots(t *testing.T) {
 	w := newFixture(t)
 	w.owe(9)
 	other, third := w.beside("other"), w.beside("third")
 	other.owe(2)
 	third.owe(1)
-	shares := []ledger.Share{
+	grants := []ledger.SlotGrant{
 		{DueTenant: ledger.DueTenant{Tenant: w.Sandbox.Tenant}, Slots: 4}, {DueTenant: ledger.DueTenant{Tenant: other.Sandbox.Tenant}, Slots: 4},
 		{DueTenant: ledger.DueTenant{Tenant: 1 << 40}, Slots: 4},
 	}
-	leased, found, err := w.LeaseDueEvents(t.Context(), shares, time.Minute, ledgertest.Body())
+	leased, found, err := w.LeaseDueEvents(t.Context(), grants, time.Minute, ledgertest.Body())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,9 +234,9 @@ func TestWhatHasNothingDue(t *testing.T) {
 			w := newFixture(t)
 			w.owe(3)
 			w.Pending("forwarded", stranger)
-			seen := w.Shares(10)
+			seen := w.SlotGrants(10)
 			w.Exec(change)
-			if got := w.Shares(10); len(got) != 0 || len(seen) != 1 {
+			if got := w.SlotGrants(10); len(got) != 0 || len(seen) != 1 {
 				t.Errorf("due are %v, found %v before", got, seen)
 			}
 			if got, _, err := w.LeaseDueEvents(t.Context(), seen, time.Minute, ledgertest.Body()); err != nil || len(got) != 0 {
@@ -244,7 +245,7 @@ func TestWhatHasNothingDue(t *testing.T) {
 			if due, err := w.TenantsToForward(t.Context()); err != nil || len(due) != 0 {
 				t.Errorf("due to forward are %v, %v", due, err)
 			}
-			if got, _, err := w.LeaseDueForwards(t.Context(), w.share(10), time.Minute); err != nil || len(got) != 0 {
+			if got, _, err := w.LeaseDueForwards(t.Context(), w.grant(10), time.Minute); err != nil || len(got) != 0 {
 				t.Errorf("%d collections were leased, %v", len(got), err)
 			}
 			if got := w.Count("select count(*) from events where state = 'queued' and fence = 0"); got != 3 {

@@ -31,15 +31,15 @@ type BatchCounts struct {
 	More    bool // there may be more that is due
 }
 
-// SettleDue gives due transactions of some sandboxes their outcome, up to share of each, with the money that they move and the events
-// that they owe, in one database transaction: what fails in one of them fails in all. Any number of callers may work at once. A
-// sandbox that another is settling is left to it, and what holds a lock there for long makes the call fail.
-func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, share int) (BatchCounts, error) {
+// SettleDue gives due transactions of some sandboxes their outcome, up to perTenant of each, moves the money, and adds
+// the events, in one database transaction: an error in one sandbox fails all of them. Any number of callers may run at
+// once: each leaves alone the sandboxes that another is settling. If a lock is held there for long, the call fails.
+func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, perTenant int) (BatchCounts, error) {
 	var counts BatchCounts
 	var settledTenants []int64
 	var lags []settledLag
 	err := s.inTxOf(ctx, postgres.LockLimited, func(q *sqlc.Queries) error {
-		claimed, err := q.ClaimDueTransactions(ctx, int32(share), tenantsOf(tenants))
+		claimed, err := q.ClaimDueTransactions(ctx, int32(perTenant), tenantsOf(tenants))
 		if err != nil || len(claimed) == 0 {
 			return err
 		}
@@ -52,7 +52,7 @@ func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, share int)
 		if err != nil {
 			return err
 		}
-		counts = BatchCounts{Claimed: len(claimed), Parked: decisions.parked.len(), Expired: decisions.expired, More: anyFull(claimed, share)}
+		counts = BatchCounts{Claimed: len(claimed), Parked: decisions.parked.len(), Expired: decisions.expired, More: anyFull(claimed, perTenant)}
 		settledTenants = decisions.params.Tenants
 		lags = s.lags(claimed, decisions)
 		return decisions.write(ctx, q)
@@ -67,11 +67,11 @@ func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, share int)
 	return counts, nil
 }
 
-// anyFull reports whether a sandbox gave all of its share, and so may have more.
-func anyFull(claimed []sqlc.ClaimDueTransactionsRow, share int) bool {
+// anyFull reports whether a sandbox gave as many as were asked of it, and so may have more.
+func anyFull(claimed []sqlc.ClaimDueTransactionsRow, perTenant int) bool {
 	given := map[int64]int{}
 	for _, t := range claimed {
-		if given[t.Tenant]++; given[t.Tenant] == share {
+		if given[t.Tenant]++; given[t.Tenant] == perTenant {
 			return true
 		}
 	}

@@ -40,7 +40,7 @@ func TestBatchIsFilledFromOneSandbox(t *testing.T) {
 	w.Conserved()
 }
 
-// A long queue delays nobody else: every sandbox that has something due gives no more than its share.
+// A long queue delays nobody else: every sandbox that has something due gives no more than is asked of it.
 func TestBatchIsSharedBetweenSandboxes(t *testing.T) {
 	w := newFixture(t)
 	w.Client("alice", alice, 1_000_000)

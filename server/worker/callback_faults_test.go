@@ -38,8 +38,8 @@ var operatorFaults = []struct {
 // deadCallback leases the callbacks that are due as a worker does that dies then, and lets the leases end.
 func (w *fixture) deadCallback() {
 	w.t.Helper()
-	share := ledger.Share{DueTenant: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: 1000}
-	if _, _, err := w.LeaseDueCallbacks(w.t.Context(), []ledger.Share{share}, time.Minute, operators.CallbackBody); err != nil {
+	grant := ledger.SlotGrant{DueTenant: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: 1000}
+	if _, _, err := w.LeaseDueCallbacks(w.t.Context(), []ledger.SlotGrant{grant}, time.Minute, operators.CallbackBody); err != nil {
 		w.t.Fatal(err)
 	}
 	w.exec("update native_requests set leased_until = null where leased_until is not null")

@@ -21,7 +21,7 @@ const (
 // callbackDatabase is what the callbacks of the operators' own APIs need of the database.
 type callbackDatabase interface {
 	TenantsToCallBack(ctx context.Context) ([]ledger.DueTenant, error)
-	LeaseDueCallbacks(ctx context.Context, from []ledger.Share, lease time.Duration, build ledger.BuildCallback) (
+	LeaseDueCallbacks(ctx context.Context, from []ledger.SlotGrant, lease time.Duration, build ledger.BuildCallback) (
 		leased []ledger.LeasedCallback, found map[int64]int, err error)
 	GiveBackCallbacks(ctx context.Context, callbacks []ledger.LeasedCallback) error
 	SendCallbackAgain(ctx context.Context, c *ledger.LeasedCallback) (leaseHeld bool, err error)
@@ -33,8 +33,8 @@ func (w *Worker) callBack(ctx context.Context) {
 	dispatcher := leasedDispatcher[ledger.LeasedCallback]{
 		worker: w, name: "callbacks", queue: w.callingBack,
 		listDue: w.database.TenantsToCallBack, attempt: w.callBackOne, release: w.database.GiveBackCallbacks,
-		lease: func(ctx context.Context, shares []ledger.Share) ([]ledger.LeasedCallback, map[int64]int, error) {
-			return w.database.LeaseDueCallbacks(ctx, shares, lease, operators.CallbackBody)
+		lease: func(ctx context.Context, grants []ledger.SlotGrant) ([]ledger.LeasedCallback, map[int64]int, error) {
+			return w.database.LeaseDueCallbacks(ctx, grants, lease, operators.CallbackBody)
 		},
 		tenant: func(c *ledger.LeasedCallback) int64 { return c.Tenant },
 	}

@@ -233,8 +233,8 @@ func TestAdvanceWaitsForACallbackInHand(t *testing.T) {
 		t.Errorf("the clock is %+v, %v; want one callback due", clock, err)
 	}
 	other := ledgertest.OpenAs(t, w.url, ledgertest.Worker)
-	share := ledger.Share{DueTenant: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: 1}
-	leased, _, err := other.LeaseDueCallbacks(t.Context(), []ledger.Share{share}, time.Hour, operators.CallbackBody)
+	grant := ledger.SlotGrant{DueTenant: ledger.DueTenant{Tenant: w.sandbox.Tenant}, Slots: 1}
+	leased, _, err := other.LeaseDueCallbacks(t.Context(), []ledger.SlotGrant{grant}, time.Hour, operators.CallbackBody)
 	if err != nil || len(leased) != 1 {
 		t.Fatalf("leased %d callbacks, %v", len(leased), err)
 	}
@@ -243,7 +243,8 @@ func TestAdvanceWaitsForACallbackInHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if view, err := other.ViewClock(t.Context(), lease, lease.Now, lease.Now); err != nil || !view.RecordedByArrival.Held || view.RecordedByArrival.At() != nil {
+	view, err := other.ViewClock(t.Context(), lease, lease.Now, lease.Now)
+	if due := view.RecordedByArrival; err != nil || !due.Held || due.At() != nil {
 		t.Errorf("the clock's holder sees %+v, %v; want that the callback is held", view, err)
 	}
 	if kept, err := other.FinishCallback(t.Context(), &leased[0], ledger.AttemptResult{State: ledger.EventDelivered}); err != nil || !kept {

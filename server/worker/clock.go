@@ -305,16 +305,16 @@ func (a *advance) settleDueBatch(held context.Context, _ ledger.ClockView) (foun
 
 func (a *advance) forwardDue(held context.Context, _ ledger.ClockView) (found int, err error) {
 	_, found, err = attemptDue(held, a, a.forwarding, false,
-		func(ctx context.Context, share []ledger.Share) ([]ledger.Forward, map[int64]int, error) {
-			return a.database.LeaseDueForwards(ctx, share, forwardLease)
+		func(ctx context.Context, grants []ledger.SlotGrant) ([]ledger.Forward, map[int64]int, error) {
+			return a.database.LeaseDueForwards(ctx, grants, forwardLease)
 		}, a.forwardOne)
 	return found, err
 }
 
 func (a *advance) callBackDue(held context.Context, _ ledger.ClockView) (found int, err error) {
 	_, found, err = attemptDue(held, a, a.callingBack, false,
-		func(ctx context.Context, share []ledger.Share) ([]ledger.LeasedCallback, map[int64]int, error) {
-			return a.database.LeaseDueCallbacks(ctx, share, lease, operators.CallbackBody)
+		func(ctx context.Context, grants []ledger.SlotGrant) ([]ledger.LeasedCallback, map[int64]int, error) {
+			return a.database.LeaseDueCallbacks(ctx, grants, lease, operators.CallbackBody)
 		}, a.callBackOne)
 	return found, err
 }
@@ -336,25 +336,25 @@ func (a *advance) deliverDue(held context.Context, view ledger.ClockView) (found
 // returns when the results are recorded, or with nothing found if held ends before there is a slot.
 func attemptDue[T any](
 	held context.Context, a *advance, queue *fairQueue, probe bool,
-	leaseDue func(context.Context, []ledger.Share) (leased []T, found map[int64]int, err error),
+	leaseDue func(context.Context, []ledger.SlotGrant) (leased []T, found map[int64]int, err error),
 	attempt func(context.Context, *T) (end attemptEnd, record func()),
 ) (leased []T, found int, err error) {
 	tenant := a.lease.Tenant
 	a.attempting.Store(true)
 	defer a.attempting.Store(false)
-	grant := []ledger.Share{queue.ask(held, ledger.DueTenant{Tenant: tenant, Probe: probe})}
-	if grant[0].Slots == 0 {
+	grants := []ledger.SlotGrant{queue.ask(held, ledger.DueTenant{Tenant: tenant, Probe: probe})}
+	if grants[0].Slots == 0 {
 		return nil, 0, nil
 	}
 	ctx := context.WithoutCancel(held)
 	var all map[int64]int
 	err = a.contained(ctx, func() error {
 		return a.query(ctx, leaseTimeout, func(ctx context.Context) (err error) {
-			leased, all, err = leaseDue(ctx, grant)
+			leased, all, err = leaseDue(ctx, grants)
 			return err
 		})
 	})
-	queue.leased(grant, all, map[int64]int{tenant: len(leased)})
+	queue.leased(grants, all, map[int64]int{tenant: len(leased)})
 	queue.wake() // what was not needed is for others
 	var attempts sync.WaitGroup
 	for i := range leased {
@@ -383,8 +383,8 @@ func (c *counting) taken() ledger.AdvanceCounts {
 }
 
 // SettleDue implements [Database].
-func (c *counting) SettleDue(ctx context.Context, tenants []ledger.DueTenant, share int) (ledger.BatchCounts, error) {
-	batch, err := c.Database.SettleDue(ctx, tenants, share)
+func (c *counting) SettleDue(ctx context.Context, tenants []ledger.DueTenant, perTenant int) (ledger.BatchCounts, error) {
+	batch, err := c.Database.SettleDue(ctx, tenants, perTenant)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.counts.Expired += int64(batch.Expired)

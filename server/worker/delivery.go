@@ -20,7 +20,7 @@ const lease = webhooks.AttemptTimeout + 5*time.Second
 // deliveryDatabase is what the delivery needs of the database.
 type deliveryDatabase interface {
 	TenantsToDeliver(ctx context.Context) ([]ledger.DueTenant, error)
-	LeaseDueEvents(ctx context.Context, from []ledger.Share, lease time.Duration, build ledger.BuildBody) (
+	LeaseDueEvents(ctx context.Context, from []ledger.SlotGrant, lease time.Duration, build ledger.BuildBody) (
 		leased []ledger.LeasedEvent, found map[int64]int, err error)
 	GiveBackEvents(ctx context.Context, events []ledger.LeasedEvent) error
 	FinishAttempts(ctx context.Context, finished []ledger.FinishedAttempt) (leaseHeld []bool, err error)
@@ -48,8 +48,8 @@ func (w *Worker) deliver(ctx context.Context) {
 	writing.Wait()
 }
 
-func (d *delivery) leaseEvents(ctx context.Context, shares []ledger.Share) ([]ledger.LeasedEvent, map[int64]int, error) {
-	return d.database.LeaseDueEvents(ctx, shares, lease, buildBody)
+func (d *delivery) leaseEvents(ctx context.Context, grants []ledger.SlotGrant) ([]ledger.LeasedEvent, map[int64]int, error) {
+	return d.database.LeaseDueEvents(ctx, grants, lease, buildBody)
 }
 
 func buildBody(organizationID string, t *payments.Transaction) ([]byte, error) {

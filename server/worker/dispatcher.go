@@ -15,8 +15,8 @@ import (
 const (
 	// pollPause is the shortest time from one poll to the next: what is due is noticed within it.
 	pollPause = 50 * time.Millisecond
-	// pollShare bounds the share of the time that polls take where there are very many sandboxes: one in pollShare.
-	pollShare = 4
+	// pollTimeDivisor bounds the time that polls take where there are very many sandboxes: one pollTimeDivisor-th of all.
+	pollTimeDivisor = 4
 	// maxPollPause bounds the pause after a slow poll: nothing stays due for longer than a second because the database froze.
 	maxPollPause = 500 * time.Millisecond
 	// batchInterval is the shortest time between two statements of one kind, so that each works on many rows.
@@ -25,16 +25,16 @@ const (
 	leaseTimeout = 5 * time.Second
 )
 
-// leasedDispatcher makes attempts that reach outside of the database. It finds the sandboxes that have something due, leases rows of each
-// according to its share of the slots, and works on them side by side. It leases only as many as it can begin at once. What was begun is
-// finished, also when the context ends meanwhile.
+// leasedDispatcher makes attempts that reach outside of the database. It finds the sandboxes that have something due,
+// leases as many rows of each as it was granted slots, and works on them side by side. It leases only as many as it can
+// begin at once. What was begun is finished, also when the context ends meanwhile.
 type leasedDispatcher[T any] struct {
 	worker *Worker
 	name   string
 	queue  *fairQueue
 
 	listDue func(context.Context) ([]ledger.DueTenant, error)
-	lease   func(context.Context, []ledger.Share) (leased []T, found map[int64]int, err error)
+	lease   func(context.Context, []ledger.SlotGrant) (leased []T, found map[int64]int, err error)
 	tenant  func(*T) int64
 	attempt func(context.Context, *T) (end attemptEnd, record func()) // record writes the result
 	release func(context.Context, []T) error                          // gives leases back
@@ -77,11 +77,11 @@ func (d *leasedDispatcher[T]) step(ctx context.Context) error {
 	if err := d.poll(ctx); err != nil {
 		return err
 	}
-	shares := d.queue.shares()
-	if len(shares) == 0 {
+	grants := d.queue.grantSlots()
+	if len(grants) == 0 {
 		return nil
 	}
-	leased, found, err := d.leaseRows(ctx, shares)
+	leased, found, err := d.leaseRows(ctx, grants)
 	if err != nil {
 		return err
 	}
@@ -112,47 +112,47 @@ func (d *leasedDispatcher[T]) poll(ctx context.Context) error {
 	}
 	d.queue.setDue(found)
 	took := d.worker.now().Sub(began)
-	d.nextPoll = began.Add(max(pollPause, took+min((pollShare-1)*took, maxPollPause)))
+	d.nextPoll = began.Add(max(pollPause, took+min((pollTimeDivisor-1)*took, maxPollPause)))
 	return nil
 }
 
 // leaseRows leases rows. It does so also when ctx ends meanwhile, so that the worker knows what it holds and can give it back.
-func (d *leasedDispatcher[T]) leaseRows(ctx context.Context, shares []ledger.Share) ([]T, map[int64]int, error) {
+func (d *leasedDispatcher[T]) leaseRows(ctx context.Context, grants []ledger.SlotGrant) ([]T, map[int64]int, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout)
 	defer cancel()
 	d.lastLease = d.worker.now()
-	leased, found, err := d.leaseBatch(ctx, shares)
+	leased, found, err := d.leaseBatch(ctx, grants)
 	byTenant := map[int64]int{}
 	for i := range leased {
 		byTenant[d.tenant(&leased[i])]++
 	}
-	d.queue.leased(shares, found, byTenant)
+	d.queue.leased(grants, found, byTenant)
 	return leased, found, err
 }
 
 // leaseBatch leases rows of several tenants with one statement. Where that fails it leases those of each tenant alone: an error in one
 // sandbox must not stop the others.
-func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, shares []ledger.Share) (leased []T, found map[int64]int, err error) {
+func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, grants []ledger.SlotGrant) (leased []T, found map[int64]int, err error) {
 	err = d.worker.contained(ctx, func() (err error) {
-		leased, found, err = d.lease(ctx, shares)
+		leased, found, err = d.lease(ctx, grants)
 		return err
 	})
 	switch {
 	case err == nil:
-		due := make([]ledger.DueTenant, len(shares))
-		for i, share := range shares {
-			due[i] = share.DueTenant
+		due := make([]ledger.DueTenant, len(grants))
+		for i, grant := range grants {
+			due[i] = grant.DueTenant
 		}
 		d.worker.resumeSandboxes(ctx, d.name, due)
 		return leased, found, nil
 	case errors.Is(err, postgres.ErrUnavailable):
 		return nil, nil, err
-	case len(shares) == 1:
-		d.worker.skipSandbox(ctx, d.name, shares[0].DueTenant, err)
+	case len(grants) == 1:
+		d.worker.skipSandbox(ctx, d.name, grants[0].DueTenant, err)
 		return nil, nil, nil
 	}
 	found = map[int64]int{}
-	for alone := range slices.Chunk(shares, 1) {
+	for alone := range slices.Chunk(grants, 1) {
 		rows, foundThere, err := d.leaseBatch(ctx, alone)
 		if err != nil {
 			break // what was leased before is the worker's; the next poll finds the rest

@@ -26,7 +26,7 @@ func TestStoppedDispatcherGivesBackWhatItHasNotBegun(t *testing.T) {
 		listDue: func(context.Context) ([]ledger.DueTenant, error) {
 			return []ledger.DueTenant{{Tenant: 1, EndpointWorked: true}}, nil
 		},
-		lease: func(ctx context.Context, _ []ledger.Share) ([]int, map[int64]int, error) {
+		lease: func(ctx context.Context, _ []ledger.SlotGrant) ([]int, map[int64]int, error) {
 			if takes++; takes == 1 {
 				return []int{1}, map[int64]int{1: 8}, nil
 			}

@@ -35,9 +35,10 @@ const (
 	speeds // number of speeds
 )
 
-// fairQueue shares a worker's slots between the tenants that have something due: in turn, and to each no more than leaves room for the
-// others. A slot that waits for a slow receiver is lost to all tenants meanwhile. Therefore slow tenants have half of all slots together,
-// those that do not answer only a few each, and unknown tenants have a quarter. Quick tenants share the rest.
+// fairQueue grants a worker's slots to the tenants that have something due: in turn, and to each no more than leaves
+// room for the others. A slot that waits for a slow receiver is lost to all tenants meanwhile. Therefore slow tenants
+// have half of all slots together, those that do not answer only a few each, and unknown tenants have a quarter. The
+// rest is for quick tenants.
 type fairQueue struct {
 	slots, perTenant int // in all, and of one tenant
 	now              func() time.Time
@@ -113,9 +114,9 @@ func (q *fairQueue) forget(now time.Time) {
 	})
 }
 
-// ask waits for slots for a tenant whose rows the caller leases itself, in turn with the tenants that have something due, and returns none
-// if ctx ends before. Tell leased what came of them.
-func (q *fairQueue) ask(ctx context.Context, tenant ledger.DueTenant) ledger.Share {
+// ask waits for slots for a tenant whose rows the caller leases itself, in turn with the tenants that have something
+// due. It returns a grant of 0 slots if ctx ends first. The caller passes the grant to leased.
+func (q *fairQueue) ask(ctx context.Context, tenant ledger.DueTenant) ledger.SlotGrant {
 	granted := make(chan int, 1)
 	q.mu.Lock()
 	t := q.tenant(tenant)
@@ -127,7 +128,7 @@ func (q *fairQueue) ask(ctx context.Context, tenant ledger.DueTenant) ledger.Sha
 	q.wake()
 	select {
 	case n := <-granted:
-		return ledger.Share{DueTenant: tenant, Slots: n}
+		return ledger.SlotGrant{DueTenant: tenant, Slots: n}
 	case <-ctx.Done():
 	}
 	q.mu.Lock()
@@ -138,10 +139,10 @@ func (q *fairQueue) ask(ctx context.Context, tenant ledger.DueTenant) ledger.Sha
 	default:
 		q.answered(t, slices.Index(t.asked, granted))
 	}
-	return ledger.Share{}
+	return ledger.SlotGrant{}
 }
 
-// answered forgets a question for slots.
+// answered removes the i-th request for slots of a tenant.
 func (q *fairQueue) answered(t *tenantQueue, i int) {
 	if t.asked = slices.Delete(t.asked, i, i+1); len(t.asked) == 0 {
 		q.asking = slices.DeleteFunc(q.asking, func(other *tenantQueue) bool { return other == t })
@@ -155,9 +156,9 @@ func (q *fairQueue) waiting() bool {
 	return len(q.due)+len(q.asking) > 0
 }
 
-// shares takes free slots for the tenants that have something due, one each in turn. The tenant that was served longest ago is first. Those
-// who asked for slots receive them, the others' are returned.
-func (q *fairQueue) shares() []ledger.Share {
+// grantSlots grants free slots to the tenants that have something due, one each in turn. The tenant that was served
+// longest ago is first. Those who asked for slots receive them, the others' are returned.
+func (q *fairQueue) grantSlots() []ledger.SlotGrant {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	free := q.free()
@@ -183,7 +184,7 @@ func (q *fairQueue) shares() []ledger.Share {
 			return false
 		})
 	}
-	shares := make([]ledger.Share, 0, len(order))
+	grants := make([]ledger.SlotGrant, 0, len(order))
 	for _, t := range order {
 		q.turn++
 		t.served = q.turn
@@ -193,9 +194,9 @@ func (q *fairQueue) shares() []ledger.Share {
 			q.answered(t, 0)
 			continue
 		}
-		shares = append(shares, ledger.Share{DueTenant: t.DueTenant, Slots: granted[t]})
+		grants = append(grants, ledger.SlotGrant{DueTenant: t.DueTenant, Slots: granted[t]})
 	}
-	return shares
+	return grants
 }
 
 // currentSpeed is a tenant's speed as its running attempts show it.
@@ -248,21 +249,21 @@ func (f *freeSlots) take(s speed) bool {
 	return true
 }
 
-// leased tells what came of shares: how many rows each tenant had, and how many of them were leased. A tenant that had fewer rows than
-// slots has no more for now.
-func (q *fairQueue) leased(shares []ledger.Share, found, leased map[int64]int) {
+// leased records what came of grants, by tenant: how many rows were found, and how many of them were leased. The slots
+// that were not needed become free. A tenant that had fewer rows than slots is not asked again before the next poll.
+func (q *fairQueue) leased(grants []ledger.SlotGrant, found, leased map[int64]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	exhausted := map[int64]bool{}
-	for _, s := range shares {
+	for _, s := range grants {
 		q.release(s.Tenant, s.Slots-leased[s.Tenant])
 		exhausted[s.Tenant] = found[s.Tenant] < s.Slots || s.Probe
 	}
 	q.due = slices.DeleteFunc(q.due, func(t *tenantQueue) bool { return exhausted[t.Tenant] })
 }
 
-// started tells that an attempt of a tenant begins. Call ended with how it ended. The slot stays taken until the result is recorded, see
-// recorded, but the tenant may have another one as soon as the attempt has ended.
+// started records that an attempt of a tenant begins. The caller calls ended with how it ended: from then on the tenant
+// may have another slot, but this one stays taken until the caller calls recorded.
 func (q *fairQueue) started(tenant int64) (ended func(attemptEnd)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

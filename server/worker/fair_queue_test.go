@@ -38,9 +38,9 @@ func failing(l *ledger.DueTenant) { l.EndpointFailing = true }
 func probed(l *ledger.DueTenant)  { l.EndpointFailing, l.Probe = true, true }
 
 // slots are the slots that the tenants got, by tenant.
-func slots(shares []ledger.Share) map[int64]int {
+func slots(grants []ledger.SlotGrant) map[int64]int {
 	got := map[int64]int{}
-	for _, s := range shares {
+	for _, s := range grants {
 		got[s.Tenant] += s.Slots
 	}
 	return got
@@ -77,7 +77,7 @@ func TestSharesOfTenants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			q, _ := testQueue(64, 32)
 			c.setup(q)
-			if diff := cmp.Diff(c.want, slots(q.shares())); diff != "" {
+			if diff := cmp.Diff(c.want, slots(q.grantSlots())); diff != "" {
 				t.Errorf("slots (-want +got):\n%s", diff)
 			}
 		})
@@ -89,18 +89,18 @@ func TestSlowTenantsLeaveRoom(t *testing.T) {
 	t.Parallel()
 	q, _ := testQueue(64, 32)
 	due(q, failing, tenants(1, 500)...)
-	if got := sum(slots(q.shares())); got != 32 {
+	if got := sum(slots(q.grantSlots())); got != 32 {
 		t.Errorf("slow tenants have %d of 64 slots", got)
 	}
 	due(q, nil, tenants(1001, 1500)...)
-	if got := sum(slots(q.shares())); got != 16 {
+	if got := sum(slots(q.grantSlots())); got != 16 {
 		t.Errorf("unknown tenants have %d of 64 slots beside the slow ones", got)
 	}
 	due(q, healthy, 2000)
-	if got := sum(slots(q.shares())); got != 16 {
+	if got := sum(slots(q.grantSlots())); got != 16 {
 		t.Errorf("a healthy tenant has %d slots beside them", got)
 	}
-	if got := q.shares(); len(got) != 0 {
+	if got := q.grantSlots(); len(got) != 0 {
 		t.Errorf("more than all slots are taken: %v", got)
 	}
 }
@@ -110,17 +110,17 @@ func TestUnknownTenantsThatHangLeaveRoom(t *testing.T) {
 	t.Parallel()
 	q, _ := testQueue(64, 32)
 	due(q, failing, tenants(1, 500)...)
-	q.shares()
+	q.grantSlots()
 	due(q, nil, tenants(1001, 1500)...)
-	for _, share := range q.shares() {
-		q.tenants[share.Tenant].overdue = share.Slots
+	for _, grant := range q.grantSlots() {
+		q.tenants[grant.Tenant].overdue = grant.Slots
 	}
 	due(q, nil, tenants(2001, 2500)...)
-	if got := q.shares(); len(got) != 0 {
+	if got := q.grantSlots(); len(got) != 0 {
 		t.Errorf("more unknown tenants got slots: %v", got)
 	}
 	due(q, healthy, 3000)
-	if got := sum(slots(q.shares())); got != 16 {
+	if got := sum(slots(q.grantSlots())); got != 16 {
 		t.Errorf("a healthy tenant has %d slots", got)
 	}
 }
@@ -130,7 +130,7 @@ func TestTurns(t *testing.T) {
 	t.Parallel()
 	q, _ := testQueue(16, 16)
 	due(q, healthy, 1)
-	if got := slots(q.shares()); got[1] != 16 {
+	if got := slots(q.grantSlots()); got[1] != 16 {
 		t.Fatalf("got %v", got)
 	}
 	due(q, healthy, 1, 2)
@@ -138,12 +138,12 @@ func TestTurns(t *testing.T) {
 		q.started(1)(answeredSoon)
 		q.recorded(1)
 	}
-	if diff := cmp.Diff(map[int64]int{2: 2, 1: 1}, slots(q.shares())); diff != "" {
+	if diff := cmp.Diff(map[int64]int{2: 2, 1: 1}, slots(q.grantSlots())); diff != "" {
 		t.Errorf("slots (-want +got):\n%s", diff)
 	}
 	q.recorded(1)
 	due(q, healthy, 1, 2, 3)
-	if diff := cmp.Diff(map[int64]int{3: 1}, slots(q.shares())); diff != "" {
+	if diff := cmp.Diff(map[int64]int{3: 1}, slots(q.grantSlots())); diff != "" {
 		t.Errorf("slots (-want +got):\n%s", diff)
 	}
 }
@@ -153,23 +153,23 @@ func TestAsking(t *testing.T) {
 	t.Parallel()
 	q, _ := testQueue(4, 4)
 	due(q, healthy, 1)
-	granted := make(chan ledger.Share)
+	granted := make(chan ledger.SlotGrant)
 	go func() { granted <- q.ask(t.Context(), ledger.DueTenant{Tenant: 2, EndpointWorked: true}) }()
 	<-q.freed
-	if diff := cmp.Diff(map[int64]int{1: 2}, slots(q.shares())); diff != "" {
+	if diff := cmp.Diff(map[int64]int{1: 2}, slots(q.grantSlots())); diff != "" {
 		t.Errorf("slots (-want +got):\n%s", diff)
 	}
-	share := <-granted
-	if share.Tenant != 2 || share.Slots != 2 {
-		t.Errorf("who asked got %+v", share)
+	grant := <-granted
+	if grant.Tenant != 2 || grant.Slots != 2 {
+		t.Errorf("who asked got %+v", grant)
 	}
-	q.leased([]ledger.Share{share}, map[int64]int{2: 1}, map[int64]int{2: 1})
+	q.leased([]ledger.SlotGrant{grant}, map[int64]int{2: 1}, map[int64]int{2: 1})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if share := q.ask(gone, ledger.DueTenant{Tenant: 3, EndpointWorked: true}); share.Slots != 0 {
-		t.Errorf("who is gone got %+v", share)
+	if grant := q.ask(gone, ledger.DueTenant{Tenant: 3, EndpointWorked: true}); grant.Slots != 0 {
+		t.Errorf("who is gone got %+v", grant)
 	}
-	if diff := cmp.Diff(map[int64]int{1: 1}, slots(q.shares())); diff != "" {
+	if diff := cmp.Diff(map[int64]int{1: 1}, slots(q.grantSlots())); diff != "" {
 		t.Errorf("slots of what was given back (-want +got):\n%s", diff)
 	}
 }
@@ -179,7 +179,7 @@ func TestConcurrencyLimit(t *testing.T) {
 	q, _ := testQueue(64, 20)
 	limit := func() int { return q.limitOf(q.tenants[1]) }
 	due(q, nil, 1)
-	shares := q.shares()
+	grants := q.grantSlots()
 	for i := range 10 {
 		q.started(1)(answeredSoon)
 		if want := min(20, initialLimit+i+1); limit() != want {
@@ -200,12 +200,12 @@ func TestConcurrencyLimit(t *testing.T) {
 	if limit() != slowLimit+1 || q.tenants[1].currentSpeed() != quick {
 		t.Errorf("after the next quick one its limit is %d, its state %d", limit(), q.tenants[1].currentSpeed())
 	}
-	q.leased(shares, map[int64]int{1: 3}, map[int64]int{1: 3})
+	q.leased(grants, map[int64]int{1: 3}, map[int64]int{1: 3})
 	if got := q.tenants[1].running; got != 3 {
 		t.Errorf("%d slots are taken for 3 rows", got)
 	}
 	if q.waiting() {
-		t.Error("a tenant that had less than its share is asked again before the next poll")
+		t.Error("a tenant that had less than its grant is asked again before the next poll")
 	}
 }
 
@@ -214,7 +214,7 @@ func TestTenantThatHangs(t *testing.T) {
 	t.Parallel()
 	q, _ := testQueue(64, 32)
 	due(q, nil, 1)
-	q.shares()
+	q.grantSlots()
 	ended := q.started(1)
 	<-q.freed // which tells that it was out for long
 	q.mu.Lock()
@@ -238,14 +238,14 @@ func TestTenantThatCannotBeSentTo(t *testing.T) {
 	t.Parallel()
 	q, clock := testQueue(64, 32)
 	due(q, healthy, 1)
-	q.shares()
+	q.grantSlots()
 	q.started(1)(notSent)
 	q.recorded(1)
-	if got := q.shares(); len(got) != 0 {
+	if got := q.grantSlots(); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
 	clock.at = clock.at.Add(lease)
-	if got := slots(q.shares()); got[1] == 0 {
+	if got := slots(q.grantSlots()); got[1] == 0 {
 		t.Error("it rests for ever")
 	}
 }
@@ -254,7 +254,7 @@ func TestTenantsAreForgotten(t *testing.T) {
 	t.Parallel()
 	q, clock := testQueue(64, 32)
 	due(q, healthy, tenants(1, 100)...)
-	q.leased(q.shares(), nil, nil)
+	q.leased(q.grantSlots(), nil, nil)
 	q.mu.Lock()
 	q.tenants[1].running, q.busy[1] = 1, q.tenants[1]
 	q.mu.Unlock()
@@ -272,18 +272,18 @@ func TestSlowTenantThatAnswersKeepsUp(t *testing.T) {
 	due(q, failing, 1)
 	for range 30 {
 		due(q, failing, 1)
-		q.shares()
+		q.grantSlots()
 		q.started(1)(answeredLate)
 		q.recorded(1)
 	}
-	q.shares()
+	q.grantSlots()
 	if got := q.tenants[1].running; got != 20 {
 		t.Errorf("it has %d attempts at one time, want all 20 that a tenant may have", got)
 	}
 	due(q, failing, tenants(2, 50)...)
-	q.shares()
+	q.grantSlots()
 	due(q, healthy, 1001, 1002)
-	if got := sum(slots(q.shares())); got != 32 {
+	if got := sum(slots(q.grantSlots())); got != 32 {
 		t.Errorf("%d of 64 slots are left for tenants that answer quickly", got)
 	}
 }

@@ -141,11 +141,11 @@ func (w *fixture) dead() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var shares []ledger.Share
+	var grants []ledger.SlotGrant
 	for _, one := range due {
-		shares = append(shares, ledger.Share{DueTenant: one, Slots: 100})
+		grants = append(grants, ledger.SlotGrant{DueTenant: one, Slots: 100})
 	}
-	if _, _, err := w.LeaseDueEvents(w.t.Context(), shares, time.Minute, storedBody); err != nil {
+	if _, _, err := w.LeaseDueEvents(w.t.Context(), grants, time.Minute, storedBody); err != nil {
 		w.t.Fatal(err)
 	}
 	w.exec("update events set due_at = created_at, leased_until = null where leased") // in their order

@@ -21,17 +21,18 @@ const (
 	// SERVICE_UNAVAILABLE.
 	forwardTries = 3
 	firstRetry   = time.Second
-	// The status of an accepted collection is asked again after one askShare-th of its age, within these bounds: often while the payer is
-	// likely to answer, rarely later.
-	askShare   = 5
-	askSoonest = 250 * time.Millisecond
-	askLatest  = 30 * time.Second
+	// The status of an accepted collection is asked again after one askAgeDivisor-th of its age, within these bounds:
+	// often while the payer is likely to answer, rarely later.
+	askAgeDivisor = 5
+	askSoonest    = 250 * time.Millisecond
+	askLatest     = 30 * time.Second
 )
 
 // forwardingDatabase is what the forwarding to operators needs of the database.
 type forwardingDatabase interface {
 	TenantsToForward(ctx context.Context) ([]ledger.DueTenant, error)
-	LeaseDueForwards(ctx context.Context, from []ledger.Share, lease time.Duration) (leased []ledger.Forward, found map[int64]int, err error)
+	LeaseDueForwards(ctx context.Context, from []ledger.SlotGrant, lease time.Duration) (
+		leased []ledger.Forward, found map[int64]int, err error)
 	GiveBackForwards(ctx context.Context, forwards []ledger.Forward) error
 	BeginForwardAttempt(ctx context.Context, f *ledger.Forward) (begun bool, err error)
 	SettleForward(ctx context.Context, f *ledger.Forward, o ledger.OperatorResult) (leaseHeld bool, err error)
@@ -44,8 +45,8 @@ func (w *Worker) forward(ctx context.Context) {
 	dispatcher := leasedDispatcher[ledger.Forward]{
 		worker: w, name: "passthrough", queue: w.forwarding,
 		listDue: w.database.TenantsToForward, attempt: w.forwardOne, release: w.database.GiveBackForwards,
-		lease: func(ctx context.Context, shares []ledger.Share) ([]ledger.Forward, map[int64]int, error) {
-			return w.database.LeaseDueForwards(ctx, shares, forwardLease)
+		lease: func(ctx context.Context, grants []ledger.SlotGrant) ([]ledger.Forward, map[int64]int, error) {
+			return w.database.LeaseDueForwards(ctx, grants, forwardLease)
 		},
 		tenant: func(f *ledger.Forward) int64 { return f.Tenant },
 	}
@@ -227,7 +228,7 @@ func nextQuestion(f *ledger.Forward) time.Duration {
 	if f.Age < f.AnswerAfter {
 		return f.AnswerAfter - f.Age
 	}
-	return min(max(f.Age/askShare, askSoonest), askLatest)
+	return min(max(f.Age/askAgeDivisor, askSoonest), askLatest)
 }
 
 // recordDecision writes a decision, and retries while the database is unavailable.

@@ -181,7 +181,7 @@ func (w *fixture) leaseForward(lease time.Duration) ledger.Forward {
 	if err != nil || len(due) != 1 {
 		w.t.Fatalf("due %v, %v", due, err)
 	}
-	leased, _, err := w.LeaseDueForwards(w.t.Context(), []ledger.Share{{DueTenant: due[0], Slots: 10}}, lease)
+	leased, _, err := w.LeaseDueForwards(w.t.Context(), []ledger.SlotGrant{{DueTenant: due[0], Slots: 10}}, lease)
 	if err != nil || len(leased) != 1 {
 		w.t.Fatalf("leased %v, %v", leased, err)
 	}

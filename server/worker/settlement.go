@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	// settleBatch is how many transactions one step settles, over all sandboxes: enough to share the commit and the update of a hot float,
-	// few enough that locks are held for milliseconds only. Each sandbox has its share, settleLeast at least.
+	// settleBatch is how many transactions one step settles, over all sandboxes: enough to share the commit and the
+	// update of a hot float, few enough that locks are held for milliseconds only. All sandboxes get equally many of
+	// these, and settleLeast at least.
 	settleBatch   = 500
 	settleLeast   = 10
 	settleTimeout = 30 * time.Second
@@ -32,7 +33,7 @@ const (
 // settlementDatabase is what the settlement needs of the database.
 type settlementDatabase interface {
 	TenantsToSettle(ctx context.Context) ([]ledger.DueTenant, error)
-	SettleDue(ctx context.Context, tenants []ledger.DueTenant, share int) (ledger.BatchCounts, error)
+	SettleDue(ctx context.Context, tenants []ledger.DueTenant, perTenant int) (ledger.BatchCounts, error)
 }
 
 // settlementSweep settles what is due, for several sandboxes side by side: one that fails or waits does not delay the others.
@@ -60,7 +61,7 @@ func (s *settlementSweep) step(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	took := s.now().Sub(begun)
-	share := min(max(settleBatch/max(len(due), 1), settleLeast), settleBatch)
+	perTenant := min(max(settleBatch/max(len(due), 1), settleLeast), settleBatch)
 	for group := range slices.Chunk(due, len(due)/settleSpread+1) {
 		select {
 		case <-ctx.Done():
@@ -68,7 +69,7 @@ func (s *settlementSweep) step(ctx context.Context) (more bool, err error) {
 		case s.slots <- struct{}{}:
 		}
 		s.groups.Go(func() {
-			more := s.settle(context.WithoutCancel(ctx), group, share) // what has begun is finished
+			more := s.settle(context.WithoutCancel(ctx), group, perTenant) // what has begun is finished
 			s.unclaim(group)
 			<-s.slots
 			if more {
@@ -125,12 +126,12 @@ func (s *settlementSweep) report(event error) {
 }
 
 // settle settles what is due in a group of sandboxes. If that fails, it settles each sandbox alone.
-func (s *settlementSweep) settle(ctx context.Context, group []ledger.DueTenant, share int) (more bool) {
+func (s *settlementSweep) settle(ctx context.Context, group []ledger.DueTenant, perTenant int) (more bool) {
 	traced, sweep := s.tracing.Sweep(ctx)
 	var counts ledger.BatchCounts
 	err := s.contained(traced, func() error {
 		return within(traced, settleTimeout, func(ctx context.Context) (err error) {
-			counts, err = s.database.SettleDue(ctx, group, share)
+			counts, err = s.database.SettleDue(ctx, group, perTenant)
 			return err
 		})
 	})
@@ -140,7 +141,7 @@ func (s *settlementSweep) settle(ctx context.Context, group []ledger.DueTenant, 
 		return false
 	case err != nil && len(group) > 1:
 		for alone := range slices.Chunk(group, 1) {
-			more = s.settle(ctx, alone, share) || more
+			more = s.settle(ctx, alone, perTenant) || more
 		}
 		return more
 	case err != nil:

@@ -18,22 +18,22 @@ func Body() ledger.BuildBody {
 // Lease takes what is due for a minute.
 func (w *Fixture) Lease(build ledger.BuildBody) []ledger.LeasedEvent {
 	w.T.Helper()
-	events, _, err := w.LeaseDueEvents(w.T.Context(), w.Shares(100), time.Minute, build)
+	events, _, err := w.LeaseDueEvents(w.T.Context(), w.SlotGrants(100), time.Minute, build)
 	if err != nil {
 		w.T.Fatal(err)
 	}
 	return events
 }
 
-// Shares are so many slots for each sandbox that has events due.
-func (w *Fixture) Shares(slots int) (all []ledger.Share) {
+// SlotGrants are so many slots for each sandbox that has events due.
+func (w *Fixture) SlotGrants(slots int) (all []ledger.SlotGrant) {
 	w.T.Helper()
 	due, err := w.TenantsToDeliver(w.T.Context())
 	if err != nil {
 		w.T.Fatal(err)
 	}
 	for _, one := range due {
-		all = append(all, ledger.Share{DueTenant: one, Slots: slots})
+		all = append(all, ledger.SlotGrant{DueTenant: one, Slots: slots})
 	}
 	return all
 }
