@@ -123,7 +123,7 @@ func answerPrompt(ctx context.Context, q *sqlc.Queries, p sqlc.LockPromptRow, an
 		Tenant: p.Tenant, ID: p.ID, Expired: p.Expired, FloatCurrency: p.FloatCurrency, SimID: p.SimID, NetAmount: p.NetAmount,
 		Commission: p.Commission,
 	}}
-	held, err := lockAccounts(ctx, q, claimed)
+	held, err := lockBalances(ctx, q, claimed)
 	if err != nil {
 		return err
 	}

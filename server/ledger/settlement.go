@@ -10,7 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// TenantsToSettle finds the sandboxes that have something to settle, in a different order each time. What is suspended has nothing.
+// TenantsToSettle finds the sandboxes that have due transactions, in a different order each time. Suspended sandboxes are
+// left out.
 func (s *Settler) TenantsToSettle(ctx context.Context) ([]DueTenant, error) {
 	rows, err := s.polling().TenantsToSettle(ctx)
 	if err != nil {
@@ -44,7 +45,7 @@ func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, perTenant 
 			return err
 		}
 		slices.SortStableFunc(claimed, func(a, b sqlc.ClaimDueTransactionsRow) int { return a.DueAt.Compare(*b.DueAt) })
-		held, err := lockAccounts(ctx, q, claimed)
+		held, err := lockBalances(ctx, q, claimed)
 		if err != nil {
 			return err
 		}
@@ -78,33 +79,33 @@ func anyFull(claimed []sqlc.ClaimDueTransactionsRow, perTenant int) bool {
 	return false
 }
 
-// RequeueStuck makes up to batch expired pending transactions due that no worker would take any more, and returns how many it found.
-// Normally there are none.
+// RequeueStuck finds up to batch pending transactions that have expired and that no worker would take any more, makes
+// them due, and returns their number. Normally there are none.
 func (s *Settler) RequeueStuck(ctx context.Context, batch int) (int, error) {
 	woken, err := s.system().RequeueStuck(ctx, int32(batch))
 	return int(woken), postgres.Classify(err, "looking for payments that were forgotten")
 }
 
-// account names a SIM or a float within all tenants.
-type account[T comparable] struct {
+// tenantKey is the key of a SIM (its id) or of a float (its currency) among those of all tenants.
+type tenantKey[T comparable] struct {
 	tenant int64
 	key    T
 }
 
-// accounts are the balances that a batch changes, locked.
-type accounts struct {
-	payers map[account[[16]byte]]*payments.SIM
-	floats map[account[string]]int64
+// lockedBalances are the balances that a batch may change. Their rows are locked until its database transaction ends.
+type lockedBalances struct {
+	payers map[tenantKey[[16]byte]]*payments.SIM // nil for a SIM that is gone
+	floats map[tenantKey[string]]int64           // minor units
 }
 
-// lockAccounts locks the SIMs and the floats of the transactions, in the order in which everybody locks them.
-func lockAccounts(ctx context.Context, q *sqlc.Queries, claimed []sqlc.ClaimDueTransactionsRow) (accounts, error) {
-	held := accounts{map[account[[16]byte]]*payments.SIM{}, map[account[string]]int64{}}
+// lockBalances locks the SIMs and the floats of the transactions, in the order in which all callers lock them.
+func lockBalances(ctx context.Context, q *sqlc.Queries, claimed []sqlc.ClaimDueTransactionsRow) (lockedBalances, error) {
+	held := lockedBalances{map[tenantKey[[16]byte]]*payments.SIM{}, map[tenantKey[string]]int64{}}
 	var sims rowKeys
 	var tenants []int64
 	var currencies []string
 	for _, t := range claimed {
-		payer, float := account[[16]byte]{t.Tenant, t.SimID.Bytes}, account[string]{t.Tenant, t.FloatCurrency}
+		payer, float := tenantKey[[16]byte]{t.Tenant, t.SimID.Bytes}, tenantKey[string]{t.Tenant, t.FloatCurrency}
 		if _, seen := held.payers[payer]; t.SimID.Valid && !seen {
 			held.payers[payer] = nil
 			sims.add(t.Tenant, t.SimID)
@@ -121,12 +122,12 @@ func lockAccounts(ctx context.Context, q *sqlc.Queries, claimed []sqlc.ClaimDueT
 			return held, err
 		}
 		for _, row := range rows {
-			held.payers[account[[16]byte]{row.Tenant, row.SimID.Bytes}] = simOf(&row)
+			held.payers[tenantKey[[16]byte]{row.Tenant, row.SimID.Bytes}] = simOf(&row)
 		}
 	}
 	rows, err := q.LockFloats(ctx, tenants, currencies)
 	for _, row := range rows {
-		held.floats[account[string]{row.Tenant, row.Currency}] = row.Balance
+		held.floats[tenantKey[string]{row.Tenant, row.Currency}] = row.Balance
 	}
 	return held, err
 }
@@ -141,14 +142,14 @@ type batchDecisions struct {
 
 // decide gives each transaction its outcome in the order in which they were due. Balances change as it goes, so that two payments of
 // one batch cannot spend the same money. Payers do what their behaviors say, unless an answer was given by hand.
-func decide(claimed []sqlc.ClaimDueTransactionsRow, held accounts, answer payments.Answer) (*batchDecisions, error) {
+func decide(claimed []sqlc.ClaimDueTransactionsRow, held lockedBalances, answer payments.Answer) (*batchDecisions, error) {
 	d := &batchDecisions{}
 	for _, t := range claimed {
-		payer := held.payers[account[[16]byte]{t.Tenant, t.SimID.Bytes}]
+		payer := held.payers[tenantKey[[16]byte]{t.Tenant, t.SimID.Bytes}]
 		if payer != nil && string(payer.Currency()) != t.FloatCurrency {
 			payer = nil // its country was changed since: it has no money of this kind any more
 		}
-		at := account[string]{t.Tenant, t.FloatCurrency}
+		at := tenantKey[string]{t.Tenant, t.FloatCurrency}
 		float, there := held.floats[at]
 		total := t.NetAmount + t.Commission
 		status := payments.SettlementFacts{

@@ -217,7 +217,7 @@ func (d *Directory) load(ctx context.Context) error {
 		since = nothing // what was retired since then may be forgotten by now
 	}
 	if version == since {
-		d.follow(now)
+		d.noteRead(now)
 		return nil
 	}
 	c := changes{readAt: now, since: since}
@@ -228,7 +228,7 @@ func (d *Directory) load(ctx context.Context) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.apply(&c)
-	d.follow(now)
+	d.noteRead(now)
 	return nil
 }
 
@@ -239,7 +239,7 @@ type DirectoryState struct {
 	ReadAt    time.Time // when it was last known to be that of the database; zero before the first time
 }
 
-// State tells how the directory stands to the database, without waiting for a load.
+// State returns what was loaded last, and when, without waiting for a load; the zero value before the first one.
 func (d *Directory) State() DirectoryState {
 	if state := d.state.Load(); state != nil {
 		return *state
@@ -247,8 +247,8 @@ func (d *Directory) State() DirectoryState {
 	return DirectoryState{}
 }
 
-// follow notes that the directory was that of the database at a time.
-func (d *Directory) follow(at time.Time) {
+// noteRead records that the directory was the same as the database at a time.
+func (d *Directory) noteRead(at time.Time) {
 	d.readAt = at
 	d.state.Store(&DirectoryState{Version: d.version, Sandboxes: len(d.sandboxes), ReadAt: at})
 }

@@ -56,7 +56,7 @@ func (w *Worker) settleDue(ctx context.Context) {
 // step starts to settle what is due now. It does not wait until that is done.
 func (s *settlementSweep) step(ctx context.Context) (more bool, err error) {
 	begun := s.now()
-	due, err := s.claimDue(ctx)
+	due, err := s.markDueBusy(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -70,7 +70,7 @@ func (s *settlementSweep) step(ctx context.Context) (more bool, err error) {
 		}
 		s.groups.Go(func() {
 			more := s.settle(context.WithoutCancel(ctx), group, perTenant) // what has begun is finished
-			s.unclaim(group)
+			s.unmarkBusy(group)
 			<-s.slots
 			if more {
 				s.report(nil)
@@ -80,8 +80,9 @@ func (s *settlementSweep) step(ctx context.Context) (more bool, err error) {
 	return s.wait(ctx, min(max(settlePause*took, idlePause), maxSettlePause))
 }
 
-// claimDue lists the sandboxes that have something due and are not being settled, and marks them as busy.
-func (s *settlementSweep) claimDue(ctx context.Context) ([]ledger.DueTenant, error) {
+// markDueBusy lists the sandboxes that have something due and are not being settled by this worker, and marks them as
+// busy.
+func (s *settlementSweep) markDueBusy(ctx context.Context) ([]ledger.DueTenant, error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
 	defer cancel()
 	due, err := s.database.TenantsToSettle(ctx)
@@ -97,7 +98,7 @@ func (s *settlementSweep) claimDue(ctx context.Context) ([]ledger.DueTenant, err
 	return due, nil
 }
 
-func (s *settlementSweep) unclaim(group []ledger.DueTenant) {
+func (s *settlementSweep) unmarkBusy(group []ledger.DueTenant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, tenant := range group {
