@@ -3,7 +3,6 @@ package ledger
 import (
 	"cmp"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -127,60 +126,4 @@ func (n *NewDisbursement) complete(row sqlc.BookDisbursementRow) {
 	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
 	n.AnswerAfter = n.Latency.of(t.Status).Waited
 	n.Additions.complete(t)
-}
-
-// NewRefund is a refund that is to be recorded.
-type NewRefund struct {
-	RequestHash []byte // of the request as sent
-	Clocked     bool   // as in [RequestStamp]
-	ID          payments.ID
-	ParentID    payments.ID
-	Reference   string
-	Amount      *int64 // nil: all that is left to refund
-	Additions   Additions
-	Latency     PayoutLatency
-}
-
-// CreateRefund records a refund, with the money that it moves and the event that it owes, in one database transaction, and
-// returns it with the time after which it is answered. One that would raise the recipient's SIM beyond [payments.MaxBalance] ends
-// LIMIT_EXCEEDED.
-//
-// It returns [ErrNotFound] for a parent that the tenant does not have, payments.ErrNotRefundable and
-// payments.ErrExceedsRefundable for one that cannot be refunded so, and the errors of [Ledger.CreateCollection].
-func (l *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*payments.Transaction, time.Duration, error) {
-	params := sqlc.BookRefundParams{
-		Tenant: tenant, Reference: n.Reference, ParentID: postgres.UUID(n.ParentID), Amount: n.Amount, ID: postgres.UUID(n.ID),
-		RequestHash: n.RequestHash, Clocked: n.Clocked,
-		PaidLatencyMs: int32(n.Latency.Paid.Simulated.Milliseconds()), RefusedLatencyMs: int32(n.Latency.Refused.Simulated.Milliseconds()),
-		PaidAfterMs: postgres.Milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: postgres.Milliseconds(n.Latency.Refused.Waited),
-	}
-	q, err := recorder(ctx, l.db.Tenant(tenant), n.Clocked, n.Additions, tenant, n.ID)
-	if err != nil {
-		return nil, 0, err
-	}
-	row, err := q.BookRefund(ctx, params)
-	if exceedsMaxBalance(err) {
-		params.RecipientFull = true
-		row, err = q.BookRefund(ctx, params)
-	}
-	if err == nil {
-		l.sandboxes.NoteActivity(tenant)
-		t := transactionOf((*sqlc.Transaction)(&row))
-		n.Additions.complete(t)
-		return t, n.Latency.of(t.Status).Waited, nil
-	}
-	err = l.whyNotRecorded(ctx, tenant, n.Reference, err)
-	if !errors.Is(err, postgres.ErrConfigChanged) {
-		l.noteRecorded(tenant, err)
-		return nil, 0, err
-	}
-	// No other reason was found: check whether the parent is refundable.
-	parent, err := l.GetTransaction(ctx, tenant, n.ParentID)
-	if err != nil {
-		return nil, 0, err
-	}
-	if err := parent.CheckRefund(n.Amount); err != nil {
-		return nil, 0, err
-	}
-	return nil, 0, postgres.ErrConfigChanged // suspended, changed at this moment, or refundable by now
 }

@@ -1,5 +1,6 @@
--- Floats and SIMs as the controller sets them. What transactions do to them stands in payments.sql and
--- settlement.sql.
+-- Floats and SIMs as the controller sets them. Transactions change them in payments.sql and settlement.sql
+-- (collections), refunds.sql, payouts.sql (disbursements), group_commit.sql (several at once) and
+-- forwarding.sql.
 
 -- name: ListFloats :many
 select * from floats where tenant = sqlc.arg(tenant);

@@ -180,8 +180,9 @@ const listFloats = `-- name: ListFloats :many
 select tenant, currency, balance, movements, opening, changed_at from floats where tenant = $1
 `
 
-// Floats and SIMs as the controller sets them. What transactions do to them stands in payments.sql and
-// settlement.sql.
+// Floats and SIMs as the controller sets them. Transactions change them in payments.sql and settlement.sql
+// (collections), refunds.sql, payouts.sql (disbursements), group_commit.sql (several at once) and
+// forwarding.sql.
 func (q *Queries) ListFloats(ctx context.Context, tenant int64) ([]Float, error) {
 	rows, err := q.db.Query(ctx, listFloats, tenant)
 	if err != nil {
