@@ -9,6 +9,9 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
+// This file changes an answer as the fault says that applies to its request: it delays the answer, cuts its body off, or
+// drops the connection. Package service decides in faults.go which fault applies, and whether it ends the request.
+
 // IsDropped reports whether a request ends by a fault that drops its connection.
 func IsDropped(err error) bool {
 	var fault service.ErrFault

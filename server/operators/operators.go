@@ -3,6 +3,16 @@
 //
 // Every fact about an operator has a mark for how sure it is: o observed in the operator's answers or documented by the operator, t not
 // documented, but used by third-party clients, a assumed. A mark on a table holds for all rows without a mark of their own.
+//
+// An operator is added in these places (docs/where.md and docs/adding-an-operator.md say more):
+//
+//   - server/payments/market.go: its constant, its entry of Operators, and of only if it is in one country.
+//   - its package below server/operators, and its row of the table in this file.
+//   - detect.go: the prefixes of its numbers.
+//   - test_numbers.go: a block of test numbers for each country.
+//   - operatorstest: a fake of its API for tests, and a golden file in testdata.
+//   - `make generate` writes the enums in api/v1alpha1/market_types.go and in its neighbors, those of the requests in
+//     server/httpapi/wire, the CRDs and the references.
 package operators
 
 import (

@@ -11,8 +11,11 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Faults of the api, and of an operator's answers, apply to a request whose body is valid, before anything is recorded
-// and before it is found that an earlier request recorded it. They change what is answered, and never what is recorded.
+// This file decides which fault applies to a request, and ends the request with [ErrFault] if the fault says so. Package
+// exchange carries out the other half: fault.go there changes the answer.
+//
+// Faults of the API, and of an operator's answers, apply to a request whose body is valid, before anything is recorded
+// and before the search for an earlier request that recorded it. They change the answer, and never what is recorded.
 
 // ApplyFault decides which fault applies to a request that records no transaction. It returns [ErrFault] if the request
 // ends by it. Of an operator's calls only those are meant whose path a fault names.

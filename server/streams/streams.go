@@ -1,5 +1,23 @@
-// Package streams tells the changes of sandboxes to all who listen in this process. One reader of each sandbox serves
-// all of its streams.
+// Package streams tells the changes of sandboxes to the clients that follow them in this process. One reader of each
+// sandbox serves all of its streams.
+//
+// What a stream promises to its client:
+//
+//   - Nothing is missed. The first entry is `ready`. Each change after it is told at least once, so a client that reads
+//     its lists after `ready` knows everything. A stream that resumes may repeat entries.
+//   - Order. The changes of one thing are told in their order: of one transaction, event or balance, and of the clock.
+//   - An entry has the thing as it is when the reader reads it, not as the change left it. So two changes may be told
+//     as one, and a client may not see a state that did not last.
+//   - Resuming. A client that sends the id of its last entry gets what follows it, for some minutes, see below.
+//   - `reset` means that the changes since the last entry are not known, because the client came back too late, or that
+//     the sandbox was reset. `ready` follows, and the client reads its lists again after it.
+//
+// How long a client can resume depends on two times. The mark of a followed sandbox ([ledger.Ledger.WatchChanges]),
+// without which nothing is noted, is extended to ten minutes when at most five are left of it. Readers see to that once
+// a minute, so at least four minutes are left when the last stream of a sandbox ends: the API's description names
+// these. Of the four, the last is not certain: the function follow_sandbox treats a mark with less than a minute left as
+// ended, and the stream tells `reset`. If other streams follow the sandbox meanwhile, the mark does not end, and the
+// worker's purge is the limit, which keeps changes for ten minutes.
 package streams
 
 import (

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Schedule decides when an event that was not acknowledged is sent again: the n-th retry follows the previous attempt after
-// InitialDelay * Factor^(n-1), at most MaxDelay, with jitter.
+// Schedule decides when an event that was not acknowledged is sent again: the n-th retry follows the previous attempt
+// after InitialDelay * Factor^(n-1), at most MaxDelay, with jitter. Retries are not the only cause of a second sending:
+// the comment of judge in server/worker/delivery.go lists all of them.
 type Schedule struct {
 	MaxRetries   int
 	InitialDelay time.Duration

@@ -97,8 +97,13 @@ func (d *delivery) attempt(ctx context.Context, e *ledger.LeasedEvent) (end atte
 	}
 }
 
-// judge decides the next state of an event after an attempt: delivered, failed, or queued; then [webhooks.Schedule] says when it is sent
-// again. Besides, an event is sent again if its lease expires without a result, or if a merchant asks for it ([ledger.Ledger.ResendEvent]).
+// judge decides the next state of an event after an attempt: delivered, failed, or queued. An event is sent more than
+// once for one of these causes:
+//
+//   - A retry: the attempt failed, and judge queues the event for the time that [webhooks.Schedule] returns.
+//   - Its lease expires before a result is recorded: the worker died, was too slow, or could not write the result.
+//   - A merchant asks for it, see [ledger.Ledger.ResendEvent].
+//   - A fault duplicates it: it is sent several times in one attempt, see sentOnceMore.
 func (w *Worker) judge(e *ledger.LeasedEvent, r webhooks.Result) ledger.AttemptResult {
 	a := ledger.AttemptResult{
 		StartedAt: e.Now, Duration: r.Duration, ResponseStatus: r.Status, ResponseBody: r.Body, State: ledger.EventDelivered,

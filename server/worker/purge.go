@@ -14,7 +14,8 @@ type purgeDatabase interface {
 	RemoveAgedChanges(ctx context.Context, age time.Duration) error
 }
 
-// changesKept is how long a stream can go on from a change that it was told.
+// changesKept is how long noted changes are kept, so that streams can resume from them. It bounds the resuming only
+// while somebody else follows the sandbox: else the mark of followed sandboxes ends first, see package streams.
 const changesKept = 10 * time.Minute
 
 func (w *Worker) purge(ctx context.Context) (more bool, err error) {
