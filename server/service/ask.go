@@ -9,11 +9,11 @@ import (
 // Ask is a request to record a transaction.
 type Ask struct {
 	payments.Order
-	// Fingerprint tells whether two requests are the same one. It is called with the reference that the request was sent
-	// with, or with the one that was generated for it, and returns the fingerprint of the request as if it had been sent
-	// with that.
+	// Fingerprint returns the fingerprint of the request, by which a repetition is recognized. reference is the one
+	// that the request was sent with, or else the one generated for it; the fingerprint is that of a request sent with
+	// it.
 	Fingerprint func(reference string) []byte
-	// Call is the call of the operator's own API that asks; nil: it is none.
+	// Call is the call of the operator's own API that makes the request; nil if the request came through /v1.
 	Call *OperatorCall
 }
 
@@ -38,9 +38,9 @@ func newIntent(kind payments.Type, a Ask) *intent {
 	return &intent{Ask: a, kind: kind, fingerprint: a.Fingerprint(a.Reference)}
 }
 
-// ensureReference generates a reference for a request without one, which all its tries share. From then on the request
-// counts as sent with this reference, so that a client that learns it can send the request again with it. The unique
-// index finds out whether the generated reference is free: see [Service.findReplay].
+// ensureReference generates a reference for a request without one; all tries of the request share it. From then on the
+// request counts as sent with this reference, so a client that learns the reference can send the request again with it.
+// The unique index finds out whether the generated reference is free: see [Service.findReplay].
 func (s *Service) ensureReference(asked *intent, origin string, op payments.Operation) error {
 	if asked.Reference != "" {
 		return nil

@@ -14,7 +14,7 @@ import (
 const (
 	// beforeAnswerWait bounds how long an answer waits for the first attempt to send its event.
 	beforeAnswerWait = 15 * time.Second
-	// The database is asked again and again, in pauses that grow from the first to the last.
+	// The pauses between two polls of the database grow from the first to the last.
 	firstEventPause, lastEventPause = 50 * time.Millisecond, time.Second
 )
 
@@ -23,8 +23,8 @@ type BeforeAnswer struct {
 	service *Service
 	tenant  int64
 	id      payments.ID
-	// faults may send it before the answer, once the status of the transaction is known; nil: it is sent before whatever
-	// the status.
+	// faults can send the event before the answer, once the status of the transaction is known; nil: it is sent before
+	// the answer with every status.
 	faults faults.Set
 	place  faults.Place
 }
@@ -41,7 +41,7 @@ func (s *Service) beforeAnswer(
 }
 
 // sentBefore returns the event of a transaction, or its callback, if it is sent before the answer, else nil. If the
-// database cannot say it now, the answer does not wait.
+// database cannot tell at the moment, it returns nil and the answer does not wait.
 func (s *Service) sentBefore(
 	ctx context.Context, where faults.Where, sandbox *sandboxes.Sandbox, t *payments.Transaction,
 ) *BeforeAnswer {
@@ -58,7 +58,8 @@ func (s *Service) sentBefore(
 	return b
 }
 
-// mayApply reports whether a fault may let the first attempt precede the answer, by what has applied so far.
+// mayApply reports whether a fault may send the first attempt before the answer. A fault that has applied as often as
+// it may does not count.
 func (b *BeforeAnswer) mayApply(ctx context.Context, sandbox *sandboxes.Sandbox, t *payments.Transaction) bool {
 	now, applied, err := b.service.ledger.RequestInFaults(ctx, sandbox.Tenant, sandbox.Faults, t.Reference)
 	if err != nil {
@@ -77,7 +78,7 @@ func (b *BeforeAnswer) mayApply(ctx context.Context, sandbox *sandboxes.Sandbox,
 	return err == nil && slices.ContainsFunc(fits, isLeft)
 }
 
-// asks reports whether a fault asks that it is sent before the answer.
+// asks reports whether a fault has the event or callback sent before the answer.
 func (b *BeforeAnswer) asks(f *faults.Fault) bool { return asksForBefore(b.place.Where, f) }
 
 func asksForBefore(where faults.Where, f *faults.Fault) bool {
@@ -87,8 +88,8 @@ func asksForBefore(where faults.Where, f *faults.Fault) bool {
 	return f.Webhook != nil && f.Webhook.BeforeAnswer
 }
 
-// fits are the faults that fit the first attempt, if the transaction ends with a status. As long as it is pending, any
-// status may come.
+// fits returns the faults that fit the first attempt of a transaction with this status. While the transaction is
+// pending, faults of every status fit.
 func (b *BeforeAnswer) fits(status payments.Status) []*faults.Fault {
 	set, place := b.faults, b.place
 	place.Status = status
@@ -101,8 +102,8 @@ func (b *BeforeAnswer) fits(status payments.Status) []*faults.Fault {
 	return set.At(&place)
 }
 
-// Wait waits until the first attempt was made, or none will be made, but not for long. It holds no connection to the
-// database meanwhile, and ends with ctx, and when the process is told to stop.
+// Wait waits until the first attempt was made or no attempt will be made, at most [beforeAnswerWait]. It holds no
+// connection to the database meanwhile. It returns early when ctx ends or the process is told to stop.
 func (b *BeforeAnswer) Wait(ctx context.Context) {
 	s := b.service
 	until := s.now().Add(beforeAnswerWait)

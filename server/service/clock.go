@@ -10,27 +10,27 @@ import (
 )
 
 const (
-	// firstLook and lastLook are how long after its beginning, and how long after the look before, an advance is looked
-	// at: most end soon.
+	// firstLook and lastLook are the shortest and the longest polling interval for an advance. Polling begins with
+	// firstLook, since most advances end soon.
 	firstLook = 20 * time.Millisecond
 	lastLook  = 250 * time.Millisecond
-	// lookers is how many of a sandbox look so often. If more wait, each looks less often, so that all together look no
-	// more often.
+	// lookers is how many callers of a sandbox poll at most every lastLook. Beyond it, each polls less often, so that
+	// the total rate stays the same.
 	lookers = 16
-	// lookTimeout bounds one look.
+	// lookTimeout bounds one poll.
 	lookTimeout = 10 * time.Second
 )
 
-// Advance is what came of advancing a clock.
+// Advance is the state of an advance of a clock.
 type Advance struct {
-	Now    time.Time             // of the sandbox
+	Now    time.Time             // the sandbox's time
 	Target time.Time             // where the clock is advanced to
-	Ended  *ledger.AdvanceCounts // nil: it is under way
+	Ended  *ledger.AdvanceCounts // nil while the advance is under way
 }
 
-// AdvanceClock has a worker advance the clock, and waits for it for a while, at most until ctx ends. It returns the
-// errors of [ledger.Ledger.Advance] for what cannot be, and [ledger.ErrClockReset] for a sandbox that was reset
-// meanwhile.
+// AdvanceClock has a worker advance the clock. It waits for the end of the advance for the duration wait, at most until
+// ctx ends. It returns the errors of [ledger.Ledger.Advance] for a target that is not allowed, and
+// [ledger.ErrClockReset] for a sandbox that was reset meanwhile.
 func (s *Service) AdvanceClock(
 	ctx context.Context, who *Caller, to ledger.ClockTarget, wait time.Duration,
 ) (Advance, error) {
@@ -62,20 +62,20 @@ func (s *Service) beginAdvance(
 		return err
 	})
 	if err == nil && !who.Sandbox.Clocked {
-		// It has a clock of its own now, by which also tokens end that this process remembers. What fails here is read again
-		// soon anyway.
+		// The sandbox has a clock of its own from now on. Tokens that this process caches expire by it, too. If this
+		// refresh fails, the next regular one follows soon.
 		_ = s.directory.Refresh(ctx)
 	}
 	return begun, err
 }
 
-// lookPause is the longest pause between two looks of one caller while so many of its sandbox wait.
+// lookPause returns the longest polling interval of one caller while this many callers of its sandbox wait.
 func lookPause(waiting int) time.Duration {
 	return lastLook * time.Duration(max(lookers, waiting)) / lookers
 }
 
-// awaitAdvance waits until an advance has ended, or its caller has gone away. It holds no connection to the database
-// meanwhile. If as many wait as may, it does not wait.
+// awaitAdvance waits until an advance has ended, or its caller has disconnected. It holds no connection to the database
+// meanwhile. It returns without waiting if the limit of waiting requests is reached.
 func (s *Service) awaitAdvance(
 	ctx context.Context, who *Caller, begun ledger.Advance, until time.Time,
 ) (Advance, error) {
@@ -96,7 +96,7 @@ func (s *Service) awaitAdvance(
 	}
 }
 
-// advanceState does not give up while the database is unavailable for a moment: the advance goes on.
+// advanceState reads the state of an advance, and tries again while the database is unavailable.
 func (s *Service) advanceState(
 	ctx context.Context, tenant int64, begun ledger.Advance,
 ) (state ledger.AdvanceState, err error) {

@@ -15,7 +15,7 @@ func (s *Service) Collect(ctx context.Context, who *Caller, a Ask) (Recorded, er
 	return s.record(ctx, who, newIntent(payments.Collection, a), s.afterFault(s.requestOfCollection, s.tryCollect))
 }
 
-// tryCollect records a collection. A market that was presumed can turn out to be another one.
+// tryCollect records a collection. It decides again if the market that it presumed turns out to be another one.
 func (s *Service) tryCollect(ctx context.Context, who *Caller, asked *intent) (Recorded, error) {
 	recorded, err := s.collectIn(ctx, who, asked, true)
 	if errors.Is(err, ledger.ErrMarketKnown) {
@@ -25,7 +25,7 @@ func (s *Service) tryCollect(ctx context.Context, who *Caller, asked *intent) (R
 }
 
 // collectIn decides the outcome of a collection by one state of the configuration, and records it. It returns
-// [ledger.ErrMarketKnown] for a market that was presumed and is another one.
+// [ledger.ErrMarketKnown] if the market was presumed and the registry has another one.
 func (s *Service) collectIn(ctx context.Context, who *Caller, asked *intent, mayPresume bool) (Recorded, error) {
 	sandbox := who.Sandbox
 	n, err := s.decideCollection(ctx, sandbox, asked, mayPresume)
@@ -45,8 +45,8 @@ func (s *Service) collectIn(ctx context.Context, who *Caller, asked *intent, may
 	return recorded, nil
 }
 
-// decideCollection checks a collection against the sandbox's configuration and decides its outcome. If the payer's SIM
-// decides, it decides one outcome for each state of the SIM.
+// decideCollection checks a collection against the sandbox's configuration and decides its outcome. If the outcome
+// depends on the payer's SIM, it decides one outcome for each state of the SIM.
 func (s *Service) decideCollection(
 	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent, mayPresume bool,
 ) (*ledger.NewCollection, error) {
@@ -81,8 +81,8 @@ func (s *Service) decideCollection(
 	return n, nil
 }
 
-// decideOutcome decides the status and the latency of a collection, or those by which the state of the payer decides
-// when it is recorded.
+// decideOutcome decides the status and the latency of a collection. If the outcome depends on the payer's state, it
+// decides a status and a latency for each state; the ledger picks one when it records the collection.
 func (s *Service) decideOutcome(
 	n *ledger.NewCollection, sandbox *sandboxes.Sandbox, asked *intent, facts payments.CollectionFacts,
 ) {
@@ -96,7 +96,7 @@ func (s *Service) decideOutcome(
 	n.Transaction.Latency, n.AnswerAfter = latency.Simulated, latency.Waited
 }
 
-// statusByPayer draws a latency for each status between which the state of the payer decides.
+// statusByPayer draws a latency for each status that the state of the payer can lead to.
 func (s *Service) statusByPayer(
 	facts payments.CollectionFacts, sandbox *sandboxes.Sandbox, reference string,
 ) *ledger.StatusByPayer {
@@ -110,7 +110,7 @@ func (s *Service) statusByPayer(
 	return &byPayer
 }
 
-// asParty lets a number that no SIM has behave as the operator's own sandbox has it.
+// asParty gives a number that no SIM has the behavior that the operator's own sandbox gives it.
 func (s *Service) asParty(n *ledger.NewCollection, sandbox *sandboxes.Sandbox, asked *intent) {
 	if asked.Call == nil || asked.Call.Party == nil {
 		return

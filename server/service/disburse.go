@@ -61,7 +61,7 @@ func (s *Service) decideDisbursement(sandbox *sandboxes.Sandbox, asked *intent) 
 	return n, nil
 }
 
-// decideUnknown draws the latencies of the outcomes of a payout to a blocked SIM, and to a number that no SIM has.
+// decideUnknown draws the latencies of a payout to a blocked SIM, and of one to a number that no SIM has.
 func (s *Service) decideUnknown(n *ledger.NewDisbursement, sandbox *sandboxes.Sandbox, asked *intent) {
 	n.Latency.Unknown = s.latencyOf(n.Unknown, sandbox, asked.Reference)
 	n.Latency.Blocked = s.latencyOf(payments.AccountBlocked, sandbox, asked.Reference)
@@ -74,7 +74,7 @@ func (s *Service) decideUnknown(n *ledger.NewDisbursement, sandbox *sandboxes.Sa
 	}
 }
 
-// stamp is what a request is recorded with that was decided by the configuration of a sandbox.
+// stamp returns the fields that the configuration of a sandbox decides for every request that is recorded.
 func (s *Service) stamp(sandbox *sandboxes.Sandbox, fingerprint []byte) ledger.RequestStamp {
 	return ledger.RequestStamp{
 		RequestHash: fingerprint, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked,

@@ -11,16 +11,16 @@ import (
 )
 
 var (
-	// ErrUnauthorized is returned for a key that opens no sandbox, or does not open it any more.
+	// ErrUnauthorized is returned for a key that opens no sandbox, or no longer opens one.
 	ErrUnauthorized = errors.New("the key opens no sandbox")
-	// ErrSuspended is returned for a sandbox that serves no request.
+	// ErrSuspended is returned for a sandbox that is suspended and serves no requests.
 	ErrSuspended = errors.New("the sandbox is suspended")
 )
 
 // ErrNoStore is returned for a store that the sandbox does not have.
 type ErrNoStore struct {
 	Store  string
-	Stores []string // that it has, sorted
+	Stores []string // the stores of the sandbox, sorted
 }
 
 func (e ErrNoStore) Error() string { return fmt.Sprintf("the sandbox has no store %q", e.Store) }
@@ -28,7 +28,7 @@ func (e ErrNoStore) Error() string { return fmt.Sprintf("the sandbox has no stor
 // ErrNoEnvironment is returned for a market in which the sandbox has no enabled environment.
 type ErrNoEnvironment struct {
 	Market  sandboxes.Market
-	Enabled []sandboxes.Market // in which it has one
+	Enabled []sandboxes.Market // the markets with an enabled environment
 }
 
 func (e ErrNoEnvironment) Error() string {
@@ -37,7 +37,7 @@ func (e ErrNoEnvironment) Error() string {
 
 // ErrWrongCurrency is returned for a currency that is not the one of the environment.
 type ErrWrongCurrency struct {
-	Currency payments.Currency // of the environment
+	Currency payments.Currency // the currency of the environment
 	Country  payments.Country
 }
 
@@ -45,30 +45,30 @@ func (e ErrWrongCurrency) Error() string {
 	return fmt.Sprintf("the currency of %s is %s", e.Country, e.Currency)
 }
 
-// ErrUndetected is returned for a number from which the operator or the country does not follow.
-type ErrUndetected struct{ Operator, Country bool } // which of them
+// ErrUndetected is returned for a number that does not determine the operator or the country.
+type ErrUndetected struct{ Operator, Country bool } // which of them the number does not determine
 
 func (e ErrUndetected) Error() string { return "the market cannot be detected from the number" }
 
 // ErrOperatorElsewhere is returned for an operator that is not available in the country.
 type ErrOperatorElsewhere struct {
 	Operator payments.Operator
-	Only     payments.Country // where alone it is available
+	Only     payments.Country // the only country where the operator is available
 }
 
 func (e ErrOperatorElsewhere) Error() string {
 	return fmt.Sprintf("%s is available in %s only", e.Operator, e.Only)
 }
 
-// ErrDuplicateReference is returned for a reference that another request has.
+// ErrDuplicateReference is returned for a reference that another request was recorded with.
 type ErrDuplicateReference struct{ Reference string }
 
 func (e ErrDuplicateReference) Error() string {
 	return fmt.Sprintf("the reference %q belongs to another request", e.Reference)
 }
 
-// ErrRefundRefused wraps why a collection cannot be refunded: [ledger.ErrNotFound], [payments.ErrNotRefundable] or
-// [payments.ErrExceedsRefundable].
+// ErrRefundRefused wraps the reason for which a collection cannot be refunded: [ledger.ErrNotFound],
+// [payments.ErrNotRefundable] or [payments.ErrExceedsRefundable].
 type ErrRefundRefused struct{ error }
 
 // Unwrap returns the reason.
@@ -83,8 +83,9 @@ func refundRefused(err error) error {
 	return err
 }
 
-// ErrFault is returned for a request that a fault of the sandbox ends before anything is recorded, and before it is
-// looked whether the request is a repetition. The fault has a status to answer with, or drops the connection.
+// ErrFault is returned for a request that a fault of the sandbox ends. The fault applies before anything is recorded,
+// and before the service checks whether the request is a repetition. It either has a status to answer with or drops the
+// connection.
 type ErrFault struct{ Fault *faults.Fault }
 
 func (e ErrFault) Error() string { return "the fault " + e.Fault.Name + " ends the request" }
@@ -98,8 +99,8 @@ type ErrUnfinished struct {
 // Unwrap returns the error.
 func (e ErrUnfinished) Unwrap() error { return e.error }
 
-// isRefusal reports whether an error says what is wrong with a request by the configuration of the sandbox, or by its
-// collection.
+// isRefusal reports whether an error refuses a request because of the sandbox's configuration, or because of the
+// collection to be refunded.
 func isRefusal(err error) bool {
 	return errors.As(err, new(ErrNoStore)) || errors.As(err, new(ErrNoEnvironment)) ||
 		errors.As(err, new(ErrWrongCurrency)) || errors.As(err, new(ErrUndetected)) || errors.As(err, new(ErrRefundRefused))

@@ -17,8 +17,8 @@ import (
 // Faults of the API, and of an operator's answers, apply to a request whose body is valid, before anything is recorded
 // and before the search for an earlier request that recorded it. They change the answer, and never what is recorded.
 
-// ApplyFault decides which fault applies to a request that records no transaction. It returns [ErrFault] if the request
-// ends by it. Of an operator's calls only those are meant whose path a fault names.
+// ApplyFault decides which fault applies to a request that records no transaction. It returns [ErrFault] if the fault
+// ends the request. To an operator's own API, only faults that name the path of the request apply.
 func (s *Service) ApplyFault(ctx context.Context, who *Caller) error {
 	f := &who.Faults
 	return s.applyFault(ctx, who, &faults.Place{
@@ -26,10 +26,10 @@ func (s *Service) ApplyFault(ctx context.Context, who *Caller) error {
 	})
 }
 
-// requestOf describes a request that records a transaction, as faults see it.
+// requestOf returns the place at which faults find a request that records a transaction.
 type requestOf func(context.Context, *sandboxes.Sandbox, *intent) (*faults.Place, error)
 
-// afterFault is try after a fault that applies to the request.
+// afterFault returns an attempt that applies faults to the request and then calls try.
 func (s *Service) afterFault(describe requestOf, try attempt) attempt {
 	return func(ctx context.Context, who *Caller, asked *intent) (Recorded, error) {
 		if who.Faults.canApply(who.Sandbox) {
@@ -45,7 +45,7 @@ func (s *Service) afterFault(describe requestOf, try attempt) attempt {
 	}
 }
 
-// applyFault decides which fault applies to a request. It returns [ErrFault] if the request ends by it.
+// applyFault decides which fault applies to a request. It returns [ErrFault] if the fault ends the request.
 func (s *Service) applyFault(ctx context.Context, who *Caller, p *faults.Place) (err error) {
 	d, sandbox := &who.Faults, who.Sandbox
 	if !d.canApply(sandbox) {
@@ -69,7 +69,7 @@ func (s *Service) applyFault(ctx context.Context, who *Caller, p *faults.Place) 
 	return s.decided(d, applied)
 }
 
-// decided notes the fault that applies to a request. It returns [ErrFault] if the request ends by it.
+// decided notes the fault that applies to a request. It returns [ErrFault] if the fault ends the request.
 func (s *Service) decided(d *RequestFaults, f *faults.Fault) error {
 	d.ToAnswer = f
 	if !slices.Contains(d.names, f.Name) {
@@ -82,7 +82,7 @@ func (s *Service) decided(d *RequestFaults, f *faults.Fault) error {
 	return nil
 }
 
-// countRequest counts the requests with a reference, if a fault asks for it.
+// countRequest returns how many requests had this reference, with this one, if a fault depends on that count.
 func (s *Service) countRequest(
 	ctx context.Context, d *RequestFaults, sandbox *sandboxes.Sandbox, reference string,
 ) (int, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// latencyOf draws the latency of an outcome of the transaction with a reference.
+// latencyOf draws the latency of an outcome for the transaction with this reference.
 func (s *Service) latencyOf(status payments.Status, sandbox *sandboxes.Sandbox, reference string) ledger.Latency {
 	draw := s.draw
 	if sandbox.Seed != nil {
@@ -22,7 +22,7 @@ func (s *Service) latencyOf(status payments.Status, sandbox *sandboxes.Sandbox, 
 	return ledger.Latency{Simulated: latency, Waited: payments.ScaleLatency(latency, sandbox.LatencyPercent)}
 }
 
-// payoutLatency draws the latencies of both outcomes between which the float decides.
+// payoutLatency draws the latencies of the two outcomes that the float decides between.
 func (s *Service) payoutLatency(sandbox *sandboxes.Sandbox, reference string) ledger.PayoutLatency {
 	return ledger.PayoutLatency{
 		Paid:    s.latencyOf(payments.Success, sandbox, reference),

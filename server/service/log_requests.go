@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// logRenewal is how long before its end the mark is renewed that all requests of a sandbox are logged.
+// logRenewal is how long before its expiry the mark "log all requests" of a sandbox is renewed.
 const logRenewal = 5 * time.Minute
 
-// LogAllRequests has the requests of the sandbox logged that succeed, too, for a while.
+// LogAllRequests has the sandbox log all its requests for a while, also those that succeed.
 func (s *Service) LogAllRequests(ctx context.Context, who *Caller) error {
 	if who.Sandbox.RequestsLogged(s.now().Add(logRenewal)) {
 		return nil

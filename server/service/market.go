@@ -12,8 +12,8 @@ import (
 )
 
 // marketOf finds the operator and country of an order: from its fields, else from the registered SIM, else from the
-// number, see [detect]. If the number determines the market, it may be presumed without a look at the SIM. The
-// statement that records the collection then checks that the registry does not say otherwise.
+// number, see [detect]. If the number determines the market, marketOf may presume it without reading the SIM. The
+// statement that records the collection then checks it against the registry.
 func (s *Service) marketOf(
 	ctx context.Context, sandbox *sandboxes.Sandbox, o *payments.Order, mayPresume bool,
 ) (market sandboxes.Market, presumed bool, err error) {
@@ -36,8 +36,8 @@ func (s *Service) marketOf(
 	return market, false, undetected(market)
 }
 
-// detect finds the operator and country of a number that the registry does not have: of a test number, else by the
-// number's prefix. Either may be empty. A request's own values come first.
+// detect completes the market of a number that the registry does not have: from the test number, else from the number's
+// prefix. Values that the request gives come first. Operator or country stay empty if undetermined.
 func detect(sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn string) sandboxes.Market {
 	var operator payments.Operator
 	var country payments.Country
@@ -49,7 +49,7 @@ func detect(sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn string) 
 	return sandboxes.Market{Operator: cmp.Or(market.Operator, operator), Country: cmp.Or(market.Country, country)}
 }
 
-// undetected returns [ErrUndetected] for a market of which something is missing.
+// undetected returns [ErrUndetected] if the operator or the country of a market is missing, else nil.
 func undetected(market sandboxes.Market) error {
 	if e := (ErrUndetected{market.Operator == "", market.Country == ""}); e.Operator || e.Country {
 		return e
@@ -57,7 +57,7 @@ func undetected(market sandboxes.Market) error {
 	return nil
 }
 
-// environmentFor finds the environment that an order is made in, after its store.
+// environmentFor returns the environment for an order, or what is wrong with its store, market or currency.
 func environmentFor(
 	sandbox *sandboxes.Sandbox, market sandboxes.Market, o *payments.Order,
 ) (sandboxes.Environment, error) {
@@ -74,12 +74,12 @@ func environmentFor(
 	return environment, nil
 }
 
-// storeOf is the store of an order.
+// storeOf returns the store of an order.
 func storeOf(sandbox *sandboxes.Sandbox, o *payments.Order) string {
 	return cmp.Or(o.Store, sandbox.FirstStore)
 }
 
-// enabledMarkets are the markets of the enabled environments of a sandbox, in any order.
+// enabledMarkets returns the markets of the enabled environments of a sandbox, in any order.
 func enabledMarkets(sandbox *sandboxes.Sandbox) (enabled []sandboxes.Market) {
 	for market, environment := range sandbox.Environments {
 		if environment.Enabled {

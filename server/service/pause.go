@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// pause waits, and reports false if the process was told to stop, or the context ended.
+// pause waits for d. It returns false early if the process was told to stop, or ctx ended.
 func (s *Service) pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -7,10 +7,10 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Permission is what a sandbox's key may do only if the sandbox's resource says so.
+// Permission is an action that a sandbox's key may take only if the sandbox's resource allows it.
 type Permission struct {
 	Action string
-	Field  string // of the resource
+	Field  string // of the sandbox's resource
 	given  func(sandboxes.APIAccess) bool
 }
 
@@ -21,16 +21,16 @@ var (
 	resetSandbox = Permission{"reset the sandbox", "spec.api.reset", func(a sandboxes.APIAccess) bool { return a.Reset }}
 )
 
-// ErrDenied is returned for what the sandbox's resource does not allow its key.
+// ErrDenied is returned for an action that the sandbox's resource does not allow its key.
 type ErrDenied struct{ Permission Permission }
 
 func (e ErrDenied) Error() string {
 	return "the sandbox does not allow its key to " + e.Permission.Action
 }
 
-// permitted calls f if the sandbox has the permission, else it returns [ErrDenied]. What the copy of the configuration
-// denies may be given by now, so the current configuration decides. f goes on when the client disconnects, and is
-// repeated for a configuration that changed.
+// permitted calls f if the sandbox has the permission, else it returns [ErrDenied]. If the cached configuration denies,
+// the current configuration decides. f goes on when the client disconnects, and is repeated if the configuration
+// changed.
 func (s *Service) permitted(
 	ctx context.Context, who *Caller, p Permission, f func(context.Context, *sandboxes.Sandbox) error,
 ) error {

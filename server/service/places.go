@@ -6,7 +6,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// placeOfTransaction is what is known at every place of a transaction.
+// placeOfTransaction returns a place with the fields that follow from a transaction.
 func placeOfTransaction(t *payments.Transaction, sandbox *sandboxes.Sandbox) faults.Place {
 	return faults.Place{
 		Type: t.Type, Status: t.Status, Operator: t.Operator, Country: t.Country, Store: t.Store, MSISDN: t.MSISDN,
@@ -14,7 +14,7 @@ func placeOfTransaction(t *payments.Transaction, sandbox *sandboxes.Sandbox) fau
 	}
 }
 
-// placeOfOrder is what is known of a request that records an order.
+// placeOfOrder returns the place of a request that records an order.
 func placeOfOrder(sandbox *sandboxes.Sandbox, asked *intent, market sandboxes.Market) *faults.Place {
 	return &faults.Place{
 		Type: asked.kind, Operator: market.Operator, Country: market.Country, Store: storeOf(sandbox, &asked.Order),

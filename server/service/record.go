@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// record records a transaction with try, or finds the one that the same request recorded before.
+// record records a transaction with try, or finds the transaction that the same request recorded earlier.
 func (s *Service) record(ctx context.Context, who *Caller, asked *intent, try attempt) (Recorded, error) {
 	ctx, cancel := untilRecorded(ctx)
 	defer cancel()
@@ -24,7 +24,7 @@ func (s *Service) record(ctx context.Context, who *Caller, asked *intent, try at
 	return recorded, err
 }
 
-// recordOnce tries until a transaction is recorded or found, or is refused by the current configuration.
+// recordOnce tries until it records or finds a transaction, or the current configuration refuses the request.
 func (s *Service) recordOnce(ctx context.Context, who *Caller, asked *intent, try attempt) (recorded Recorded, err error) {
 	for again, n := true, 0; again && n < maxTries; n++ {
 		if recorded, err = s.tryOrFind(ctx, who, asked, try); err == nil {
@@ -35,7 +35,7 @@ func (s *Service) recordOnce(ctx context.Context, who *Caller, asked *intent, tr
 	return recorded, err
 }
 
-// tryOrFind tries to record a transaction. If it is refused, the transaction is looked for that the same request
+// tryOrFind tries to record a transaction. If the try is refused, it looks for a transaction that the same request
 // recorded before.
 func (s *Service) tryOrFind(ctx context.Context, who *Caller, asked *intent, try attempt) (Recorded, error) {
 	recorded, err := try(ctx, who, asked)
@@ -45,8 +45,8 @@ func (s *Service) tryOrFind(ctx context.Context, who *Caller, asked *intent, try
 	return s.findReplay(ctx, who.Sandbox.Tenant, asked, err)
 }
 
-// isOutdated reports whether a try failed by a configuration that is not the current one, which the caller has then.
-// Else it returns the error that the request ends with.
+// isOutdated reports whether a try failed because of an outdated configuration, and brings the caller's up to date. If
+// it returns false, the error is the one that the request ends with.
 func (s *Service) isOutdated(ctx context.Context, who *Caller, failure error) (bool, error) {
 	if isFinal(failure) {
 		return false, failure

@@ -49,7 +49,7 @@ func (s *Service) refundable(ctx context.Context, tenant int64, o *payments.Orde
 	return parent, parent.CheckRefund(refundAmount(o))
 }
 
-// refundAmount is nil for everything that is left.
+// refundAmount returns the amount of a refund; nil for all that is left to refund.
 func refundAmount(o *payments.Order) *int64 {
 	if o.Amount == 0 {
 		return nil

@@ -7,12 +7,12 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// maxTries bounds how often a request is tried again because the configuration changed.
+// maxTries bounds how often a request is repeated because the configuration changed.
 const maxTries = 10
 
-// Renewing calls f, and calls it again with the current configuration of the caller's sandbox while that changed. A
-// sandbox that was reset has another tenant then, so that nobody gets an answer from what is gone. It returns
-// [postgres.ErrConfigChanged] if the configuration changes again and again.
+// Renewing calls f. It calls f again with the current configuration of the caller's sandbox as long as f fails with
+// [postgres.ErrConfigChanged], and returns that error after [maxTries]. A sandbox that was reset has a new tenant, so
+// no answer comes from the old one.
 func (s *Service) Renewing(ctx context.Context, who *Caller, f func(context.Context) error) error {
 	err := f(ctx)
 	for range maxTries {

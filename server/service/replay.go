@@ -11,14 +11,14 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// findReplay finds out whether a refused request repeats one that was recorded. Such a request gets its transaction,
-// whatever the current configuration says. Else findReplay returns the error that the request ends with.
+// findReplay finds out whether a refused request repeats one that was recorded, and returns its transaction, whatever
+// the current configuration says. Otherwise it returns the error that the request ends with.
 func (s *Service) findReplay(ctx context.Context, tenant int64, asked *intent, refusal error) (Recorded, error) {
 	taken, err := s.takenReference(ctx, tenant, asked, refusal)
 	if err != nil {
 		return Recorded{}, err
 	}
-	if asked.generated { // it was taken by chance: another is made
+	if asked.generated { // another request has it by chance: generate a new one
 		asked.Reference = ""
 		return Recorded{}, postgres.ErrConfigChanged
 	}
@@ -28,8 +28,8 @@ func (s *Service) findReplay(ctx context.Context, tenant int64, asked *intent, r
 	return Recorded{Transaction: taken.Transaction, Replayed: true}, nil
 }
 
-// takenReference returns the transaction that has the reference of a refused request. If there is none, the error is
-// the refusal.
+// takenReference returns the transaction that has the reference of a refused request. If there is none, it returns
+// refusal.
 func (s *Service) takenReference(
 	ctx context.Context, tenant int64, asked *intent, refusal error,
 ) (*ledger.ErrReferenceTaken, error) {

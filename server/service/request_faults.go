@@ -8,26 +8,26 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// RequestFaults are the faults that apply to one request. They are decided once, and kept while the request is tried
-// again: unless no fault applies, and the configuration changes before the request is recorded.
+// RequestFaults are the faults that apply to one request. The decision is kept while the request is tried again. It is
+// made again only if no fault applied and the configuration changed before the request was recorded.
 type RequestFaults struct {
-	// What the front says of the request.
+	// The front sets these fields.
 
 	At       faults.Where      // [faults.AtRequest] or [faults.AtOperator]
-	Operator payments.Operator // whose own API it is made to; empty for another
+	Operator payments.Operator // the operator whose own API it is made to; empty for /v1
 	Path     string            // within the sandbox
-	ReadOnly bool              // it changes nothing
-	// What the request has in common with its repetitions, if it has no reference; empty: each is another request.
+	ReadOnly bool              // the request changes nothing
+	// Repeats is the same for all repetitions of a request without a reference; empty: each request is a new one.
 	Repeats string
 
-	// What was decided.
+	// The service sets these fields.
 
 	ToAnswer *faults.Fault // applies to the answer; nil for none
-	ToStatus *faults.Fault // applies to what an operator says of a transaction; nil for none
-	names    []string      // of those that applied to requests with its reference, with this one
-	tenant   int64         // in which they were counted
-	version  int64         // of the configuration by which it was decided
-	count    int           // requests with its reference in the tenant; 0: they were not counted
+	ToStatus *faults.Fault // applies to the status that an operator reports; nil for none
+	names    []string      // of the faults that applied to requests with this reference, this one included
+	tenant   int64         // in which count was counted
+	version  int64         // of the configuration that decided
+	count    int           // of requests with this reference in the tenant; 0: not counted
 }
 
 // canApply reports whether a fault of a sandbox can still apply to the request.

@@ -1,8 +1,8 @@
 // Package service carries out what the holder of a sandbox's API key asks for, whichever API the request came through.
 //
-// It knows neither HTTP nor SQL. A front decodes a request, calls a method, and represents what it returns. An error
-// says what is wrong with the request if it is one of this package, or of packages ledger and payments; one of package
-// postgres says that the database could not serve. A front puts each into its own words.
+// It knows neither HTTP nor SQL. A front decodes a request, calls a method, and represents the result. Errors of this
+// package, ledger and payments say what is wrong with the request. Errors of package postgres say that the database
+// could not serve. The front words each error.
 package service
 
 import (
@@ -38,23 +38,23 @@ type Options struct {
 	Sandboxes *sandboxes.Store
 	Directory Configuration     // [sandboxes.Directory]
 	Requests  *requests.Log     // nil: no request is logged
-	Now       func() time.Time  // for ids, and for when an answer is due
+	Now       func() time.Time  // for ids, and the times at which answers are due
 	Draw      func(int64) int64 // a random number in [0, n), for latencies
 	Random    io.Reader         // for ids
-	Draining  <-chan struct{}   // closed when the process is told to stop: nothing is waited for any more
+	Draining  <-chan struct{}   // closed when the process is told to stop: all waiting ends
 	Waiting   Waiting
 	Metrics   Metrics
 }
 
-// Configuration is the configuration of all sandboxes.
+// Configuration is the cached configuration of all sandboxes.
 type Configuration interface {
-	// Refresh brings it up to date.
+	// Refresh brings the cache up to date.
 	Refresh(context.Context) error
 	// ByKey returns the sandbox that a key opens.
 	ByKey(sandboxes.KeyHash) (*sandboxes.Sandbox, bool)
 }
 
-// Metrics count what is carried out.
+// Metrics count what the service does.
 type Metrics interface {
 	// Recorded counts a transaction that was recorded, by its type and its status.
 	Recorded(kind, status string)
@@ -62,16 +62,16 @@ type Metrics interface {
 	FaultApplied(kind string)
 }
 
-// Waiting bounds how many requests wait at a time for something that takes long.
+// Waiting bounds how many requests wait at a time.
 type Waiting interface {
-	// Take counts a request of an organization as waiting until release is called. It returns false if as many wait as
-	// may.
+	// Take counts a request of an organization as waiting until release is called. It returns false if the limit is
+	// reached.
 	Take(organization string) (release func(), ok bool)
-	// Count is how many requests of an organization wait.
+	// Count returns how many requests of an organization wait.
 	Count(organization string) int
 }
 
-// New makes a service.
+// New returns a service.
 func New(o Options) *Service {
 	return &Service{
 		ledger: o.Ledger, books: o.Books, sandboxes: o.Sandboxes, directory: o.Directory, requests: o.Requests, now: o.Now,

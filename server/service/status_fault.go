@@ -9,9 +9,9 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// StatusFault returns the fault that applies to what an operator says of a transaction that has its outcome; nil for
-// none. It applies once for the transaction, and goes on as often as its status is asked for. staysPending: the
-// operator still calls the transaction pending.
+// StatusFault returns the fault that applies when the operator reports the status of a completed transaction; nil for
+// none. The fault counts once for each transaction, and applies whenever its status is asked for. staysPending: the
+// operator still reports the transaction as pending.
 func (s *Service) StatusFault(
 	ctx context.Context, who *Caller, t *payments.Transaction,
 ) (f *faults.Fault, staysPending bool, err error) {
@@ -39,8 +39,8 @@ func (s *Service) StatusFault(
 	return f, f.StaysPending(&p), nil
 }
 
-// firstThatApplies returns the first fault that fits a place. One that applied for its reference before goes on,
-// whatever its counts say.
+// firstThatApplies returns the first fault that fits a place; nil for none. A fault that applied to the same reference
+// before applies again without a count.
 func (s *Service) firstThatApplies(
 	ctx context.Context, sandbox *sandboxes.Sandbox, p *faults.Place, applied []string,
 ) (*faults.Fault, error) {

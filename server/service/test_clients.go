@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// AddTestClient adds a test client, by the rules of the TestClient resource: an operator or a country that it lacks
-// follows from its number, and a payment is approved where it says nothing else. It returns the errors of
+// AddTestClient adds a test client by the rules of the TestClient resource: the number determines an operator or a
+// country that is missing, and payments are approved by default. It returns the errors of
 // [ledger.Ledger.AddTestClient], [ErrDenied], [ErrUndetected] and [ErrOperatorElsewhere].
 func (s *Service) AddTestClient(ctx context.Context, who *Caller, c ledger.TestClient) (ledger.TestClient, error) {
 	err := completeTestClient(&c)
@@ -26,7 +26,7 @@ func (s *Service) AddTestClient(ctx context.Context, who *Caller, c ledger.TestC
 	return c, err
 }
 
-// completeTestClient fills in what follows from the number of a test client.
+// completeTestClient fills in the fields that follow from the number of a test client.
 func completeTestClient(c *ledger.TestClient) error {
 	byPrefix, byCallingCode, _ := operators.Detect(c.MSISDN)
 	c.Operator, c.Country = cmp.Or(c.Operator, byPrefix), cmp.Or(c.Country, byCallingCode)
@@ -40,8 +40,8 @@ func completeTestClient(c *ledger.TestClient) error {
 	return nil
 }
 
-// ChangeTestClient changes a test client with change, whose error it returns. It returns [ledger.ErrNotFound], the
-// errors of [ledger.Ledger.ChangeTestClient], and [ErrDenied].
+// ChangeTestClient calls change on a test client and stores the result. It returns the error of change,
+// [ledger.ErrNotFound], the errors of [ledger.Ledger.ChangeTestClient], and [ErrDenied].
 func (s *Service) ChangeTestClient(
 	ctx context.Context, who *Caller, msisdn string, change func(*ledger.TestClient) error,
 ) (changed ledger.TestClient, err error) {
@@ -60,7 +60,7 @@ func (s *Service) RemoveTestClient(ctx context.Context, who *Caller, msisdn stri
 	})
 }
 
-// changeTestClients calls f after the faults of the sandbox, if its key may change test clients.
+// changeTestClients applies faults and then calls f, if the sandbox's key may change test clients.
 func (s *Service) changeTestClients(
 	ctx context.Context, who *Caller, f func(context.Context, *sandboxes.Sandbox) error,
 ) error {

@@ -6,7 +6,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// TestNumbers are the test numbers of a sandbox, in the order of countries and operators.
+// TestNumbers returns the test numbers of a sandbox, ordered by country and operator.
 func TestNumbers(sandbox *sandboxes.Sandbox) (all []operators.TestNumber) {
 	for _, country := range payments.Countries {
 		for _, operator := range payments.Operators {
@@ -22,7 +22,7 @@ func hasTestNumbers(sandbox *sandboxes.Sandbox, market sandboxes.Market) bool {
 	return sandbox.TestNumbers == payments.StandardTestNumbers && sandbox.Environments[market].Enabled
 }
 
-// findTestNumber finds the test number that an MSISDN is in a sandbox.
+// findTestNumber returns the test number of a sandbox that has this MSISDN.
 func findTestNumber(sandbox *sandboxes.Sandbox, msisdn string) (number operators.TestNumber, ok bool) {
 	if sandbox.TestNumbers != payments.StandardTestNumbers {
 		return number, false
@@ -31,7 +31,7 @@ func findTestNumber(sandbox *sandboxes.Sandbox, msisdn string) (number operators
 	return number, ok && hasTestNumbers(sandbox, sandboxes.Market{Operator: number.Operator, Country: number.Country})
 }
 
-// TestNumberIn is how an MSISDN behaves in a market if it is a test number of the sandbox; nil if it is none.
+// TestNumberIn returns the behavior of an MSISDN in a market if it is a test number of the sandbox, else nil.
 func TestNumberIn(sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn string) *payments.TestNumber {
 	number, ok := findTestNumber(sandbox, msisdn)
 	switch {

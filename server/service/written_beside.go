@@ -7,8 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// writtenBeside is what is written beside the transaction that a request records: the faults that applied to the
-// request, the operator's number if a seed draws it, and the call of an operator's own API.
+// writtenBeside returns what is recorded together with a request's transaction: the faults that applied to the request,
+// the operator's transaction id if a seed draws it, and the call of an operator's own API.
 func writtenBeside(who *Caller, asked *intent) ledger.Additions {
 	var a ledger.Additions
 	sandbox := who.Sandbox
