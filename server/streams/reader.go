@@ -14,54 +14,56 @@ import (
 )
 
 const (
-	// busyPeriod and idlePeriod are how often a reader reads: soon after it found something, and else.
+	// busyPeriod and idlePeriod are polling intervals: a reader polls every busyPeriod for busyTime after it found a
+	// change, and every idlePeriod otherwise.
 	busyPeriod = 100 * time.Millisecond
 	idlePeriod = 250 * time.Millisecond
 	busyTime   = 2 * time.Second
-	// renewal is how often the mark of a followed sandbox is renewed, which holds for ten minutes.
+	// renewal is how often a reader renews the mark of a followed sandbox. The mark holds for at most ten minutes.
 	renewal = time.Minute
-	// readTimeout bounds one reading.
+	// readTimeout bounds one query for changes, and one for the mark.
 	readTimeout = 10 * time.Second
-	// pageSize is how many changes are read at once. pageBytes bounds what is told of them, in bytes.
+	// pageSize is the most changes that one query reads. pageBytes bounds the entries made of them, in bytes: a page
+	// ends with the entry that reaches it, and with those of the same place.
 	pageSize  = 64
 	pageBytes = 256 << 10
-	// maxRecent bounds what a reader keeps of what it read, in bytes, and what it keeps of what its streams read by
-	// themselves. maxRecentOfAll bounds each of both for all readers together.
+	// maxRecent bounds the entries that a reader keeps of its own reading, in bytes, and as many again that its streams
+	// read with readAgain. maxRecentOfAll bounds each of the two for all readers together.
 	maxRecent      = 2 << 20
 	maxRecentOfAll = 16 << 20
-	// maxTakenOfAll is how many bytes all streams together may take to send them, of which each has its part, minTaken at
-	// least.
+	// maxTakenOfAll bounds the bytes that all streams together hold to send them. Each stream has an equal share, at
+	// least minTaken.
 	maxTakenOfAll = 8 << 20
 	minTaken      = 16 << 10
-	// entrySize is about how many bytes an entry takes beside its text.
+	// entrySize is the approximate memory of an entry without its text, in bytes.
 	entrySize = 80
 )
 
-// reader reads the changes of a tenant for all streams of it.
+// reader reads the changes of a tenant for all streams of this tenant.
 type reader struct {
 	streams   *Streams
 	tenant    int64
 	cancel    context.CancelFunc
-	followers int // under the lock of streams
+	followers int // number of streams; guarded by streams.mu
 
 	mu       sync.Mutex
-	changed  chan struct{} // closed when something below changes, and replaced
+	changed  chan struct{} // is closed and replaced when a field below changes
 	marked   bool          // the sandbox is marked as followed
-	ready    bool          // whoever has not seen the mark is done
-	failure  error         // why the sandbox is not marked yet; nil: that is not known
-	ended    error
-	recent   page   // what it read last; next is up to where it has read
-	again    []page // what its streams read by themselves, the latest last
-	readings uint64 // how many readings of changes have begun or ended
+	ready    bool          // all database transactions that began before the mark have ended
+	failure  error         // why the sandbox is not marked yet; nil: no attempt has failed
+	ended    error         // why the reader ended; nil: it runs
+	recent   page          // the reader's latest entries; the reader has read up to recent.next
+	again    []page        // pages that streams read with readAgain, the latest last
+	readings uint64        // the number of begins and ends of readings so far
 
-	readingAgain chan struct{} // has an element while one of its streams reads by itself
+	readingAgain chan struct{} // holds one element while a stream is in readAgain
 }
 
-// page is all that changed between two positions.
+// page has all entries between two positions.
 type page struct {
-	from, next ledger.Position // behind the one, and up to the other
+	from, next ledger.Position // the entries are after from, and up to next
 	entries    []Entry
-	bytes      int // of entries
+	bytes      int // size of entries
 }
 
 func (p *page) add(entries []Entry) {
@@ -71,7 +73,7 @@ func (p *page) add(entries []Entry) {
 	}
 }
 
-// trim drops the first entries until there are at most so many bytes.
+// trim drops the first entries until the page has at most that many bytes.
 func (p *page) trim(most int) {
 	gone := 0
 	for ; p.bytes > most; gone++ {
@@ -83,8 +85,8 @@ func (p *page) trim(most int) {
 	}
 }
 
-// covers reports whether the page has what comes behind a position, and that was read after all that had been read
-// before.
+// covers reports whether the page has all entries after a position, up to its own end, and read them after the reading
+// with the number seen: an older reading could tell an older state.
 func (p *page) covers(at ledger.Position, seen uint64) bool {
 	if at.Compare(p.from) < 0 || at.Compare(p.next) > 0 {
 		return false
@@ -93,13 +95,13 @@ func (p *page) covers(at ledger.Position, seen uint64) bool {
 	return len(following) == 0 || following[0].begun >= seen
 }
 
-// behind is the index of the first entry behind a position.
+// behind returns the index of the first entry after a position.
 func (p *page) behind(at ledger.Position) int {
 	return sort.Search(len(p.entries), func(i int) bool { return p.entries[i].At.Compare(at) > 0 })
 }
 
-// after returns the entries behind a position, as many as are to be taken at once, and the position up to which that is
-// all. Entries of one place are not separated.
+// after returns the entries after a position, at most that many bytes of them but at least one place, and the position
+// up to which they are complete. It does not split the entries of one place.
 func (p *page) after(at ledger.Position, most int) (entries []Entry, next ledger.Position) {
 	first := p.behind(at)
 	for n, size := first, 0; n < len(p.entries); n++ {
@@ -110,7 +112,7 @@ func (p *page) after(at ledger.Position, most int) (entries []Entry, next ledger
 	return p.entries[first:len(p.entries):len(p.entries)], p.next
 }
 
-// update changes the state under its lock, and wakes the streams.
+// update calls change with r.mu locked, and wakes the streams.
 func (r *reader) update(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,7 +121,8 @@ func (r *reader) update(change func()) {
 	r.changed = make(chan struct{})
 }
 
-// run reads until nobody listens any more, or until the changes are not known.
+// run reads until the last stream is closed, or until an error that does not pass: [ledger.ErrChangesLost],
+// [postgres.ErrConfigChanged].
 func (r *reader) run(ctx context.Context) {
 	err := r.read(ctx)
 	r.streams.mu.Lock()
@@ -167,7 +170,8 @@ func (r *reader) read(ctx context.Context) error {
 	}
 }
 
-// mark marks the sandbox as followed, and returns the position from which on all changes are noted.
+// mark marks the sandbox as followed, and returns the position after which all changes are noted. It tries again while
+// the database is unavailable.
 func (r *reader) mark(ctx context.Context) (ledger.Position, error) {
 	for {
 		from, err := r.watch(ctx)
@@ -191,8 +195,8 @@ func (r *reader) watch(ctx context.Context) (ledger.Position, error) {
 	return r.streams.Source.WatchChanges(ctx, r.tenant)
 }
 
-// readPage reads the next changes behind a position, at most pageSize, and makes their entries. It leaves out those
-// beyond pageBytes.
+// readPage reads the changes after a position, at most pageSize, and makes entries of them. If the entries reach
+// pageBytes, it leaves the other changes for the next page.
 func (r *reader) readPage(ctx context.Context, after ledger.Position) (ledger.Changes, []Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -219,7 +223,7 @@ func (r *reader) readPage(ctx context.Context, after ledger.Position) (ledger.Ch
 	return found, entries, nil
 }
 
-// count numbers the beginnings and the ends of readings.
+// count returns a number that rises with each begin and each end of a reading.
 func (r *reader) count() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -227,10 +231,11 @@ func (r *reader) count() uint64 {
 	return r.readings
 }
 
-// publish gives what was read up to a position to the streams.
+// publish gives the streams the entries that were read up to the position next. ready says that nothing after the
+// reader's first position can be missed.
 func (r *reader) publish(entries []Entry, next ledger.Position, ready bool) {
 	most := r.streams.share()
-	if r.ready && len(entries) == 0 { // only this goroutine writes it
+	if r.ready && len(entries) == 0 { // only this goroutine writes r.ready
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.recent.next = next
@@ -244,7 +249,7 @@ func (r *reader) publish(entries []Entry, next ledger.Position, ready bool) {
 	})
 }
 
-// trim drops what is more than may be kept, in bytes.
+// trim drops the oldest entries of recent, and the oldest pages of again, beyond that many bytes each.
 func (r *reader) trim(most int) {
 	r.recent.trim(most)
 	bytes := 0
@@ -256,7 +261,7 @@ func (r *reader) trim(most int) {
 	}
 }
 
-// pause waits, and reports false if ctx ends before.
+// pause waits for d. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

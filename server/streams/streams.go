@@ -29,20 +29,20 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 )
 
-// Source is where changes are read, see [ledger.Ledger].
+// Source reads changes. [ledger.Ledger] implements it.
 type Source interface {
 	WatchChanges(ctx context.Context, tenant int64) (ledger.Position, error)
 	ChangesAfter(ctx context.Context, tenant int64, after ledger.Position, limit int) (ledger.Changes, error)
 }
 
-// Entry is what a stream says of a change.
+// Entry tells one change, or that the stream is ready.
 type Entry struct {
 	At    ledger.Position
 	Type  string
-	Ready bool   // it says that the stream is ready
-	Text  []byte // as it is sent; nobody may change it
+	Ready bool   // the entry says that the stream is ready
+	Text  []byte // the bytes that a stream sends; read-only
 
-	begun, ended uint64 // when it was read, see [reader.count]
+	begun, ended uint64 // numbers of the reading's begin and end, see [reader.count]
 }
 
 func (e *Entry) size() int { return len(e.Text) + entrySize }
@@ -51,36 +51,37 @@ func (e *Entry) size() int { return len(e.Text) + entrySize }
 type Options struct {
 	Source   Source
 	Encode   func(tenant int64, c *ledger.Change) (Entry, error)
-	Ready    func(at ledger.Position) Entry // the first entry of a stream: nothing after this position is missed
-	Process  int                            // most streams at one time
-	Sandbox  int                            // of these, of one sandbox
-	Draining <-chan struct{}                // closed when the process is told to stop; nil: it never is
+	Ready    func(at ledger.Position) Entry // makes the first entry: the stream misses nothing after this position
+	Process  int                            // the most streams of the process at one time
+	Sandbox  int                            // the most streams of one sandbox at one time
+	Draining <-chan struct{}                // is closed when the process is told to stop; nil: never
 }
 
-// Streams are those of a process. It is safe for concurrent use.
+// Streams holds the streams of a process and their readers. It is safe for concurrent use.
 type Streams struct {
 	Options
 
 	mu      sync.Mutex
 	open    int
-	of      map[string]int // by the sandbox's organization
+	of      map[string]int // number of open streams by organization id
 	readers map[int64]*reader
-	// following is how many streams have a reader.
+	// following is the number of streams that have a reader.
 	following int
 }
 
-// New makes the streams of a process.
+// New returns the streams of a process, none of them open.
 func New(o Options) *Streams {
 	return &Streams{Options: o, of: map[string]int{}, readers: map[int64]*reader{}}
 }
 
-// Limit is a limit that is reached.
+// Limit is the limit that refuses a new stream.
 type Limit struct {
-	Process bool // that of the process; else that of the sandbox
-	Streams int
+	Process bool // it is the limit of the process; otherwise that of the sandbox
+	Streams int  // the number of streams that may be open
 }
 
-// Take counts a stream of an organization until release is called, or returns the limit that is reached.
+// Take counts a stream of an organization as open until the caller calls release. If a limit is reached, Take counts
+// nothing, and returns the limit and no release.
 func (s *Streams) Take(organization string) (release func(), reached *Limit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,34 +103,35 @@ func (s *Streams) Take(organization string) (release func(), reached *Limit) {
 	}, nil
 }
 
-// share is how many bytes a reader may keep, see maxRecent.
+// share returns how many bytes of entries one reader may keep, see maxRecent.
 func (s *Streams) share() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return min(maxRecent, maxRecentOfAll/max(1, len(s.readers)))
 }
 
-// most is how many bytes a stream may take at once: whoever does not read keeps them.
+// most returns how many bytes of entries a stream may take at once. A stream whose client does not read holds them in
+// memory.
 func (s *Streams) most() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return max(minTaken, min(pageBytes, maxTakenOfAll/max(1, s.following)))
 }
 
-// ErrDraining ends the streams of a process that is told to stop.
+// ErrDraining is returned by [Stream.Next] when the process is told to stop.
 var ErrDraining = errors.New("the process is told to stop")
 
-// Stream is that of the changes of one tenant. It has to be closed.
+// Stream tells the changes of one tenant to one client. The caller has to close it.
 type Stream struct {
 	streams  *Streams
 	reader   *reader
-	resumes  bool            // from its position on
-	begun    bool            // the entry that says that it is ready was taken
-	position ledger.Position // up to which entries were taken
-	seen     uint64          // when the last reading ended whose entries were taken: what was read before may be older
+	resumes  bool            // the stream begins at a given position, not at the present
+	begun    bool            // the ready entry was taken
+	position ledger.Position // all entries up to this position were taken
+	seen     uint64          // number of the end of the last reading taken from; earlier readings may have older states
 }
 
-// Follow begins a stream of a tenant, which goes on from a position, nil for the present.
+// Follow begins a stream of a tenant's changes after the position from. If from is nil, it begins at the present.
 func (s *Streams) Follow(tenant int64, from *ledger.Position) *Stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +154,7 @@ func (s *Streams) Follow(tenant int64, from *ledger.Position) *Stream {
 	return st
 }
 
-// Close ends a stream.
+// Close ends a stream. The last stream of a sandbox ends the sandbox's reader too.
 func (st *Stream) Close() {
 	s, r := st.streams, st.reader
 	s.mu.Lock()
@@ -164,14 +166,14 @@ func (st *Stream) Close() {
 	}
 }
 
-// forget lets the next stream have another reader.
+// forget removes a reader from the table, so that the next stream of its tenant starts a new one. s.mu is locked.
 func (s *Streams) forget(r *reader) {
 	if s.readers[r.tenant] == r {
 		delete(s.readers, r.tenant)
 	}
 }
 
-// Marked waits until the sandbox is marked as followed, and returns the error that prevents it.
+// Marked waits until the sandbox is marked as followed. It returns the error that prevents the mark, or ctx's error.
 func (st *Stream) Marked(ctx context.Context) error {
 	r := st.reader
 	for {
@@ -189,12 +191,13 @@ func (st *Stream) Marked(ctx context.Context) error {
 	}
 }
 
-// Next waits for the next entries. The first entry says that the stream is ready: what changes after its position
-// follows. It returns nothing when wake has something to receive, ctx's error when that ends, and
-// [ErrDraining] when the process is told to stop.
+// Next waits for the next entries. The first entry of a stream is its ready entry; the changes after its position
+// follow. Next returns nil and no error when it receives from wake, ctx's error when ctx ends, and [ErrDraining] when
+// the process is told to stop.
 //
-// It returns [ledger.ErrChangesLost] if changes are not known, and [postgres.ErrConfigChanged] if the sandbox was reset
-// or deleted: the stream is of no more use then. After an [postgres.ErrUnavailable] it can be tried again.
+// It returns [ledger.ErrChangesLost] if the changes after the stream's position are not known, and
+// [postgres.ErrConfigChanged] if the sandbox was reset or deleted: the caller then closes the stream. After
+// [postgres.ErrUnavailable] the caller may call Next again.
 func (st *Stream) Next(ctx context.Context, wake <-chan time.Time) ([]Entry, error) {
 	for {
 		entries, changed, err := st.take()
@@ -223,8 +226,8 @@ func (st *Stream) Next(ctx context.Context, wake <-chan time.Time) ([]Entry, err
 	}
 }
 
-// take takes the entries that are there. If there is nothing, changed is closed when there may be; it is nil if the
-// stream has to read by itself.
+// take returns the entries that the reader keeps after the stream's position. If it returns no entries and no error, the
+// reader closes changed when it may have some; a nil changed means that the stream has to call readAgain.
 func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
 	most := st.streams.most()
 	r := st.reader
@@ -246,7 +249,7 @@ func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
 		return entries, changed, nil
 	}
 	if st.begun && st.position.Compare(r.recent.next) > 0 {
-		return nil, r.changed, nil // it has read further than the reader
+		return nil, r.changed, nil // the stream has read further than the reader
 	}
 	for i := len(r.again) - 1; i >= 0 && entries == nil; i-- {
 		if r.again[i].covers(st.position, st.seen) {
@@ -256,8 +259,8 @@ func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
 	return entries, nil, nil
 }
 
-// takeFrom takes what a page has for the stream, nil for nothing. What is behind the first position of a stream is
-// known if a page covers it.
+// takeFrom returns the entries of a page after the stream's position, nil if there are none, and moves the position. At
+// a stream's first call it puts the ready entry before them.
 func (st *Stream) takeFrom(p *page, most int) (entries []Entry) {
 	from := st.position
 	found, next := p.after(from, most)
@@ -272,7 +275,8 @@ func (st *Stream) takeFrom(p *page, most int) (entries []Entry) {
 	return append(entries, found...)
 }
 
-// readAgain reads what the reader does not keep, unless another stream has done so meanwhile.
+// readAgain reads the page after the stream's position from the database, since the reader no longer keeps it, unless
+// another stream has read it in the meantime.
 func (st *Stream) readAgain(ctx context.Context) ([]Entry, error) {
 	if entries, changed, err := st.take(); entries != nil || changed != nil || err != nil {
 		return entries, err
@@ -294,5 +298,5 @@ func (st *Stream) readAgain(ctx context.Context) ([]Entry, error) {
 	return st.takeFrom(&p, most), nil
 }
 
-// Position is the one up to which all entries were taken; false before the stream is ready.
+// Position returns the position up to which all entries were taken. It returns false before the stream is ready.
 func (st *Stream) Position() (ledger.Position, bool) { return st.position, st.begun }
