@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// answerOf is the answer to a request in the operator's form. One without a body has a body if a fault is to cut it
-// off.
+// answerOf returns the answer to a request in the operator's form. If a fault cuts the body off and the answer has no
+// body, it gets one.
 func answerOf(answered operatorapi.Answer, who *service.Caller) exchange.Answer {
 	a := exchange.Answer{Status: answered.Status, Header: answered.Header.Clone()}
 	if answered.Body != nil {
@@ -21,7 +21,7 @@ func answerOf(answered operatorapi.Answer, who *service.Caller) exchange.Answer 
 	return a
 }
 
-// body is a body in the operator's form.
+// body is encoded JSON in the operator's form.
 type body []byte
 
 // ContentType implements [exchange.Body].

@@ -14,7 +14,7 @@ import (
 // maxBody bounds the body of a request, in bytes.
 const maxBody = 64 << 10
 
-// call answers a call of an operator's API; route is nil for what the operator does not know.
+// call returns the handler of a route of an operator's API. route is nil for paths that the operator does not know.
 func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.OpenHandler {
 	return func(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
 		ctx, cancel := context.WithTimeout(r.Context(), exchange.AnswerTimeout)
@@ -34,7 +34,7 @@ func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.O
 	}
 }
 
-// answer carries out a call, again if the configuration of the sandbox changes meanwhile.
+// answer carries out a call. It does so again if the sandbox's configuration changes in the meantime.
 func (s *sandbox) answer(
 	w http.ResponseWriter, r *http.Request, route *operatorapi.Route,
 ) (answered operatorapi.Answer, err error) {
@@ -45,7 +45,7 @@ func (s *sandbox) answer(
 		if request.User, err = s.user(ctx, r, route); err != nil {
 			return err
 		}
-		if request.Body == nil { // else it was read before
+		if request.Body == nil { // it is set when the call is carried out again
 			if request.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
 				return operatorapi.Refuse(operatorapi.Invalid)
 			}
@@ -56,7 +56,8 @@ func (s *sandbox) answer(
 	return answered, err
 }
 
-// handle makes a call. To one that records a transaction, faults apply when it is known which.
+// handle runs the handler of a route. It applies faults first, unless the route records a transaction: then package
+// service applies them, once it knows the transaction.
 func (s *sandbox) handle(
 	ctx context.Context, route *operatorapi.Route, r *operatorapi.Request,
 ) (operatorapi.Answer, error) {

@@ -10,10 +10,10 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
-// documentPath is where the description of an operator's own API is, below its base.
+// documentPath is the path of the description of an operator's own API, below the API's base.
 const documentPath = "/openapi.json"
 
-// serveDocument serves the description of an operator's own API, which is served below base.
+// serveDocument serves the OpenAPI document of an operator's own API. base is the path of that API.
 func serveDocument(api *operatorapi.API, base string, public *url.URL) http.HandlerFunc {
 	document := sync.OnceValue(func() *static.Content { return static.New("application/json", encoded(api.Document())) })
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -26,7 +26,7 @@ func serveDocument(api *operatorapi.API, base string, public *url.URL) http.Hand
 func encoded(value any) json.RawMessage {
 	text, err := json.Marshal(value)
 	if err != nil {
-		// It is the same in every program, so every test would see it.
+		// The value does not depend on the request, so every test would see the panic.
 		panic("the description of an operator's own API: " + err.Error())
 	}
 	return text

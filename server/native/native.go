@@ -1,5 +1,5 @@
-// Package native serves the operators' own APIs, below /operators: each request is a request of the sandbox like one of
-// /v1, and only its form is the operator's. The packages of the operators have the forms, see package operatorapi.
+// Package native serves the operators' own APIs, below /operators. A request there does what a request of /v1 does, in
+// the operator's form. The forms are in the operators' packages, see package operatorapi.
 package native
 
 import (
@@ -37,10 +37,10 @@ type Options struct {
 	Directory *sandboxes.Directory
 	Now       func() time.Time
 	Random    io.Reader // for tokens and users
-	BaseURL   *url.URL  // that merchants call, for the descriptions of the APIs; nil if it is not known
+	BaseURL   *url.URL  // the service's address for merchants, for the descriptions of the APIs; nil: not known
 }
 
-// New makes a front.
+// New returns the front of the operators' APIs.
 func New(o Options) *Native {
 	return &Native{
 		exchange: o.Exchange, service: o.Service, ledger: o.Ledger, directory: o.Directory, now: o.Now, random: o.Random,
@@ -48,7 +48,7 @@ func New(o Options) *Native {
 	}
 }
 
-// Secrets are the credentials of all operators' own APIs.
+// Secrets returns what the credentials of the operators' own APIs look like and where a request has them.
 func Secrets() (all []exchange.Secret) {
 	for _, api := range operators.NativeAPIs() {
 		all = append(all, exchange.Secret{Of: api.Key, Form: api.SecretForm})
@@ -56,8 +56,8 @@ func Secrets() (all []exchange.Secret) {
 	return all
 }
 
-// RoutedPath is the path of a request to an operator's API without what clients add to it: a slash at the end, two in a
-// row, a space. It is any other path as it is.
+// RoutedPath returns the path of a request to an operator's API without the slashes and spaces that some clients add: a
+// slash at the end, two slashes in a row, a space at the end. It returns any other path unchanged.
 func RoutedPath(path string) string {
 	before, after, found := strings.Cut(path, prefix)
 	if !found || before != "" && strings.Count(before, "/") != 3 {

@@ -16,10 +16,11 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// record is a call of package service that records an order.
+// record is a method of [service.Service] that records an order.
 type record func(context.Context, *service.Caller, service.Ask) (service.Recorded, error)
 
-// recordOnce records an order once. A taken reference is a duplicate, whatever took it: no operator repeats an answer.
+// recordOnce records an order. It refuses a reference that is taken as a duplicate, also if the same order took it: no
+// operator repeats an answer.
 func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record record) error {
 	sent, err := json.Marshal(o.Sent)
 	if err != nil {
@@ -73,7 +74,7 @@ func (s *sandbox) Find(ctx context.Context, reference string, operations ...stri
 	return p, s.applyStatusFault(ctx, &p)
 }
 
-// isReference reports whether a text can be a reference at all.
+// isReference reports whether a text has the form of a reference.
 func isReference(text string) bool {
 	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= 80 && !strings.ContainsRune(text, 0)
 }
@@ -93,7 +94,8 @@ func (s *sandbox) FindCollection(ctx context.Context, reference string) (*paymen
 	return t, err
 }
 
-// applyStatusFault lets a fault apply to what the operator says of a transaction that has its outcome.
+// applyStatusFault applies a fault to the status that the operator reports of a completed transaction: the fault may
+// replace the reason, or keep the status pending.
 func (s *sandbox) applyStatusFault(ctx context.Context, payment *operatorapi.Payment) error {
 	f, staysPending, err := s.native.service.StatusFault(ctx, s.who, payment.Transaction)
 	if err != nil || f == nil {

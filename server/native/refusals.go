@@ -13,10 +13,10 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// reasonHeader names the reason of a refusal in the terms of Cauri, since an operator has few.
+// reasonHeader has the reason of a refusal as a code of Cauri: operators have fewer codes.
 const reasonHeader = "X-Cauri-Reason"
 
-// refuse is the operator's answer to an error. What is not meant for the caller is logged.
+// refuse returns the operator's answer to an error. It logs an error whose text is not meant for the caller.
 func (n *Native) refuse(r *http.Request, api *operatorapi.API, err error) exchange.Answer {
 	refusal := refusalOf(err)
 	if isFailure(err, refusal) {
@@ -34,13 +34,14 @@ func (n *Native) refuse(r *http.Request, api *operatorapi.API, err error) exchan
 	return a
 }
 
-// isFailure reports whether an error is none of the caller, and not the work of a fault.
+// isFailure reports whether neither the caller nor a fault caused an error, so that it has to be logged.
 func isFailure(err error, refusal *operatorapi.Refusal) bool {
 	deliberate := errors.As(err, new(*operatorapi.Refusal)) || errors.As(err, new(service.ErrFault))
 	return refusal.Why == operatorapi.Internal && !deliberate || errors.Is(err, postgres.ErrUnavailable)
 }
 
-// pauseAfter is how many seconds a client pauses that was refused, empty if no time is known after which it is served.
+// pauseAfter returns the seconds for the header Retry-After, as text. It returns "" if no time is known after which the
+// client would be served.
 func pauseAfter(err error) string {
 	var fault service.ErrFault
 	var limited exchange.ErrRateLimited
@@ -60,8 +61,8 @@ func pauseAfter(err error) string {
 // suspendedPause is a minute, since it is a person who ends a suspension.
 const suspendedPause = "60"
 
-// refusalOf is an error as the contract of the operators' APIs has it. Its reason is the code of /v1 for the error, if
-// that says more.
+// refusalOf translates an error into a refusal of the operators' APIs. The refusal's reason is the error's code in /v1
+// if that code says more.
 func refusalOf(err error) *operatorapi.Refusal {
 	var refusal *operatorapi.Refusal
 	var fault service.ErrFault
@@ -84,7 +85,7 @@ func refusalOf(err error) *operatorapi.Refusal {
 	return failureOf(err)
 }
 
-// orderRefusal is an error about an order; nil for any other.
+// orderRefusal returns the refusal for an error about an order, and nil for any other error.
 func orderRefusal(err error) *operatorapi.Refusal {
 	switch {
 	case errors.As(err, new(service.ErrDuplicateReference)):
@@ -105,7 +106,7 @@ func orderRefusal(err error) *operatorapi.Refusal {
 	return nil
 }
 
-// failureOf is an error that is none of the caller.
+// failureOf returns the refusal for an error that the caller did not cause.
 func failureOf(err error) *operatorapi.Refusal {
 	switch {
 	case errors.Is(err, postgres.ErrOverloaded), errors.Is(err, postgres.ErrConfigChanged):

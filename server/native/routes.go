@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
-// Route adds the routes of all operators. What an operator does not know is answered in its shape too.
+// Route adds the routes of all operators. Paths that an operator does not know are answered in its form too.
 func (n *Native) Route(router chi.Router) {
 	for _, api := range operators.NativeAPIs() {
 		base, front := prefix+string(api.Operator), n.front(api)
@@ -32,7 +32,7 @@ func (n *Native) Route(router chi.Router) {
 	}
 }
 
-// front is how an operator tells an error, and what the request log keeps of its API.
+// front returns how the operator's API answers an error, and which fields the request log keeps of it.
 func (n *Native) front(api *operatorapi.API) *exchange.Front {
 	fields := loggedFields(api)
 	return &exchange.Front{
@@ -41,7 +41,7 @@ func (n *Native) front(api *operatorapi.API) *exchange.Front {
 	}
 }
 
-// loggedFields are the fields that the request log keeps of an operator's own API.
+// loggedFields returns the fields that the request log keeps of an operator's own API.
 func loggedFields(api *operatorapi.API) requests.Fields {
 	all := requests.Fields{}
 	for _, name := range api.Logged {

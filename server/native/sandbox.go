@@ -21,7 +21,7 @@ type sandbox struct {
 	api    *operatorapi.API
 	who    *service.Caller
 	digest sandboxes.NativeDigest
-	before *service.BeforeAnswer // is sent before the request is answered; nil for nothing
+	before *service.BeforeAnswer // an event or a callback that is sent before the answer; nil: none
 }
 
 var _ operatorapi.Sandbox = (*sandbox)(nil)
@@ -44,7 +44,7 @@ func (s *sandbox) Balance(ctx context.Context, currency payments.Currency) (int6
 	return s.native.ledger.FloatBalance(ctx, s.who.Sandbox.Tenant, currency)
 }
 
-// Holder implements [operatorapi.Sandbox]. A number that no SIM has exists where the sandbox lets unknown numbers pay.
+// Holder implements [operatorapi.Sandbox]. A number without a SIM has a holder if the sandbox lets unknown numbers pay.
 func (s *sandbox) Holder(ctx context.Context, e operatorapi.Environment, msisdn string) (operatorapi.Holder, error) {
 	sandbox, market := s.who.Sandbox, sandboxes.Market{Operator: s.api.Operator, Country: e.Country}
 	sim, err := s.native.ledger.FindHolder(ctx, sandbox.Tenant, msisdn)

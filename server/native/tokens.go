@@ -11,8 +11,7 @@ import (
 // maxKnownTokens bounds the tokens that a process remembers.
 const maxKnownTokens = 10_000
 
-// knownTokens are tokens that were looked up, so that not every request asks the database. It is safe for concurrent
-// use.
+// knownTokens caches tokens that were found in the database. It is safe for concurrent use.
 type knownTokens struct {
 	mu   sync.Mutex
 	byID map[sandboxes.KeyHash]knownToken
@@ -21,8 +20,8 @@ type knownTokens struct {
 type knownToken struct {
 	token   ledger.NativeToken
 	tenant  int64
-	version int64 // of the configuration
-	until   time.Time
+	version int64     // version of the sandbox's configuration
+	until   time.Time // the entry is not used from then on
 }
 
 func (k *knownTokens) find(

@@ -16,7 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// user finds who makes a request, if the call asks for that.
+// user returns the user who makes a request, and the zero User if the route needs none.
 func (s *sandbox) user(ctx context.Context, r *http.Request, route *operatorapi.Route) (operatorapi.User, error) {
 	switch route.Access {
 	case operatorapi.ByUser:
@@ -35,7 +35,8 @@ func (s *sandbox) user(ctx context.Context, r *http.Request, route *operatorapi.
 	return operatorapi.User{}, nil
 }
 
-// userWith finds a user by its password: the one of the credentials Secret, or one that was made through the API.
+// userWith returns the user with an id and a password: the user of the credentials Secret, or one that was made through
+// the API. It refuses any other pair.
 func (s *sandbox) userWith(ctx context.Context, id, password string) (operatorapi.User, error) {
 	id = strings.ToLower(id)
 	if s.digest.MatchesUser(id, password) {
@@ -55,7 +56,8 @@ func (s *sandbox) userWith(ctx context.Context, id, password string) (operatorap
 	return operatorapi.User{ID: id, CallbackHost: found.CallbackHost}, nil
 }
 
-// addedUser finds a user that was made through the API, with an API key that is still valid.
+// addedUser returns a user that was made through the API. It returns [ledger.ErrNotFound] if there is none, and if the
+// API key that made the user is no longer valid.
 func (s *sandbox) addedUser(ctx context.Context, id string) (ledger.NativeUser, error) {
 	uuid, ok := parseUUID(id)
 	if !ok {
@@ -74,7 +76,7 @@ func (s *sandbox) holds(key sandboxes.KeyHash) bool {
 	return ok && sandbox.Tenant == s.who.Sandbox.Tenant
 }
 
-// userOf finds the user of a token.
+// userOf returns the user of a token. It refuses a token of another operator or product.
 func (s *sandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product string) (operatorapi.User, error) {
 	token, err := s.token(ctx, hash)
 	if errors.Is(err, ledger.ErrNotFound) {
@@ -89,8 +91,8 @@ func (s *sandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product st
 	return operatorapi.User{ID: token.UserID, CallbackHost: token.CallbackHost}, nil
 }
 
-// token finds a valid token. In a sandbox with a clock of its own, the database is asked each time: the clock may have
-// moved.
+// token returns a valid token. In a sandbox with a clock of its own it asks the database each time, since the clock may
+// have moved past the token's end.
 func (s *sandbox) token(ctx context.Context, hash sandboxes.KeyHash) (ledger.NativeToken, error) {
 	n, sandbox := s.native, s.who.Sandbox
 	if !sandbox.Clocked {
@@ -150,7 +152,7 @@ func (s *sandbox) FindUser(ctx context.Context, id string) (operatorapi.User, er
 	return operatorapi.User{ID: id, CallbackHost: found.CallbackHost}, err
 }
 
-// parseUUID reads a UUID in its usual form.
+// parseUUID parses a UUID of 36 characters. ok is false for any other text.
 func parseUUID(text string) (id payments.ID, ok bool) {
 	digits, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
 	if err != nil || len(digits) != len(id) || len(text) != 36 {
