@@ -27,13 +27,13 @@ func (d Draws) Digest(purpose, reference string) [sha256.Size]byte {
 	return [sha256.Size]byte(mac.Sum(nil))
 }
 
-// Below draws a number from 0 to n-1.
+// Below draws a number from 0 to n-1. n must be positive.
 func (d Draws) Below(purpose, reference string, n int64) int64 {
 	digest := d.Digest(purpose, reference)
 	return int64(binary.BigEndian.Uint64(digest[:]) % uint64(n)) // n is far too small for the modulus to favor a number
 }
 
-// Chance draws yes in so many percent of all cases.
+// Chance draws true in so many percent of all cases.
 func (d Draws) Chance(purpose, reference string, percent int) bool {
 	return d.Below(purpose, reference, 100) < int64(percent)
 }

@@ -1,5 +1,5 @@
-// Package faults holds what a sandbox's resource declares to go wrong, when each fault acts, and the draws that a seed
-// repeats. It is pure: counting is left to the ledger.
+// Package faults holds the faults that a sandbox's resource declares, decides which of them fit, and draws by percent,
+// with the same result for the same seed. It keeps no state: the ledger counts how often each fault applied.
 package faults
 
 import (
@@ -10,7 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Set is the faults of a sandbox, in the order of its resource: at each place the first that fits acts, alone.
+// Set is the faults of a sandbox, in the order of its resource. Of those that match and whose counts allow it,
+// only the first applies.
 type Set []Fault
 
 // Fault is one entry. It has exactly one of Webhook, API and Operator.
@@ -22,7 +23,7 @@ type Fault struct {
 	Operator *Operator `json:"operator,omitempty"`
 }
 
-// When says when a fault acts: all that is given must fit.
+// When says when a fault applies: each field that is set must match.
 type When struct {
 	Type      payments.Type     `json:"type,omitempty"`
 	Status    payments.Status   `json:"status,omitempty"` // not asked of a request
@@ -35,16 +36,16 @@ type When struct {
 	Path      string            `json:"path,omitempty"`      // a glob over the path within the sandbox; asked of a request only
 	Attempt   int               `json:"attempt,omitempty"`   // of the event; of a request, how often its reference came
 	Percent   *int              `json:"percent,omitempty"`   // 0 to 100
-	First     int64             `json:"first,omitempty"`     // it acts so often, and then never more
+	First     int64             `json:"first,omitempty"`     // it applies at most this many times; 0: no limit
 	From      *time.Time        `json:"from,omitempty"`      // sandbox time
 	Until     *time.Time        `json:"until,omitempty"`     // sandbox time, exclusive
-	Every     bool              `json:"every,omitempty"`     // act more than once for a reference
+	Every     bool              `json:"every,omitempty"`     // apply more than once for a reference
 }
 
 // Webhook is what a fault does to the delivery of an event.
 type Webhook struct {
 	Drop           bool      `json:"drop,omitempty"`
-	Duplicate      int       `json:"duplicate,omitempty"` // how often it is sent in all
+	Duplicate      int       `json:"duplicate,omitempty"` // how many times it is sent in all
 	Spacing        *Duration `json:"spacing,omitempty"`   // between two of them
 	OutOfOrder     bool      `json:"outOfOrder,omitempty"`
 	Delay          *Duration `json:"delay,omitempty"`
@@ -77,7 +78,7 @@ type Operator struct {
 	Reason             string         `json:"reason,omitempty"`             // of a failure, in place of the operator's own
 }
 
-// OfCallback is what the fault does to a callback, nothing if it has none.
+// OfCallback is what the fault does to a callback. It is the zero value for a nil fault, and for one without callback.
 func (f *Fault) OfCallback() Callback {
 	if f == nil || f.Operator == nil || f.Operator.Callback == nil {
 		return Callback{}
@@ -88,7 +89,7 @@ func (f *Fault) OfCallback() Callback {
 // Callback is what a fault does to the callback of a transaction.
 type Callback struct {
 	Drop         bool      `json:"drop,omitempty"`
-	Duplicate    int       `json:"duplicate,omitempty"` // how often it is sent in all
+	Duplicate    int       `json:"duplicate,omitempty"` // how many times it is sent in all
 	Delay        *Duration `json:"delay,omitempty"`
 	BeforeAnswer bool      `json:"beforeAnswer,omitempty"`
 }
@@ -115,7 +116,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // MarshalText writes the text form.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// Of is the duration, 0 where there is none.
+// Of is the duration, 0 for nil.
 func (d *Duration) Of() time.Duration {
 	if d == nil {
 		return 0
@@ -123,7 +124,7 @@ func (d *Duration) Of() time.Duration {
 	return time.Duration(*d)
 }
 
-// Parse reads what a resource declared, as JSON. Nothing is an empty set.
+// Parse reads the faults of a resource from JSON. The set is nil if there is none.
 func Parse(stored []byte) (Set, error) {
 	if len(stored) == 0 {
 		return nil, nil
@@ -135,5 +136,5 @@ func Parse(stored []byte) (Set, error) {
 	return s, nil
 }
 
-// Header is the header of an answer that names a fault which applies to it.
+// Header is the header of an answer that names the fault which applied to it.
 const Header = "X-Cauri-Fault"

@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Kind is what a fault applies to.
+// Kind says what a fault applies to.
 type Kind string
 
 // The kinds of faults.
@@ -30,7 +30,7 @@ func (f *Fault) Kind() Kind {
 	return WebhookKind
 }
 
-// Where is what kind of place a fault may act at.
+// Where is a kind of [Place].
 type Where int
 
 // The kinds of places.
@@ -63,7 +63,8 @@ type Place struct {
 	Draws     Draws
 }
 
-// Key is what a fault acts on once, and what percent is drawn by; empty: each time is another one.
+// Key identifies a place together with its repetitions: what applies only once applies once to a key, and percent is
+// drawn by it. If it is empty, each request is on its own.
 func (p *Place) Key() string { return cmp.Or(p.Reference, p.Request) }
 
 // At returns the faults that fit a place, in their order. The first of them that its counts allow acts, alone: whoever
@@ -83,7 +84,7 @@ func (s Set) At(p *Place) []*Fault {
 	return fits
 }
 
-// actsAt reports whether the fault changes anything at such a place.
+// actsAt reports whether the fault has an effect on this kind of place.
 func (f *Fault) actsAt(p *Place) bool {
 	o := f.Operator
 	switch p.Where {
@@ -101,7 +102,7 @@ func (f *Fault) actsAt(p *Place) bool {
 
 func (p *Place) failed() bool { return p.Status.Terminal() && p.Status != payments.Success }
 
-// Answer is what the fault does to the answer to a request, nil for nothing.
+// Answer is what the fault does to the answer to a request, nil if it leaves the answer alone.
 func (f *Fault) Answer() *API {
 	if o := f.Operator; o != nil && (o.Status != 0 || o.DropConnection != "" || o.Delay != nil) {
 		return &API{Status: o.Status, DropConnection: o.DropConnection, Delay: o.Delay}
@@ -109,7 +110,7 @@ func (f *Fault) Answer() *API {
 	return f.API
 }
 
-// StaysPending reports whether the fault lets the operator still call a transaction pending that has its outcome.
+// StaysPending reports whether the operator still answers PENDING at p, although the transaction has its outcome.
 func (f *Fault) StaysPending(p *Place) bool {
 	o := f.Operator
 	return o != nil && o.StatusStaysPending != nil && p.Now.Before(p.Ended.Add(o.StatusStaysPending.Of()))
@@ -140,15 +141,16 @@ func (f *Fault) drawn(p *Place) bool {
 	return f.When.Percent == nil || p.Key() == "" || p.Draws.Chance("fault "+f.Name, p.Key(), *f.When.Percent)
 }
 
-// DrawnAs draws by percent at a place without a reference: it is the n-th where the fault fitted.
+// DrawnAs draws by percent at a place without a reference. n is how many times
+// percent was drawn for the fault before.
 func (f *Fault) DrawnAs(n int64, d Draws) bool {
 	return f.When.Percent == nil || d.Below("place of fault "+f.Name, decimal(n), 100) < int64(*f.When.Percent)
 }
 
-// DrawsByCount reports whether percent is drawn by a counter at a place with this reference.
+// DrawsByCount reports whether percent is drawn by a counter, see [Fault.DrawnAs], for this [Place.Key].
 func (f *Fault) DrawsByCount(reference string) bool { return f.When.Percent != nil && reference == "" }
 
-// Once reports whether the fault acts only once for the reference of a place.
+// Once reports whether the fault applies only once to the [Place.Key] of p.
 func (f *Fault) Once(p *Place) bool {
 	switch {
 	case p.Key() == "":
@@ -163,12 +165,12 @@ func (f *Fault) Once(p *Place) bool {
 // operator tells of the fault of one transaction applies to its callback, and as often as its status is asked for.
 func (p *Place) GoesOn() bool { return p.Where == AtStatus || p.Where == AtCallback }
 
-// counted reports whether counts decide if the fault acts.
+// counted reports whether the fault applies only if its counts in the database allow it.
 func (f *Fault) counted(p *Place) bool {
 	return f.When.First != 0 || f.Once(p) || f.DrawsByCount(p.Key())
 }
 
-// Digest tells two entries of the same name apart: where an entry changes, its counts begin anew.
+// Digest is a hash of the whole entry. Counts are stored under it, so that they begin at 0 when an entry is changed.
 func (f *Fault) Digest() []byte {
 	entry, err := json.Marshal(f)
 	if err != nil {
@@ -188,7 +190,7 @@ func (s Set) Named(name string) *Fault {
 	return nil
 }
 
-// match reports whether text is of the form of a glob: * is any text, also an empty one, and ? any character.
+// match reports whether text matches a glob, in which * stands for any text, even none, and ? for any one character.
 func match(glob, text string) bool {
 	pattern, rest := []rune(glob), []rune(text)
 	star, behind := -1, 0 // the last star, and where the text behind it begins

@@ -2,8 +2,8 @@ package faults
 
 import "github.com/cauri-dev/cauri/server/payments"
 
-// OfTestNumber returns the fault of the webhook of a payment from a test number that behaves so, and of the operator's callback, nil for
-// none. No resource can declare a fault of its name.
+// OfTestNumber returns the fault that a test number with this behavior has for the webhook and for the operator's
+// callback of its payments, nil for none. Its name has spaces, so that no resource can declare a fault of the same name.
 func OfTestNumber(b payments.Behavior) *Fault {
 	switch b {
 	case payments.ApproveWithoutCallback:

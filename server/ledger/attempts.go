@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// An endpoint that failed BreakerFailures times in a row, over BreakerAfter at least, gets one event each ProbeInterval until it
-// acknowledges one.
+// An endpoint that has failed BreakerFailures times in a row, over at least BreakerAfter, gets one event per
+// ProbeInterval until it acknowledges one.
 const (
 	BreakerFailures = 20
 	BreakerAfter    = 5 * time.Minute
@@ -29,16 +29,16 @@ type AttemptResult struct {
 	RetryAfter time.Duration // for EventQueued
 }
 
-// FinishedAttempt is an attempt at an event.
+// FinishedAttempt is an attempt to deliver an event, with its result.
 type FinishedAttempt struct {
 	Event *LeasedEvent
 	AttemptResult
 }
 
-// FinishAttempts writes attempts down in the order in which they ended, ends their leases, and counts them in the health of their
-// endpoints, all in one statement. kept[i] is false if the
-// lease of attempt i was already over: another worker has the event, or this call is a repetition. Nothing is written for it.
-func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAttempt) (kept []bool, err error) {
+// FinishAttempts records attempts in the order in which they ended, ends their leases, and counts them in the health of
+// their endpoints, all in one database transaction. leaseHeld[i] is false if the lease of attempt i was over, because
+// another worker has the event or this call is a repetition: then nothing is written for it.
+func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAttempt) (leaseHeld []bool, err error) {
 	params := sqlc.FinishAttemptsParams{
 		BreakerFailures: BreakerFailures, BreakerMs: postgres.Milliseconds(BreakerAfter), ProbeMs: postgres.Milliseconds(ProbeInterval),
 	}
@@ -49,11 +49,11 @@ func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAtte
 	if err != nil {
 		return nil, postgres.Classify(err, "writing down delivery attempts")
 	}
-	kept = make([]bool, len(finished))
+	leaseHeld = make([]bool, len(finished))
 	for _, place := range places {
-		kept[place-1] = true
+		leaseHeld[place-1] = true
 	}
-	return kept, nil
+	return leaseHeld, nil
 }
 
 // finishAttempts runs the statement, and another beside it if faults have to do with one of the attempts.

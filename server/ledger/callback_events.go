@@ -21,8 +21,9 @@ type CallbackDetail struct {
 	URL         string
 }
 
-// GetCallback returns [ErrNotFound] for a transaction of the tenant that has no callback, or none yet. The body of a callback that was
-// never sent is built by build and kept, as that of an event. vague says of the transaction's environment what [BuildCallback] asks for.
+// GetCallback returns the callback of a transaction, or [ErrNotFound] if the tenant has no such transaction or it has no
+// callback yet. build makes the body of a callback that was never sent, and it is stored, so that the same bytes are
+// sent later. vague is passed to build.
 func (l *Ledger) GetCallback(
 	ctx context.Context, tenant int64, id payments.ID, build BuildCallback, vague func(*payments.Transaction) bool,
 ) (*CallbackDetail, error) {
@@ -49,8 +50,8 @@ func (l *Ledger) GetCallback(
 	return c, postgres.Classify(err, "keeping the body of the callback")
 }
 
-// ResendCallback is [Ledger.ResendEvent] for a callback. It goes to the URL that its request named, whether or not the sandbox has an
-// endpoint, and once.
+// ResendCallback is [Ledger.ResendEvent] for a callback. It is sent once, to the URL of its request, even if the sandbox
+// has no endpoint.
 func (l *Ledger) ResendCallback(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
 	beingSent, err := l.tenant(tenant).ResendCallback(ctx, tenant, postgres.UUID(id))
 	switch {

@@ -63,7 +63,7 @@ func decideCallbackFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockD
 	return decided, decideCallbacks(ctx, q, undecided, places, decided)
 }
 
-// decideCallbacks decides about callbacks for which nothing was decided.
+// decideCallbacks decides which faults apply to callbacks for which that was not decided yet.
 func decideCallbacks(
 	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, places []faultPlace, decided map[rowKey]callbackFault,
 ) error {
@@ -103,8 +103,8 @@ func decideCallbacks(
 	return q.PostponeCallbacks(ctx, postponed.tenants, postponed.ids, dueAt)
 }
 
-// SendCallbackAgain puts back a callback that was sent and is to be sent once more in the same attempt. It returns
-// false if the lease was over.
+// SendCallbackAgain queues a callback that was sent and is to be sent once more in the same attempt, and ends its lease.
+// It returns false, and changes nothing, if the lease was over.
 func (s *Deliveries) SendCallbackAgain(ctx context.Context, c *LeasedCallback) (leaseHeld bool, err error) {
 	changed, err := s.system().SendCallbackAgain(ctx, c.Tenant, postgres.UUID(c.Transaction.ID), c.Fence)
 	return changed > 0, postgres.Classify(err, "sending a callback again")

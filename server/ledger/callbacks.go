@@ -118,7 +118,7 @@ func (s *Deliveries) GiveBackCallbacks(ctx context.Context, callbacks []LeasedCa
 }
 
 // FinishCallback records an attempt and ends its lease. It reports false, and writes nothing, if the lease was lost.
-func (s *Deliveries) FinishCallback(ctx context.Context, c *LeasedCallback, a AttemptResult) (kept bool, err error) {
+func (s *Deliveries) FinishCallback(ctx context.Context, c *LeasedCallback, a AttemptResult) (leaseHeld bool, err error) {
 	rows, err := s.system().FinishCallback(ctx, sqlc.FinishCallbackParams{
 		Tenant: c.Tenant, ID: postgres.UUID(c.Transaction.ID), Fence: c.Fence, StartedAt: a.StartedAt,
 		DurationMs: int32(a.Duration.Milliseconds()), ResponseStatus: int32(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error,

@@ -13,11 +13,11 @@ import (
 
 // Changes of a sandbox are noted by triggers while it is followed, and read in the order of the database transactions that made them.
 
-// ErrChangesLost is returned where it is not known what has changed since a position: nobody followed for a while, what was noted is too
-// old, or the position is of the time before a reset.
+// ErrChangesLost is returned if it is not known what has changed since a position: the sandbox was not followed for a
+// while, the changes were too old and are removed, or the sandbox was reset since.
 var ErrChangesLost = errors.New("it is not known what has changed since then")
 
-// Position is a place in the changes of a sandbox: behind one of them, or before all of a database transaction.
+// Position is a position in the changes of a sandbox: after one of them, or before all of one database transaction.
 type Position struct {
 	Xact int64 // the database transaction
 	Seq  int64 // its change; 0: before its first
@@ -47,7 +47,7 @@ type Balance struct {
 	Balance  int64
 }
 
-// Changes are some that follow each other.
+// Changes are changes in the order in which they were made.
 type Changes struct {
 	Changes []Change // of several changes of one row only the last
 	Next    Position // from which on is read next
@@ -55,8 +55,8 @@ type Changes struct {
 	More    bool     // there may be more already
 }
 
-// WatchChanges lets the changes of a sandbox be noted for the next ten minutes, and returns the position from which on all are noted. It
-// returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
+// WatchChanges has the changes of a sandbox recorded for the next ten minutes, and returns a position after which none
+// is missing. It returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (l *Ledger) WatchChanges(ctx context.Context, tenant int64) (Position, error) {
 	q := l.tenant(tenant)
 	followed, err := q.FollowSandbox(ctx)
@@ -70,8 +70,9 @@ func (l *Ledger) WatchChanges(ctx context.Context, tenant int64) (Position, erro
 	return Position{Xact: from}, postgres.Classify(err, "watching the sandbox")
 }
 
-// ChangesAfter returns up to limit changes of a tenant that follow a position. It returns [ErrChangesLost] if they are not known, and
-// [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
+// ChangesAfter returns the changes of a tenant after a position. It reads up to limit records of changes, and of several
+// of one row only the last counts. It returns [ErrChangesLost] if they are not known, and [postgres.ErrConfigChanged] for
+// a tenant that was reset or deleted.
 func (l *Ledger) ChangesAfter(ctx context.Context, tenant int64, after Position, limit int) (Changes, error) {
 	noted, err := l.tenant(tenant).NextChanges(ctx, after.Xact, tenant, after.Seq, int32(limit))
 	if err != nil {

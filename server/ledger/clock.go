@@ -45,7 +45,7 @@ func readClock(ctx context.Context, q *sqlc.Queries, tenant int64) (Clock, error
 	}, err
 }
 
-// deliverAt is when an event can be sent that is due: if its endpoint is paused, with the next probe.
+// deliverAt is when a due event can be sent: at due, or with the next probe if its endpoint is paused; nil for never.
 func deliverAt(due, probe *time.Time) *time.Time {
 	if due != nil && probe != nil && probe.After(*due) {
 		return probe
@@ -64,14 +64,15 @@ func earliest(times ...*time.Time) *time.Time {
 	return first
 }
 
-// ClockTarget is where a clock is to be advanced to: exactly one field is set.
+// ClockTarget is the time to which a clock is to be advanced: exactly one field is set.
 type ClockTarget struct {
 	By      *time.Duration
 	To      *time.Time
 	NextDue bool // the moment at which something is due next; the present one if there is none
 }
 
-// from is the target as a time, if the clock can go there.
+// from is the target as a time, for a clock that is at c. It returns [ErrClockBackwards], [ErrAdvanceTooFar] or
+// [ErrClockEnd] if the clock cannot be advanced to it.
 func (t ClockTarget) from(c Clock) (time.Time, error) {
 	target := c.Now
 	switch {
@@ -123,8 +124,8 @@ func (e ErrClockBusy) Error() string { return "the clock is being advanced to " 
 // ErrClockReset is returned when the sandbox was reset while its clock was being advanced.
 var ErrClockReset = errors.New("the sandbox was reset while its clock was being advanced")
 
-// Advance has a worker advance the clock of a sandbox, and gives it a clock if it has none. A call with the target of the advance that is
-// under way joins that.
+// Advance has a worker advance the clock of a sandbox, which gets a clock if it has none. A call with the target of the
+// advance that is under way joins it; one with another target returns [ErrClockBusy].
 func (l *Ledger) Advance(ctx context.Context, tenant int64, to ClockTarget) (Advance, error) {
 	advance, err := l.setClockTarget(ctx, tenant, to)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -183,7 +184,7 @@ type AdvanceCounts struct {
 	FailedAttempts int64 // attempts to send an event or a callback that were not
 }
 
-// AdvanceState says what has become of an advance.
+// AdvanceState is the progress of an advance.
 type AdvanceState struct {
 	Now      time.Time
 	UnderWay bool

@@ -76,7 +76,7 @@ func decideEventFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueE
 		return nil, err
 	}
 	d := &eventFaults{q: q, declared: declared, decided: map[rowKey]*eventFault{}}
-	undecided, err := d.goOn(ctx, events)
+	undecided, err := d.useDecided(ctx, events)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +102,9 @@ func readDeclared(ctx context.Context, q *sqlc.Queries, tenants []int64) (map[in
 	return declared, nil
 }
 
-// goOn goes on with what was decided before, and returns the events for whose next attempt nothing was.
-func (d *eventFaults) goOn(ctx context.Context, events []*sqlc.LockDueEventsRow) (undecided []*sqlc.LockDueEventsRow, err error) {
+// useDecided takes over what an earlier lease decided about the next attempt of events, and returns the events for which
+// nothing is decided yet.
+func (d *eventFaults) useDecided(ctx context.Context, events []*sqlc.LockDueEventsRow) (undecided []*sqlc.LockDueEventsRow, err error) {
 	var keys, waited rowKeys
 	for _, e := range events {
 		keys.add(e.Tenant, e.ID)
@@ -143,7 +144,7 @@ func (d *eventFaults) goOn(ctx context.Context, events []*sqlc.LockDueEventsRow)
 	return undecided, d.q.EndWaits(ctx, waited.tenants, waited.ids)
 }
 
-// decide decides about the events for whose next attempt nothing was decided.
+// decide decides which faults apply to the next attempt of events, and records it.
 func (d *eventFaults) decide(ctx context.Context, events []*sqlc.LockDueEventsRow) error {
 	var fitting []*sqlc.LockDueEventsRow
 	var places []faultPlace
@@ -205,7 +206,8 @@ func (d *eventFaults) decide(ctx context.Context, events []*sqlc.LockDueEventsRo
 	return d.q.PostponeEvents(ctx, postponed.tenants, postponed.ids, dueAt)
 }
 
-// choose decides which fault acts, nil for none. An event is not sent out of order while another one waits for it.
+// choose counts and returns the fault that applies, nil for none. An event is not sent out of order while another one
+// waits for it.
 func choose(counts *faultCounts, p faultPlace, awaiting map[int64]bool) *faults.Fault {
 	for _, f := range p.fits {
 		if f.Webhook.OutOfOrder && awaiting[p.tenant] {
@@ -251,8 +253,8 @@ func placeOfTransaction(t *sqlc.Transaction, seed *int64, now time.Time) *faults
 	}
 }
 
-// SendAgain puts back an event that was sent and is to be sent once more in the same attempt, after so much sandbox
-// time. It returns false if the lease was over.
+// SendAgain queues an event that was sent and is to be sent once more in the same attempt, after spacing of sandbox
+// time, and ends its lease. It returns false, and changes nothing, if the lease was over.
 func (s *Deliveries) SendAgain(ctx context.Context, e *LeasedEvent, spacing time.Duration) (leaseHeld bool, err error) {
 	changed, err := s.system().SendEventAgain(ctx, postgres.Milliseconds(spacing), e.Tenant, postgres.UUID(e.ID), e.Fence)
 	return changed > 0, postgres.Classify(err, "sending an event again")

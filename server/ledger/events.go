@@ -29,7 +29,7 @@ type Event struct {
 	LastFaults    []string // names of those that acted on the last attempt
 }
 
-// EventID names the event.
+// EventID is the id under which the API shows the event.
 func (e *Event) EventID() payments.EventID {
 	return payments.EventID{Transaction: e.ID, Callback: e.Callback}
 }
@@ -53,7 +53,7 @@ type EventFilter struct {
 	CreatedBefore *time.Time
 }
 
-// AttemptRecord is a delivery attempt as it was stored.
+// AttemptRecord is a delivery attempt as it is stored.
 type AttemptRecord struct {
 	Number         int // from 1, over all times that the event was sent
 	StartedAt      time.Time
@@ -74,8 +74,8 @@ type EventDetail struct {
 // MaxHistory is the maximum number of attempts that are read of one event.
 const MaxHistory = 100
 
-// GetEvent returns [ErrNotFound] for an event that the tenant does not have. The body of an event that was never sent is built
-// by build and kept, so that it is sent with the very bytes that were shown.
+// GetEvent returns an event, or [ErrNotFound] if the tenant has none with this id. build makes the body of an event that
+// was never sent, and it is stored, so that the same bytes are sent later.
 func (l *Ledger) GetEvent(ctx context.Context, tenant int64, organizationID string, id payments.ID, build BuildBody) (*EventDetail, error) {
 	q := l.tenant(tenant)
 	row, err := q.GetEvent(ctx, tenant, postgres.UUID(id))
@@ -127,8 +127,8 @@ var (
 	ErrBeingSent = errors.New("the event is being sent")
 )
 
-// ResendEvent queues an event once more, whatever came of it so far and whether or not its type is one that the sandbox sends,
-// and returns it. Its retries start again. It returns [ErrNotFound], [ErrNoEndpoint] or [ErrBeingSent], and changes nothing then.
+// ResendEvent queues an event once more, whatever its state and type, and returns it. Its retries start again. It returns
+// [ErrNotFound], [ErrNoEndpoint] or [ErrBeingSent], and then changes nothing.
 func (l *Ledger) ResendEvent(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
 	found, err := l.tenant(tenant).ResendEvent(ctx, tenant, postgres.UUID(id))
 	switch {

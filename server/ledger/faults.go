@@ -12,8 +12,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// ActFault decides which of the faults that fit a place acts there, and counts it. It returns nil if none does: their counts are used up,
-// or they acted for this reference before. It returns [postgres.ErrConfigChanged] if the sandbox is not the present one any more.
+// ActFault counts and returns the fault that applies at a place, the first of those that fit it whose counts allow it. It
+// returns nil if none does: they have applied as often as they may, or for this reference before. It returns
+// [postgres.ErrConfigChanged] if the configuration of the sandbox has changed.
 func (l *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Place, fits []*faults.Fault) (acts *faults.Fault, err error) {
 	if len(fits) == 0 {
 		return nil, nil
@@ -39,7 +40,7 @@ func (l *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Place, fi
 	return acts, nil
 }
 
-// CountFaultRequest counts a request with a reference, and tells how many came, with this one.
+// CountFaultRequest counts a request with a reference, and returns how many there were, including this one.
 func (l *Ledger) CountFaultRequest(ctx context.Context, tenant int64, reference string) (int, error) {
 	requests, err := l.tenant(tenant).CountFaultRequest(ctx, reference, tenant)
 	return int(requests), postgres.ClassifyWrite(err, "counting the requests with a reference")
@@ -133,7 +134,7 @@ func (k *faultActKeys) add(key faultActKey) {
 	k.tenants, k.names, k.references = append(k.tenants, key.tenant), append(k.names, key.name), append(k.references, key.reference)
 }
 
-// act counts a fault at a place, and reports whether it acts there.
+// act reports whether the counts of a fault allow it at a place, and counts it if so. [faultCounts.write] stores that.
 func (c *faultCounts) act(tenant int64, p *faults.Place, f *faults.Fault) bool {
 	key := faultKey{tenant, f.Name}
 	count := c.counts[key]

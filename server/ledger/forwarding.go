@@ -70,14 +70,14 @@ func (s *Forwards) LeaseDueForwards(
 	return leased, found, nil
 }
 
-// BeginForwardAttempt writes down that a collection is about to be handed to its operator. It reports false if the lease was lost: then
-// nothing may be sent.
+// BeginForwardAttempt records that a collection is about to be sent to its operator. It reports false if the lease was
+// lost: then the caller must not send it.
 func (s *Forwards) BeginForwardAttempt(ctx context.Context, f *Forward) (begun bool, err error) {
 	rows, err := s.system().BeginForwardAttempt(ctx, f.Tenant, postgres.UUID(f.Transaction.ID), f.Fence)
 	return rows == 1, postgres.Classify(err, "writing down an attempt to forward a collection")
 }
 
-// GiveBackForwards ends leases that nothing was done with: their collections are due at once.
+// GiveBackForwards ends the leases of collections for which no attempt was made: they are due at once.
 func (s *Forwards) GiveBackForwards(ctx context.Context, forwards []Forward) error {
 	var keys rowKeys
 	fences := make([]int64, len(forwards))
@@ -120,17 +120,17 @@ func (s *Forwards) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
 	return f
 }
 
-// Deferred is what an attempt came to that brought no outcome.
+// Deferred is the result of an attempt that brought no outcome.
 type Deferred struct {
 	Accepted bool // the operator has the payment
 	NativeID string
-	Failures int // attempts in a row that came to nothing
-	After    time.Duration
+	Failures int           // failed attempts in a row
+	After    time.Duration // until the next attempt
 }
 
-// DeferForward ends the lease and has the collection taken again after a while, or when it expires. It reports false, and
-// writes nothing, if the lease was lost.
-func (s *Forwards) DeferForward(ctx context.Context, f *Forward, d Deferred) (kept bool, err error) {
+// DeferForward ends the lease of a collection, which becomes due again after d.After, or when it expires if that is
+// earlier. It reports false, and writes nothing, if the lease was lost.
+func (s *Forwards) DeferForward(ctx context.Context, f *Forward, d Deferred) (leaseHeld bool, err error) {
 	rows, err := s.system().DeferForward(ctx, sqlc.DeferForwardParams{
 		AgainAfterMs: postgres.Milliseconds(d.After), Failures: int32(d.Failures), Accepted: d.Accepted, NativeID: postgres.Optional(d.NativeID),
 		Tenant: f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
@@ -145,10 +145,10 @@ type OperatorResult struct {
 	NativeRaw json.RawMessage // what it answered, nil for nothing
 }
 
-// SettleForward gives a forwarded collection its outcome, with the money that it moves and the event that it owes, in one
-// database transaction. A success that would raise the float beyond [payments.MaxBalance] is written down as LIMIT_EXCEEDED, with
-// what the operator answered. It reports false, and writes nothing, if the lease was lost.
-func (s *Forwards) SettleForward(ctx context.Context, f *Forward, r OperatorResult) (kept bool, err error) {
+// SettleForward gives a forwarded collection its outcome, moves the money, and adds the event, in one database
+// transaction. A success that would raise the float above [payments.MaxBalance] is recorded as LIMIT_EXCEEDED, with the
+// operator's answer. It reports false, and writes nothing, if the lease was lost.
+func (s *Forwards) SettleForward(ctx context.Context, f *Forward, r OperatorResult) (leaseHeld bool, err error) {
 	params := sqlc.SettleForwardParams{
 		Status: r.Status, NativeID: postgres.Optional(r.NativeID), NativeRaw: r.NativeRaw,
 		Tenant: f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
