@@ -17,7 +17,7 @@ type addresses struct {
 	seen []netip.AddrPort
 }
 
-// dialed is a way to connect that remembers where it went.
+// dialed returns a dial function that also remembers the address of each connection.
 func (a *addresses) dialed(dial pgconn.DialFunc) pgconn.DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -50,7 +50,7 @@ func (a *addresses) asked(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// add puts an address into a new slice: the one before may be in somebody's hands.
+// add copies the slice: callers of all may still read the one before.
 func (a *addresses) add(at netip.AddrPort) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

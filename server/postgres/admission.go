@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// maxWaiting bounds the statements that wait in all queues, and so the memory that waiting takes: about 40 KiB each.
+	// maxWaiting bounds the statements that wait in all queues, and so their memory: about 40 KiB each.
 	maxWaiting = 1000
-	// maxQuiet is this bound for a statement of a sandbox whose queue is empty: the sandboxes that reach maxWaiting do not keep out one
-	// that asks for little.
+	// maxQuiet is the same bound for a statement of a sandbox whose queue is empty, so that sandboxes with many requests
+	// do not keep out one with few.
 	maxQuiet = 2 * maxWaiting
 )
 
@@ -44,7 +44,7 @@ type ticket struct {
 	admitted chan struct{} // closed then
 }
 
-// NewAdmission admits as many statements at one time as there are connections.
+// NewAdmission returns an admission of as many statements at one time as there are connections.
 func NewAdmission(connections int, maxQueueWait time.Duration, now func() time.Time) *Admission {
 	return &Admission{
 		now: now, maxQueueWait: maxQueueWait, each: max(1, connections-max(1, connections/4)), free: connections,
@@ -52,11 +52,12 @@ func NewAdmission(connections int, maxQueueWait time.Duration, now func() time.T
 	}
 }
 
-// Unbounded admits every statement at once. Statements that wait for it in another queue are refused by the same rule.
+// Unbounded returns an admission of any number of statements at one time. It refuses statements that wait for it in
+// another queue by the same rule as a.
 func (a *Admission) Unbounded() *Admission { return NewAdmission(math.MaxInt, a.maxQueueWait, a.now) }
 
-// Acquire waits for a connection, which the caller gives back with [Admission.Release]. It returns [ErrOverloaded] if the statement would
-// wait for too long, and the context's error if the context ends first.
+// Acquire waits until the tenant may use a connection. The caller gives it back with [Admission.Release]. It returns
+// [ErrOverloaded] at once if the statement would wait for too long, and the context's error if the context ends first.
 func (a *Admission) Acquire(ctx context.Context, tenant int64) error {
 	a.mu.Lock()
 	q := a.queues[tenant]
@@ -93,8 +94,8 @@ func (a *Admission) Acquire(ctx context.Context, tenant int64) error {
 	}
 }
 
-// join counts a statement that waits from now on, behind one that has waited since first, which is zero if there is none. A quiet
-// statement is the only one of its sandbox that waits.
+// join counts a statement that waits from now on, or returns [ErrOverloaded]. first is since when the first in its queue
+// has waited, zero if the queue is empty. quiet: no other statement of its sandbox waits.
 func (a *Admission) join(first, now time.Time, quiet bool) error {
 	most := maxWaiting
 	if quiet {
@@ -107,7 +108,8 @@ func (a *Admission) join(first, now time.Time, quiet bool) error {
 	return nil
 }
 
-// expect counts a statement that waits in another queue before it comes here. expected ends the count of n of them.
+// expect counts, like join, a statement that still waits in another queue. The caller calls expected when n of them have
+// left that queue.
 func (a *Admission) expect(first, now time.Time, quiet bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -120,7 +122,7 @@ func (a *Admission) expected(n int) {
 	a.waiting -= n
 }
 
-// giveUp ends the waiting of a statement, or gives back the connection that it was given at this moment.
+// giveUp removes a statement from its queue, or, if it was given a connection meanwhile, gives that back.
 func (a *Admission) giveUp(tenant int64, q *tenantQueue, w *ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -172,7 +174,7 @@ func (a *Admission) serve(q *tenantQueue) {
 	}
 }
 
-// tidy forgets a queue that is empty and holds nothing.
+// tidy removes the queue of a tenant that has no statement waiting and holds no connection.
 func (a *Admission) tidy(tenant int64, q *tenantQueue) {
 	if q.held == 0 && len(q.waiting) == 0 {
 		delete(a.queues, tenant)

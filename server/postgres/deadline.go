@@ -13,7 +13,7 @@ import (
 // gone, ends nothing by itself. Statements in the scope of a tenant have the deadline of the request that they serve.
 const statementTimeout = 30 * time.Second
 
-// timely bounds the time of statements. One that is late ends with its connection.
+// timely bounds the time of statements. One that takes longer is canceled, and its connection is closed.
 type timely struct {
 	db    DBTX
 	limit time.Duration
@@ -21,15 +21,15 @@ type timely struct {
 
 var _ DBTX = timely{}
 
-// System runs statements outside the tenant scope: configuration, and what sweeps over all tenants. Postgres plans each of them each time,
-// as in database transactions: see [IdleLimited].
+// System runs statements outside the tenant scope: those on configuration, and those of sweeps over all tenants.
+// Postgres plans each of them each time, as in database transactions: see [IdleLimited].
 func (d *DB) System() DBTX { return timely{plannedEachTime{d.pool}, d.limit} }
 
 // Frequent is System for statements that a process sends many times a second. Planning them would cost many times as much as running them,
 // so their plans are kept, and have to be right for any size of the tables: each reads by index.
 func (d *DB) Frequent() DBTX { return timely{Scope{pool: d.pool, enter: EnterByIndex}, d.limit} }
 
-// EnterByIndex has the statement after it read by index. It enters the scope of no tenant.
+// EnterByIndex makes Postgres use indexes for the statement after it. It enters the scope of no tenant.
 const EnterByIndex = `select $1::bigint::text, null, ` + byIndexAlone
 
 // plannedEachTime sends statements by the mode of pgx in which Postgres plans them each time, those without arguments too.

@@ -12,15 +12,15 @@ import (
 )
 
 var (
-	// ErrConfigChanged is returned when an outcome was decided on a configuration that is not the present one, and for a tenant
-	// that no organization stands behind any more.
+	// ErrConfigChanged is returned if the caller's configuration of the sandbox is not the current one, and for a tenant
+	// whose organization is gone.
 	ErrConfigChanged = errors.New("the sandbox's configuration has changed")
 	// ErrUnavailable wraps every failure to reach the database, or of the database to serve: a retry may succeed.
 	ErrUnavailable = errors.New("the database is not available")
-	// ErrUncertain is an [ErrUnavailable] after which it is not known whether what was to be recorded was recorded.
+	// ErrUncertain is an [ErrUnavailable] after which it is not known whether the write was committed.
 	ErrUncertain = fmt.Errorf("%w, and it is not known whether anything was recorded", ErrUnavailable)
-	// ErrOverloaded is returned when so much waits for the database that a request would wait for too long. Nothing was done. It is
-	// an [ErrUnavailable].
+	// ErrOverloaded is returned if so many statements wait for the database that a request would wait for too long.
+	// Nothing was done. It is an [ErrUnavailable].
 	ErrOverloaded = fmt.Errorf("%w: too much waits for it", ErrUnavailable)
 )
 
@@ -37,7 +37,7 @@ const (
 	NotMigrated
 )
 
-// AbsenceOf tells why the database is not available.
+// AbsenceOf returns why the database is not available.
 func AbsenceOf(err error) Absence {
 	var answer *pgconn.PgError
 	var network net.Error
@@ -57,7 +57,8 @@ func AbsenceOf(err error) Absence {
 	return Unreachable
 }
 
-// Classify says what was being done, and marks an error that is the database's absence as [ErrUnavailable].
+// Classify adds to an error what was being done, and makes it an [ErrUnavailable] if the database was not available. It
+// returns nil for nil.
 func Classify(err error, doing string) error {
 	switch {
 	case err == nil:
@@ -69,7 +70,7 @@ func Classify(err error, doing string) error {
 	}
 }
 
-// ClassifyWrite is [Classify] for what records something.
+// ClassifyWrite is [Classify] for a write: the error is an [ErrUncertain] if the write may have been committed.
 func ClassifyWrite(err error, doing string) error {
 	if err != nil && unavailable(err) && !recordedNothing(err) {
 		return fmt.Errorf("%s: %w: %w", doing, ErrUncertain, err)
@@ -95,7 +96,7 @@ type notSent struct{ error }
 
 func (e notSent) Unwrap() error { return e.error }
 
-// waitedFor is the error of a context that ended before what was waited for came. Nothing was sent.
+// waitedFor is the error for a context that ended while a statement waited for something, before it was sent.
 func waitedFor(ctx context.Context, what string) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return notSent{fmt.Errorf("waiting for %s: %w", what, ctx.Err())}
@@ -103,7 +104,7 @@ func waitedFor(ctx context.Context, what string) error {
 	return ctx.Err()
 }
 
-// unavailable tells errors that pass from errors that stay.
+// unavailable reports whether an error may pass, so that a retry can succeed.
 func unavailable(err error) bool {
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {

@@ -116,11 +116,11 @@ func checkDigest(ctx context.Context, conn *sql.DB) (stored bool, err error) {
 	return true, err
 }
 
-// lockPoll is how often somebody who waits for another one's migration looks whether that has ended.
+// lockPoll is the time between two tries to get the lock while another process migrates.
 const lockPoll = 250 * time.Millisecond
 
-// alone runs f while nobody else runs one on the same database. The lock belongs to a database transaction of its own,
-// which a pooler leaves on one connection until it ends. It is goose's, so that releases which had goose take it are
+// alone runs f while no other process runs one on the same database. The lock belongs to a database transaction of its
+// own, which a pooler leaves on one connection until it ends. It is goose's, so that releases which had goose take it are
 // kept out too. Who waits for it asks again and again, in database transactions that end: an index that is built
 // concurrently waits for all that are open and see something.
 func alone(ctx context.Context, config *pgx.ConnConfig, f func() error) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// modeParameter of a database's URL says how statements are sent, in pgx's words; whoever names it is believed.
+// modeParameter of a database's URL says how statements are sent, in pgx's words. If it is set, nothing is found out.
 const modeParameter = "default_query_exec_mode"
 
 // pooler finds out whether a pool's connections lead to Postgres or to a connection pooler, such as PgBouncer. One in transaction
@@ -32,7 +32,8 @@ const (
 
 func newPooler(url string) *pooler { return &pooler{told: strings.Contains(url, modeParameter)} }
 
-// adapt changes the configuration of a connection that is about to be made to what it leads to. The first ones are made twice.
+// adapt changes the configuration of a connection, before it is made, to suit what it leads to. To find that out, the
+// first connections are made twice.
 func (p *pooler) adapt(ctx context.Context, config *pgx.ConnConfig) error {
 	if p.told {
 		return nil
@@ -50,8 +51,8 @@ func (p *pooler) adapt(ctx context.Context, config *pgx.ConnConfig) error {
 	return nil
 }
 
-// ask connects and compares the process that serves the connection with the one that was announced when it was opened: a pooler
-// announces a number of its own, for many processes.
+// ask connects, and compares the id of the Postgres process that serves the connection with the one that was announced
+// when it was opened: a pooler announces an id of its own.
 func ask(ctx context.Context, config *pgconn.Config) (connectedTo, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()

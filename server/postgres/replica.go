@@ -17,8 +17,8 @@ import (
 type replica struct {
 	pool *pgxpool.Pool
 
-	// usable is set by a probe, and taken back by a list that found otherwise, so that no two lists wait for a replica that is
-	// unavailable or behind.
+	// usable is set by a probe, and unset by a list that the replica could not answer, so that no other list waits for
+	// a replica that is unavailable or behind.
 	usable atomic.Bool
 
 	asking SharedLoad[position] // of the primary
@@ -26,7 +26,7 @@ type replica struct {
 	answered, declined atomic.Int64
 }
 
-// position is a place in the primary's log.
+// position is a position in the primary's write-ahead log.
 type position struct {
 	lsn      string
 	timeline int32 // a replica of another one has another history, whatever its numbers say
@@ -35,7 +35,7 @@ type position struct {
 const (
 	askPosition = `select lsn::text, ('x' || left(pg_walfile_name(lsn), 8))::bit(32)::integer from pg_current_wal_flush_lsn() lsn`
 
-	// hasReplayed tells of a server whether it is a replica that has replayed the log up to a position.
+	// hasReplayed asks a server whether it is a replica that has replayed the log up to a position.
 	hasReplayed = `select coalesce(pg_is_in_recovery() and pg_last_wal_replay_lsn() >= $1::pg_lsn
     and (select timeline_id from pg_control_checkpoint()) = $2::integer, false) as replayed`
 
@@ -49,9 +49,9 @@ from replica`
 )
 
 const (
-	// replicaProbe is how often a replica that is not used is looked at.
+	// replicaProbe is the time between two probes of a replica that is not used.
 	replicaProbe = 250 * time.Millisecond
-	// replicaTimeout bounds what a list may lose to a replica that does not answer.
+	// replicaTimeout bounds the time that a list loses if the replica does not answer.
 	replicaTimeout = time.Second
 )
 
@@ -67,8 +67,8 @@ var replicaPauses = []time.Duration{
 
 var errReplicaBehind = errors.New("the replica has not replayed what was committed before")
 
-// List reads by f in the scope of a tenant: on the replica if there is one and it is as far as the primary, else on the primary.
-// What was committed before the call is seen either way. f may be called twice.
+// List runs f, which only reads, in the scope of a tenant: on the replica if there is one that has replayed all that was
+// committed before the call, else on the primary. f may be called twice, the second time on the primary.
 func (d *DB) List(ctx context.Context, tenant int64, f func(ctx context.Context, scope DBTX) error) error {
 	if d.replica != nil {
 		if d.replica.usable.Load() && d.listOnReplica(ctx, tenant, f) == nil {
@@ -94,7 +94,7 @@ func (d *DB) listOnReplica(ctx context.Context, tenant int64, f func(ctx context
 	return err
 }
 
-// untilCaughtUp repeats what the replica cannot do yet.
+// untilCaughtUp repeats f, after pauses, while it returns errReplicaBehind.
 func untilCaughtUp(ctx context.Context, f func() error) error {
 	for _, pause := range replicaPauses {
 		if err := f(); !errors.Is(err, errReplicaBehind) {
@@ -120,7 +120,7 @@ func (d *DB) askPosition(ctx context.Context) (at position, err error) {
 	return at, err
 }
 
-// RunReplica looks, until ctx ends, whether a replica that is not used can be. It returns at once for a store without one.
+// RunReplica probes the replica, until ctx ends, while it is not used. It returns at once if there is no replica.
 func (d *DB) RunReplica(ctx context.Context) {
 	if d.replica == nil {
 		return
@@ -147,7 +147,7 @@ func (d *DB) RunReplica(ctx context.Context) {
 	}
 }
 
-// probeReplica takes a replica into use that has replayed what the primary has just written.
+// probeReplica makes the replica usable if it has replayed what the primary has just written.
 func (d *DB) probeReplica(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*replicaTimeout) // it may have to connect
 	defer cancel()
@@ -169,14 +169,14 @@ func (d *DB) probeReplica(ctx context.Context) error {
 	return Classify(err, "asking the replica how far it is")
 }
 
-// ReplicaStat is how a replica is used.
+// ReplicaStat counts how a replica is used, since the start of the process.
 type ReplicaStat struct {
 	Usable   bool
 	Answered int64 // lists that it answered
 	Declined int64 // lists that the primary answered, since the replica is unavailable or behind
 }
 
-// ReplicaStat returns the zero value for a store without a replica.
+// ReplicaStat returns the zero value if there is no replica.
 func (d *DB) ReplicaStat() ReplicaStat {
 	if d.replica == nil {
 		return ReplicaStat{}

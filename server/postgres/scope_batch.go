@@ -32,7 +32,7 @@ func (b *ScopeBatch) Queue(tenant int64, sql string, args ...any) {
 // ScopeResults are the results of a [ScopeBatch], in its order. They have to be closed.
 type ScopeResults struct{ results pgx.BatchResults }
 
-// Send sends a batch without admission.
+// Send sends a batch, without waiting for admission. The caller must close the results.
 func (d *DB) Send(ctx context.Context, b *ScopeBatch) ScopeResults {
 	return ScopeResults{d.pool.SendBatch(ctx, &b.batch)}
 }
@@ -45,5 +45,5 @@ func (r ScopeResults) Query() (pgx.Rows, error) {
 	return r.results.Query()
 }
 
-// Close ends the round trip. Nothing that was read is believed if it returns an error.
+// Close ends the round trip. If it returns an error, the caller must discard what it has read.
 func (r ScopeResults) Close() error { return r.results.Close() }

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// SharedLoad runs one call at a time for all who need its result, which is never older than their request: whoever comes while a call is
-// running shares the next one. A call that fails fails also for those who wait for the next: nobody waits for a database that hangs
-// longer than for one call.
+// SharedLoad runs one call at a time for all callers who need its result. A result is never older than the request for
+// it: a caller who comes while a call is running shares the next one. An error of a call is returned to those who wait
+// for the next one too, so that nobody waits longer than one call for a database that hangs.
 type SharedLoad[T any] struct {
 	Run     func(context.Context) (T, error)
 	Timeout time.Duration // of a call
@@ -19,15 +19,15 @@ type SharedLoad[T any] struct {
 	waiting int
 }
 
-// loaded is what a call comes to.
+// loaded is the result of a call, once done is closed.
 type loaded[T any] struct {
 	done  chan struct{} // closed when the other fields are there
 	value T
 	err   error
 }
 
-// Do returns the result of a call that begins after this one. It returns the context's error when that ends first, which does not
-// stop the call, and [ErrOverloaded] when too many wait already.
+// Do returns the result of a call that begins after Do was called. It returns the context's error if ctx ends first,
+// which does not stop the call, and [ErrOverloaded] if too many callers wait already.
 func (l *SharedLoad[T]) Do(ctx context.Context) (T, error) {
 	r, err := l.join(ctx)
 	if err != nil {
@@ -51,7 +51,7 @@ func (l *SharedLoad[T]) join(ctx context.Context) (*loaded[T], error) {
 	l.waiting++
 	if l.running == nil {
 		l.running = &loaded[T]{done: make(chan struct{})}
-		go l.fly(context.WithoutCancel(ctx))
+		go l.runCalls(context.WithoutCancel(ctx))
 		return l.running, nil
 	}
 	if l.next == nil {
@@ -66,18 +66,18 @@ func (l *SharedLoad[T]) leave() {
 	l.waiting--
 }
 
-// fly makes calls as long as somebody waits for one.
-func (l *SharedLoad[T]) fly(ctx context.Context) {
+// runCalls makes calls while somebody waits for one.
+func (l *SharedLoad[T]) runCalls(ctx context.Context) {
 	for again := true; again; {
 		bounded, cancel := context.WithTimeout(ctx, l.Timeout)
 		value, err := l.Run(bounded)
 		cancel()
-		again = l.land(value, err)
+		again = l.publish(value, err)
 	}
 }
 
-// land tells everybody whom a call's result concerns, and reports whether another call is waited for.
-func (l *SharedLoad[T]) land(value T, err error) (again bool) {
+// publish gives the result of a call to those who wait for it, and reports whether somebody waits for another call.
+func (l *SharedLoad[T]) publish(value T, err error) (again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running.value, l.running.err = value, err

@@ -18,7 +18,7 @@ var (
 	// one of them holds.
 	LockLimited = pgx.TxOptions{BeginQuery: "begin; " + planEachTime + byIndex +
 		"; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'"}
-	// Snapshot reads all of one moment.
+	// Snapshot is for statements that only read, all as of one moment.
 	Snapshot = pgx.TxOptions{BeginQuery: "begin isolation level repeatable read read only; " + planEachTime + "; " +
 		"set local idle_in_transaction_session_timeout = '5s'"}
 )
@@ -27,8 +27,8 @@ var (
 // the connection lives: one from an empty table would read all rows of a full one.
 const planEachTime = "set local plan_cache_mode = force_custom_plan"
 
-// byIndex has Postgres look up each row of a batch. It takes every batch for a thousand rows, and reads whole tables of all sandboxes for
-// three.
+// byIndex makes Postgres look up each row of a batch by index. Otherwise it takes every batch for a thousand rows, and
+// reads whole tables of all sandboxes even for three.
 const byIndex = "; set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_hashjoin = off; " +
 	"set local enable_mergejoin = off; " + compileNothing
 

@@ -23,7 +23,7 @@ func unreadable(url string, err error) error {
 	return errors.New(strings.TrimPrefix(said, ": ") + "; " + form)
 }
 
-// mentions reports whether a text has a word of a secret in it.
+// mentions reports whether a text contains a word of a secret.
 func mentions(text, secret string) bool {
 	for _, part := range word.FindAllString(secret, -1) {
 		if strings.Contains(text, part) {

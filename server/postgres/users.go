@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// User is what a process logs in to the database as.
+// User is a role as which a process logs in to the database.
 type User struct {
 	Name     string
 	Group    string // that its rights come from: cauri_api, cauri_worker or cauri_controller
@@ -70,7 +70,8 @@ func (u User) ensure(ctx context.Context, conn *pgx.Conn) error {
 
 const scramIterations = 4096 // Postgres' own number
 
-// scramVerifier is what Postgres keeps of a password (RFC 5803).
+// scramVerifier is what Postgres stores of a password (RFC 5803). It returns an error if the password is empty or has a
+// character that is not printable ASCII.
 func scramVerifier(password string, salt []byte) (string, error) {
 	if password == "" {
 		return "", errors.New("its password is empty")

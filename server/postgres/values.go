@@ -7,16 +7,16 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// UUID is an id as statements take it.
+// UUID is an id as an argument of a statement.
 func UUID(id [16]byte) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: true} }
 
-// Milliseconds is a duration as statements take it.
+// Milliseconds is a duration as an argument of a statement.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// FromMilliseconds is a duration as statements return it.
+// FromMilliseconds is the duration that a statement returned.
 func FromMilliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
 
-// Text is text as a column takes it: without what is no UTF-8, and without zero bytes.
+// Text is text that a column can store: U+FFFD stands for invalid UTF-8 and for zero bytes, which Postgres refuses.
 func Text(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
