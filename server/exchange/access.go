@@ -13,16 +13,16 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// Bearer is what a request bears in its header Authorization, for example an API key.
+// Bearer returns the bearer token of a request's header Authorization, for example an API key.
 func Bearer(r *http.Request) (key string, ok bool) {
 	scheme, key, found := strings.Cut(r.Header.Get("Authorization"), " ")
 	key = strings.TrimSpace(key)
 	return key, found && strings.EqualFold(scheme, "Bearer") && key != ""
 }
 
-// admit finds who makes a request by the API key that it bears, counts the request against the rate limit of the
-// sandbox, and says how much of it is left. It returns [service.ErrUnauthorized], [service.ErrSuspended] and
-// [ErrRateLimited].
+// admit finds the caller of a request by its API key and counts the request against the rate limit of the sandbox. It
+// sets the headers that say how much of the limit is left. It returns [service.ErrUnauthorized], [service.ErrSuspended]
+// and [ErrRateLimited].
 func (x *Exchange) admit(w http.ResponseWriter, r *http.Request) (*service.Caller, error) {
 	key, given := Bearer(r)
 	if !given {
@@ -39,8 +39,8 @@ func (x *Exchange) admit(w http.ResponseWriter, r *http.Request) (*service.Calle
 	return who, x.limitRate(w, r, who)
 }
 
-// Find finds who makes a request, see [service.Service.FindCaller]. It needs no round trip for a key that is known.
-// Whatever is wrong with a key, the answer takes the same way.
+// Find returns the caller that find returns, see [service.Service.FindCaller]. A known key needs no round trip to the
+// database. Every invalid key gets the same answer.
 func (x *Exchange) Find(r *http.Request, find func() *service.Caller) (*service.Caller, error) {
 	who, err := x.service.FindCaller(r.Context(), find)
 	if errors.Is(err, service.ErrUnauthorized) {
@@ -54,8 +54,8 @@ func (x *Exchange) Find(r *http.Request, find func() *service.Caller) (*service.
 	return who, nil
 }
 
-// NoteUnauthenticated notes that a request was made without a valid key, for a reason that telemetry names, and to which sandbox,
-// if its path names one. It returns [service.ErrUnauthorized].
+// NoteUnauthenticated counts a request without a valid key under a reason of package telemetry. If the path names a
+// sandbox, the request goes to that sandbox's request log. It returns [service.ErrUnauthorized].
 func (x *Exchange) NoteUnauthenticated(r *http.Request, reason string) error {
 	x.metrics.AuthFailed(reason)
 	if named, found := SandboxInPath(r); found {
@@ -64,14 +64,15 @@ func (x *Exchange) NoteUnauthenticated(r *http.Request, reason string) error {
 	return service.ErrUnauthorized
 }
 
-// NoteCaller notes whose request it is where a path that nothing answers asks for no key.
+// NoteCaller notes the caller of a request to a path without a handler, which requires no key.
 func (x *Exchange) NoteCaller(r *http.Request) {
 	if key, ok := Bearer(r); ok && x.directory != nil {
 		callOf(r).caller = x.callerWith(r, sha256.Sum256([]byte(key)))
 	}
 }
 
-// callerWith is who makes a request with a key; nil if the key does not open the sandbox that the path names.
+// callerWith returns the caller that makes a request with this key; nil if the key does not open the sandbox that the
+// path names.
 func (x *Exchange) callerWith(r *http.Request, key sandboxes.KeyHash) *service.Caller {
 	sandbox := x.sandboxOf(r, key)
 	if sandbox == nil {
@@ -80,7 +81,7 @@ func (x *Exchange) callerWith(r *http.Request, key sandboxes.KeyHash) *service.C
 	return &service.Caller{Key: key, Sandbox: sandbox, Faults: x.RequestFaults(r)}
 }
 
-// sandboxOf is the sandbox of a key, if it is the one that the path names, or nil.
+// sandboxOf returns the sandbox that a key opens; nil if there is none, or the path names another one.
 func (x *Exchange) sandboxOf(r *http.Request, key sandboxes.KeyHash) *sandboxes.Sandbox {
 	sandbox, ok := x.directory.ByKey(key)
 	if !ok || !Names(r, sandbox) {
@@ -89,7 +90,7 @@ func (x *Exchange) sandboxOf(r *http.Request, key sandboxes.KeyHash) *sandboxes.
 	return sandbox
 }
 
-// RequestFaults describes a request of /v1 to the decision which fault applies.
+// RequestFaults describes a request of /v1 for the decision which fault applies.
 func (x *Exchange) RequestFaults(r *http.Request) service.RequestFaults {
 	f := service.RequestFaults{
 		At: faults.AtRequest, Path: pathWithin(x.options.RoutedPath(r.URL.Path)), ReadOnly: r.Method == http.MethodGet,
@@ -100,7 +101,8 @@ func (x *Exchange) RequestFaults(r *http.Request) service.RequestFaults {
 	return f
 }
 
-// limitRate refuses a request beyond the sandbox's rate limit, and tells every caller how much of it is left.
+// limitRate refuses a request beyond the sandbox's rate limit. It sets the headers that say how much of the limit is
+// left.
 func (x *Exchange) limitRate(w http.ResponseWriter, r *http.Request, who *service.Caller) error {
 	a, err := x.CountRequest(r.Context(), who)
 	if err != nil || a.Limit == 0 {
@@ -113,7 +115,8 @@ func (x *Exchange) limitRate(w http.ResponseWriter, r *http.Request, who *servic
 	return nil
 }
 
-// CountRequest asks for one request of a caller's sandbox. The count of one that was reset begins again.
+// CountRequest counts one request against the rate limit of the caller's sandbox. A sandbox that was reset starts from
+// zero.
 func (x *Exchange) CountRequest(ctx context.Context, who *service.Caller) (a Allowance, err error) {
 	err = x.service.Renewing(ctx, who, func(ctx context.Context) error {
 		if a = (Allowance{Granted: true}); who.Sandbox.RateLimit == 0 {

@@ -7,24 +7,24 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// Answer is what a request is answered with.
+// Answer is the answer to a request.
 type Answer struct {
-	Status int // 0: nothing is answered, and the connection is closed
+	Status int // 0: the connection is closed without an answer
 	Header http.Header
 	Body   Body   // nil: none
-	Code   string // of the error that it says; empty for none
-	// Due is when it goes out; zero: at once.
+	Code   string // the error code in the body; empty for none
+	// Due is when the answer is sent; zero: at once.
 	Due time.Time
-	// Before is what is sent before, from Due on; nil for nothing.
+	// Before is the event or callback that is sent before the answer, from Due on; nil for none.
 	Before *service.BeforeAnswer
 }
 
 // Body is the body of an answer.
 type Body interface {
 	ContentType() string
-	// Append appends the body to a text.
+	// Append appends the encoded body to the slice and returns it.
 	Append([]byte) ([]byte, error)
 }
 
-// isHeld reports whether the answer does not go out at once.
+// isHeld reports whether the answer has to wait before it is sent.
 func (a *Answer) isHeld() bool { return !a.Due.IsZero() || a.Before != nil }

@@ -9,20 +9,20 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// call is a request while it is answered.
+// call is the state of a request until its answer is written.
 type call struct {
 	request *http.Request
 	out     *response
 	began   time.Time
-	worked  time.Duration // until the answer was there, which may be held after that
+	worked  time.Duration // until the handler returned the answer, which may be held afterward
 	span    telemetry.Span
-	front   *Front          // that answers it; nil: none does
-	caller  *service.Caller // nil: nobody's
-	late    *Answer         // is written outside of all handlers; nil for none
+	front   *Front          // the front that answers it; nil for none
+	caller  *service.Caller // nil for a request without a valid key
+	late    *Answer         // the answer that is written outside of all handlers; nil for none
 	logged  loggedRequest
 }
 
-// organization is the one of the sandbox whose request it is, empty if it is nobody's.
+// organization returns the organization of the caller's sandbox, empty without a caller.
 func (c *call) organization() string {
 	if c.caller == nil {
 		return ""
@@ -37,14 +37,14 @@ const (
 	callKey
 )
 
-// callOf is the call of a request that has passed [Exchange.Use].
+// callOf returns the call of a request that has passed [Exchange.Use].
 func callOf(r *http.Request) *call { return r.Context().Value(callKey).(*call) }
 
-// RequestID is the id of a request, which its answer has.
+// RequestID returns the id of a request, which the answer repeats in a header.
 func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey).(string)
 	return id
 }
 
-// CallerOf is who makes a request; nil if it is nobody's.
+// CallerOf returns the caller of a request; nil if it has no valid key.
 func CallerOf(r *http.Request) *service.Caller { return callOf(r).caller }

@@ -1,8 +1,8 @@
-// Package exchange is what all HTTP fronts share of an exchange, which is a request and its answer: who may ask and how
-// often, holding an answer back, carrying out a fault on it, streams, the request log, and observing all of it.
+// Package exchange has the parts of an exchange, a request and its answer, that all HTTP fronts share: authentication
+// and rate limits, holding an answer back, carrying out a fault on it, streams, the request log, and observability.
 //
-// A front has routes, decodes requests, calls package service, and represents what comes of it as an [Answer]. It knows
-// no other front.
+// A front has routes, decodes requests, calls package service, and represents the result as an [Answer]. It knows no
+// other front.
 package exchange
 
 import (
@@ -48,21 +48,21 @@ type Options struct {
 	Tracing   *telemetry.Tracing // nil for none
 
 	Version string // of the API, for the header X-Service-Api-Version
-	// RoutedPath is a path as routes match it, without what clients add to it.
+	// RoutedPath returns the form of a path that routes match, without the additions of clients.
 	RoutedPath func(path string) string
-	// Overloaded goes out in place of a large answer that would be one too many that nobody reads.
+	// Overloaded is sent in place of a large answer when too many bytes of large answers are unread.
 	Overloaded Answer
 	Secrets    []Secret
-	// Unread bounds large answers that nobody reads; zero: as by default.
+	// Unread bounds the large answers that clients have not read yet; a zero field has its default.
 	Unread UnreadBounds
-	// StreamWrite bounds how long a reader of a stream may take for what was written, at most 64 KiB; zero: 15 s.
+	// StreamWrite bounds how long the client of a stream may take to read one write of at most 64 KiB; zero: 15 s.
 	StreamWrite time.Duration
 }
 
 // streamWrite is the default of [Options.StreamWrite].
 const streamWrite = 15 * time.Second
 
-// New makes an exchange.
+// New returns an exchange.
 func New(o Options) *Exchange {
 	o.Unread.Process = cmp.Or(o.Unread.Process, unreadOfProcess)
 	o.Unread.Sandbox = cmp.Or(o.Unread.Sandbox, unreadOfSandbox)

@@ -12,13 +12,13 @@ import (
 // This file changes an answer as the fault says that applies to its request: it delays the answer, cuts its body off, or
 // drops the connection. Package service decides in faults.go which fault applies, and whether it ends the request.
 
-// IsDropped reports whether a request ends by a fault that drops its connection.
+// IsDropped reports whether an error comes from a fault that drops the request's connection.
 func IsDropped(err error) bool {
 	var fault service.ErrFault
 	return errors.As(err, &fault) && fault.Fault.Answer().Status == 0
 }
 
-// carryOut is an answer as the faults that apply to its request let it go out. It names them in a header.
+// carryOut returns an answer as changed by the faults that apply to its request. A header names the faults.
 func carryOut(f *service.RequestFaults, a Answer, now time.Time) Answer {
 	if f.ToAnswer != nil {
 		a = change(a, f.ToAnswer.Answer(), now)
@@ -30,7 +30,7 @@ func carryOut(f *service.RequestFaults, a Answer, now time.Time) Answer {
 	return a
 }
 
-// change delays an answer, drops it, or cuts its body off, as a fault says.
+// change delays an answer, drops it, or cuts off its body, as the fault says.
 func change(a Answer, f *faults.API, now time.Time) Answer {
 	if f.DropConnection != "" {
 		a.Status = 0
@@ -55,7 +55,7 @@ func named(a Answer, f *faults.Fault) Answer {
 	return a
 }
 
-// half is the first half of a body, which is no JSON.
+// half is the first half of a body, which is not valid JSON.
 type half struct{ Body }
 
 // Append implements [Body].

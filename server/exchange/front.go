@@ -9,20 +9,22 @@ import (
 
 // Front is one API.
 type Front struct {
-	// Failed is the answer to an error of a handler. A request that a fault drops, see [IsDropped], has none.
+	// Failed returns the answer to an error of a handler. It is not called for a request that a fault drops, see
+	// [IsDropped].
 	Failed func(*http.Request, error) Answer
-	// Kept is what the request log keeps of the requests to a route; an empty route is a path that nothing answers.
+	// Kept returns the fields that the request log keeps of requests to a route; the route is empty for a path without
+	// a handler.
 	Kept func(method, route string) Kept
 }
 
-// Kept is what the request log keeps of requests.
+// Kept are the fields that the request log keeps of requests.
 type Kept struct {
 	Query, Body, Answer requests.Fields
-	OnlyFailures        bool // nothing of a request that is answered 200
+	OnlyFailures        bool // true: requests that are answered 200 are not logged
 }
 
-// Secret is a credential of a front, which the request log keeps nowhere.
+// Secret is a kind of credential that a front accepts. The request log never stores one.
 type Secret struct {
-	Of   func(*http.Request) string // in a request; empty for none
-	Form *regexp.Regexp             // what it looks like
+	Of   func(*http.Request) string // returns the credential in a request; empty for none
+	Form *regexp.Regexp             // matches a credential anywhere in a text
 }

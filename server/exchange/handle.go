@@ -10,17 +10,17 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// OpenHandler answers a request that needs no key, or fails.
+// OpenHandler answers a request that needs no key, or returns an error.
 type OpenHandler func(http.ResponseWriter, *http.Request) (Answer, error)
 
-// Handler answers a request of a caller, or fails. Only reading a body needs its [http.ResponseWriter].
+// Handler answers a request of a caller, or returns an error. It needs the [http.ResponseWriter] only to read a body.
 type Handler func(http.ResponseWriter, *http.Request, *service.Caller) (Answer, error)
 
-// AnswerTimeout bounds all waiting of a request with a key. A write has its own limit in package service, which begins
-// after the body was read.
+// AnswerTimeout bounds how long the handler of a request with a key may take. A write has its own limit in package
+// service, which starts after the body was read.
 const AnswerTimeout = 10 * time.Second
 
-// Handle lets a handler answer requests to a front.
+// Handle returns an HTTP handler that answers requests to a front with h.
 func (x *Exchange) Handle(front *Front, h OpenHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := callOf(r)
@@ -36,7 +36,7 @@ func (x *Exchange) Handle(front *Front, h OpenHandler) http.HandlerFunc {
 	}
 }
 
-// recovering makes an error of a panic, so that the process keeps serving the others.
+// recovering calls h and returns a panic of it as an error, so that the process keeps serving other requests.
 func recovering(w http.ResponseWriter, r *http.Request, h OpenHandler) (a Answer, err error) {
 	defer func() {
 		switch cause := recover(); cause {
@@ -50,7 +50,8 @@ func recovering(w http.ResponseWriter, r *http.Request, h OpenHandler) (a Answer
 	return h(w, r)
 }
 
-// answer writes an answer as the faults that apply to its request let it, or leaves it to be written when it is due.
+// answer applies the faults of the request to an answer and writes it. An answer that is held, or a stream, is left to
+// [Exchange.writeLate].
 func (x *Exchange) answer(w http.ResponseWriter, c *call, a Answer) {
 	if c.caller != nil {
 		a = carryOut(&c.caller.Faults, a, x.now())
@@ -63,9 +64,9 @@ func (x *Exchange) answer(w http.ResponseWriter, c *call, a Answer) {
 	x.write(w, c, &a)
 }
 
-// WithKey admits requests by the API key that they bear, and lets a handler answer them. The handler is called again
-// for a configuration that changed, unless the request has a body, which can be read once only: package service repeats
-// what such a request asks for.
+// WithKey returns a handler that admits requests by their API key and then calls h. If the configuration changed
+// meanwhile, it calls h again, unless the request has a body, which can be read only once. Package service repeats
+// those.
 func (x *Exchange) WithKey(h Handler) OpenHandler {
 	return func(w http.ResponseWriter, r *http.Request) (a Answer, err error) {
 		ctx, cancel := context.WithTimeout(r.Context(), AnswerTimeout)
@@ -86,7 +87,7 @@ func (x *Exchange) WithKey(h Handler) OpenHandler {
 	}
 }
 
-// AfterFault lets a fault apply to a request that records no transaction, before a handler answers it.
+// AfterFault returns a handler that applies faults to a request that records no transaction, and then calls h.
 func (x *Exchange) AfterFault(h Handler) Handler {
 	return func(w http.ResponseWriter, r *http.Request, who *service.Caller) (Answer, error) {
 		if err := x.service.ApplyFault(r.Context(), who); err != nil {

@@ -6,15 +6,15 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// HeldBounds bound how many answers are held at a time, each of which costs about 33 KiB of memory. Beyond a bound
-// answers go out at once. Zero is no bound.
+// HeldBounds bound how many answers are held at a time; each costs about 33 KiB of memory. Beyond a bound, answers are
+// sent at once. Zero means no bound.
 type HeldBounds struct {
 	Process int // of all sandboxes
-	Sandbox int // of one sandbox, so that it does not take what is for all
+	Sandbox int // of one sandbox, so that it does not use up Process alone
 }
 
-// HeldAnswers count the answers that are held, and the requests that wait for something else than the time of their
-// answer. It implements [service.Waiting], and is safe for concurrent use.
+// HeldAnswers counts the answers that are held, and the requests that wait for something other than the due time of
+// their answer. It implements [service.Waiting], and is safe for concurrent use.
 type HeldAnswers struct {
 	bounds  HeldBounds
 	metrics *telemetry.API
@@ -24,19 +24,19 @@ type HeldAnswers struct {
 	of  map[string]int // by the sandbox's organization
 }
 
-// NewHeldAnswers counts none yet. Without metrics, which may be nil, it does not tell that a bound is reached.
+// NewHeldAnswers returns a counter at zero. metrics count how often a bound is reached; nil for none.
 func NewHeldAnswers(bounds HeldBounds, metrics *telemetry.API) *HeldAnswers {
 	return &HeldAnswers{bounds: bounds, metrics: metrics, of: map[string]int{}}
 }
 
-// Count is how many answers of a sandbox are held.
+// Count returns how many answers of a sandbox are held.
 func (h *HeldAnswers) Count(organization string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.of[organization]
 }
 
-// Take counts one more until release is called, or returns false if a bound is reached.
+// Take counts one more answer until release is called. It returns false if a bound is reached.
 func (h *HeldAnswers) Take(organization string) (release func(), ok bool) {
 	if reached := h.take(organization); reached != "" {
 		h.metrics.NotHeld(reached)
@@ -45,7 +45,7 @@ func (h *HeldAnswers) Take(organization string) (release func(), ok bool) {
 	return func() { h.giveBack(organization) }, true
 }
 
-// take counts one more, if no bound is reached; otherwise it names the bound.
+// take counts one more answer. If a bound is reached, it counts nothing and returns the name of the bound.
 func (h *HeldAnswers) take(organization string) (reached string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

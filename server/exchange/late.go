@@ -17,10 +17,10 @@ func (x *Exchange) writeLate(r *http.Request, c *call) {
 	x.write(c.out, c, c.late)
 }
 
-// hold waits until an answer is due, and what is to be sent before it was sent. Nothing else is held meanwhile: no
-// connection to the database, no lock; the transaction is committed. It is called outside of all handlers: thousands of
-// deep stacks would need more memory than all else. It ends early when the client goes away or the process is told to
-// stop, and does not wait at all beyond the bounds.
+// hold waits until an answer is due, and until the event or callback that goes before it was sent. Meanwhile it holds
+// no connection to the database and no lock, and the transaction is committed. It runs outside of all handlers, since
+// thousands of deep stacks would need more memory than everything else. It returns early when the client disconnects or
+// the process is told to stop, and at once if a bound is reached.
 func (x *Exchange) hold(ctx context.Context, organization string, a *Answer) {
 	wait := a.Due.Sub(x.now())
 	if wait <= 0 && a.Before == nil {

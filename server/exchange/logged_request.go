@@ -9,25 +9,24 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// loggedRequest is what the request log may keep of a request, while the request is answered. Most requests are
-// answered 2xx and are not logged: until it is known, only the beginning of the body is kept, in a buffer that requests
-// share.
+// loggedRequest has what the request log may keep of a request until it is answered. Most requests are answered 2xx and
+// are not logged. Until the status is known, only the beginning of the body is kept, in a pooled buffer.
 type loggedRequest struct {
-	unauthenticated *sandboxes.Sandbox // to which it was made without a valid key; nil for none
-	code            string             // of the error that it was answered with
+	unauthenticated *sandboxes.Sandbox // the sandbox of a request without a valid key; nil for none
+	code            string             // the error code of the answer
 	sent            sentBody
 	answered        []byte // the beginning of the answer's body
 }
 
-// sentBody is a request's body. It keeps its beginning as far as it was read.
+// sentBody is a request's body. It keeps the beginning of what was read from it.
 type sentBody struct {
 	io.ReadCloser
-	kept *[requests.MaxBody]byte // nil before the first byte, and once it was released
+	kept *[requests.MaxBody]byte // nil before the first byte and after release
 	n    int
-	all  bool // nothing more is kept
+	all  bool // true: no more bytes are kept
 }
 
-// sentBodies are buffers of requests that were answered.
+// sentBodies are free buffers of [sentBody].
 var sentBodies = sync.Pool{New: func() any { return new([requests.MaxBody]byte) }}
 
 // Read implements [io.Reader].
@@ -43,7 +42,7 @@ func (b *sentBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// beginning is the beginning of the body, as far as it was read.
+// beginning returns the beginning of the body as far as it was read.
 func (b *sentBody) beginning() []byte {
 	if b.kept == nil {
 		return nil
@@ -51,7 +50,7 @@ func (b *sentBody) beginning() []byte {
 	return b.kept[:b.n]
 }
 
-// release gives the buffer back.
+// release returns the buffer to the pool.
 func (b *sentBody) release() {
 	b.all = true
 	if b.kept != nil {
@@ -60,7 +59,7 @@ func (b *sentBody) release() {
 	}
 }
 
-// keep keeps the beginning of a request's body when it is read.
+// keep replaces a request's body by b, which keeps its beginning as it is read.
 func (b *sentBody) keep(r *http.Request) {
 	if r.Body != nil && r.Body != http.NoBody {
 		b.ReadCloser = r.Body

@@ -9,9 +9,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// report tells what a request came to: in the request log of its sandbox, in metrics, in its trace, and in one line of
-// the log, at the level of debugging, since what fails is logged where it fails. The last three never have the path or
-// the query, which may hold numbers of payers.
+// report records the result of a request: in the request log of its sandbox, in metrics, in its trace, and in one debug
+// line of the log. Failures are logged where they happen. Metrics, trace and log never have the path or the query,
+// which may contain numbers of payers.
 func (x *Exchange) report(r *http.Request, c *call, id string) {
 	route := RouteOf(r)
 	if c.worked == 0 {
@@ -26,8 +26,8 @@ func (x *Exchange) report(r *http.Request, c *call, id string) {
 	}
 }
 
-// LogFailure logs an error that is not meant for the caller. Those of an overloaded database are not logged: there are
-// thousands of them, and the metrics count them.
+// LogFailure logs an error that the caller does not get to see. It does not log errors of an overloaded database: there
+// are thousands of them, and metrics count them.
 func (x *Exchange) LogFailure(ctx context.Context, err error) {
 	switch {
 	case errors.Is(err, postgres.ErrOverloaded):

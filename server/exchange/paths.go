@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// sandboxForm stands before a path that names the sandbox to which its request is recorded.
+	// sandboxForm is the prefix of a path that names a sandbox, to whose request log the request goes.
 	sandboxForm = "/sandboxes/{namespace}/{name}"
-	// apiForm stands before the paths under /v1 where the API is a part of something larger.
+	// apiForm is the prefix of paths under /v1 where the API is a part of something larger.
 	apiForm = "/api"
 )
 
-// bare is a path that names a sandbox or nothing.
+// bare matches a path that names a sandbox or nothing.
 var bare = regexp.MustCompile(`^(/sandboxes/[^/]+/[^/]+)?/?$`)
 
-// FormsOf are the patterns of the router under which a path is answered: as it is and behind a sandbox's name, those
-// under /v1 also behind /api.
+// FormsOf returns the router patterns for a path: as it is, and after a sandbox's name; for a path under /v1, both also
+// with /api in front.
 func FormsOf(path string) []string {
 	forms := []string{path, sandboxForm + path}
 	if strings.HasPrefix(path, "/v1/") {
@@ -30,7 +30,7 @@ func FormsOf(path string) []string {
 	return forms
 }
 
-// RouteOf is the path in the API's description that a request was made to, the same in all forms; empty for none.
+// RouteOf returns the path in the API's description that a request was made to, the same for all forms; empty for none.
 func RouteOf(r *http.Request) string {
 	pattern := strings.TrimPrefix(chi.RouteContext(r.Context()).RoutePattern(), sandboxForm)
 	return strings.TrimPrefix(pattern, apiForm)
@@ -39,8 +39,8 @@ func RouteOf(r *http.Request) string {
 // SandboxName names a sandbox.
 type SandboxName struct{ Namespace, Name string }
 
-// SandboxInPath is the sandbox that the path names, if it is of a form that does. Either name may be empty, which is no
-// sandbox's.
+// SandboxInPath returns the sandbox that the path names, if the path has that form. A name may be empty, which no
+// sandbox's is.
 func SandboxInPath(r *http.Request) (named SandboxName, found bool) {
 	behind, found := strings.CutPrefix(r.URL.Path, "/sandboxes/")
 	if !found {
@@ -51,7 +51,7 @@ func SandboxInPath(r *http.Request) (named SandboxName, found bool) {
 	return named, true
 }
 
-// PathTo is a path of the API in the form in which the caller came, since another form may not be open to it.
+// PathTo returns a path of the API in the form that the request used, since another form may not be open to the client.
 func PathTo(r *http.Request, path string) string {
 	prefix := SandboxPrefix(r)
 	if strings.HasPrefix(r.URL.Path[len(prefix):], apiForm+"/") {
@@ -60,7 +60,7 @@ func PathTo(r *http.Request, path string) string {
 	return prefix + path
 }
 
-// SandboxPrefix is what stands before the paths of the sandbox that a request names, empty if it names none.
+// SandboxPrefix returns the prefix of the paths of the sandbox that a request names, empty if it names none.
 func SandboxPrefix(r *http.Request) string {
 	named, _ := SandboxInPath(r)
 	if prefix := "/sandboxes/" + named.Namespace + "/" + named.Name; strings.HasPrefix(r.URL.Path, prefix+"/") {
@@ -69,16 +69,16 @@ func SandboxPrefix(r *http.Request) string {
 	return ""
 }
 
-// IsBare reports whether a path names a sandbox, or nothing, and nothing in it.
+// IsBare reports whether a path names at most a sandbox, and nothing in it.
 func IsBare(path string) bool { return bare.MatchString(path) }
 
-// Names reports whether the path of a request names a sandbox, or none at all.
+// Names reports whether the path of a request names this sandbox, or no sandbox.
 func Names(r *http.Request, sandbox *sandboxes.Sandbox) bool {
 	named, inPath := SandboxInPath(r)
 	return !inPath || named == SandboxName{sandbox.Namespace, sandbox.Name}
 }
 
-// pathWithin is the path of a request within its sandbox, as the API's description has it.
+// pathWithin returns the path of a request within its sandbox, as in the API's description.
 func pathWithin(path string) string {
 	if named, found := strings.CutPrefix(path, "/sandboxes/"); found {
 		if parts := strings.SplitN(named, "/", 3); len(parts) == 3 {

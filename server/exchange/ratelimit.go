@@ -15,50 +15,51 @@ import (
 )
 
 const (
-	// rateShare is the part of a limit that a replica takes from the common count at once: 2 %, so that what it holds
-	// unused keeps several replicas together within a tenth of the limit.
+	// rateShare is the part of a limit that a replica takes from the common count at once: 1/50, so that the unused
+	// shares of several replicas stay within a tenth of the limit.
 	rateShare = 50
-	// rateKept is how long a replica may use what it took. The rest of it goes back when the replica takes again.
+	// rateKept is how long a replica may use a share. The unused rest goes back when the replica takes the next share.
 	rateKept = time.Second
-	// ratePause is how long a refusal, or the database's absence, is repeated without asking again.
+	// ratePause is how long a refusal, or an error of the database, is repeated without another query.
 	ratePause = 200 * time.Millisecond
-	// rateWaiting bounds the requests that wait for such answers, and so the memory that waiting takes.
+	// rateWaiting bounds the requests that wait for a share, and so the memory for them.
 	rateWaiting = 1000
-	// rateTimeout bounds the asking. It goes on when the client goes away: others wait for the same answer.
+	// rateTimeout bounds the query for a share. The query goes on when the client disconnects, since others wait for
+	// it.
 	rateTimeout = 5 * time.Second
 )
 
-// limiter keeps sandboxes to their requests in any minute, over all replicas of the api: the count is in the database,
-// and each replica takes small shares of it.
+// limiter limits the requests of a sandbox in a minute, over all replicas of the api. The count is in the database, and
+// each replica takes small shares of it.
 type limiter struct {
 	sandboxes *sandboxes.Store
 	now       func() time.Time
 
 	mu      sync.Mutex
 	shares  map[int64]*share
-	waiting atomic.Int64 // requests that wait for the use of a share
+	waiting atomic.Int64 // requests that wait for their turn at a share
 }
 
-// share is what a replica holds of one sandbox's limit.
+// share is the part of a sandbox's limit that a replica holds.
 type share struct {
-	use   chan struct{}   // holds one while somebody uses the share
-	grant sandboxes.Grant // its Requests are what is left of it
-	err   error           // instead of a grant
-	until time.Time       // of the grant, of its refusal, or of the error
+	use   chan struct{}   // full while a request uses the share
+	grant sandboxes.Grant // Requests counts down to 0
+	err   error           // why there is no grant
+	until time.Time       // when the grant, the refusal or the error expires
 }
 
-// Allowance is what the rate limit of a sandbox allows when a request is counted.
+// Allowance is the answer of the rate limit to one request.
 type Allowance struct {
 	Granted   bool
-	Limit     int           // requests in a minute; 0: there is none
+	Limit     int           // requests in a minute; 0: no limit
 	remaining int           // requests
-	reset     time.Duration // until some of it is given back
+	reset     time.Duration // until more requests are allowed
 }
 
-// Reset is in how many seconds some of it is given back, as headers say it.
+// Reset returns in how many seconds more requests are allowed, as a header has it.
 func (a Allowance) Reset() string { return strconv.Itoa(int(math.Ceil(a.reset.Seconds()))) }
 
-// describe says in headers how much of a limit is left, and when to try again if nothing is.
+// describe sets the headers that say how much of a limit is left, and when to try again if nothing is.
 func (a Allowance) describe(header http.Header) {
 	header.Set("X-RateLimit-Limit", strconv.Itoa(a.Limit))
 	header.Set("X-RateLimit-Remaining", strconv.Itoa(a.remaining))
@@ -75,7 +76,7 @@ func (e ErrRateLimited) Error() string {
 	return fmt.Sprintf("the limit of %d requests a minute is reached", e.Limit)
 }
 
-// take asks for one request of a tenant.
+// take counts one request of a tenant against its limit.
 func (l *limiter) take(ctx context.Context, tenant int64, limit int) (Allowance, error) {
 	s := l.share(tenant)
 	if err := l.enter(ctx, s); err != nil {
@@ -100,7 +101,8 @@ func (l *limiter) take(ctx context.Context, tenant int64, limit int) (Allowance,
 	return a, nil
 }
 
-// enter waits for the use of a share.
+// enter waits for the turn to use a share; the caller receives from s.use to leave. It returns [postgres.ErrOverloaded]
+// if too many requests wait, and [postgres.ErrUnavailable] when ctx ends.
 func (l *limiter) enter(ctx context.Context, s *share) error {
 	select {
 	case s.use <- struct{}{}:
@@ -119,7 +121,7 @@ func (l *limiter) enter(ctx context.Context, s *share) error {
 	}
 }
 
-// refill gets a share's next grant.
+// refill takes the next grant of a share from the database.
 func (l *limiter) refill(ctx context.Context, s *share, tenant int64, limit int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rateTimeout)
 	defer cancel()

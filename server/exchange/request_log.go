@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
-// isLogged reports whether a request is logged that is answered with a status, 0 for no answer.
+// isLogged reports whether a request whose answer has this status is logged; status 0: no answer.
 func (c *call) isLogged(status int) bool {
 	if c.caller == nil {
 		return c.logged.unauthenticated != nil
@@ -15,7 +15,7 @@ func (c *call) isLogged(status int) bool {
 	return status/100 != 2 || c.caller.Sandbox.RequestsLogged(c.began)
 }
 
-// settle is called as soon as the status of the answer is known.
+// settle releases the kept body of a request that is not logged, as soon as the status of the answer is known.
 func (c *call) settle(status int) {
 	if !c.isLogged(status) {
 		c.logged.sent.release()
@@ -29,7 +29,7 @@ func (c *call) keepAnswer(body []byte, status int) {
 	}
 }
 
-// logRequest records a request in the log of its sandbox, if it is to be logged, and what was answered.
+// logRequest adds a request and its answer to the log of its sandbox, if it is to be logged.
 func (x *Exchange) logRequest(r *http.Request, c *call, route, id string) {
 	defer c.logged.sent.release()
 	if x.requests == nil || !c.isLogged(c.out.status) {
@@ -57,7 +57,7 @@ func (x *Exchange) logRequest(r *http.Request, c *call, route, id string) {
 	x.requests.Add(e)
 }
 
-// describeCaller fills in whose request it was, and what came of it.
+// describeCaller fills in the tenant, the fault and the kind of a request with a caller.
 func (x *Exchange) describeCaller(e *requests.Entry, c *call) {
 	who := c.caller
 	if f := cmp.Or(who.Faults.ToAnswer, who.Faults.ToStatus); f != nil {
@@ -72,7 +72,7 @@ func (x *Exchange) describeCaller(e *requests.Entry, c *call) {
 	}
 }
 
-// kept is what is kept of the request by the front that answers it.
+// kept returns the fields that the front of the request has the request log keep.
 func (c *call) kept(method, route string) Kept {
 	if c.front == nil {
 		return Kept{}
@@ -80,8 +80,8 @@ func (c *call) kept(method, route string) Kept {
 	return c.front.Kept(method, route)
 }
 
-// keeperOf takes from a request what may be kept of it. The credentials of every front are hidden in requests to all of
-// them.
+// keeperOf returns a keeper that reduces a request to the fields that may be kept. It hides the credentials of all
+// fronts, whichever front the request goes to.
 func (x *Exchange) keeperOf(r *http.Request) *requests.Keeper {
 	user, password, _ := r.BasicAuth()
 	presented := []string{user, password}

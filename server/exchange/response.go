@@ -2,18 +2,19 @@ package exchange
 
 import "net/http"
 
-// response is what an answer is written through.
+// response is the writer of an answer. It remembers the status, and keeps the beginning of the body for the request
+// log.
 type response struct {
 	http.ResponseWriter
 	draining <-chan struct{} // closed when the process is told to stop
-	status   int             // that was written
+	status   int             // the status that was written; 0 before
 	answered bodyKeeper
 }
 
-// bodyKeeper is told what is written of an answer's body.
+// bodyKeeper receives each piece of an answer's body that is written.
 type bodyKeeper interface{ keepAnswer(body []byte, status int) }
 
-// Unwrap lets deadlines be set, see [http.ResponseController].
+// Unwrap returns the underlying writer, on which [http.ResponseController] sets deadlines.
 func (o *response) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
 // WriteHeader implements [http.ResponseWriter].
@@ -25,9 +26,9 @@ func (o *response) WriteHeader(status int) {
 	o.ResponseWriter.WriteHeader(status)
 }
 
-// leave asks the client for another connection once the process is told to stop: one that stays open would lead to this
-// process until its end, and the request that is on its way at that moment would be lost. Connections that are idle are
-// not closed for the same reason, as long as requests are accepted.
+// leave asks the client to close the connection once the process is told to stop. A connection that stays open would
+// lead to this process until its end, and the last request on it would be lost. For the same reason, idle connections
+// stay open as long as the process accepts requests.
 func (o *response) leave() {
 	select {
 	case <-o.draining:

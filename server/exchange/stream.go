@@ -17,23 +17,23 @@ const (
 	streamsOfSandbox = 100
 	// heartbeat is how often a stream sends a comment.
 	heartbeat = 15 * time.Second
-	// streamCheck is how often it is looked whether the key of a stream still opens its sandbox.
+	// streamCheck is the interval between checks that the key of a stream still opens its sandbox.
 	streamCheck = time.Second
-	// streamChunk is how many bytes are written at once.
+	// streamChunk is the maximum number of bytes of one write.
 	streamChunk = 64 << 10
-	// streamBuffer is how many bytes of memory a stream keeps while nothing is sent.
+	// streamBuffer is the maximum capacity of the buffer that a stream keeps between two writes.
 	streamBuffer = 4 << 10
 )
 
-// StreamText is how a front writes the entries of its streams.
+// StreamText encodes the entries of a front's streams.
 type StreamText interface {
-	// Change is the entry of a change.
+	// Change returns the entry of a change.
 	Change(tenant int64, c *ledger.Change) (streams.Entry, error)
-	// Ready is the first entry of a stream: nothing after this position is missed.
+	// Ready returns the entry that begins a stream: the stream has every change after this position.
 	Ready(ledger.Position) streams.Entry
-	// Reset appends the entry that says that the stream begins anew.
+	// Reset appends the entry that says that the stream starts over.
 	Reset([]byte) ([]byte, error)
-	// Position appends from where a client can resume.
+	// Position appends the position from which a client can resume.
 	Position([]byte, ledger.Position) []byte
 }
 
@@ -43,7 +43,7 @@ type Streams struct {
 	text StreamText
 }
 
-// NewStreams makes the streams of a front.
+// NewStreams returns the streams of a front.
 func (x *Exchange) NewStreams(source streams.Source, text StreamText) *Streams {
 	return &Streams{streams.New(streams.Options{
 		Source: source, Process: streamsOfProcess, Sandbox: streamsOfSandbox, Draining: x.draining, Encode: text.Change,
@@ -51,27 +51,27 @@ func (x *Exchange) NewStreams(source streams.Source, text StreamText) *Streams {
 	}), text}
 }
 
-// ErrTooManyStreams is returned when as many streams are open as may be.
+// ErrTooManyStreams is returned when the limit of open streams is reached.
 type ErrTooManyStreams struct{ streams.Limit }
 
 func (e ErrTooManyStreams) Error() string { return fmt.Sprintf("%d streams are open", e.Streams) }
 
-// listener is who listens to a stream. It is the body of the answer that opens the stream.
+// listener is a client that listens to a stream. It is the body of the answer that opens the stream.
 type listener struct {
 	streams *Streams
 	who     *service.Caller
-	types   []string // that are sent; nil: all
+	types   []string // types of the entries to send; nil: all
 	stream  *streams.Stream
 	release func()
-	begun   bool   // something was sent, now or before: that is of no use after a reset
-	reset   bool   // the entry reset was sent, and the stream is not ready again
-	text    []byte // that is not sent yet
+	begun   bool   // the client has seen entries, which a reset makes useless
+	reset   bool   // the entry reset was sent, and the entry ready was not yet
+	text    []byte // not yet sent
 }
 
 // ContentType implements [Body].
 func (l *listener) ContentType() string { return "text/event-stream; charset=utf-8" }
 
-// Append implements [Body]. A stream is written while it lasts, see [Exchange.stream].
+// Append implements [Body]. It appends nothing: [Exchange.stream] writes the stream while it lasts.
 func (l *listener) Append(text []byte) ([]byte, error) { return text, nil }
 
 // close ends a listener's stream.
@@ -80,8 +80,8 @@ func (l *listener) close() {
 	l.release()
 }
 
-// Open opens a stream of what changes in a caller's sandbox, from a position on, or from now on if it is nil. types are
-// those of the entries that are sent; nil: all. It returns [ErrTooManyStreams].
+// Open opens a stream of the changes in a caller's sandbox after a position; nil: from now on. types are the types of
+// entries to send; nil: all. It returns [ErrTooManyStreams].
 func (s *Streams) Open(
 	ctx context.Context, who *service.Caller, types []string, after *ledger.Position,
 ) (Answer, error) {

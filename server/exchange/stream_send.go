@@ -13,7 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/streams"
 )
 
-// stream sends a stream until its client goes away or does not read, its key does not open the sandbox any more, or the
+// stream sends a stream until the client disconnects or stops reading, its key no longer opens the sandbox, or the
 // process is told to stop.
 func (x *Exchange) stream(c *call, l *listener) {
 	defer l.close()
@@ -34,7 +34,7 @@ func (x *Exchange) stream(c *call, l *listener) {
 	}
 }
 
-// sendChanges sends what changes. It returns why the stream ends.
+// sendChanges sends changes as they come. It returns the reason why the stream ends.
 func (x *Exchange) sendChanges(c *call, l *listener) error {
 	ctx := c.request.Context()
 	check := time.NewTicker(streamCheck)
@@ -65,10 +65,10 @@ func (x *Exchange) sendChanges(c *call, l *listener) error {
 	}
 }
 
-// errKeyEnded ends a stream whose key does not open its sandbox any more, or whose sandbox is suspended.
+// errKeyEnded ends a stream whose key no longer opens its sandbox, or whose sandbox is suspended.
 var errKeyEnded = errors.New("the key of the stream opens no sandbox")
 
-// add adds entries of the types that are sent, and returns how many these are.
+// add appends the entries whose type is sent, and returns how many these are.
 func (l *listener) add(entries []streams.Entry) (sent int) {
 	size := 0
 	for _, entry := range entries {
@@ -87,8 +87,8 @@ func (l *listener) add(entries []streams.Entry) (sent int) {
 	return sent
 }
 
-// beat adds a comment, with the id up to which everything was sent: a client can resume from there, also after an hour
-// without a change.
+// beat appends a heartbeat, with the id up to which everything was sent, so that a client can resume from it even after
+// an hour without a change.
 func (l *listener) beat() {
 	if at, ready := l.stream.Position(); ready {
 		l.text = l.streams.text.Position(l.text, at)
@@ -96,10 +96,10 @@ func (l *listener) beat() {
 	l.text = append(l.text, ": heartbeat\n\n"...)
 }
 
-// restart begins a stream anew after a reset of its sandbox, or after a time of which nothing is known, and says so
+// restart starts a stream over after a reset of its sandbox, or after a gap in the known changes. It tells the client
 // once.
 func (x *Exchange) restart(ctx context.Context, c *call, l *listener, wake <-chan time.Time) error {
-	if l.reset { // again, before it was ready: the database is not there, or one reset follows another
+	if l.reset { // a second time before the stream is ready: the database is unavailable, or resets repeat
 		if err := waitFor(ctx, wake); err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (x *Exchange) restart(ctx context.Context, c *call, l *listener, wake <-cha
 	return nil
 }
 
-// waitFor waits until wake has something to receive, and returns ctx's error if that ends before.
+// waitFor waits until it receives from wake. It returns ctx's error if ctx ends first.
 func waitFor(ctx context.Context, wake <-chan time.Time) error {
 	select {
 	case <-wake:
@@ -133,7 +133,7 @@ func waitFor(ctx context.Context, wake <-chan time.Time) error {
 	}
 }
 
-// sendStream writes what is to be sent.
+// sendStream writes the text of a listener that is not yet sent.
 func (x *Exchange) sendStream(out *response, l *listener) error {
 	connection := http.NewResponseController(out.ResponseWriter)
 	for text := l.text; len(text) > 0; {

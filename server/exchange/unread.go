@@ -3,19 +3,19 @@ package exchange
 import "sync"
 
 const (
-	// largeAnswer is from how many bytes on answers count that their clients have not read yet. Each connection has
-	// buffers of about that.
+	// largeAnswer is the size in bytes from which an answer counts as large. The buffers of a connection hold about
+	// that much.
 	largeAnswer = 16 << 10
-	// unreadOfProcess and unreadOfSandbox bound the bytes of such answers.
+	// unreadOfProcess and unreadOfSandbox bound the bytes of unread large answers.
 	unreadOfProcess = 48 << 20
 	unreadOfSandbox = 16 << 20
 )
 
-// UnreadBounds bound how many bytes of large answers may wait for their readers at a time, of all sandboxes and of one.
+// UnreadBounds bound how many bytes of large answers may wait for their readers at a time, in all sandboxes and in one.
 type UnreadBounds struct{ Process, Sandbox int }
 
-// unreadAnswers counts the bytes of large answers that are being written: a client that does not read makes the process
-// keep one until the deadline, and may ask for many on as many connections. It is safe for concurrent use.
+// unreadAnswers counts the bytes of large answers that are being written. A client that does not read makes the process
+// keep an answer until the write deadline, and can ask for many on many connections. It is safe for concurrent use.
 type unreadAnswers struct {
 	bounds UnreadBounds
 
@@ -24,8 +24,8 @@ type unreadAnswers struct {
 	of  map[string]int // by the sandbox's organization
 }
 
-// take counts the bytes of an answer until release is called, or reports false if there are too many. One answer is
-// always possible.
+// take counts the bytes of an answer until release is called. It returns false if a bound is exceeded. A single large
+// answer always fits.
 func (u *unreadAnswers) take(organization string, bytes int) (release func(), ok bool) {
 	if bytes < largeAnswer {
 		return func() {}, true

@@ -12,14 +12,13 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
-// Use puts before the routes of a router what all exchanges have. A panic outside of all handlers is answered by a
-// front.
+// Use adds the middleware of all exchanges to a router. fallback answers a panic outside of all handlers.
 func (x *Exchange) Use(router chi.Router, fallback *Front) {
 	router.Use(x.carry, x.recoverPanic(fallback), x.byRoutedPath)
 }
 
-// carry follows a request until it is answered. It puts the API's version and the request's id on every answer, and
-// writes the answers that are held: outside of all handlers, where the stack is short.
+// carry follows a request until it is answered. It sets the API's version and the request's id on every answer. It
+// writes held answers itself, outside of all handlers, where the stack is short.
 func (x *Exchange) carry(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get("X-Request-Id")
@@ -30,8 +29,8 @@ func (x *Exchange) carry(next http.Handler) http.Handler {
 		w.Header().Set("X-Request-Id", id)
 		ctx, c := x.begin(w, r)
 		defer x.report(r, c, id)
-		// A client that has sent its request may close its side of the connection and read on, which looks like one that went
-		// away. It gets its whole answer.
+		// A client that closes its side of the connection after the request, and still reads, looks like one that
+		// disconnected. It gets its whole answer.
 		ctx = context.WithValue(context.WithValue(context.WithoutCancel(ctx), requestIDKey, id), callKey, c)
 		answered := r.WithContext(ctx)
 		c.logged.sent.keep(answered)
@@ -46,7 +45,7 @@ func (x *Exchange) carry(next http.Handler) http.Handler {
 	})
 }
 
-// begin begins to follow a request. The context that it returns is that of all that the request leads to.
+// begin starts to follow a request. It returns the context for everything that the request causes.
 func (x *Exchange) begin(w http.ResponseWriter, r *http.Request) (context.Context, *call) {
 	x.metrics.Begin()
 	ctx, span := x.tracing.Serve(r)
@@ -74,7 +73,7 @@ func (x *Exchange) recoverPanic(front *Front) func(http.Handler) http.Handler {
 	}
 }
 
-// byRoutedPath lets the router go by the path as it is meant, however it was escaped: %2B is a +.
+// byRoutedPath lets the router match the unescaped path, so that %2B is a +.
 func (x *Exchange) byRoutedPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		chi.RouteContext(r.Context()).RoutePath = x.options.RoutedPath(r.URL.Path)

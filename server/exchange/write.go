@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// bodies are buffers of bodies that were sent.
+// bodies are free buffers for bodies.
 var bodies = sync.Pool{New: func() any { return new([]byte) }}
 
 // write writes an answer.
@@ -39,7 +39,8 @@ func (x *Exchange) write(w http.ResponseWriter, c *call, a *Answer) {
 	x.send(w, c, a, text)
 }
 
-// send writes the status and the body of an answer, unless it would be one too many that nobody reads.
+// send writes the status and the body of an answer, or [Options.Overloaded] if too many bytes of large answers are
+// unread.
 func (x *Exchange) send(w http.ResponseWriter, c *call, a *Answer, body []byte) {
 	release, ok := x.unread.take(c.organization(), len(body))
 	if !ok {
