@@ -1,7 +1,8 @@
-// Package httpapi is the /v1 API that a merchant's backend talks to: its routes, the decoding of requests, the
-// representation of what comes of them, its errors, and its description.
+// Package httpapi is the /v1 API that a merchant's backend calls: its routes, the decoding of requests, the views of
+// results, its errors, and its description.
 //
-// A handler decodes, calls package service, and represents. What all fronts share is in package exchange.
+// A handler decodes a request, calls package service, and answers with a view of the result. Package exchange has what
+// all fronts share.
 package httpapi
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// API answers /v1.
+// API answers the requests of /v1.
 type API struct {
 	exchange  *exchange.Exchange
 	service   *service.Service
@@ -38,10 +39,10 @@ type Options struct {
 	Directory *sandboxes.Directory
 	Requests  *requests.Log // nil: no request is logged
 	Version   string        // of this program
-	BaseURL   *url.URL      // that merchants call, for the API's description; nil if it is not known
+	BaseURL   *url.URL      // the service's address for merchants, for the API's description; nil: not known
 }
 
-// New makes an API.
+// New returns the API of a process.
 func New(o Options) *API {
 	a := &API{
 		exchange: o.Exchange, service: o.Service, ledger: o.Ledger, books: o.Books, directory: o.Directory,
@@ -51,5 +52,5 @@ func New(o Options) *API {
 	return a
 }
 
-// Version is the one of the API.
+// Version is the version of the API, a date.
 const Version = wire.APIVersion

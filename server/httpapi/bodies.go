@@ -5,7 +5,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// answered is an answer in JSON.
+// answered returns an answer with a view as its JSON body.
 func answered(status int, view any) exchange.Answer {
 	return exchange.Answer{Status: status, Body: jsonBody{view}}
 }
@@ -19,7 +19,7 @@ func (jsonBody) ContentType() string { return "application/json" }
 // Append appends the view to a text.
 func (b jsonBody) Append(text []byte) ([]byte, error) { return wire.Append(text, b.view) }
 
-// csvBody is a table. It implements [exchange.Body].
+// csvBody is a table as CSV. It implements [exchange.Body].
 type csvBody wire.CSV
 
 // ContentType is its media type.

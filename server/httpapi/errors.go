@@ -13,7 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// failed is the answer to an error.
+// failed returns the answer to an error.
 func (a *API) failed(r *http.Request, err error) exchange.Answer {
 	e := refusalOf(err)
 	if e == nil {
@@ -27,7 +27,7 @@ func (a *API) failed(r *http.Request, err error) exchange.Answer {
 	return answer
 }
 
-// errorAnswer answers with an error.
+// errorAnswer returns the answer with an error's status, body and headers.
 func errorAnswer(e *wire.Error) exchange.Answer {
 	answer := answered(e.Status, e)
 	answer.Header, answer.Code = http.Header{}, e.Code
@@ -37,15 +37,15 @@ func errorAnswer(e *wire.Error) exchange.Answer {
 	return answer
 }
 
-// Overloaded is the answer of a process that cannot serve more.
+// Overloaded returns the answer of a process that cannot serve more requests.
 func Overloaded() exchange.Answer { return errorAnswer(wire.Overloaded()) }
 
-// failureOf is an error that says nothing of the request. What is not meant for the caller is logged and answered as
-// internal.
+// failureOf returns the answer to an error that the request did not cause. It logs the error; if the error is not meant
+// for the caller, the answer is `internal`.
 func (a *API) failureOf(ctx context.Context, err error) *wire.Error {
 	var unfinished service.ErrUnfinished
 	errors.As(err, &unfinished)
-	if errors.Is(err, postgres.ErrConfigChanged) { // each time that it was tried
+	if errors.Is(err, postgres.ErrConfigChanged) { // at each try of the request
 		return wire.Changing()
 	}
 	a.exchange.LogFailure(ctx, err)
@@ -60,7 +60,8 @@ func (a *API) failureOf(ctx context.Context, err error) *wire.Error {
 	return wire.Internal(unfinished.Reference)
 }
 
-// helpWith leads to what the API's page says of an error (RFC 8288; "help" is a relation of HTML).
+// helpWith returns a Link header to the text about an error code on the API's page (RFC 8288; HTML defines the relation
+// "help").
 func helpWith(r *http.Request, code string) string {
 	page := url.URL{Path: exchange.SandboxPrefix(r) + apidoc.PagePath, Fragment: "error-" + code}
 	return "<" + page.String() + `>; rel="help"`

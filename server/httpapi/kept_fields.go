@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
-// kept is what the request log keeps of the requests to a route. A route that only shows what happens in a sandbox is
-// not logged if it succeeds: who looks at the log would see little else.
+// kept returns what the request log keeps of the requests to a route. Successful requests to a route that only shows
+// what happens in a sandbox are not logged: they would fill the log of whoever watches it.
 func kept(method, route string) exchange.Kept {
 	fields := keptFields()[method+" "+route]
 	return exchange.Kept{
@@ -25,7 +25,7 @@ func kept(method, route string) exchange.Kept {
 // routeFields are the fields and parameters of a route that the request log keeps.
 type routeFields struct{ query, body requests.Fields }
 
-// keptFields are those of each route, by its method and its path: what the API's description names. None of them is a
+// keptFields has the fields of each route by "METHOD path": those that the API's description names. None of them is a
 // credential.
 var keptFields = sync.OnceValue(func() map[string]routeFields {
 	all := map[string]routeFields{}
@@ -46,11 +46,11 @@ var keptFields = sync.OnceValue(func() map[string]routeFields {
 	return all
 })
 
-// foreign are the fields of answers that have what somebody else sent: receivers and operators.
+// foreign are the fields of answers that have text from receivers and operators, which the log must not keep.
 var foreign = []string{"body", "payload", "raw", "responseBody", "requestBody"}
 
-// answerFields are the fields of answers that the request log keeps: those of the API's description, and the fields and
-// parameters that an error may be about.
+// answerFields are the fields of answers that the request log keeps: those of the API's description, and the names of
+// fields and parameters in detail.fieldErrors.
 var answerFields = sync.OnceValue(func() requests.Fields {
 	all := requests.Fields{"query": true}
 	for _, schema := range wire.Schemas.Map() {

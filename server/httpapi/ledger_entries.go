@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// listEntries answers in JSON, or in CSV, whose next page is in the header Link.
+// listEntries answers in JSON, or in CSV with the URL of the next page in the header Link.
 func (a *API) listEntries(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	tenant := who.Sandbox.Tenant
 	q, err := wire.ParseEntryQuery(r.URL.RawQuery, tenant)
@@ -45,7 +45,7 @@ func (a *API) listEntries(_ http.ResponseWriter, r *http.Request, who *service.C
 	return answer, nil
 }
 
-// nextEntries is the path and query of the page behind a cursor.
+// nextEntries returns the path and query of the page after a cursor.
 func nextEntries(r *http.Request, limit int, cursor string) string {
 	query := url.Values{"limit": {strconv.Itoa(limit)}, "cursor": {cursor}}
 	for _, name := range []string{"currency", "msisdn"} {

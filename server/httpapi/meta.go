@@ -13,13 +13,13 @@ func (a *API) meta(http.ResponseWriter, *http.Request) (exchange.Answer, error) 
 	return answered(http.StatusOK, wire.MetaOfThisVersion()), nil
 }
 
-// healthTimeout bounds how long the database may take to count as there.
+// healthTimeout is how long the database may take to answer until the health is `unavailable`.
 const healthTimeout = 2 * time.Second
 
 func (a *API) health(_ http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
-	if err := a.directory.Refresh(ctx); err != nil { // which all who ask at one time share
+	if err := a.directory.Refresh(ctx); err != nil { // concurrent requests share one refresh
 		answer := answered(http.StatusServiceUnavailable, wire.Health{Status: "unavailable"})
 		answer.Header = http.Header{"Retry-After": {"1"}}
 		return answer, nil

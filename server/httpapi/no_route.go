@@ -12,11 +12,11 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// notFound leads a browser to the page that describes the API if it asks for the service, or for a sandbox, and for
-// nothing in it.
+// notFound answers a path without a route. It redirects a browser to the page that describes the API if the path is the
+// root of the service or of a sandbox.
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
 	a.exchange.NoteCaller(r)
-	w.Header().Set("Vary", "Accept") // a cache keeps no page for programs, and no error for browsers
+	w.Header().Set("Vary", "Accept") // a cache keeps the redirect and the error apart
 	if page, leads := pageFor(r); leads {
 		return exchange.Answer{Status: http.StatusSeeOther, Header: http.Header{"Location": {page}}}, nil
 	}
@@ -33,7 +33,7 @@ func (a *API) methodNotAllowed(routes chi.Routes) exchange.OpenHandler {
 	}
 }
 
-// pageFor is the page that a browser is led to.
+// pageFor returns the path of the page to redirect a browser to. It returns false if the request is not redirected.
 func pageFor(r *http.Request) (string, bool) {
 	browser := r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
 	if !browser || !exchange.IsBare(r.URL.Path) {
@@ -43,7 +43,7 @@ func pageFor(r *http.Request) (string, bool) {
 	return page.String(), true
 }
 
-// allowed lists the methods that a path answers, for the header Allow (RFC 9110, section 15.5.6).
+// allowed returns the methods that have a route for a path, for the header Allow (RFC 9110, section 15.5.6).
 func allowed(routes chi.Routes, path string) string {
 	var methods []string
 	all := []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete}

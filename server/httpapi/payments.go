@@ -26,7 +26,7 @@ func (a *API) createPayment(w http.ResponseWriter, r *http.Request, who *service
 	return created(r, who, recorded), nil
 }
 
-// created answers with a transaction, once its answer is due. A replay is answered at once.
+// created returns the answer with a transaction, which goes out once it is due. A replay's answer goes out at once.
 func created(r *http.Request, who *service.Caller, recorded service.Recorded) exchange.Answer {
 	view := wire.PaymentOf(recorded.Transaction, who.Sandbox.Faults)
 	if recorded.Replayed {
@@ -38,7 +38,7 @@ func created(r *http.Request, who *service.Caller, recorded service.Recorded) ex
 	return a
 }
 
-// replayed answers a request that repeats another one.
+// replayed returns the answer to a request that repeats an earlier one.
 func replayed(view any) exchange.Answer {
 	a := answered(http.StatusOK, view)
 	a.Header = http.Header{"Idempotent-Replayed": {"true"}}

@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// refusalOf is an error that says what is wrong with a request, in the words of /v1; nil for any other error.
+// refusalOf returns the answer of /v1 to an error that says what is wrong with a request, and nil for any other error.
 func refusalOf(err error) *wire.Error {
 	var known *wire.Error
 	var denied service.ErrDenied
@@ -56,7 +56,7 @@ func refusalOf(err error) *wire.Error {
 	return marketRefusal(err)
 }
 
-// marketRefusal is an error about the market of a request.
+// marketRefusal returns the answer to an error about the store or the market of a request.
 func marketRefusal(err error) *wire.Error {
 	var store service.ErrNoStore
 	var environment service.ErrNoEnvironment
@@ -101,7 +101,7 @@ func marketNames(markets []sandboxes.Market) (names []string) {
 	return names
 }
 
-// someOf are sorted names, at most ten of them.
+// someOf returns a text that lists at most ten of the sorted names, and says how many more there are.
 func someOf(names []string) string {
 	const most = 10
 	if more := len(names) - most; more > 0 {

@@ -9,10 +9,10 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 )
 
-// Front is how the API tells an error, and what the request log keeps of it.
+// Front returns how the API answers an error, and which fields the request log keeps of a request.
 func (a *API) Front() *exchange.Front { return &exchange.Front{Failed: a.failed, Kept: kept} }
 
-// Route adds the routes of the API, and the answers for paths and methods that no front has.
+// Route adds the routes of the API, and the handlers for paths and methods that no front has a route for.
 func (a *API) Route(router chi.Router) {
 	answer := answerer{a.exchange, a.Front()}
 	router.NotFound(answer.open(a.notFound))
@@ -29,30 +29,30 @@ func (a *API) Route(router chi.Router) {
 	}
 }
 
-// answerer lets handlers answer.
+// answerer makes an [http.HandlerFunc] of a handler.
 type answerer struct {
 	exchange *exchange.Exchange
 	front    *exchange.Front
 }
 
-// open answers a request that needs no key.
+// open returns a handler for requests that need no API key.
 func (a answerer) open(h exchange.OpenHandler) http.HandlerFunc { return a.exchange.Handle(a.front, h) }
 
-// keyed answers a request that carries a key.
+// keyed returns a handler for requests that need an API key.
 func (a answerer) keyed(h exchange.Handler) http.HandlerFunc { return a.open(a.exchange.WithKey(h)) }
 
-// faulty answers a request that carries a key and records no transaction, after the faults of the sandbox.
+// faulty is keyed for requests that record no transaction: the sandbox's faults apply before the handler.
 func (a answerer) faulty(h exchange.Handler) http.HandlerFunc {
 	return a.keyed(a.exchange.AfterFault(h))
 }
 
-// route is an operation of the API's description, and what answers it.
+// route is an operation of the API's description with its handler.
 type route struct {
 	apidoc.Operation
 	handler http.HandlerFunc
 }
 
-// routes are all operations, but for the page.
+// routes returns the routes of all operations. The route of the page is not among them.
 func (a *API) routes(answer answerer) []route {
 	return []route{
 		{apidoc.CreatePayment, answer.keyed(a.createPayment)},

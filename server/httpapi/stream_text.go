@@ -8,10 +8,10 @@ import (
 	"github.com/cauri-dev/cauri/server/streams"
 )
 
-// streamText writes the entries of streams. It implements [exchange.StreamText].
+// streamText encodes the entries of streams as server-sent events. It implements [exchange.StreamText].
 type streamText struct{ directory *sandboxes.Directory }
 
-// Change is the entry of a change.
+// Change returns the entry of a change.
 func (t streamText) Change(tenant int64, c *ledger.Change) (streams.Entry, error) {
 	mode, declared := "", faults.Set(nil)
 	if sandbox, known := t.directory.ByTenant(tenant); known {
@@ -22,18 +22,18 @@ func (t streamText) Change(tenant int64, c *ledger.Change) (streams.Entry, error
 	return streams.Entry{At: c.At, Type: view.Type, Text: text}, err
 }
 
-// Ready is the entry that says that a stream is ready.
+// Ready returns the first entry of a stream, whose position is at.
 func (streamText) Ready(at ledger.Position) streams.Entry {
 	text, _ := wire.StreamEntry{Type: wire.StreamReady}.AppendEvent(nil, &at) // plain data
 	return streams.Entry{At: at, Type: wire.StreamReady, Ready: true, Text: text}
 }
 
-// Reset appends the entry that says that a stream begins anew.
+// Reset appends the entry `reset`, which says that the stream begins anew.
 func (streamText) Reset(text []byte) ([]byte, error) {
 	return wire.StreamEntry{Type: wire.StreamReset}.AppendEvent(text, nil)
 }
 
-// Position appends the id from which a client can resume.
+// Position appends a line with the id from which a client can resume.
 func (streamText) Position(text []byte, at ledger.Position) []byte {
 	return wire.AppendStreamID(text, at)
 }

@@ -48,7 +48,8 @@ func (a *API) getTestClient(_ http.ResponseWriter, r *http.Request, who *service
 	return answered(http.StatusOK, wire.TestClientOf(client)), nil
 }
 
-// msisdnOf is the number in a path, whose + may be written as it is or as %2B. Its error is of type [*Error].
+// msisdnOf returns the number in a request's path, whose plus sign may be written as + or %2B. Its error is of type
+// [*wire.Error].
 func msisdnOf(r *http.Request) (string, error) {
 	msisdn := chi.URLParam(r, "msisdn")
 	if !payments.ValidMSISDN(msisdn) {

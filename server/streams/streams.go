@@ -15,8 +15,8 @@
 // How long a client can resume depends on two times. The mark of a followed sandbox ([ledger.Ledger.WatchChanges]),
 // without which nothing is noted, is extended to ten minutes when at most five are left of it. Readers see to that once
 // a minute, so at least four minutes are left when the last stream of a sandbox ends: the API's description names
-// these. Of the four, the last is not certain: the function follow_sandbox treats a mark with less than a minute left as
-// ended, and the stream tells `reset`. If other streams follow the sandbox meanwhile, the mark does not end, and the
+// these. Of the four, the last is not certain: the function follow_sandbox treats a mark with less than a minute left
+// as ended, and the stream tells `reset`. If other streams follow the sandbox meanwhile, the mark does not end, and the
 // worker's purge is the limit, which keeps changes for ten minutes.
 package streams
 
@@ -226,8 +226,8 @@ func (st *Stream) Next(ctx context.Context, wake <-chan time.Time) ([]Entry, err
 	}
 }
 
-// take returns the entries that the reader keeps after the stream's position. If it returns no entries and no error, the
-// reader closes changed when it may have some; a nil changed means that the stream has to call readAgain.
+// take returns the entries that the reader keeps after the stream's position. If it returns no entries and no error,
+// the reader closes changed when it may have some; a nil changed means that the stream has to call readAgain.
 func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
 	most := st.streams.most()
 	r := st.reader

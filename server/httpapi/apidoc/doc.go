@@ -1,2 +1,3 @@
-// Package apidoc is the API's description: an OpenAPI document with examples, and a page with the same content. It serves both.
+// Package apidoc has the API's description, and serves it: an OpenAPI document with examples, and a page with the same
+// content.
 package apidoc

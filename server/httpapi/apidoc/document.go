@@ -25,7 +25,7 @@ const (
 	tagWebhooks    = "Webhooks"
 )
 
-// NewDocument is the API's description.
+// NewDocument returns the API's description, whose servers have relative URLs.
 func NewDocument() *huma.OpenAPI {
 	d := &huma.OpenAPI{
 		OpenAPI: "3.1.0",

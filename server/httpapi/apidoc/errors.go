@@ -15,13 +15,13 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// ErrorCase describes an error: when it is answered, and what the answer looks like.
+// ErrorCase describes an error: when the API answers with it, and an example of the answer.
 type ErrorCase struct {
 	When    string
 	Example *wire.Error
 }
 
-// ErrorCases are all errors of the API. Examples are made by what makes the errors, where that is a function.
+// ErrorCases has all errors of the API. Where a function makes the error, it makes the example too.
 var ErrorCases = []ErrorCase{
 	{"The body is not one JSON object, or fields are missing or invalid. `detail.fieldErrors` names all of them.",
 		wire.InvalidBody(wire.FieldErrors{
@@ -86,21 +86,21 @@ var ErrorCases = []ErrorCase{
 		wire.Uncertain(exampleReference)},
 }
 
-// simulated is the answer of a fault.
+// simulated returns the answer of a fault with a status.
 func simulated(status int) *wire.Error {
 	a := &faults.API{Status: status}
 	return wire.Simulated(&faults.Fault{Name: "bad-gateway", API: a}, a)
 }
 
-// errorHeaders are the headers of an error by its status.
+// errorHeaders has the headers of errors by status.
 var errorHeaders = map[int][]string{
 	http.StatusUnauthorized:       {"WWW-Authenticate"},
 	http.StatusTooManyRequests:    {"Retry-After"},
 	http.StatusServiceUnavailable: {"Retry-After"},
 }
 
-// errorResponses describes the answers with the given error codes, by status. The headers are those that a route adds to
-// every answer to a key that is valid.
+// errorResponses returns the responses for the given error codes, by status. headers are the names of the headers that
+// a route adds to every answer to a valid key.
 func errorResponses(codes, headers []string) map[string]*huma.Response {
 	cases := map[int][]ErrorCase{}
 	for _, code := range codes {
@@ -133,7 +133,7 @@ func errorResponse(status int, cases []ErrorCase, headers []string) *huma.Respon
 	}
 }
 
-// ErrorCaseOf is the description of an error code. It panics if there is none.
+// ErrorCaseOf returns the description of an error code. It panics if there is none.
 func ErrorCaseOf(code string) ErrorCase {
 	i := slices.IndexFunc(ErrorCases, func(c ErrorCase) bool { return c.Example.Code == code })
 	if i < 0 {

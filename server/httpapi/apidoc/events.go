@@ -18,7 +18,7 @@ var eventIDParameter = &huma.Param{
 	Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^evt_[0-9A-HJKMNP-TV-Z]{26}$"},
 }
 
-// eventParameterDescriptions say what the parameters of the list of events are. What reads them is EventParameters.
+// eventParameterDescriptions describes the parameters of the list of events. [wire.EventParameters] reads them.
 var eventParameterDescriptions = map[string]*huma.Param{
 	"limit":          limitParameter("Events on a page."),
 	"cursor":         cursorParameter(),
@@ -89,7 +89,7 @@ var ResendEvent = Operation{
 	}},
 }
 
-// failedEvent is the event of the settled collection, at an endpoint that is gone.
+// failedEvent returns the event of the settled collection after an attempt that was answered 410 Gone.
 func failedEvent() *ledger.EventDetail {
 	t := settledCollection()
 	body, err := webhooks.Body(exampleOrganization, t, operators.Raw(t))
@@ -109,7 +109,7 @@ func failedEvent() *ledger.EventDetail {
 	}
 }
 
-// resentEvent is the failed one, sent again ten minutes later.
+// resentEvent returns the failed event as it is when it is sent again, ten minutes later.
 func resentEvent() *ledger.Event {
 	e := failedEvent().Event
 	e.State, e.NextAttemptAt = ledger.EventQueued, new(e.CreatedAt.Add(10*time.Minute))

@@ -8,9 +8,10 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// The transactions of the examples. They are made by the code that makes real ones, so that an example cannot show what is
-// never answered. They suppose the sandbox of the README: a store "shop", MTN in Rwanda at a commission of 150 basis points
-// that the merchant absorbs, a float of 1,000,000 RWF, and +250788123456 registered with 50,000 RWF.
+// The transactions of the examples. The code that makes real transactions makes them too, so that no example shows a
+// state that the API never answers with. They suppose the sandbox of the README: a store "shop", MTN in Rwanda at a
+// commission of 150 basis points that the merchant absorbs, a float of 1,000,000 RWF, and +250788123456 registered with
+// 50,000 RWF.
 const (
 	exampleMSISDN      = "+250788123456"
 	exampleReference   = "SHOP-PAY-20260531120000-4F2A9C01B7E3"
@@ -26,7 +27,7 @@ var (
 	settledID    = exampleID("settled", time.Minute)
 )
 
-// exampleID makes an id that is the same in every program.
+// exampleID returns an id that depends only on its arguments.
 func exampleID(name string, after time.Duration) payments.ID {
 	digest := sha256.Sum256([]byte(name))
 	id, err := payments.NewID(exampleTime.Add(after), bytes.NewReader(digest[:]))
@@ -36,7 +37,7 @@ func exampleID(name string, after time.Duration) payments.ID {
 	return id
 }
 
-// exampleTransaction is what the examples have in common.
+// exampleTransaction returns a transaction with the fields that all examples share.
 func exampleTransaction(
 	id payments.ID, kind payments.Type, status payments.Status, reference string, amount int64, at time.Time,
 ) payments.Transaction {
@@ -77,7 +78,7 @@ func failedCollection() *payments.Transaction {
 	return &t
 }
 
-// exampleRefund is a refund of the settled collection.
+// exampleRefund returns a refund of the settled collection.
 func exampleRefund(name, reference string, amount int64) *payments.Transaction {
 	parent := settledCollection()
 	t := exampleTransaction(exampleID(name, 3*time.Minute), payments.Refund, payments.Success, reference, amount,

@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/proof"
 )
 
-// ledgerParameterDescriptions say what the parameters of the list of accounts are. What reads them is LedgerParameters.
+// ledgerParameterDescriptions describes the parameters of the list of accounts. [wire.LedgerParameters] reads them.
 var ledgerParameterDescriptions = map[string]*huma.Param{
 	"limit":  limitParameter("Accounts on a page."),
 	"cursor": cursorParameter(),

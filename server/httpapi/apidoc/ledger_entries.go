@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/proof"
 )
 
-// entryParameterDescriptions say what the parameters of the list of entries are. What reads them is EntryParameters.
+// entryParameterDescriptions describes the parameters of the list of entries. [wire.EntryParameters] reads them.
 var entryParameterDescriptions = map[string]*huma.Param{
 	"limit": {Description: "Entries on a page.", Schema: &huma.Schema{
 		Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(wire.MaxEntries)), Default: wire.MaxLimit,

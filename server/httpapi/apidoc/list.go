@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// listParameterDescriptions say what the parameters of a list are. What reads them is PaymentParameters.
+// listParameterDescriptions describes the parameters of a list. [wire.PaymentParameters] reads them.
 var listParameterDescriptions = map[string]*huma.Param{
 	"limit":          limitParameter("Transactions on a page."),
 	"cursor":         cursorParameter(),
@@ -27,11 +27,11 @@ var listParameterDescriptions = map[string]*huma.Param{
 	"created_before": {Description: "Created before this time (RFC 3339, exclusive).", Schema: dateTime()},
 }
 
-// listParameterOrder is how a reader meets them; whatever is not named here follows.
+// listParameterOrder is the order of the list's parameters in the description. Parameters that it does not name follow.
 var listParameterOrder = []string{"limit", "cursor", "status", "type", "created_after", "created_before", "order_ref", "order", "reference"}
 
-// describedParameters describes every parameter that is read, and none that is not: first those that a reader is to meet
-// first.
+// describedParameters returns the descriptions of the parameters that read has: those named in first in its order, then
+// the others by name.
 func describedParameters[Q any](read wire.Parameters[Q], descriptions map[string]*huma.Param, first []string) []*huma.Param {
 	names := slices.Sorted(maps.Keys(read))
 	if described := slices.Sorted(maps.Keys(descriptions)); !slices.Equal(names, described) {

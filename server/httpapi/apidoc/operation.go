@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// Operation is what the API's description says of one route.
+// Operation is the description of one route.
 type Operation struct {
 	ID, Method, Path string
 	Tag, Summary     string
@@ -21,10 +21,10 @@ type Operation struct {
 	Parameters       []*huma.Param
 	Body             *huma.Schema // nil: there is none
 	BodyOptional     bool
-	Media            string // of the answer; empty: JSON
+	Media            string // media type of the answer; empty: JSON
 	answers          []described
 	csv              string   // example of the result as CSV; empty: it is JSON only
-	errors           []string // codes, beside those of every route of its kind
+	errors           []string // error codes, without those that errorCodes adds
 	Examples         []Example
 }
 
@@ -33,20 +33,20 @@ type described struct {
 	status  int
 	when    string
 	schema  *huma.Schema // nil: an answer without a body
-	headers []string     // beside those that are on every answer
+	headers []string     // without those that every answer has
 }
 
-// Example is a request with its answer. The tests make every one of them. A document has examples in the order of their names, and many
-// tools take the first one: it is a success.
+// Example is a request with its answer. The tests send each one. The document has examples in the order of their names.
+// Many tools use only the first example, so that one is a success.
 type Example struct {
 	name, Summary string
 	Parameters    map[string]any
-	Body          string // as it is sent, empty for none
+	Body          string // of the request; empty: none
 	Status        int
 	Answer        any
 }
 
-// Operations are all operations of the API, in the order in which the page shows them.
+// Operations has all operations of the API, in the page's order.
 var Operations = []Operation{
 	CreatePayment, GetPayment, ListPayments, CreateRefund, CreateDisbursement,
 	ListEvents, GetEvent, ResendEvent,
@@ -57,7 +57,7 @@ var Operations = []Operation{
 	GetMeta, GetHealth, GetDocument, GetDocument30,
 }
 
-// Describe is the operation's part of the document.
+// Describe returns the operation's part of the document.
 func (o Operation) Describe() *huma.Operation {
 	d := &huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Tags: []string{o.Tag}, Summary: o.Summary, Description: o.Description,
@@ -90,7 +90,8 @@ func (o Operation) Describe() *huma.Operation {
 	return d
 }
 
-// errorCodes are the codes that an operation may be answered with: its own, and those that follow from its kind.
+// errorCodes returns the error codes that an operation may answer with: its own, and those of all operations of its
+// kind (with a key, with a body).
 func (o Operation) errorCodes() []string {
 	codes := append([]string{"internal"}, o.errors...)
 	if o.Body != nil {
@@ -103,7 +104,7 @@ func (o Operation) errorCodes() []string {
 	return codes
 }
 
-// headers are those that the operation adds to every answer to a valid key.
+// headers returns the names of the headers that the operation adds to every answer to a valid key.
 func (o Operation) headers() []string {
 	if o.Open {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange/static"
 )
 
-// PagePath is where the description is read by people. It answers behind /sandboxes/{namespace}/{name} too.
+// PagePath is the path of the page that describes the API for people. The page is also served below
+// /sandboxes/{namespace}/{name}.
 const PagePath = "/docs"
 
 // PageStyle and PageScript are parts of the page.
@@ -35,7 +36,8 @@ func PageHandler() http.Handler {
 	return page
 }
 
-// sourceHash names a text in a Content-Security-Policy, which allows this text in the page and no other.
+// sourceHash returns the source expression by which a Content-Security-Policy allows this text, and no other, in the
+// page.
 func sourceHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

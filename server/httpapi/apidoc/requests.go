@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
-// requestParameterDescriptions say what the parameters of the list of requests are. What reads them is RequestParameters.
+// requestParameterDescriptions describes the parameters of the list of requests. [wire.RequestParameters] reads them.
 var requestParameterDescriptions = map[string]*huma.Param{
 	"limit":  limitParameter("Requests on a page."),
 	"cursor": cursorParameter(),

@@ -18,8 +18,8 @@ var (
 	document30 = sync.OnceValue(func() *static.Content { return static.New(MediaJSON, openAPI30(document31().Body())) })
 )
 
-// DocumentHandler serves the API's description as OpenAPI 3.1. Its servers are at the address under which it is asked for, see
-// [static.AskedAt].
+// DocumentHandler serves the API's description as OpenAPI 3.1. Its servers are at the address under which it is asked
+// for, see [static.AskedAt].
 func DocumentHandler(public *url.URL) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		serveDocument(w, r, public, GetDocument.Path, document31())

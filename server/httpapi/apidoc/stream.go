@@ -11,7 +11,7 @@ import (
 // MediaEvents is the media type of server-sent events.
 const MediaEvents = "text/event-stream"
 
-// streamParameterDescriptions say what the parameters of a stream are. What reads them is StreamParameters.
+// streamParameterDescriptions describes the parameters of a stream. [wire.StreamParameters] reads them.
 var streamParameterDescriptions = map[string]*huma.Param{
 	"types": {
 		Description: "What to tell, with commas between: `transaction`, `event`, `attempt`, `clock`, `balance`. Default: all of it.",

@@ -28,8 +28,8 @@ var promptAnswerParameter = &huma.Param{
 	Schema: oneOf(slices.Sorted(maps.Keys(wire.PromptAnswers))...),
 }
 
-// testClientParameterDescriptions say what the parameters of the list of test clients are. What reads them is
-// TestClientParameters.
+// testClientParameterDescriptions describes the parameters of the list of test clients. [wire.TestClientParameters]
+// reads them.
 var testClientParameterDescriptions = map[string]*huma.Param{
 	"limit":    limitParameter("Test clients on a page."),
 	"cursor":   cursorParameter(),
@@ -116,7 +116,7 @@ var AnswerPrompt = Operation{
 	}},
 }
 
-// exampleTestClient is the payer of the examples, after all of them but the last.
+// exampleTestClient returns the payer of the examples, with the balance after all examples but the last.
 func exampleTestClient() *ledger.TestClient {
 	return &ledger.TestClient{Name: "alice", Source: sandboxes.SourceResource, Prompts: 1, SIM: payments.SIM{
 		MSISDN: exampleMSISDN, Operator: payments.MTN, Country: payments.Rwanda, Behavior: payments.Manual, Balance: 60_000,
@@ -131,7 +131,8 @@ func examplePrompt() *ledger.Prompt {
 	}
 }
 
-// answeredCollection is the pending one, half a minute later.
+// answeredCollection returns the pending collection of the examples as it is half a minute later, when it has
+// succeeded.
 func answeredCollection() *payments.Transaction {
 	t := exampleTransaction(pendingCollection().ID, payments.Collection, payments.Success, exampleReference, 25_000, exampleTime)
 	t.CompletedAt = new(exampleTime.Add(30 * time.Second))

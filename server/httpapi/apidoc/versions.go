@@ -7,9 +7,9 @@ func published(document []byte) []byte {
 	return changed(document, func(object map[string]json.RawMessage) { delete(object, "patternDescription") })
 }
 
-// openAPI30 is an OpenAPI 3.1 document in the older version 3.0.3, for tools that read only that one. What the version has no place for
-// keeps its meaning as far as it goes: events are under x-webhooks, and a schema has one example. Examples keep their bytes, since those
-// of events are signed.
+// openAPI30 is an OpenAPI 3.1 document in the older version 3.0.3, for tools that read only that one. What the version
+// has no place for keeps its meaning as far as it goes: events are under x-webhooks, and a schema has one example.
+// Examples keep their bytes, since those of events are signed.
 func openAPI30(document []byte) []byte {
 	d := parsed(changed(document, olderSchema))
 	d["openapi"] = rawJSON(`"3.0.3"`)
@@ -49,7 +49,8 @@ func changed(text json.RawMessage, change func(map[string]json.RawMessage)) json
 	return text
 }
 
-// olderSchema replaces the keywords of a schema that have another form in 3.0. None of them has that form in another object.
+// olderSchema replaces the keywords of a schema that have another form in 3.0. None of them has that form in another
+// object.
 func olderSchema(object map[string]json.RawMessage) {
 	if ref := object["$ref"]; ref != nil && len(object) > 1 { // what stands beside a reference is ignored in 3.0
 		delete(object, "$ref")

@@ -113,7 +113,8 @@ func (e DescribedEvent) Body() []byte {
 // signaturePattern is that of a signature in hex.
 const signaturePattern = "^sha256=[0-9a-f]{64}$"
 
-// deliveryHeaders are the headers of a delivery, with what they are for a body that was sent at the time of the examples.
+// deliveryHeaders are the headers of a delivery, with what they are for a body that was sent at the time of the
+// examples.
 func deliveryHeaders(event, id string, body []byte) []*huma.Param {
 	at := exampleTime.Add(10 * time.Minute)
 	return []*huma.Param{

@@ -18,13 +18,13 @@ type Clock struct {
 	Due       DueNow  `json:"due" doc:"What is due and not done yet."`
 }
 
-// DueNow counts what is due.
+// DueNow counts what is due at the clock's present time.
 type DueNow struct {
 	Transactions int `json:"transactions" minimum:"0" doc:"Pending payments whose outcome is due."`
 	Events       int `json:"events" minimum:"0" doc:"Events, and callbacks of the operators' own APIs, that are to be sent now."`
 }
 
-// ClockOf is the view of a clock.
+// ClockOf returns the view of a clock.
 func ClockOf(mode string, c *ledger.Clock) Clock {
 	return Clock{
 		Mode: mode, Now: exactTime(c.Now), Target: optionalTime(c.Target), NextDueAt: optionalTime(c.NextDueAt),
@@ -32,7 +32,8 @@ func ClockOf(mode string, c *ledger.Clock) Clock {
 	}
 }
 
-// exactTime is a time of a clock. Unlike other times it is not rounded: who sends it back means the same moment.
+// exactTime formats a time of a clock. Unlike other times it is not rounded, so that a client can send back the same
+// moment.
 func exactTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 func optionalTime(t *time.Time) *string {
@@ -58,7 +59,7 @@ type AdvanceRequest struct {
 // AdvanceClock reads the body of POST /v1/clock/advance.
 var AdvanceClock = newDecoder[AdvanceRequest]()
 
-// Parsed is the target of a request and how long it waits. Its error is of type [*Error].
+// Parsed returns the target of an advance, and how long the request waits for it. Its error is of type [*Error].
 func (a *AdvanceRequest) Parsed() (to ledger.ClockTarget, wait time.Duration, err error) {
 	wrong := FieldErrors{}
 	switch {
@@ -96,8 +97,8 @@ const (
 	clockEnd = "must stay before 2201-01-01T00:00:00Z, where all clocks end: a reset starts the clock again"
 )
 
-// Advanced is the answer of POST /v1/clock/advance when the clock has come to its target. The counts are those of the whole advance, also
-// for a caller who joined it.
+// Advanced is the answer of POST /v1/clock/advance when the clock has reached its target. The counts are of the whole
+// advance, also for a caller who joined an advance that somebody else began.
 type Advanced struct {
 	Now            string `json:"now" format:"date-time" doc:"Sandbox time."`
 	Settled        int64  `json:"settled" minimum:"0" doc:"Payments that got their outcome."`
@@ -106,7 +107,7 @@ type Advanced struct {
 	FailedAttempts int64  `json:"failedAttempts" minimum:"0" doc:"Attempts to deliver an event or a callback that failed."`
 }
 
-// AdvancedOf is the view of an advance that has ended.
+// AdvancedOf returns the view of an advance that has ended.
 func AdvancedOf(now time.Time, c *ledger.AdvanceCounts) Advanced {
 	return Advanced{
 		Now: exactTime(now), Settled: c.Settled, Expired: c.Expired, Delivered: c.Delivered, FailedAttempts: c.FailedAttempts,
@@ -119,7 +120,7 @@ type Advancing struct {
 	Target string `json:"target" format:"date-time" doc:"Where the clock is being advanced to. Send it as to, and you wait on."`
 }
 
-// AdvancingOf is the view of an advance that is under way.
+// AdvancingOf returns the view of an advance that is under way.
 func AdvancingOf(now, target time.Time) Advancing {
 	return Advancing{Now: exactTime(now), Target: exactTime(target)}
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// errBadCursor is returned for a cursor that this API did not give, or not to this sandbox.
+// errBadCursor is returned for a cursor that this API did not make, or made for another sandbox or list.
 var errBadCursor = errors.New("not a cursor")
 
 const cursorSum = 8
 
-// cursors are those of one list. Its name is part of their checksums, so that a cursor of another list is refused.
+// cursors makes and reads the cursors of one list. Its value is the list's name, which is part of the checksum, so that
+// a cursor of another list is refused.
 type cursors string
 
 const (
@@ -24,7 +25,7 @@ const (
 	callbackCursors cursors = "callbacks"
 )
 
-// place reads a cursor.
+// place parses a cursor into the place that it names. It returns what is wrong with the cursor; empty: nothing.
 func (c cursors) place(into **payments.ID, tenant int64, text string) (problem string) {
 	id, err := c.parse(tenant, text)
 	if err != nil {
@@ -34,13 +35,13 @@ func (c cursors) place(into **payments.ID, tenant int64, text string) (problem s
 	return ""
 }
 
-// After names the place after a transaction in a tenant's list. It carries a checksum, so that one that was changed is
-// refused rather than taken for another place; it is no secret, since every query is bound to the tenant anyway.
+// After returns the cursor of the place after a transaction in a tenant's list. Its checksum lets place refuse a cursor
+// that was changed. The checksum needs no secret: every query is bound to the tenant anyway.
 func (c cursors) After(tenant int64, id payments.ID) string {
 	return base64.RawURLEncoding.EncodeToString(append(id[:], c.checksum(tenant, id)...))
 }
 
-// AfterEvent is After for the list of events.
+// AfterEvent is [cursors.After] for the list of events.
 func AfterEvent(tenant int64, id payments.EventID) string {
 	if id.Callback {
 		return callbackCursors.After(tenant, id.Transaction)
@@ -48,7 +49,7 @@ func AfterEvent(tenant int64, id payments.EventID) string {
 	return EventCursors.After(tenant, id.Transaction)
 }
 
-// placeOfEvent is place for the list of events.
+// placeOfEvent is [cursors.place] for the list of events.
 func placeOfEvent(into **payments.EventID, tenant int64, text string) (problem string) {
 	var id *payments.ID
 	callback := callbackCursors.place(&id, tenant, text) == ""

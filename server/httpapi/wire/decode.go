@@ -22,25 +22,25 @@ import (
 const maxBody = 64 << 10
 
 func init() {
-	// A field has one spelling. What differs in case is an unknown field, and ignored like any other.
+	// A name that differs from a field's name in case is an unknown field, which is ignored like any other.
 	huma.ValidateStrictCasing = true
 }
 
-// Decoder reads the bodies of one kind of request: T is a struct with a tag json on each field. A field that is null or left out is zero.
-// That has to differ from whatever may be sent for the field: a field whose schema allows its zero value is a pointer.
+// Decoder reads the bodies of one kind of request. T is a struct whose fields have json tags. A field that is null or
+// left out is zero in T. So a field whose schema allows the zero value is a pointer, to tell the two apart.
 type Decoder[T any] struct {
 	Schema     *huma.Schema // in the API's description
 	fields     []field      // by name
-	mergePatch bool         // RFC 7396: null, for a field that is a pointer, is its zero value, and not the same as left out
+	mergePatch bool         // RFC 7396: null sets a pointer to a zero value; a field that is left out stays nil
 }
 
 // field is a field of a request.
 type field struct {
 	name     string
-	index    int          // in the struct
-	schema   *huma.Schema // that huma checks
+	index    int          // of the field in the struct
+	schema   *huma.Schema // the schema that huma validates with
 	required bool
-	example  string // what a message ends with; empty for none
+	example  string // the end of messages about the field; empty: none
 }
 
 func newDecoder[T any]() *Decoder[T] {
@@ -64,7 +64,8 @@ func newDecoder[T any]() *Decoder[T] {
 	return d
 }
 
-// describe makes the schema of a field say what the decoder checks in Go, where it is faster and has a better message.
+// describe adds to a field's schema what the decoder checks in Go: these checks are faster there and have better
+// messages.
 func describe(schema *huma.Schema, required bool) {
 	switch {
 	case schema.Format == "uri":
@@ -98,7 +99,8 @@ func (d *Decoder[T]) Decode(w http.ResponseWriter, r *http.Request) (*T, error) 
 	return d.parse(text)
 }
 
-// DecodeOptional is Decode for a body that may be left out. That a chunked one is empty shows only at its end.
+// DecodeOptional is [Decoder.Decode] for a body that may be left out. It reads a chunked body to its end to know
+// whether it is empty.
 func (d *Decoder[T]) DecodeOptional(w http.ResponseWriter, r *http.Request) (*T, error) {
 	text, err := readBody(w, r)
 	if err != nil {
@@ -113,7 +115,7 @@ func (d *Decoder[T]) DecodeOptional(w http.ResponseWriter, r *http.Request) (*T,
 	return d.parse(text)
 }
 
-// parse reads the text of a body and checks it.
+// parse decodes the text of a body and checks it.
 func (d *Decoder[T]) parse(text []byte) (*T, error) {
 	sent, err := parseObject(text)
 	if err != nil {
@@ -144,7 +146,7 @@ func (d *Decoder[T]) parse(text []byte) (*T, error) {
 	return body, nil
 }
 
-// set sets the field of a struct to a value that is valid, and so of the field's type.
+// set sets the field of a struct to a value that was validated, and so has the field's type.
 func (f *field) set(into reflect.Value, value any) {
 	target := into.Field(f.index)
 	if target.Kind() == reflect.Pointer {
@@ -154,7 +156,7 @@ func (f *field) set(into reflect.Value, value any) {
 	target.Set(reflect.ValueOf(value))
 }
 
-// clear sets a field that is a pointer to its zero value.
+// clear sets a pointer field to a pointer to the zero value.
 func (f *field) clear(into reflect.Value) {
 	if target := into.Field(f.index); target.Kind() == reflect.Pointer {
 		target.Set(reflect.New(target.Type().Elem()))
@@ -185,7 +187,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return text, nil
 }
 
-// parseObject reads one JSON object and nothing behind it. Integers that are written as such become int64.
+// parseObject decodes a text that has to be one JSON object. Integers without point and exponent become int64.
 func parseObject(text []byte) (map[string]any, error) {
 	if object, ok := parsePlainObject(text); ok {
 		return object, nil
@@ -211,7 +213,8 @@ func parseAnyObject(text []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// integerOf keeps a number that is not written as an integer in a form that no schema takes for one: 100.0 and 1e2 are refused.
+// integerOf returns an int64 for a number that is written as an integer, and a float64 for one beyond int64. It returns
+// other numbers, such as 100.0 and 1e2, as they are, since no schema accepts a [json.Number].
 func integerOf(number json.Number) any {
 	if strings.ContainsAny(number.String(), ".eE") {
 		return number
@@ -223,7 +226,7 @@ func integerOf(number json.Number) any {
 	return size
 }
 
-// validation is what huma's validator needs. The fields of one request share it.
+// validation holds the state of huma's validator. The fields of one request share it.
 type validation struct {
 	path   *huma.PathBuffer
 	result huma.ValidateResult
@@ -231,7 +234,7 @@ type validation struct {
 
 func newValidation() *validation { return &validation{path: huma.NewPathBuffer(nil, 0)} }
 
-// problems are what is wrong with the value of a field.
+// problems returns what is wrong with the value of a field.
 func (v *validation) problems(f *field, value any) (problems []string) {
 	if text, ok := value.(string); ok && strings.ContainsRune(text, 0) {
 		problems = append(problems, "must not contain NUL characters")
@@ -249,7 +252,7 @@ func (v *validation) problems(f *field, value any) (problems []string) {
 	return problems
 }
 
-// plain is a message about a field with a bound as a whole number, which the library writes as 1e+12.
+// plain returns a message of huma about a field's bound with the bound in digits, which huma writes as 1e+12.
 func (f *field) plain(message string) string {
 	if most := f.schema.Maximum; most != nil {
 		return strings.Replace(message, fmt.Sprint(*most), strconv.FormatFloat(*most, 'f', -1, 64), 1)
@@ -257,7 +260,7 @@ func (f *field) plain(message string) string {
 	return message
 }
 
-// absoluteURL reports whether a text is a URL that a browser can open. The schema's format lets relative ones pass.
+// absoluteURL reports whether a text is a URL that a browser can open. The schema's format also allows relative URLs.
 func absoluteURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.Contains(u.Hostname(), "%")

@@ -1,3 +1,3 @@
-// Package wire is what the API reads and writes: requests with their strict decoding and their hash, responses, error bodies, cursors and
-// the parameters of lists.
+// Package wire has what the API reads and writes: requests with their strict decoding and their hash, responses, error
+// bodies, cursors, and the parameters of lists.
 package wire

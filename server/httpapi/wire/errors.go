@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 )
 
-// Error is an answer that is not a result: the contract's error body and its HTTP status.
+// Error is an error answer: the contract's error body and its HTTP status.
 type Error struct {
 	Status  int            `json:"-"`
 	Code    string         `json:"error" doc:"Machine-readable code." example:"invalid_body"`
@@ -73,8 +73,8 @@ func Unavailable() *Error {
 		Message: "The service cannot reach its database. This request recorded nothing. Send it again, with the same reference if it has one."}
 }
 
-// Uncertain is unavailable after something was sent to the database that may have been committed. The reference is the one to repeat the
-// request with, empty for none.
+// Uncertain is [Unavailable] for a request whose database transaction may have been committed. The client repeats the
+// request with the reference; empty: it has none.
 func Uncertain(reference string) *Error {
 	e := &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: repeatWith(reference), RetryAfter: "1",
 		Message: "The connection to the database failed during this request. It is not known whether the request was recorded. "}
@@ -86,13 +86,14 @@ func Uncertain(reference string) *Error {
 	return e
 }
 
-// Internal is the answer to what should not happen. The reference is the one to repeat the request with, empty for none.
+// Internal is 500 for an error that should not happen. The client repeats the request with the reference; empty: it has
+// none.
 func Internal(reference string) *Error {
 	return &Error{Status: http.StatusInternalServerError, Code: "internal", Detail: repeatWith(reference),
 		Message: "The service failed. Send the request again with the same reference: nothing is recorded twice."}
 }
 
-// repeatWith tells a client the reference to repeat the request with; nil for none.
+// repeatWith returns the detail that names the reference to repeat the request with. It is nil if there is none.
 func repeatWith(reference string) map[string]any {
 	if reference == "" {
 		return nil
@@ -106,7 +107,7 @@ func Overloaded() *Error {
 		Message: "The service has too many requests. This request recorded nothing. Send it again, with the same reference if it has one."}
 }
 
-// Changing is 503 for a request whose sandbox was reset or changed each time that the request was tried. Nothing was recorded.
+// Changing is 503 for a request during each try of which the sandbox was reset or changed. Nothing was recorded.
 func Changing() *Error {
 	e := Overloaded()
 	e.Message = "This sandbox was reset or changed again and again while the request was tried. The request recorded nothing. Send it again, with " +
@@ -120,13 +121,14 @@ func Simulated(f *faults.Fault, a *faults.API) *Error {
 		Message: fmt.Sprintf("This is the sandbox's fault %s. Nothing was recorded. Send the request again with the same reference.", f)}
 }
 
-// RateLimited is 429 for a request beyond the rate limit of the sandbox. seconds is when some of it is given back.
+// RateLimited is 429 for a request beyond the rate limit of the sandbox. After that many seconds a request is allowed
+// again.
 func RateLimited(limit int, seconds string) *Error {
 	return &Error{Status: http.StatusTooManyRequests, Code: "rate_limited", RetryAfter: seconds,
 		Message: fmt.Sprintf("This sandbox takes %d requests a minute. Try again in %s seconds.", limit, seconds)}
 }
 
-// Suspended asks for a pause of a minute, since it is a person who ends the suspension.
+// Suspended is 503 for a suspended sandbox. Its Retry-After is a minute, since a person ends the suspension.
 func Suspended() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "suspended", RetryAfter: "60",
 		Message: "This sandbox is suspended. Nothing was recorded. To resume it, set spec.suspend of the SandboxEnvironment to false."}

@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// EventQuery is what a list of events is asked for.
+// EventQuery is the query of a list of events.
 type EventQuery struct {
 	Filter ledger.EventFilter
 	After  *payments.EventID
@@ -51,7 +51,8 @@ var EventParameters = Parameters[EventQuery]{
 	"created_before": func(q *EventQuery, value string, _ int64) string { return moment(&q.Filter.CreatedBefore, value) },
 }
 
-// EventNames are the names of the events of [payments.Types], in their order, and that of the callbacks of the operators' own APIs.
+// EventNames has the names of the events of [payments.Types], in their order, then the name of the callbacks of the
+// operators' own APIs.
 var EventNames = func() []string {
 	var names []string
 	for _, t := range payments.Types {

@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// EventSummary is an event with how its delivery stands. It is exported so that its schema is part of what embeds it.
+// EventSummary is an event with the state of its delivery. It is exported so that its schema is part of what embeds it.
 type EventSummary struct {
 	ID                 string   `json:"id" doc:"The event's id: X-Service-Delivery of each of its deliveries." example:"evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
 	Event              string   `json:"event" enum:"payment.completed,payment.refunded,disbursement.completed,operator.callback" doc:"The event's name; operator.callback is the callback of an operator's own API."`
@@ -57,7 +57,7 @@ type DeliveryAttempt struct {
 	Effects        []string `json:"effects,omitempty" doc:"The same in words, as the sandbox declares them now: twice: sent 2 times."`
 }
 
-// EventSummaryOf is the view of an event in a list, in a sandbox with these faults.
+// EventSummaryOf returns the view of an event in a list, in a sandbox with these faults.
 func EventSummaryOf(e *ledger.Event, declared faults.Set) EventSummary {
 	return EventSummary{
 		ID: e.EventID().String(), Event: e.Name(), TxID: e.ID.String(), Status: string(e.Status), State: string(e.State),
@@ -67,7 +67,7 @@ func EventSummaryOf(e *ledger.Event, declared faults.Set) EventSummary {
 	}
 }
 
-// EventDetailOf is the view of an event with its body and attempts.
+// EventDetailOf returns the view of an event with its body and attempts.
 func EventDetailOf(e *ledger.EventDetail, declared faults.Set) EventDetail {
 	view := EventDetail{
 		EventSummary: EventSummaryOf(&e.Event, declared), Body: string(e.Body), Payload: e.Body, Attempts: []DeliveryAttempt{},
@@ -78,7 +78,7 @@ func EventDetailOf(e *ledger.EventDetail, declared faults.Set) EventDetail {
 	return view
 }
 
-// CallbackDetailOf is the view of a callback with its body and attempts.
+// CallbackDetailOf returns the view of a callback with its body and attempts.
 func CallbackDetailOf(c *ledger.CallbackDetail, declared faults.Set) EventDetail {
 	view := EventDetailOf(&c.EventDetail, declared)
 	view.URL = c.URL

@@ -6,13 +6,13 @@ import (
 	"strconv"
 )
 
-// appender is an answer that writes itself, byte for byte as encoding/json would write it. Most answers do, since reflection costs
-// several times as much.
+// appender is an answer that encodes itself, byte for byte as encoding/json would. Most answers do so, since reflection
+// takes several times as long.
 type appender interface {
 	appendJSON(b []byte) []byte
 }
 
-// Append writes an answer behind b, with a line break at its end.
+// Append appends an answer as JSON to b, with a line break at its end.
 func Append(b []byte, body any) ([]byte, error) {
 	if body, ok := body.(appender); ok {
 		return append(body.appendJSON(b), '\n'), nil
@@ -20,7 +20,7 @@ func Append(b []byte, body any) ([]byte, error) {
 	return appendEncoded(b, body)
 }
 
-// appendEncoded writes a value behind b by encoding/json, with a line break at its end.
+// appendEncoded appends a value to b by encoding/json, with a line break at its end.
 func appendEncoded(b []byte, value any) ([]byte, error) {
 	out := bytes.NewBuffer(b)
 	encoder := json.NewEncoder(out)
@@ -29,10 +29,10 @@ func appendEncoded(b []byte, value any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// jsonObject is a JSON object that is being written: its fields follow one another in the order of the calls.
+// jsonObject is the text of a JSON object under construction. Each call appends a field.
 type jsonObject []byte
 
-// name begins a field.
+// name appends the name of a field. The caller appends its value.
 func (o *jsonObject) name(name string) {
 	if (*o)[len(*o)-1] != '{' {
 		*o = append(*o, ',')
@@ -53,7 +53,7 @@ func (o *jsonObject) optionalText(name string, value *string) {
 	o.text(name, *value)
 }
 
-// texts writes a list of texts, and nothing for an empty one.
+// texts appends a field with a list of texts, and no field for an empty list.
 func (o *jsonObject) texts(name string, values []string) {
 	if len(values) == 0 {
 		return
@@ -80,7 +80,8 @@ func (o *jsonObject) null(name string) {
 	*o = append(*o, "null"...)
 }
 
-// appendText writes a text. Those with more than plain ASCII are left to encoding/json, whose rules for them are many.
+// appendText appends a text as a JSON string to b. It leaves texts with other characters than plain ASCII to
+// encoding/json, which has many rules for them.
 func appendText(b []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

@@ -24,14 +24,14 @@ type LedgerAccount struct {
 	Imbalance     *LedgerImbalance `json:"imbalance" doc:"What is wrong; null for nothing."`
 }
 
-// LedgerImbalance says where the movements of an account do not lead to its balance.
+// LedgerImbalance says at which movement the balance does not follow from an account's movements.
 type LedgerImbalance struct {
 	Difference int64  `json:"difference" doc:"By how much the balance is above the sum of its movements; negative: below."`
 	After      int64  `json:"after" doc:"Number of the last movement that is right; 0 for none."`
 	Before     *int64 `json:"before" doc:"Number of the movement before which the difference is; null: it is after the last verified one, or in the balance itself."`
 }
 
-// LedgerAccountOf is the view of a proof.
+// LedgerAccountOf returns the view of an account's proof.
 func LedgerAccountOf(p *proof.AccountProof) LedgerAccount {
 	v := LedgerAccount{
 		Account: p.Account.String(), Kind: p.Kind(), Currency: string(p.Currency), MSISDN: optional(p.MSISDN),
@@ -58,10 +58,10 @@ type LedgerAccountList struct {
 	HasMore    bool            `json:"hasMore"`
 }
 
-// LedgerCursors are those of the list of accounts.
+// LedgerCursors makes and reads the cursors of the list of accounts.
 const LedgerCursors cursors = "ledger"
 
-// LedgerPlace is an account's place in the list.
+// LedgerPlace returns an account's place in the list.
 func LedgerPlace(a proof.Account) payments.ID {
 	if a.MSISDN != "" {
 		return PlaceOf(a.MSISDN)
@@ -69,14 +69,14 @@ func LedgerPlace(a proof.Account) payments.ID {
 	return PlaceOf(string(a.Currency))
 }
 
-// LedgerQuery is what the list of accounts is asked for.
+// LedgerQuery is the query of the list of accounts.
 type LedgerQuery struct {
 	Verify bool // from the first movement on, before the answer
 	After  *payments.ID
 	Limit  int
 }
 
-// Account is the one after which the page begins.
+// Account returns the account after which the page begins.
 func (q *LedgerQuery) Account() proof.Account {
 	text := MSISDNAt(q.After)
 	if payments.ValidMSISDN(text) {

@@ -13,7 +13,8 @@ import (
 	"github.com/cauri-dev/cauri/server/proof"
 )
 
-// LedgerEntry is a movement of one account's balance as a double entry. It is exported so that its schema is part of what embeds it.
+// LedgerEntry is a movement of one account's balance as a double entry. It is exported so that its schema is part of
+// what embeds it.
 type LedgerEntry struct {
 	Number    int64     `json:"number" doc:"Of the movement, among those of the account: 1, 2, 3 and so on without a gap."`
 	Time      string    `json:"time" format:"date-time" doc:"When the money moved. ISO 8601, UTC."`
@@ -33,7 +34,7 @@ type Posting struct {
 	Credit  int64  `json:"credit" doc:"0 for a debit. A credit increases the balance of a float or a test client."`
 }
 
-// LedgerEntryOf is the view of an entry.
+// LedgerEntryOf returns the view of an entry.
 func LedgerEntryOf(e *proof.Entry) LedgerEntry {
 	v := LedgerEntry{
 		Number: e.Number, Time: payments.FormatTime(e.At), Type: string(e.Type), Reference: optional(e.Reference), OrderRef: optional(e.OrderRef),
@@ -61,13 +62,14 @@ var CSVColumns = []string{
 	"account", "number", "time", "type", "txId", "reference", "orderRef", "currency", "posting", "debit", "credit", "balance",
 }
 
-// CSV is entries as CSV (RFC 4180) with a header line, for programs and spreadsheets.
+// CSV is a text in CSV (RFC 4180), for programs and spreadsheets.
 type CSV []byte
 
-// CSVHeader is the first line.
+// CSVHeader returns the header line.
 func CSVHeader() CSV { return appendRecord(nil, CSVColumns) }
 
-// CSV are the lines of a page, without the header. The balance is in the line of the account's own posting.
+// CSV returns the lines of a page, without the header line. Of each entry, only the line of the account's own posting
+// has the balance.
 func (l *LedgerEntryList) CSV() CSV {
 	var out CSV
 	for i := range l.Data {
@@ -86,7 +88,8 @@ func (l *LedgerEntryList) CSV() CSV {
 	return out
 }
 
-// appendRecord writes a line behind b. Line breaks in a field stay what they are, unlike those that encoding/csv writes in such lines.
+// appendRecord appends a line to b. It keeps the line breaks within fields as they are; encoding/csv with CRLF lines
+// would change them.
 func appendRecord(b CSV, fields []string) CSV {
 	for i, field := range fields {
 		if i > 0 {
@@ -107,8 +110,9 @@ func orEmpty(text *string) string {
 	return *text
 }
 
-// cell is a text that others chose, as it is written into a table: what a spreadsheet would take for a formula gets an apostrophe before
-// it, and so does what begins with an apostrophe, so that the text can be read back.
+// cell returns a text that somebody else chose in the form that is safe in a table: an apostrophe goes before a text
+// that a spreadsheet would take for a formula. It goes before a text that begins with an apostrophe too, so that a
+// program that removes one apostrophe reads the text back.
 func cell(text string) string {
 	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r\n'＝＋－＠", first) {
 		return "'" + text
@@ -116,7 +120,7 @@ func cell(text string) string {
 	return text
 }
 
-// PrefersCSV reports whether a header Accept names text/csv, and not JSON as more welcome.
+// PrefersCSV reports whether the header Accept names text/csv, and gives JSON no higher quality.
 func PrefersCSV(header http.Header) bool {
 	csvQuality, jsonQuality := 0.0, 0.0
 	for part := range strings.SplitSeq(strings.Join(header.Values("Accept"), ","), ",") {
@@ -126,7 +130,7 @@ func PrefersCSV(header http.Header) bool {
 		}
 		quality := 1.0
 		if q, given := parameters["q"]; given {
-			quality, _ = strconv.ParseFloat(q, 64) // what is no number is refused by nobody, and wanted by nobody
+			quality, _ = strconv.ParseFloat(q, 64) // a quality that is not a number counts as 0
 		}
 		switch kind {
 		case "text/csv":
@@ -138,7 +142,7 @@ func PrefersCSV(header http.Header) bool {
 	return csvQuality > 0 && csvQuality >= jsonQuality
 }
 
-// EntryQuery is what a list of entries is asked for.
+// EntryQuery is the query of a list of entries.
 type EntryQuery struct {
 	Account proof.Account // the zero value is the first float
 	After   int64         // number of the entry before the first one
@@ -147,7 +151,8 @@ type EntryQuery struct {
 	cursor string
 }
 
-// MaxEntries is how many entries a page has at most: an entry is small, and an account may have a million.
+// MaxEntries is the most entries on a page. It is higher than [MaxLimit] because entries are small and an account may
+// have a million.
 const MaxEntries = 1000
 
 // EntryParameters reads each parameter into a query and returns what is wrong with it.
@@ -178,7 +183,8 @@ var EntryParameters = Parameters[EntryQuery]{
 	},
 }
 
-// ParseEntryQuery reads the query of a list of entries; its error, of type [*Error], names every parameter that is wrong.
+// ParseEntryQuery parses the query of a list of entries. Its error is of type [*Error] and names every invalid
+// parameter.
 func ParseEntryQuery(raw string, tenant int64) (EntryQuery, error) {
 	q := EntryQuery{Limit: MaxLimit}
 	values, wrong := EntryParameters.Read(raw, tenant, &q)
@@ -196,7 +202,7 @@ func ParseEntryQuery(raw string, tenant int64) (EntryQuery, error) {
 	return q, nil
 }
 
-// continueAt reads the cursor, which is one of a query for the same account.
+// continueAt sets q.After from the query's cursor. It refuses a cursor that was given for another account.
 func (q *EntryQuery) continueAt(tenant int64) (problem string) {
 	var place *payments.ID
 	if problem := entryCursors(q.Account).place(&place, tenant, q.cursor); problem != "" {
@@ -206,14 +212,14 @@ func (q *EntryQuery) continueAt(tenant int64) (problem string) {
 	return ""
 }
 
-// Cursor is the one behind an entry of the query's account.
+// Cursor returns the cursor of the place after the entry with a number, in the entries of the query's account.
 func (q *EntryQuery) Cursor(tenant, number int64) string {
 	var place payments.ID
 	binary.BigEndian.PutUint64(place[:8], uint64(number))
 	return entryCursors(q.Account).After(tenant, place)
 }
 
-// entryCursors are those of one account.
+// entryCursors returns the cursors of the entries of one account.
 func entryCursors(account proof.Account) cursors {
 	return cursors("ledger_entries " + account.String())
 }

@@ -22,7 +22,7 @@ func (b *DisbursementRequest) Order() payments.Order {
 	}
 }
 
-// Order is what the request asks to record: a refund of a collection.
+// Order returns the refund that the request asks to record. parent is the collection.
 func (b *RefundRequest) Order(parent payments.ID) payments.Order {
 	o := payments.Order{Reference: b.Reference, Parent: parent}
 	if b.Amount != nil {

@@ -49,7 +49,7 @@ func (v Payment) appendJSON(b []byte) []byte {
 	return append(appendCompact(o, v.Raw), '}')
 }
 
-// appendCompact writes a JSON value without the spaces between its parts, null for none.
+// appendCompact appends a JSON value to b without insignificant spaces. It appends null if value is empty.
 func appendCompact(b []byte, value json.RawMessage) []byte {
 	out := bytes.NewBuffer(b)
 	if value == nil || json.Compact(out, value) != nil { // what the database has in a column of JSON is JSON

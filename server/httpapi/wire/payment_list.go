@@ -14,14 +14,15 @@ type PaymentList struct {
 	HasMore    bool      `json:"hasMore"`
 }
 
-// PaymentQuery is what a list is asked for.
+// PaymentQuery is the query of a list of transactions.
 type PaymentQuery struct {
 	Filter ledger.Filter
 	After  *payments.ID
 	Limit  int
 }
 
-// ParsePaymentQuery reads the query of a list; its error, of type [*Error], names every parameter that is wrong.
+// ParsePaymentQuery parses the query of a list of transactions. Its error is of type [*Error] and names every invalid
+// parameter.
 func ParsePaymentQuery(raw string, tenant int64) (PaymentQuery, error) {
 	q := PaymentQuery{Limit: DefaultLimit}
 	values, wrong := PaymentParameters.Read(raw, tenant, &q)

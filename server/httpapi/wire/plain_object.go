@@ -1,8 +1,8 @@
 package wire
 
-// parsePlainObject reads a JSON object as nearly every client writes one: of texts without escapes, integers of up to 18 digits,
-// booleans and nulls. It reports false for every other text, be it JSON or not, and leaves that to encoding/json, which takes several
-// times as long. The text has to be UTF-8.
+// parsePlainObject decodes a JSON object of the kind that nearly every client sends: its values are texts without
+// escapes, integers of up to 18 digits, booleans and nulls. ok is false for every other text, JSON or not: the caller
+// then uses encoding/json, which takes several times as long. The text has to be UTF-8.
 func parsePlainObject(text []byte) (object map[string]any, ok bool) {
 	r := plainReader{rest: text}
 	if !r.next('{') {
@@ -31,7 +31,7 @@ func parsePlainObject(text []byte) (object map[string]any, ok bool) {
 	}
 }
 
-// plainReader reads what is left of a text.
+// plainReader parses a text. rest is the part that it has not read.
 type plainReader struct{ rest []byte }
 
 func (r *plainReader) skipSpace() {
@@ -45,7 +45,7 @@ func (r *plainReader) ended() bool {
 	return len(r.rest) == 0
 }
 
-// next reads one character if it is the next one.
+// next reads the next character if it is c, and reports whether it is.
 func (r *plainReader) next(c byte) bool {
 	r.skipSpace()
 	if len(r.rest) == 0 || r.rest[0] != c {

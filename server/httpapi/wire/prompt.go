@@ -18,7 +18,7 @@ type Prompt struct {
 	ExpiresAt     string  `json:"expiresAt" format:"date-time" doc:"Without an answer, the payment ends TIMEOUT at this time."`
 }
 
-// PromptOf is the view of a prompt.
+// PromptOf returns the view of a prompt.
 func PromptOf(p *ledger.Prompt) Prompt {
 	return Prompt{
 		ID: p.ID.String(), Amount: p.Amount, CustomerTotal: p.CustomerTotal, Currency: p.Currency, Application: p.Store,
@@ -34,7 +34,7 @@ type PromptList struct {
 	HasMore    bool     `json:"hasMore"`
 }
 
-// PromptQuery is what a list of prompts is asked for.
+// PromptQuery is the query of a list of prompts.
 type PromptQuery struct {
 	After *payments.ID
 	Limit int
@@ -48,7 +48,7 @@ var PromptParameters = Parameters[PromptQuery]{
 	},
 }
 
-// PromptAnswers are the answers as a path says them.
+// PromptAnswers has the answers to a prompt by their names in a path.
 var PromptAnswers = map[string]payments.Answer{
 	"approve": payments.AnswerApprove, "cancel": payments.AnswerCancel, "wrong_pin": payments.AnswerWrongPIN,
 }

@@ -18,11 +18,12 @@ const (
 	MaxLimit     = 100
 )
 
-// Parameters read each parameter of a query into a Q and return what is wrong with it.
+// Parameters has a function for each parameter of a query. It parses the parameter's value into a Q, and returns what
+// is wrong with the value; empty: nothing.
 type Parameters[Q any] map[string]func(q *Q, value string, tenant int64) (problem string)
 
-// Read reads a query. A value that cannot be meant is wrong, never corrected or left out. Parameters that are not known are
-// ignored.
+// Read parses a query into q. It reports every invalid value; it neither corrects nor drops any. It ignores unknown
+// parameters.
 func (p Parameters[Q]) Read(raw string, tenant int64, q *Q) (url.Values, FieldErrors) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -43,7 +44,7 @@ func (p Parameters[Q]) Read(raw string, tenant int64, q *Q) (url.Values, FieldEr
 	return values, wrong
 }
 
-// unreadable names the parameters of a query that are not encoded as they have to be.
+// unreadable returns an error for each parameter of a query whose percent-encoding is invalid.
 func (p Parameters[Q]) unreadable(raw string) FieldErrors {
 	wrong := FieldErrors{}
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -100,7 +101,8 @@ func operator(into *payments.Operator, value string) (problem string) {
 	return ""
 }
 
-// momentForm is what time.Parse does not insist on: two digits of each number, a point before fractions, an offset that exists.
+// momentForm checks what time.Parse lets pass: each number has two digits, a point is before the fraction, and the
+// offset is at most 23:59.
 var momentForm = regexp.MustCompile(`T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`)
 
 func moment(into **time.Time, value string) (problem string) {

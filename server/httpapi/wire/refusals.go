@@ -83,7 +83,7 @@ func NoSuchAccount(a proof.Account) *Error {
 	return NotFound("This sandbox has no float in " + string(a.Currency) + ": GET /v1/ledger lists its accounts.")
 }
 
-// NotVerified is 503 where no worker verified the ledger in time.
+// NotVerified is 503 if no worker verified the ledger in time.
 func NotVerified() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "not_verified", RetryAfter: "30",
 		Message: "No worker has verified the whole ledger in time. Send the request again, or without verify."}

@@ -9,9 +9,10 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Hash tells whether two requests are the same: of one type, for the same parent if they have one, with the same known fields as they
-// were sent, before anything was detected or filled in. It is that of the fields as encoding/json writes a map. Hashes are stored and
-// outlive the program: another one for the same request turns a retry across an upgrade into a 409.
+// Hash returns a hash that is equal for equal requests: of one type, for the same parent if they have one, with the
+// same known fields as the client sent them, before anything is detected or filled in. It hashes the fields in the form
+// in which encoding/json writes a map. Hashes are stored and outlive the program: if an upgrade changed the hash of a
+// request, a retry across the upgrade would be answered 409.
 func (d *Decoder[T]) Hash(kind payments.Type, parent string, body *T) []byte {
 	text := make([]byte, 0, 512)
 	text = append(append(append(append(text, kind...), '\n'), parent...), '\n')

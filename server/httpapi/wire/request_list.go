@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
-// LoggedRequest is a request as the request log has it. It is exported so that its schema is part of what embeds it.
+// LoggedRequest is a request in the request log. It is exported so that its schema is part of what embeds it.
 type LoggedRequest struct {
 	ID           string          `json:"id" doc:"Of the entry in this list." example:"log_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
 	Time         string          `json:"time" format:"date-time" doc:"When the request arrived. ISO 8601, UTC; by the clock of the service, also in a sandbox with a clock of its own."`
@@ -26,7 +26,7 @@ type LoggedRequest struct {
 	NotKept      []string        `json:"notKept" doc:"Fields and parameters of the request whose values are not kept, because this description does not name them, and what else of it is not kept."`
 }
 
-// LoggedRequestOf is the view of a request, in a sandbox with these faults.
+// LoggedRequestOf returns the view of a logged request, in a sandbox with these faults.
 func LoggedRequestOf(e *requests.Entry, declared faults.Set) LoggedRequest {
 	v := LoggedRequest{
 		ID: "log_" + e.ID.Code(), Time: payments.FormatTime(e.ReceivedAt), Method: e.Method, Path: e.Path, Error: optional(e.Error),
@@ -59,10 +59,10 @@ type RequestList struct {
 	HasMore    bool            `json:"hasMore"`
 }
 
-// RequestCursors are those of the list of requests.
+// RequestCursors makes and reads the cursors of the list of requests.
 const RequestCursors cursors = "requests"
 
-// RequestQuery is what a list of requests is asked for.
+// RequestQuery is the query of a list of requests.
 type RequestQuery struct {
 	Filter requests.Filter
 	After  *payments.ID

@@ -14,7 +14,7 @@ type Health struct {
 	Version string `json:"version,omitempty" doc:"Version of the program that answers."`
 }
 
-// MetaOfThisVersion is the answer of this program.
+// MetaOfThisVersion returns the answer of GET /v1/meta for this program.
 func MetaOfThisVersion() Meta {
 	return Meta{APIVersion: APIVersion, Capabilities: Capabilities, MinSDKVersion: MinSDKVersion, ChangelogURL: ChangelogURL}
 }

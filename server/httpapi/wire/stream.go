@@ -23,7 +23,7 @@ const (
 	StreamBalance     = "balance"
 )
 
-// StreamTypes are those that a stream can be asked for. The others are always told.
+// StreamTypes are the types that a client can select. A stream always tells the others: ready and reset.
 var StreamTypes = []string{StreamTransaction, StreamEvent, StreamAttempt, StreamClock, StreamBalance}
 
 // StreamEntry is the data of an entry of GET /v1/stream.
@@ -36,14 +36,15 @@ type StreamEntry struct {
 	Balance     *StreamBalanceOf `json:"balance,omitempty" doc:"Of a float, or of a test client."`
 }
 
-// StreamBalanceOf is the balance of a float or of a test client.
+// StreamBalanceOf is the view of the balance of a float or of a test client.
 type StreamBalanceOf struct {
 	MSISDN   string `json:"msisdn,omitempty" doc:"Of the test client. Absent for a float."`
 	Currency string `json:"currency"`
 	Balance  int64  `json:"balance" doc:"In whole units of the currency."`
 }
 
-// StreamEntryOf is the view of a change, in a sandbox whose clock has a mode, with these faults.
+// StreamEntryOf returns the view of a change. clockMode and declared are the clock's mode and the faults of the
+// sandbox.
 func StreamEntryOf(c *ledger.Change, clockMode string, declared faults.Set) StreamEntry {
 	switch {
 	case c.Transaction != nil:
@@ -61,7 +62,7 @@ func StreamEntryOf(c *ledger.Change, clockMode string, declared faults.Set) Stre
 	return StreamEntry{Type: StreamBalance, Balance: &StreamBalanceOf{MSISDN: b.MSISDN, Currency: b.Currency, Balance: b.Balance}}
 }
 
-// AppendEvent writes an entry behind b, in the form of a server-sent event. Without a position it has no id.
+// AppendEvent appends an entry to b as a server-sent event, whose id is the position. If at is nil, it has no id.
 func (e StreamEntry) AppendEvent(b []byte, at *ledger.Position) ([]byte, error) {
 	if at != nil {
 		b = AppendStreamID(b, *at)
@@ -71,20 +72,20 @@ func (e StreamEntry) AppendEvent(b []byte, at *ledger.Position) ([]byte, error) 
 	return append(b, '\n'), err
 }
 
-// AppendStreamID writes the id of an entry behind b.
+// AppendStreamID appends the line with the id of an entry to b.
 func AppendStreamID(b []byte, at ledger.Position) []byte {
 	b = strconv.AppendInt(append(b, "id: "...), at.Xact, 10)
 	b = strconv.AppendInt(append(b, '-'), at.Seq, 10)
 	return append(b, '\n')
 }
 
-// LastEventIDHeader names the entry after which a stream goes on.
+// LastEventIDHeader is the request header with the id of the entry after which a stream resumes.
 const LastEventIDHeader = "Last-Event-ID"
 
 // StreamIDForm is the form of an entry's id.
 var StreamIDForm = regexp.MustCompile(`^(0|[1-9][0-9]{0,17})-(0|[1-9][0-9]{0,17})$`)
 
-// StreamQuery is what a stream is asked for.
+// StreamQuery is the query of a request for a stream.
 type StreamQuery struct {
 	Types []string         // nil: all
 	After *ledger.Position // nil: from now on
@@ -103,7 +104,7 @@ var StreamParameters = Parameters[StreamQuery]{
 	},
 }
 
-// ReadStreamQuery reads the query and the header of a request for a stream.
+// ReadStreamQuery reads the query and the header Last-Event-ID of a request for a stream.
 func ReadStreamQuery(r *http.Request, tenant int64) (StreamQuery, FieldErrors) {
 	var q StreamQuery
 	_, wrong := StreamParameters.Read(r.URL.RawQuery, tenant, &q)
@@ -120,7 +121,7 @@ func ReadStreamQuery(r *http.Request, tenant int64) (StreamQuery, FieldErrors) {
 	return q, wrong
 }
 
-// TooManyStreams is 429 for a stream beyond the limits of a process.
+// TooManyStreams is 429 for a stream beyond a limit. of says in words whose limit it is.
 func TooManyStreams(of string, limit int) *Error {
 	return &Error{Status: http.StatusTooManyRequests, Code: "too_many_streams", RetryAfter: "10",
 		Message: fmt.Sprintf("%s has %d open streams already, as many as there may be. Close one, or try again later.", of, limit)}

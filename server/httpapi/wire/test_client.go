@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// TestClient is a SIM of the registry with its holder.
+// TestClient is the view of a SIM of the registry with its holder.
 type TestClient struct {
 	MSISDN         string `json:"msisdn" doc:"Its number."`
 	Name           string `json:"name" doc:"Name of its TestClient resource. Of one that was made through the API, what the request said, or empty." example:"alice"`
@@ -22,13 +22,13 @@ type TestClient struct {
 	PendingPrompts int64  `json:"pendingPrompts" doc:"Payments that wait for its holder's answer."`
 }
 
-// The states of a test client, as its resource says them.
+// The states of a test client, with the names that its resource has.
 const (
 	StateActive  = "Active"
 	StateBlocked = "Blocked"
 )
 
-// TestClientOf is the view of a test client.
+// TestClientOf returns the view of a test client.
 func TestClientOf(c *ledger.TestClient) TestClient {
 	v := TestClient{
 		MSISDN: c.MSISDN, Name: c.Name, Source: c.Source, Operator: string(c.Operator), Country: string(c.Country),
@@ -54,13 +54,13 @@ const (
 	PromptCursors     cursors = "prompts"
 )
 
-// PlaceOf is a number's place in the list. A number has at most 16 characters, just as many as an id has bytes.
+// PlaceOf returns a number's place in the list. A number has at most 16 characters, as many as an id has bytes.
 func PlaceOf(msisdn string) (place payments.ID) {
 	copy(place[:], msisdn)
 	return place
 }
 
-// MSISDNAt is the number at a place, empty for none.
+// MSISDNAt returns the number at a place, and "" for nil.
 func MSISDNAt(place *payments.ID) string {
 	if place == nil {
 		return ""
@@ -68,7 +68,7 @@ func MSISDNAt(place *payments.ID) string {
 	return strings.TrimRight(string(place[:]), "\x00")
 }
 
-// TestClientQuery is what a list of test clients is asked for.
+// TestClientQuery is the query of a list of test clients.
 type TestClientQuery struct {
 	Filter ledger.TestClientFilter
 	After  *payments.ID

@@ -11,7 +11,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// TestClientRequest is the body of POST /v1/test_clients. Its rules and its defaults are those of the TestClient resource.
+// TestClientRequest is the body of POST /v1/test_clients. Its rules and its defaults are those of the TestClient
+// resource.
 type TestClientRequest struct {
 	_        struct{} `additionalProperties:"true"`
 	MSISDN   string   `json:"msisdn" pattern:"^\\+[1-9][0-9]{6,14}$" patternDescription:"an E.164 number with its leading +" example:"+250788123456" doc:"The number, unique within the sandbox."`
@@ -26,7 +27,8 @@ type TestClientRequest struct {
 // CreateTestClient reads the body of POST /v1/test_clients.
 var CreateTestClient = newDecoder[TestClientRequest]()
 
-// TestClientPatch is the body of PATCH /v1/test_clients/{msisdn}, a JSON merge patch: what is left out stays, and null sets the default.
+// TestClientPatch is the body of PATCH /v1/test_clients/{msisdn}, a JSON merge patch: a field that is left out stays as
+// it is, and null sets the default.
 type TestClientPatch struct {
 	_        struct{} `additionalProperties:"true"`
 	MSISDN   string   `json:"msisdn,omitempty" pattern:"^\\+[1-9][0-9]{6,14}$" patternDescription:"an E.164 number with its leading +" example:"+250788123456" doc:"It cannot be changed. The present value may be sent."`
@@ -38,7 +40,7 @@ type TestClientPatch struct {
 	Behavior *string  `json:"behavior,omitempty" enum:"Approve,Cancel,WrongPin,Ignore,Manual" example:"Manual" doc:"null: Approve."`
 }
 
-// TestClient is what the request asks to add, without what follows from its number.
+// TestClient returns the test client that the request asks to add. The caller fills in what follows from its number.
 func (b *TestClientRequest) TestClient() ledger.TestClient {
 	c := ledger.TestClient{Name: b.Name, SIM: payments.SIM{
 		MSISDN: b.MSISDN, Operator: payments.Operator(b.Operator), Country: payments.Country(b.Country), Blocked: b.State == StateBlocked,
@@ -53,7 +55,7 @@ func (b *TestClientRequest) TestClient() ledger.TestClient {
 // PatchTestClient reads the body of PATCH /v1/test_clients/{msisdn}.
 var PatchTestClient = newMergePatch[TestClientPatch]()
 
-// Apply makes a test client what the patch says. Its error is of type [*Error].
+// Apply changes a test client as the patch says. Its error is of type [*Error].
 func (p *TestClientPatch) Apply(c *ledger.TestClient) error {
 	wrong := FieldErrors{}
 	for field, change := range map[string]struct{ present, sent string }{

@@ -17,7 +17,7 @@ type TestNumber struct {
 	Description         string  `json:"description"`
 }
 
-// TestNumberOf is the view of a test number.
+// TestNumberOf returns the view of a test number.
 func TestNumberOf(n operators.TestNumber) TestNumber {
 	currency, _ := n.Country.Currency()
 	v := TestNumber{
