@@ -9,20 +9,21 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// AccountProof is a balance with what led to it. Sums have the sign by which they changed the balance.
+// AccountProof is a balance with the sums of the movements that led to it, and with the result of its verification. A
+// sum that lowered the balance is negative.
 type AccountProof struct {
 	Account
 	Opening, Adjustments, Collections, Refunds, Disbursements int64
 	Balance                                                   int64
-	Movements                                                 int64 // the number of the last one
+	Movements                                                 int64 // the number of the last movement
 	VerifiedUpTo                                              int64
-	VerifiedAt                                                *time.Time // nil: not yet
+	VerifiedAt                                                *time.Time // nil: it is not verified yet
 	Imbalance                                                 *Imbalance // nil: it is balanced
 }
 
-// ListAccounts returns up to limit floats and SIMs of a tenant, all as they were at one moment: floats by currency,
-// then SIMs by number, beginning after one of them; the zero value for the first of all. balanced is about all
-// accounts.
+// ListAccounts returns up to limit floats and SIMs of a tenant as they were at one moment: first the floats by
+// currency, then the SIMs by number. The list begins after the given account; the zero value means the beginning.
+// balanced reports whether all accounts of the tenant are balanced.
 func (b *Books) ListAccounts(
 	ctx context.Context, tenant int64, after Account, limit int,
 ) (proofs []AccountProof, balanced bool, err error) {
@@ -46,10 +47,11 @@ func (b *Books) ListAccounts(
 	return proofs, balanced, nil
 }
 
-// lastCurrency comes after every currency.
+// lastCurrency sorts after every currency.
 const lastCurrency = "~"
 
-// accountProofOf is the proof in a row. What no worker has seen yet is compared with the balance here.
+// accountProofOf returns the proof in a row. It compares the movements that no worker has verified yet with the balance
+// itself.
 func accountProofOf(row *sqlc.ListLedgerAccountsRow) AccountProof {
 	p := AccountProof{
 		Account: Account{Currency: payments.Currency(row.Currency), MSISDN: row.MSISDN},

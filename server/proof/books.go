@@ -15,10 +15,10 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// core is what the types of this package share.
+// core has the database, which the types of this package share.
 type core struct{ db *postgres.DB }
 
-// system runs queries outside the tenant scope.
+// system returns queries that run outside the tenant scope.
 func (c core) system() *sqlc.Queries { return sqlc.New(c.db.System()) }
 
 // inTx runs f in one database transaction outside the tenant scope.
@@ -26,25 +26,25 @@ func (c core) inTx(ctx context.Context, options pgx.TxOptions, f func(q *sqlc.Qu
 	return c.db.InTx(ctx, options, func(tx pgx.Tx) error { return f(sqlc.New(tx)) })
 }
 
-// tenant runs queries in the scope of a tenant, see [postgres.DB.Tenant].
+// tenant returns queries that run in the scope of a tenant, see [postgres.DB.Tenant].
 func (c core) tenant(tenant int64) *sqlc.Queries { return sqlc.New(c.db.Tenant(tenant)) }
 
-// Books lists the accounts and the entries of a sandbox for the api, and asks a worker for a verification. It is safe
-// for concurrent use.
+// Books lists the accounts and the entries of a sandbox for the api, and requests verifications from the workers. It is
+// safe for concurrent use.
 type Books struct{ core }
 
-// NewBooks reads the books in a database.
+// NewBooks returns the books of the sandboxes in a database.
 func NewBooks(db *postgres.DB) *Books { return &Books{core{db}} }
 
-// ErrNotVerified is returned where no worker verified the ledger in time.
+// ErrNotVerified is returned by [Books.VerifyLedger] if no worker verified the ledger in time.
 var ErrNotVerified = errors.New("no worker has verified the ledger yet")
 
-// passPoll is how often [Books.VerifyLedger] asks whether the pass is over.
+// passPoll is the polling interval of [Books.VerifyLedger].
 const passPoll = 250 * time.Millisecond
 
-// VerifyLedger has a worker verify the whole ledger of a sandbox, and waits for the result, which is then where that of
-// every verification is. It returns [ErrNotVerified] if ctx ends before, and [postgres.ErrConfigChanged] for a sandbox
-// that was reset or deleted.
+// VerifyLedger requests a verification of a sandbox's whole ledger from the workers, and waits until one has recorded
+// the result, which [Books.ListAccounts] then returns. It returns [ErrNotVerified] if ctx ends first, and
+// [postgres.ErrConfigChanged] for a sandbox that was reset or deleted.
 func (b *Books) VerifyLedger(ctx context.Context, tenant int64) error {
 	asked, err := b.tenant(tenant).AskForPass(ctx, tenant)
 	if errors.Is(err, pgx.ErrNoRows) {

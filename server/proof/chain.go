@@ -7,10 +7,10 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// AccountTotals are what moved a balance, by kind. A delta that lowers the balance is negative.
+// AccountTotals has the sums of an account's movements by kind. A movement that lowers the balance counts as negative.
 type AccountTotals struct {
 	Opening       int64
-	Adjustments   int64 // but the opening
+	Adjustments   int64 // without the opening
 	Collections   int64
 	Refunds       int64
 	Disbursements int64
@@ -21,7 +21,7 @@ type movementKind string
 
 const adjustment movementKind = "adjustment"
 
-// openingNumber is the number of the movement by which a balance is opened.
+// openingNumber is the number of the movement that opens a balance.
 const openingNumber = 1
 
 // movement is one change of a balance.
@@ -32,30 +32,30 @@ type movement struct {
 	balance int64 // after it
 }
 
-// chainBreak is where a chain does not hold: between two numbers, or after the last one.
+// chainBreak is a place at which the balance does not follow: between two movements, or after the last one.
 type chainBreak struct {
 	after  int64
-	before int64 // 0: the balance itself does not follow
-	gap    int64 // by how much the balance is above the sum of the movements; negative: below
+	before int64 // 0: the account's balance does not follow from the last movement
+	gap    int64 // the balance less the sum of the movements
 }
 
 // chain follows the movements of one balance in the order of their numbers.
 type chain struct {
-	number  int64 // of the last movement that was added
-	balance int64 // after it
+	number  int64 // of the last added movement
+	balance int64 // after that movement
 	totals  AccountTotals
 	opened  bool // the opening is in the totals
 
-	early map[int64]movement // read before one with a smaller number
+	early map[int64]movement // movements that wait for one with a smaller number
 
-	breaks []chainBreak // the first few
-	gaps   int64        // the sum of all
-	lost   bool         // a number is missing or was given twice
+	breaks []chainBreak // at most keptBreaks
+	gaps   int64        // the sum of the gaps of all breaks
+	lost   bool         // a number is missing or occurs twice
 
-	former *Imbalance // that the last pass found; nil for none
+	former *Imbalance // the imbalance that the last pass found; nil: none
 }
 
-// keptBreaks bounds what is remembered of a chain that does not hold anywhere.
+// keptBreaks is the most breaks that a chain remembers.
 const keptBreaks = 10
 
 func (c *chain) broken(after, before, gap int64) {
@@ -78,7 +78,7 @@ func (c *chain) addToTotals(kind movementKind, delta int64) {
 	}
 }
 
-// addWhenNext adds a movement, or keeps it until those before it were added.
+// addWhenNext adds a movement once all movements with smaller numbers were added. Until then it keeps it in early.
 func (c *chain) addWhenNext(m movement) {
 	if m.number > c.number+1 {
 		if c.early == nil {
@@ -102,8 +102,8 @@ func (c *chain) addWhenNext(m movement) {
 	}
 }
 
-// add adds a movement at the end of the chain. All with smaller numbers were added before, but for those that are
-// missing: it notes a break if the balance does not follow, or if the number is not the next.
+// add adds a movement at the end of the chain. It notes a break if the balance does not follow, if numbers between are
+// missing, or if the number is not higher than the last one.
 func (c *chain) add(m movement) {
 	if m.number <= c.number {
 		c.lost = true
@@ -125,8 +125,8 @@ func (c *chain) add(m movement) {
 	c.addToTotals(m.kind, m.delta)
 }
 
-// end compares the end of the chain with the balance and the number of its last movement as they stand. It adds what
-// still waits for its turn.
+// end adds the movements that are left in early, then compares the end of the chain with the account's balance and with
+// the number of the account's last movement.
 func (c *chain) end(balance, movements int64) {
 	for _, number := range slices.Sorted(maps.Keys(c.early)) {
 		c.add(c.early[number])
@@ -140,10 +140,11 @@ func (c *chain) end(balance, movements int64) {
 	c.number, c.balance = movements, balance
 }
 
-// holds reports whether the chain is unbroken, so that nothing else has to be looked at.
+// holds reports whether the chain is unbroken.
 func (c *chain) holds() bool { return len(c.breaks) == 0 && !c.lost }
 
-// verdict is what is wrong with a chain that was followed from the first movement on; nil if it is balanced.
+// verdict returns what is wrong with a chain that begins at the first movement. It returns nil if the chain is
+// balanced.
 func (c *chain) verdict() *Imbalance {
 	if c.holds() {
 		return nil
@@ -159,9 +160,9 @@ func (c *chain) verdict() *Imbalance {
 	return found
 }
 
-// Imbalance tells that a balance does not follow from its movements.
+// Imbalance says where and by how much a balance does not follow from its movements.
 type Imbalance struct {
-	Amount int64 // by how much the balance is more than they tell; 0: a movement is missing that may have moved nothing
+	Amount int64 // the balance less the sum of the movements; 0: a movement is missing that may have moved nothing
 	After  int64 // number of the last movement before the break
-	Before int64 // number of the first movement after the break; 0: there is none, the balance itself does not follow
+	Before int64 // number of the first movement after the break; 0: the balance does not follow from the last movement
 }

@@ -17,10 +17,10 @@ const (
 	FloatAccount      = "float"
 	TestClientAccount = "testClient"
 	commissionAccount = "commission" // what the operators keep
-	outsideAccount    = "outside"    // numbers that the sandbox has no SIM of
+	outsideAccount    = "outside"    // numbers without a SIM in the sandbox
 )
 
-// Kind is FloatAccount or TestClientAccount.
+// Kind returns FloatAccount or TestClientAccount.
 func (a Account) Kind() string {
 	if a.MSISDN != "" {
 		return TestClientAccount
@@ -28,7 +28,7 @@ func (a Account) Kind() string {
 	return FloatAccount
 }
 
-// String is the account's name in double entries.
+// String returns the account's name in double entries.
 func (a Account) String() string {
 	if a.MSISDN != "" {
 		return TestClientAccount + ":" + a.MSISDN
@@ -36,10 +36,10 @@ func (a Account) String() string {
 	return FloatAccount + ":" + string(a.Currency)
 }
 
-// EntryType is what a double entry tells of: a type of transaction, or one of the two below.
+// EntryType is the cause of a double entry: a type of transaction, or one of the two below.
 type EntryType string
 
-// The entries that no transaction made. They have an account of their own, which bears their name.
+// The types of entries that no transaction made. Each has an account of its own, with the name of the type.
 const (
 	EntryOpening    EntryType = "opening"
 	EntryAdjustment EntryType = "adjustment"
@@ -50,8 +50,8 @@ var EntryTypes = []EntryType{
 	EntryOpening, EntryAdjustment, EntryType(payments.Collection), EntryType(payments.Refund), EntryType(payments.Disbursement),
 }
 
-// Posting is one side of a double entry. The books are those of the operators, who owe each float and each test client
-// its balance: a credit increases it, a debit decreases it.
+// Posting is one side of a double entry. The books are the operators' books. An operator owes each float and each test
+// client its balance, so a credit increases a balance and a debit decreases it.
 type Posting struct {
 	Account       string
 	Debit, Credit int64
@@ -59,10 +59,10 @@ type Posting struct {
 
 // Entry is a movement of an account's balance as a double entry: its debits equal its credits.
 type Entry struct {
-	Number       int64 // among the movements of the account
+	Number       int64 // of the movement, within the account
 	At           time.Time
 	Type         EntryType
-	Transaction  *payments.ID // nil for one that no transaction made
+	Transaction  *payments.ID // nil: no transaction made the entry
 	Reference    string       // of the transaction, as its OrderRef
 	OrderRef     string
 	Currency     payments.Currency
@@ -75,13 +75,13 @@ type transfer struct {
 	kind          payments.Type
 	currency      payments.Currency // of the float
 	merchantDelta int64
-	simDelta      int64 // zero where no SIM had a part in it
+	simDelta      int64 // zero if no SIM took part
 	commission    int64
 	msisdn        string // of the other party
 }
 
-// postings are those of a transaction. They tell what is recorded of both balances: debits differ from credits where a
-// record was changed.
+// postings returns the postings of a transaction from the recorded changes of both balances. If somebody changed a
+// record, the debits differ from the credits.
 func (t *transfer) postings() []Posting {
 	merchant := Account{Currency: t.currency}.String()
 	party, paid := outsideAccount+":"+string(t.currency), t.merchantDelta
@@ -101,12 +101,12 @@ func (t *transfer) postings() []Posting {
 	return all
 }
 
-// adjusted are the postings of a change of a balance that no transaction made.
+// adjusted returns the postings of a change of a balance that no transaction made.
 func adjusted(t EntryType, of Account, delta int64) []Posting {
 	return []Posting{debit(string(t)+":"+string(of.Currency), delta), debit(of.String(), -delta)}
 }
 
-// debit debits an account, or credits it with an amount below zero.
+// debit returns a posting that debits an account. If the amount is negative, it credits the account.
 func debit(account string, amount int64) Posting {
 	return Posting{Account: account, Debit: max(amount, 0), Credit: max(-amount, 0)}
 }

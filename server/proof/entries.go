@@ -12,9 +12,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// ListEntries returns up to limit entries of an account, in the order of their numbers, from the one after a number on,
-// or [ledger.ErrNotFound] if there is no such account. The zero value means the first float; the account is what it is
-// found to be. Pages are stable while entries are added: a new one has a higher number.
+// ListEntries returns up to limit entries of an account with numbers above the given one, in the order of their
+// numbers, and the account. The zero value of the account means the first float. It returns [ledger.ErrNotFound] if
+// there is no such account. New entries have higher numbers, so that pages stay the same while entries are added.
 func (b *Books) ListEntries(
 	ctx context.Context, tenant int64, of Account, after int64, limit int,
 ) (account Account, entries []Entry, err error) {
@@ -65,7 +65,7 @@ func simEntries(ctx context.Context, q *sqlc.Queries, tenant int64, msisdn strin
 	return account, entries, err
 }
 
-// entryOf is the entry in a row of an account.
+// entryOf returns the entry in a row of an account.
 func entryOf(r *sqlc.ListFloatEntriesRow, of Account) Entry {
 	e := Entry{
 		Number: r.Number, At: r.At, Type: EntryType(r.Kind), Reference: r.Reference, OrderRef: r.OrderRef,

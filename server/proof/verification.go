@@ -22,20 +22,20 @@ import (
 const (
 	// verificationBatch bounds the movements that one statement reads.
 	verificationBatch = 5000
-	// verificationPause is the time from one verification of a sandbox to the next, while something happens in it.
+	// verificationPause is the time between two verifications of a sandbox in which something happens.
 	verificationPause = 30 * time.Second
-	// verificationLease is how long a worker has a sandbox to itself. It is renewed with every batch.
+	// verificationLease is the lease of a worker that verifies a sandbox. The worker renews it with every batch.
 	verificationLease = time.Minute
-	// passPeriod is the time from one pass over everything to the next, less up to a quarter, so that the passes of
-	// sandboxes spread.
+	// passPeriod is the longest time between two passes over the whole ledger of a sandbox. Each time is shortened at
+	// random by up to a quarter, so that the passes of sandboxes spread.
 	passPeriod = 24 * time.Hour
 )
 
-// errLeaseLost ends a verification whose lease another worker has, or whose sandbox is gone. What it found is left to
-// the other one.
+// errLeaseLost ends a verification when another worker has its lease, or when the sandbox is gone. Its result is
+// dropped: the other worker verifies again.
 var errLeaseLost = errors.New("the lease of the verification was lost")
 
-// Proofs verify that every balance follows from its movements.
+// Proofs verifies that every balance follows from its movements.
 type Proofs struct {
 	core
 	sandboxes *sandboxes.Store
@@ -43,12 +43,12 @@ type Proofs struct {
 	batch     int64
 }
 
-// NewProofs makes what verifies the ledger. chance is in [0, 1), and spreads the passes.
+// NewProofs returns a [Proofs] on a database. chance returns numbers in [0, 1), which spread the passes of sandboxes.
 func NewProofs(db *postgres.DB, store *sandboxes.Store, chance func() float64) *Proofs {
 	return &Proofs{core{db}, store, chance, verificationBatch}
 }
 
-// TenantsToVerify finds up to batch sandboxes whose ledger is to be verified.
+// TenantsToVerify returns up to batch sandboxes whose ledger is due to be verified.
 func (p *Proofs) TenantsToVerify(ctx context.Context, batch int) ([]ledger.DueTenant, error) {
 	rows, err := p.system().TenantsToVerify(ctx, postgres.Milliseconds(verificationPause), int32(batch))
 	if err != nil {
@@ -63,14 +63,14 @@ func (p *Proofs) TenantsToVerify(ctx context.Context, batch int) ([]ledger.DueTe
 
 // VerifiedLedger is the result of a verification.
 type VerifiedLedger struct {
-	Passed  bool     // everything was verified, not only what came since the last time
-	Changed bool     // the last pass had another result, or there was none
-	Broken  []string // what a pass found, of each account that does not follow from its movements
+	Passed  bool     // it was a pass: the whole ledger was verified, not only the movements since the last time
+	Changed bool     // the last pass had another result, or this is the first
+	Broken  []string // after a pass, a text for each account whose balance does not follow from its movements
 }
 
-// Verify verifies the ledger of a sandbox: what came since the last time, or everything, if that is due or if something
-// does not follow. It only reads, in short statements, and locks no balance. Nil: another worker has the sandbox, or it
-// is gone.
+// Verify verifies the ledger of a sandbox: the movements since the last time, or all of them if a pass is due or if a
+// balance does not follow. It reads the ledger in short statements and locks no balance. It returns nil and no error if
+// another worker has the lease of the sandbox, or if the sandbox is gone.
 func (p *Proofs) Verify(ctx context.Context, tenant int64) (*VerifiedLedger, error) {
 	lease, err := p.system().LeaseProof(ctx, postgres.Milliseconds(verificationLease), tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -111,16 +111,16 @@ type verification struct {
 	tenant int64
 	fence  int64
 	batch  int64
-	pass   bool // from the first movement on
+	pass   bool // it begins at the first movement of each account
 
 	at     time.Time // the moment of the snapshot
 	floats map[string]*chain
 	sims   map[[16]byte]*chain
-	read   map[string]int64 // number up to which the movements of a float were read
+	read   map[string]int64 // by currency, the number of the last movement of the float that was read
 }
 
-// run follows all chains to the balances of one moment. What has a number never changes, so that a long way is read
-// before in short statements of their own, and only the rest together with the balances.
+// run follows all chains up to the balances of one snapshot. Numbered movements never change. So run reads a long
+// backlog first, in short statements of their own, and only the rest in the snapshot with the balances.
 func (v *verification) run(ctx context.Context) error {
 	v.floats, v.sims, v.read = map[string]*chain{}, map[[16]byte]*chain{}, map[string]int64{}
 	for {
@@ -138,7 +138,7 @@ func (v *verification) run(ctx context.Context) error {
 	}
 }
 
-// catchUp reads the movements up to the numbers that the floats have now.
+// catchUp reads the movements of each float up to the number of its latest one.
 func (v *verification) catchUp(ctx context.Context) error {
 	q := v.system()
 	floats, _, err := v.beginChains(ctx, q)
@@ -163,8 +163,8 @@ func (v *verification) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// renewLease renews the lease after a batch. In a pass it then leaves the database to others for as long as the batch
-// took.
+// renewLease renews the lease after a batch, or returns errLeaseLost. In a pass it then sleeps for as long as the batch
+// took, to leave the database to others.
 func (v *verification) renewLease(ctx context.Context, began time.Time) error {
 	held, err := v.system().RenewProofLease(ctx, postgres.Milliseconds(verificationLease), v.tenant, v.fence)
 	if err != nil {
@@ -186,7 +186,8 @@ func (v *verification) renewLease(ctx context.Context, began time.Time) error {
 	}
 }
 
-// compare follows the chains to their ends in one snapshot. It reads nothing, and reports it, if that is far.
+// compare follows the chains to their ends in one snapshot. If a float has more than two batches of movements left, it
+// reads none of them and returns far.
 func (v *verification) compare(ctx context.Context, q *sqlc.Queries) (far bool, err error) {
 	if v.at, err = q.VerificationTime(ctx); err != nil {
 		return false, err
@@ -220,8 +221,8 @@ func (v *verification) compare(ctx context.Context, q *sqlc.Queries) (far bool, 
 	return false, nil
 }
 
-// beginChains returns the floats and SIMs that are to be verified. Those that have no chain yet get one that begins
-// where they were verified last, in a pass at the first movement.
+// beginChains returns the floats and SIMs that are to be verified, and makes a chain for each that has none yet. A
+// chain begins after the last verified movement, in a pass at the first movement.
 func (v *verification) beginChains(
 	ctx context.Context, q *sqlc.Queries,
 ) (floats []sqlc.FloatsToVerifyRow, sims []sqlc.SIMsToVerifyRow, err error) {
@@ -265,8 +266,8 @@ func (v *verification) beginChains(
 	return floats, sims, nil
 }
 
-// followFloat reads the movements of a float after the last one that was read, up to a number, and adds them to its
-// chain; what they moved on SIMs is added to the chains of these.
+// followFloat reads the next movements of a float, up to the number upTo, and adds them to the float's chain. It adds
+// the movements of SIMs by the same transactions to the chains of these SIMs.
 func (v *verification) followFloat(ctx context.Context, q *sqlc.Queries, currency string, upTo int64) error {
 	rows, err := q.FloatMovements(ctx, v.tenant, currency, v.read[currency], upTo)
 	if err != nil {
@@ -286,10 +287,10 @@ func (v *verification) followFloat(ctx context.Context, q *sqlc.Queries, currenc
 	return nil
 }
 
-// simBatch bounds the SIMs of which one statement reads adjustments.
+// simBatch is the most SIMs whose adjustments one statement reads.
 const simBatch = 1000
 
-// followAdjustments follows the adjustments of the SIMs.
+// followAdjustments reads the adjustments of the SIMs and adds them to the SIMs' chains.
 func (v *verification) followAdjustments(ctx context.Context, q *sqlc.Queries) error {
 	for sims := range slices.Chunk(slices.Collect(maps.Keys(v.sims)), simBatch) {
 		var ids []pgtype.UUID
@@ -308,7 +309,7 @@ func (v *verification) followAdjustments(ctx context.Context, q *sqlc.Queries) e
 	return nil
 }
 
-// holds reports whether no chain has a break that the last pass did not find.
+// holds reports whether no chain has a break, except those that the last pass found already.
 func (v *verification) holds() bool {
 	for _, c := range v.floats {
 		if !c.holds() {
@@ -323,7 +324,7 @@ func (v *verification) holds() bool {
 	return true
 }
 
-// noNumber stands for the number of no movement, in the form in which a statement takes it.
+// noNumber is the parameter of a statement that stands for the number of no movement.
 const noNumber = -1
 
 func orNone(number *int64) int64 {
@@ -333,8 +334,8 @@ func orNone(number *int64) int64 {
 	return *number
 }
 
-// writeResult writes down how far the chains were followed, and after a pass what it found, and ends the lease. It
-// returns errLeaseLost, and has written nothing, if another worker has the lease.
+// writeResult records how far the chains were followed, and the result of a pass, and ends the lease. It records
+// nothing and returns errLeaseLost if another worker has the lease.
 func (v *verification) writeResult(ctx context.Context, began time.Time, nextPass time.Duration) (*VerifiedLedger, error) {
 	result := &VerifiedLedger{Passed: v.pass}
 	finish := sqlc.FinishProofParams{
@@ -390,7 +391,7 @@ func (v *verification) writeResult(ctx context.Context, began time.Time, nextPas
 	})
 }
 
-// String says what is wrong with the balance of an account.
+// String returns a text that says what is wrong with the balance of an account.
 func (i *Imbalance) String(account string) string {
 	where := fmt.Sprintf("between the movements %d and %d", i.After, i.Before)
 	if i.Before == 0 {
