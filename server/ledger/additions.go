@@ -8,20 +8,20 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Additions are what is written beside a transaction, in its database transaction: in a sandbox with faults or a seed, and for a request
-// of an operator's own API.
+// Additions are recorded with a transaction, in its database transaction. They exist in a sandbox with faults or a
+// seed, and for a request of an operator's own API.
 type Additions struct {
-	Faults       []string // names of those that applied to the request that records it, and to earlier ones with its reference
-	ProviderTxID string   // the operator's number that was drawn from the seed; empty: it follows from the id
+	Faults       []string // names of the faults that applied to the request, and to earlier ones with its reference
+	ProviderTxID string   // the operator's transaction id, drawn from the seed; empty: derived from the id
 	Native       *NativeRequest
 }
 
-// none reports whether nothing is written beside the transaction.
+// none reports whether there is nothing to add.
 func (a Additions) none() bool {
 	return len(a.Faults) == 0 && a.ProviderTxID == "" && a.Native == nil
 }
 
-// complete fills in what is written beside a transaction that was recorded.
+// complete fills in the additions of a transaction that was recorded.
 func (a Additions) complete(t *payments.Transaction) {
 	t.DrawnProviderTxID = a.ProviderTxID
 	if len(a.Faults) > 0 {
@@ -29,7 +29,8 @@ func (a Additions) complete(t *payments.Transaction) {
 	}
 }
 
-// recorder runs a statement that records a transaction, with the id that was made for it, and writes the additions beside it.
+// recorder returns the queries to record a transaction that has this id. Its statement is followed by those that write
+// the additions, in the same round trip.
 func recorder(ctx context.Context, scope postgres.Scope, clocked bool, a Additions, tenant int64, id payments.ID) (*sqlc.Queries, error) {
 	scope = scope.Recording(clocked)
 	if a.none() {
@@ -42,7 +43,8 @@ func recorder(ctx context.Context, scope postgres.Scope, clocked bool, a Additio
 	return sqlc.New(scope.Then(following)), nil
 }
 
-// following are the statements that write the additions of a transaction. They find nothing to write if it was not recorded.
+// following returns the statements that write the additions of a transaction. If it was not recorded, they write
+// nothing.
 func (a Additions) following(ctx context.Context, tenant int64, id payments.ID) (*postgres.Following, error) {
 	var f postgres.Following
 	q := sqlc.New(&f)

@@ -19,25 +19,25 @@ const (
 
 // AttemptResult is the result of one delivery attempt.
 type AttemptResult struct {
-	StartedAt      time.Time // by the time of the sandbox
+	StartedAt      time.Time // sandbox time
 	Duration       time.Duration
 	ResponseStatus int    // 0: no answer came
-	ResponseBody   []byte // its beginning
+	ResponseBody   []byte // the beginning of the body
 	Error          string // empty: acknowledged
 
-	State      EventState    // of the event from now on
-	RetryAfter time.Duration // for EventQueued
+	State      EventState    // the state of the event after the attempt
+	RetryAfter time.Duration // until the next attempt, for EventQueued
 }
 
-// FinishedAttempt is an attempt to deliver an event, with its result.
+// FinishedAttempt is the result of an attempt to send an event.
 type FinishedAttempt struct {
 	Event *LeasedEvent
 	AttemptResult
 }
 
 // FinishAttempts records attempts in the order in which they ended, ends their leases, and counts them in the health of
-// their endpoints, all in one database transaction. leaseHeld[i] is false if the lease of attempt i was over, because
-// another worker has the event or this call is a repetition: then nothing is written for it.
+// their endpoints, all in one database transaction. leaseHeld[i] is false if the lease of attempt i had expired,
+// because another worker has the event or this call is a repetition. Nothing is written for that attempt.
 func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAttempt) (leaseHeld []bool, err error) {
 	params := sqlc.FinishAttemptsParams{
 		BreakerFailures: BreakerFailures, BreakerMs: postgres.Milliseconds(BreakerAfter), ProbeMs: postgres.Milliseconds(ProbeInterval),
@@ -56,7 +56,8 @@ func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAtte
 	return leaseHeld, nil
 }
 
-// finishAttempts runs the statement, and another beside it if faults have to do with one of the attempts.
+// finishAttempts runs the statement. If a fault concerns one of the attempts, it records that in the same database
+// transaction.
 func (s *Deliveries) finishAttempts(
 	ctx context.Context, finished []FinishedAttempt, params sqlc.FinishAttemptsParams,
 ) (places []int32, err error) {

@@ -13,11 +13,11 @@ import (
 
 // Callbacks of the operators' own APIs, as their sandbox sees them.
 
-// CallbackDetail is a callback with what is sent and how that went.
+// CallbackDetail is a callback with its body and its attempts.
 type CallbackDetail struct {
 	EventDetail
 	Transaction *payments.Transaction
-	Sent        json.RawMessage // to the operator's API
+	Sent        json.RawMessage // the body of the request to the operator's API
 	URL         string
 }
 

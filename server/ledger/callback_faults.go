@@ -10,16 +10,16 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// callbackFault is what a fault does to the callback of a transaction.
+// callbackFault is the effect of a fault on the callback of a transaction.
 type callbackFault struct {
 	fault     *faults.Fault
-	postponed bool // it is not taken now
+	postponed bool // the callback waits and is not leased now
 }
 
-// decideCallbackFaults decides which faults apply to the callbacks that are due, and writes that down: a worker that
-// takes a callback again, because the one before died or gave it back, goes on with the same fault. Callbacks that have
-// to wait are put back. What was sent before is sent again by hand, and left alone. It costs nothing where no sandbox
-// has faults, nor payments from the test numbers with a fault of callbacks.
+// decideCallbackFaults decides which faults apply to the callbacks that are due, and records the decision. A worker
+// that leases a callback again, because the former one died or gave it back, applies the same fault. Callbacks that
+// have to wait are put back. A callback that a user sends again is left alone. Without faults in a sandbox, and without
+// test numbers with a fault of callbacks, it costs nothing.
 func decideCallbackFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCallbacksRow) (map[rowKey]callbackFault, error) {
 	var callbacks []*sqlc.LockDueCallbacksRow
 	var tenants []int64
@@ -42,7 +42,7 @@ func decideCallbackFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockD
 		t := &c.Transaction
 		of := declared[t.Tenant]
 		if of == nil {
-			continue // they were taken back a moment ago
+			continue // the faults were removed a moment ago
 		}
 		set := of.faultsOf(t)
 		if c.Fault != nil {
@@ -63,7 +63,7 @@ func decideCallbackFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockD
 	return decided, decideCallbacks(ctx, q, undecided, places, decided)
 }
 
-// decideCallbacks decides which faults apply to callbacks for which that was not decided yet.
+// decideCallbacks decides which faults apply to callbacks without a recorded decision.
 func decideCallbacks(
 	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, places []faultPlace, decided map[rowKey]callbackFault,
 ) error {
@@ -103,8 +103,8 @@ func decideCallbacks(
 	return q.PostponeCallbacks(ctx, postponed.tenants, postponed.ids, dueAt)
 }
 
-// SendCallbackAgain queues a callback that was sent and is to be sent once more in the same attempt, and ends its lease.
-// It returns false, and changes nothing, if the lease was over.
+// SendCallbackAgain queues a sent callback once more for the same attempt, and ends its lease. It returns false, and
+// changes nothing, if the lease had expired.
 func (s *Deliveries) SendCallbackAgain(ctx context.Context, c *LeasedCallback) (leaseHeld bool, err error) {
 	changed, err := s.system().SendCallbackAgain(ctx, c.Tenant, postgres.UUID(c.Transaction.ID), c.Fence)
 	return changed > 0, postgres.Classify(err, "sending a callback again")

@@ -11,22 +11,22 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// LeasedCallback is a callback of an operator's own API that the caller alone may send until its lease ends.
+// LeasedCallback is a callback of an operator's own API. Only the holder of the lease may send it.
 type LeasedCallback struct {
 	Tenant         int64
 	Fence          int64 // of the lease
 	OrganizationID string
-	Now            time.Time             // when it was taken, by the time of its sandbox
+	Now            time.Time             // when it was leased, in sandbox time
 	Transaction    *payments.Transaction // with its outcome
 	Sent           json.RawMessage
 	URL            string
 	Vague          bool   // failures are told without their reason
-	Body           []byte // what is sent, with every attempt
+	Body           []byte // the body that every attempt sends
 
-	Fault     *faults.Fault // of the callback; nil: none
-	TimesSent int           // before, by such a fault
+	Fault     *faults.Fault // the fault that applies to the callback; nil for none
+	TimesSent int           // how often it was sent before because of Fault
 
-	// What decides where it may go.
+	// These fields decide to which hosts the callback may go.
 	Hosts       []string // nil: the defaults
 	WebhookHost string
 	Namespace   string

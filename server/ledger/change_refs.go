@@ -14,7 +14,7 @@ import (
 
 // Kinds of noted changes, as the function note_change writes them.
 const (
-	startKind           = "start"   // nothing is known of the time before
+	startKind           = "start"   // changes before it are unknown
 	bookingKind         = "booking" // of a transaction that was made, or got its outcome: it, its event, and the balances that it moved
 	transactionKind     = "transaction"
 	eventKind           = "event"
@@ -26,7 +26,7 @@ const (
 	simKind             = "sim"
 )
 
-// changeRef refers to what has changed: a row, or the clock.
+// changeRef refers to a row that has changed, or to the clock.
 type changeRef struct {
 	kind     string
 	id       payments.ID
@@ -127,8 +127,8 @@ func (l *Ledger) read(ctx context.Context, tenant int64, r *reading) error {
 	return results.Close()
 }
 
-// readChanged reads what noted changes name, as it stands now, each row in the place of its last change. What is gone
-// is left out.
+// readChanged reads the current state of what noted changes name, each row in the place of its last change. It leaves
+// out what is deleted.
 func (l *Ledger) readChanged(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) ([]Change, error) {
 	found, err := l.readRefs(ctx, tenant, noted)
 	if err != nil {
@@ -159,7 +159,7 @@ func (l *Ledger) readChanged(ctx context.Context, tenant int64, noted []sqlc.Nex
 	return changes, nil
 }
 
-// foundRows are what was referred to, as it stands.
+// foundRows are the current rows that changes referred to.
 type foundRows struct {
 	changes map[changeRef]Change
 	moved   map[payments.ID][]changeRef // the balances that a transaction moved
@@ -173,7 +173,7 @@ func (f *foundRows) of(ref changeRef) []changeRef {
 	return append([]changeRef{{kind: transactionKind, id: ref.id}, {kind: eventKind, id: ref.id}}, f.moved[ref.id]...)
 }
 
-// readRefs reads what noted changes name, as it stands now.
+// readRefs reads the current state of what noted changes name.
 func (l *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) (*foundRows, error) {
 	named := namedBy(noted)
 	found := &foundRows{changes: map[changeRef]Change{}, moved: map[payments.ID][]changeRef{}}

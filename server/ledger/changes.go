@@ -13,11 +13,11 @@ import (
 
 // Changes of a sandbox are noted by triggers while it is followed, and read in the order of the database transactions that made them.
 
-// ErrChangesLost is returned if it is not known what has changed since a position: the sandbox was not followed for a
-// while, the changes were too old and are removed, or the sandbox was reset since.
+// ErrChangesLost is returned if the changes since a position are not known: nobody followed for a while, the noted
+// changes are too old, or the position is from before a reset.
 var ErrChangesLost = errors.New("it is not known what has changed since then")
 
-// Position is a position in the changes of a sandbox: after one of them, or before all of one database transaction.
+// Position is a place in the changes of a sandbox: after one change, or before all changes of a database transaction.
 type Position struct {
 	Xact int64 // the database transaction
 	Seq  int64 // its change; 0: before its first
@@ -28,11 +28,11 @@ func (p Position) Compare(q Position) int {
 	return cmp.Or(cmp.Compare(p.Xact, q.Xact), cmp.Compare(p.Seq, q.Seq))
 }
 
-// Change is something that has changed, as it stood when the change was read: one of the fields is set. Of an attempt, its event is
-// set too.
+// Change is a changed object in its state at the time of reading. One of the fields is set; for an attempt, its event
+// is set too.
 type Change struct {
 	At          Position
-	Resume      Position // from where all is told that comes behind it: where several have one place, it comes again with them
+	Resume      Position // resume from here after this change; changes of the same place come again
 	Transaction *payments.Transaction
 	Event       *Event
 	Attempt     *AttemptRecord
@@ -42,17 +42,17 @@ type Change struct {
 
 // Balance is the balance of a float or of a SIM.
 type Balance struct {
-	MSISDN   string // of the SIM; empty: of the float
+	MSISDN   string // the number of the SIM; empty for the float
 	Currency string
 	Balance  int64
 }
 
 // Changes are changes in the order in which they were made.
 type Changes struct {
-	Changes []Change // of several changes of one row only the last
-	Next    Position // from which on is read next
-	Below   int64    // no database transaction before this one runs any more
-	More    bool     // there may be more already
+	Changes []Change // only the last change of each row
+	Next    Position // the position to read from next
+	Below   int64    // all database transactions before this one have ended
+	More    bool     // there may be more changes now
 }
 
 // WatchChanges has the changes of a sandbox recorded for the next ten minutes, and returns a position after which none
@@ -70,9 +70,8 @@ func (l *Ledger) WatchChanges(ctx context.Context, tenant int64) (Position, erro
 	return Position{Xact: from}, postgres.Classify(err, "watching the sandbox")
 }
 
-// ChangesAfter returns the changes of a tenant after a position. It reads up to limit records of changes, and of several
-// of one row only the last counts. It returns [ErrChangesLost] if they are not known, and [postgres.ErrConfigChanged] for
-// a tenant that was reset or deleted.
+// ChangesAfter returns up to limit changes of a tenant after a position. It returns [ErrChangesLost] if they are not
+// known, and [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (l *Ledger) ChangesAfter(ctx context.Context, tenant int64, after Position, limit int) (Changes, error) {
 	noted, err := l.tenant(tenant).NextChanges(ctx, after.Xact, tenant, after.Seq, int32(limit))
 	if err != nil {
@@ -119,7 +118,7 @@ func (s *Upkeep) RemoveAgedChanges(ctx context.Context, age time.Duration) error
 			if err != nil {
 				return postgres.Classify(err, "removing old changes")
 			}
-			if removed < changesBatch-1 { // one stays
+			if removed < changesBatch-1 { // the statement keeps one
 				break
 			}
 		}

@@ -22,10 +22,10 @@ var ClockEnd = time.Date(2201, time.January, 1, 0, 0, 0, 0, time.UTC)
 // Clock is a sandbox's time, and what is due in it.
 type Clock struct {
 	Now             time.Time
-	Target          *time.Time // of the advance that is under way; nil for none
-	NextDueAt       *time.Time // when something is due next; not after Now if something is due already; nil for never
-	DueTransactions int        // that are not settled yet though their time has come
-	DueEvents       int        // that are not sent yet though their time has come, callbacks of the operators' own APIs included
+	Target          *time.Time // the target of the current advance; nil for none
+	NextDueAt       *time.Time // of the first due row; not after Now if it is already due; nil for none
+	DueTransactions int        // due and not yet settled
+	DueEvents       int        // due and not yet sent, callbacks of the operators' own APIs included
 }
 
 // Clock reads the clock of a sandbox.
@@ -45,7 +45,7 @@ func readClock(ctx context.Context, q *sqlc.Queries, tenant int64) (Clock, error
 	}, err
 }
 
-// deliverAt is when a due event can be sent: at due, or with the next probe if its endpoint is paused; nil for never.
+// deliverAt returns when a due event can be sent: if its endpoint is paused, with the next probe.
 func deliverAt(due, probe *time.Time) *time.Time {
 	if due != nil && probe != nil && probe.After(*due) {
 		return probe
@@ -53,7 +53,7 @@ func deliverAt(due, probe *time.Time) *time.Time {
 	return due
 }
 
-// earliest is the earliest of some times, nil if all are nil.
+// earliest returns the earliest time, nil if all are nil.
 func earliest(times ...*time.Time) *time.Time {
 	var first *time.Time
 	for _, t := range times {
@@ -64,15 +64,14 @@ func earliest(times ...*time.Time) *time.Time {
 	return first
 }
 
-// ClockTarget is the time to which a clock is to be advanced: exactly one field is set.
+// ClockTarget is the target of an advance: exactly one field is set.
 type ClockTarget struct {
 	By      *time.Duration
 	To      *time.Time
-	NextDue bool // the moment at which something is due next; the present one if there is none
+	NextDue bool // the moment at which something is due next; now if nothing is
 }
 
-// from is the target as a time, for a clock that is at c. It returns [ErrClockBackwards], [ErrAdvanceTooFar] or
-// [ErrClockEnd] if the clock cannot be advanced to it.
+// from returns the target as a time, or an error if the clock cannot go there.
 func (t ClockTarget) from(c Clock) (time.Time, error) {
 	target := c.Now
 	switch {

@@ -12,7 +12,7 @@ import (
 var (
 	// ErrNotFound is returned for a transaction that the tenant does not have.
 	ErrNotFound = errors.New("not found")
-	// ErrMarketKnown is returned for a market that was presumed from a number's prefix where the registry knows another one.
+	// ErrMarketKnown is returned if the market was presumed from a number's prefix and the registry has another one.
 	ErrMarketKnown = errors.New("the number is registered in another market")
 )
 
@@ -27,8 +27,8 @@ func (e ErrQuotaExceeded) Error() string {
 
 // ErrReferenceTaken is returned when a transaction with the reference exists already.
 type ErrReferenceTaken struct {
-	Transaction *payments.Transaction // as it stands now
-	RequestHash []byte                // of the request that made it
+	Transaction *payments.Transaction // in its current state
+	RequestHash []byte                // the hash of the request that made it
 }
 
 func (e *ErrReferenceTaken) Error() string {

@@ -15,18 +15,18 @@ import (
 
 // Event is an event, or a callback of an operator's own API, as its sandbox sees it.
 type Event struct {
-	ID            payments.ID // of its transaction
+	ID            payments.ID // the id of its transaction
 	Callback      bool
 	Type          payments.Type   // of the transaction
 	Status        payments.Status // of the transaction
 	State         EventState
 	Attempts      int // made so far
 	CreatedAt     time.Time
-	NextAttemptAt *time.Time // nil: none is to come, or the event is being sent just now
+	NextAttemptAt *time.Time // nil: no attempt follows, or one is being made now
 	DeliveredAt   *time.Time
-	LastStatus    *int     // that the last attempt was answered with; nil: none was made, or no answer came
-	LastError     *string  // of the last attempt; nil: none was made, or it was acknowledged
-	LastFaults    []string // names of those that acted on the last attempt
+	LastStatus    *int     // HTTP status of the last attempt; nil: no attempt, or no answer
+	LastError     *string  // error of the last attempt; nil: no attempt, or acknowledged
+	LastFaults    []string // names of the faults that applied to the last attempt
 }
 
 // EventID is the id under which the API shows the event.
@@ -61,10 +61,10 @@ type AttemptRecord struct {
 	ResponseStatus *int     // nil: no answer came
 	ResponseBody   []byte   // its beginning
 	Error          *string  // nil: acknowledged
-	Faults         []string // names of those that acted
+	Faults         []string // names of the faults that applied
 }
 
-// EventDetail is an event with what is sent and how that went.
+// EventDetail is an event with its body and its attempts.
 type EventDetail struct {
 	Event
 	Body    []byte          // the bytes that every attempt sends

@@ -87,10 +87,12 @@ func listedCallbacks(c *conditions, f EventFilter, after *payments.EventID) stri
 // events are the conditions that events and callbacks have in common.
 func (c *conditions) events(table string, f EventFilter) {
 	if slices.Contains(EventStates, f.State) {
-		c.where = append(c.where, fmt.Sprintf("%s.state = '%s'", table, f.State)) // as a constant, which lets an index of one state be used
+		// A constant lets Postgres use the partial index of a state.
+		c.where = append(c.where, fmt.Sprintf("%s.state = '%s'", table, f.State))
 	}
 	if f.State == EventQueued {
-		c.where = append(c.where, table+".due_at is not null") // as each of them has; the index of what is due has no others
+		// This is always true, and lets Postgres use the partial index of due events.
+		c.where = append(c.where, table+".due_at is not null")
 	}
 	if f.Transaction != nil {
 		c.add(table+".id = $%d", postgres.UUID(*f.Transaction))

@@ -10,7 +10,7 @@ import (
 
 // The statements for requests that wait for the same float: see [postgres.Coalescer].
 
-// bookCollections books several collections of a float in one statement, and tells which of them it booked.
+// bookCollections books several collections of a float in one statement. It reports for each whether it was booked.
 func (l *Ledger) bookCollections(ctx context.Context, at postgres.QueueKey, all []*NewCollection) ([]bool, error) {
 	p := sqlc.BookCollectionsParams{Tenant: at.Tenant, FloatCurrency: at.Name}
 	unfollowed := true
@@ -97,7 +97,7 @@ func (l *Ledger) bookDisbursements(ctx context.Context, at postgres.QueueKey, al
 	return booked, nil
 }
 
-// bookTogether runs a statement for requests of a tenant that is admitted.
+// bookTogether returns the queries that record several requests of an admitted tenant in one statement.
 func (l *Ledger) bookTogether(tenant int64, unfollowed bool) *sqlc.Queries {
 	const admitted = true
 	return sqlc.New(l.db.VersionChecked(tenant, admitted).Unfollowed(unfollowed))

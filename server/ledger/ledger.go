@@ -16,7 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// core is what all types of this package share.
+// core has the fields that all types of this package share.
 type core struct {
 	db        *postgres.DB
 	sandboxes *sandboxes.Store
@@ -84,10 +84,10 @@ type Upkeep struct{ core }
 // NewUpkeep works for all sandboxes of a database.
 func NewUpkeep(db *postgres.DB) *Upkeep { return &Upkeep{core{db: db}} }
 
-// system runs queries outside the tenant scope: configuration, and what sweeps over all sandboxes.
+// system returns queries outside the tenant scope: for the configuration, and for sweeps over all sandboxes.
 func (c core) system() *sqlc.Queries { return sqlc.New(c.db.System()) }
 
-// polling runs the queries outside the tenant scope by which workers look for something to do.
+// polling returns the queries outside the tenant scope that workers poll with.
 func (c core) polling() *sqlc.Queries { return sqlc.New(c.db.Frequent()) }
 
 // inTx runs f in one database transaction outside the tenant scope.
@@ -99,7 +99,7 @@ func (c core) inTxOf(ctx context.Context, options pgx.TxOptions, f func(q *sqlc.
 	return c.db.InTx(ctx, options, func(tx pgx.Tx) error { return f(sqlc.New(tx)) })
 }
 
-// tenant runs queries in the scope of a tenant, see [postgres.DB.Tenant].
+// tenant returns queries in the scope of a tenant, see [postgres.DB.Tenant].
 func (c core) tenant(tenant int64) *sqlc.Queries { return sqlc.New(c.db.Tenant(tenant)) }
 
 // inTenantTx is [postgres.DB.InTenantTx].

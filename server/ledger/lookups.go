@@ -18,7 +18,7 @@ import (
 // the statements of several sandboxes into one round trip, a batched read, in which each runs in the scope of its own tenant. A
 // sandbox has one statement in a round trip, so a sandbox with many look-ups delays the others by one statement at most.
 
-// lookup is a transaction that is asked for and, once it is found, the transaction.
+// lookup is the id of a transaction to look up and, once found, the transaction.
 type lookup struct {
 	version int64 // of the configuration that the caller knows
 	id      pgtype.UUID
@@ -32,9 +32,9 @@ type lookups struct {
 	found           []sqlc.Transaction
 }
 
-// lookUpStatement finds nothing for a caller who does not know the present configuration. The lateral join with a limit has Postgres look
-// each id up; for a condition on all of them, without statistics, it may read the whole sandbox. The planner must not see how many ids
-// there are: a plan for just as many looks better to it each time, and it would plan each time.
+// lookUpStatement returns no row to a caller with an outdated configuration. The lateral join with a limit forces an
+// index look-up for each id; a condition on all ids may scan the whole sandbox if statistics are missing. The subselect
+// hides the number of ids from the planner, which would otherwise make a new plan each time.
 const lookUpStatement = "select " + transactionColumns + ` from unnest((select $2::uuid[])) asked (of_id)
 	cross join lateral (select * from transactions where tenant = $1 and id = asked.of_id limit 1) t
 	where exists (select from organizations where tenant = $1 and version = $3)`

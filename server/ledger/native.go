@@ -22,10 +22,10 @@ type NativeRequest struct {
 	Operation      string
 	Sent           json.RawMessage // what the operator's answers repeat
 	CallbackURL    string          // empty: none was asked for
-	LatencyPercent int             // of the sandbox, for the callback of what has its outcome at once
+	LatencyPercent int             // of the sandbox, for the callback of a transaction that completes at once
 }
 
-// NativeHash is what stands in the place of the hash of a request.
+// NativeHash returns the value that is stored in place of the hash of a request.
 func NativeHash(operation string) []byte { return []byte(operation) }
 
 func (n *NativeRequest) write(ctx context.Context, q *sqlc.Queries, tenant int64, id payments.ID) error {
@@ -49,7 +49,7 @@ func (l *Ledger) FindNative(ctx context.Context, tenant int64, reference string)
 	return t, row.Sent, nil
 }
 
-// FloatBalance is the live balance of a float, or [ErrNotFound].
+// FloatBalance returns the current balance of a float in minor units, or [ErrNotFound].
 func (l *Ledger) FloatBalance(ctx context.Context, tenant int64, currency payments.Currency) (int64, error) {
 	balance, err := l.tenant(tenant).FloatBalance(ctx, tenant, string(currency))
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Latency is the simulated latency of an outcome, and the scaled time after which it is answered and its event is due.
+// Latency is the simulated latency of an outcome, and the scaled time that answer and event wait for.
 type Latency struct {
 	Simulated time.Duration
 	Waited    time.Duration
@@ -37,7 +37,8 @@ func (l PayoutLatency) of(status payments.Status) Latency {
 	return l.Unknown
 }
 
-// all returns the latencies in the order in which statements take them: simulated in whole milliseconds, and waited.
+// all returns the latencies in the order of the statements' arguments: simulated in whole milliseconds, and waited in
+// milliseconds.
 func (l PayoutLatency) all() (simulated []int32, waited []float64) {
 	for _, one := range [...]Latency{l.Paid, l.Refused, l.Unknown, l.Blocked} {
 		simulated, waited = append(simulated, int32(one.Simulated.Milliseconds())), append(waited, postgres.Milliseconds(one.Waited))

@@ -27,9 +27,9 @@ func (s *Settler) TenantsToSettle(ctx context.Context) ([]DueTenant, error) {
 // BatchCounts counts the transactions of a batch.
 type BatchCounts struct {
 	Claimed int  // due transactions
-	Parked  int  // of these, those whose payer has not answered: they wait for their expiry
-	Expired int  // of these, those whose time was over
-	More    bool // there may be more that is due
+	Parked  int  // of these, waiting for the payer's answer until they expire
+	Expired int  // of these, expired
+	More    bool // more transactions may be due
 }
 
 // SettleDue gives due transactions of some sandboxes their outcome, up to perTenant of each, moves the money, and adds
@@ -68,7 +68,7 @@ func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, perTenant 
 	return counts, nil
 }
 
-// anyFull reports whether a sandbox gave as many as were asked of it, and so may have more.
+// anyFull reports whether a sandbox had as many due transactions as were asked for, and so may have more.
 func anyFull(claimed []sqlc.ClaimDueTransactionsRow, perTenant int) bool {
 	given := map[int64]int{}
 	for _, t := range claimed {

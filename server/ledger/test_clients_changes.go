@@ -38,8 +38,9 @@ func (e ErrTooManyTestClients) Error() string {
 	return fmt.Sprintf("the sandbox has %d test clients, and may have no more", e.Limit)
 }
 
-// AddTestClient registers a SIM that no resource stands behind, with its opening balance. It returns [*ErrTestClientExists],
-// [ErrTooManyTestClients], and [postgres.ErrConfigChanged] if the sandbox is not the present one any more.
+// AddTestClient registers a SIM without a TestClient resource, with its opening balance. It returns
+// [*ErrTestClientExists], [ErrTooManyTestClients], and [postgres.ErrConfigChanged] if the sandbox is not the current
+// one any more.
 func (l *Ledger) AddTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, c TestClient) error {
 	err := l.addTestClient(ctx, sandbox, c)
 	if lostRace := new(pgconn.PgError); errors.As(err, &lostRace) && lostRace.ConstraintName == "sims_tenant_msisdn_key" {

@@ -13,7 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// RequestStamp is what is stored of the request, and the configuration that it was checked against.
+// RequestStamp has the stored fields of a request, and the configuration that the request was checked against.
 type RequestStamp struct {
 	RequestHash   []byte // of the request as sent
 	ConfigVersion int64
@@ -26,15 +26,15 @@ type NewCollection struct {
 	RequestStamp
 	Transaction payments.Transaction // its times and balances are filled in by the store, and its id in a sandbox with a clock
 	Additions   Additions
-	AnswerAfter time.Duration // when a pending one settles, and when the event of a terminal one is due
-	ExpireAfter time.Duration // when a pending one that nobody confirmed times out
+	AnswerAfter time.Duration // until a pending collection settles, or the event of a terminal one is due
+	ExpireAfter time.Duration // until a pending collection without an answer of the payer expires
 
 	// ByPayer has the status for each state of the payer. The statement picks one by the SIM registry, at the moment of the insert, and
 	// the ledger fills in Transaction.Status, its latency and AnswerAfter. nil: Transaction.Status is already decided.
 	ByPayer *StatusByPayer
 	// TestBehavior is what the payer does with a pending one if no SIM has the number and it is a test number; else empty.
 	TestBehavior payments.Behavior
-	// Presumed says that operator and country are what the number's prefix says, for a number that the registry may know better.
+	// Presumed: operator and country come from the number's prefix, and the registry may have others.
 	Presumed bool
 }
 
