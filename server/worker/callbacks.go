@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// callbackConcurrency is the maximum number of callbacks at one time, callbacksPerSandbox that of one sandbox.
+	// callbackConcurrency is the maximum number of callbacks in flight, callbacksPerSandbox that of one sandbox.
 	callbackConcurrency = 128
 	callbacksPerSandbox = 32
 )
 
-// callbackDatabase is what the callbacks of the operators' own APIs need of the database.
+// callbackDatabase has the methods of the database that callbacks of the operators' own APIs need.
 type callbackDatabase interface {
 	TenantsToCallBack(ctx context.Context) ([]ledger.DueTenant, error)
 	LeaseDueCallbacks(ctx context.Context, from []ledger.SlotGrant, lease time.Duration, build ledger.BuildCallback) (
@@ -79,7 +79,7 @@ func (w *Worker) callBackOne(ctx context.Context, c *ledger.LeasedCallback) (end
 	}
 }
 
-// resultOfCallback is the metric label of a callback, once it is known whether its result was recorded.
+// resultOfCallback returns the metric label of a callback after the attempt to record its result.
 func resultOfCallback(state ledger.EventState, leaseHeld bool, err error) string {
 	switch {
 	case err != nil:
@@ -107,7 +107,7 @@ func (w *Worker) sendCallback(ctx context.Context, c *ledger.LeasedCallback) web
 	}
 	message, body := api.Callback(c.Transaction, c.Sent, operatorapi.Telling{Vague: c.Vague, Reason: reasonIn(c.Fault)}), c.Body
 	if reasonIn(c.Fault) != "" {
-		body = message.Body // what is kept stays as it is
+		body = message.Body // the stored body stays unchanged
 	}
 	return w.sender.Call(ctx, webhooks.Callback{
 		URL: c.URL, Method: message.Method, Header: message.Header, Body: body, PublicOnly: publicOnly,

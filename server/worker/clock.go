@@ -46,7 +46,7 @@ type clockDatabase interface {
 	EndAdvance(ctx context.Context, c ledger.ClockLease, reached bool, done ledger.AdvanceCounts) error
 }
 
-// clockSweep advances the clocks of sandboxes side by side.
+// clockSweep advances the clocks of several sandboxes concurrently.
 type clockSweep struct {
 	*Worker
 	slots       chan struct{} // one for each clock that is being advanced
@@ -136,7 +136,7 @@ func (a *advance) query(ctx context.Context, limit time.Duration, f func(context
 	return within(ctx, limit, f)
 }
 
-// takeLease takes the lease of the clock. It returns [ledger.ErrClockLeaseLost] if another worker has it.
+// takeLease takes the lease of the clock. It returns [ledger.ErrClockLeaseLost] if another worker holds it.
 func (a *advance) takeLease(ctx context.Context, tenant int64) error {
 	err := a.query(ctx, leaseTimeout, func(ctx context.Context) (err error) {
 		a.lease, err = a.database.LeaseClock(ctx, tenant, clockLease)
@@ -146,8 +146,8 @@ func (a *advance) takeLease(ctx context.Context, tenant int64) error {
 	return err
 }
 
-// run advances the clock until it has reached its target, or makes room for another one, or ctx ends. Then what has
-// begun is finished, and any worker may go on.
+// run advances the clock until it reaches its target, yields its slot to another clock, or ctx ends. Then it finishes
+// the attempts that have started, and any worker may continue.
 func (a *advance) run(ctx context.Context) error {
 	var beside sync.WaitGroup
 	defer beside.Wait()
@@ -186,7 +186,7 @@ func (a *advance) keepLease(ctx context.Context, lost func()) {
 	}
 }
 
-// step does what is due, or moves the clock on if nothing is. What has begun when ctx ends is finished.
+// step does the work that is due, or moves the clock on if nothing is due. It finishes what has started when ctx ends.
 func (a *advance) step(held context.Context) (ended bool, err error) {
 	ctx := context.WithoutCancel(held)
 	view, err := a.viewClock(ctx)
@@ -224,8 +224,8 @@ func (a *advance) viewClock(ctx context.Context) (view ledger.ClockView, err err
 	return view, err
 }
 
-// nextMoment returns the sandbox time to which the clock is moved: the next moment at which something is due, or the
-// target if that is earlier.
+// nextMoment returns the sandbox time to move the clock to: the next moment at which something is due, at most the
+// target.
 func (a *advance) nextMoment(view ledger.ClockView) time.Time {
 	next := a.lease.Target
 	if at := view.RecordedByStart.At(); at != nil && at.Before(next) {

@@ -13,21 +13,22 @@ import (
 )
 
 const (
-	// pollPause is the shortest time from one poll to the next: what is due is noticed within it.
+	// pollPause is the shortest polling interval: due rows are noticed within it.
 	pollPause = 50 * time.Millisecond
-	// pollTimeDivisor bounds the time that polls take where there are very many sandboxes: one pollTimeDivisor-th of all.
+	// pollTimeDivisor bounds the share of time spent polling when there are very many sandboxes: 1/pollTimeDivisor.
 	pollTimeDivisor = 4
-	// maxPollPause bounds the pause after a slow poll: nothing stays due for longer than a second because the database froze.
+	// maxPollPause bounds the pause after a slow poll, so that a stall of the database does not delay due rows by more
+	// than a second.
 	maxPollPause = 500 * time.Millisecond
-	// batchInterval is the shortest time between two statements of one kind, so that each works on many rows.
+	// batchInterval is the shortest time between two statements that lease, so that each leases many rows.
 	batchInterval = 12 * time.Millisecond
 	// leaseTimeout bounds a poll, and the leasing of rows.
 	leaseTimeout = 5 * time.Second
 )
 
-// leasedDispatcher makes attempts that reach outside of the database. It finds the sandboxes that have something due,
-// leases as many rows of each as it was granted slots, and works on them side by side. It leases only as many as it can
-// begin at once. What was begun is finished, also when the context ends meanwhile.
+// leasedDispatcher makes attempts that leave the database. It finds the sandboxes with due rows, leases as many rows of
+// each as it was granted slots, and makes the attempts concurrently. It leases only as many rows as it can start at
+// once. An attempt that has started ends even if the context ends meanwhile.
 type leasedDispatcher[T any] struct {
 	worker *Worker
 	name   string
@@ -93,7 +94,7 @@ func (d *leasedDispatcher[T]) step(ctx context.Context) error {
 		d.begin(ctx, &leased[i])
 	}
 	if len(leased) > 0 || len(found) > 0 {
-		d.queue.wake() // slots that some tenants did not need are for those that have more
+		d.queue.wake() // offer slots that some tenants did not need to the others
 	}
 	return nil
 }
@@ -116,7 +117,8 @@ func (d *leasedDispatcher[T]) poll(ctx context.Context) error {
 	return nil
 }
 
-// leaseRows leases rows. It does so also when ctx ends meanwhile, so that the worker knows what it holds and can give it back.
+// leaseRows leases rows. A canceled ctx does not stop it, so that the worker knows which leases it holds and can give
+// them back.
 func (d *leasedDispatcher[T]) leaseRows(ctx context.Context, grants []ledger.SlotGrant) ([]T, map[int64]int, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout)
 	defer cancel()
@@ -130,8 +132,8 @@ func (d *leasedDispatcher[T]) leaseRows(ctx context.Context, grants []ledger.Slo
 	return leased, found, err
 }
 
-// leaseBatch leases rows of several tenants with one statement. Where that fails it leases those of each tenant alone: an error in one
-// sandbox must not stop the others.
+// leaseBatch leases rows of several tenants with one statement. If the statement fails, it leases those of each tenant
+// alone, since an error in one sandbox must not stop the others.
 func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, grants []ledger.SlotGrant) (leased []T, found map[int64]int, err error) {
 	err = d.worker.contained(ctx, func() (err error) {
 		leased, found, err = d.lease(ctx, grants)
@@ -155,7 +157,7 @@ func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, grants []ledger.Sl
 	for alone := range slices.Chunk(grants, 1) {
 		rows, foundThere, err := d.leaseBatch(ctx, alone)
 		if err != nil {
-			break // what was leased before is the worker's; the next poll finds the rest
+			break // return the rows that are leased so far; the next poll finds the rest
 		}
 		leased = append(leased, rows...)
 		maps.Copy(found, foundThere)
@@ -176,12 +178,13 @@ func attemptRow[T any](
 	ended := q.started(tenant)
 	defer q.recorded(tenant)
 	end, record := notSent, func() {}
-	_ = w.contained(ctx, func() error { end, record = attempt(ctx, row); return nil }) // due again when its lease ends
+	// After a panic, the row is due again when its lease ends.
+	_ = w.contained(ctx, func() error { end, record = attempt(ctx, row); return nil })
 	ended(end)
 	_ = w.contained(ctx, func() error { record(); return nil })
 }
 
-// giveBack gives back what was leased and is not begun any more.
+// giveBack ends the leases of rows whose attempts have not started and will not.
 func (d *leasedDispatcher[T]) giveBack(ctx context.Context, leased []T) {
 	if len(leased) == 0 {
 		return

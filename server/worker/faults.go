@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
-// send sends an event as the fault of the attempt lets it be sent.
+// send sends an event, changed by the fault that applies to the attempt.
 func (d *delivery) send(ctx context.Context, e *ledger.LeasedEvent) webhooks.Result {
 	sent := webhooks.Delivery{
 		URL: e.URL, Secret: e.SigningSecret, Previous: e.PreviousSecrets, ID: e.ID, Type: e.Transaction.Type, Body: e.Body,
@@ -26,16 +26,17 @@ func (d *delivery) send(ctx context.Context, e *ledger.LeasedEvent) webhooks.Res
 	return d.sender.Send(ctx, sent)
 }
 
-// lost reports whether a fault loses the attempt: nothing is sent.
+// lost reports whether a fault drops the attempt, so that nothing is sent.
 func lost(e *ledger.LeasedEvent) bool { return e.Fault != nil && e.Fault.Webhook.Drop }
 
-// sentOnceMore reports whether an event that was sent is sent once more in the same attempt, by a fault that duplicates it. The attempt is
-// written down once, with the result of the last time.
+// sentOnceMore reports whether a fault duplicates the event, so that it is sent once more in the same attempt. The
+// attempt is recorded once, with the result of the last sending.
 func sentOnceMore(e *ledger.LeasedEvent) bool {
 	return e.Fault != nil && e.Sent+1 < e.Fault.Webhook.Duplicate
 }
 
-// putBack puts such an event back until then. It holds neither a slot nor a lease meanwhile.
+// putBack puts back an event that is to be sent once more after the spacing of its fault. Meanwhile the event holds
+// neither a slot nor a lease.
 func (d *delivery) putBack(ctx context.Context, log *slog.Logger, e *ledger.LeasedEvent) {
 	leaseHeld := false
 	err := d.retryWrite(ctx, true, func(ctx context.Context) (err error) {
@@ -52,7 +53,7 @@ func (d *delivery) putBack(ctx context.Context, log *slog.Logger, e *ledger.Leas
 	}
 }
 
-// jitterOf is the source of the jitter of an event's next retry: the seed of its sandbox, or else chance.
+// jitterOf returns the random source for the jitter of an event's next retry: the seed of its sandbox, or else chance.
 func (w *Worker) jitterOf(e *ledger.LeasedEvent) func() float64 {
 	if e.Seed == nil {
 		return w.chance
@@ -62,7 +63,7 @@ func (w *Worker) jitterOf(e *ledger.LeasedEvent) func() float64 {
 	}
 }
 
-// callBackAgain puts a callback back that was sent and is sent once more in the same attempt.
+// callBackAgain puts back a callback that was sent, to be sent once more in the same attempt.
 func (w *Worker) callBackAgain(ctx context.Context, log *slog.Logger, c *ledger.LeasedCallback) {
 	leaseHeld := false
 	err := w.retryWrite(ctx, true, func(ctx context.Context) (err error) {
@@ -79,7 +80,7 @@ func (w *Worker) callBackAgain(ctx context.Context, log *slog.Logger, c *ledger.
 	}
 }
 
-// reasonIn is the reason that a fault gives for a failure, empty for none.
+// reasonIn returns the reason that a fault gives for a failure, empty for none.
 func reasonIn(f *faults.Fault) string {
 	if f == nil || f.Operator == nil {
 		return ""
@@ -87,7 +88,7 @@ func reasonIn(f *faults.Fault) string {
 	return f.Operator.Reason
 }
 
-// countCallback counts a callback. One with a fault is no measure of callbacks.
+// countCallback counts a callback. Callbacks with a fault are counted apart, to keep them out of the success rate.
 func (w *Worker) countCallback(c *ledger.LeasedCallback, result string) {
 	switch {
 	case c.Fault == nil:

@@ -28,7 +28,7 @@ const (
 	askLatest     = 30 * time.Second
 )
 
-// forwardingDatabase is what the forwarding to operators needs of the database.
+// forwardingDatabase has the methods of the database that forwarding to operators needs.
 type forwardingDatabase interface {
 	TenantsToForward(ctx context.Context) ([]ledger.DueTenant, error)
 	LeaseDueForwards(ctx context.Context, from []ledger.SlotGrant, lease time.Duration) (
@@ -222,8 +222,8 @@ func settled(status payments.Status, nativeID string, raw []byte) decision {
 	return decision{outcome: &ledger.OperatorResult{Status: status, NativeID: nativeID, NativeRaw: raw}}
 }
 
-// nextQuestion is the time until the status of an accepted collection is asked again. The first question comes when the simulated latency
-// is over.
+// nextQuestion returns the time until the next status query for an accepted collection. The first query comes when the
+// simulated latency is over.
 func nextQuestion(f *ledger.Forward) time.Duration {
 	if f.Age < f.AnswerAfter {
 		return f.AnswerAfter - f.Age

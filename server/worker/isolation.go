@@ -20,7 +20,7 @@ type isolationDatabase interface {
 	ClearSweepFailures(ctx context.Context, sweep string, tenants []int64) error
 }
 
-// contained runs f, and returns a panic as an error: an unexpected row must not end the process.
+// contained runs f and returns a panic as an error, so that an unexpected row does not end the process.
 func (w *Worker) contained(ctx context.Context, f func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -20,7 +20,8 @@ var resultOf = map[ledger.EventState]string{
 	ledger.EventFailed:    telemetry.DeliveryFailed,
 }
 
-// countAttempt counts an attempt once it is known whether its result was recorded. One with a fault is no measure of deliveries.
+// countAttempt counts an attempt after the write of its result. Attempts with a fault are counted apart, to keep them
+// out of the success rate.
 func (w *Worker) countAttempt(e *ledger.LeasedEvent, r webhooks.Result, a ledger.AttemptResult, leaseHeld bool, err error) {
 	result := resultOf[a.State]
 	switch {

@@ -11,22 +11,22 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// exchangeTimeout bounds what is said to an operator in one go: a token, a payment, a question.
+// exchangeTimeout bounds one exchange with an operator, with all its requests: token, payment, status.
 const exchangeTimeout = 10 * time.Second
 
-// OperatorAccess is how collections reach the operators' APIs that stores name.
+// OperatorAccess reaches the operators' APIs that stores name.
 type OperatorAccess struct {
 	client *http.Client
 	tokens *adapter.Tokens
 }
 
-// NewOperatorAccess makes the access to the APIs that stores name, as far as the guard lets it.
+// NewOperatorAccess returns the access to the APIs that stores name. It connects only to addresses that guard allows.
 func NewOperatorAccess(guard egress.Guard, now func() time.Time) OperatorAccess {
 	return OperatorAccess{client: guard.Client(egress.ClientOptions{Timeout: exchangeTimeout, Idle: 256, IdlePerHost: 32}),
 		tokens: adapter.NewTokens(now)}
 }
 
-// apiFor is the operator's API that the store of a collection names.
+// apiFor returns the client of the operator's API that the store of a collection names.
 func (a OperatorAccess) apiFor(f *ledger.Forward, c sandboxes.OperatorCredentials) adapter.Client {
 	return operators.NewClient(f.Transaction.Operator, adapter.Access{
 		BaseURL: f.BaseURL, HTTP: a.client, Tokens: a.tokens,
@@ -34,8 +34,8 @@ func (a OperatorAccess) apiFor(f *ledger.Forward, c sandboxes.OperatorCredential
 	})
 }
 
-// credentialsFor are the store's credentials for the operator of a collection, empty where it needs none. It returns an
-// [adapter.ErrRefused] where they cannot be used, or are missing.
+// credentialsFor returns the store's credentials for the operator of a collection, empty if the operator needs none. It
+// returns an [adapter.ErrRefused] if they are missing or unusable.
 func credentialsFor(f *ledger.Forward) (sandboxes.OperatorCredentials, error) {
 	switch {
 	case f.CredentialsWhy != nil:

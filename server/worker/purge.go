@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// purgePause is the time between two runs of the purge. Nobody waits for it.
+// purgePause is the time between two runs of the purge, which is not urgent.
 const purgePause = time.Minute
 
-// purgeDatabase is what the purge needs of the database.
+// purgeDatabase has the methods of the database that the purge needs.
 type purgeDatabase interface {
 	PurgeRetired(ctx context.Context) error
 	RemoveAgedChanges(ctx context.Context, age time.Duration) error
 }
 
-// changesKept is how long noted changes are kept, so that streams can resume from them. It bounds the resuming only
-// while somebody else follows the sandbox: else the mark of followed sandboxes ends first, see package streams.
+// changesKept is how long noted changes are kept, so that streams can resume from them. The limit applies only while
+// another client follows the sandbox; otherwise the mark of followed sandboxes expires first, see package streams.
 const changesKept = 10 * time.Minute
 
 func (w *Worker) purge(ctx context.Context) (more bool, err error) {
@@ -26,7 +26,8 @@ func (w *Worker) purge(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// removeChanges does not wait for the purge, which goes on for as long as somebody resets faster than it removes.
+// removeChanges removes old changes. It runs apart from the purge, which does not end while sandboxes are reset faster
+// than it removes them.
 func (w *Worker) removeChanges(ctx context.Context) (more bool, err error) {
 	if err := w.database.RemoveAgedChanges(ctx, changesKept); err != nil {
 		return false, err

@@ -15,25 +15,26 @@ const (
 	writeRetryFor = 30 * time.Second
 	// writeRetryPause is the time between two tries.
 	writeRetryPause = 250 * time.Millisecond
-	// refusedTries is how often a write is tried that the database refuses.
+	// refusedTries is how often a write is tried if the database refuses it.
 	refusedTries = 3
 	// resultBatch bounds the results that are written together.
 	resultBatch = 512
 )
 
-// result is what an attempt came to, until it is written.
+// result is the result of an attempt until it is written.
 type result struct {
 	ledger.FinishedAttempt
 	written chan<- written // has room
 }
 
-// written tells whether a result was written.
+// written is the outcome of writing a result.
 type written struct {
 	leaseHeld bool // the worker still held the lease
 	err       error
 }
 
-// resultWriter writes the results of attempts together: those that came while the ones before them were written.
+// resultWriter writes the results of attempts in batches. A batch has the results that arrived while the batch before
+// was written.
 type resultWriter struct {
 	worker *Worker
 	queue  chan result
@@ -57,7 +58,7 @@ func (r *resultWriter) run(ctx context.Context) {
 	}
 }
 
-// batch is a result with those that wait beside it.
+// batch returns a result with those that wait in the queue.
 func (r *resultWriter) batch(first result) []result {
 	batch := []result{first}
 	for len(batch) < resultBatch {

@@ -8,7 +8,7 @@ import (
 // retentionPause is the time between two runs, which look at every sandbox: events may be kept longer by this time.
 const retentionPause = time.Hour
 
-// retentionDatabase is what the retention needs of the database.
+// retentionDatabase has the methods of the database that retention needs.
 type retentionDatabase interface {
 	RemoveOldUsage(ctx context.Context) error
 	RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error)

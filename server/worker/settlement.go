@@ -30,7 +30,7 @@ const (
 	maxSettlePause = 500 * time.Millisecond
 )
 
-// settlementDatabase is what the settlement needs of the database.
+// settlementDatabase has the methods of the database that the settlement needs.
 type settlementDatabase interface {
 	TenantsToSettle(ctx context.Context) ([]ledger.DueTenant, error)
 	SettleDue(ctx context.Context, tenants []ledger.DueTenant, perTenant int) (ledger.BatchCounts, error)

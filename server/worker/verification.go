@@ -11,13 +11,14 @@ import (
 )
 
 const (
-	// verificationPoll is the time between two looks at which ledgers are to be verified: who asks for a verification waits for it.
+	// verificationPoll is the interval between queries for ledgers to verify. It is short because a client waits for a
+	// verification that it asks for.
 	verificationPoll = 2 * time.Second
 	// verificationBatch is how many sandboxes a worker verifies before it looks again.
 	verificationBatch = 10
 )
 
-// verificationDatabase is what the verification of the ledger needs of the database.
+// verificationDatabase has the methods of the database that the verification needs.
 type verificationDatabase interface {
 	TenantsToVerify(ctx context.Context, batch int) ([]ledger.DueTenant, error)
 	Verify(ctx context.Context, tenant int64) (*proof.VerifiedLedger, error)

@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
-// Database is what the sweeps need of the database. Each sweep declares its part.
+// Database has the methods of the database that the sweeps need. Each sweep declares its part.
 type Database interface {
 	deliveryDatabase
 	callbackDatabase
@@ -68,7 +68,7 @@ type Options struct {
 	Tracing *telemetry.Tracing // nil for none
 }
 
-// New makes a worker.
+// New returns a worker.
 func New(o Options) *Worker {
 	w := &Worker{
 		database: o.Database, sender: o.Sender, operators: o.Operators, log: o.Log, chance: o.Chance, now: o.Now,
@@ -94,7 +94,7 @@ func New(o Options) *Worker {
 	return w
 }
 
-// on is the same worker on another database. It runs no sweeps.
+// on returns the same worker on another database. It runs no sweeps.
 func (w *Worker) on(database Database) *Worker {
 	return &Worker{
 		database: database, sender: w.sender, operators: w.operators, log: w.log, chance: w.chance, now: w.now, concurrency: w.concurrency,
@@ -126,8 +126,8 @@ func (w *Worker) Run(ctx context.Context) {
 	sweeps.Wait()
 }
 
-// sweep calls step repeatedly: at once while there is more to do, after a pause otherwise. It logs when step begins to fail and when it
-// works again.
+// sweep calls step repeatedly: at once while there is more to do, otherwise after a pause. It logs when step starts to
+// fail, and when it succeeds again.
 func (w *Worker) sweep(ctx context.Context, name string, step func(context.Context) (more bool, err error)) {
 	failing := false
 	defer w.hearts.stop(name)
