@@ -12,19 +12,20 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// progress is how many of its ordered steps a reconciliation completed. Each step has a condition; Ready summarizes them.
+// progress counts how many of its ordered steps a reconciliation completed. Each step has a condition; Ready summarizes
+// them.
 type progress struct {
 	steps []string // condition types, in order
 	done  int      // how many steps succeeded
-	err   error    // why the next one did not; nil if all did
+	err   error    // why the next step failed; nil if all succeeded
 
 	suspended bool                  // spec.suspend
 	unused    string                // a sentence about fields of the spec that nothing uses; may be empty
-	quota     *sandboxes.QuotaState // nil: it is not used up
-	start     v1alpha1.DateTime     // that the clock did not begin at; empty: it did
+	quota     *sandboxes.QuotaState // nil while the quota is not used up
+	start     v1alpha1.DateTime     // the value of spec.clock.start that waits for a reset; empty for none
 }
 
-// readyMessage is what a condition with positive polarity says while it is True.
+// readyMessage has the message of a condition with positive polarity while it is True.
 var readyMessage = map[string]string{
 	v1alpha1.ConditionReady:            "Everything in the spec is applied.",
 	v1alpha1.ConditionSpecAccepted:     "The spec is valid and can be applied.",
@@ -32,8 +33,8 @@ var readyMessage = map[string]string{
 	v1alpha1.ConditionCredentialsReady: "The credentials Secret exists and the API accepts its key.",
 }
 
-// conditions computes the conditions from the progress and the former conditions. A step that was not reached keeps its
-// condition, with the observedGeneration of that time.
+// conditions returns the new conditions from the progress and the former conditions. A step that was not reached keeps
+// its condition, with its old observedGeneration.
 func (p progress) conditions(before []metav1.Condition, generation int64, now time.Time) []metav1.Condition {
 	after := make([]metav1.Condition, len(before))
 	copy(after, before)
@@ -75,7 +76,8 @@ func (p progress) conditions(before []metav1.Condition, generation int64, now ti
 	return keepTransitionTimes(before, after)
 }
 
-// ready is what Ready says while it is True: the first of what people have to know is the reason, and all of it is in the message.
+// ready returns the reason and the message of Ready while it is True. The message has everything that users have to
+// know; the reason is that of the first sentence.
 func (p progress) ready() (reason, message string) {
 	var reasons, messages []string
 	say := func(reason, format string, args ...any) {

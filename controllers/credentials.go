@@ -18,8 +18,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Credentials are kept twice: in plain text in the credentials Secret, and as a hash (the key) and encrypted (the signing secret) in the
-// database. A reconciliation brings the two together:
+// Credentials are stored twice: in plain text in the credentials Secret, and in the database as a hash (the key) and
+// encrypted (the signing secret). A reconciliation makes the two copies equal:
 //
 //  1. reconcileCredentials collects the inputs: the spec, the user's own signing secret, and what is in the database.
 //  2. credentialInputs.choose computes the next credentials from the current ones, without any I/O. This file has the rules.
@@ -46,7 +46,7 @@ const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 var apiKeyForm = regexp.MustCompile(fmt.Sprintf(`^%s[0-9A-Za-z]{%d,}$`, apiKeyPrefix, apiKeyLength))
 
-// credentials are what a sandbox's credentials Secret holds.
+// credentials are the contents of a sandbox's credentials Secret.
 type credentials struct {
 	apiKey         string
 	keyRotation    string // value of the spec that the key was issued for
@@ -55,7 +55,7 @@ type credentials struct {
 	secretRotation string // value of the spec that the signing secret was made for
 }
 
-// keyIssue is why there is a new API key.
+// keyIssue is the reason for a new API key.
 type keyIssue int
 
 const (
@@ -64,7 +64,7 @@ const (
 	issueRotated                 // the spec has another value of keyRotation
 )
 
-// CheckAPIKey returns an error for a key that a sandbox cannot have, without the key itself.
+// CheckAPIKey returns an error for a key that no sandbox can have. The error does not contain the key.
 func CheckAPIKey(key string) error {
 	if !apiKeyForm.MatchString(key) {
 		return fmt.Errorf("the API key is %q with at least %d letters and digits behind it", apiKeyPrefix, apiKeyLength)
@@ -72,7 +72,7 @@ func CheckAPIKey(key string) error {
 	return nil
 }
 
-// newAPIKey makes an API key from a source of randomness, whose error it returns.
+// newAPIKey returns a new API key, or the error of the random source.
 func newAPIKey(random io.Reader) (string, error) {
 	// Only bytes below 248, the largest multiple of 62, give each character the same probability.
 	const fair = 256 / len(base62) * len(base62)
@@ -94,7 +94,7 @@ func newAPIKey(random io.Reader) (string, error) {
 	}
 }
 
-// newSigningSecret makes a webhook signing secret from a source of randomness, whose error it returns.
+// newSigningSecret returns a new webhook signing secret, or the error of the random source.
 func newSigningSecret(random io.Reader) (string, error) {
 	var secret [signingSecretBytes]byte
 	if _, err := io.ReadFull(random, secret[:]); err != nil {
@@ -103,7 +103,7 @@ func newSigningSecret(random io.Reader) (string, error) {
 	return signingSecretPrefix + base64.StdEncoding.EncodeToString(secret[:]), nil
 }
 
-// isGenerated reports whether a signing secret has the form of those that [newSigningSecret] makes.
+// isGenerated reports whether a signing secret has the form that [newSigningSecret] returns.
 func isGenerated(secret string) bool {
 	encoded, ok := strings.CutPrefix(secret, signingSecretPrefix)
 	if !ok {
@@ -113,7 +113,7 @@ func isGenerated(secret string) bool {
 	return err == nil && len(decoded) == signingSecretBytes
 }
 
-// CheckSigningSecret returns what is wrong with a user's signing secret, without the secret itself.
+// CheckSigningSecret returns an error for an invalid signing secret of a user. The error does not contain the secret.
 func CheckSigningSecret(secret string) error {
 	if err := checkSigningSecret([]byte(secret)); err != nil {
 		return fmt.Errorf("the signing secret %w: write %d to %d printable characters", err, minSigningSecret, maxSigningSecret)
@@ -141,7 +141,7 @@ func checkSigningSecret(secret []byte) error {
 	return nil
 }
 
-// credentialInputs are what the next content of the credentials Secret depends on, besides its current content.
+// credentialInputs determine the next content of the credentials Secret, together with its current content.
 type credentialInputs struct {
 	organizationID    string
 	keyRotation       string // of the spec, empty for none
@@ -187,7 +187,7 @@ func (inputs credentialInputs) chooseKey(current credentials, next *credentials,
 	return why, err
 }
 
-// knows reports whether the database accepts the key, without an expiry.
+// knows reports whether the database accepts the key and no expiry is set for it.
 func (inputs credentialInputs) knows(apiKey string) bool {
 	return slices.Contains(inputs.inDatabase.APIKeys, sandboxes.KeyHash(sha256.Sum256([]byte(apiKey))))
 }
@@ -222,7 +222,7 @@ func hexHash(apiKey string) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// parseHash reads what hexHash made; nil for anything else.
+// parseHash parses the result of hexHash; nil for any other text.
 func parseHash(text string) *sandboxes.KeyHash {
 	hash, err := hex.DecodeString(text)
 	if err != nil || len(hash) != sha256.Size {

@@ -11,8 +11,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Database is what the controllers need of Postgres. Every method returns an error that is [postgres.ErrUnavailable] while
-// the database is unavailable, and none puts a secret into an error.
+// Database has the methods of Postgres that the controllers need. While the database is unavailable, every method
+// returns an error that is [postgres.ErrUnavailable]. No error contains a secret.
 type Database interface {
 	// ApplySandbox makes the rows of a sandbox equal to its configuration and returns them. It writes nothing if they are
 	// equal already. It returns [sandboxes.ErrStaleGeneration] if a later generation of the resource has been applied,
@@ -20,7 +20,7 @@ type Database interface {
 	// the clock is not applied yet.
 	ApplySandbox(ctx context.Context, config sandboxes.Config) (sandboxes.SandboxState, error)
 
-	// StoredCredentials are those of a sandbox in the database; zero if there are none yet.
+	// StoredCredentials returns the credentials of a sandbox in the database; zero if there are none yet.
 	StoredCredentials(ctx context.Context, sandboxUID string) (sandboxes.StoredCredentials, error)
 
 	// ApplyCredentials sets the key and the signing secret of a sandbox. Replaced keys still work for the grace; every other key is

@@ -29,9 +29,9 @@ func checkSpecIsCurrent(ctx context.Context, apiReader client.Reader, read clien
 	return nil
 }
 
-// applyCurrent applies a resource to the database. The database refuses a resource if it has a later generation. Then either the
-// cache is behind, and applyCurrent returns errSpecChanged. Or the API server was restored from a backup and counts generations
-// again: then the resource replaces that later generation.
+// applyCurrent applies a resource to the database, which refuses it if it has a later generation of the resource. If
+// the cache is behind, applyCurrent returns errSpecChanged. If the API server was restored from a backup and counts
+// generations again, the resource replaces the later generation.
 func applyCurrent[T any](
 	ctx context.Context, apiReader client.Reader, read client.Object, apply func(rolledBack int64) (T, error),
 ) (T, error) {

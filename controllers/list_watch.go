@@ -28,8 +28,8 @@ func newInformer(
 	return toolscache.NewSharedIndexInformer(retrying, obj, resync, indexers)
 }
 
-// retryingListerWatcher retries while no answer comes. It returns an answer that is an error: client-go backs off from an API
-// server that is too busy.
+// retryingListerWatcher retries while the API server does not answer. It returns an answer that is an error, so that
+// client-go backs off from an overloaded API server.
 type retryingListerWatcher struct {
 	inner toolscache.ListerWatcherWithContext
 	after time.Duration

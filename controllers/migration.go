@@ -21,7 +21,7 @@ type Migration struct {
 	done  atomic.Bool
 }
 
-// NewMigration calls migrate, and again a while after each failure.
+// NewMigration returns a migration that calls migrate, and repeats a failed call after retry.
 func NewMigration(migrate func(context.Context) error, retry time.Duration) *Migration {
 	return &Migration{migrate: migrate, retry: retry, tried: make(chan struct{})}
 }

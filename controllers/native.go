@@ -8,8 +8,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// nativeCredentials are those of the operators' own APIs, of each operator with an enabled environment. They follow from the API key, and
-// so are rotated with it.
+// nativeCredentials returns the credentials for the operators' own APIs, for each operator with an enabled environment.
+// They are derived from the API key, and so rotate with it.
 func nativeCredentials(spec v1alpha1.SandboxEnvironmentSpec, apiKey string) map[payments.Operator]operatorapi.Credentials {
 	all := map[payments.Operator]operatorapi.Credentials{}
 	for _, e := range spec.Environments {
@@ -21,7 +21,7 @@ func nativeCredentials(spec v1alpha1.SandboxEnvironmentSpec, apiKey string) map[
 	return all
 }
 
-// nativeDigests are what the database keeps of them.
+// nativeDigests returns the digests of these credentials that the database stores.
 func nativeDigests(spec v1alpha1.SandboxEnvironmentSpec, apiKey string) []byte {
 	digests := sandboxes.NativeDigests{}
 	for operator, c := range nativeCredentials(spec, apiKey) {

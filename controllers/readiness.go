@@ -72,7 +72,7 @@ func (s *readiness) handler(kind string) toolscache.ResourceEventHandler {
 	}
 }
 
-// check is the probe of the caches.
+// check is the readiness probe of the caches.
 func (s *readiness) check(*http.Request) error {
 	if !s.synced.Load() {
 		return errors.New("the caches are not filled yet")
@@ -80,7 +80,8 @@ func (s *readiness) check(*http.Request) error {
 	return nil
 }
 
-// stateOf returns the conditions of a resource. A Ready of an older generation says nothing about the current spec: it is not used.
+// stateOf returns the conditions of a resource. It leaves out a Ready condition of an older generation, which says
+// nothing about the current spec.
 func stateOf(object client.Object) telemetry.ResourceState {
 	state := telemetry.ResourceState{Ready: telemetry.Condition{Status: string(metav1.ConditionUnknown), Reason: v1alpha1.ReasonPending}}
 	for _, c := range conditionsOf(object) {

@@ -31,20 +31,20 @@ func newResourceLimit(limit int) *resourceLimit {
 	return &resourceLimit{max: limit, reserved: map[string]map[types.UID]bool{}}
 }
 
-// candidate is a resource that is accepted or asks to be.
+// candidate is a resource that is accepted or waits to be.
 type candidate struct {
 	metav1.Object
 	accepted bool // by its status
 }
 
-// older reports whether a comes before b. Times of creation are whole seconds, so that the name decides too.
+// older reports whether a comes before b. Creation times are in whole seconds, so names break ties.
 func older(a, b candidate) bool {
 	first, second := a.GetCreationTimestamp(), b.GetCreationTimestamp()
 	return cmp.Or(first.Compare(second.Time), cmp.Compare(a.GetName(), b.GetName())) < 0
 }
 
-// accept reports whether there is room for self. all lists the scope, as the cache has it; it is not called for a resource that is
-// accepted already. The error is that of all.
+// accept reports whether there is room for self. all lists the scope from the cache; accept does not call it for a
+// resource that is already accepted, and returns its error.
 func (l *resourceLimit) accept(scope string, self candidate, all func() ([]candidate, error)) (bool, error) {
 	if l.max == 0 || self.accepted {
 		return true, nil

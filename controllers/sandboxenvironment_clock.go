@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// clockConfig is the clock that a spec describes.
+// clockConfig returns the configuration of a spec's clock.
 func clockConfig(clock *v1alpha1.Clock) (sandboxes.ClockConfig, error) {
 	if clock == nil {
 		return sandboxes.ClockConfig{}, nil
@@ -28,7 +28,7 @@ func clockConfig(clock *v1alpha1.Clock) (sandboxes.ClockConfig, error) {
 	return config, nil
 }
 
-// faultsConfig is the JSON of a spec's faults; nil for none.
+// faultsConfig returns the JSON of a spec's faults; nil for none.
 func faultsConfig(faults []v1alpha1.Fault) ([]byte, error) {
 	if len(faults) == 0 {
 		return nil, nil

@@ -42,8 +42,8 @@ func (r *sandboxReconciler) reconcileCredentials(
 // syncRounds limits how often one attempt chooses the credentials again.
 const syncRounds = 4
 
-// errUnstable says that all rounds failed. It is no conflict of the API server, which is retried soon and for ever: it is retried with
-// backoff, and logged.
+// errUnstable is returned when all rounds failed. It is not a conflict of the API server, which is retried soon and
+// without end: it is retried with backoff, and logged.
 var errUnstable = errors.New("something else keeps changing it, or its copy in the database")
 
 // syncCredentials makes the Secret and the database hold the same credentials, and returns them. It starts again in three cases:

@@ -23,7 +23,8 @@ func (r *sandboxReconciler) reconcileDatabase(
 	state, err := r.apply(ctx, sandbox, &seen.config)
 	var taken sandboxes.ErrNameTaken
 	if errors.As(err, &taken) {
-		// A name has one resource: if the API server has this one, the other was deleted, and the controller missed that.
+		// The database has the name for another UID. If the API server has this resource, the other was deleted, and
+		// the controller missed the deletion.
 		if err := checkSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// sandboxURL is the base URL of a sandbox's API. Both names are DNS labels: nothing needs to be escaped.
+// sandboxURL returns the base URL of a sandbox's API. Namespace and name are DNS labels, which need no escaping.
 func (r *sandboxReconciler) sandboxURL(sandbox *v1alpha1.SandboxEnvironment) string {
 	return r.baseURL.JoinPath("sandboxes", sandbox.Namespace, sandbox.Name).String()
 }
@@ -40,14 +40,14 @@ func (r *sandboxReconciler) finish(
 	return r.wake(sandbox, seen.state, result, err)
 }
 
-// announcedConditions are those whose changes make events.
+// announcedConditions are the conditions whose changes create events.
 var announcedConditions = []string{
 	v1alpha1.ConditionReady,
 	v1alpha1.ConditionOperatorCredentialsReady,
 	v1alpha1.ConditionWebhookReady,
 }
 
-// wake reconciles a sandbox when it expires and when its quota begins again, if that is before the next reconciliation.
+// wake reconciles a sandbox when it expires and when its quota renews, if that is before the next reconciliation.
 func (r *sandboxReconciler) wake(
 	sandbox *v1alpha1.SandboxEnvironment, state *sandboxes.SandboxState, result ctrl.Result, err error,
 ) (ctrl.Result, error) {
@@ -67,11 +67,12 @@ func (r *sandboxReconciler) wake(
 	return result, err
 }
 
-// renewalPause is between two looks at a quota that should begin again. The month ends by the clock of the database, and that of this
-// machine may be ahead of it.
+// renewalPause is the polling interval for a quota that should have renewed. The month ends by the clock of the
+// database, and this machine's clock may be ahead of it.
 const renewalPause = time.Second
 
-// renewal is when a quota begins again that was used; nil: never, or when somebody advances a manual clock, which is noticed.
+// renewal returns when a quota that has been used renews. It returns nil if there is no such quota, or if the quota
+// renews only when somebody advances a manual clock, which is noticed.
 func renewal(state *sandboxes.SandboxState) *time.Time {
 	if state == nil || state.Quota == nil || state.Quota.Used == 0 || state.Clock.Mode == sandboxes.ManualClock {
 		return nil

@@ -33,7 +33,7 @@ func setLedgerCondition(conditions *[]metav1.Condition, ledger sandboxes.LedgerS
 	meta.SetStatusCondition(conditions, condition)
 }
 
-// imbalances names the balances that do not follow.
+// imbalances lists the balances that do not match their movements.
 func imbalances(ledger sandboxes.LedgerState) string {
 	var texts []string
 	for _, found := range ledger.Imbalances {

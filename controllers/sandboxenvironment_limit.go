@@ -9,7 +9,8 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// sandboxesOfNamespace lists the sandboxes beside one. Their objects are the cache's own: callers only read them.
+// sandboxesOfNamespace returns a function that lists all sandboxes in the namespace of a given one. The objects belong
+// to the cache, so callers only read them.
 func sandboxesOfNamespace(cache client.Reader) func(context.Context, client.Object) ([]candidate, error) {
 	return func(ctx context.Context, beside client.Object) ([]candidate, error) {
 		var list v1alpha1.SandboxEnvironmentList

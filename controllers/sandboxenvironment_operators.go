@@ -26,9 +26,9 @@ const (
 // maxOperatorCredential is the longest value of one of these keys, in characters.
 const maxOperatorCredential = 256
 
-// operatorAccess is how the stores reach operators, with the credentials from the Secrets that they name, and the first problem with
-// one of these Secrets. The error is that of the API server. Secrets are read from the API server, each once: the cache holds only
-// the controller's own.
+// operatorAccess returns how the stores reach operators, with the credentials from the Secrets that they name, and the
+// first problem with one of these Secrets. The error is that of the API server. Secrets are read from the API server,
+// each once: the cache holds only the controller's own.
 func (r *sandboxReconciler) operatorAccess(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment,
 ) (access []sandboxes.OperatorAccess, problem *operatorProblem, err error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// worksOn is what a sweep of the workers does, after "failed to".
+// worksOn completes "failed to" in messages, by the sweep of the workers.
 var worksOn = map[string]string{
 	"settlement": "settle due payments", "delivery": "deliver events", "passthrough": "forward payments of unknown numbers",
 	"callbacks": "send callbacks of an operator's own API", "clock": "advance the clock",

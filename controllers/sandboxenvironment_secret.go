@@ -120,7 +120,7 @@ func isReplaced(stored, current, next string) bool {
 	return stored != "" && next != stored && next != current
 }
 
-// credentialsIn are the credentials in a Secret.
+// credentialsIn returns the credentials in a Secret.
 func credentialsIn(secret *corev1.Secret) credentials {
 	current := credentials{
 		apiKey:         string(secret.Data[secretKeyAPIKey]),
@@ -153,7 +153,7 @@ func (r *sandboxReconciler) readOwnSecret(
 	return secret, nil
 }
 
-// secretOfAnother says whose a Secret is, and what to do.
+// secretOfAnother returns a message that says to whom a Secret belongs, and what to do.
 func secretOfAnother(secret *corev1.Secret) string {
 	if owner := metav1.GetControllerOf(secret); owner != nil {
 		return fmt.Sprintf("The Secret %q belongs to the %s %q. Cauri does not change it: write another name to spec.credentialsSecretName.",
@@ -163,7 +163,8 @@ func secretOfAnother(secret *corev1.Secret) string {
 		"name to spec.credentialsSecretName.", secret.Name)
 }
 
-// currentCredentials are those of the credentials Secret. If it does not exist, they are those of the Secret with the previous name.
+// currentCredentials returns the credentials in the credentials Secret. If it does not exist, they come from the Secret
+// with the previous name.
 func (r *sandboxReconciler) currentCredentials(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, existing *corev1.Secret,
 ) (current credentials, moved bool, err error) {
@@ -227,7 +228,7 @@ func (r *sandboxReconciler) writeSecret(
 	return r.Apply(ctx, secret, fieldOwner, client.ForceOwnership)
 }
 
-// newSecret is the credentials Secret at its creation.
+// newSecret returns the credentials Secret for its creation.
 func newSecret(sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, data map[string][]byte, next credentials) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -239,7 +240,7 @@ func newSecret(sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, data 
 	}
 }
 
-// NewCredentialsSecret is the credentials Secret of a sandbox as a user would create it who wants to choose the API key: the controller
+// NewCredentialsSecret returns the credentials Secret that a user creates to choose a sandbox's API key. The controller
 // keeps the key, and adds the rest.
 func NewCredentialsSecret(sandbox *v1alpha1.SandboxEnvironment, apiKey string) *corev1.Secret {
 	key := client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.CredentialsSecretName()}
@@ -252,7 +253,7 @@ func isFixed(secret *corev1.Secret) bool {
 	return secret != nil && (secret.Type != secretType || valueOr(secret.Immutable, false))
 }
 
-// with is m with the entries of another map.
+// with returns m with the entries of changes.
 func with[V any](m, changes map[string]V) map[string]V {
 	changed := maps.Clone(m)
 	if changed == nil {
@@ -281,7 +282,7 @@ func (r *sandboxReconciler) deleteSecrets(ctx context.Context, sandbox *v1alpha1
 	return nil
 }
 
-// secretData is the content of the credentials Secret.
+// secretData returns the content of the credentials Secret.
 func (r *sandboxReconciler) secretData(sandbox *v1alpha1.SandboxEnvironment, organizationID string, c credentials) map[string][]byte {
 	data := map[string][]byte{
 		secretKeyType:           []byte("cauri"),
@@ -316,7 +317,7 @@ func secretLabels(sandbox *v1alpha1.SandboxEnvironment) map[string]string {
 	return map[string]string{managedByLabel: managedByCauri, sandboxLabel: sandbox.Name}
 }
 
-// secretAnnotations say for which values of the spec the credentials were created.
+// secretAnnotations returns the values of the spec that the credentials were created for.
 func secretAnnotations(c credentials) map[string]string {
 	return map[string]string{
 		keyRotationAnnotation: c.keyRotation, keyReplacesAnnotation: c.keyReplaces, secretRotationAnnotation: c.secretRotation,
@@ -354,7 +355,7 @@ func (r *sandboxReconciler) isCorrect(
 	return maps.EqualFunc(data, only(secret.Data, data), slices.Equal)
 }
 
-// only is the part of m that has the keys of wanted.
+// only returns the entries of m whose keys wanted has.
 func only(m, wanted map[string][]byte) map[string][]byte {
 	part := make(map[string][]byte, len(wanted))
 	for key := range wanted {

@@ -25,7 +25,7 @@ func (s *secretVersions) remember(secret client.Object) {
 	s.versions[client.ObjectKeyFromObject(secret)] = secret.GetResourceVersion()
 }
 
-// isRemembered reports whether a Secret is the version that is remembered.
+// isRemembered reports whether a Secret has the remembered version.
 func (s *secretVersions) isRemembered(secret client.Object) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

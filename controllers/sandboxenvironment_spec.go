@@ -47,8 +47,8 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 	return r.checkLimit(ctx, sandbox)
 }
 
-// sandboxConfig is the configuration that a sandbox's spec describes. It returns a stalling error for a spec that the schema
-// accepts and that cannot be applied.
+// sandboxConfig returns the configuration that a sandbox's spec describes. It returns a stalling error for a spec that
+// the schema accepts and that cannot be applied.
 func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (sandboxes.Config, error) {
 	spec := sandbox.Spec
 	webhook, err := webhookConfig(spec.Webhook)
@@ -133,7 +133,7 @@ func environmentConfig(environment v1alpha1.Environment) sandboxes.EnvironmentCo
 // vagueFidelity is the fidelity of an environment whose failures have no reason.
 const vagueFidelity = "Vague"
 
-// quirks are those that the spec ends: each is there by default.
+// quirks returns the quirks that the spec turns off; all are on by default.
 func quirks(q *v1alpha1.Quirks) map[string]bool {
 	if q == nil {
 		return nil
@@ -178,7 +178,8 @@ func webhookConfig(webhook *v1alpha1.Webhook) (*sandboxes.WebhookConfig, error) 
 	}, nil
 }
 
-// eventTypes are the types of the transactions whose events are sent, in a fixed order; all of them if the spec names none.
+// eventTypes returns the types of the transactions whose events are sent, in a fixed order; all types if the spec names
+// none.
 func eventTypes(names []v1alpha1.WebhookEvent) []payments.Type {
 	if len(names) == 0 {
 		return payments.Types
@@ -205,7 +206,7 @@ func duration(field string, text, unset v1alpha1.Duration) (time.Duration, error
 	return d, nil
 }
 
-// valueOr is *p, or a default if p is nil.
+// valueOr returns *p, or unset if p is nil.
 func valueOr[T any](p *T, unset T) T {
 	if p == nil {
 		return unset
@@ -213,8 +214,8 @@ func valueOr[T any](p *T, unset T) T {
 	return *p
 }
 
-// unused is a sentence about floats, operators' credentials and faults that no environment or store of the spec uses, with a space before
-// it; empty if there are none. They are no error: their environment may be added later.
+// unused returns a sentence, after a space, about floats, operators' credentials and faults that no environment or
+// store of the spec uses; empty if there are none. They are no error: their environment may be added later.
 func unused(sandbox *v1alpha1.SandboxEnvironment) string {
 	found := slices.Concat(unusedMoney(sandbox.Spec), unusedFaults(sandbox))
 	if len(found) == 0 {
@@ -265,7 +266,7 @@ func unusedMoney(spec v1alpha1.SandboxEnvironmentSpec) (found []string) {
 	return found
 }
 
-// graceText is the grace as the spec has it.
+// graceText returns the grace as written in the spec.
 func graceText(sandbox *v1alpha1.SandboxEnvironment) v1alpha1.Duration {
 	return cmp.Or(sandbox.Spec.KeyRotationGrace, defaultKeyRotationGrace)
 }

@@ -73,7 +73,7 @@ func setOperatorCondition(conditions *[]metav1.Condition, named bool, problem *o
 	meta.SetStatusCondition(conditions, condition)
 }
 
-// environmentStatuses are sorted, because the database returns them in any order.
+// environmentStatuses returns the statuses in a fixed order, since the database returns environments in any order.
 func environmentStatuses(environments []sandboxes.EnvironmentState) []v1alpha1.EnvironmentStatus {
 	statuses := make([]v1alpha1.EnvironmentStatus, 0, len(environments))
 	for _, e := range environments {

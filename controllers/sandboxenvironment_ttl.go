@@ -12,7 +12,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// expiry is when a sandbox deletes itself, nil for one without a ttl. reconcileSpec reports an invalid ttl.
+// expiry returns when a sandbox expires, nil for one without a ttl. reconcileSpec reports an invalid ttl.
 func expiry(sandbox *v1alpha1.SandboxEnvironment) *time.Time {
 	if sandbox.Spec.TTL == "" {
 		return nil

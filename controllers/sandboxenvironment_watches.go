@@ -41,7 +41,7 @@ func (r *sandboxReconciler) watch(mgr ctrl.Manager, options controller.Options, 
 		Complete(r)
 }
 
-// secretNamesOf are the names of the Secrets that a sandbox reads or writes.
+// secretNamesOf returns the names of the Secrets that a sandbox reads or writes.
 func secretNamesOf(obj client.Object) []string {
 	sandbox := obj.(*v1alpha1.SandboxEnvironment)
 	names := []string{sandbox.CredentialsSecretName()}

@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// webhookStatus counts the deliveries; nil for a sandbox without a webhook.
+// webhookStatus returns the counts of deliveries; nil for a sandbox without a webhook.
 func webhookStatus(webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth) *v1alpha1.WebhookStatus {
 	if webhook == nil {
 		return nil
@@ -23,7 +23,8 @@ func webhookStatus(webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth) *
 	return status
 }
 
-// webhookSummary is what kubectl get shows of the webhook: a column cannot show anything for a condition that is absent.
+// webhookSummary returns the text for the webhook's column of kubectl get, which cannot show anything for an absent
+// condition.
 func webhookSummary(named bool, conditions []metav1.Condition) string {
 	if !named {
 		return "-"
@@ -65,7 +66,7 @@ func setWebhookCondition(conditions *[]metav1.Condition, named bool, health sand
 	meta.SetStatusCondition(conditions, condition)
 }
 
-// cause is the last failure, as the end of a clause.
+// cause returns the last failure, as the end of a clause.
 func cause(health sandboxes.EndpointHealth) string {
 	if health.LastFailure == "" {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// KeyRing is what [Sealing] needs of the encryption keys.
+// KeyRing has the methods of the encryption keys that [Sealing] needs.
 type KeyRing interface {
 	// Keys names the keys, the one that encrypts first.
 	Keys() []string

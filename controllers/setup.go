@@ -111,8 +111,9 @@ func ManagerOptions(namespaces ...string) ctrl.Options {
 	}
 }
 
-// keepWhatIsRead drops two parts that no controller reads and that may be as large as all the rest: the managed fields, and kubectl's
-// copy of the manifest. Nothing is lost: writes are patches of what changed.
+// keepWhatIsRead removes two parts of an object that no controller reads and that may be as large as the rest: the
+// managed fields, and kubectl's copy of the manifest. Writes are patches of what changed, so they do not lose these
+// parts.
 func keepWhatIsRead(obj any) (any, error) {
 	if o, ok := obj.(client.Object); ok {
 		o.SetManagedFields(nil)

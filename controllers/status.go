@@ -58,12 +58,12 @@ func announce(recorder events.EventRecorder, regarding runtime.Object, condition
 
 func isTransient(c *metav1.Condition) bool { return slices.Contains(transientReasons, c.Reason) }
 
-// isInitial reports whether a condition was never True or False for a lasting reason.
+// isInitial reports whether a condition has no lasting status: it is nil, Unknown, or False for a transient reason.
 func isInitial(c *metav1.Condition) bool {
 	return c == nil || c.Status == metav1.ConditionUnknown || isTransient(c)
 }
 
-// needsNoAction reports whether the user has nothing to do about a condition.
+// needsNoAction reports whether a condition requires no action of the user.
 func needsNoAction(c *metav1.Condition) bool {
 	return c.Status == metav1.ConditionTrue || c.Status == metav1.ConditionUnknown || isTransient(c)
 }
@@ -80,7 +80,7 @@ const (
 	actionExpire           = "Expire"
 )
 
-// seconds is t in whole seconds, as the API server stores it.
+// seconds returns t in whole seconds, as the API server stores it; nil for nil.
 func seconds(t *time.Time) *metav1.Time {
 	if t == nil {
 		return nil

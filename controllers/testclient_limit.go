@@ -9,7 +9,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// testClientsOfSandbox is as sandboxesOfNamespace.
+// testClientsOfSandbox returns a function that lists all TestClients in the sandbox of a given TestClient.
 func testClientsOfSandbox(cache client.Reader) func(context.Context, client.Object) ([]candidate, error) {
 	return func(ctx context.Context, beside client.Object) ([]candidate, error) {
 		var list v1alpha1.TestClientList
