@@ -35,7 +35,8 @@ const (
 	clockStrides = 100
 )
 
-// clockDatabase is what the advance of clocks needs of the database, beside what settles, forwards and delivers.
+// clockDatabase has the methods of the database that the advance of clocks needs, besides those that settle, forward
+// and deliver.
 type clockDatabase interface {
 	ClocksToAdvance(ctx context.Context, batch int) ([]ledger.DueTenant, error)
 	LeaseClock(ctx context.Context, tenant int64, lease time.Duration) (ledger.ClockLease, error)
@@ -110,8 +111,8 @@ type advance struct {
 	*Worker    // on a database that counts what is done
 	shared     *clockSweep
 	lease      ledger.ClockLease
-	taken      time.Time // by the worker's clock
-	makesRoom  bool      // another clock is to have the slot
+	taken      time.Time // when the lease was taken, by the worker's clock
+	makesRoom  bool      // the slot goes to another clock
 	began      time.Time // the stamp up to which everything was recorded before this worker began
 	arrived    time.Time // the stamp up to which everything was recorded before the clock came to where it stands
 	stride     time.Duration
@@ -125,7 +126,7 @@ func (s *clockSweep) newAdvance() *advance {
 	return &advance{Worker: s.on(done), shared: s, taken: s.now(), done: done}
 }
 
-// query runs f, which sends one statement, when it is the advance's turn, for at most limit.
+// query waits for the advance's turn, and then runs f, which sends one statement, for at most limit.
 func (a *advance) query(ctx context.Context, limit time.Duration, f func(context.Context) error) error {
 	turns := a.shared.short
 	if a.now().Sub(a.taken) >= clockTurn {
@@ -208,14 +209,13 @@ func (a *advance) step(held context.Context) (ended bool, err error) {
 	return false, err
 }
 
-// pauseForOthers waits while another worker has in hand what is due: each time in a row longer, up to maxClockPause.
+// pauseForOthers waits for another worker that holds the due rows: longer each time in a row, up to maxClockPause.
 func (a *advance) pauseForOthers(ctx context.Context) {
 	a.pause = min(max(2*a.pause, clockPause), maxClockPause)
 	sleep(ctx, a.pause)
 }
 
-// viewClock returns where the clock stands and what is due under it, without waiting for what another worker has in
-// hand.
+// viewClock returns the clock's time and what is due by it, without waiting for rows that another worker holds.
 func (a *advance) viewClock(ctx context.Context) (view ledger.ClockView, err error) {
 	err = a.query(ctx, leaseTimeout, func(ctx context.Context) error {
 		view, err = a.database.ViewClock(ctx, a.lease, a.began, a.arrived)
@@ -252,7 +252,8 @@ func (a *advance) moveClock(ctx context.Context, moment time.Time) error {
 	})
 }
 
-// endAdvance ends the advance for those who wait for it; reached: the clock is at its target, not stopped on its way.
+// endAdvance ends the advance for the callers that wait for it. reached: the clock is at its target, and did not stop
+// before it.
 func (a *advance) endAdvance(ctx context.Context, reached bool) error {
 	err := a.query(ctx, leaseTimeout, func(ctx context.Context) error {
 		return a.database.EndAdvance(ctx, a.lease, reached, a.done.taken())
@@ -267,7 +268,7 @@ func (a *advance) endAdvance(ctx context.Context, reached bool) error {
 	return err
 }
 
-// doDue does a batch of each kind of work that is due, or waits if another worker has all of it in hand.
+// doDue does one batch of each kind of due work, or waits if another worker holds all of it.
 func (a *advance) doDue(held context.Context, view ledger.ClockView) error {
 	found, due := 0, view.RecordedByArrival
 	for _, part := range []struct {
@@ -332,8 +333,8 @@ func (a *advance) deliverDue(held context.Context, view ledger.ClockView) (found
 	return found, err
 }
 
-// attemptDue leases rows of the sandbox, as many as it gets slots for, and makes an attempt at each, side by side. It
-// returns when the results are recorded, or with nothing found if held ends before there is a slot.
+// attemptDue leases as many rows of the sandbox as it gets slots for, and makes the attempts concurrently. It returns
+// when the results are recorded, or with nothing found if held ends before there is a slot.
 func attemptDue[T any](
 	held context.Context, a *advance, queue *fairQueue, probe bool,
 	leaseDue func(context.Context, []ledger.SlotGrant) (leased []T, found map[int64]int, err error),
@@ -355,7 +356,7 @@ func attemptDue[T any](
 		})
 	})
 	queue.leased(grants, all, map[int64]int{tenant: len(leased)})
-	queue.wake() // what was not needed is for others
+	queue.wake() // offer the slots that are left to others
 	var attempts sync.WaitGroup
 	for i := range leased {
 		attempts.Go(func() { attemptRow(ctx, a.Worker, queue, tenant, &leased[i], attempt) })
@@ -366,14 +367,14 @@ func attemptDue[T any](
 
 func dueBy(at *time.Time, now time.Time) bool { return at != nil && !at.After(now) }
 
-// counting is a database that counts what is done in the course of an advance.
+// counting is a database that counts the work of an advance.
 type counting struct {
 	Database
 	mu     sync.Mutex
-	counts ledger.AdvanceCounts // since they were taken last
+	counts ledger.AdvanceCounts // since the last call of taken
 }
 
-// taken returns the counts, and begins anew.
+// taken returns the counts and resets them.
 func (c *counting) taken() ledger.AdvanceCounts {
 	c.mu.Lock()
 	defer c.mu.Unlock()

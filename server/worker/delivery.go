@@ -17,7 +17,7 @@ import (
 // no other worker sends the event meanwhile. It is short, so that the events of a worker that died do not wait for long.
 const lease = webhooks.AttemptTimeout + 5*time.Second
 
-// deliveryDatabase is what the delivery needs of the database.
+// deliveryDatabase has the methods of the database that the delivery needs.
 type deliveryDatabase interface {
 	TenantsToDeliver(ctx context.Context) ([]ledger.DueTenant, error)
 	LeaseDueEvents(ctx context.Context, from []ledger.SlotGrant, lease time.Duration, build ledger.BuildBody) (

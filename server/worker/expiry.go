@@ -16,7 +16,7 @@ const (
 	expiryBatch = 1000
 )
 
-// expiryDatabase is what the expiry needs of the database.
+// expiryDatabase has the methods of the database that the expiry needs.
 type expiryDatabase interface {
 	RequeueStuck(ctx context.Context, batch int) (woken int, err error)
 }
@@ -26,8 +26,8 @@ func (w *Worker) expire(ctx context.Context) {
 	w.sweep(ctx, "expiry", w.expireForgotten)
 }
 
-// expireForgotten makes the payments due that should have expired and did not. The settlement does the rest. It always reports more work,
-// because it waits for the next pass itself.
+// expireForgotten makes pending payments due that should have expired and did not; the settlement expires them. It
+// always reports more work, because it waits for the next pass itself.
 func (w *Worker) expireForgotten(ctx context.Context) (more bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()

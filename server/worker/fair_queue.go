@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// slowAfter is how long an attempt may take before its receiver counts as slow.
+	// slowAfter is how long an attempt may run before its receiver counts as slow.
 	slowAfter = time.Second
 	// slowAfterFirst is the same for a receiver that has never answered this worker.
 	slowAfterFirst = 250 * time.Millisecond
@@ -25,7 +25,7 @@ const (
 	forgetAfter = 10 * time.Minute
 )
 
-// speed is what this worker knows about how soon a tenant's attempts end.
+// speed is how fast a tenant's attempts end, as far as this worker knows.
 type speed int
 
 const (
@@ -40,7 +40,7 @@ const (
 // have half of all slots together, those that do not answer only a few each, and unknown tenants have a quarter. The
 // rest is for quick tenants.
 type fairQueue struct {
-	slots, perTenant int // in all, and of one tenant
+	slots, perTenant int // in all, and for one tenant
 	now              func() time.Time
 	freed            chan struct{} // receives when a slot may have become free
 
@@ -53,7 +53,7 @@ type fairQueue struct {
 	forgotten time.Time // when tenants were last forgotten
 }
 
-// tenantQueue is what a worker knows of one tenant.
+// tenantQueue is the state of one tenant in a worker.
 type tenantQueue struct {
 	ledger.DueTenant
 	speed     speed
@@ -199,7 +199,7 @@ func (q *fairQueue) grantSlots() []ledger.SlotGrant {
 	return grants
 }
 
-// currentSpeed is a tenant's speed as its running attempts show it.
+// currentSpeed returns a tenant's speed with its running attempts taken into account.
 func (t *tenantQueue) currentSpeed() speed {
 	if t.overdue > 0 {
 		return slow
@@ -207,7 +207,7 @@ func (t *tenantQueue) currentSpeed() speed {
 	return t.speed
 }
 
-// limitOf is how many attempts of a tenant may run at one time.
+// limitOf returns how many attempts of a tenant may run at a time.
 func (q *fairQueue) limitOf(t *tenantQueue) int {
 	switch {
 	case t.Probe:
@@ -218,7 +218,8 @@ func (q *fairQueue) limitOf(t *tenantQueue) int {
 	return min(t.limit, q.perTenant)
 }
 
-// freeSlots is how many slots are free: in all, for tenants of each speed, and for those that are not quick together.
+// freeSlots returns how many slots are free: in all, for tenants of each speed, and for all tenants together that are
+// not quick.
 type freeSlots struct {
 	all, notQuick int
 	of            [speeds]int
@@ -249,8 +250,8 @@ func (f *freeSlots) take(s speed) bool {
 	return true
 }
 
-// leased records what came of grants, by tenant: how many rows were found, and how many of them were leased. The slots
-// that were not needed become free. A tenant that had fewer rows than slots is not asked again before the next poll.
+// leased records the results of grants, by tenant: how many rows were found, and how many of them were leased. Unneeded
+// slots become free. A tenant that had fewer rows than slots gets no new grant before the next poll.
 func (q *fairQueue) leased(grants []ledger.SlotGrant, found, leased map[int64]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -262,8 +263,8 @@ func (q *fairQueue) leased(grants []ledger.SlotGrant, found, leased map[int64]in
 	q.due = slices.DeleteFunc(q.due, func(t *tenantQueue) bool { return exhausted[t.Tenant] })
 }
 
-// started records that an attempt of a tenant begins. The caller calls ended with how it ended: from then on the tenant
-// may have another slot, but this one stays taken until the caller calls recorded.
+// started records the start of a tenant's attempt. The caller calls ended with the result: from then on the tenant may
+// have another slot, but this one stays taken until the caller calls recorded.
 func (q *fairQueue) started(tenant int64) (ended func(attemptEnd)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -342,7 +343,7 @@ func (q *fairQueue) recorded(tenant int64) {
 	q.wake()
 }
 
-// unused frees a slot with which nothing was begun.
+// unused frees a slot whose attempt has not started.
 func (q *fairQueue) unused(tenant int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -111,9 +111,9 @@ func (w *Worker) decide(ctx context.Context, f *ledger.Forward) (exchanged, deci
 	return s, judgeForward(f, s)
 }
 
-// approve decides a collection whose store names no operator's API: its payer approves it when the simulated latency is over, unless it
-// expires before. Only its own times decide, not how late a worker finds it. The operator's payload follows from the transaction, see
-// [operators.Raw].
+// approve decides a collection whose store names no operator's API. The payer approves when the simulated latency is
+// over, unless the collection expires first. Only its own times decide, not how late a worker finds it. The operator's
+// payload is derived from the transaction, see [operators.Raw].
 func approve(f *ledger.Forward) decision {
 	ends, status := f.AnswerAfter, payments.Success
 	if f.AnswerAfter >= f.ExpireAfter {
