@@ -76,7 +76,7 @@ type faultCounts struct {
 	acted  map[faultActKey]bool // true: in this database transaction
 }
 
-// holdFaultCounts locks the counts of the faults that may act at some places.
+// holdFaultCounts locks the counts of the faults that may apply at some places, until the database transaction ends.
 func holdFaultCounts(ctx context.Context, q *sqlc.Queries, places []faultPlace) (*faultCounts, error) {
 	held := map[faultKey]*faults.Fault{}
 	once := map[faultActKey]bool{}
@@ -107,7 +107,7 @@ func holdFaultCounts(ctx context.Context, q *sqlc.Queries, places []faultPlace) 
 	return c, err
 }
 
-// actedFaults returns those that acted before.
+// actedFaults returns the keys of the faults that applied before.
 func actedFaults(ctx context.Context, q *sqlc.Queries, once map[faultActKey]bool) (map[faultActKey]bool, error) {
 	acted := map[faultActKey]bool{}
 	if len(once) == 0 {
@@ -124,7 +124,7 @@ func actedFaults(ctx context.Context, q *sqlc.Queries, once map[faultActKey]bool
 	return acted, err
 }
 
-// faultActKeys are keys in the form in which a statement takes them.
+// faultActKeys are keys as the array arguments of a statement.
 type faultActKeys struct {
 	tenants           []int64
 	names, references []string
@@ -160,7 +160,7 @@ func (c *faultCounts) act(tenant int64, p *faults.Place, f *faults.Fault) bool {
 	return true
 }
 
-// write writes what was counted.
+// write stores the new counts.
 func (c *faultCounts) write(ctx context.Context, q *sqlc.Queries) error {
 	var params sqlc.CountFaultsParams
 	for _, key := range slices.SortedFunc(maps.Keys(c.counts), compareFaultKeys) {

@@ -22,10 +22,10 @@ type Forward struct {
 	OrganizationID string
 
 	Accepted    bool          // the operator has it
-	Attempts    int           // to hand it to the operator that were begun, see [Forwards.BeginForwardAttempt]
-	Failures    int           // exchanges in a row that came to nothing
-	Expired     bool          // its time ran out before its payer answered, as far as is known
-	Age         time.Duration // since it was made
+	Attempts    int           // started attempts to hand it to the operator, see [Forwards.BeginForwardAttempt]
+	Failures    int           // exchanges in a row without a result
+	Expired     bool          // it expired before its payer answered, as far as is known
+	Age         time.Duration // since the collection was recorded
 	AnswerAfter time.Duration // how long after it was made its outcome is due, by its simulated latency
 	ExpireAfter time.Duration // how long after it was made its time runs out
 
@@ -77,7 +77,7 @@ func (s *Forwards) BeginForwardAttempt(ctx context.Context, f *Forward) (begun b
 	return rows == 1, postgres.Classify(err, "writing down an attempt to forward a collection")
 }
 
-// GiveBackForwards ends the leases of collections for which no attempt was made: they are due at once.
+// GiveBackForwards ends leases without an attempt: their collections are due at once.
 func (s *Forwards) GiveBackForwards(ctx context.Context, forwards []Forward) error {
 	var keys rowKeys
 	fences := make([]int64, len(forwards))
@@ -138,11 +138,11 @@ func (s *Forwards) DeferForward(ctx context.Context, f *Forward, d Deferred) (le
 	return rows == 1, postgres.Classify(err, "writing down a forwarded collection")
 }
 
-// OperatorResult is what an operator decided.
+// OperatorResult is the decision of an operator.
 type OperatorResult struct {
 	Status    payments.Status // terminal
 	NativeID  string          // the operator's id, empty for none
-	NativeRaw json.RawMessage // what it answered, nil for nothing
+	NativeRaw json.RawMessage // the operator's answer, nil for none
 }
 
 // SettleForward gives a forwarded collection its outcome, moves the money, and adds the event, in one database

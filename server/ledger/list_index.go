@@ -62,7 +62,7 @@ func (l listIndex) statement(tenant int64, f Filter, after *payments.ID, limit i
   order by newest.id desc limit $2)) order by tenant desc, id desc`, transactionColumns, strings.Join(c.where, " and ")), c.args
 }
 
-// texts are names in the form in which a statement takes them.
+// texts returns names as the array argument of a statement.
 func texts[T ~string](names []T) pgtype.FlatArray[string] {
 	out := make([]string, len(names))
 	for i, name := range names {

@@ -13,7 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// transactionOf is the transaction in a row.
+// transactionOf returns the transaction in a row.
 func transactionOf(row *sqlc.Transaction) *payments.Transaction {
 	t := &payments.Transaction{
 		ID: row.ID.Bytes, Type: row.Type, Status: row.Status,
@@ -60,7 +60,7 @@ func addSent(ctx context.Context, q *sqlc.Queries, tenant int64, transactions ..
 	return postgres.Classify(err, "reading what was sent")
 }
 
-// floatOf names the float that a transaction belongs to.
+// floatOf returns the currency of the float that a transaction belongs to.
 func floatOf(t *payments.Transaction) string { return string(payments.CanonicalCurrency(t.Currency)) }
 
 func simOf(row *sqlc.Sim) *payments.SIM {
@@ -92,7 +92,7 @@ func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *Even
 	return d
 }
 
-// historyOf are attempts that were read the latest first.
+// historyOf returns attempts oldest first; the rows are newest first.
 func historyOf(attempts []sqlc.DeliveryAttempt) (history []AttemptRecord) {
 	for _, a := range slices.Backward(attempts) {
 		history = append(history, attemptOf(&a))

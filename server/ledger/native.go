@@ -73,12 +73,12 @@ func (l *Ledger) FindHolder(ctx context.Context, tenant int64, msisdn string) (N
 	return NumberHolder{Name: row.Name, Blocked: row.Blocked}, postgres.Classify(err, "looking up the SIM")
 }
 
-// NativeUser is a user of an operator's own API that was made through it.
+// NativeUser is a user of an operator's own API that a request to that API created.
 type NativeUser struct {
 	Operator     payments.Operator
 	ID           payments.ID
-	MadeWith     sandboxes.KeyHash // the API key: the user ends with it
-	SecretHash   []byte            // nil: it has no password yet
+	MadeWith     sandboxes.KeyHash // the API key; the user is valid as long as the key
+	SecretHash   []byte            // nil for a user without a password
 	CallbackHost string
 }
 
@@ -88,7 +88,7 @@ const MaxNativeUsers = 100
 // ErrTooManyUsers is returned for a user beyond [MaxNativeUsers].
 var ErrTooManyUsers = errors.New("the sandbox has as many users as it may have")
 
-// AddNativeUser makes a user. It returns false if there is one with this id.
+// AddNativeUser adds a user. It returns false if a user has this id.
 func (l *Ledger) AddNativeUser(ctx context.Context, tenant int64, u NativeUser) (added bool, err error) {
 	var row sqlc.AddNativeUserRow
 	err = l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) (err error) {
@@ -139,15 +139,15 @@ type NativeToken struct {
 	Operator     payments.Operator
 	Product      string
 	UserID       string
-	MadeWith     sandboxes.KeyHash // the API key: the token ends with it
-	CallbackHost string            // of the user; empty: any that the sandbox allows
+	MadeWith     sandboxes.KeyHash // the API key; the token is valid as long as the key
+	CallbackHost string            // the user's callback host; empty: any that the sandbox allows
 	Lifetime     time.Duration     // from now on, in sandbox time
 }
 
 // MaxNativeTokens is how many tokens a sandbox may have.
 const MaxNativeTokens = 1000
 
-// AddNativeToken stores a token. Beyond [MaxNativeTokens] the oldest ones end.
+// AddNativeToken stores a token. Beyond [MaxNativeTokens], it deletes the oldest tokens.
 func (l *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken) error {
 	err := l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		if err := q.SortNothing(ctx); err != nil {

@@ -8,7 +8,7 @@ type rowKey struct {
 	id     [16]byte
 }
 
-// rowKeys are the keys of several rows, in the form in which a statement takes them.
+// rowKeys are the keys of several rows as the array arguments of a statement.
 type rowKeys struct {
 	tenants []int64
 	ids     []pgtype.UUID

@@ -28,7 +28,7 @@ func (l *Ledger) AddTransactionFault(ctx context.Context, tenant int64, id payme
 	return postgres.ClassifyWrite(err, "writing down the fault of a transaction")
 }
 
-// UsedUpFaults returns the names of those faults that have acted as often as their `first` allows.
+// UsedUpFaults returns the names of the faults that have applied as often as their `first` allows.
 func (l *Ledger) UsedUpFaults(ctx context.Context, tenant int64, of []*faults.Fault) ([]string, error) {
 	var names []string
 	var firsts []int64
