@@ -10,14 +10,14 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// activity is the set of tenants in which something happened that a resource's status shows, since it was written down last.
+// activity is the set of tenants whose resource's status is out of date since they were last recorded as active.
 type activity struct {
 	mu      sync.Mutex
 	tenants map[int64]struct{}
-	written map[int64]time.Time // when tenants were written down last
+	written map[int64]time.Time // when each tenant was recorded last
 }
 
-// note remembers tenants.
+// note adds tenants to the set.
 func (a *activity) note(tenants ...int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -29,7 +29,8 @@ func (a *activity) note(tenants ...int64) {
 	}
 }
 
-// take returns the tenants to write down and forgets them. A tenant that was taken less than a pause ago stays.
+// take removes the tenants to record from the set and returns them. A tenant that was taken less than a pause ago stays
+// in the set.
 func (a *activity) take(now time.Time, pause time.Duration) (taken []int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -50,18 +51,18 @@ func (a *activity) take(now time.Time, pause time.Duration) (taken []int64) {
 }
 
 const (
-	// activityPeriod is how long it takes until something that happens in a quiet sandbox is written down: its status follows within
-	// two seconds.
+	// activityPeriod is the time until activity in a quiet sandbox is recorded, so that its status follows within two
+	// seconds.
 	activityPeriod = 500 * time.Millisecond
-	// activityPause is how often what happens in one sandbox is written down at most.
+	// activityPause is the shortest time between two records of activity in one sandbox.
 	activityPause = 2 * time.Second
-	// activityTimeout bounds the writing.
+	// activityTimeout bounds one statement that records activity.
 	activityTimeout = 5 * time.Second
 )
 
-// RunActivity writes down which sandboxes this store recorded or settled something in, so that the status of their resources
-// follows: each at most every two seconds, and all once more when ctx ends. What is lost with a process shows when the sandbox is
-// looked at next.
+// RunActivity records in the database which sandboxes are active, so that the controller updates the status of their
+// resources: each sandbox at most every two seconds, and all of them once more when ctx ends. If a process dies before,
+// the status follows when the controller next reconciles the sandbox.
 func (s *Store) RunActivity(ctx context.Context) {
 	ticker := time.NewTicker(activityPeriod)
 	defer ticker.Stop()
@@ -81,10 +82,10 @@ func (s *Store) RunActivity(ctx context.Context) {
 	}
 }
 
-// FlushActivity writes down all sandboxes now, see [Store.RunActivity].
+// FlushActivity records all active sandboxes now, see [Store.RunActivity].
 func (s *Store) FlushActivity(ctx context.Context) error { return s.writeActivity(ctx, 0) }
 
-// writeActivity writes down the sandboxes that were not written down during the last pause.
+// writeActivity records the active sandboxes that were not recorded during the last pause.
 func (s *Store) writeActivity(ctx context.Context, pause time.Duration) error {
 	tenants := s.active.take(time.Now(), pause)
 	if len(tenants) == 0 {
@@ -99,6 +100,6 @@ func (s *Store) writeActivity(ctx context.Context, pause time.Duration) error {
 	return postgres.Classify(err, "writing down activity")
 }
 
-// NoteActivity remembers that something happened in some sandboxes that the status of their resources shows, see [Store.RunActivity].
-// It is on the way of every payment, and asks the database nothing.
+// NoteActivity notes that something in these sandboxes changed that the status of their resources shows, see
+// [Store.RunActivity]. Every payment calls it, so it sends no statement.
 func (s *Store) NoteActivity(tenants ...int64) { s.active.note(tenants...) }

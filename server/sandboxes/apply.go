@@ -19,9 +19,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// ApplySandbox makes the rows of a sandbox equal to what its resource wants, in one database transaction, and returns how
-// they stand then. It writes nothing when they are equal already. It returns [ErrStaleGeneration] for a resource that was read
-// before its last change was applied, [ErrNameTaken] where rows of another resource have its name, and [ErrClockAdvancing].
+// ApplySandbox makes the rows of a sandbox equal to its resource, in one database transaction, and returns their state
+// after it. It writes nothing if they are equal already. It returns [ErrStaleGeneration] for an older generation than
+// the one that was applied last, [ErrNameTaken] if rows of another resource have the name, and [ErrClockAdvancing].
 func (s *Store) ApplySandbox(ctx context.Context, want Config) (SandboxState, error) {
 	uid, err := parseUID(want.UID)
 	if err != nil {
@@ -56,10 +56,11 @@ type sandboxChange struct {
 	changed bool
 	state   SandboxState
 
-	clockAdvancing bool // so that its mode was not changed
+	clockAdvancing bool // the clock's mode was not changed, since the clock is being advanced
 }
 
-// look finds out how the sandbox stands without locking it. It returns errToWrite where anything is to be written.
+// look compares the sandbox's rows with the resource without a lock. It returns errToWrite if anything has to be
+// written.
 func (c *sandboxChange) look(ctx context.Context) error {
 	row, err := c.q.FindOrganization(ctx, c.uid)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -77,7 +78,7 @@ func (c *sandboxChange) look(ctx context.Context) error {
 	return c.parts(ctx)
 }
 
-// apply writes what has to be written, on an organization that it locks.
+// apply locks the organization and writes the rows that differ.
 func (c *sandboxChange) apply(ctx context.Context) error {
 	if err := c.organization(ctx); err != nil {
 		return err
@@ -100,7 +101,7 @@ func (c *sandboxChange) parts(ctx context.Context) error {
 	return nil
 }
 
-// announce tells whoever reads the configuration that it changed, if it did.
+// announce raises the configuration's version if the configuration changed, so that its readers load it.
 func (c *sandboxChange) announce(ctx context.Context) error {
 	switch {
 	case c.former != 0:
@@ -131,8 +132,8 @@ func (c *sandboxChange) organization(ctx context.Context) error {
 	return c.settings(ctx, row)
 }
 
-// takeGeneration notes which generation of the resource is applied. It returns [ErrStaleGeneration] for an earlier one than
-// before, which would undo what was asked for since, and would empty the sandbox for a reset that was carried out long ago.
+// takeGeneration records which generation of the resource is applied. It returns [ErrStaleGeneration] for an earlier
+// one than the last: that would undo later changes, and repeat a reset that was carried out long ago.
 func (c *sandboxChange) takeGeneration(ctx context.Context, row sqlc.Organization) error {
 	if row.Generation == c.want.Generation {
 		return nil
@@ -144,7 +145,7 @@ func (c *sandboxChange) takeGeneration(ctx context.Context, row sqlc.Organizatio
 	return err
 }
 
-// settings makes those of an organization the wanted ones.
+// settings makes an organization's settings those of the resource.
 func (c *sandboxChange) settings(ctx context.Context, row sqlc.Organization) error {
 	c.tenant, c.state.OrganizationID, c.state.Reset = row.Tenant, row.OrgID, row.Reset
 	wanted := row
@@ -162,7 +163,7 @@ func (c *sandboxChange) settings(ctx context.Context, row sqlc.Organization) err
 }
 
 func (c *sandboxChange) updateOrganization(ctx context.Context, row, wanted sqlc.Organization) error {
-	if reflect.DeepEqual(row, wanted) { // of all columns, so that none is forgotten
+	if reflect.DeepEqual(row, wanted) { // compares all columns, so that none is forgotten
 		return nil
 	}
 	c.changed = true
@@ -210,9 +211,9 @@ func (c *sandboxChange) newOrganization(ctx context.Context) error {
 	return c.observeClock(ctx, row)
 }
 
-// takeName retains the rows of a resource of the same name whose end was never seen, as its finalizer was taken away by hand or the
-// database was restored. What its deletionPolicy was nobody can tell any more. It returns [ErrNameTaken] where the caller does not
-// know of that resource that it is gone.
+// takeName retains the rows of an earlier resource of the same name whose deletion the controller never saw: somebody
+// removed its finalizer, or the database was restored. They are retained because the deletionPolicy is no longer known.
+// It returns [ErrNameTaken] if the caller does not know that the earlier resource is gone.
 func (c *sandboxChange) takeName(ctx context.Context) error {
 	former, err := c.q.OrganizationNamed(ctx, c.want.Namespace, c.want.Name)
 	switch {
@@ -226,7 +227,7 @@ func (c *sandboxChange) takeName(ctx context.Context) error {
 	return retain(ctx, c.q, former)
 }
 
-// setSettings gives a row the settings that the resource wants.
+// setSettings sets the settings of the resource in a row.
 func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	row.Namespace, row.Name = c.want.Namespace, c.want.Name
 	row.LatencyPercent = int32(c.want.LatencyPercent)
@@ -257,7 +258,7 @@ func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	}
 }
 
-// hostOf is the host of a URL; empty for a text without one that can be compared.
+// hostOf returns the host of a URL, and "" for a text without a host that can be compared.
 func hostOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -301,7 +302,8 @@ func (c *sandboxChange) environments(ctx context.Context) error {
 	return nil
 }
 
-// environment writes one environment if it differs from its row, and returns its id. A removed one keeps its id.
+// environment writes one environment if it differs from its row, and returns its id. An environment that was removed
+// from the resource keeps its id.
 func (c *sandboxChange) environment(
 	ctx context.Context, e EnvironmentConfig, place int, row sqlc.Environment, exists bool,
 ) (id string, err error) {
@@ -334,7 +336,7 @@ func (c *sandboxChange) environment(
 	})
 }
 
-// quirksOf are the quirks of an environment in the form in which Postgres answers them.
+// quirksOf returns the quirks of an environment as JSON in the form in which Postgres returns it.
 func quirksOf(e EnvironmentConfig) []byte {
 	text := []byte("{")
 	byLength := func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
@@ -378,15 +380,15 @@ func (c *sandboxChange) stores(ctx context.Context) error {
 	return nil
 }
 
-// floats sees to it that there is a float for every currency that an environment has or that is opened with an amount. An
-// amount that differs from what the resource said last sets the live balance.
+// floats makes a float for every currency that an environment or an opening amount has. An opening amount that differs
+// from the resource's last one sets the live balance.
 func (c *sandboxChange) floats(ctx context.Context) error {
 	rows, err := c.q.ListFloats(ctx, c.tenant)
 	if err != nil {
 		return err
 	}
 	c.state.Balances = map[payments.Currency]int64{}
-	opened := map[payments.Currency]int64{} // what the resource said last
+	opened := map[payments.Currency]int64{} // the resource's last opening amounts
 	for _, row := range rows {
 		c.state.Balances[payments.Currency(row.Currency)] = row.Balance
 		opened[payments.Currency(row.Currency)] = row.Opening
@@ -405,7 +407,7 @@ func (c *sandboxChange) floats(ctx context.Context) error {
 	return nil
 }
 
-// currencies are all that the sandbox has or had, each once and in one order.
+// currencies returns all currencies that the sandbox has or had, each once, in a fixed order.
 func (c *sandboxChange) currencies(had map[payments.Currency]int64) []payments.Currency {
 	var all []payments.Currency
 	for currency := range had {

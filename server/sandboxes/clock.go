@@ -14,28 +14,29 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// ErrClockAdvancing is returned by [Store.ApplySandbox] where the mode of a clock is to change that is being advanced. Everything else is
-// applied; the mode is by a call after the advance.
+// ErrClockAdvancing is returned by [Store.ApplySandbox] if the mode of the clock should change while the clock is being
+// advanced. Everything else is applied. A call after the advance changes the mode.
 var ErrClockAdvancing = errors.New("the clock is being advanced")
 
 // ClockState is the time of a sandbox.
 type ClockState struct {
 	Mode  ClockMode
-	Now   *time.Time    // of a manual clock
-	Ahead time.Duration // of a real clock, of the present time, in whole seconds
-	// StartWaits says that a manual clock did not begin at the start that the resource has by now: the next reset does.
+	Now   *time.Time    // the time of a manual clock; nil: the clock is real
+	Ahead time.Duration // by how much a real clock is ahead of real time, in whole seconds
+	// StartWaits says that the resource has another start than the manual clock began at. It takes effect at the next
+	// reset.
 	StartWaits bool
 }
 
-// FaultState is how often a fault acted.
+// FaultState says how often a fault acted.
 type FaultState struct {
 	Name  string
 	Acts  int64
-	Acted *time.Time // the last one, in sandbox time
+	Acted *time.Time // the last time, in sandbox time
 }
 
-// clock sets the clock of an organization that is not a new one. A change of the mode keeps the sandbox's time; after a reset it begins
-// anew.
+// clock sets the clock of an existing organization. A change of the mode keeps the sandbox's time. After a reset the
+// clock begins anew.
 func (c *sandboxChange) clock(ctx context.Context, row sqlc.Organization, wanted *sqlc.Organization) error {
 	manual := ClockMode(wanted.ClockMode) == ManualClock
 	switch {
@@ -59,7 +60,7 @@ func (c *sandboxChange) clock(ctx context.Context, row sqlc.Organization, wanted
 	return err
 }
 
-// startClock makes the clock of an organization that begins, or begins anew.
+// startClock makes the clock of a new organization, or of one after a reset.
 func (c *sandboxChange) startClock(ctx context.Context, row sqlc.Organization) error {
 	if ClockMode(row.ClockMode) != ManualClock {
 		return nil
@@ -67,7 +68,7 @@ func (c *sandboxChange) startClock(ctx context.Context, row sqlc.Organization) e
 	return c.q.PutClock(ctx, row.Tenant, row.ClockStart)
 }
 
-// observeClock tells how the clock stands. A manual one that somebody has removed by hand is made again.
+// observeClock reads the state of the clock. It makes a manual clock again that somebody removed from the database.
 func (c *sandboxChange) observeClock(ctx context.Context, row sqlc.Organization) error {
 	c.state.Clock = ClockState{Mode: ClockMode(row.ClockMode)}
 	if !row.Clocked {
@@ -90,8 +91,8 @@ func (c *sandboxChange) observeClock(ctx context.Context, row sqlc.Organization)
 	return nil
 }
 
-// observeFaults tells how often the faults of the resource acted, in its order. The counts of those that were removed or changed since
-// are not told.
+// observeFaults reads how often the faults of the resource acted, in the resource's order. It leaves out the counts of
+// faults that were removed or changed.
 func (c *sandboxChange) observeFaults(ctx context.Context, row sqlc.Organization) error {
 	declared, err := faults.Parse(row.Faults)
 	if len(declared) == 0 || err != nil {
@@ -111,7 +112,8 @@ func (c *sandboxChange) observeFaults(ctx context.Context, row sqlc.Organization
 	return nil
 }
 
-// setClock gives a row the clock, the seed and the faults that the resource wants. What means the same stays as it stands in the row.
+// setClock sets the clock, the seed and the faults of the resource in a row. It keeps the row's text where the
+// resource's has the same meaning.
 func (c *sandboxChange) setClock(row *sqlc.Organization) {
 	row.ClockMode, row.Seed = string(cmp.Or(c.want.Clock.Mode, RealClock)), c.want.Seed
 	if start := c.want.Clock.Start; start == nil || row.ClockStart == nil || !start.Equal(*row.ClockStart) {
@@ -122,7 +124,7 @@ func (c *sandboxChange) setClock(row *sqlc.Organization) {
 	}
 }
 
-// sameJSON reports whether two texts are the same value: the database stores it in another form.
+// sameJSON reports whether two JSON texts have the same value, since the database stores JSON in another form.
 func sameJSON(a, b []byte) bool {
 	canonical := func(text []byte) []byte {
 		var value any

@@ -86,7 +86,8 @@ type RetryPolicy struct {
 	MaxDelay     time.Duration
 }
 
-// OperatorAccess is how the collections of one store from numbers that the sandbox does not know reach an operator in a country.
+// OperatorAccess is how the collections of one store from numbers that the sandbox does not know reach an operator in a
+// country.
 type OperatorAccess struct {
 	Store       string // slug
 	Operator    payments.Operator
@@ -124,7 +125,8 @@ type SandboxState struct {
 	Reset          string       // the last one that was carried out, or the one that the sandbox was made with
 }
 
-// EnvironmentState is an environment as it stands in the database. One that was removed from the resource is not listed.
+// EnvironmentState is an environment as it stands in the database. One that was removed from the resource is not
+// listed.
 type EnvironmentState struct {
 	ID       string // env_<code>
 	Operator payments.Operator

@@ -38,10 +38,12 @@ type EndpointHealth struct {
 }
 
 const (
-	// countedLater is how long after its id was made a transaction may still be recorded: a booking takes seconds at most, and
-	// the clocks of the api's replicas, which make the ids, may differ by the rest. A sandbox with a clock makes them as it records.
+	// countedLater is how long after its id was made a transaction may still be recorded: a booking takes seconds at
+	// most, and the clocks of the api's replicas, which make the ids, may differ by the rest. A sandbox with a clock
+	// makes them as it records.
 	countedLater = 5 * time.Minute
-	// countedAtMost is how many transactions are counted one by one before they are added to those that never are again.
+	// countedAtMost is how many transactions are counted one by one before they are added to those that never are
+	// again.
 	countedAtMost = 1000
 )
 
@@ -103,7 +105,8 @@ func (s *Store) quotaState(ctx context.Context, tenant int64) (*QuotaState, erro
 	return &QuotaState{Limit: *row.Quota, Used: row.Used, RenewsAt: row.RenewsAt}, nil
 }
 
-// countTransactions counts those that came since it last wrote down how many there are, which it does when they become many.
+// countTransactions counts those that came since it last wrote down how many there are, which it does when they become
+// many.
 func (s *Store) countTransactions(ctx context.Context, tenant int64) (TransactionCounts, error) {
 	row, err := s.system().CountTransactions(ctx, tenant)
 	if err != nil {

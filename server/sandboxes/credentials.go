@@ -15,8 +15,8 @@ import (
 // SecretOverlap is how long a signing secret still signs beside the one that replaced it.
 const SecretOverlap = 24 * time.Hour
 
-// StoredCredentials are the credentials of a sandbox as they stand in the database; zero where there are none yet, or no
-// sandbox.
+// StoredCredentials are the credentials of a sandbox as they stand in the database; zero where there are none yet, or
+// no sandbox.
 type StoredCredentials struct {
 	Version        int64     // of the sandbox's configuration, which they are a part of
 	APIKeys        []KeyHash // of the keys that nothing replaced: one, unless somebody has been at the rows
@@ -54,13 +54,14 @@ func (s *Store) StoredCredentials(ctx context.Context, sandboxUID string) (Store
 	return stored, err
 }
 
-// ApplyCredentials makes the given ones the sandbox's. The key that they replace works for the grace longer, and so do keys
-// that were replaced before, each until its own time; with a grace of 0 none of them does. Every other key stops working. The
-// signing secret before them signs on for [SecretOverlap], and so do the last two before that one, each until its own time.
+// ApplyCredentials makes the given ones the sandbox's. The key that they replace works for the grace longer, and so do
+// keys that were replaced before, each until its own time; with a grace of 0 none of them does. Every other key stops
+// working. The signing secret before them signs on for [SecretOverlap], and so do the last two before that one, each
+// until its own time.
 //
 // It writes nothing when everything is so already. It returns [ErrNoOrganization] for a sandbox that was not applied,
-// [ErrKeyTaken] for a key of another sandbox, and [ErrCredentialsChanged] where others than the caller's were applied since
-// the version that it follows.
+// [ErrKeyTaken] for a key of another sandbox, and [ErrCredentialsChanged] where others than the caller's were applied
+// since the version that it follows.
 func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Credentials) error {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
@@ -143,8 +144,8 @@ func (c *credentialsChange) forgetPrevious(ctx context.Context) error {
 	return err
 }
 
-// keyIsFree returns ErrKeyTaken if another sandbox has the key. It is asked after the version was bumped: whoever gives out
-// a key holds that row's lock, so that of two sandboxes with one key the second sees the first.
+// keyIsFree returns ErrKeyTaken if another sandbox has the key. It is asked after the version was bumped: whoever gives
+// out a key holds that row's lock, so that of two sandboxes with one key the second sees the first.
 func keyIsFree(ctx context.Context, q *sqlc.Queries, tenant int64, hash KeyHash) error {
 	taken, err := q.KeyOfAnother(ctx, hash[:], tenant)
 	if err == nil && taken {
@@ -197,7 +198,8 @@ func (c *credentialsChange) reinstate(ctx context.Context, key sqlc.ListKeysRow)
 	return c.q.ReinstateKey(ctx, c.org.Tenant, key.Hash)
 }
 
-// retire ends a key that is not the wanted one, now or after the grace. A key that was replaced keeps the end that it has.
+// retire ends a key that is not the wanted one, now or after the grace. A key that was replaced keeps the end that it
+// has.
 func (c *credentialsChange) retire(ctx context.Context, key sqlc.ListKeysRow) error {
 	mayStay := c.want.Grace > 0 && !key.Expired
 	switch {

@@ -16,7 +16,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Sandbox is the configuration of a sandbox as the api serves it. It is never changed; a new configuration is a new Sandbox.
+// Sandbox is the configuration of a sandbox that the api serves by. It is immutable: a changed configuration is a new
+// Sandbox.
 type Sandbox struct {
 	Tenant              int64
 	OrganizationID      string
@@ -29,15 +30,15 @@ type Sandbox struct {
 	TestNumbers         payments.TestNumberSet
 	Suspended           bool // no call is served
 	API                 APIAccess
-	Clocked             bool // it has a clock of its own: what is recorded takes a stamp of it
+	Clocked             bool // it has a clock of its own, whose time records get
 	ClockMode           ClockMode
 	Seed                *int64     // of what is drawn; nil: it is drawn by chance
 	Faults              faults.Set // that its resource declares
 	Environments        map[Market]Environment
 	Markets             []Market        // of the environments, in the order of the resource
 	Stores              map[string]bool // slugs
-	RequestsLoggedUntil time.Time       // somebody looks at all of its requests; zero: nobody did
-	FollowedUntil       time.Time       // somebody follows its changes; zero: nobody did
+	RequestsLoggedUntil time.Time       // end of the mark that logs all requests; zero: never marked
+	FollowedUntil       time.Time       // end of the mark of a followed sandbox; zero: never marked
 	FirstStore          string          // of the resource
 	CallbackHosts       []string        // patterns; nil: as by default
 	WebhookHost         string          // empty: none
@@ -48,11 +49,11 @@ func (s *Sandbox) RequestsLogged(now time.Time) bool {
 	return !s.RequestsLoggedUntil.IsZero() && now.Before(s.RequestsLoggedUntil)
 }
 
-// unfollowedAfter is how long after its end the mark of a followed sandbox still counts where the clock of this process
-// decides, which may be ahead of the database's by that much.
+// unfollowedAfter is the clock skew that [Sandbox.Unfollowed] tolerates: the clock of this process may be that much
+// ahead of the database's clock, by which the mark of a followed sandbox ends.
 const unfollowedAfter = 10 * time.Minute
 
-// Unfollowed reports whether it is certain that nobody follows the sandbox in this version of its configuration.
+// Unfollowed reports whether it is certain that nobody follows the sandbox, by this version of its configuration.
 func (s *Sandbox) Unfollowed(now time.Time) bool {
 	return s.FollowedUntil.IsZero() || now.After(s.FollowedUntil.Add(unfollowedAfter))
 }
@@ -81,8 +82,8 @@ type Environment struct {
 // KeyHash is the SHA-256 of an API key.
 type KeyHash [32]byte
 
-// Directory holds the configuration of every sandbox in memory, so that a request is authenticated without a round trip. It
-// follows the database by polling one row.
+// Directory holds the configuration of every sandbox in memory, so that a request is authenticated without a round
+// trip. It follows the database by polling one row.
 type Directory struct {
 	db *postgres.DB
 
@@ -90,7 +91,7 @@ type Directory struct {
 
 	state     atomic.Pointer[DirectoryState]
 	mu        sync.RWMutex
-	readAt    time.Time // when the database was read last; of the one load that runs
+	readAt    time.Time // when the database was read last; only the one running load uses it
 	version   int64
 	sandboxes map[int64]*entry
 	byKey     map[KeyHash]keyHolder
@@ -104,13 +105,13 @@ type entry struct {
 	native  []nativeKey
 }
 
-// keyHolder is what a key opens.
+// keyHolder is the sandbox of a key, and the key's end.
 type keyHolder struct {
 	sandbox *Sandbox
 	until   time.Time // by the clock of this process; zero: without an end
 }
 
-// nothing is the version before every other.
+// nothing is the version that is lower than every other.
 const nothing = -1
 
 // NewDirectory makes an empty directory; the first [Directory.Refresh] fills it.
@@ -129,7 +130,7 @@ func NewDirectory(db *postgres.DB) *Directory {
 // loadTimeout bounds one load.
 const loadTimeout = 5 * time.Second
 
-// ByKey finds the sandbox that an API key belongs to. A key that was replaced belongs to none once its time is over.
+// ByKey returns the sandbox of an API key. ok is false for an unknown key, and for a replaced key after its end.
 func (d *Directory) ByKey(hash KeyHash) (*Sandbox, bool) {
 	d.mu.RLock()
 	holder, ok := d.byKey[hash]
@@ -140,7 +141,7 @@ func (d *Directory) ByKey(hash KeyHash) (*Sandbox, bool) {
 	return holder.sandbox, true
 }
 
-// ByName finds the sandbox of a resource.
+// ByName returns the sandbox of a resource.
 func (d *Directory) ByName(namespace, named string) (*Sandbox, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -148,7 +149,7 @@ func (d *Directory) ByName(namespace, named string) (*Sandbox, bool) {
 	return sandbox, ok
 }
 
-// ByTenant finds the sandbox with a tenant number.
+// ByTenant returns the sandbox with a tenant number.
 func (d *Directory) ByTenant(tenant int64) (*Sandbox, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -159,7 +160,7 @@ func (d *Directory) ByTenant(tenant int64) (*Sandbox, bool) {
 	return e.sandbox, true
 }
 
-// Run polls until ctx ends. A change is seen within about interval.
+// Run polls the database until ctx ends. It sees a change after about one interval.
 func (d *Directory) Run(ctx context.Context, interval time.Duration) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -185,8 +186,8 @@ func (d *Directory) Run(ctx context.Context, interval time.Duration) {
 }
 
 // Refresh returns once the directory holds everything that was committed before the call. Calls that wait for the same
-// load share it, and its failure. It returns [postgres.ErrUnavailable] when the database cannot be read, and the context's error when that
-// ends first.
+// load share it, and its failure. It returns [postgres.ErrUnavailable] when the database cannot be read, and the
+// context's error when that ends first.
 func (d *Directory) Refresh(ctx context.Context) error {
 	_, err := d.loads.Do(ctx)
 	return postgres.Classify(err, "reading the sandboxes' configuration")
@@ -239,7 +240,8 @@ type DirectoryState struct {
 	ReadAt    time.Time // when it was last known to be that of the database; zero before the first time
 }
 
-// State returns what was loaded last, and when, without waiting for a load; the zero value before the first one.
+// State returns what was loaded last, and when. It does not wait for a load, and returns the zero value before the
+// first one.
 func (d *Directory) State() DirectoryState {
 	if state := d.state.Load(); state != nil {
 		return *state
@@ -325,8 +327,8 @@ func (c *changes) entries() map[int64]*entry {
 	return changed
 }
 
-// addKeys gives the changed sandboxes their keys. It returns when the keys end that do, and who holds credentials of
-// the operators' own APIs.
+// addKeys adds the keys to the changed sandboxes. It returns when each key with an end expires, and the holders of
+// credentials of the operators' own APIs.
 func (c *changes) addKeys(changed map[int64]*entry) (until map[KeyHash]time.Time, natives []NativeHolder) {
 	until = map[KeyHash]time.Time{}
 	for _, k := range c.keys {

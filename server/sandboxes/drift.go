@@ -17,8 +17,9 @@ import (
 // errToWrite says that rows are not as they should be, where they were only to be looked at.
 var errToWrite = errors.New("there is something to write")
 
-// reading runs queries outside the tenant scope, without a database transaction. It writes nothing: what would returns errToWrite.
-// Most resources that are looked at are as they should be, and then nothing is locked and no commit is waited for.
+// reading runs queries outside the tenant scope, without a database transaction. It writes nothing: what would returns
+// errToWrite. Most resources that are looked at are as they should be, and then nothing is locked and no commit is
+// waited for.
 func (s *Store) reading() *sqlc.Queries { return sqlc.New(readOnly{s.db.Frequent()}) }
 
 type readOnly struct{ postgres.DBTX }
@@ -28,8 +29,8 @@ func (readOnly) Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
 	return pgconn.CommandTag{}, errToWrite
 }
 
-// Inventory is what stands in the database behind all resources, read at once. It tells of each sandbox and of each SIM whether its
-// rows are as the controller left them; what is not in it has no rows.
+// Inventory is what stands in the database behind all resources, read at once. It tells of each sandbox and of each SIM
+// whether its rows are as the controller left them; what is not in it has no rows.
 type Inventory struct {
 	drifted     map[string]bool   // by the UID of the SandboxEnvironment
 	testClients map[string]string // fingerprint, by the UID of the TestClient
@@ -81,8 +82,8 @@ func (i *Inventory) Orphans(known map[string]bool) (sandboxes, testClients int) 
 	return sandboxes, testClients
 }
 
-// fingerprint is that of the row which the statement SIMFingerprints finds for the SIM. It guards against slips, not against
-// somebody who looks for two rows with one fingerprint.
+// fingerprint is that of the row which the statement SIMFingerprints finds for the SIM. It guards against slips, not
+// against somebody who looks for two rows with one fingerprint.
 func (c TestClientConfig) fingerprint(sandboxUID string) string {
 	currency, _ := c.Country.Currency()
 	blocked := "f"

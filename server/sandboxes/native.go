@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// NativeDigests are what the operators' own APIs accept of a sandbox beside its API key, by operator. All of it follows from the key, so
-// that it needs no rotation of its own; the hashes stand in the row of the key.
+// NativeDigests are what the operators' own APIs accept of a sandbox beside its API key, by operator. All of it follows
+// from the key, so that it needs no rotation of its own; the hashes stand in the row of the key.
 type NativeDigests map[payments.Operator]NativeDigest
 
 // NativeDigest is what one operator's API accepts.
@@ -26,7 +26,8 @@ func DigestOf(key, user, userKey string) NativeDigest {
 	return NativeDigest{Key: sha256.Sum256([]byte(key)), User: user, UserKey: sha256.Sum256([]byte(userKey))}
 }
 
-// MatchesUser reports whether a user with a password is the one of the digest. It takes the same time whatever is wrong.
+// MatchesUser reports whether a user with a password is the one of the digest. It takes the same time whatever is
+// wrong.
 func (d NativeDigest) MatchesUser(user, password string) bool {
 	hash := sha256.Sum256([]byte(password))
 	return subtle.ConstantTimeCompare(hash[:], d.UserKey[:])&subtle.ConstantTimeCompare([]byte(user), []byte(d.User)) == 1

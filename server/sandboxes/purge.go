@@ -16,15 +16,15 @@ import (
 // purgeBatch bounds the rows that one statement removes, so that none holds its locks for long.
 const purgeBatch = 5000
 
-// deletionTime is how long a deletion may keep its caller waiting.
+// deletionTime is the default of [Options.DeletionTime].
 const deletionTime = 5 * time.Second
 
-// ErrDeletionUnfinished is returned while rows of a deleted sandbox are left. Its keys do not work any more, and the next call
+// ErrDeletionUnfinished is returned while rows of a deleted sandbox are left. Its keys no longer work. The next call
 // goes on where this one stopped.
 var ErrDeletionUnfinished = errors.New("rows of the deleted sandbox are left")
 
-// DeleteSandbox revokes a sandbox's keys and removes all of its rows. It returns nil when there are none, and
-// [ErrDeletionUnfinished] when they are too many for one call. A call that failed half way is finished by the next one.
+// DeleteSandbox revokes a sandbox's keys and removes all of its rows. It returns nil if there are none, and
+// [ErrDeletionUnfinished] if there are too many for one call. After an error the next call goes on.
 func (s *Store) DeleteSandbox(ctx context.Context, sandboxUID string) error {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
@@ -51,16 +51,17 @@ func (s *Store) DeleteSandbox(ctx context.Context, sandboxUID string) error {
 }
 
 const (
-	// lastWrite is how long after its retirement a tenant may still be written to: by statements that had begun before. None
-	// lasts longer, see the time limits of the api's bookings and of settlement.
+	// lastWrite is how long after its retirement a tenant may still get rows, by statements that began before. No
+	// statement lasts longer, see the time limits of the api's bookings and of settlement.
 	lastWrite = 2 * time.Minute
-	// retiredKept is how long a retired tenant is remembered for directories that could not read meanwhile.
+	// retiredKept is how long a retired tenant is kept, for directories that could not reach the database in the
+	// meantime.
 	retiredKept = 24 * time.Hour
 )
 
-// PurgeRetired removes the rows of tenants that a reset replaced, and what was written for deleted ones while they were being
-// deleted, and forgets those of long ago. It stops between two batches when ctx ends, and the next call goes on. What fails in some
-// tenants alone is [SandboxErrors].
+// PurgeRetired removes the rows of tenants that a reset replaced, and the rows that were written for deleted tenants
+// during their deletion. It forgets tenants that were retired long ago. It stops between two batches when ctx ends, and
+// the next call goes on. It returns [SandboxErrors] for failures in single tenants.
 func (s *Store) PurgeRetired(ctx context.Context) error {
 	for {
 		tenants, err := s.system().TenantsToPurge(ctx, postgres.Milliseconds(lastWrite))
@@ -82,7 +83,7 @@ func (s *Store) PurgeRetired(ctx context.Context) error {
 	}
 }
 
-// forgetRetired removes batches until one is not full.
+// forgetRetired forgets old retired tenants in batches, until a batch is not full.
 func (s *Store) forgetRetired(ctx context.Context) error {
 	for {
 		n, err := s.system().ForgetRetired(ctx, postgres.Milliseconds(retiredKept), purgeBatch)
@@ -99,7 +100,7 @@ func (s *Store) purgeRetired(ctx context.Context, tenant int64) error {
 	return postgres.Classify(s.system().MarkPurged(ctx, tenant), "marking a tenant as purged")
 }
 
-// purge removes all rows of a tenant that stands for nothing any more, in batches: what ctx ends is what it did not get to.
+// purge removes all rows of a retired tenant in batches. If ctx ends, the rows of the batches after that are left.
 func (s *Store) purge(ctx context.Context, tenant int64) error {
 	q := s.system()
 	for _, remove := range []func(context.Context, int64) (int64, error){
@@ -146,7 +147,7 @@ func purgeAttempts(ctx context.Context, q *sqlc.Queries, tenant int64) error {
 	})
 }
 
-// purgeFaults removes what is remembered of references.
+// purgeFaults removes the acts and the counts of requests that faults keep by reference.
 func purgeFaults(ctx context.Context, q *sqlc.Queries, tenant int64) error {
 	if err := inBatches(sqlc.PurgeFaultActsRow{}, func(after sqlc.PurgeFaultActsRow) (sqlc.PurgeFaultActsRow, error) {
 		return q.PurgeFaultActs(ctx, tenant, after.Name, after.Reference, purgeBatch)
@@ -156,7 +157,7 @@ func purgeFaults(ctx context.Context, q *sqlc.Queries, tenant int64) error {
 	return inBatches("", func(after string) (string, error) { return q.PurgeFaultRequests(ctx, tenant, after, purgeBatch) })
 }
 
-// inBatches goes on behind the last row of each batch until there is none.
+// inBatches calls remove with the last row of each batch until remove returns [pgx.ErrNoRows].
 func inBatches[K any](after K, remove func(after K) (last K, err error)) error {
 	for {
 		last, err := remove(after)

@@ -14,12 +14,12 @@ import (
 type Grant struct {
 	Requests  int           // granted; 0: the limit is reached
 	Remaining int           // of the limit, after this grant
-	Reset     time.Duration // until the oldest requests leave the minute that is counted
-	second    int64         // in which they were granted
+	Reset     time.Duration // until the oldest requests leave the counted minute
+	second    int64         // the second of the grant
 }
 
-// TakeRequests grants up to wanted requests of a tenant whose limit is that many requests in any minute, and takes back the
-// Requests of an earlier grant that were not used. All replicas of the api draw from the same count. It returns
+// TakeRequests grants up to wanted requests of a tenant whose limit is that many requests in any minute, and takes back
+// the Requests of an earlier grant that were not used. All replicas of the api draw from the same count. It returns
 // [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (s *Store) TakeRequests(ctx context.Context, tenant int64, limit, wanted int, unused Grant) (Grant, error) {
 	var row sqlc.TakeRequestsRow

@@ -8,12 +8,13 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// ErrTooManyResets is returned for a reset by the API beyond five in a second. Nothing is done.
+// ErrTooManyResets is returned for a reset by the API if five took place in the last second. Nothing is done.
 var ErrTooManyResets = errors.New("the sandbox was reset five times in the last second")
 
-// ResetByAPI empties a sandbox as a new value of its resource's spec.reset does, for its own API key. The value that the resource asked for
-// last stays, so that the controller neither repeats nor undoes it. It returns [postgres.ErrConfigChanged] where the API may not reset
-// the sandbox by now, and for a tenant that was reset or deleted: nothing is done then. It returns [ErrTooManyResets] too.
+// ResetByAPI empties a sandbox for its API key, as a new value of the resource's spec.reset does. It does not change
+// the recorded value of spec.reset, so that the controller neither repeats nor undoes the reset. It returns
+// [postgres.ErrConfigChanged] if the API may no longer reset the sandbox, and for a tenant that was reset or deleted,
+// and [ErrTooManyResets]. Nothing is done then.
 func (s *Store) ResetByAPI(ctx context.Context, tenant int64) error {
 	present, err := sqlc.New(s.db.Tenant(tenant)).ResetByAPI(ctx)
 	switch {
@@ -27,11 +28,11 @@ func (s *Store) ResetByAPI(ctx context.Context, tenant int64) error {
 	return nil
 }
 
-// reset empties the sandbox: the organization gets a new tenant number, with its configuration as it stands, its SIMs at
-// their opening balances and nothing else. The steps that follow write the floats, at the opening values of the present
-// resource. What was there stays behind with the former number, which is retired in the same database transaction.
+// reset empties the sandbox: the organization gets a new tenant number, with its present configuration and its SIMs at
+// their opening balances. The next steps write the floats, at the opening values of the resource. All other rows keep
+// the former number, which is retired in the same database transaction.
 //
-// What was being written for the former number meanwhile ends there too: nothing of it reaches the new one.
+// Statements that run during the reset write for the former number, so nothing of them reaches the new one.
 func (c *sandboxChange) reset(ctx context.Context, former int64) error {
 	tenant, err := c.q.NewTenant(ctx)
 	if err != nil {
@@ -56,8 +57,8 @@ func (c *sandboxChange) reset(ctx context.Context, former int64) error {
 	return nil
 }
 
-// wantsReset reports whether the resource has a value that was not carried out yet. One that is taken out of the resource
-// asks for nothing.
+// wantsReset reports whether the resource has a value of spec.reset that was not carried out yet. An empty value asks
+// for no reset.
 func (c *sandboxChange) wantsReset(done string) bool {
 	return c.want.Reset != "" && c.want.Reset != done
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// RetainSandbox is [Store.DeleteSandbox] for a sandbox whose rows are to stay. Its keys and every secret that is stored for it
-// go, nothing is settled, expired or sent for it any more, and its name is free. It returns nil for a sandbox that is not there,
-// or that was retained already.
+// RetainSandbox ends a sandbox like [Store.DeleteSandbox], but keeps its rows. It removes the sandbox's keys and stored
+// secrets, and frees its name. From then on nothing is settled, expired or sent for it. It returns nil for a sandbox
+// that is not in the database or is retained already.
 func (s *Store) RetainSandbox(ctx context.Context, sandboxUID string) error {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
@@ -43,7 +43,7 @@ func retain(ctx context.Context, q *sqlc.Queries, uid pgtype.UUID) error {
 	return q.BumpVersion(ctx, org.Tenant)
 }
 
-// RetainedSandbox is a sandbox whose resource was deleted and whose rows were to stay.
+// RetainedSandbox is a sandbox whose resource was deleted and whose rows were kept.
 type RetainedSandbox struct {
 	UID            string // of its resource; [Store.DeleteSandbox] removes its rows
 	OrganizationID string
@@ -52,7 +52,7 @@ type RetainedSandbox struct {
 	RetainedAt     time.Time
 }
 
-// RetainedSandboxes lists what was retained longer ago than that, the oldest first.
+// RetainedSandboxes lists the sandboxes that were retained longer ago than olderThan, the oldest first.
 func (s *Store) RetainedSandboxes(ctx context.Context, olderThan time.Duration) ([]RetainedSandbox, error) {
 	rows, err := s.system().RetainedOrganizations(ctx, postgres.Milliseconds(olderThan))
 	if err != nil {

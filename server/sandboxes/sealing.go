@@ -12,13 +12,13 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// SealedSecrets is how many stored secrets are encrypted by a key.
+// SealedSecrets is the number of stored secrets that a key has encrypted.
 type SealedSecrets struct {
-	Key     string // its name, see [secrets.KeyRing.Keys]
+	Key     string // the key's name, see [secrets.KeyRing.Keys]
 	Secrets int
 }
 
-// SealedSecrets counts the stored secrets by the keys that they are encrypted by. Keys that encrypted none are not listed.
+// SealedSecrets counts the stored secrets by the keys that encrypted them. It leaves out keys that encrypted none.
 func (s *Store) SealedSecrets(ctx context.Context) ([]SealedSecrets, error) {
 	rows, err := s.system().CountSealed(ctx)
 	if err != nil {
@@ -31,17 +31,17 @@ func (s *Store) SealedSecrets(ctx context.Context) ([]SealedSecrets, error) {
 	return counts, nil
 }
 
-// Resealed is what came of a run of [Store.Reseal].
+// Resealed is the result of [Store.Reseal].
 type Resealed struct {
 	Secrets int // encrypted again
-	Failed  int // that cannot be opened: their key is not in the key ring, or they were changed
+	Failed  int // not decryptable: the key is not in the key ring, or the secret was changed
 }
 
-// resealBatch bounds the rows that are read at once.
+// resealBatch is the most rows that one statement reads.
 const resealBatch = 500
 
-// Reseal encrypts every stored secret that another key than the ring's first has encrypted by the first one, one row at a
-// time. Whoever changes a secret meanwhile wins.
+// Reseal encrypts the stored secrets of older keys again by the first key of the ring, one row at a time. It does not
+// overwrite a secret that changes in the meantime.
 func (s *Store) Reseal(ctx context.Context) (done Resealed, err error) {
 	if s.keys == nil {
 		return done, secrets.ErrNoKeyRing
@@ -101,7 +101,7 @@ func (s *Store) resealOperators(ctx context.Context, done *Resealed) error {
 	}
 }
 
-// count takes note of one row. Only an error that concerns all of them is one to stop for.
+// count counts one row. It returns an error only if the error concerns all rows, so that the run has to stop.
 func (r *Resealed) count(err error) error {
 	switch {
 	case err == nil:
@@ -114,8 +114,9 @@ func (r *Resealed) count(err error) error {
 	return nil
 }
 
-// resealSecrets has the ring's first key encrypt the signing secrets of an organization. How long the previous ones sign on
-// stays as it is. A previous one that cannot be opened stays too: nothing is lost while a key is missing by mistake.
+// resealSecrets encrypts the signing secrets of an organization by the ring's first key. It keeps the times at which
+// previous secrets end. It also keeps a previous secret that it cannot decrypt, since the key may be missing by
+// mistake.
 func (s *Store) resealSecrets(ctx context.Context, q *sqlc.Queries, org sqlc.Organization) error {
 	owner := org.ResourceUid.String()
 	signing, err := s.resealed(owner, org.SigningSecret)
@@ -148,7 +149,8 @@ func (s *Store) resealSecrets(ctx context.Context, q *sqlc.Queries, org sqlc.Org
 	return previousErr
 }
 
-// resealed is a secret encrypted by the ring's first key; the same bytes if it is already, and nil for nil.
+// resealed returns a secret encrypted by the ring's first key. It returns the same bytes if that key encrypted it, and
+// nil for nil.
 func (s *Store) resealed(owner string, sealed []byte) ([]byte, error) {
 	if sealed == nil || s.keys.Current(sealed) {
 		return sealed, nil

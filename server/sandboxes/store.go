@@ -1,5 +1,5 @@
-// Package sandboxes keeps the configuration of sandboxes: what the controller applies, resets and deletes, and what the api reads
-// of it. The money itself is moved by package ledger alone; here only opening balances are set.
+// Package sandboxes keeps the configuration of sandboxes: the controller applies, resets and deletes it, and the api
+// reads it. Only package ledger moves money; this package only sets opening balances.
 //
 // Every method returns an error that is [postgres.ErrUnavailable] when the database cannot be reached or cannot serve.
 package sandboxes
@@ -32,10 +32,10 @@ type Store struct {
 type Options struct {
 	KeyRing      *secrets.KeyRing // for stored secrets; without one, methods that read or write a secret fail
 	Random       io.Reader
-	DeletionTime time.Duration // that a call of DeleteSandbox may take; default 5 s
+	DeletionTime time.Duration // the most time of a call of DeleteSandbox; default 5 s
 }
 
-// New makes a store of what is in a database.
+// New returns the store of a database.
 func New(db *postgres.DB, o Options) *Store {
 	s := &Store{db: db, keys: o.KeyRing, random: o.Random, deletionTime: cmp.Or(o.DeletionTime, deletionTime)}
 	if s.random == nil {
@@ -44,7 +44,7 @@ func New(db *postgres.DB, o Options) *Store {
 	return s
 }
 
-// system runs queries outside the tenant scope.
+// system returns queries that run outside the tenant scope.
 func (s *Store) system() *sqlc.Queries { return sqlc.New(s.db.System()) }
 
 // inTx runs f in one database transaction outside the tenant scope.
@@ -52,7 +52,7 @@ func (s *Store) inTx(ctx context.Context, f func(q *sqlc.Queries) error) error {
 	return s.db.InTx(ctx, postgres.IdleLimited, func(tx pgx.Tx) error { return f(sqlc.New(tx)) })
 }
 
-// newCode makes the part of an identifier behind its prefix.
+// newCode returns the part of a new identifier after its prefix.
 func (s *Store) newCode() (string, error) {
 	id, err := payments.NewID(s.db.Now(), s.random)
 	return id.Code(), err

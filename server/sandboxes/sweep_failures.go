@@ -14,8 +14,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// SweepFailure tells that a sweep of the workers fails in one sandbox alone, although the database serves. The sweep leaves the
-// sandbox out until RetryAt.
+// SweepFailure says that a sweep of the workers fails in one sandbox although the database serves the others. The sweep
+// skips the sandbox until RetryAt.
 type SweepFailure struct {
 	Sweep    string // settlement, delivery or passthrough
 	Failures int    // in a row
@@ -24,8 +24,8 @@ type SweepFailure struct {
 	Error    string
 }
 
-// NoteSweepFailure has all workers leave a sandbox out of a sweep for a while, which is longer after each failure in a row: from one
-// second to five minutes. It returns how often it failed, and for how long the sandbox is left out.
+// NoteSweepFailure makes all workers skip a sandbox in a sweep for a while, which grows with each failure in a row from
+// one second to five minutes. It returns the number of failures in a row, and for how long the sandbox is skipped.
 func (s *Store) NoteSweepFailure(
 	ctx context.Context,
 	sweep string,
@@ -43,7 +43,7 @@ func (s *Store) NoteSweepFailure(
 	return int(row.Failures), postgres.FromMilliseconds(row.PauseMs), nil
 }
 
-// ClearSweepFailures tells that a sweep works again in some sandboxes.
+// ClearSweepFailures records that a sweep succeeded in these sandboxes.
 func (s *Store) ClearSweepFailures(ctx context.Context, sweep string, tenants []int64) error {
 	if err := s.system().ClearSweepFailures(ctx, tenants, sweep); err != nil {
 		return postgres.Classify(err, "writing down that a sweep works again")
@@ -62,7 +62,7 @@ func (s *Store) sweepFailures(ctx context.Context, tenant int64) (failures []Swe
 	return failures, err
 }
 
-// SandboxErrors are failures in single sandboxes, by their tenants, of what was done for all: the others were served.
+// SandboxErrors has the errors of a sweep over all sandboxes by tenant. The sweep served the other sandboxes.
 type SandboxErrors map[int64]error
 
 func (e SandboxErrors) Error() string {
@@ -73,7 +73,7 @@ func (e SandboxErrors) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Keep remembers a failure that is one sandbox's alone, and returns one that ends the work for all.
+// Keep adds an error that concerns only one sandbox and returns nil. It returns an error that ends the work for all.
 func (e SandboxErrors) Keep(ctx context.Context, tenant int64, err error) error {
 	if errors.Is(err, postgres.ErrUnavailable) || ctx.Err() != nil {
 		return err

@@ -13,16 +13,16 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Where a SIM comes from.
+// The sources of a SIM.
 const (
 	SourceResource = "resource" // a TestClient
 	SourceAPI      = "api"
 )
 
-// ApplyTestClient makes the row of a SIM equal to what its resource wants and returns how it stands then. A SIM of its number that was
-// made through the API gives way to it. It returns [ErrDuplicateMSISDN] where the SIM of another resource holds the number,
-// [ErrRegistryFull] for a new one that there is no room for, [ErrNoOrganization] for a sandbox that was not applied, and
-// [ErrStaleGeneration] as [Store.ApplySandbox] does. It writes nothing when the row is equal already.
+// ApplyTestClient makes the row of a SIM equal to its resource, and returns its state after that. It writes nothing if
+// the row is equal already. It deletes a SIM with the same number that was made through the API. It returns
+// [ErrDuplicateMSISDN] if the SIM of another resource holds the number, [ErrRegistryFull] if there is no room for a new
+// SIM, [ErrNoOrganization] if the sandbox was not applied yet, and [ErrStaleGeneration] as [Store.ApplySandbox] does.
 func (s *Store) ApplyTestClient(ctx context.Context, sandboxUID string, want TestClientConfig) (TestClientState, error) {
 	sandbox, err := parseUID(sandboxUID)
 	if err != nil {
@@ -69,7 +69,8 @@ func (s *Store) applyTestClient(ctx context.Context, sandbox, sim pgtype.UUID, w
 	return state, err
 }
 
-// takeNumber returns ErrDuplicateMSISDN if the SIM of another resource has the number. One that was made through the API is deleted.
+// takeNumber returns ErrDuplicateMSISDN if the SIM of another resource has the number. It deletes a SIM with the number
+// that was made through the API.
 func takeNumber(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) error {
 	holder, err := q.SIMHolder(ctx, tenant, want.MSISDN)
 	switch {
@@ -86,8 +87,8 @@ func takeNumber(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.U
 	return nil
 }
 
-// withConfig is a row made what the resource wants. A balance that differs from what the resource said last sets the live one: an
-// adjustment, with the number of its own that each movement has.
+// withConfig returns a row with the values of the resource. If the resource's balance differs from its last one, it
+// also sets the live balance, which is an adjustment with the next number of a movement.
 func withConfig(row sqlc.Sim, want TestClientConfig) sqlc.Sim {
 	currency, _ := want.Country.Currency()
 	row.Generation, row.Name, row.MSISDN = want.Generation, want.Name, want.MSISDN
@@ -102,7 +103,8 @@ func withConfig(row sqlc.Sim, want TestClientConfig) sqlc.Sim {
 
 func sameSIM(row sqlc.Sim, want TestClientConfig) bool { return withConfig(row, want) == row }
 
-// applySIM returns the live balance. A balance that differs from what the resource said last sets it.
+// applySIM writes the row of a SIM if it differs from the resource, and returns the live balance. A balance of the
+// resource that differs from its last one sets the live balance.
 func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) (int64, error) {
 	currency, _ := want.Country.Currency()
 	row, err := q.LockSIM(ctx, tenant, sim)
@@ -154,8 +156,8 @@ func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUI
 	return wanted.Balance, err
 }
 
-// hasRoom returns ErrRegistryFull if test clients that were made through the API are what leaves no room for another one. How many
-// resources there may be is not decided here.
+// hasRoom returns ErrRegistryFull if the registry is full and has test clients that were made through the API. It does
+// not limit the number of resources.
 func hasRoom(ctx context.Context, q *sqlc.Queries, tenant int64, limit int) error {
 	if limit == 0 {
 		return nil
@@ -167,7 +169,7 @@ func hasRoom(ctx context.Context, q *sqlc.Queries, tenant int64, limit int) erro
 	return err
 }
 
-// openingNumber is the number of the movement by which a SIM gets its opening balance.
+// openingNumber is the number of the movement that opens a SIM's balance.
 const openingNumber = 1
 
 func adjustSIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, delta, after, number int64) error {
@@ -176,7 +178,7 @@ func adjustSIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UU
 	})
 }
 
-// DeleteTestClient removes a SIM; it returns nil when there is none.
+// DeleteTestClient removes a SIM. It returns nil if there is none.
 func (s *Store) DeleteTestClient(ctx context.Context, testClientUID string) error {
 	sim, err := parseUID(testClientUID)
 	if err != nil {
@@ -191,15 +193,16 @@ func (s *Store) DeleteTestClient(ctx context.Context, testClientUID string) erro
 	return postgres.Classify(err, "deleting the test client from the database")
 }
 
-// settling is how long after its timestamp, which is the beginning of its database transaction, a change may still become
-// visible. The longest one is a settlement, see package worker.
+// settling is how long after its timestamp a change may become visible: the timestamp is the begin of the database
+// transaction, and the longest transaction is a settlement, see package worker.
 const settling = 45 * time.Second
 
 // changesTimeout bounds [Store.ChangedAccounts], by which the controller notices that the database is unavailable.
 const changesTimeout = 5 * time.Second
 
-// ChangedAccounts names the resources whose live balance, counts or deliveries changed after a moment of the database's clock, and returns
-// the moment to ask from the next time. A change may be named again the next time, with the same ChangedAt; none is left out.
+// ChangedAccounts returns the resources whose live balance, counts or deliveries changed after since, a time of the
+// database's clock, and the time to pass at the next call. It misses no change. It may return a change twice, with the
+// same ChangedAt.
 func (s *Store) ChangedAccounts(ctx context.Context, since time.Time) ([]AccountChange, time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, changesTimeout)
 	defer cancel()
