@@ -17,7 +17,7 @@ var trafficConditions = map[string]bool{
 	v1alpha1.ConditionProcessingFailing: true,
 }
 
-// statusDifference tells how soon a status has to be written. A moment in two time zones is no difference.
+// statusDifference returns how soon a status has to be written. The same moment in two time zones is no difference.
 func statusDifference(before, after client.Object) resync.Difference {
 	was, is := statusOf(before), statusOf(after)
 	if equality.Semantic.DeepEqual(was, is) {
@@ -57,7 +57,7 @@ func changeOf(obj client.Object) resync.Change {
 
 func unknownKind(obj any) string { return fmt.Sprintf("no status known for %T", obj) }
 
-// withoutLive is a status with zeros for all that payments change. Whether there is a value stays.
+// withoutLive returns a status with zeros in all values that payments change. A nil value stays nil.
 func withoutLive(status any) any {
 	switch s := status.(type) {
 	case v1alpha1.SandboxEnvironmentStatus:
@@ -100,7 +100,7 @@ func sandboxWithoutLive(status v1alpha1.SandboxEnvironmentStatus) v1alpha1.Sandb
 	return status
 }
 
-// withoutTraffic is a status without the conditions that can change with every payment or delivery.
+// withoutTraffic returns a status without the conditions that can change with every payment or delivery.
 func withoutTraffic(status any) any {
 	s, ok := status.(v1alpha1.SandboxEnvironmentStatus)
 	if !ok {

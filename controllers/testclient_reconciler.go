@@ -40,7 +40,7 @@ const (
 	testClientByNumber  = "cauri.dev/sandbox-msisdn"
 )
 
-// sandboxOf is the key of the sandbox that a TestClient belongs to.
+// sandboxOf returns the key of the sandbox that a TestClient belongs to.
 func sandboxOf(testClient *v1alpha1.TestClient) client.ObjectKey {
 	return client.ObjectKey{Namespace: testClient.Namespace, Name: testClient.Spec.SandboxRef.Name}
 }

@@ -43,8 +43,8 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 	return seen
 }
 
-// unusedNumber is a sentence about a number whose operator and country the sandbox does not have, with a space before it; otherwise empty.
-// It is no error: the environment may be added later.
+// unusedNumber returns a sentence, after a space, about a number whose operator and country the sandbox does not have;
+// otherwise empty. It is no error: the environment may be added later.
 func unusedNumber(spec v1alpha1.SandboxEnvironmentSpec, config sandboxes.TestClientConfig) string {
 	for _, e := range spec.Environments {
 		if string(e.Operator) == string(config.Operator) && string(e.Country) == string(config.Country) {
@@ -97,8 +97,8 @@ func (r *testClientReconciler) exists(ctx context.Context, namespace string, hol
 	return false, nil
 }
 
-// findSandbox is the sandbox that the TestClient names. It returns a waiting error if that cannot register a SIM yet. The watch on
-// sandboxes reports when it can.
+// findSandbox returns the sandbox that the TestClient names. It returns a waiting error if the sandbox cannot register
+// a SIM yet. The watch on sandboxes reports when it can.
 func (r *testClientReconciler) findSandbox(ctx context.Context, testClient *v1alpha1.TestClient) (*v1alpha1.SandboxEnvironment, error) {
 	key := sandboxOf(testClient)
 	sandbox := &v1alpha1.SandboxEnvironment{}
@@ -123,7 +123,7 @@ func (r *testClientReconciler) findSandbox(ctx context.Context, testClient *v1al
 	return sandbox, nil
 }
 
-// errSandboxUnseen says that the sandbox has no status yet.
+// errSandboxUnseen is returned for a sandbox without a status.
 var errSandboxUnseen = errors.New("the sandbox was not reconciled yet")
 
 func sandboxNotReady(name string) *waitingError {
@@ -133,7 +133,7 @@ func sandboxNotReady(name string) *waitingError {
 	}
 }
 
-// registrationFailure converts an error of the database into the TestClient's.
+// registrationFailure returns the step error for an error of the database.
 func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 	var duplicate sandboxes.ErrDuplicateMSISDN
 	var full sandboxes.ErrRegistryFull
@@ -161,8 +161,8 @@ func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 	}
 }
 
-// testClientConfig is the SIM that a TestClient's spec describes. It returns a stalling error if neither the spec nor the number
-// tells the operator or the country.
+// testClientConfig returns the SIM that a TestClient's spec describes. It returns a stalling error if neither the spec
+// nor the number determines the operator or the country.
 func testClientConfig(testClient *v1alpha1.TestClient) (sandboxes.TestClientConfig, error) {
 	spec := testClient.Spec
 	operator, country, err := market(spec)
@@ -186,7 +186,7 @@ func testClientConfig(testClient *v1alpha1.TestClient) (sandboxes.TestClientConf
 	}, nil
 }
 
-// market is the operator and the country of a SIM. The spec overrides the number.
+// market returns the operator and the country of a SIM. The spec overrides the number.
 func market(spec v1alpha1.TestClientSpec) (payments.Operator, payments.Country, error) {
 	operator, country := payments.Operator(spec.Operator), payments.Country(spec.Country)
 	byPrefix, byCallingCode, _ := operators.Detect(spec.MSISDN)

@@ -49,9 +49,9 @@ func numberKey(testClient *v1alpha1.TestClient) string {
 	return testClient.Spec.SandboxRef.Name + " " + testClient.Spec.MSISDN
 }
 
-// availabilityChanged reports whether TestClients can be registered with a sandbox now and could not before, or the other way
-// round, whether the sandbox has its first status, which says why they cannot, or whether it has other environments. TestClients ignore any
-// other change of their sandbox, such as its balance.
+// availabilityChanged reports whether a sandbox changed in a way that its TestClients depend on: it became able or
+// unable to register TestClients, got its first status, which says why it cannot, or has other environments.
+// TestClients ignore all other changes, such as those of its balance.
 func availabilityChanged(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.(*v1alpha1.SandboxEnvironment), e.ObjectNew.(*v1alpha1.SandboxEnvironment)
 	return before.UID != after.UID ||
@@ -61,15 +61,15 @@ func availabilityChanged(e event.UpdateEvent) bool {
 		!equality.Semantic.DeepEqual(before.Spec.Environments, after.Spec.Environments)
 }
 
-// testClientsOf finds the TestClients that name a sandbox.
+// testClientsOf returns the TestClients that name a sandbox.
 func testClientsOf(testClients client.Reader) handler.MapFunc {
 	return func(ctx context.Context, sandbox client.Object) []reconcile.Request {
 		return find(ctx, testClients, sandbox.GetNamespace(), client.MatchingFields{testClientBySandbox: sandbox.GetName()})
 	}
 }
 
-// enqueueSameNumber reconciles the TestClients with the number of a deleted one: one of them takes over. The event comes after the
-// finalizer was removed: the number is free by then.
+// enqueueSameNumber reconciles the TestClients with the number of a deleted one: one of them takes over. The event
+// comes after the finalizer was removed, so the number is free by then.
 func enqueueSameNumber(
 	testClients client.Reader,
 ) func(context.Context, event.DeleteEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
