@@ -15,7 +15,7 @@ import (
 // Kinds of noted changes, as the function note_change writes them.
 const (
 	startKind           = "start"   // changes before it are unknown
-	bookingKind         = "booking" // of a transaction that was made, or got its outcome: it, its event, and the balances that it moved
+	bookingKind         = "booking" // a new or completed transaction, with its event and the balances that it moved
 	transactionKind     = "transaction"
 	eventKind           = "event"
 	attemptKind         = "attempt"
@@ -42,8 +42,7 @@ func refOf(row *sqlc.NextChangesRow) changeRef {
 	return ref
 }
 
-// The statements that read what has changed. The planner must not see how many rows are asked for, as in
-// lookUpStatement.
+// The statements that read changed rows. As in lookUpStatement, they hide the number of rows from the planner.
 const (
 	changedTransactions = "select " + transactionColumns + `
 from transactions where tenant = $1 and id = any((select $2::uuid[])::uuid[])`
@@ -93,7 +92,7 @@ type reading struct {
 	reads []func(postgres.ScopeResults) error
 }
 
-// queueReading adds a statement whose rows are given to use, one by one.
+// queueReading adds a statement. Each of its rows is passed to use.
 func queueReading[T any](r *reading, use func(row *T), tenant int64, sql string, args ...any) {
 	r.batch.Queue(tenant, sql, append([]any{tenant}, args...)...)
 	r.reads = append(r.reads, func(results postgres.ScopeResults) error {
@@ -134,9 +133,9 @@ func (l *Ledger) readChanged(ctx context.Context, tenant int64, noted []sqlc.Nex
 	if err != nil {
 		return nil, err
 	}
-	var rows []int // of noted
+	var rows []int // indexes into noted
 	var refs []changeRef
-	last := map[changeRef]int{} // its last place in refs
+	last := map[changeRef]int{} // the last index in refs
 	for i := range noted {
 		for _, ref := range found.of(refOf(&noted[i])) {
 			last[ref] = len(refs)
@@ -165,7 +164,7 @@ type foundRows struct {
 	moved   map[payments.ID][]changeRef // the balances that a transaction moved
 }
 
-// of are the references that a noted one stands for, in the order in which they are told.
+// of returns the references that a noted one stands for, in the order in which a stream sends them.
 func (f *foundRows) of(ref changeRef) []changeRef {
 	if ref.kind != bookingKind {
 		return []changeRef{ref}
@@ -199,10 +198,10 @@ func (l *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextCh
 	return found, addSent(ctx, l.tenant(tenant), tenant, transactions...)
 }
 
-// namedRows are what noted changes name, each once.
+// namedRows are the rows that noted changes name, each once.
 type namedRows struct {
 	ids        map[string][]pgtype.UUID // by kind
-	attempts   map[string][]int32       // by kind: the number of the attempt, for each of the ids
+	attempts   map[string][]int32       // by kind: the attempt's number for each of ids
 	currencies []string                 // of floats
 	clock      *changeRef               // nil: the clock did not change
 }

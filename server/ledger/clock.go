@@ -16,7 +16,7 @@ import (
 // MaxAdvance is how far one call may advance a clock.
 const MaxAdvance = 400 * 24 * time.Hour
 
-// ClockEnd is the end of all clocks, after the year 2200: a target is before it. Ids and times have their order until long after.
+// ClockEnd is the exclusive limit of all targets. The order of ids and times holds until long after it.
 var ClockEnd = time.Date(2201, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // Clock is a sandbox's time, and what is due in it.
@@ -82,7 +82,7 @@ func (t ClockTarget) from(c Clock) (time.Time, error) {
 	case c.NextDueAt != nil && c.NextDueAt.After(c.Now):
 		target = *c.NextDueAt
 	}
-	target = target.Truncate(time.Microsecond) // as the database has it
+	target = target.Truncate(time.Microsecond) // the resolution of the database
 	switch {
 	case target.Before(c.Now):
 		return target, ErrClockBackwards{c.Now}
@@ -96,7 +96,7 @@ func (t ClockTarget) from(c Clock) (time.Time, error) {
 
 // Advance is an advance of a clock.
 type Advance struct {
-	Number int64 // each of a clock has another
+	Number int64 // distinguishes the advances of a clock
 	Target time.Time
 }
 
@@ -135,8 +135,8 @@ func (l *Ledger) Advance(ctx context.Context, tenant int64, to ClockTarget) (Adv
 	return advance, postgres.ClassifyWrite(err, "advancing the clock")
 }
 
-// startClock gives a sandbox a clock that can go to a target. It is committed before there is a target: what is recorded from then on
-// takes its stamp from the clock.
+// startClock gives a sandbox a clock that can go to a target. It is committed before the target is set, so that records
+// take their stamps from the clock from then on.
 func (l *Ledger) startClock(ctx context.Context, tenant int64, to ClockTarget) error {
 	clock, err := readClock(ctx, l.tenant(tenant), tenant)
 	if err == nil {
@@ -175,12 +175,12 @@ func (l *Ledger) setClockTarget(ctx context.Context, tenant int64, to ClockTarge
 	return a, err
 }
 
-// AdvanceCounts count what was done in the course of an advance.
+// AdvanceCounts count the work of an advance.
 type AdvanceCounts struct {
 	Settled        int64 // transactions that got their outcome before they expired
-	Expired        int64 // transactions that ended because their time was over
+	Expired        int64 // transactions that expired
 	Delivered      int64 // events and callbacks that were acknowledged
-	FailedAttempts int64 // attempts to send an event or a callback that were not
+	FailedAttempts int64 // attempts that were not acknowledged
 }
 
 // AdvanceState is the progress of an advance.

@@ -14,15 +14,15 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Clocks leases the clocks of sandboxes to those who advance them.
+// Clocks leases the clocks of sandboxes to the workers that advance them.
 type Clocks struct{ core }
 
-// NewClocks works for all sandboxes of a database.
+// NewClocks returns the clocks of all sandboxes in a database.
 func NewClocks(db *postgres.DB, configured *sandboxes.Store) *Clocks {
 	return &Clocks{core{db, configured}}
 }
 
-// ClockLease is a clock that the caller alone moves until the lease ends.
+// ClockLease is the lease of a clock. Until it ends, only its holder moves the clock.
 type ClockLease struct {
 	Tenant int64
 	Fence  int64
@@ -30,10 +30,10 @@ type ClockLease struct {
 	Now    time.Time // sandbox time, where the clock stands
 }
 
-// ErrClockLeaseLost is returned when the lease of a clock is over, or the advance, or its sandbox is gone.
+// ErrClockLeaseLost is returned when the lease of a clock has expired, its advance has ended, or its sandbox is gone.
 var ErrClockLeaseLost = errors.New("the lease of the clock is lost")
 
-// ClocksToAdvance finds up to batch sandboxes whose clocks are to be advanced and which nobody advances.
+// ClocksToAdvance returns up to batch sandboxes whose clocks are to be advanced and are not leased.
 func (s *Clocks) ClocksToAdvance(ctx context.Context, batch int) ([]DueTenant, error) {
 	rows, err := s.polling().ClocksToAdvance(ctx, int32(batch))
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Clocks) ClocksToAdvance(ctx context.Context, batch int) ([]DueTenant, e
 	return due, nil
 }
 
-// LeaseClock takes the clock of a sandbox. Another worker may be faster: then it returns [ErrClockLeaseLost].
+// LeaseClock leases the clock of a sandbox. It returns [ErrClockLeaseLost] if another worker holds it.
 func (s *Clocks) LeaseClock(ctx context.Context, tenant int64, lease time.Duration) (ClockLease, error) {
 	row, err := s.system().LeaseClock(ctx, postgres.Milliseconds(lease), tenant)
 	if err != nil {
@@ -55,7 +55,8 @@ func (s *Clocks) LeaseClock(ctx context.Context, tenant int64, lease time.Durati
 	return ClockLease{Tenant: tenant, Fence: row.Fence, Target: row.Target, Now: row.Present}, nil
 }
 
-// RenewClockLease lets a lease end after this length from now. It returns [ErrClockLeaseLost] if it is over already.
+// RenewClockLease sets the lease to expire after this duration from now. It returns [ErrClockLeaseLost] if it has
+// already expired.
 func (s *Clocks) RenewClockLease(ctx context.Context, c ClockLease, lease time.Duration) error {
 	rows, err := s.system().RenewClockLease(ctx, postgres.Milliseconds(lease), c.Tenant, c.Fence)
 	if err == nil && rows == 0 {
@@ -64,8 +65,8 @@ func (s *Clocks) RenewClockLease(ctx context.Context, c ClockLease, lease time.D
 	return postgres.Classify(err, "renewing the lease of a clock")
 }
 
-// ReleaseClock ends a lease early, so that another worker can take the clock at once, and adds what was done to the
-// counts of the advance. It does nothing if the lease is over already.
+// ReleaseClock ends a lease early, so that another worker can lease the clock at once, and adds done to the counts of
+// the advance. It does nothing if the lease has expired.
 func (s *Clocks) ReleaseClock(ctx context.Context, c ClockLease, done AdvanceCounts) error {
 	return postgres.Classify(s.system().ReleaseClock(ctx, sqlc.ReleaseClockParams{
 		Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
@@ -79,7 +80,7 @@ type Due struct {
 	Held                                       bool       // another worker may still be at work on something that is due
 }
 
-// At is the earliest of the times, nil if all are nil.
+// At returns the earliest of the times, nil if all are nil.
 func (d Due) At() *time.Time { return earliest(d.SettleAt, d.ForwardAt, d.DeliverAt, d.CallBackAt) }
 
 // ClockView is what a clock's holder sees of its sandbox: where the clock stands, and when what is recorded is due.
@@ -148,7 +149,7 @@ func (s *Clocks) EndAdvance(ctx context.Context, c ClockLease, reached bool, don
 	return postgres.Classify(err, "ending the advance of a clock")
 }
 
-// lostOr is [ErrClockLeaseLost] where a statement found no clock.
+// lostOr returns [ErrClockLeaseLost] if a statement found no clock, else err with its class of package postgres.
 func lostOr(err error, doing string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrClockLeaseLost

@@ -29,25 +29,25 @@ const (
 // EventStates are all states of an event.
 var EventStates = []EventState{EventRecorded, EventQueued, EventDelivered, EventFailed}
 
-// LeasedEvent is an event that the caller alone may send until its lease ends.
+// LeasedEvent is an event. Only the holder of the lease may send it.
 type LeasedEvent struct {
 	Tenant    int64
-	ID        payments.ID // of its transaction too
+	ID        payments.ID // the id of its transaction, too
 	Fence     int64       // of the lease
 	TakenAt   time.Time   // by the database's clock
-	Now       time.Time   // when it was taken by the time of its sandbox; the same, unless the sandbox has a clock
+	Now       time.Time   // TakenAt in sandbox time, which differs if the sandbox has a clock
 	Attempts  int         // made so far
 	Uncounted int         // of these, the ones that used up no retry: probes, and all before it was sent again by hand
-	Probe     bool        // it is sent to see whether the endpoint works again: a failure uses up no retry
+	Probe     bool        // the attempt probes a failing endpoint: a failure uses up no retry
 
-	Seed       *int64        // of what is drawn; nil: it is drawn by chance
-	Fault      *faults.Fault // of this attempt; nil: none
-	Sent       int           // how often the event was sent in this attempt before, by such a fault
+	Seed       *int64        // the seed of random draws; nil: drawn by chance
+	Fault      *faults.Fault // the fault that applies to this attempt; nil for none
+	Sent       int           // how often Fault had the event sent in this attempt before
 	OutOfOrder bool          // other events of the sandbox may wait until this one was sent
 
 	OrganizationID string
 	Transaction    *payments.Transaction
-	Body           []byte // what is sent, with every attempt
+	Body           []byte // the bytes that every attempt sends
 	URL            string
 	Retry          sandboxes.RetryPolicy
 
@@ -56,7 +56,7 @@ type LeasedEvent struct {
 	Problem         error    // why the event cannot be sent: its body cannot be built, or its secret not be read
 }
 
-// faultName is the name of a fault, empty for none.
+// faultName returns the name of a fault, empty for none.
 func faultName(f *faults.Fault) string {
 	if f == nil {
 		return ""
@@ -64,7 +64,7 @@ func faultName(f *faults.Fault) string {
 	return f.Name
 }
 
-// BuildBody makes the body of an event.
+// BuildBody returns the body of an event.
 type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, error)
 
 // LeaseDueEvents leases due events: of each due tenant as many as it was granted slots. found is by tenant, and counts
@@ -111,16 +111,16 @@ func (s *Deliveries) LeaseDueEvents(
 	return leased, found, nil
 }
 
-// sortedEvents are due events by what is done with them.
+// sortedEvents are due events, sorted by the action for them.
 type sortedEvents struct {
 	found    map[int64]int // by tenant
-	unqueued rowKeys       // nobody wants them
+	unqueued rowKeys       // events without an endpoint that wants them
 	leased   []LeasedEvent
-	taken    rowKeys  // of the leased ones
-	bodies   [][]byte // of the leased ones; nil: it is stored already
+	taken    rowKeys  // the keys of leased
+	bodies   [][]byte // the bodies of leased; nil: already stored
 }
 
-// sortDue sorts due events by what is done with them. Those that a fault delays are in none of the groups.
+// sortDue sorts due events by the action for them. Events that a fault delays are in no group.
 func (s *Deliveries) sortDue(
 	due []sqlc.LockDueEventsRow, decided map[rowKey]*eventFault, sent map[rowKey]json.RawMessage, build BuildBody,
 ) *sortedEvents {
@@ -168,7 +168,7 @@ func wanted(row *sqlc.LockDueEventsRow) bool {
 	return row.WebhookURL != nil && (row.Resent || slices.Contains(row.WebhookTypes, string(row.Transaction.Type)))
 }
 
-// newBody returns the body if none is stored yet.
+// newBody returns body if none is stored yet, else nil.
 func newBody(row *sqlc.LockDueEventsRow, body []byte) []byte {
 	if row.Body != nil {
 		return nil
@@ -176,7 +176,7 @@ func newBody(row *sqlc.LockDueEventsRow, body []byte) []byte {
 	return body
 }
 
-// sentForUnbuilt is what was sent to the operators' own APIs for the transactions of events that have no body yet.
+// sentForUnbuilt returns the requests to the operators' own APIs for the transactions of events without a body.
 func sentForUnbuilt(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]json.RawMessage, error) {
 	var native rowKeys
 	for i := range due {
@@ -195,7 +195,7 @@ func sentForUnbuilt(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEven
 	return sent, err
 }
 
-// leasedEvent is a row as an event. sent is what was sent to the operator's own API for its transaction.
+// leasedEvent returns the event in a row. sent is the request to the operator's own API for its transaction.
 func (s *Deliveries) leasedEvent(row *sqlc.LockDueEventsRow, sent json.RawMessage, build BuildBody) LeasedEvent {
 	event := LeasedEvent{
 		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, TakenAt: row.TakenAt, Now: row.Present,
@@ -225,7 +225,7 @@ func (s *Deliveries) leasedEvent(row *sqlc.LockDueEventsRow, sent json.RawMessag
 		return event
 	}
 	for _, sealed := range row.PreviousSecrets {
-		// One that cannot be read any more is no reason to keep what the present one signs.
+		// A previous secret that cannot be decrypted does not stop the event, which the current secret signs.
 		if previous, err := s.keys.Open(owner, sealed); err == nil && previous != event.SigningSecret {
 			event.PreviousSecrets = append(event.PreviousSecrets, previous)
 		}

@@ -7,12 +7,13 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// DueTenant is a sandbox with due work of one kind. Due tenants are served side by side, so that no sandbox waits for the work of another.
+// DueTenant is a sandbox with due work of one kind. Due tenants are served concurrently, so that no sandbox waits for
+// another's work.
 type DueTenant struct {
 	Tenant          int64
 	EndpointWorked  bool // the endpoint has acknowledged an event before
 	EndpointFailing bool // the endpoint failed since its last acknowledgment, to any worker
-	Probe           bool // the endpoint failed for long: one event may be sent, to see whether it works again
+	Probe           bool // the endpoint has failed for long: one event may be sent as a probe
 	SweepFailed     bool // the last run of the sweep failed in this sandbox
 }
 
@@ -31,11 +32,11 @@ type SlotGrant struct {
 	Slots int
 }
 
-// grantColumns are grants as the arrays that statements take: the i-th of tenants and of limits are one grant.
+// grantColumns are grants as the array arguments of statements: the i-th of tenants and of limits are one grant.
 type grantColumns struct {
 	tenants []int64
 	limits  []int32
-	probes  []int64 // those that are probed
+	probes  []int64 // tenants whose endpoint is probed
 }
 
 func grantColumnsOf(all []SlotGrant) grantColumns {
@@ -50,7 +51,7 @@ func grantColumnsOf(all []SlotGrant) grantColumns {
 	return columns
 }
 
-// TenantsToDeliver finds the sandboxes that have events due. What is suspended has nothing due, nor has a sandbox whose endpoint
+// TenantsToDeliver returns the sandboxes with due events. It leaves out suspended sandboxes, and those whose endpoint
 // waits for its next probe.
 func (s *Deliveries) TenantsToDeliver(ctx context.Context) ([]DueTenant, error) {
 	rows, err := s.polling().TenantsToDeliver(ctx)
@@ -64,7 +65,7 @@ func (s *Deliveries) TenantsToDeliver(ctx context.Context) ([]DueTenant, error) 
 	return due, nil
 }
 
-// TenantsToForward finds the sandboxes that have collections to forward or to ask an operator after.
+// TenantsToForward returns the sandboxes with collections to forward, or to ask an operator about.
 func (s *Forwards) TenantsToForward(ctx context.Context) ([]DueTenant, error) {
 	rows, err := s.polling().TenantsToForward(ctx)
 	if err != nil {

@@ -12,25 +12,25 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// outOfOrderWait is how long an event waits at most until the sandbox's next one was sent.
+// outOfOrderWait is the maximum time that an event waits until the sandbox's next event was sent.
 const outOfOrderWait = time.Minute
 
-// eventFault is what faults do to the next attempt of an event.
+// eventFault is the effect of faults on the next attempt of an event.
 type eventFault struct {
-	fault      *faults.Fault // nil: none acts
+	fault      *faults.Fault // nil: none applies
 	sent       int           // how often the event was sent in this attempt
 	outOfOrder bool          // other events of the sandbox may wait for this one
-	dueAt      *time.Time    // it waits until then, and is not taken now
+	dueAt      *time.Time    // the event waits until then, and is not leased now; nil: it does not wait
 }
 
 // declaredFaults are the faults of a sandbox at the present moment.
 type declaredFaults struct {
 	set        faults.Set
 	now        time.Time // sandbox time
-	outOfOrder bool      // one of them is
+	outOfOrder bool      // one of the faults sends events out of order
 }
 
-// faultsOf are the faults that may apply to an event: those of its sandbox, and behind them that of its test number.
+// faultsOf returns the faults that may apply to an event: those of its sandbox, followed by that of its test number.
 func (d *declaredFaults) faultsOf(t *sqlc.Transaction) faults.Set {
 	if f := numberFault(t); f != nil {
 		return append(slices.Clip(d.set), *f)
@@ -40,7 +40,7 @@ func (d *declaredFaults) faultsOf(t *sqlc.Transaction) faults.Set {
 
 func faultOfNumber(e *sqlc.LockDueEventsRow) *faults.Fault { return numberFault(&e.Transaction) }
 
-// numberFault is the fault of the test number of a transaction, nil for none.
+// numberFault returns the fault of the test number of a transaction, nil for none.
 func numberFault(t *sqlc.Transaction) *faults.Fault {
 	return faults.OfTestNumber(payments.Behavior(orEmpty(t.TestBehavior)))
 }
@@ -52,10 +52,10 @@ type eventFaults struct {
 	decided  map[rowKey]*eventFault
 }
 
-// decideEventFaults decides which faults apply to the events that are due, and writes that down: a worker that takes an
-// event again, because the one before died or gave it back, goes on with the same fault. Events that have to wait are
-// put back. What was queued again by hand is left alone. It costs nothing where no sandbox has faults, nor payments
-// from the test numbers with a fault of callbacks.
+// decideEventFaults decides which faults apply to the events that are due, and records the decision. A worker that
+// leases an event again, because the former one died or gave it back, applies the same fault. Events that have to wait
+// are put back. An event that a user sends again is left alone. Without faults in a sandbox, and without test numbers
+// with a fault of callbacks, it costs nothing.
 func decideEventFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]*eventFault, error) {
 	var events []*sqlc.LockDueEventsRow
 	for i := range due {
@@ -120,7 +120,7 @@ func (d *eventFaults) useDecided(ctx context.Context, events []*sqlc.LockDueEven
 	for _, e := range events {
 		declared := d.declared[e.Tenant]
 		if declared == nil {
-			continue // they were taken back a moment ago
+			continue // the faults were removed a moment ago
 		}
 		key := rowKey{e.Tenant, e.ID.Bytes}
 		d.decided[key] = &eventFault{outOfOrder: declared.outOfOrder}
@@ -260,7 +260,7 @@ func (s *Deliveries) SendAgain(ctx context.Context, e *LeasedEvent, spacing time
 	return changed > 0, postgres.Classify(err, "sending an event again")
 }
 
-// noteFaults writes down the faults of attempts that were kept, and lets go of the events that waited for them.
+// noteFaults records the faults of attempts whose lease was held, and queues the events that waited for them.
 func noteFaults(ctx context.Context, q *sqlc.Queries, finished []FinishedAttempt, places []int32) error {
 	var withFault, sent rowKeys
 	var names []string

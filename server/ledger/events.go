@@ -59,7 +59,7 @@ type AttemptRecord struct {
 	StartedAt      time.Time
 	Duration       time.Duration
 	ResponseStatus *int     // nil: no answer came
-	ResponseBody   []byte   // its beginning
+	ResponseBody   []byte   // the beginning of the body
 	Error          *string  // nil: acknowledged
 	Faults         []string // names of the faults that applied
 }

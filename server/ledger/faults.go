@@ -63,7 +63,7 @@ type faultActKey struct {
 	reference string
 }
 
-// faultCount is how often a fault acted and was drawn, before and in this database transaction.
+// faultCount is how often a fault applied and was drawn, before and in this database transaction.
 type faultCount struct {
 	acts, draws       int64
 	newActs, newDraws int64

@@ -8,8 +8,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// settledLag is the status of a settled transaction, and its lag: how long after it was due it was settled. In a sandbox with a clock of
-// its own there is none.
+// settledLag is the status of a settled transaction and its lag: the time from due to settled. lag is nil in a sandbox
+// with a clock of its own.
 type settledLag struct {
 	status payments.Status
 	lag    *time.Duration // by the database's clock

@@ -53,7 +53,7 @@ func (l *Ledger) ListTransactions(
 	return transactions, addSent(ctx, l.tenant(tenant), tenant, transactions...)
 }
 
-// collect reads all rows of a statement that is no query of package sqlc.
+// collect returns all rows of a statement that package sqlc does not have.
 func collect[T any](ctx context.Context, from postgres.DBTX, sql string, args []any) ([]T, error) {
 	rows, err := from.Query(ctx, sql, args...)
 	if err != nil {
@@ -89,19 +89,19 @@ func listStatement(tenant int64, f Filter, after *payments.ID, limit int) (sql s
 		transactionColumns, strings.Join(c.where, " and "), len(c.args)+1), append(c.args, limit)
 }
 
-// conditions grow with the filters of a list.
+// conditions are the conditions and the arguments of a list's filters.
 type conditions struct {
 	where []string
 	args  []any
 }
 
-// add takes a condition with %d for the number of its argument.
+// add adds a condition. text has %d for the number of the argument value.
 func (c *conditions) add(text string, value any) {
 	c.args = append(c.args, value)
 	c.where = append(c.where, fmt.Sprintf(text, len(c.args)))
 }
 
-// created bounds a time, both exclusive, in whole milliseconds; nil is no bound.
+// created adds bounds of a time, both exclusive, in whole milliseconds; nil for no bound.
 func (c *conditions) created(column string, after, before *time.Time) {
 	if after != nil {
 		c.add(column+" >= $%d", after.Truncate(time.Millisecond).Add(time.Millisecond))

@@ -20,12 +20,12 @@ import (
 
 // lookup is the id of a transaction to look up and, once found, the transaction.
 type lookup struct {
-	version int64 // of the configuration that the caller knows
+	version int64 // the version of the caller's configuration
 	id      pgtype.UUID
 	found   *payments.Transaction
 }
 
-// lookups are those of one sandbox that go together, and what was found.
+// lookups are the look-ups of one sandbox that are combined, and their results.
 type lookups struct {
 	tenant, version int64
 	ids             []pgtype.UUID
@@ -39,7 +39,7 @@ const lookUpStatement = "select " + transactionColumns + ` from unnest((select $
 	cross join lateral (select * from transactions where tenant = $1 and id = asked.of_id limit 1) t
 	where exists (select from organizations where tenant = $1 and version = $3)`
 
-// GetTransaction returns [ErrNotFound] for an id that the tenant does not have.
+// GetTransaction returns a transaction, or [ErrNotFound] if the tenant has none with this id.
 func (l *Ledger) GetTransaction(ctx context.Context, tenant int64, id payments.ID) (*payments.Transaction, error) {
 	row, err := l.tenant(tenant).GetTransaction(ctx, tenant, postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -52,8 +52,8 @@ func (l *Ledger) GetTransaction(ctx context.Context, tenant int64, id payments.I
 	return t, addSent(ctx, l.tenant(tenant), tenant, t)
 }
 
-// GetTransactionBatched is [Ledger.GetTransaction] as a batched read. If the sandbox is not of the current configuration, which is rare,
-// it costs a second round trip.
+// GetTransactionBatched is [Ledger.GetTransaction] as a batched read. If the sandbox's configuration is outdated, which
+// is rare, it costs a second round trip.
 func (l *Ledger) GetTransactionBatched(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (*payments.Transaction, error) {
 	asked := &lookup{version: sandbox.ConfigVersion, id: postgres.UUID(id)}
 	err := l.sandboxLookups.Do(ctx, postgres.QueueKey{Tenant: sandbox.Tenant}, asked)
@@ -75,8 +75,8 @@ func (l *Ledger) lookUp(ctx context.Context, at postgres.QueueKey, asked *lookup
 	return err
 }
 
-// lookUpAll looks several transactions of a sandbox up, for callers who know the same configuration as the first, and tells which
-// of them it found.
+// lookUpAll looks up several transactions of a sandbox, for callers with the same version of the configuration. It
+// reports which of them it found.
 func (l *Ledger) lookUpAll(ctx context.Context, at postgres.QueueKey, all []*lookup) ([]bool, error) {
 	together := &lookups{tenant: at.Tenant, version: all[0].version}
 	for _, asked := range all {

@@ -55,9 +55,9 @@ func (l *Ledger) ListPrompts(ctx context.Context, tenant int64, msisdn string, a
 	return prompts, nil
 }
 
-// ErrPromptClosed is returned for an answer to a prompt that was answered, or whose time was over, before.
+// ErrPromptClosed is returned for an answer to a prompt that was answered or has expired.
 type ErrPromptClosed struct {
-	Transaction *payments.Transaction // as it stands now
+	Transaction *payments.Transaction // in its current state
 }
 
 func (e *ErrPromptClosed) Error() string {

@@ -10,8 +10,8 @@ import (
 // Queue is what is due of one kind, over all sandboxes that are served.
 type Queue struct {
 	Due       int           // counted up to 10,000 a sandbox and 100,000 in all
-	Sandboxes int           // that have something due
-	Oldest    time.Duration // how long what waits longest has been due; 0 where nothing waits
+	Sandboxes int           // sandboxes with something due
+	Oldest    time.Duration // how long the oldest has been due; 0 if nothing is due
 }
 
 // Imbalances are balances that do not follow from their movements, over all sandboxes.
@@ -28,7 +28,7 @@ type QueueStatistics struct {
 	Imbalance                                Imbalances
 }
 
-// QueueStatistics looks at what waits for the workers.
+// QueueStatistics returns what currently waits for the workers.
 func (s *Upkeep) QueueStatistics(ctx context.Context) (QueueStatistics, error) {
 	found, err := s.readQueueStatistics(ctx)
 	return found, postgres.Classify(err, "looking at what is due")

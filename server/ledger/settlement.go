@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// TenantsToSettle finds the sandboxes that have due transactions, in a different order each time. Suspended sandboxes are
-// left out.
+// TenantsToSettle returns the sandboxes with due transactions, in a different order each time. It leaves out suspended
+// sandboxes.
 func (s *Settler) TenantsToSettle(ctx context.Context) ([]DueTenant, error) {
 	rows, err := s.polling().TenantsToSettle(ctx)
 	if err != nil {
@@ -32,9 +32,10 @@ type BatchCounts struct {
 	More    bool // more transactions may be due
 }
 
-// SettleDue gives due transactions of some sandboxes their outcome, up to perTenant of each, moves the money, and adds
-// the events, in one database transaction: an error in one sandbox fails all of them. Any number of callers may run at
-// once: each leaves alone the sandboxes that another is settling. If a lock is held there for long, the call fails.
+// SettleDue settles due transactions of some sandboxes, up to perTenant of each: it sets their outcomes, moves the
+// money, and adds the events, in one database transaction. An error in one sandbox fails all of them. Any number of
+// callers may run at once; each skips the sandboxes that another is settling. The call fails if a lock in a sandbox is
+// held for long.
 func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, perTenant int) (BatchCounts, error) {
 	var counts BatchCounts
 	var settledTenants []int64
@@ -132,12 +133,12 @@ func lockBalances(ctx context.Context, q *sqlc.Queries, claimed []sqlc.ClaimDueT
 	return held, err
 }
 
-// batchDecisions are the decisions on the transactions of a batch, in the form in which they are written.
+// batchDecisions are the decisions on the transactions of a batch, as the array arguments of a statement.
 type batchDecisions struct {
 	params sqlc.SettleTransactionsParams
 	parked rowKeys
 
-	expired int // transactions whose time was over
+	expired int // transactions that expired
 }
 
 // decide gives each transaction its outcome in the order in which they were due. Balances change as it goes, so that two payments of
@@ -175,7 +176,7 @@ func decide(claimed []sqlc.ClaimDueTransactionsRow, held lockedBalances, answer 
 	return d, nil
 }
 
-// testBehavior is what the payer does if it is a test number; else empty.
+// testBehavior returns the behavior of the payer's test number; empty for none.
 func testBehavior(t *sqlc.ClaimDueTransactionsRow) payments.Behavior {
 	if t.TestBehavior == nil {
 		return ""
@@ -183,7 +184,7 @@ func testBehavior(t *sqlc.ClaimDueTransactionsRow) payments.Behavior {
 	return payments.Behavior(*t.TestBehavior)
 }
 
-// settle writes an outcome down with what it moves, and the balances after it.
+// settle adds an outcome with the money that it moves, and the balances after it.
 func (d *batchDecisions) settle(
 	t sqlc.ClaimDueTransactionsRow,
 	status payments.Status,

@@ -13,23 +13,23 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// ErrTestClientExists is returned for a number that a test client of the sandbox has.
+// ErrTestClientExists is returned if the sandbox already has a test client with the number.
 type ErrTestClientExists struct {
-	TestClient TestClient // as it stands now
+	TestClient TestClient // in its current state
 }
 
 func (e *ErrTestClientExists) Error() string {
 	return e.TestClient.MSISDN + " is a test client already"
 }
 
-// ErrManagedByResource is returned for a test client that only its resource changes.
+// ErrManagedByResource is returned for a test client that can be changed only through its resource.
 type ErrManagedByResource struct {
 	Name string // of the TestClient
 }
 
 func (e ErrManagedByResource) Error() string { return "the SIM belongs to the TestClient " + e.Name }
 
-// ErrTooManyTestClients is returned when a sandbox has as many test clients as it may have.
+// ErrTooManyTestClients is returned when the limit of test clients in a sandbox is reached.
 type ErrTooManyTestClients struct {
 	Limit int64
 }
@@ -85,8 +85,9 @@ func (l *Ledger) addTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, 
 	})
 }
 
-// ChangeTestClient changes the name, the state, the behavior and the balance of a SIM that was made through the API, and returns it. A
-// new balance is an adjustment of the one that the SIM has at that moment. change is called with the SIM locked, and its error is returned.
+// ChangeTestClient changes the name, the state, the behavior and the balance of a SIM that was added through the API,
+// and returns it. A new balance is recorded as an adjustment of the current one. It calls change with the SIM locked,
+// and returns its error.
 //
 // It returns [ErrNotFound], [ErrManagedByResource], and [postgres.ErrConfigChanged] as [Ledger.AddTestClient] does.
 func (l *Ledger) ChangeTestClient(
@@ -129,8 +130,8 @@ func (l *Ledger) ChangeTestClient(
 	return changed, registryFailure(err, "changing the test client")
 }
 
-// RemoveTestClient deletes a SIM that was made through the API. Payments that wait for its answer end as those of a deleted TestClient:
-// UNKNOWN_MSISDN. It returns the errors of [Ledger.ChangeTestClient].
+// RemoveTestClient deletes a SIM that was added through the API. Payments that wait for its answer end UNKNOWN_MSISDN,
+// as with a deleted TestClient. It returns the errors of [Ledger.ChangeTestClient].
 func (l *Ledger) RemoveTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, msisdn string) error {
 	err := l.changeRegistry(ctx, sandbox, func(q *sqlc.Queries) error {
 		deleted, err := q.DeleteTestClient(ctx, sandbox.Tenant, msisdn)

@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// RequestInFaults returns what faults of the api ask beside the request: the sandbox's time, and which of some faults acted for the
-// reference before.
+// RequestInFaults returns two inputs of faults for a request: the sandbox's time, and the names of the faults that
+// applied to the same reference before.
 func (l *Ledger) RequestInFaults(
 	ctx context.Context, tenant int64, of faults.Set, reference string,
 ) (now time.Time, acted []string, err error) {
@@ -22,7 +22,7 @@ func (l *Ledger) RequestInFaults(
 	return row.Now, row.Acted, postgres.Classify(err, "reading what faults ask")
 }
 
-// AddTransactionFault adds a fault to those that acted on a transaction, unless it is among them.
+// AddTransactionFault adds a fault to those that applied to a transaction, unless it is already there.
 func (l *Ledger) AddTransactionFault(ctx context.Context, tenant int64, id payments.ID, fault string) error {
 	err := l.tenant(tenant).AddTransactionFault(ctx, fault, tenant, postgres.UUID(id))
 	return postgres.ClassifyWrite(err, "writing down the fault of a transaction")

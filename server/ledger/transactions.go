@@ -18,7 +18,7 @@ type RequestStamp struct {
 	RequestHash   []byte // of the request as sent
 	ConfigVersion int64
 	Clocked       bool // the sandbox has a clock: see [sandboxes.Sandbox]
-	Unfollowed    bool // nobody listened to the sandbox in that configuration
+	Unfollowed    bool // no stream followed the sandbox in that configuration
 }
 
 // NewCollection is a collection that is to be recorded.
@@ -41,7 +41,7 @@ type NewCollection struct {
 // StatusByPayer has the status of a collection for each state of its payer. None of them is Success.
 type StatusByPayer [payments.PayerStates]StatusAndLatency
 
-// StatusAndLatency is a status and the latency after which it is reached.
+// StatusAndLatency is a status and the latency until it is reached.
 type StatusAndLatency struct {
 	Status  payments.Status
 	Latency Latency
@@ -64,7 +64,8 @@ func (l *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewColle
 	return err
 }
 
-// noteRecorded has the status of the sandbox's resource follow what was recorded, or may have been: the answer to it was lost.
+// noteRecorded has the status of the sandbox's resource updated after a record, also if the answer of the database was
+// lost.
 func (l *Ledger) noteRecorded(tenant int64, err error) {
 	if err == nil || errors.Is(err, postgres.ErrUncertain) {
 		l.sandboxes.NoteActivity(tenant)
@@ -199,7 +200,8 @@ func (n *NewCollection) statusByPayer() *StatusByPayer {
 	return &same
 }
 
-// checkMarket finds out whether a collection was not recorded because its market was presumed and the registry knows another.
+// checkMarket returns [ErrMarketKnown] if a collection was not recorded because its market was presumed and the
+// registry has another, else [pgx.ErrNoRows].
 func (l *Ledger) checkMarket(ctx context.Context, tenant int64, t *payments.Transaction) error {
 	sim, err := l.FindSIM(ctx, tenant, t.MSISDN)
 	switch {
