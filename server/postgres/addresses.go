@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// addresses remembers where connections to the database went to.
+// addresses remembers the addresses of the connections to the database.
 type addresses struct {
 	mu   sync.Mutex
 	seen []netip.AddrPort
@@ -31,10 +31,10 @@ func (a *addresses) dialed(dial pgconn.DialFunc) pgconn.DialFunc {
 	}
 }
 
-// serverAddress asks Postgres where it is itself: behind a Service or a pooler that is another address than the one that was dialed.
+// serverAddress asks Postgres for its own address. Behind a Service or a pooler it differs from the dialed address.
 const serverAddress = "-- name: ServerAddress\nselect host(inet_server_addr()), inet_server_port()"
 
-// asked remembers the address at which a new connection ends. A pooler may not know; then there is nothing to remember.
+// asked remembers the server's own address of a new connection. Some poolers do not return one.
 func (a *addresses) asked(ctx context.Context, conn *pgx.Conn) error {
 	var address *string
 	var port *int32
@@ -59,7 +59,7 @@ func (a *addresses) add(at netip.AddrPort) {
 	}
 }
 
-// all are the addresses that were seen. The caller must not change them.
+// all returns the remembered addresses. The caller must not change the slice.
 func (a *addresses) all() []netip.AddrPort {
 	a.mu.Lock()
 	defer a.mu.Unlock()

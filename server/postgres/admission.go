@@ -11,17 +11,18 @@ import (
 const (
 	// maxWaiting bounds the statements that wait in all queues, and so their memory: about 40 KiB each.
 	maxWaiting = 1000
-	// maxQuiet is the same bound for a statement of a sandbox whose queue is empty, so that sandboxes with many requests
-	// do not keep out one with few.
+	// maxQuiet is the same bound for a statement of a sandbox whose queue is empty, so that sandboxes with many
+	// requests do not keep out one with few.
 	maxQuiet = 2 * maxWaiting
 )
 
-// Admission decides which sandbox's statement gets a connection next. Each sandbox has a queue. The queues are served round-robin, one
-// statement at a time, so that a sandbox with a few requests does not wait behind the thousands of another. No sandbox holds all
-// connections at once: some stay free for other sandboxes, however long the statements of the one take.
+// Admission decides which sandbox's statement gets a connection next. Each sandbox has a queue. The queues are served
+// round-robin, one statement at a time, so that a sandbox with a few requests does not wait behind the thousands of
+// another. No sandbox holds all connections at once: some stay free for other sandboxes, however long the statements of
+// the one take.
 //
-// Admission refuses a statement at once if its queue is too slow: if the first in the queue has waited for longer than maxQueueWait, a
-// statement behind it would wait for at least as long. This needs no estimate.
+// Admission refuses a statement at once if its queue is too slow: if the first in the queue has waited for longer than
+// maxQueueWait, a statement behind it would wait for at least as long. This needs no estimate.
 type Admission struct {
 	now          func() time.Time
 	maxQueueWait time.Duration // that the first in a queue may have waited when another statement joins the queue; 0: no limit
@@ -94,8 +95,8 @@ func (a *Admission) Acquire(ctx context.Context, tenant int64) error {
 	}
 }
 
-// join counts a statement that waits from now on, or returns [ErrOverloaded]. first is since when the first in its queue
-// has waited, zero if the queue is empty. quiet: no other statement of its sandbox waits.
+// join counts a statement that waits from now on, or returns [ErrOverloaded]. first is since when the first in its
+// queue has waited, zero if the queue is empty. quiet: no other statement of its sandbox waits.
 func (a *Admission) join(first, now time.Time, quiet bool) error {
 	most := maxWaiting
 	if quiet {
@@ -108,8 +109,8 @@ func (a *Admission) join(first, now time.Time, quiet bool) error {
 	return nil
 }
 
-// expect counts, like join, a statement that still waits in another queue. The caller calls expected when n of them have
-// left that queue.
+// expect counts, like join, a statement that still waits in another queue. The caller calls expected when n of them
+// have left that queue.
 func (a *Admission) expect(first, now time.Time, quiet bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -8,39 +8,40 @@ import (
 )
 
 const (
-	// maxBatch bounds the requests that go together.
+	// maxBatch is the most requests in a batch.
 	maxBatch = 64
-	// batchTimeout bounds the work for several requests, unless the leader's own time ends before.
+	// batchTimeout bounds the work for a batch. The leader's own deadline may end it earlier.
 	batchTimeout = 10 * time.Second
 )
 
-// QueueKey names a queue of a tenant, such as that of one float.
+// QueueKey names a queue of a tenant, for example the queue of one float.
 type QueueKey struct {
 	Tenant int64
 	Name   string
 }
 
-// Coalescer does requests of one queue together (group commit). A request that finds nobody before it is done alone and at once, as
-// if there were no coalescer. Those that come meanwhile wait, in the order in which they come, and what waits together is done
-// together, in one statement.
+// Coalescer does requests of one queue together (group commit). A request that finds nobody before it is done alone and
+// at once, as if there were no coalescer. Those that come meanwhile wait, in the order in which they come, and what
+// waits together is done together, in one statement.
 //
-// It has no goroutine of its own: when the queue is free again, the first waiter leads. It waits for admission, takes along those
-// that wait behind it by then, gives each its result, and passes the lead on. So nobody serves others for longer than its own
-// request takes, nothing has to be stopped, and requests are served as long as their callers wait.
+// It has no goroutine of its own: when the queue is free again, the first waiter leads. It waits for admission, takes
+// along those that wait behind it by then, gives each its result, and passes the lead on. So nobody serves others for
+// longer than its own request takes, nothing has to be stopped, and requests are served as long as their callers wait.
 //
-// A request is in one place at every moment: in the queue, or with the one leader that has taken it out. A leader answers all that
-// it took, each once. A caller that gives up is removed from the queue; if it was taken before, its request may still be done, as any
-// statement whose caller is gone. What a batch did not do is tried alone by its own caller: the statement for one then says what
-// prevents it, and a failure there concerns only itself.
+// A request is in one place at every moment: in the queue, or with the one leader that has taken it out. A leader
+// answers all that it took, each once. A caller that gives up is removed from the queue; if it was taken before, its
+// request may still be done, as any statement whose caller is gone. What a batch did not do is tried alone by its own
+// caller: the statement for one then says what prevents it, and a failure there concerns only itself.
 type Coalescer[T any] struct {
-	// AtOnce is how many batches of one queue are under way at one time. More than one would wait for each other at a float's row.
+	// AtOnce is how many batches of one queue are under way at one time. More than one would wait for each other at a
+	// float's row.
 	AtOnce    int
 	Admission *Admission
 	Shared    bool // all tenants have one queue, in which each has one request
 	// One does a request within the admission of its caller, and without one if it has none yet.
 	One func(ctx context.Context, at QueueKey, request T, admitted bool) error
-	// Many does several requests within the admission of its caller, all that it does in one database transaction, and tells which.
-	// An error means that none was done, or, if it is an [ErrUnavailable], that nobody knows.
+	// Many does several requests within the admission of its caller, all that it does in one database transaction, and
+	// tells which. An error means that none was done, or, if it is an [ErrUnavailable], that nobody knows.
 	Many func(ctx context.Context, at QueueKey, requests []T) (done []bool, err error)
 
 	mu     sync.Mutex
@@ -58,15 +59,15 @@ type waiter[T any] struct {
 	results chan result // one, and then maybe the end of what it began
 }
 
-// result is what a waiter is told.
+// result is sent to a waiter.
 type result struct {
-	lead  bool // it is to lead
-	alone bool // it was not done with others
+	lead  bool // the waiter has to lead now
+	alone bool // the batch did not do the request: the waiter does it alone
 	err   error
 }
 
-// Do does a request. It returns the errors of One and, if it went with others, of Many, [ErrOverloaded] if it would have to wait
-// for too long, and the context's error when that ends first: the request may still be done then.
+// Do does a request. It returns the errors of One and, if it went with others, of Many, [ErrOverloaded] if it would
+// have to wait for too long, and the context's error when that ends first: the request may still be done then.
 func (c *Coalescer[T]) Do(ctx context.Context, at QueueKey, request T) error {
 	w, err := c.join(at, request)
 	if err != nil {
@@ -89,7 +90,7 @@ func (c *Coalescer[T]) Do(ctx context.Context, at QueueKey, request T) error {
 	return r.err
 }
 
-// Waiting is how many requests wait in all queues.
+// Waiting returns the number of requests that wait in all queues.
 func (c *Coalescer[T]) Waiting() (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +128,7 @@ func (c *Coalescer[T]) join(at QueueKey, request T) (*waiter[T], error) {
 	return w, nil
 }
 
-// lead does a request together with those that wait behind it.
+// lead does a request in a batch with the requests that wait after it.
 func (c *Coalescer[T]) lead(ctx context.Context, at QueueKey, request T) result {
 	defer c.pass(at)
 	if err := c.Admission.Acquire(ctx, at.Tenant); err != nil {
@@ -152,7 +153,8 @@ func (c *Coalescer[T]) lead(ctx context.Context, at QueueKey, request T) result 
 	return resultOf(0)
 }
 
-// detached is a context that goes on when its parent is canceled, and ends with its parent's time or after the limit.
+// detached returns a context that ends at its parent's deadline or after the limit, but not when its parent is
+// canceled.
 func detached(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	until := time.Now().Add(limit)
 	if own, bounded := ctx.Deadline(); bounded && own.Before(until) {
@@ -161,7 +163,7 @@ func detached(ctx context.Context, limit time.Duration) (context.Context, contex
 	return context.WithDeadline(context.WithoutCancel(ctx), until)
 }
 
-// together makes each request's result of what became of all.
+// together returns a function that returns the result of the i-th request of a batch.
 func together(done []bool, err error) func(i int) result {
 	return func(i int) result {
 		switch {
@@ -174,7 +176,7 @@ func together(done []bool, err error) func(i int) result {
 	}
 }
 
-// take takes the first waiters out of a queue.
+// take removes the first waiters, at most that many, from a queue and returns them.
 func (c *Coalescer[T]) take(at QueueKey, most int) []*waiter[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -202,7 +204,8 @@ func (c *Coalescer[T]) pass(at QueueKey) {
 	}
 }
 
-// giveUp ends the waiting of a caller whose time is over. One that was told to lead at this moment passes that on.
+// giveUp ends the wait of a caller whose context ended. If the caller was told to lead in the meantime, it passes the
+// lead on.
 func (c *Coalescer[T]) giveUp(ctx context.Context, at QueueKey, w *waiter[T]) error {
 	if c.leave(at, w) {
 		return waitedFor(ctx, "the requests before it")
@@ -215,12 +218,12 @@ func (c *Coalescer[T]) giveUp(ctx context.Context, at QueueKey, w *waiter[T]) er
 			return r.err
 		}
 		return waitedFor(ctx, "the requests before it")
-	default: // a leader has taken it, and sends its result where nobody looks
+	default: // a leader has taken it, and sends a result that nobody receives
 	}
 	return ctx.Err()
 }
 
-// leave takes a waiter out of a queue, and reports false if it is not there any more.
+// leave removes a waiter from a queue. It returns false if the waiter is no longer in the queue.
 func (c *Coalescer[T]) leave(at QueueKey, w *waiter[T]) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package postgres is the way to the database: its schema, connections, tenant scope, admission, group commit and read replica. It
-// knows nothing of payments.
+// Package postgres is the way to the database: its schema, connections, tenant scope, admission, group commit and read
+// replica. It knows nothing of payments.
 //
 // Errors are [ErrUnavailable] when the database cannot be reached or cannot serve, once [Classify] has seen them.
 package postgres
@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// DBTX is what runs statements.
+// DBTX runs statements.
 type DBTX interface {
 	Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
 	Query(context.Context, string, ...any) (pgx.Rows, error)
@@ -41,19 +41,21 @@ type Options struct {
 	Now      func() time.Time // of this process; what is due is decided by the database's clock
 	Tracer   pgx.QueryTracer  // of statements; nil for none
 
-	// MaxQueueWait is how long what serves one sandbox may have waited for a connection when more of it comes, which is refused with
-	// [ErrOverloaded] then; default: for ever.
+	// MaxQueueWait bounds the queue of each sandbox: if its first statement has waited longer for a connection, further
+	// statements are refused with [ErrOverloaded]. Default: no bound.
 	MaxQueueWait time.Duration
 
-	// StatementTimeout bounds each statement, and each database transaction of several, outside the tenant scope; default 30 s.
+	// StatementTimeout bounds each statement, and each database transaction of several, outside the tenant scope;
+	// default 30 s.
 	StatementTimeout time.Duration
 
-	// ReplicaURL is that of a streaming replica of the database, which answers lists while [DB.RunReplica] runs; empty for none.
+	// ReplicaURL is the URL of a streaming replica of the database, which answers lists while [DB.RunReplica] runs.
+	// Empty: there is none.
 	ReplicaURL string
 }
 
-// Open makes a pool for the database at url. No connection is made before the first use, so that a process can start while its
-// database is unavailable. It returns an error for a url that cannot be parsed.
+// Open returns a pool for the database at url. It does not connect before the first use, so that a process can start
+// while its database is unavailable. It returns an error only for a url that cannot be parsed.
 func Open(url string, options Options) (*DB, error) {
 	reached := &addresses{}
 	pool, err := openPool(url, options, reached)
@@ -76,8 +78,8 @@ func Open(url string, options Options) (*DB, error) {
 	return d, nil
 }
 
-// connectTimeout bounds one attempt to connect. A first packet may be lost for good, as to a Service whose pods are not there yet;
-// another attempt gets through.
+// connectTimeout bounds one attempt to connect. The first packet of an attempt may be lost for good, for example to a
+// Service without pods; a later attempt succeeds.
 const connectTimeout = 5 * time.Second
 
 // openPool makes a pool without connecting.
@@ -108,7 +110,7 @@ func (d *DB) Close() {
 	d.pool.Close()
 }
 
-// ping reads what every process may read.
+// ping is a statement that every process has the right to run.
 const ping = "-- name: ConfigVersion :one\nselect version from config_version"
 
 // Ping reports whether the database answers, with the schema that this program needs.
@@ -131,6 +133,6 @@ func (d *DB) Admission() *Admission { return d.admission }
 // PoolStat tells how the connections to the database are used.
 func (d *DB) PoolStat() *pgxpool.Stat { return d.pool.Stat() }
 
-// Addresses are those of the database, as far as this pool has connected to it: where it dialed, and where Postgres says that it is.
-// The caller must not change them.
+// Addresses are those of the database, as far as this pool has connected to it: where it dialed, and where Postgres
+// says that it is. The caller must not change them.
 func (d *DB) Addresses() []netip.AddrPort { return d.reached.all() }

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// statementTimeout bounds a statement outside the tenant scope where nothing else is set. A database that hangs, unlike one that is
-// gone, ends nothing by itself. Statements in the scope of a tenant have the deadline of the request that they serve.
+// statementTimeout is the default bound of a statement outside the tenant scope: a database that hangs does not end
+// statements by itself. Statements in the scope of a tenant have the deadline of the request that they serve.
 const statementTimeout = 30 * time.Second
 
 // timely bounds the time of statements. One that takes longer is canceled, and its connection is closed.
@@ -25,14 +25,16 @@ var _ DBTX = timely{}
 // Postgres plans each of them each time, as in database transactions: see [IdleLimited].
 func (d *DB) System() DBTX { return timely{plannedEachTime{d.pool}, d.limit} }
 
-// Frequent is System for statements that a process sends many times a second. Planning them would cost many times as much as running them,
-// so their plans are kept, and have to be right for any size of the tables: each reads by index.
+// Frequent is [DB.System] for statements that a process sends many times a second. Planning such a statement costs many
+// times as much as running it, so Postgres keeps its plan. The plan has to be good for any size of the tables: it reads
+// by index.
 func (d *DB) Frequent() DBTX { return timely{Scope{pool: d.pool, enter: EnterByIndex}, d.limit} }
 
 // EnterByIndex makes Postgres use indexes for the statement after it. It enters the scope of no tenant.
 const EnterByIndex = `select $1::bigint::text, null, ` + byIndexAlone
 
-// plannedEachTime sends statements by the mode of pgx in which Postgres plans them each time, those without arguments too.
+// plannedEachTime sends statements in a mode of pgx in which Postgres plans each statement anew, also those without
+// arguments.
 type plannedEachTime struct{ *pgxpool.Pool }
 
 func (p plannedEachTime) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {

@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	// ErrConfigChanged is returned if the caller's configuration of the sandbox is not the current one, and for a tenant
-	// whose organization is gone.
+	// ErrConfigChanged is returned if the caller's configuration of the sandbox is not the current one, and for a
+	// tenant whose organization is gone.
 	ErrConfigChanged = errors.New("the sandbox's configuration has changed")
 	// ErrUnavailable wraps every failure to reach the database, or of the database to serve: a retry may succeed.
 	ErrUnavailable = errors.New("the database is not available")
@@ -24,13 +24,13 @@ var (
 	ErrOverloaded = fmt.Errorf("%w: too much waits for it", ErrUnavailable)
 )
 
-// Absence is why the database is not available, as far as it is known.
+// Absence is the reason why the database is unavailable.
 type Absence int
 
 // The reasons for an [ErrUnavailable].
 const (
 	Unreachable Absence = iota // or not known
-	Hanging                    // it, or the way to it, swallows what is sent
+	Hanging                    // it does not answer, or packets to it are lost
 	DiskFull
 	Exhausted // no connections or no memory left
 	ReadOnly  // a standby
@@ -78,9 +78,9 @@ func ClassifyWrite(err error, doing string) error {
 	return Classify(err, doing)
 }
 
-// recordedNothing reports whether a statement that failed is certain to have changed nothing: it was never sent, or Postgres answered
-// that it was rolled back. An answer that ends the connection may come after a commit. What pgx calls safe to retry is not believed: it
-// says so of a pipeline, too, whose connection was lost behind the statement.
+// recordedNothing reports whether a failed statement certainly changed nothing: it was never sent, or Postgres answered
+// that it was rolled back. An answer that ends the connection may come after a commit. recordedNothing does not use
+// pgx's SafeToRetry, which is also true for a pipeline whose connection was lost after the statement.
 func recordedNothing(err error) bool {
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {
@@ -91,7 +91,7 @@ func recordedNothing(err error) bool {
 	return errors.Is(err, ErrOverloaded) || errors.As(err, &connecting) || errors.As(err, &unsent)
 }
 
-// notSent is the error of a statement whose time was over before it was sent.
+// notSent is the error of a statement whose deadline passed before it was sent.
 type notSent struct{ error }
 
 func (e notSent) Unwrap() error { return e.error }

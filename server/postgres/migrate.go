@@ -68,14 +68,14 @@ func migrate(ctx context.Context, url string, folder fs.FS) error {
 	return Classify(err, "migrating the database")
 }
 
-// deadlocked reports whether a migration was rolled back since it and a process at work waited for each other's locks.
-// The other one goes on, so that the migration gets its locks the next time.
+// deadlocked reports whether a migration was rolled back because of a deadlock with another process. The other process
+// goes on, so that the migration gets its locks at the next try.
 func deadlocked(err error) bool {
 	var answer *pgconn.PgError
 	return errors.As(err, &answer) && answer.Code == pgerrcode.DeadlockDetected
 }
 
-// ownerConfig is how the owner connects.
+// ownerConfig returns the configuration of the owner's connections.
 func ownerConfig(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -86,14 +86,14 @@ func ownerConfig(url string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// ErrOtherSchema is returned for a database whose tables another commit of Cauri created, or one whose base of the
-// schema had another text: no migration leads from there to the schema of this program. Where [DB.CheckSchema] returns
-// it, it is an [ErrUnavailable] too.
+// ErrOtherSchema is returned for a database that was created by a commit of Cauri whose base of the schema has another
+// text: no migration leads from it to the schema of this program. If [DB.CheckSchema] returns it, it is an
+// [ErrUnavailable] too.
 var ErrOtherSchema = errors.New("the database has the schema of another commit of Cauri, and no migration leads from it to that of this " +
 	"program: use an empty database, or remove these tables with all that they hold (drop schema public cascade; create schema public), " +
 	"and run `cauri migrate`")
 
-// checkDigest returns [ErrOtherSchema] if there are tables of Cauri that another base has made. It reports whether the
+// checkDigest returns [ErrOtherSchema] if the database has tables of Cauri from another base. It reports whether the
 // digest of the base is stored already.
 func checkDigest(ctx context.Context, conn *sql.DB) (stored bool, err error) {
 	var made, versioned, digested bool
@@ -120,8 +120,8 @@ func checkDigest(ctx context.Context, conn *sql.DB) (stored bool, err error) {
 const lockPoll = 250 * time.Millisecond
 
 // alone runs f while no other process runs one on the same database. The lock belongs to a database transaction of its
-// own, which a pooler leaves on one connection until it ends. It is goose's, so that releases which had goose take it are
-// kept out too. Who waits for it asks again and again, in database transactions that end: an index that is built
+// own, which a pooler leaves on one connection until it ends. It is goose's, so that releases which had goose take it
+// are kept out too. Who waits for it asks again and again, in database transactions that end: an index that is built
 // concurrently waits for all that are open and see something.
 func alone(ctx context.Context, config *pgx.ConnConfig, f func() error) error {
 	conn, err := pgx.ConnectConfig(ctx, config)
@@ -157,13 +157,13 @@ func alone(ctx context.Context, config *pgx.ConnConfig, f func() error) error {
 	}
 }
 
-// SchemaDigest names the state of the migrations in this program.
+// SchemaDigest returns a digest of the migrations in this program.
 func SchemaDigest() string {
 	names, _ := fs.Glob(migrations, "migrations/*.sql")
 	return digestOf(names...)
 }
 
-// baseDigest names the text of the first migration in this program.
+// baseDigest returns the digest of the text of the first migration in this program.
 func baseDigest() string { return digestOf("migrations/00001_schema.sql") }
 
 func digestOf(names ...string) string {

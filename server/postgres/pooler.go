@@ -14,11 +14,12 @@ import (
 // modeParameter of a database's URL says how statements are sent, in pgx's words. If it is set, nothing is found out.
 const modeParameter = "default_query_exec_mode"
 
-// pooler finds out whether a pool's connections lead to Postgres or to a connection pooler, such as PgBouncer. One in transaction
-// mode gives each database transaction another connection to Postgres, so that a statement which was prepared under a name is not
-// there the next time: it is sent whole then, in one round trip still, and Postgres plans it each time.
+// pooler finds out whether a pool's connections lead to Postgres or to a connection pooler, such as PgBouncer. A pooler
+// in transaction mode gives each database transaction another connection to Postgres, which lacks the statements that
+// were prepared by name. Behind a pooler the pool sends each statement whole, still in one round trip, and Postgres
+// plans it each time.
 type pooler struct {
-	told  bool         // by the URL: nobody has to be asked
+	told  bool         // the URL has modeParameter
 	found atomic.Int32 // a connectedTo
 }
 

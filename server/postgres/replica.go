@@ -11,9 +11,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// replica is a streaming replica of the database, which answers lists in the primary's place. It answers only when it has
-// replayed all that was committed before the list began, by whichever process: the primary is asked how far its log goes, which
-// costs it next to nothing, and the replica whether it is as far. Where it is not, soon, or is unavailable, the primary answers.
+// replica is a streaming replica of the database, which answers lists instead of the primary. It answers only after it
+// has replayed everything that any process committed before the list began. To know that, a list asks the primary for
+// its position in the log, which costs little, and the replica whether it has reached it. If the replica does not reach
+// it soon or is unavailable, the primary answers.
 type replica struct {
 	pool *pgxpool.Pool
 
@@ -21,7 +22,7 @@ type replica struct {
 	// a replica that is unavailable or behind.
 	usable atomic.Bool
 
-	asking SharedLoad[position] // of the primary
+	asking SharedLoad[position] // asks the primary for its position
 
 	answered, declined atomic.Int64
 }
@@ -29,7 +30,7 @@ type replica struct {
 // position is a position in the primary's write-ahead log.
 type position struct {
 	lsn      string
-	timeline int32 // a replica of another one has another history, whatever its numbers say
+	timeline int32 // positions of different timelines cannot be compared
 }
 
 const (
@@ -39,8 +40,8 @@ const (
 	hasReplayed = `select coalesce(pg_is_in_recovery() and pg_last_wal_replay_lsn() >= $1::pg_lsn
     and (select timeline_id from pg_control_checkpoint()) = $2::integer, false) as replayed`
 
-	// EnterTenantOnReplica is EnterTenant for a replica: nobody's rows are seen where it has not replayed enough. What is read
-	// in that scope sees all that was replayed by then.
+	// EnterTenantOnReplica is EnterTenant for a replica. If the replica has not replayed enough, no rows are visible in
+	// the scope. Statements in the scope see everything that was replayed by then.
 	EnterTenantOnReplica = `with replica as materialized (` + hasReplayed + `)
 select set_config('cauri.tenant', case when replayed then
     coalesce((select tenant::text from organizations where tenant = $3 and retained_at is null), '') else '' end, true),
@@ -55,8 +56,8 @@ const (
 	replicaTimeout = time.Second
 )
 
-// replicaPauses are the times for which a list waits for a replica that is a little behind. One that streams is behind by a
-// millisecond or two.
+// replicaPauses are the pauses between the tries of a list on a replica that is behind. A replica that streams is
+// behind by a millisecond or two.
 var replicaPauses = []time.Duration{
 	time.Millisecond,
 	2 * time.Millisecond,
@@ -67,8 +68,8 @@ var replicaPauses = []time.Duration{
 
 var errReplicaBehind = errors.New("the replica has not replayed what was committed before")
 
-// List runs f, which only reads, in the scope of a tenant: on the replica if there is one that has replayed all that was
-// committed before the call, else on the primary. f may be called twice, the second time on the primary.
+// List runs f, which only reads, in the scope of a tenant: on the replica if there is one that has replayed all that
+// was committed before the call, else on the primary. f may be called twice, the second time on the primary.
 func (d *DB) List(ctx context.Context, tenant int64, f func(ctx context.Context, scope DBTX) error) error {
 	if d.replica != nil {
 		if d.replica.usable.Load() && d.listOnReplica(ctx, tenant, f) == nil {
@@ -111,8 +112,8 @@ func untilCaughtUp(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// position returns how far the primary's log went at a moment after the call began: what was committed before lies before it.
-// Calls that wait for the same answer share it.
+// position returns the primary's position in the log at a moment after the call began. All that was committed before
+// the call is before it. Concurrent calls share an answer.
 func (d *DB) position(ctx context.Context) (position, error) { return d.replica.asking.Do(ctx) }
 
 func (d *DB) askPosition(ctx context.Context) (at position, err error) {
@@ -173,7 +174,7 @@ func (d *DB) probeReplica(ctx context.Context) error {
 type ReplicaStat struct {
 	Usable   bool
 	Answered int64 // lists that it answered
-	Declined int64 // lists that the primary answered, since the replica is unavailable or behind
+	Declined int64 // lists that the primary answered because the replica was unavailable or behind
 }
 
 // ReplicaStat returns the zero value if there is no replica.

@@ -19,14 +19,14 @@ import (
 // versionTable is the table of the migrations that were applied.
 const versionTable = "schema_version"
 
-// SchemaVersion is the statement that asks for the version of the database's schema.
+// SchemaVersion is the statement that returns the version of the database's schema.
 const SchemaVersion = "select coalesce(max(version_id) filter (where is_applied), 0) from " + versionTable
 
-// schemaDigest is the statement that asks for the digest of the database's schema: see [ErrOtherSchema].
+// schemaDigest is the statement that returns the digest of the database's schema, see [ErrOtherSchema].
 const schemaDigest = "select digest from schema_digest"
 
-// ErrSchemaBehind is returned where the schema of the database is older than this program, which then has to wait until
-// somebody migrates it. It is an [ErrUnavailable].
+// ErrSchemaBehind is returned if the schema of the database is older than this program. The program then waits until
+// the schema is migrated. It is an [ErrUnavailable].
 type ErrSchemaBehind struct {
 	Has   int64 // version of the database's schema; 0: not known
 	Needs int64
@@ -48,7 +48,7 @@ type schemaIsOther struct{}
 func (schemaIsOther) Error() string   { return ErrOtherSchema.Error() }
 func (schemaIsOther) Unwrap() []error { return []error{ErrOtherSchema, ErrUnavailable} }
 
-// NewestSchema is the version of the schema that this program was written for.
+// NewestSchema returns the version of the schema that this program needs.
 func NewestSchema() int64 {
 	names, _ := fs.Glob(migrations, "migrations/*.sql")
 	var newest int64
@@ -60,19 +60,19 @@ func NewestSchema() int64 {
 	return newest
 }
 
-// schema remembers that the database was found to be migrated: a schema never goes back.
+// schema remembers that the database's schema was found new enough, since a schema never goes back.
 type schema struct {
 	needs  int64
 	digest string // of its base
 	there  atomic.Bool
 }
 
-// checkTimeout bounds the question for the schema.
+// checkTimeout bounds the query for the schema's version.
 const checkTimeout = 5 * time.Second
 
-// CheckSchema returns [ErrSchemaBehind] until the database's schema is as new as this program. Newer ones are fine:
-// migrations keep what the release before them uses. It returns [ErrOtherSchema] for one that another text of the base
-// made.
+// CheckSchema returns [ErrSchemaBehind] until the database's schema is at least as new as this program. It accepts
+// newer schemas, since migrations keep what the release before them uses. It returns [ErrOtherSchema] for a schema
+// whose base has another text.
 func (d *DB) CheckSchema(ctx context.Context) error {
 	if d.schema.there.Load() {
 		return nil
@@ -120,8 +120,8 @@ func (d *DB) checkDigest(ctx context.Context) error {
 	return nil
 }
 
-// AwaitSchema returns when the database's schema is as new as this program, or ctx ends. It asks after each interval,
-// and logs the first reason to wait and the end of it.
+// AwaitSchema waits until the database's schema is as new as this program, or ctx ends. It polls with the interval, and
+// logs the first reason to wait and the end of the wait.
 func (d *DB) AwaitSchema(ctx context.Context, interval time.Duration) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

@@ -6,9 +6,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ScopeBatch is several queries, each version-checked in the scope of a tenant of its own, in one round trip.
+// ScopeBatch is several queries that go in one round trip. Each runs in the scope of a tenant of its own, whose version
+// it checks.
 type ScopeBatch struct {
-	Planned bool // each time, for queries that are not written for a plan that is kept
+	Planned bool // Postgres plans the queries each time; set for queries for which a kept plan would be bad
 
 	batch   pgx.Batch
 	entered bool
@@ -29,7 +30,7 @@ func (b *ScopeBatch) Queue(tenant int64, sql string, args ...any) {
 	b.batch.Queue(sql, args...)
 }
 
-// ScopeResults are the results of a [ScopeBatch], in its order. They have to be closed.
+// ScopeResults has the results of a [ScopeBatch], in its order. The caller has to close it.
 type ScopeResults struct{ results pgx.BatchResults }
 
 // Send sends a batch, without waiting for admission. The caller must close the results.

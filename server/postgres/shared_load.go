@@ -21,7 +21,7 @@ type SharedLoad[T any] struct {
 
 // loaded is the result of a call, once done is closed.
 type loaded[T any] struct {
-	done  chan struct{} // closed when the other fields are there
+	done  chan struct{} // is closed when the other fields are set
 	value T
 	err   error
 }

@@ -6,16 +6,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Kinds of database transactions. Each ends by itself when its process does not go on with it, because its machine is frozen or cut
-// off: its locks would otherwise keep everybody else from a merchant's money for hours. That is sooner than the api gives up a request
-// that waits for them.
+// Kinds of database transactions. Postgres ends an idle one after a few seconds: the machine of its process may be
+// frozen or cut off, and its locks would keep all others from a merchant's money for hours. That is sooner than the api
+// gives up a request that waits for the locks.
 //
-// They plan each statement for the tables as they are, see [planEachTime].
+// Postgres plans each of their statements anew, see [planEachTime].
 var (
-	// IdleLimited is for several statements.
+	// IdleLimited is for database transactions of several statements.
 	IdleLimited = pgx.TxOptions{BeginQuery: "begin; " + planEachTime + byIndex + "; set local idle_in_transaction_session_timeout = '5s'"}
-	// LockLimited is for what is done for several tenants at once, or one after the other: it does not wait for long for a lock that
-	// one of them holds.
+	// LockLimited is for work on several tenants, at once or in turn: it does not wait long for a lock, so that one
+	// tenant does not delay the others.
 	LockLimited = pgx.TxOptions{BeginQuery: "begin; " + planEachTime + byIndex +
 		"; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'"}
 	// Snapshot is for statements that only read, all as of one moment.
@@ -23,8 +23,9 @@ var (
 		"set local idle_in_transaction_session_timeout = '5s'"}
 )
 
-// planEachTime has Postgres plan statements for their arguments and the size of the tables each time. Otherwise it keeps a plan as long as
-// the connection lives: one from an empty table would read all rows of a full one.
+// planEachTime makes Postgres plan statements each time, for their arguments and the present size of the tables.
+// Otherwise it keeps a plan for the life of the connection, and a plan made for an empty table scans all rows of a full
+// one.
 const planEachTime = "set local plan_cache_mode = force_custom_plan"
 
 // byIndex makes Postgres look up each row of a batch by index. Otherwise it takes every batch for a thousand rows, and
@@ -32,8 +33,8 @@ const planEachTime = "set local plan_cache_mode = force_custom_plan"
 const byIndex = "; set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_hashjoin = off; " +
 	"set local enable_mergejoin = off; " + compileNothing
 
-// compileNothing belongs to what switches ways of reading off: where there is no other way, its cost makes Postgres compile the plan, for a
-// second.
+// compileNothing goes with the settings that switch kinds of scans off. Where Postgres has no other scan, it plans one
+// at a cost so high that it would compile the plan (JIT), which takes a second.
 const compileNothing = "set local jit = off"
 
 // InTx runs f in one database transaction outside the tenant scope.

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// word is a part of a text that a password may be made of.
+// word matches a run of characters that may be part of a password.
 var word = regexp.MustCompile(`[\pL\pN_-]{2,}`)
 
-// unreadable is the error for a database URL that cannot be read. pgx's own shows the URL, and leaves out the password only where it finds
-// it: not in a URL without a scheme, or with a password that was not encoded. What it says behind the URL is kept where it has nothing
-// of what may be the password.
+// unreadable returns the error for a database URL that pgx cannot parse. pgx's own error shows the URL, and hides the
+// password only if pgx finds it: not in a URL without a scheme or with an unencoded password. So unreadable keeps only
+// the text after the URL, and only if that text has no word of what may be the password.
 func unreadable(url string, err error) error {
 	const form = "write postgres://user:password@host:5432/name, and what is special in the password encoded (%40 for @)"
 	said := err.Error()

@@ -17,18 +17,19 @@ import (
 // User is a role as which a process logs in to the database.
 type User struct {
 	Name     string
-	Group    string // that its rights come from: cauri_api, cauri_worker or cauri_controller
-	Password string // ASCII characters that can be printed
+	Group    string // the role with its rights: cauri_api, cauri_worker or cauri_controller
+	Password string // printable ASCII characters
 }
 
-// EnsureUsers makes each user, or gives it its group and its password, as the owner at url. Passwords are sent as what Postgres keeps
-// of them, from which they cannot be found, so that none is in a log of the database. The groups have to be there: [Migrate] makes them.
+// EnsureUsers creates each user that is missing, and sets the group and the password of each. url is that of the owner.
+// It sends SCRAM verifiers instead of passwords, so that no log of the database has a password. The groups have to
+// exist: [Migrate] creates them.
 func EnsureUsers(ctx context.Context, url string, users []User) error {
 	config, err := ownerConfig(url)
 	if err != nil {
 		return err
 	}
-	err = alone(ctx, config, func() error { // two at once would stand in each other's way
+	err = alone(ctx, config, func() error { // two at a time would conflict
 		conn, err := pgx.ConnectConfig(ctx, config)
 		if err != nil {
 			return err

@@ -21,7 +21,7 @@ func Text(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// Optional is nil for an empty text.
+// Optional returns a pointer to a text, and nil for an empty text.
 func Optional(text string) *string {
 	if text == "" {
 		return nil
