@@ -26,8 +26,8 @@ import (
 // configPoll is how often the api checks for a new configuration: a revoked key stops working within this time.
 const configPoll = 250 * time.Millisecond
 
-// maxQueueWait is how long requests of a sandbox may wait for the database before further ones are refused: a client soon learns that it
-// sends too many, and the queue stays short.
+// maxQueueWait is how long requests of a sandbox may wait for the database before further requests are refused: a
+// client soon learns that it sends too many, and the queue stays short.
 const maxQueueWait = time.Second
 
 type apiOptions struct {
@@ -75,7 +75,7 @@ func (o apiOptions) check() error {
 	return requireDatabaseURL(o.databaseURL)
 }
 
-// publicURL is the one of --base-url, nil for none.
+// publicURL returns the URL of --base-url, nil if the flag is empty.
 func (o apiOptions) publicURL() (*url.URL, error) {
 	if o.baseURL == "" {
 		return nil, nil
@@ -110,7 +110,7 @@ type apiProcess struct {
 	metrics   *telemetry.API
 }
 
-// newAPI opens what the api needs. It makes no connection yet.
+// newAPI makes the parts of the api. It does not connect yet.
 func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 	publicURL, err := o.publicURL()
 	if err != nil {
@@ -123,7 +123,8 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 	}
 	directory := sandboxes.NewDirectory(p.db)
 	p.ends += o.shutdownDelay
-	// The api stays ready while the database is unavailable: clients get a 503 with Retry-After instead of an error of the load balancer.
+	// The api stays ready while the database is unavailable: clients get a 503 with Retry-After instead of an error of
+	// the load balancer.
 	p.ready = append(p.ready, configurationRead(directory))
 	telemetry.RegisterConfig(p.registry, configState(directory, p.now))
 	metrics := telemetry.NewAPI(p.registry)
@@ -139,7 +140,7 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 	}, nil
 }
 
-// serve makes it the work to serve the API until ctx ends.
+// serve sets the process's work: to serve the API until ctx ends.
 func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 	handler := fronts.New(fronts.Options{
 		Ledger: p.ledger, Books: proof.NewBooks(p.db), Sandboxes: p.sandboxes, Directory: p.directory, Requests: p.requests,
@@ -151,7 +152,7 @@ func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 	}
 }
 
-// delayed is a context that ends some time after another one.
+// delayed returns a context that ends that much later than ctx.
 func delayed(ctx context.Context, by time.Duration) context.Context {
 	if by == 0 {
 		return ctx
@@ -161,7 +162,7 @@ func delayed(ctx context.Context, by time.Duration) context.Context {
 	return later
 }
 
-// configurationRead fails until the configuration has been read. Without it every key is unknown.
+// configurationRead returns a check that fails until the configuration has been read. Before that every key is unknown.
 func configurationRead(directory *sandboxes.Directory) telemetry.Check {
 	return func(context.Context) error {
 		if directory.State().ReadAt.IsZero() {

@@ -28,7 +28,8 @@ import (
 // namespaceFile contains the namespace of a pod.
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// bootstrapWithin bounds how long the Kubernetes API may refuse: RBAC rights and network rules may arrive after the pod has started.
+// bootstrapWithin bounds how long the Kubernetes API may refuse: RBAC rights and network rules may arrive after the pod
+// has started.
 const (
 	bootstrapWithin = 2 * time.Minute
 	bootstrapPoll   = time.Second
@@ -135,7 +136,7 @@ func (b *bootstrap) run(ctx context.Context) error {
 	return nil
 }
 
-// ensure creates a Secret if it is missing. If another process creates it at the same moment, that one counts.
+// ensure creates a Secret if it is missing. If another process creates it at the same moment, it keeps that Secret.
 func (b *bootstrap) ensure(ctx context.Context, wanted wantedSecret) error {
 	existing := &corev1.Secret{}
 	err := b.cluster.Get(ctx, client.ObjectKey{Namespace: b.options.namespace, Name: wanted.name}, existing)
@@ -177,7 +178,7 @@ func (w wantedSecret) check(existing *corev1.Secret) error {
 	return nil
 }
 
-// newPassword makes a password of 192 random bits in hexadecimal.
+// newPassword returns a password of 192 random bits in hexadecimal.
 func newPassword(random io.Reader) (string, error) {
 	var password [24]byte
 	if _, err := io.ReadFull(random, password[:]); err != nil {
@@ -186,7 +187,7 @@ func newPassword(random io.Reader) (string, error) {
 	return hex.EncodeToString(password[:]), nil
 }
 
-// newEncryptionKey makes one line of the file for --encryption-key-file.
+// newEncryptionKey returns one line of the file for --encryption-key-file.
 func newEncryptionKey(random io.Reader) (string, error) {
 	var key [32]byte
 	if _, err := io.ReadFull(random, key[:]); err != nil {

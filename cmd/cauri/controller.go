@@ -33,16 +33,19 @@ import (
 // migrationRetry is the time between two attempts to update the database schema.
 const migrationRetry = 5 * time.Second
 
-// controllerStatementTimeout bounds every statement of the controller, so that resources soon report a database that does not answer.
+// controllerStatementTimeout bounds every statement of the controller, so that resources soon report a database that
+// does not answer.
 const controllerStatementTimeout = 10 * time.Second
 
 // sealingInterval is how often the controller looks for stored secrets that are encrypted with an older key.
 const sealingInterval = 30 * time.Second
 
-// reconciliationTimeout bounds how long running reconciliations may take after the controller was told to stop. Kubernetes allows 30 s.
+// reconciliationTimeout bounds how long running reconciliations may take after the controller was told to stop.
+// Kubernetes allows 30 s.
 const reconciliationTimeout = 25 * time.Second
 
-// stopTimeout is how long the whole controller may take to stop: longer than reconciliationTimeout, and within the same 30 s.
+// stopTimeout is how long the whole controller may take to stop: longer than reconciliationTimeout, and within the same
+// 30 s.
 const stopTimeout = 28 * time.Second
 
 func newControllerCommand() *cobra.Command {
@@ -160,8 +163,9 @@ func (f controllerFlags) setUp(mgr ctrl.Manager, db *postgres.DB, keys *secrets.
 	})
 }
 
-// startWithin calls start and returns its error. It also returns an error if start does not return within a time after the context
-// ended: a manager does not stop while its caches are not filled, for example because the Kubernetes API does not answer.
+// startWithin calls start and returns its error. It also returns an error if start does not return within the timeout
+// after ctx ended: a manager does not stop while its caches are not filled, for example because the Kubernetes API does
+// not answer.
 func startWithin(ctx context.Context, start func(context.Context) error, timeout time.Duration) error {
 	stopped := make(chan error, 1)
 	go func() { stopped <- start(ctx) }()
@@ -206,7 +210,7 @@ func (f controllerFlags) check() (*url.URL, error) {
 	return baseURL, errors.Join(problems...)
 }
 
-// newManager makes the manager. It serves nothing yet.
+// newManager returns the manager, which is not started yet.
 func (f controllerFlags) newManager() (ctrl.Manager, error) {
 	config, err := f.restConfig()
 	if err != nil {
@@ -271,8 +275,8 @@ func (c offsetClock) Now() time.Time { return time.Now().Add(c.offset) }
 // Since implements [k8sclock.Clock].
 func (c offsetClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
-// clusterConfig is the configuration of the Kubernetes client. It ignores the environment variable KUBECONFIG: that names the cluster of
-// the user, which may not be the one that this process is meant for.
+// clusterConfig returns the configuration of the Kubernetes client. It ignores the environment variable KUBECONFIG,
+// which names the user's cluster: the process may be meant for another one.
 func clusterConfig(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {
 		return rest.InClusterConfig()

@@ -13,7 +13,8 @@ import (
 	"github.com/cauri-dev/cauri/server/httpserver"
 )
 
-// addServers adds servers of probes and metrics to the manager. The manager's own servers have no deadline for the body of a request.
+// addServers adds servers of probes and metrics to the manager. The manager's own servers have no deadline for the body
+// of a request.
 func (f controllerFlags) addServers(mgr ctrl.Manager, ready healthz.Checker) error {
 	for _, s := range []struct {
 		name, address string
@@ -40,7 +41,7 @@ func (f controllerFlags) addServers(mgr ctrl.Manager, ready healthz.Checker) err
 	return nil
 }
 
-// controllerProbes answers /healthz and /readyz, and each check below them by its name.
+// controllerProbes returns a handler that answers /healthz and /readyz, and each check below them by its name.
 func controllerProbes(ready healthz.Checker) http.Handler {
 	mux := http.NewServeMux()
 	for path, checks := range map[string]map[string]healthz.Checker{

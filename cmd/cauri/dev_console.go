@@ -23,7 +23,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// devConsole is where `cauri dev` speaks to its user. It is safe for concurrent use.
+// devConsole prints what `cauri dev` tells its user. It is safe for concurrent use.
 type devConsole struct {
 	mutex  sync.Mutex
 	out    io.Writer
@@ -53,7 +53,7 @@ func (c *devConsole) event(at time.Time, line cli.Line) {
 	c.print(line.Layout(at, cli.Width(c.out), c.colors))
 }
 
-// onKey calls f whenever the user presses s or Enter, until ctx ends. restore makes the terminal what it was.
+// onKey calls f whenever the user presses s or Enter, until ctx ends. restore resets the terminal.
 func (c *devConsole) onKey(ctx context.Context, f func()) (restore func()) {
 	restore, c.keys = keypress.On(ctx, c.in, func(key byte) {
 		if key == 's' || key == '\n' {
@@ -72,15 +72,16 @@ type devSandbox struct {
 	note             string               // on its clock; empty: it is real time
 }
 
-// String is how the sandbox is named in the output.
+// String returns the sandbox's name in the output.
 func (s devSandbox) String() string { return s.Namespace + "/" + s.Name }
 
-// variables are the lines of an environment file.
+// variables returns the lines of an environment file.
 func (s devSandbox) variables() string {
 	return cli.EnvLine("CAURI_URI", s.uri) + cli.EnvLine("CAURI_API_KEY", s.key) + cli.EnvLine("CAURI_WEBHOOK_SECRET", s.secret) + s.native
 }
 
-// nativeVariables are the lines of an environment file for the operators' own APIs: mtn-api-key is CAURI_MTN_API_KEY.
+// nativeVariables returns the lines of an environment file for the operators' own APIs: mtn-api-key is
+// CAURI_MTN_API_KEY.
 func nativeVariables(secret map[string]string) string {
 	var lines strings.Builder
 	for _, api := range operators.NativeAPIs() {
@@ -93,10 +94,10 @@ func nativeVariables(secret map[string]string) string {
 	return lines.String()
 }
 
-// nobody is a number that no numbering plan has.
+// nobody is a number outside every numbering plan.
 const nobody = "+99999999999"
 
-// curl is a command that makes a payment, empty if the sandbox has no environment or store for one.
+// curl returns a command that makes a payment, and "" if the sandbox has no environment or store for one.
 func (s devSandbox) curl(reference string) string {
 	if len(s.Spec.Stores) == 0 || len(s.Spec.Environments) == 0 {
 		return ""
@@ -117,7 +118,7 @@ func (s devSandbox) curl(reference string) string {
 		s.uri, s.key, currency, operator, country, msisdn, reference, s.Spec.Stores[0].Slug, scenario)
 }
 
-// banner prints what a first payment needs.
+// banner prints what the user needs for a first payment.
 func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.Duration) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Cauri is ready at %s after %s. Its API is described at %s/docs.\n", baseURL,
@@ -176,7 +177,7 @@ func (c *devConsole) status(sandboxes []v1alpha1.SandboxEnvironment, clients []v
 	c.say("%s", text.String())
 }
 
-// readiness is the condition Ready of a resource in two words.
+// readiness returns the condition Ready of a resource in two words.
 func readiness(conditions []metav1.Condition) string {
 	ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
 	if ready == nil {
@@ -188,7 +189,7 @@ func readiness(conditions []metav1.Condition) string {
 	return "no: " + ready.Reason
 }
 
-// writePrivately writes a file in one step, which only its owner can read.
+// writePrivately writes a file atomically. Only the file's owner can read it.
 func writePrivately(path, content string) error {
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-") // has the mode 0600
 	if err != nil {

@@ -16,7 +16,7 @@ type devDatabase struct {
 	server *localpostgres.Server // nil: the database was given
 }
 
-// databaseAdvice says how to do without a Postgres that is started.
+// databaseAdvice says what to do if no Postgres can be started.
 const databaseAdvice = "install Postgres 15 or newer (its server programs), or name a database: CAURI_DATABASE_URL=postgres://..."
 
 // openDevDatabase returns the database that was given, or starts one.
@@ -55,7 +55,7 @@ func openHome(ctx context.Context, folder string) (*localpostgres.Home, error) {
 	return home, nil
 }
 
-// ended is closed when a Postgres that was started has ended by itself.
+// ended returns a channel that is closed when a Postgres that this process started has ended by itself.
 func (d *devDatabase) ended() <-chan struct{} {
 	if d.server == nil {
 		return nil
@@ -63,7 +63,7 @@ func (d *devDatabase) ended() <-chan struct{} {
 	return d.server.Ended()
 }
 
-// close stops a Postgres that was started. What is not kept needs no orderly end.
+// close stops a Postgres that this process started. If the data is not kept, Postgres gets no time for an orderly end.
 func (d *devDatabase) close(kept bool) error {
 	if d.server == nil {
 		return nil

@@ -68,7 +68,7 @@ func (o devOptions) check() error {
 	return errors.Join(problems...)
 }
 
-// publicURL is the URL of the API as clients on this machine see it.
+// publicURL returns the URL of the API for clients on this machine.
 func (o devOptions) publicURL(listener net.Listener) *url.URL {
 	if o.baseURL != "" {
 		if u, err := parseBaseURL(o.baseURL); err == nil { // as check has seen
@@ -99,7 +99,7 @@ func (o *devOptions) flags(cmd *cobra.Command) {
 	flags.BoolVar(&o.quiet, "quiet", false, "print no line for each transaction, event and attempt")
 }
 
-// manifests reads the files, or the sample, and returns everything that is wrong with them.
+// manifests reads the files, or the sample. Its error has everything that is wrong with them.
 func (o devOptions) manifests(ctx context.Context) (manifests localapi.Manifests, err error) {
 	if len(o.files) == 0 {
 		manifests, err = localapi.Parse("the sample", devSample)
@@ -117,8 +117,8 @@ func (o devOptions) manifests(ctx context.Context) (manifests localapi.Manifests
 	return manifests, api.Check(manifests)
 }
 
-// defaults are the fields of a sandbox that are others than in a cluster where its file leaves them out: nobody else uses it, and its user
-// has no kubectl.
+// defaults returns the defaults of a sandbox's fields that differ from those in a cluster: nobody else uses the
+// sandbox, and its user has no kubectl.
 func (o devOptions) defaults() map[string]any {
 	fields := map[string]any{
 		"testNumbers": string(payments.StandardTestNumbers),
@@ -130,7 +130,7 @@ func (o devOptions) defaults() map[string]any {
 	return fields
 }
 
-// localURL is the URL of the API on this machine.
+// localURL returns the URL of the API on this machine.
 func localURL(listener net.Listener) *url.URL {
 	at := listener.Addr().(*net.TCPAddr)
 	host := at.IP.String()

@@ -109,8 +109,8 @@ func (d *dev) start(ctx context.Context, manifests localapi.Manifests) error {
 	return d.api.directory.Refresh(soon)
 }
 
-// awaitReady returns when all sandboxes are ready. It gives up where nothing has changed for a while: what a resource waits for, such as a
-// Secret, is in no file.
+// awaitReady waits until all sandboxes are ready. It gives up if nothing changes for devProgress: then a resource waits
+// for something that is in no file, such as a Secret.
 func (d *dev) awaitReady(ctx context.Context) error {
 	for last := ""; ; {
 		soon, cancel := context.WithTimeout(ctx, devProgress)
@@ -124,7 +124,7 @@ func (d *dev) awaitReady(ctx context.Context) error {
 	}
 }
 
-// serve starts the api. Who has connected before is answered now.
+// serve starts the api. It answers the clients that have connected already.
 func (d *dev) serve(ctx context.Context, listener net.Listener) {
 	d.api.serve(ctx, listener)
 	d.run(func() error { return d.api.run(ctx, nil) })
@@ -135,7 +135,8 @@ func (d *dev) run(part func() error) {
 	go func() { d.stopped <- part() }()
 }
 
-// end stops all parts and waits for them. A part that does not finish in time is no error: what is due stays due.
+// end stops all parts and waits for them. It returns no error for a part that does not finish in time: its due work
+// stays due.
 func (d *dev) end(stop func()) error {
 	stop()
 	timer := time.NewTimer(devStopTimeout + closeTimeout/2)
@@ -157,10 +158,10 @@ func (d *dev) end(stop func()) error {
 const (
 	// devReadyTimeout bounds the start of the sandboxes, from a database that is there.
 	devReadyTimeout = time.Minute
-	// devProgress is how long a sandbox that is not ready may stay as it is before the command gives up.
+	// devProgress is how long the status of a sandbox that is not ready may stay unchanged before the command gives up.
 	devProgress = 3 * time.Second
-	// devStopTimeout is how long each part may finish what it has begun. What it leaves, such as an attempt that hangs, is done again at the
-	// next start.
+	// devStopTimeout is how long each part may take to finish its work. Unfinished work, such as an attempt that hangs,
+	// is done again after the next start.
 	devStopTimeout = 1200 * time.Millisecond
 	// devConnections is how many connections to the database each part may have.
 	devConnections = 8

@@ -67,7 +67,7 @@ func runDev(ctx context.Context, o devOptions, console *devConsole) (err error) 
 	}
 }
 
-// ignoreEnd returns no error for a start that the user interrupted.
+// ignoreEnd returns nil if ctx ended, since the user interrupted the start, and err otherwise.
 func ignoreEnd(ctx context.Context, err error) error {
 	select {
 	case <-ctx.Done():

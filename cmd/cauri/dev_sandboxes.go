@@ -16,7 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// sandboxes are those that are there, with their credentials.
+// sandboxes returns the present sandboxes with their credentials.
 func (d *dev) sandboxes() []devSandbox {
 	var all []devSandbox
 	clients := d.resources.TestClients()
@@ -38,8 +38,8 @@ func (d *dev) sandboxes() []devSandbox {
 	return all
 }
 
-// currentResources are the sandboxes and their test clients as they are at this moment. The status of the resources follows
-// some seconds later.
+// currentResources returns the sandboxes and their test clients in their present state. The status of the resources
+// lags some seconds behind it.
 func (d *dev) currentResources(ctx context.Context, api *url.URL) ([]v1alpha1.SandboxEnvironment, []v1alpha1.TestClient) {
 	ctx, cancel := context.WithTimeout(ctx, consoleTimeout)
 	defer cancel()
@@ -97,7 +97,7 @@ func (d *dev) announce(after time.Duration, notes map[string]string) error {
 	return nil
 }
 
-// sayGone says which sandboxes have ended by themselves.
+// sayGone prints which sandboxes have ended by themselves.
 func (d *dev) sayGone(before, now []devSandbox) {
 	left := map[string]bool{}
 	for _, s := range now {
@@ -110,10 +110,10 @@ func (d *dev) sayGone(before, now []devSandbox) {
 	}
 }
 
-// consoleTimeout bounds how long a key waits for the state.
+// consoleTimeout bounds how long a key press waits for the state.
 const consoleTimeout = 2 * time.Second
 
-// sandboxAPI is the API of a sandbox, by the address of all on this machine.
+// sandboxAPI returns a client of a sandbox's API. api is the address of all sandboxes on this machine.
 func sandboxAPI(api *url.URL, s devSandbox) *sandboxapi.Client {
 	return sandboxapi.New(api.JoinPath("sandboxes", s.Namespace, s.Name).String(), s.key, nil)
 }

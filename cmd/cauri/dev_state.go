@@ -18,8 +18,8 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// devState is what the database keeps for `cauri dev` beside the rows of the sandboxes: the resources, and the key that encrypts stored
-// secrets. So the database alone decides what is there after a restart.
+// devState is what the database keeps for `cauri dev` beside the rows of the sandboxes: the resources, and the key that
+// encrypts stored secrets. So the database alone decides what is there after a restart.
 type devState struct {
 	pool *pgxpool.Pool
 	lock *pgxpool.Conn // of the lock
@@ -32,13 +32,13 @@ const devTable = "cauri_dev"
 const devLock = 7_226_118_304
 
 const (
-	// stateTimeout bounds the way to the state.
+	// stateTimeout bounds the time to open the state.
 	stateTimeout = 10 * time.Second
 	// statePoll is the time between two attempts to reach the database.
 	statePoll = 200 * time.Millisecond
 )
 
-// awaitDevState is [openDevState] for a database that may be starting.
+// awaitDevState calls [openDevState] again until the database has started, at most for the time within.
 func awaitDevState(ctx context.Context, url string, within time.Duration, say func(string, ...any)) (state *devState, err error) {
 	said := false
 	waits := retry{within: within, interval: statePoll, transient: func(err error) bool {
@@ -59,8 +59,8 @@ func awaitDevState(ctx context.Context, url string, within time.Duration, say fu
 	return state, err
 }
 
-// openDevState takes a database for this process. It refuses one that another process uses, or that holds tables which `cauri dev` did not
-// make.
+// openDevState takes a database for this process. It refuses one that another process uses, or that holds tables which
+// `cauri dev` did not make.
 func openDevState(ctx context.Context, url string) (*devState, error) {
 	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
@@ -151,7 +151,7 @@ func (s *devState) migrate(ctx context.Context, url string) error {
 	return postgres.Classify(err, "granting the use of the schema")
 }
 
-// keyRing is the key of this database, made once.
+// keyRing returns the key of this database. It makes the key at the first call for a database.
 func (s *devState) keyRing(ctx context.Context) (*secrets.KeyRing, error) {
 	fresh, err := newEncryptionKey(rand.Reader)
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// devFollow is the time between two looks at which sandboxes there are.
+	// devFollow is the polling interval for new and deleted sandboxes.
 	devFollow = 300 * time.Millisecond
 	// devFollowTimeout bounds how long the start waits until the lines of the first payment would be printed.
 	devFollowTimeout = 5 * time.Second
 )
 
-// devTails print what happens in the sandboxes, each by the stream of its API, like `cauri tail`.
+// devTails prints what happens in the sandboxes, from the stream of each one's API, like `cauri tail`.
 type devTails struct {
 	dev     *dev
 	api     *url.URL
@@ -33,8 +33,9 @@ type devTail struct {
 	ended chan struct{}
 }
 
-// follow begins to print what happens in the sandboxes, and returns when what happens from now on is printed, with the notes on whose clock
-// the times are of. The function that it returns goes on until ctx ends, also with sandboxes that come and go.
+// follow begins to print what happens in the sandboxes, and returns when all streams have begun, or after
+// devFollowTimeout. The returned function goes on until ctx ends, and follows new sandboxes too. notes says for each
+// sandbox whose clock the times are of.
 func (d *dev) follow(ctx context.Context, api *url.URL) (follow func(), notes map[string]string) {
 	tails := devTails{dev: d, api: api, running: map[string]*devTail{}}
 	known := d.sandboxes()
@@ -68,7 +69,7 @@ func (d *dev) follow(ctx context.Context, api *url.URL) (follow func(), notes ma
 	}, notes
 }
 
-// match starts and stops what prints, so that it fits the sandboxes that there are.
+// match starts and stops the tails to match the present sandboxes.
 func (t *devTails) match(ctx context.Context, found []devSandbox) {
 	if t.dev.options.quiet {
 		return
@@ -92,7 +93,8 @@ func (t *devTails) match(ctx context.Context, found []devSandbox) {
 	}
 }
 
-// nameColumn is how wide the names of the sandboxes are at the beginning of their lines; 0: there is one, whose lines need no name.
+// nameColumn returns the width of the column of names at the beginning of lines. It returns 0 for a single sandbox,
+// whose lines need no name.
 func nameColumn(found []devSandbox) (width int) {
 	for _, s := range found {
 		if len(found) > 1 {

@@ -2,7 +2,7 @@ package main
 
 import "context"
 
-// applyAgain applies the files once more. What is wrong is said, and the former state stays.
+// applyAgain applies the files once more. If they are invalid, it prints why and keeps the former state.
 func (d *dev) applyAgain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, devReadyTimeout)
 	defer cancel()

@@ -17,8 +17,8 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// alternatives are flags that set the same value in another way, or name a sandbox in another way. One of them on the command line wins
-// over the variable of the other.
+// alternatives has the flags that set the same value in another way, or name a sandbox in another way. A flag on the
+// command line takes precedence over the variable of its alternative.
 var alternatives = map[string][]string{
 	"url": {"binding", "sandbox", "env-file", "namespace", "context", "kubeconfig"}, "api-key": {"binding"},
 	"env-file": {"url", "sandbox", "namespace", "context", "kubeconfig"}, "sandbox": {"url", "env-file"},
@@ -46,8 +46,8 @@ func flagsFromEnvironment(cmd *cobra.Command) error {
 	return errors.Join(problems...)
 }
 
-// usualVariables are the variables that are not CAURI_ and the name of the flag: common names, and names from the keys of a sandbox's
-// Secret.
+// usualVariables has the variables that are not CAURI_ and the flag's name: common names, and names from the keys of a
+// sandbox's Secret.
 var usualVariables = map[string]string{
 	"database-url":      "DATABASE_URL",
 	"database-read-url": "DATABASE_READ_URL",
@@ -56,11 +56,11 @@ var usualVariables = map[string]string{
 	"secret-file":       "CAURI_WEBHOOK_SECRET_FILE",
 }
 
-// devVariables are those of `cauri dev` with other names than the flag's. DATABASE_URL is none of them: on a developer's machine it is the
-// database of the program that is being developed.
+// devVariables has the variables of `cauri dev` with other names than the flag's. DATABASE_URL is not among them: on a
+// developer's machine it names the database of the program under development.
 var devVariables = map[string]string{"database-url": "CAURI_DATABASE_URL", "key": "CAURI_API_KEY"}
 
-// variableOf names the environment variable of a flag.
+// variableOf returns the name of the environment variable of a flag.
 func variableOf(command, flag string) string {
 	if variable := devVariables[flag]; command == devName && variable != "" {
 		return variable

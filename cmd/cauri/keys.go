@@ -72,7 +72,7 @@ type keyUse struct {
 	secrets int
 }
 
-// keyUses are the keys of the file in their order, then those that are only in the database.
+// keyUses returns the keys of the file in their order, then the keys that are only in the database.
 func keyUses(file []string, sealed []sandboxes.SealedSecrets) []keyUse {
 	var uses []keyUse
 	for i, key := range file {

@@ -29,7 +29,7 @@ func setUpLogging(format, level string) error {
 	return nil
 }
 
-// formatFor is text on a terminal, and json for log collectors.
+// formatFor returns "text" for a terminal, and "json" otherwise, for log collectors.
 func formatFor(out *os.File) string {
 	if term.IsTerminal(int(out.Fd())) {
 		return "text"

@@ -1,4 +1,5 @@
-// Command cauri is every part of Cauri: the controller, the api and the worker, one process each, and the tools around them.
+// Command cauri is every part of Cauri: the controller, the api and the worker, one process each, and the tools around
+// them.
 package main
 
 import (
@@ -17,10 +18,12 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 )
 
-// commandVariable names the command where none can be passed, as for the service containers of a pipeline.
+// commandVariable is the variable that names the command where no argument can be passed, for example to the service
+// containers of a pipeline.
 const commandVariable = "CAURI_COMMAND"
 
-// pluginName is the name by which kubectl calls the program as its plugin, and completionName that by which it asks for completions.
+// pluginName is the name by which kubectl calls the program as its plugin, and completionName that by which it asks for
+// completions.
 const (
 	pluginName     = "kubectl-cauri"
 	completionName = "kubectl_complete-cauri"
@@ -47,7 +50,7 @@ func main() {
 
 var unknownCommand = regexp.MustCompile(`^unknown command ("(?:[^"\\]|\\.)*") for "`)
 
-// explained says what a command that does not exist may be meant for. cobra has no type for that error.
+// explained adds to the error of an unknown command what the user may have meant. cobra has no type for that error.
 func explained(root *cobra.Command, err error) error {
 	parts := unknownCommand.FindStringSubmatch(err.Error())
 	if parts == nil {
@@ -67,7 +70,8 @@ const (
 	groupService = "service"
 )
 
-// newRootCommand makes all commands. A plugin of kubectl has those that use a sandbox of a cluster.
+// newRootCommand returns the root with all commands. As a plugin of kubectl it has only those that use a sandbox of a
+// cluster.
 func newRootCommand(plugin bool) *cobra.Command {
 	var logFormat, logLevel string
 	root := &cobra.Command{
@@ -110,7 +114,7 @@ func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command)
 	}
 }
 
-// rootExample is the way from nothing to a payment, and to what it did.
+// rootExample returns the commands from the start to a first payment, and to its effects.
 func rootExample(plugin bool) string {
 	if plugin {
 		return `  kubectl cauri -n team-payments status checkout
@@ -123,7 +127,7 @@ func rootExample(plugin bool) string {
   cauri requests                     # what your program asked, and why it was refused`
 }
 
-// rootHelp says how commands find their sandbox, what variables do, and what the exit codes mean.
+// rootHelp returns the text on how commands find their sandbox, on variables, and on exit codes.
 func rootHelp(plugin bool) string {
 	text := `Mobile-money sandboxes for Kubernetes.
 

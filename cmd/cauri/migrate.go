@@ -71,7 +71,8 @@ func runMigrate(ctx context.Context, o migrateOptions) error {
 	return nil
 }
 
-// readUsers are the database users of the processes, with their passwords from a folder; none for an empty name.
+// readUsers returns the database users of the processes, with their passwords from a folder. It returns none if the
+// folder's name is empty.
 func readUsers(folder string) ([]postgres.User, error) {
 	if folder == "" {
 		return nil, nil

@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	// shutdownTimeout bounds the time in which a process finishes its work after it was told to stop. Kubernetes allows 30 s in all.
+	// shutdownTimeout bounds the time in which a process finishes its work after it was told to stop. Kubernetes allows
+	// 30 s in all.
 	shutdownTimeout = 5 * time.Second
 	// shutdownDelayLimit bounds how long an api still accepts requests before that.
 	shutdownDelayLimit = 15 * time.Second
@@ -58,7 +59,7 @@ func clockOffset(cmd *cobra.Command, offset *time.Duration) {
 	_ = cmd.Flags().MarkHidden(name) // only fails for an unknown flag
 }
 
-// clock is the only clock of a process.
+// clock returns the clock of a process, which all its parts use.
 func clock(offset time.Duration) func() time.Time {
 	if offset == 0 {
 		return time.Now
@@ -145,9 +146,9 @@ func (p *process) serveProbes(ctx context.Context) error {
 	return p.run(ctx, failed)
 }
 
-// run works until ctx ends, and then shuts down within the time limit: readiness fails, the work finishes what it has begun and returns,
-// and the connections to the database are closed. It returns the error of the work, an error if the work does not finish in time, or at
-// once an error of failed.
+// run works until ctx ends, and then shuts down within the time limit: readiness fails, the work finishes what it has
+// begun and returns, and the connections to the database are closed. It returns the error of the work, an error if the
+// work does not finish in time, or at once an error of failed.
 func (p *process) run(ctx context.Context, failed <-chan error) error {
 	done := make(chan error, 1)
 	go func() { done <- p.workWithBackground(ctx) }()
@@ -162,7 +163,8 @@ func (p *process) run(ctx context.Context, failed <-chan error) error {
 	return p.end(context.WithoutCancel(ctx), done)
 }
 
-// workWithBackground runs the work and the background functions. These end after the work, because they may still record what it did.
+// workWithBackground runs the work and the background functions. These end after the work, because they may still
+// record what it did.
 func (p *process) workWithBackground(ctx context.Context) error {
 	until, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup

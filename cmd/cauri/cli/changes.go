@@ -29,24 +29,25 @@ type change struct {
 	again bool // an event that is to be sent again, now
 }
 
-// changes tells what changes in a sandbox.
+// changes follows the changes of a sandbox.
 type changes interface {
-	// Follow calls tell for each change from now on, until ctx ends or tell returns an error. Each change is told at least
-	// once, those of one transaction or event in their order. Two changes that follow closely may be told as one.
+	// Follow calls tell for each change from now on, until ctx ends or tell returns an error. It tells each change at
+	// least once, and the changes of one transaction or event in their order. It may tell two close changes as one.
 	Follow(ctx context.Context, tell func(change) error) error
 }
 
-// newChanges follows a sandbox by its stream. It calls ready when it has begun to follow, and tells the user by say how the
-// connection does.
+// newChanges returns a [stream] of a sandbox. The stream calls ready when it has begun to follow, and say to tell the
+// user about its connection.
 func (p *program) newChanges(api *sandboxapi.Client, types []string, ready func(), say func(format string, args ...any)) *stream {
 	return &stream{api: api, types: types, ready: ready, say: say, retry: p.poll}
 }
 
-// stream follows the stream of a sandbox, over lost connections. Where the service says that changes may be missing, it reads the lists.
+// stream follows the stream of a sandbox, and connects again when the connection is lost. It reads the lists if the
+// service says that changes may be missing.
 type stream struct {
 	api   *sandboxapi.Client
 	types []string
-	ready func()                           // is called when the following has begun
+	ready func()                           // is called when the stream has begun
 	say   func(format string, args ...any) // to the user, about the connection
 	retry time.Duration                    // between two connections
 	clock *sandboxTime                     // is told what the clock says; nil: nobody asks
@@ -92,8 +93,8 @@ func reason(err error) error {
 	return err
 }
 
-// patience is how long to wait after an error before the next try, at least some time. It returns an error that does not go away, and
-// that of an API that was never reached.
+// patience returns how long to wait after an error before the next try, at least atLeast. It returns the error itself
+// if a retry does not help, and if the API was never reached.
 func patience(err error, begun bool, atLeast time.Duration) (time.Duration, error) {
 	var refused *sandboxapi.RefusedError
 	var unreachable *sandboxapi.UnreachableError
@@ -179,7 +180,8 @@ func (s *stream) transaction(p *wire.Payment, tell func(change) error) error {
 	return nil
 }
 
-// event tells an event when it is recorded, and when it is to be sent again. What happens to it otherwise are attempts.
+// event tells an event when it is recorded, and when it is queued to be sent again. Its other changes are told as
+// attempts.
 func (s *stream) event(e *wire.EventSummary, tell func(change) error) error {
 	before := s.known.of(e.ID)
 	recorded := before.state == "" && !s.old(e.CreatedAt)
@@ -214,13 +216,14 @@ func (s *stream) reached(at string) {
 }
 
 const (
-	// overlap is by how much earlier changes are read again: they may be recorded later than their time says.
+	// overlap is how far before the last told change the lists are read again: a change may be committed after its
+	// time.
 	overlap = time.Minute
-	// missedAtMost bounds what is read in a list.
+	// missedAtMost is the most entries that are read of a list.
 	missedAtMost = 100_000
 )
 
-// readLists tells what changed and was not told, from the lists of the transactions and of the events.
+// readLists tells the changes that were missed, from the lists of the transactions and of the events.
 func (s *stream) readLists(ctx context.Context, tell func(change) error) error {
 	now, err := s.now(ctx)
 	if err != nil {
@@ -341,7 +344,7 @@ func (m *memory) set(id string, what progress) {
 	m.recent[id] = what
 }
 
-// in are the ids of what is in a state.
+// in returns the ids of the transactions or events in a state.
 func (m *memory) in(state string) (ids []string) {
 	for id, what := range m.recent {
 		if what.state == state {

@@ -143,7 +143,8 @@ func (t *target) flagCompleter(complete func(context.Context, *sandbox, string) 
 	}
 }
 
-// fillFromVariables does what the program does before a command runs, and not before a completion.
+// fillFromVariables sets flags from environment variables for a completion, as the program does before it runs a
+// command.
 func (t *target) fillFromVariables() {
 	t.completing = true
 	t.apiKey = cmp.Or(t.apiKey, os.Getenv(variableAPIKey))

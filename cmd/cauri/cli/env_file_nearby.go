@@ -11,8 +11,8 @@ import (
 // envFileName is the file that is looked for where no flag and no variable names a sandbox.
 const envFileName = ".env.cauri"
 
-// nearby takes the sandbox of the file .env.cauri in the working folder, or in the nearest folder above it that has one, unless flags or
-// variables name a sandbox. It says which file that is.
+// nearby takes the sandbox of the file .env.cauri in the working folder, or in the nearest folder above it that has
+// one, unless flags or variables name a sandbox. It says which file that is.
 func (t *target) nearby() {
 	if t.plugin || t.sandbox != "" || t.envFile != "" || t.uri != "" || t.kube.Given() {
 		return
@@ -24,14 +24,16 @@ func (t *target) nearby() {
 	t.say("that of %s", t.envFile)
 }
 
-// say says which sandbox a command acts on that nobody named to it.
+// say tells the user which sandbox the command uses, since the user named none. format ends the sentence.
 func (t *target) say(format string, args ...any) {
 	if !t.completing {
 		fmt.Fprintf(t.cmd.ErrOrStderr(), "The sandbox is %s.\n", Printable(fmt.Sprintf(format, args...)))
 	}
 }
 
-// nearestEnvFile leaves out folders in which another user could have put a file: it would lead what is paid to another address.
+// nearestEnvFile returns the path of the environment file in the folder or in the nearest folder above it, and "" if
+// there is none. It skips folders in which another user could have put the file, since that file could name another
+// address.
 func nearestEnvFile(folder string) string {
 	folder, err := filepath.Abs(folder)
 	for err == nil {
