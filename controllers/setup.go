@@ -27,15 +27,15 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// Options are the settings of the controllers; the zero value of each that has a default means it.
+// Options are the settings of the controllers. The zero value means the default, if there is one.
 type Options struct {
 	Database Database                    // required
-	Ready    func(context.Context) error // of the database's tables; default: they are
+	Ready    func(context.Context) error // nil once the database's tables are up to date; default: they are
 	BaseURL  *url.URL                    // required: where the API is served; a sandbox's URL is below it
 	Random   io.Reader                   // required: source of keys and secrets
 
-	CallbackHosts         []string         // of all sandboxes that name none; default: those of the resource's description
-	SigningSecret         string           // of all sandboxes whose webhook names none; default: one is made for each
+	CallbackHosts         []string         // for sandboxes that name none; default: those of the resource's description
+	SigningSecret         string           // for sandboxes whose webhook names none; default: one is generated for each
 	Concurrency           int              // resources of a kind reconciled at a time, default 8
 	StatusWritesPerSecond float64          // budget for live values over all resources, default 4
 	Namespaces            []string         // default all
@@ -48,7 +48,7 @@ type Options struct {
 	Poll                  time.Duration    // for live values, default 1 second; thrice that while the database is unavailable
 	SkipNameValidation    bool             // for tests, which run several managers in a process
 
-	Counts *telemetry.Resources // of the resources by their conditions; nil for none
+	Counts *telemetry.Resources // counts the resources by their conditions; nil for none
 }
 
 func (o *Options) setDefaults() {
@@ -204,7 +204,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	return readiness.check, nil
 }
 
-// addResync adds what reconciles resources again without a watch.
+// addResync adds the parts that reconcile resources without a watch event.
 func addResync(mgr ctrl.Manager, options Options, breaker *resync.Breaker) (*resync.LiveStatus, error) {
 	live := resync.NewLiveStatus(
 		options.Database, options.Ready, mgr.GetCache(), breaker, options.Clock, options.Poll, options.StatusWritesPerSecond)
@@ -221,8 +221,8 @@ func addResync(mgr ctrl.Manager, options Options, breaker *resync.Breaker) (*res
 	return live, nil
 }
 
-// newSecretNames is a cache of the names of all Secrets, without their content. It reports when a Secret that the controller does not
-// own is created, changed or deleted. The manager's cache holds only the controller's own Secrets.
+// newSecretNames returns a cache of the names of all Secrets, without their content. It reports when a Secret that the
+// controller does not own is created, changed or deleted. The manager's cache holds only the controller's own Secrets.
 func newSecretNames(mgr ctrl.Manager, namespaces []string) (cache.Cache, error) {
 	secretNames, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient:        mgr.GetHTTPClient(),
