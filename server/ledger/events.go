@@ -29,12 +29,12 @@ type Event struct {
 	LastFaults    []string // names of the faults that applied to the last attempt
 }
 
-// EventID is the id under which the API shows the event.
+// EventID returns the id under which the API shows the event.
 func (e *Event) EventID() payments.EventID {
 	return payments.EventID{Transaction: e.ID, Callback: e.Callback}
 }
 
-// Name is the event's name.
+// Name returns the event's name.
 func (e *Event) Name() string {
 	if e.Callback {
 		return payments.CallbackEvent

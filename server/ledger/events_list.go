@@ -84,7 +84,7 @@ func listedCallbacks(c *conditions, f EventFilter, after *payments.EventID) stri
 		where %s order by n.tenant desc, n.id desc limit $2`, callbackColumns, strings.Join(c.where, " and "))
 }
 
-// events are the conditions that events and callbacks have in common.
+// events adds the conditions that events and callbacks have in common.
 func (c *conditions) events(table string, f EventFilter) {
 	if slices.Contains(EventStates, f.State) {
 		// A constant lets Postgres use the partial index of a state.
