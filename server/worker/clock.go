@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	// clocksAtOnce is the maximum number of clocks that a worker advances at one time. Most of them wait for attempts
-	// when there are many. When more are to be advanced, those make room that were advanced for clockTurn.
+	// clocksAtOnce is the maximum number of clocks that a worker advances at a time. When there are many, most wait for
+	// attempts. When others wait for a slot, an advance that has run for clockTurn yields its slot.
 	clocksAtOnce = 1000
 	clockTurn    = time.Second
-	// clockStatements is how many statements those have at one time that are in their first clockTurn, and the others
-	// too. Each advance has one in turn: a short one does not wait for the turns of many long ones.
+	// clockStatements is how many statements run at a time for advances in their first clockTurn, and for the others.
+	// Each advance has one statement in turn, so a short one does not wait for the turns of many long ones.
 	clockStatements = 8
-	// clockLease is how long a clock belongs to the worker that advances it. It is renewed while the worker lives, and
-	// short, so that the clock of a worker that died does not stand for long. While attempts are made it is as long as
-	// the leases of what is sent: so long the clock stands anyway.
+	// clockLease is the duration of a clock's lease, which its worker renews. It is short, so that the clock of a
+	// worker that died does not stand for long. During attempts it is as long as the leases of the rows, since the
+	// clock stands that long anyway.
 	clockLease = 5 * time.Second
-	// clockPause is how long an advance waits for what another worker has in hand. If that takes longer, it looks less
-	// and less often, up to once in maxClockPause.
+	// clockPause is the first pause of an advance that waits for rows held by another worker. Pauses grow up to
+	// maxClockPause.
 	clockPause    = 10 * time.Millisecond
 	maxClockPause = time.Second
-	// clockStrides bounds how often an advance stops for what callers record meanwhile: however much that is, the clock
-	// reaches its target. It stops for all that was recorded before.
+	// clockStrides bounds how often an advance stops for rows that callers record meanwhile, so that the clock reaches
+	// its target. It always stops for rows that were recorded before.
 	clockStrides = 100
 )
 
@@ -103,20 +103,20 @@ func (s *clockSweep) advanceClock(ctx context.Context, sandbox ledger.DueTenant)
 	}
 }
 
-// advance is the advance of one clock. The clock stands, and is moved from one moment at which something is due to the
-// next. Everything that is due is done by the sweeps' own code, and no sweep works on the sandbox meanwhile. It holds
-// nothing that other advances need while it waits: it takes its turn with each statement, and the slots of its attempts
-// in turn with the sweeps.
+// advance is the advance of one clock. The clock stands, and moves from one moment at which something is due to the
+// next. The sweeps' own code does the due work, and no sweep works on the sandbox meanwhile. While it waits, an advance
+// holds nothing that others need: it takes turns with them for each statement, and with the sweeps for the slots of its
+// attempts.
 type advance struct {
 	*Worker    // on a database that counts what is done
 	shared     *clockSweep
 	lease      ledger.ClockLease
 	taken      time.Time // when the lease was taken, by the worker's clock
 	makesRoom  bool      // the slot goes to another clock
-	began      time.Time // the stamp up to which everything was recorded before this worker began
-	arrived    time.Time // the stamp up to which everything was recorded before the clock came to where it stands
+	began      time.Time // rows with a stamp up to this one were recorded before this worker began
+	arrived    time.Time // rows with a stamp up to this one were recorded before the clock was moved here
 	stride     time.Duration
-	pause      time.Duration // the last one for what another worker has in hand; 0 once something was done
+	pause      time.Duration // the last pause for rows of another worker; 0 after work was done
 	attempting atomic.Bool
 	done       *counting
 }

@@ -119,7 +119,7 @@ func (w *Worker) judge(e *ledger.LeasedEvent, r webhooks.Result) ledger.AttemptR
 	}
 	delay, again := schedule.Next(e.Attempts-e.Uncounted+1, r, w.jitterOf(e))
 	if again {
-		// In whole milliseconds, as times are shown: what a seed repeats is not shown otherwise for a microsecond of its recording.
+		// In whole milliseconds, as times are shown, so that a repetition of the same seed shows the same times.
 		a.State, a.RetryAfter = ledger.EventQueued, (delay + time.Millisecond - 1).Truncate(time.Millisecond)
 	} else {
 		a.State = ledger.EventFailed

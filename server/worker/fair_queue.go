@@ -35,10 +35,10 @@ const (
 	speeds // number of speeds
 )
 
-// fairQueue grants a worker's slots to the tenants that have something due: in turn, and to each no more than leaves
-// room for the others. A slot that waits for a slow receiver is lost to all tenants meanwhile. Therefore slow tenants
-// have half of all slots together, those that do not answer only a few each, and unknown tenants have a quarter. The
-// rest is for quick tenants.
+// fairQueue grants a worker's slots to the tenants with due rows: in turn, and to each only as many as leave room for
+// the others. A slot that waits for a slow receiver is lost to all tenants meanwhile. Therefore slow tenants together
+// get half of all slots, tenants that do not answer get a few each, and unknown tenants get a quarter. The rest is for
+// quick tenants.
 type fairQueue struct {
 	slots, perTenant int // in all, and for one tenant
 	now              func() time.Time
@@ -46,9 +46,9 @@ type fairQueue struct {
 
 	mu        sync.Mutex
 	tenants   map[int64]*tenantQueue
-	busy      map[int64]*tenantQueue // those with running attempts
-	due       []*tenantQueue         // those that may have more due
-	asking    []*tenantQueue         // those for which somebody asks for slots
+	busy      map[int64]*tenantQueue // tenants with running attempts
+	due       []*tenantQueue         // tenants that may have more due
+	asking    []*tenantQueue         // tenants for which a caller of ask waits
 	turn      int64
 	forgotten time.Time // when tenants were last forgotten
 }
@@ -57,14 +57,14 @@ type fairQueue struct {
 type tenantQueue struct {
 	ledger.DueTenant
 	speed     speed
-	limit     int       // of attempts at one time
+	limit     int       // maximum of running attempts
 	running   int       // slots taken
 	recording int       // of these, attempts that have ended and whose results are being recorded
 	overdue   int       // of these, attempts that have been running for long
 	served    int64     // turn at which it last got slots
 	notBefore time.Time // nothing is leased before
 	seen      time.Time
-	asked     []chan int // receive slots, for those who ask for them
+	asked     []chan int // channels of waiting callers of ask, which receive slots
 }
 
 func newFairQueue(slots, perTenant int, now func() time.Time) *fairQueue {
@@ -114,8 +114,8 @@ func (q *fairQueue) forget(now time.Time) {
 	})
 }
 
-// ask waits for slots for a tenant whose rows the caller leases itself, in turn with the tenants that have something
-// due. It returns a grant of 0 slots if ctx ends first. The caller passes the grant to leased.
+// ask waits for slots for a tenant whose rows the caller leases itself, in turn with the tenants that have due rows. It
+// returns a grant of 0 slots if ctx ends first. The caller passes the grant to leased.
 func (q *fairQueue) ask(ctx context.Context, tenant ledger.DueTenant) ledger.SlotGrant {
 	granted := make(chan int, 1)
 	q.mu.Lock()
@@ -149,15 +149,15 @@ func (q *fairQueue) answered(t *tenantQueue, i int) {
 	}
 }
 
-// waiting reports whether a tenant may have more due, or somebody asks for slots.
+// waiting reports whether a tenant may have more due rows, or a caller of ask waits.
 func (q *fairQueue) waiting() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.due)+len(q.asking) > 0
 }
 
-// grantSlots grants free slots to the tenants that have something due, one each in turn. The tenant that was served
-// longest ago is first. Those who asked for slots receive them, the others' are returned.
+// grantSlots grants free slots to the tenants with due rows, one each in turn, first to the tenant that has waited
+// longest. Callers of ask receive their grants; grantSlots returns the others.
 func (q *fairQueue) grantSlots() []ledger.SlotGrant {
 	q.mu.Lock()
 	defer q.mu.Unlock()

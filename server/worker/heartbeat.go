@@ -37,7 +37,8 @@ func (h *heartbeats) stop(sweep string) {
 	delete(h.last, sweep)
 }
 
-// Stuck returns an error that names a sweep whose step takes so long that only a restart of the process helps.
+// Stuck returns an error that names a sweep whose step has run for longer than stuckAfter; nil for none. Only a restart
+// of the process helps.
 func (w *Worker) Stuck() error {
 	w.hearts.mu.Lock()
 	defer w.hearts.mu.Unlock()

@@ -40,7 +40,7 @@ type resultWriter struct {
 	queue  chan result
 }
 
-// write writes the result of an attempt, and returns when that is done or has failed for good.
+// write writes the result of an attempt. It returns after the write, or when it has failed for good.
 func (r *resultWriter) write(e *ledger.LeasedEvent, a ledger.AttemptResult) (leaseHeld bool, err error) {
 	done := make(chan written, 1)
 	r.queue <- result{ledger.FinishedAttempt{Event: e, AttemptResult: a}, done}
@@ -100,7 +100,8 @@ func (r *resultWriter) writeBatch(ctx context.Context, batch []result) {
 	}
 }
 
-// retryWrite writes, and retries while the database is unavailable. It retries what the database refuses only if retryRefused is set.
+// retryWrite calls write, and calls it again while the database is unavailable. It repeats a write that the database
+// refuses only if retryRefused is set.
 func (w *Worker) retryWrite(ctx context.Context, retryRefused bool, write func(context.Context) error) (err error) {
 	until := w.now().Add(writeRetryFor)
 	for try := 1; ; try++ {

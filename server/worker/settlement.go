@@ -20,8 +20,8 @@ const (
 	settleBatch   = 500
 	settleLeast   = 10
 	settleTimeout = 30 * time.Second
-	// settleAtOnce is the maximum number of database transactions that settle at one time. Each holds at most one settleSpread-th of the
-	// due sandboxes, so that one that hangs does not stop the others.
+	// settleAtOnce is the maximum number of settling database transactions at a time. Each has at most 1/settleSpread
+	// of the due sandboxes, so that one that hangs does not stop the others.
 	settleAtOnce = 4
 	settleSpread = 32
 	// After a list of the due sandboxes the settlement pauses settlePause times as long as the list took, at most maxSettlePause: the list
@@ -36,7 +36,7 @@ type settlementDatabase interface {
 	SettleDue(ctx context.Context, tenants []ledger.DueTenant, perTenant int) (ledger.BatchCounts, error)
 }
 
-// settlementSweep settles what is due, for several sandboxes side by side: one that fails or waits does not delay the others.
+// settlementSweep settles several sandboxes concurrently, so that one that fails or waits does not delay the others.
 type settlementSweep struct {
 	*Worker
 	slots  chan struct{}
@@ -69,7 +69,7 @@ func (s *settlementSweep) step(ctx context.Context) (more bool, err error) {
 		case s.slots <- struct{}{}:
 		}
 		s.groups.Go(func() {
-			more := s.settle(context.WithoutCancel(ctx), group, perTenant) // what has begun is finished
+			more := s.settle(context.WithoutCancel(ctx), group, perTenant) // it ends even if ctx ends meanwhile
 			s.unmarkBusy(group)
 			<-s.slots
 			if more {

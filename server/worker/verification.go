@@ -14,7 +14,7 @@ const (
 	// verificationPoll is the interval between queries for ledgers to verify. It is short because a client waits for a
 	// verification that it asks for.
 	verificationPoll = 2 * time.Second
-	// verificationBatch is how many sandboxes a worker verifies before it looks again.
+	// verificationBatch is how many sandboxes a worker verifies after one query.
 	verificationBatch = 10
 )
 
@@ -24,8 +24,8 @@ type verificationDatabase interface {
 	Verify(ctx context.Context, tenant int64) (*proof.VerifiedLedger, error)
 }
 
-// verify verifies the ledgers of the sandboxes in which something happened, and of each once a day everything, one after the other: it
-// takes no more than one connection.
+// verify verifies the new movements of the sandboxes where something happened, and the whole ledger of each once a day.
+// It works on one sandbox after the other, and takes no more than one connection.
 func (w *Worker) verify(ctx context.Context) (more bool, err error) {
 	var due []ledger.DueTenant
 	err = within(ctx, settleTimeout, func(ctx context.Context) (err error) {
@@ -46,7 +46,7 @@ func (w *Worker) verify(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// verifyOne verifies the ledger of a sandbox, which is skipped for a while if it fails there alone.
+// verifyOne verifies the ledger of a sandbox. If only this sandbox fails, workers skip it for a while.
 func (w *Worker) verifyOne(ctx context.Context, tenant ledger.DueTenant) error {
 	var verified *proof.VerifiedLedger
 	err := w.contained(ctx, func() (err error) {

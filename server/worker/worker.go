@@ -40,7 +40,7 @@ type Worker struct {
 	perSandbox  int
 	clocks      int
 
-	// The slots of the attempts, which the sweeps and the advances of clocks share.
+	// The slots for attempts, which sweeps and advances of clocks share.
 	delivering, forwarding, callingBack *fairQueue
 
 	eventRetention time.Duration
@@ -60,9 +60,9 @@ type Options struct {
 	PerSandbox  int              // of these, of one sandbox at most; default 64
 	Clocks      int              // advanced at one time; default 1000
 	Chance      func() float64   // in [0, 1), for jitter; default math/rand
-	Now         func() time.Time // measures how long something takes, and decides nothing else; default time.Now
+	Now         func() time.Time // measures durations, and decides nothing else; default time.Now
 
-	EventRetention time.Duration // age at which events are removed; 0: they are kept for ever
+	EventRetention time.Duration // age at which events are removed; 0: never
 
 	Metrics *telemetry.Worker  // nil for none
 	Tracing *telemetry.Tracing // nil for none
@@ -104,9 +104,9 @@ func (w *Worker) on(database Database) *Worker {
 }
 
 const (
-	// idlePause is how long a sweep waits that found nothing: what is due is noticed within it.
+	// idlePause is how long a sweep waits after it found nothing: due rows are noticed within it.
 	idlePause = 50 * time.Millisecond
-	// failurePause is how long a sweep waits after it failed.
+	// failurePause is how long a sweep waits after a failure.
 	failurePause = time.Second
 )
 
