@@ -11,22 +11,22 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// TransactionCounts are how many transactions a sandbox has.
+// TransactionCounts has the numbers of transactions of a sandbox.
 type TransactionCounts struct {
 	Total   int64
 	Pending int64
 }
 
-// QuotaState is how much of its monthly quota a sandbox has used.
+// QuotaState is the used part of a sandbox's monthly quota.
 type QuotaState struct {
 	Limit, Used int64
 	RenewsAt    time.Time // when the next month begins, in sandbox time
 }
 
-// Exceeded reports whether nothing is recorded any more in this month.
+// Exceeded reports whether the quota is used up, so that no more transactions are recorded in this month.
 func (q *QuotaState) Exceeded() bool { return q != nil && q.Used >= q.Limit }
 
-// EndpointHealth is how the deliveries of a sandbox's events go. The zero value is that of a sandbox that sent nothing.
+// EndpointHealth is the state of the deliveries of a sandbox's events. The zero value means that nothing was sent.
 type EndpointHealth struct {
 	Delivered    int64      // events
 	Failed       int64      // events whose retries are used up
@@ -47,7 +47,7 @@ const (
 	countedAtMost = 1000
 )
 
-// observe fills in what a sandbox's status tells of its payments and deliveries. limited says that it has a quota.
+// observe sets the fields of state about payments and deliveries. limited: the sandbox has a quota.
 func (s *Store) observe(ctx context.Context, tenant int64, limited bool, state *SandboxState) (err error) {
 	if state.Transactions, err = s.countTransactions(ctx, tenant); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *Store) observe(ctx context.Context, tenant int64, limited bool, state *
 	return nil
 }
 
-// Counts are those of the sandbox of a resource, as they are now.
+// Counts returns the present counts and delivery state of the sandbox of a resource.
 func (s *Store) Counts(ctx context.Context, sandboxUID string) (transactions TransactionCounts, health EndpointHealth, err error) {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
@@ -105,8 +105,8 @@ func (s *Store) quotaState(ctx context.Context, tenant int64) (*QuotaState, erro
 	return &QuotaState{Limit: *row.Quota, Used: row.Used, RenewsAt: row.RenewsAt}, nil
 }
 
-// countTransactions counts those that came since it last wrote down how many there are, which it does when they become
-// many.
+// countTransactions adds the transactions since the last stored count to that count. It stores a new count when there
+// are more than countedAtMost.
 func (s *Store) countTransactions(ctx context.Context, tenant int64) (TransactionCounts, error) {
 	row, err := s.system().CountTransactions(ctx, tenant)
 	if err != nil {

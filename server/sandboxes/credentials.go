@@ -15,23 +15,22 @@ import (
 // SecretOverlap is how long a signing secret still signs beside the one that replaced it.
 const SecretOverlap = 24 * time.Hour
 
-// StoredCredentials are the credentials of a sandbox as they stand in the database; zero where there are none yet, or
-// no sandbox.
+// StoredCredentials are the credentials of a sandbox in the database.
 type StoredCredentials struct {
-	Version        int64     // of the sandbox's configuration, which they are a part of
-	APIKeys        []KeyHash // of the keys that nothing replaced: one, unless somebody has been at the rows
+	Version        int64     // version of the sandbox's configuration, which includes the credentials
+	APIKeys        []KeyHash // keys that were not replaced: one, unless somebody changed the rows by hand
 	KeyRotation    string    // as in [Credentials]
 	SigningSecret  string
 	SecretRotation string // as in [Credentials]
 }
 
-// String keeps the signing secret out of whatever is printed.
+// String hides the signing secret when a value is printed.
 func (StoredCredentials) String() string { return "(credentials)" }
 
 // GoString is as String.
 func (c StoredCredentials) GoString() string { return c.String() }
 
-// StoredCredentials reads the credentials of a sandbox.
+// StoredCredentials reads the credentials of a sandbox. It returns the zero value if there are none, or no sandbox.
 func (s *Store) StoredCredentials(ctx context.Context, sandboxUID string) (StoredCredentials, error) {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
@@ -54,14 +53,13 @@ func (s *Store) StoredCredentials(ctx context.Context, sandboxUID string) (Store
 	return stored, err
 }
 
-// ApplyCredentials makes the given ones the sandbox's. The key that they replace works for the grace longer, and so do
-// keys that were replaced before, each until its own time; with a grace of 0 none of them does. Every other key stops
-// working. The signing secret before them signs on for [SecretOverlap], and so do the last two before that one, each
-// until its own time.
+// ApplyCredentials sets the credentials of a sandbox. The replaced key works for want.Grace longer. Keys that were
+// replaced earlier work until their own ends. With a grace of 0 none of these works. Every other key stops working. The
+// replaced signing secret signs for [SecretOverlap] longer, and the two before it until their own ends.
 //
-// It writes nothing when everything is so already. It returns [ErrNoOrganization] for a sandbox that was not applied,
-// [ErrKeyTaken] for a key of another sandbox, and [ErrCredentialsChanged] where others than the caller's were applied
-// since the version that it follows.
+// It writes nothing if nothing changes. It returns [ErrNoOrganization] for a sandbox that was not applied,
+// [ErrKeyTaken] for a key of another sandbox, and [ErrCredentialsChanged] if the configuration changed since the
+// version want.Following.
 func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Credentials) error {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
@@ -100,10 +98,10 @@ type credentialsChange struct {
 	store *Store
 	q     *sqlc.Queries
 	org   sqlc.Organization // locked
-	owner string            // of what is sealed
+	owner string            // of the sealed secrets
 	want  Credentials
 
-	changed bool // something that others go by
+	changed bool // something changed that readers of the configuration have to load
 }
 
 func (c *credentialsChange) parts(ctx context.Context) error {
@@ -144,8 +142,8 @@ func (c *credentialsChange) forgetPrevious(ctx context.Context) error {
 	return err
 }
 
-// keyIsFree returns ErrKeyTaken if another sandbox has the key. It is asked after the version was bumped: whoever gives
-// out a key holds that row's lock, so that of two sandboxes with one key the second sees the first.
+// keyIsFree returns ErrKeyTaken if another sandbox has the key. The caller has raised the version first, and so holds
+// the lock of that row. So of two sandboxes that apply the same key, the second sees the first.
 func keyIsFree(ctx context.Context, q *sqlc.Queries, tenant int64, hash KeyHash) error {
 	taken, err := q.KeyOfAnother(ctx, hash[:], tenant)
 	if err == nil && taken {
@@ -180,7 +178,7 @@ func (c *credentialsChange) keys(ctx context.Context) error {
 	return c.q.InsertKey(ctx, c.org.Tenant, c.want.APIKeyHash[:], c.want.Native)
 }
 
-// native sees to it that the operators' own APIs accept what follows from the wanted key.
+// native stores what the operators' own APIs accept for the wanted key.
 func (c *credentialsChange) native(ctx context.Context, key sqlc.ListKeysRow) error {
 	if c.want.Native == nil || sameNative(key.Native, c.want.Native) {
 		return nil
@@ -189,7 +187,7 @@ func (c *credentialsChange) native(ctx context.Context, key sqlc.ListKeysRow) er
 	return c.q.SetNativeCredentials(ctx, c.want.Native, c.org.Tenant, key.Hash)
 }
 
-// reinstate sees to it that the wanted key works without an end, also if it was replaced before and came back.
+// reinstate removes the end of the wanted key, which a key has that was replaced and is wanted again.
 func (c *credentialsChange) reinstate(ctx context.Context, key sqlc.ListKeysRow) error {
 	if !key.Replaced {
 		return nil
@@ -198,8 +196,7 @@ func (c *credentialsChange) reinstate(ctx context.Context, key sqlc.ListKeysRow)
 	return c.q.ReinstateKey(ctx, c.org.Tenant, key.Hash)
 }
 
-// retire ends a key that is not the wanted one, now or after the grace. A key that was replaced keeps the end that it
-// has.
+// retire ends a key that is not the wanted key, now or after the grace. A key that was replaced earlier keeps its end.
 func (c *credentialsChange) retire(ctx context.Context, key sqlc.ListKeysRow) error {
 	mayStay := c.want.Grace > 0 && !key.Expired
 	switch {
@@ -209,12 +206,12 @@ func (c *credentialsChange) retire(ctx context.Context, key sqlc.ListKeysRow) er
 		c.changed = true
 		return c.q.ExpireKey(ctx, postgres.Milliseconds(c.want.Grace), c.org.Tenant, key.Hash)
 	}
-	c.changed = c.changed || !key.Expired // nobody goes by an expired one any more
+	c.changed = c.changed || !key.Expired // an expired key is in use nowhere
 	return c.q.DeleteKey(ctx, c.org.Tenant, key.Hash)
 }
 
 func (c *credentialsChange) signingSecret(ctx context.Context) error {
-	// A secret that cannot be opened is replaced without an overlap: the resource's Secret says what it has to be.
+	// A secret that cannot be decrypted is replaced without an overlap, by the one in the resource's Secret.
 	present, err := c.store.keys.Open(c.owner, c.org.SigningSecret)
 	if err == nil && present == c.want.SigningSecret {
 		if err := c.store.resealSecrets(ctx, c.q, c.org); !errors.Is(err, secrets.ErrSealed) {

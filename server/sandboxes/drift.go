@@ -14,29 +14,28 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// errToWrite says that rows are not as they should be, where they were only to be looked at.
+// errToWrite is returned by a comparison that only reads, if rows have to be written.
 var errToWrite = errors.New("there is something to write")
 
-// reading runs queries outside the tenant scope, without a database transaction. It writes nothing: what would returns
-// errToWrite. Most resources that are looked at are as they should be, and then nothing is locked and no commit is
-// waited for.
+// reading returns queries that run outside the tenant scope, without a database transaction. Queries that would write
+// return errToWrite instead. Most resources need no change, and then nothing is locked or committed.
 func (s *Store) reading() *sqlc.Queries { return sqlc.New(readOnly{s.db.Frequent()}) }
 
 type readOnly struct{ postgres.DBTX }
 
-// Exec implements [sqlc.DBTX]. Every statement that writes is run by it.
+// Exec implements [sqlc.DBTX]. All queries that write use it.
 func (readOnly) Exec(context.Context, string, ...any) (pgconn.CommandTag, error) {
 	return pgconn.CommandTag{}, errToWrite
 }
 
-// Inventory is what stands in the database behind all resources, read at once. It tells of each sandbox and of each SIM
-// whether its rows are as the controller left them; what is not in it has no rows.
+// Inventory says for all resources whether their rows in the database are as the controller left them. A sandbox or SIM
+// that is not in it has no rows.
 type Inventory struct {
 	drifted     map[string]bool   // by the UID of the SandboxEnvironment
 	testClients map[string]string // fingerprint, by the UID of the TestClient
 }
 
-// Inventory reads the fingerprints of all sandboxes and of all SIMs: two statements, however many there are.
+// Inventory reads the fingerprints of all sandboxes and of all SIMs, in two statements.
 func (s *Store) Inventory(ctx context.Context) (*Inventory, error) {
 	sandboxes, err := s.system().SandboxesDrifted(ctx)
 	if err != nil {
@@ -56,18 +55,18 @@ func (s *Store) Inventory(ctx context.Context) (*Inventory, error) {
 	return found, nil
 }
 
-// HoldsSandbox reports whether the rows of a sandbox are there, and as they were left.
+// HoldsSandbox reports whether a sandbox has rows that are as the controller left them.
 func (i *Inventory) HoldsSandbox(uid string) bool {
 	drifted, there := i.drifted[uid]
 	return there && !drifted
 }
 
-// HoldsTestClient reports whether a SIM is there, in that sandbox and as its resource wants it.
+// HoldsTestClient reports whether a SIM has a row in that sandbox that equals its resource.
 func (i *Inventory) HoldsTestClient(sandboxUID string, want TestClientConfig) bool {
 	return i.testClients[want.UID] == want.fingerprint(sandboxUID)
 }
 
-// Orphans counts the sandboxes and the SIMs that none of the UIDs belongs to.
+// Orphans counts the sandboxes and the SIMs whose UIDs are not among the known ones.
 func (i *Inventory) Orphans(known map[string]bool) (sandboxes, testClients int) {
 	for uid := range i.drifted {
 		if !known[uid] {
@@ -82,8 +81,8 @@ func (i *Inventory) Orphans(known map[string]bool) (sandboxes, testClients int) 
 	return sandboxes, testClients
 }
 
-// fingerprint is that of the row which the statement SIMFingerprints finds for the SIM. It guards against slips, not
-// against somebody who looks for two rows with one fingerprint.
+// fingerprint returns the fingerprint that the statement SIMFingerprints computes for an equal row. It detects
+// accidental changes, not a deliberate collision.
 func (c TestClientConfig) fingerprint(sandboxUID string) string {
 	currency, _ := c.Country.Currency()
 	blocked := "f"

@@ -10,37 +10,37 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// NativeDigests are what the operators' own APIs accept of a sandbox beside its API key, by operator. All of it follows
-// from the key, so that it needs no rotation of its own; the hashes stand in the row of the key.
+// NativeDigests has the hashes of the credentials that the operators' own APIs accept for an API key, by operator. The
+// credentials are derived from the API key, so they need no rotation of their own. The hashes are in the row of the
+// key.
 type NativeDigests map[payments.Operator]NativeDigest
 
-// NativeDigest is what one operator's API accepts.
+// NativeDigest has the hashes of the credentials that one operator's API accepts.
 type NativeDigest struct {
-	Key     KeyHash // of the text by which each request says which sandbox it is made to
-	User    string  // who asks for tokens
+	Key     KeyHash // of the key in each request, which names the sandbox
+	User    string  // id of the user who requests tokens
 	UserKey KeyHash // of the user's password
 }
 
-// DigestOf hashes credentials.
+// DigestOf returns the digest of credentials.
 func DigestOf(key, user, userKey string) NativeDigest {
 	return NativeDigest{Key: sha256.Sum256([]byte(key)), User: user, UserKey: sha256.Sum256([]byte(userKey))}
 }
 
-// MatchesUser reports whether a user with a password is the one of the digest. It takes the same time whatever is
-// wrong.
+// MatchesUser reports whether a user and a password are those of the digest, in constant time.
 func (d NativeDigest) MatchesUser(user, password string) bool {
 	hash := sha256.Sum256([]byte(password))
 	return subtle.ConstantTimeCompare(hash[:], d.UserKey[:])&subtle.ConstantTimeCompare([]byte(user), []byte(d.User)) == 1
 }
 
-// storedDigest is a [NativeDigest] as it stands in the database.
+// storedDigest is the form of a [NativeDigest] in the database.
 type storedDigest struct {
 	Key     []byte `json:"key"`
 	User    string `json:"user"`
 	UserKey []byte `json:"user_key"`
 }
 
-// Encode writes the digests as the database keeps them.
+// Encode returns the digests as JSON for the database.
 func (d NativeDigests) Encode() []byte {
 	stored := map[payments.Operator]storedDigest{}
 	for operator, one := range d {
@@ -57,7 +57,7 @@ func decodeDigests(text []byte) NativeDigests {
 	digests := NativeDigests{}
 	var stored map[payments.Operator]storedDigest
 	if len(text) == 0 || json.Unmarshal(text, &stored) != nil {
-		return digests // one that somebody has written by hand opens nothing
+		return digests // invalid digests, written by hand, accept nothing
 	}
 	for operator, one := range stored {
 		if len(one.Key) == sha256.Size && len(one.UserKey) == sha256.Size {
@@ -67,7 +67,7 @@ func decodeDigests(text []byte) NativeDigests {
 	return digests
 }
 
-// sameNative compares stored digests with wanted ones.
+// sameNative reports whether stored digests equal the wanted ones.
 func sameNative(stored, wanted []byte) bool {
 	return bytes.Equal(decodeDigests(stored).Encode(), wanted)
 }
@@ -80,20 +80,20 @@ func quirksIn(text []byte) map[string]bool {
 	return quirks
 }
 
-// nativeKey is the text by which a request of an operator's API says which sandbox it is made to.
+// nativeKey is the hash of the key that names the sandbox in a request to an operator's API.
 type nativeKey struct {
 	operator payments.Operator
 	hash     KeyHash
 }
 
-// NativeHolder is what such a text opens.
+// NativeHolder is the owner of a key of an operator's API.
 type NativeHolder struct {
-	APIKey KeyHash // that it follows from: it ends with that key
+	APIKey KeyHash // the API key from which the operator's key is derived, and with which it ends
 	Digest NativeDigest
 	key    nativeKey
 }
 
-// nativeHolders are those of an API key.
+// nativeHolders returns the holders of an API key's derived keys, and adds these keys to the entry.
 func nativeHolders(e *entry, apiKey KeyHash, stored []byte) (holders []NativeHolder) {
 	for operator, digest := range decodeDigests(stored) {
 		key := nativeKey{operator, digest.Key}
@@ -103,7 +103,8 @@ func nativeHolders(e *entry, apiKey KeyHash, stored []byte) (holders []NativeHol
 	return holders
 }
 
-// ByNativeKey finds what the key of an operator's own API opens. It opens nothing once the API key behind it has ended.
+// ByNativeKey returns the sandbox and the holder of a key of an operator's own API. ok is false for an unknown key, and
+// after the end of the API key from which it is derived.
 func (d *Directory) ByNativeKey(operator payments.Operator, hash KeyHash) (*Sandbox, NativeHolder, bool) {
 	d.mu.RLock()
 	holder, ok := d.byNative[nativeKey{operator, hash}]
