@@ -25,7 +25,7 @@ const (
 // maxQueueWait, a statement behind it would wait for at least as long. This needs no estimate.
 type Admission struct {
 	now          func() time.Time
-	maxQueueWait time.Duration // that the first in a queue may have waited when another statement joins the queue; 0: no limit
+	maxQueueWait time.Duration // a queue whose first statement has waited longer takes no more statements; 0: no limit
 	each         int           // connections that a sandbox may hold at one time
 
 	mu      sync.Mutex
@@ -42,7 +42,7 @@ type tenantQueue struct {
 
 type ticket struct {
 	since    time.Time
-	admitted chan struct{} // closed then
+	admitted chan struct{} // is closed when the statement is admitted
 }
 
 // NewAdmission returns an admission of as many statements at one time as there are connections.
@@ -163,7 +163,7 @@ func (a *Admission) giveLocked(tenant int64, q *tenantQueue) {
 	}
 }
 
-// serve gives a connection to the first in a queue, and puts the queue behind the others.
+// serve gives a connection to the first statement in a queue, and puts the queue after the others.
 func (a *Admission) serve(q *tenantQueue) {
 	a.free--
 	q.held++
