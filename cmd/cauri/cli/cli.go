@@ -1,4 +1,4 @@
-// Package cli is the commands with which people and scripts use sandboxes: `cauri status` and, as a plugin of kubectl,
+// Package cli has the commands with which people and scripts use sandboxes: `cauri status` and, as a plugin of kubectl,
 // `kubectl cauri status`.
 package cli
 
@@ -16,7 +16,7 @@ const (
 	GroupInstall  = "installation"
 )
 
-// Groups are the titles in the help, in their order.
+// Groups returns the groups of commands in the help, in their order.
 func Groups() []*cobra.Group {
 	return []*cobra.Group{
 		{ID: GroupSandbox, Title: "A sandbox:"}, {ID: GroupPayments, Title: "Payments and payers:"},
@@ -24,7 +24,7 @@ func Groups() []*cobra.Group {
 	}
 }
 
-// Commands are all commands of the package.
+// Commands returns all commands of the package.
 func Commands(o Options) []*cobra.Command {
 	p := &program{Options: o, now: time.Now, poll: time.Second, await: 250 * time.Millisecond}
 	return p.commands()

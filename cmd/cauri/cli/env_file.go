@@ -2,7 +2,8 @@ package cli
 
 import "strings"
 
-// EnvLine is a line NAME=value of a file that shells read too, and with them `set -a; . FILE`. A value that needs it is in single quotes.
+// EnvLine is a line NAME=value of a file that shells read too, and with them `set -a; . FILE`. A value that needs it is
+// in single quotes.
 func EnvLine(name, value string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%"
 	if value == "" || strings.Trim(value, plain) != "" {
@@ -11,7 +12,7 @@ func EnvLine(name, value string) string {
 	return name + "=" + value + "\n"
 }
 
-// unquoted is a value as [EnvLine] has it, or in double quotes.
+// unquoted returns a value without the quotes of [EnvLine], or without double quotes.
 func unquoted(value string) string {
 	if n := len(value); n > 1 && value[0] == value[n-1] {
 		switch value[0] {

@@ -19,7 +19,7 @@ const (
 	ExitNegative    = 5 // the command worked, and its result is negative: a payment failed, a check failed, a signature is wrong
 )
 
-// ExitCodes explain them, for the help and the documents.
+// ExitCodes explains the exit codes, for the help and the documents.
 var ExitCodes = []string{
 	ExitSuccess:     "it worked",
 	ExitFailure:     "it failed for another reason",
@@ -34,7 +34,7 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// usage makes an error a mistake in the command line.
+// usage returns an error as a mistake in the command line.
 func usage(err error) error {
 	if err == nil {
 		return nil
@@ -45,7 +45,8 @@ func usage(err error) error {
 // Usage is an error of a flag or an argument.
 func Usage(err error) error { return usage(err) }
 
-// refusedError is what this program refuses before the API or Kubernetes does: something does not exist, or is in conflict.
+// refusedError is an error for a request that this program refuses before the API or Kubernetes does: something does
+// not exist, or conflicts.
 type refusedError struct{ error }
 
 func (e refusedError) Unwrap() error { return e.error }
@@ -53,7 +54,7 @@ func (e refusedError) Unwrap() error { return e.error }
 // negativeError is the negative result of a command that worked.
 type negativeError struct{ error }
 
-// ExitCode is the exit code for the error of a command.
+// ExitCode returns the exit code for the error of a command.
 func ExitCode(err error) int {
 	var (
 		wrong       usageError

@@ -6,8 +6,8 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// proof verifies the entries of one account, in their order: numbers have no gap, each entry's debits are its credits, each balance is the
-// one before and what the entry changed, and the last is the account's balance.
+// proof verifies the entries of one account in their order: their numbers have no gap, each entry's debits equal its
+// credits, each balance is the balance before plus the entry's change, and the last balance is the account's.
 type proof struct {
 	account *wire.LedgerAccount
 	number  int64 // of the last entry
@@ -49,7 +49,7 @@ func (p *proof) add(e *wire.LedgerEntry) {
 	p.changed[e.Type] += change
 }
 
-// missing says which entries are missing.
+// missing returns a text that says which entries are missing.
 func missing(first, last int64) string {
 	if first >= last {
 		return fmt.Sprintf("the entry %d is missing", first)
@@ -57,7 +57,7 @@ func missing(first, last int64) string {
 	return fmt.Sprintf("the entries %d to %d are missing", first, last)
 }
 
-// named is an entry in a message.
+// named returns the name of an entry in a message.
 func named(e *wire.LedgerEntry) string {
 	if e.TxID != nil {
 		return "the " + e.Type + " " + *e.TxID
@@ -65,7 +65,7 @@ func named(e *wire.LedgerEntry) string {
 	return "the " + e.Type
 }
 
-// finish compares the entries with what the account says of itself.
+// finish compares the entries with the account's own balance, totals and number of movements.
 func (p *proof) finish() {
 	a := p.account
 	if p.number != a.Movements {

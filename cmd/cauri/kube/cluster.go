@@ -1,4 +1,5 @@
-// Package kube is what the command line needs of Kubernetes: the sandboxes of a namespace, their Secrets, and a way to the API.
+// Package kube has what the command line needs of Kubernetes: the sandboxes of a namespace, their Secrets, and a
+// port-forward to the API.
 package kube
 
 import (
@@ -25,7 +26,7 @@ import (
 // Flags select a cluster and a namespace, as those of kubectl do.
 type Flags struct {
 	Kubeconfig, Context, Namespace string
-	// CauriNamespace is where Cauri runs, for the port-forward.
+	// CauriNamespace is the namespace in which Cauri runs, for the port-forward.
 	CauriNamespace string
 }
 
@@ -43,7 +44,7 @@ func (f *Flags) AddSelection(flags *pflag.FlagSet) {
 	flags.StringVar(&f.Kubeconfig, "kubeconfig", "", "kubeconfig file; empty: KUBECONFIG, or ~/.kube/config")
 }
 
-// Given reports whether one of them names a cluster or a namespace.
+// Given reports whether one of the flags names a cluster or a namespace.
 func (f *Flags) Given() bool { return f.Namespace != "" || f.Context != "" || f.Kubeconfig != "" }
 
 // Cluster is a Kubernetes API server, as a user of it.
@@ -93,7 +94,7 @@ func newCluster(config *rest.Config, namespace, cauri string) (*Cluster, error) 
 	return &Cluster{config: config, client: client, Namespace: namespace, cauri: cauri}, nil
 }
 
-// Host is the address of the API server, for messages.
+// Host returns the address of the API server, for messages.
 func (c *Cluster) Host() string { return c.config.Host }
 
 const (
@@ -111,7 +112,8 @@ func (c *Cluster) Sandbox(ctx context.Context, key types.NamespacedName) (*v1alp
 	return found, c.explain(err, "get", "sandboxenvironments", key.Namespace)
 }
 
-// missing says which sandboxes there are, and whether there is a Cauri at all.
+// missing returns the error for a sandbox that does not exist. It names the existing sandboxes, or says that Cauri is
+// not installed.
 func (c *Cluster) missing(ctx context.Context, key types.NamespacedName, cause error) error {
 	all, err := c.Sandboxes(ctx, key.Namespace)
 	if apierrors.IsNotFound(err) {
@@ -123,7 +125,7 @@ func (c *Cluster) missing(ctx context.Context, key types.NamespacedName, cause e
 	return Because(cause, "the namespace %s has no sandbox %q; it has %s", key.Namespace, key.Name, strings.Join(Names(all), ", "))
 }
 
-// Sandboxes are those of a namespace; empty: of all namespaces.
+// Sandboxes returns the sandboxes of a namespace, and of all namespaces if it is empty.
 func (c *Cluster) Sandboxes(ctx context.Context, namespace string) ([]v1alpha1.SandboxEnvironment, error) {
 	path := allSandboxesPath
 	if namespace != "" {
@@ -141,7 +143,7 @@ func (c *Cluster) notInstalled(cause error) error {
 	return Because(cause, "%s has no SandboxEnvironments: Cauri is not installed there, or this is another cluster", c.Host())
 }
 
-// Names are the names of sandboxes.
+// Names returns the names of sandboxes.
 func Names(all []v1alpha1.SandboxEnvironment) []string {
 	names := make([]string, 0, len(all))
 	for i := range all {
@@ -202,7 +204,7 @@ func (c *Cluster) Allowed(ctx context.Context, verb, group, resource, subresourc
 	return answer.Status.Allowed, json.Unmarshal(text, &answer)
 }
 
-// Version is the version of Kubernetes.
+// Version returns the version of Kubernetes.
 func (c *Cluster) Version(ctx context.Context) (string, error) {
 	var found struct {
 		GitVersion string `json:"gitVersion"`
@@ -222,7 +224,7 @@ func (c *Cluster) get(ctx context.Context, path string, query url.Values, into a
 	return json.Unmarshal(text, into)
 }
 
-// explain names the right that is missing.
+// explain adds to an error the name of the missing right.
 func (c *Cluster) explain(err error, verb, resource, namespace string) error {
 	if apierrors.IsForbidden(err) && namespace == "" {
 		return Because(err, "you may not %s %s in all namespaces: ask for this right, or name one namespace with -n", verb, resource)
@@ -233,7 +235,7 @@ func (c *Cluster) explain(err error, verb, resource, namespace string) error {
 	return err
 }
 
-// explained is an error in whose text the cause is not repeated.
+// explained is an error with a cause that its text does not repeat.
 type explained struct {
 	text  string
 	cause error
@@ -242,12 +244,12 @@ type explained struct {
 func (e explained) Error() string { return e.text }
 func (e explained) Unwrap() error { return e.cause }
 
-// Because makes an error that counts as its cause and says something else.
+// Because returns an error that wraps a cause but has another text.
 func Because(cause error, format string, args ...any) error {
 	return explained{fmt.Sprintf(format, args...), cause}
 }
 
-// IsRefused reports whether the API server answered that it does not do what was asked.
+// IsRefused reports whether the API server refused a request.
 func IsRefused(err error) bool {
 	var answer apierrors.APIStatus
 	return errors.As(err, &answer) && answer.Status().Code >= http.StatusBadRequest && answer.Status().Code < http.StatusInternalServerError

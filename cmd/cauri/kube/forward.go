@@ -33,8 +33,9 @@ const defaultCauriNamespace = "cauri-system"
 // forwardTimeout bounds the start of a port-forward.
 const forwardTimeout = 30 * time.Second
 
-// Forward is a way to the api through the API server and a pod. It is opened again when its pod ends. No port of this machine leads
-// there: another user could use it, or take it while the pod is replaced, and get what is sent to it.
+// Forward is a port-forward to the api through the API server and a pod. It opens again when its pod ends. It listens
+// on no port of this machine: another user could use the port, or take it while the pod is replaced and receive the
+// requests.
 type Forward struct {
 	cluster   *Cluster
 	namespace string
@@ -166,7 +167,8 @@ func (f *Forward) open(ctx context.Context) error {
 	}
 }
 
-// forwardError names the right that is missing. The error of an upgrade has the API server's message, and no code.
+// forwardError adds to an error the name of the missing right. The error of an upgrade has the API server's message but
+// no code.
 func (c *Cluster) forwardError(ctx context.Context, err error, namespace string) error {
 	if allowed, asked := c.Allowed(ctx, "create", "", "pods", "portforward", namespace); asked == nil && !allowed {
 		return Because(err, "you may not open a port-forward in the namespace %s: ask for the right to create pods/portforward there, "+
@@ -175,7 +177,7 @@ func (c *Cluster) forwardError(ctx context.Context, err error, namespace string)
 	return fmt.Errorf("opening a port-forward: %w", err)
 }
 
-// cauriNamespace is where Cauri runs: what the flag says, or what the name of its Service says.
+// cauriNamespace returns the namespace in which Cauri runs: that of the flag, or that in the name of the Service.
 func (c *Cluster) cauriNamespace(sandboxURL string) string {
 	if c.cauri != "" {
 		return c.cauri
@@ -188,7 +190,7 @@ func (c *Cluster) cauriNamespace(sandboxURL string) string {
 	return defaultCauriNamespace
 }
 
-// pod is what is read of a pod.
+// pod has the fields of a pod that Forward reads.
 type pod struct {
 	Metadata struct {
 		Name              string  `json:"name"`
@@ -207,7 +209,7 @@ type pod struct {
 	} `json:"status"`
 }
 
-// ready reports whether a pod answers, and is to go on doing so.
+// ready reports whether a pod is ready and is not being deleted.
 func (p *pod) ready() bool {
 	for _, condition := range p.Status.Conditions {
 		if condition.Type == "Ready" {
@@ -217,7 +219,7 @@ func (p *pod) ready() bool {
 	return false
 }
 
-// apiPort is the port of the api in a pod; 0: it has none.
+// apiPort returns the port of the api in a pod, and 0 if it has none.
 func (p *pod) apiPort() int32 {
 	for _, container := range p.Spec.Containers {
 		for _, port := range container.Ports {
@@ -229,7 +231,7 @@ func (p *pod) apiPort() int32 {
 	return 0
 }
 
-// apiPod is a pod of the api that runs, and its port: one that is ready, if there is one.
+// apiPod returns the name and the port of a running pod of the api, a ready one if there is one.
 func (c *Cluster) apiPod(ctx context.Context, namespace string) (name string, port int32, err error) {
 	var pods struct {
 		Items []pod `json:"items"`
@@ -254,7 +256,7 @@ func (c *Cluster) apiPod(ctx context.Context, namespace string) (name string, po
 	return name, port, nil
 }
 
-// dialer speaks WebSocket, or SPDY to an API server before Kubernetes 1.31, as kubectl does.
+// dialer returns a dialer that uses WebSocket, and SPDY for an API server before Kubernetes 1.31, as kubectl does.
 func (c *Cluster) dialer(at *url.URL) (httpstream.Dialer, error) {
 	config := rest.CopyConfig(c.config)
 	transport, upgrader, err := spdy.RoundTripperFor(config)

@@ -31,17 +31,17 @@ type Client struct {
 // maxAnswer bounds an answer, in bytes.
 const maxAnswer = 32 << 20
 
-// maxWait bounds how long an answer may take. The API holds one for five minutes at most.
+// maxWait bounds how long an answer may take. The API holds an answer for at most five minutes.
 const maxWait = 10 * time.Minute
 
-// New makes a client for the sandbox at a URL. transport is nil for the usual one.
+// New returns a client of the sandbox at a URL. If transport is nil, it uses the default transport.
 func New(uri, key string, transport http.RoundTripper) *Client {
 	return &Client{
 		base: strings.TrimRight(uri, "/") + "/api/v1", key: key, client: &http.Client{Transport: transport}, patience: maxWait,
 	}
 }
 
-// RefusedError is an error that the API answered.
+// RefusedError is an error that the API answered with.
 type RefusedError struct {
 	Status     int
 	Code       string // empty: the answer is not one of Cauri
@@ -65,7 +65,7 @@ func (e *RefusedError) Error() string {
 	return text
 }
 
-// UnreachableError is a request without an answer.
+// UnreachableError is the error of a request without an answer.
 type UnreachableError struct{ Err error }
 
 func (e *UnreachableError) Error() string { return "the API cannot be reached: " + e.Err.Error() }
@@ -77,12 +77,12 @@ func IsNotFound(err error) bool {
 	return errors.As(err, &refused) && refused.Status == http.StatusNotFound && refused.Code == "not_found"
 }
 
-// Health is whether the API works, without a key.
+// Health returns the health of the API. It needs no key.
 func (c *Client) Health(ctx context.Context) (h wire.Health, err error) {
 	return h, c.call(ctx, http.MethodGet, "/health", nil, &h)
 }
 
-// Meta is what the API can do.
+// Meta returns the version and the capabilities of the API.
 func (c *Client) Meta(ctx context.Context) (m wire.Meta, err error) {
 	return m, c.call(ctx, http.MethodGet, "/meta", nil, &m)
 }
@@ -102,22 +102,22 @@ func (c *Client) PayOut(ctx context.Context, r wire.DisbursementRequest) (d wire
 	return d, c.call(ctx, http.MethodPost, "/disbursements", r, &d)
 }
 
-// Payment is a transaction of any type.
+// Payment returns a transaction of any type.
 func (c *Client) Payment(ctx context.Context, id string) (p wire.Payment, err error) {
 	return p, c.call(ctx, http.MethodGet, "/payments/"+url.PathEscape(id), nil, &p)
 }
 
-// Payments are the newest transactions that fit the query.
+// Payments returns the newest transactions that fit the query.
 func (c *Client) Payments(ctx context.Context, query url.Values, limit int) ([]wire.Payment, error) {
 	return list[wire.Payment](ctx, c, "/payments", query, limit)
 }
 
-// Events are the newest events that fit the query, in the order of their transactions.
+// Events returns the newest events that fit the query, in the order of their transactions.
 func (c *Client) Events(ctx context.Context, query url.Values, limit int) ([]wire.EventSummary, error) {
 	return list[wire.EventSummary](ctx, c, "/events", query, limit)
 }
 
-// Event is an event with its body and attempts.
+// Event returns an event with its body and attempts.
 func (c *Client) Event(ctx context.Context, id string) (e wire.EventDetail, err error) {
 	return e, c.call(ctx, http.MethodGet, "/events/"+url.PathEscape(id), nil, &e)
 }
@@ -127,33 +127,34 @@ func (c *Client) Resend(ctx context.Context, id string) (e wire.EventSummary, er
 	return e, c.call(ctx, http.MethodPost, "/events/"+url.PathEscape(id)+"/resend", nil, &e)
 }
 
-// Requests are the newest requests of the request log that fit the query.
+// Requests returns the newest requests of the request log that fit the query.
 func (c *Client) Requests(ctx context.Context, query url.Values, limit int) ([]wire.LoggedRequest, error) {
 	return list[wire.LoggedRequest](ctx, c, "/requests", query, limit)
 }
 
-// RequestsUntil are the newest requests of the log, also those that succeeded: pages of them, until enough is true of the oldest one.
+// RequestsUntil returns the newest requests of the log, also those that succeeded. It reads pages until enough returns
+// true for the oldest request.
 func (c *Client) RequestsUntil(ctx context.Context, limit int, enough func(oldest wire.LoggedRequest) bool) ([]wire.LoggedRequest, error) {
 	return listUntil(ctx, c, "/requests", url.Values{"all": {"true"}}, limit, enough)
 }
 
-// Payers are the test clients that fit the query.
+// Payers returns the test clients that fit the query.
 func (c *Client) Payers(ctx context.Context, query url.Values, limit int) ([]wire.TestClient, error) {
 	return list[wire.TestClient](ctx, c, "/test_clients", query, limit)
 }
 
-// Payer is the test client with a number.
+// Payer returns the test client with a number.
 func (c *Client) Payer(ctx context.Context, msisdn string) (p wire.TestClient, err error) {
 	return p, c.call(ctx, http.MethodGet, "/test_clients/"+url.PathEscape(msisdn), nil, &p)
 }
 
-// TestNumbers are the numbers that behave in a certain way without a test client.
+// TestNumbers returns the numbers with a fixed behavior, which need no test client.
 func (c *Client) TestNumbers(ctx context.Context) ([]wire.TestNumber, error) {
 	var all wire.TestNumberList
 	return all.Data, c.call(ctx, http.MethodGet, "/test_numbers", nil, &all)
 }
 
-// Prompts are the payments that wait for a payer's answer.
+// Prompts returns the payments that wait for a payer's answer.
 func (c *Client) Prompts(ctx context.Context, msisdn string, limit int) ([]wire.Prompt, error) {
 	return list[wire.Prompt](ctx, c, "/test_clients/"+url.PathEscape(msisdn)+"/prompts", nil, limit)
 }
@@ -175,12 +176,12 @@ type page[T any] struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
-// list reads pages until there are as many entries as the limit, or no more.
+// list reads pages until it has as many entries as the limit, or all.
 func list[T any](ctx context.Context, c *Client, path string, query url.Values, limit int) ([]T, error) {
 	return listUntil(ctx, c, path, query, limit, func(T) bool { return false })
 }
 
-// listUntil is [list], and ends after a page of whose last entry enough is true.
+// listUntil is [list], but also ends after a page for whose last entry enough returns true.
 func listUntil[T any](ctx context.Context, c *Client, path string, query url.Values, limit int, enough func(last T) bool) ([]T, error) {
 	all := []T{}
 	asked := url.Values{}
@@ -239,7 +240,7 @@ func (c *Client) call(ctx context.Context, method, path string, body, result any
 	return nil
 }
 
-// request is a request with the key.
+// request returns a request with the key.
 func (c *Client) request(ctx context.Context, method, path string, body io.Reader) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err == nil {
@@ -248,7 +249,8 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	return request, err
 }
 
-// unreachable tells a lost connection from a command that was interrupted. The URL in the error says nothing new, and is long.
+// unreachable returns ctx's error if the command was interrupted, and otherwise an [UnreachableError] without the
+// request's URL.
 func unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -282,7 +284,7 @@ func (c *Client) refused(answer *http.Response, text []byte) error {
 // ofAnOperator is the form of the keys and users of the operators' own APIs.
 var ofAnOperator = regexp.MustCompile(`^[0-9a-f]{32}$|^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// notAKey says what was given in place of an API key, where its form tells it.
+// notAKey says what the user gave instead of an API key, if the form of the text shows it.
 func notAKey(key string) string {
 	switch {
 	case strings.HasPrefix(key, "whsec_"):

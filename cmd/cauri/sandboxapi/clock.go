@@ -12,8 +12,8 @@ func (c *Client) Clock(ctx context.Context) (found wire.Clock, err error) {
 	return found, c.call(ctx, http.MethodGet, "/clock", nil, &found)
 }
 
-// Advance moves the clock on. target is where it goes if that takes longer than the request waits, empty if it is there: who sends it as To
-// waits on.
+// Advance advances the clock. target is empty if the clock has reached its target. Otherwise the advance takes longer
+// than the request waits: the caller sends target as To to wait on.
 func (c *Client) Advance(ctx context.Context, r wire.AdvanceRequest) (a wire.Advanced, target string, err error) {
 	var answer struct {
 		wire.Advanced

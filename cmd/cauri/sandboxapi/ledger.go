@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// Ledger is the proof of up to limit balances. Whether all are balanced is about those behind the limit too.
+// Ledger returns the proof of up to limit balances. Its field about all accounts also covers those beyond the limit.
 func (c *Client) Ledger(ctx context.Context, limit int) (all wire.LedgerAccountList, err error) {
 	all.Balanced, all.Data = true, []wire.LedgerAccount{}
 	asked := url.Values{}
@@ -29,13 +29,13 @@ func (c *Client) Ledger(ctx context.Context, limit int) (all wire.LedgerAccountL
 	}
 }
 
-// VerifyLedger lets a worker verify the ledger from the first movement on, and waits for it.
+// VerifyLedger requests a verification of the ledger from the first movement on, and waits for its end.
 func (c *Client) VerifyLedger(ctx context.Context) error {
 	return c.call(ctx, http.MethodGet, "/ledger?limit=1&verify="+wire.VerifyFull, nil, &wire.LedgerAccountList{})
 }
 
-// LedgerEntries calls each with the entries of an account, page by page, from the one after a number on, until there are no more or it
-// returns false. Pages of an account to which entries are added meanwhile end with these.
+// LedgerEntries calls each with the pages of an account's entries after a number, until there are no more or each
+// returns false. The last page has the entries that are added in the meantime.
 func (c *Client) LedgerEntries(
 	ctx context.Context, account *wire.LedgerAccount, after int64, limit int, each func(page *wire.LedgerEntryList) (more bool, err error),
 ) error {

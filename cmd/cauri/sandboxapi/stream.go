@@ -17,13 +17,13 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// The types of the entries that say how a stream stands.
+// The types of the entries about the stream itself.
 const (
 	EntryReady = "ready" // everything that changes from here on is told
 	EntryReset = "reset" // changes may be missing: read the lists after the next ready
 )
 
-// Entry is an entry of the stream of changes: what changed, as it was when it was read.
+// Entry is an entry of the stream of changes. It has the changed thing as the service read it.
 type Entry struct {
 	Type        string                `json:"type"`
 	Transaction *wire.Payment         `json:"transaction,omitempty"`
@@ -32,11 +32,12 @@ type Entry struct {
 	Clock       *wire.Clock           `json:"clock,omitempty"`
 }
 
-// streamSilence is how long a stream may send nothing, not even a heartbeat, before it counts as lost.
+// streamSilence is how long a stream may send nothing before it counts as lost. The API sends a heartbeat every 15 s.
 const streamSilence = 45 * time.Second
 
-// Stream calls tell for each entry of the stream of changes that has one of the types, until ctx ends, tell returns an error or the
-// connection is lost, which is an [UnreachableError]. It begins behind the entry whose id is in last, and keeps in last how far it came.
+// Stream calls tell for each entry of the stream of changes that has one of the types, until ctx ends, tell returns an
+// error, or the connection is lost, for which it returns an [UnreachableError]. It begins after the entry whose id is
+// in last, and updates last.
 func (c *Client) Stream(ctx context.Context, types []string, last *string, tell func(Entry) error) error {
 	reading, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -92,7 +93,7 @@ func (c *Client) Stream(ctx context.Context, types []string, last *string, tell 
 	return lost(ctx, reading, err)
 }
 
-// lost is the error of a request whose connection ended, or was ended by this program.
+// lost returns the error of a request whose connection ended, or which this program ended.
 func lost(ctx, reading context.Context, err error) error {
 	if ctx.Err() == nil && reading.Err() != nil {
 		err = context.Cause(reading)
@@ -100,14 +101,14 @@ func lost(ctx, reading context.Context, err error) error {
 	return unreachable(ctx, err)
 }
 
-// block is what the lines of a stream up to an empty one say: an entry, or a heartbeat without data.
+// block is an event of the stream, which ends with an empty line: an entry, or a heartbeat without data.
 type block struct {
 	id    string
 	hasID bool
 	data  []byte
 }
 
-// add takes a line, as the standard of server-sent events says. The field event says nothing that the data do not say.
+// add adds a line, by the standard of server-sent events. It ignores the field event, since the data have the type too.
 func (b *block) add(line []byte) {
 	name, value, _ := bytes.Cut(line, []byte(":")) // a comment has no name
 	value = bytes.TrimPrefix(value, []byte(" "))
