@@ -36,7 +36,8 @@ type API struct {
 	apiKey string
 }
 
-// New makes an API with the resources of the state. It returns the state's errors, and one for an API key of another form.
+// New returns an API with the resources of the state. It returns the state's errors, and an error for an API key of
+// another form.
 func New(ctx context.Context, options Options) (*API, error) {
 	if options.State == nil {
 		options.State = forgetful{}
@@ -53,7 +54,7 @@ func New(ctx context.Context, options Options) (*API, error) {
 	return &API{store: s, apiKey: options.APIKey}, nil
 }
 
-// NewManager makes a manager whose Kubernetes API is this one. The options are those of [controllers.ManagerOptions].
+// NewManager returns a manager whose Kubernetes API is this one. The options are those of [controllers.ManagerOptions].
 func (a *API) NewManager(options ctrl.Options) (ctrl.Manager, error) {
 	options.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return a.mapper(), nil }
 	return ctrl.NewManager(a.restConfig(), options)
@@ -69,7 +70,7 @@ func (a *API) restConfig() *rest.Config {
 	}
 }
 
-// mapper names the resources of the kinds, instead of a discovery.
+// mapper returns the resources of the kinds, in place of a discovery.
 func (a *API) mapper() meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, k := range a.store.kinds {
@@ -79,12 +80,12 @@ func (a *API) mapper() meta.RESTMapper {
 	return mapper
 }
 
-// Sandboxes are all sandboxes with their status, by namespace and name.
+// Sandboxes returns all sandboxes with their status, by namespace and name.
 func (a *API) Sandboxes() []v1alpha1.SandboxEnvironment {
 	return listOf[v1alpha1.SandboxEnvironment](a.store, sandboxKind)
 }
 
-// TestClients are all TestClients with their status, by namespace and name.
+// TestClients returns all TestClients with their status, by namespace and name.
 func (a *API) TestClients() []v1alpha1.TestClient {
 	return listOf[v1alpha1.TestClient](a.store, testClientKind)
 }
@@ -103,7 +104,7 @@ func fromUnstructured(obj *unstructured.Unstructured, into any) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, into)
 }
 
-// all are the objects that are chosen, by namespace and name.
+// all returns the chosen objects, by namespace and name.
 func (s *store) all(choose func(key) bool) []*unstructured.Unstructured {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -119,8 +120,8 @@ func (s *store) all(choose func(key) bool) []*unstructured.Unstructured {
 	return found
 }
 
-// Secret is the content of a Secret, by its keys; nil if there is none. The credentials of a sandbox are in the Secret that its
-// status names, with the keys "uri", "api-key", "webhook-signing-secret" and "organization-id".
+// Secret returns the content of a Secret, by its keys; nil if there is none. The credentials of a sandbox are in the
+// Secret that its status names, with the keys "uri", "api-key", "webhook-signing-secret" and "organization-id".
 func (a *API) Secret(name types.NamespacedName) map[string]string {
 	obj, err := a.store.get(key{a.store.kindNamed(secretKind), name.Namespace, name.Name})
 	if err != nil {
@@ -146,7 +147,7 @@ type NotReadyError struct{ Reasons []string }
 
 func (e *NotReadyError) Error() string { return strings.Join(e.Reasons, "\n") }
 
-// NotReconciled ends the reason of a resource that no controller has looked at since it was applied.
+// NotReconciled is the end of the reason for a resource that no controller has reconciled since it was applied.
 const NotReconciled = " was not reconciled yet"
 
 // WaitReady returns when all sandboxes and TestClients are ready. It returns a [NotReadyError] as soon as one of them cannot become ready

@@ -16,14 +16,14 @@ import (
 	"github.com/cauri-dev/cauri/controllers"
 )
 
-// Change is what [API.Apply] did with a resource.
+// Change is the action of [API.Apply] on a resource.
 type Change struct {
 	Action string // created, configured, unchanged or deleted
 	Kind   string
 	types.NamespacedName
 }
 
-// String says it as kubectl does: "testclient.cauri.dev/alice created".
+// String returns the change in the words of kubectl: "testclient.cauri.dev/alice created".
 func (c Change) String() string {
 	name := strings.ToLower(c.Kind)
 	if c.Kind != secretKind {
@@ -60,13 +60,13 @@ func (a *API) Apply(ctx context.Context, manifests Manifests) ([]Change, error) 
 	return changes, nil
 }
 
-// Check returns the errors that [API.Apply] would return for what is written in the manifests. It changes nothing.
+// Check returns the errors that [API.Apply] would return for the manifests. It changes nothing.
 func (a *API) Check(manifests Manifests) error {
 	_, err := a.check(manifests)
 	return err
 }
 
-// check returns what the manifests want, or everything that is wrong with them.
+// check returns the objects of the manifests, or all errors in them.
 func (a *API) check(manifests Manifests) ([]wantedObject, error) {
 	var wanted []wantedObject
 	var problems []error
@@ -111,7 +111,7 @@ func (s *store) want(manifest *unstructured.Unstructured) (wantedObject, error) 
 	return w, k.validate(tried, old)
 }
 
-// replacing is a manifest with what the controllers wrote to the metadata of the object that it replaces.
+// replacing returns a manifest with the metadata that the controllers wrote to the object that it replaces.
 func replacing(obj, old *unstructured.Unstructured) *unstructured.Unstructured {
 	obj.SetFinalizers(old.GetFinalizers())
 	obj.SetOwnerReferences(old.GetOwnerReferences())
@@ -136,8 +136,8 @@ func (s *store) apply(ctx context.Context, w wantedObject) (action string, err e
 	return "created", err
 }
 
-// deleteOthers deletes what is in no manifest any more, and waits until it is gone, as it may hold a name or a number. A sandbox whose
-// ttl ended while no process ran goes too: it is created again.
+// deleteOthers deletes the objects that no manifest has any more, and waits until they are gone, since they may hold a
+// name or a number. It also deletes a sandbox whose ttl ended while no process ran, which is then created again.
 func (a *API) deleteOthers(ctx context.Context, wanted []wantedObject) (changes []Change, err error) {
 	isWanted := make(map[key]bool, len(wanted))
 	for _, w := range wanted {

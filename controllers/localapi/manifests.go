@@ -74,7 +74,7 @@ func Read(paths ...string) (Manifests, error) {
 	return all, nil
 }
 
-// Parse is [Read] for the text of one file.
+// Parse returns the manifests in the text of one file, as [Read] does.
 func Parse(file string, text []byte) (Manifests, error) {
 	var all Manifests
 	err := errors.Join(all.add(file, text), all.checkTwice())
@@ -207,7 +207,7 @@ func (m *Manifests) addObject(source string, obj *unstructured.Unstructured) err
 	return nil
 }
 
-// checkTwice returns an error for each resource that is there twice.
+// checkTwice returns an error for each resource that occurs twice.
 func (m *Manifests) checkTwice() error {
 	var problems []error
 	first := map[string]string{}
@@ -221,7 +221,7 @@ func (m *Manifests) checkTwice() error {
 	return errors.Join(problems...)
 }
 
-// digestOf is the digest of all files with their names. A file that cannot be read counts too.
+// digestOf returns the digest of all files with their names. A file that cannot be read counts too.
 func digestOf(paths []string) [sha256.Size]byte {
 	files, err := filesOf(paths)
 	all := sha256.New()

@@ -43,7 +43,7 @@ func keyOf(k *kind, obj *unstructured.Unstructured) key {
 	return key{k, obj.GetNamespace(), obj.GetName()}
 }
 
-// newStore is a store with the objects of an earlier process.
+// newStore returns a store with the objects of an earlier process.
 func newStore(ctx context.Context, state State) (*store, error) {
 	kinds, err := loadKinds()
 	if err != nil {
@@ -267,7 +267,7 @@ func (s *store) keep(ctx context.Context, at key, old, obj *unstructured.Unstruc
 	return s.state.Save(ctx, at.String(), text)
 }
 
-// lasting is the part of an object that is kept.
+// lasting returns the part of an object that is kept.
 func lasting(obj *unstructured.Unstructured) map[string]any {
 	kept := obj.DeepCopy()
 	delete(kept.Object, "status")
@@ -283,7 +283,7 @@ type watcher struct {
 	events    chan watch.Event // closed for a client that is too slow: it lists again
 }
 
-// maxBehind is how many events a watcher may be behind.
+// maxBehind is the maximum number of events that a watcher may have not yet received.
 const maxBehind = 4096
 
 func (w *watcher) sees(at key, obj *unstructured.Unstructured) bool {
@@ -342,7 +342,7 @@ func (s *store) send(w *watcher, at key, old, obj *unstructured.Unstructured) {
 	}
 }
 
-// wait returns when done does, which it asks again after each change, or with the error of ctx.
+// wait returns when done returns true, which it calls again after each change, or with the error of ctx.
 func (s *store) wait(ctx context.Context, done func() bool) error {
 	for {
 		s.mutex.Lock()

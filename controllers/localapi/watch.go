@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// pollInterval is how often [Manifests.Watch] looks at the files.
+// pollInterval is the polling interval of [Manifests.Watch].
 const pollInterval = 250 * time.Millisecond
 
-// Watch calls changed after each change of the files since the manifests were read, until ctx ends. It looks at the content of the files
-// again and again instead of asking the operating system for events: those do not come from a folder of another machine, such as a
-// container's. A change counts when the content was the same twice, so that no half-written file is read.
+// Watch calls changed after each change of the files since the manifests were read, until ctx ends. It polls the
+// content of the files, because the operating system sends no events for a folder of another machine, such as a
+// container's. A change counts when two polls in a row read the same content, so that no half-written file is read.
 func (m Manifests) Watch(ctx context.Context, changed func()) {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()

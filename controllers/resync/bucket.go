@@ -4,7 +4,7 @@ import "time"
 
 // bucket is a token bucket. Its methods take the current time, which never goes back. It is not safe for concurrent use.
 type bucket struct {
-	burst     float64 // tokens that it holds at most
+	burst     float64 // maximum number of tokens
 	perSecond float64
 	tokens    float64 // below 0 after spend
 	filledAt  time.Time
@@ -34,7 +34,7 @@ func (b *bucket) spend(now time.Time) {
 // putBack returns a token that was taken and not used.
 func (b *bucket) putBack() { b.tokens = min(b.tokens+1, b.burst) }
 
-// wait is how long it takes until there is a whole token; 0 if there is one.
+// wait returns the time until there is a whole token; 0 if there is one.
 func (b *bucket) wait(now time.Time) time.Duration {
 	b.refill(now)
 	if b.tokens >= 1 {

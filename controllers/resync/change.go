@@ -13,17 +13,17 @@ type Change struct {
 	IsTestClient bool // else it is a sandbox
 }
 
-// OfSandbox names a sandbox.
+// OfSandbox returns the Change that names a sandbox.
 func OfSandbox(sandbox *v1alpha1.SandboxEnvironment) Change {
 	return Change{Key: client.ObjectKeyFromObject(sandbox)}
 }
 
-// OfTestClient names a TestClient.
+// OfTestClient returns the Change that names a TestClient.
 func OfTestClient(testClient *v1alpha1.TestClient) Change {
 	return Change{Key: client.ObjectKeyFromObject(testClient), IsTestClient: true}
 }
 
-// ofAccount names the resource whose status shows an account.
+// ofAccount returns the Change that names the resource whose status shows an account.
 func ofAccount(account sandboxes.AccountChange) Change {
 	if account.TestClient != "" {
 		return Change{Key: client.ObjectKey{Namespace: account.Namespace, Name: account.TestClient}, IsTestClient: true}

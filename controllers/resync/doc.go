@@ -9,7 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Database is what this package needs of Postgres. Both methods return [postgres.ErrUnavailable] while the database is unavailable.
+// Database has the methods of Postgres that this package needs. Both return [postgres.ErrUnavailable] while the
+// database is unavailable.
 type Database interface {
 	// Inventory compares the rows of all sandboxes and SIMs with what the controller wrote last.
 	Inventory(ctx context.Context) (*sandboxes.Inventory, error)

@@ -63,7 +63,8 @@ func (d *Drift) Start(ctx context.Context) error {
 	}
 }
 
-// check names the resources whose rows differ. It reads the cache first: what is ready there has its rows by then.
+// check returns the resources whose rows differ. It reads the cache first: a resource that is ready there already has
+// its rows.
 func (d *Drift) check(ctx context.Context) (drifted []Change, err error) {
 	var sandboxes v1alpha1.SandboxEnvironmentList
 	if err := d.Cache.List(ctx, &sandboxes, client.UnsafeDisableDeepCopy); err != nil {

@@ -49,7 +49,8 @@ const (
 	retryIntervals = 3
 )
 
-// NewLiveStatus queries the database every interval once ready returns nil, and opens breaker while either fails.
+// NewLiveStatus returns a live status that queries the database every interval once ready returns nil, and opens
+// breaker while either fails.
 func NewLiveStatus(
 	database Database, ready func(context.Context) error, cache client.Reader, breaker *Breaker, clock clock.WithTicker,
 	interval time.Duration, writesPerSecond float64,
@@ -132,7 +133,7 @@ func (l *LiveStatus) switchBreaker(ctx context.Context, unavailable bool, err er
 	}
 }
 
-// all names every resource, the sandboxes first.
+// all returns all resources, the sandboxes first.
 func (l *LiveStatus) all(ctx context.Context) (all []Change) {
 	var sandboxes v1alpha1.SandboxEnvironmentList
 	var testClients v1alpha1.TestClientList
@@ -152,7 +153,7 @@ func (l *LiveStatus) all(ctx context.Context) (all []Change) {
 	return all
 }
 
-// ofAccounts names the resources whose status shows accounts.
+// ofAccounts returns the resources whose status shows these accounts.
 func ofAccounts(accounts []sandboxes.AccountChange) []Change {
 	changes := make([]Change, len(accounts))
 	for i, account := range accounts {
@@ -161,8 +162,8 @@ func ofAccounts(accounts []sandboxes.AccountChange) []Change {
 	return changes
 }
 
-// unreported are the changes that the last answer did not contain: the database reports a change for some seconds, in case
-// others that began before it become visible after it.
+// unreported returns the changes that the last answer did not contain. The database reports a change for some seconds,
+// since database transactions that began before it may become visible after it.
 func (l *LiveStatus) unreported(changes []sandboxes.AccountChange) []sandboxes.AccountChange {
 	reported := make(map[sandboxes.AccountChange]bool, len(changes))
 	var unreported []sandboxes.AccountChange
@@ -218,7 +219,7 @@ func (l *LiveStatus) releaseChecks(ctx context.Context) {
 	}
 }
 
-// sleep waits, or until the context ends.
+// sleep waits for the duration, or until the context ends.
 func (l *LiveStatus) sleep(ctx context.Context, d time.Duration) {
 	timer := l.clock.NewTimer(d)
 	defer timer.Stop()

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// changeQueue holds each resource to reconcile once, in the order of their arrival.
+// changeQueue is a queue of resources to reconcile, each at most once, in order of arrival.
 type changeQueue struct {
 	mutex  sync.Mutex
 	held   map[Change]struct{} // until the next round, so that a sandbox with many changes is released once a round
@@ -50,7 +50,7 @@ func (q *changeQueue) prefer(changes []Change) {
 	}
 }
 
-// release queues what was held.
+// release queues the held changes.
 func (q *changeQueue) release() {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -91,7 +91,7 @@ func (q *changeQueue) pop() (Change, bool) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	if len(q.order) == 0 {
-		q.order = nil // the array behind it is as long as the longest queue was
+		q.order = nil // frees the array, which is as long as the longest queue was
 		return Change{}, false
 	}
 	c := q.order[0]

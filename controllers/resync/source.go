@@ -12,13 +12,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// priority puts changes of a balance and drifted resources behind changes of a spec, and before the resources that a start finds.
+// priority orders changes of balances and drifted resources after changes of a spec, and before the resources that a
+// start finds.
 const priority = -10
 
-// Sandboxes is the source of the sandboxes to reconcile, for their controller.
+// Sandboxes returns the source of the sandboxes to reconcile, for their controller.
 func (l *LiveStatus) Sandboxes() source.Source { return channelSource(l.sandboxes) }
 
-// TestClients is the source of the TestClients to reconcile, for their controller.
+// TestClients returns the source of the TestClients to reconcile, for their controller.
 func (l *LiveStatus) TestClients() source.Source { return channelSource(l.testClients) }
 
 func channelSource(keys <-chan event.TypedGenericEvent[client.ObjectKey]) source.Source {

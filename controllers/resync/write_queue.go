@@ -9,11 +9,11 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Difference is how a computed status differs from the one that the API server has.
+// Difference is the kind of difference between a computed status and that of the API server.
 type Difference int
 
 const (
-	// None is no difference: there is nothing to write.
+	// None: there is nothing to write.
 	None Difference = iota
 	// Live is a difference in what payments change all the time: balances, counts, and the texts of conditions about deliveries.
 	Live
@@ -28,14 +28,15 @@ const (
 	burst = 50
 	// quietAfter is how long nothing happened in a resource that counts as quiet.
 	quietAfter = 10 * time.Second
-	// headStart is how much longer ago a quiet resource was written, for the order. It is not endless, so that busy resources are
-	// written too when more become active all the time than the budget allows.
+	// headStart is added to the age of a quiet resource's last write, for the order. It is finite, so that busy
+	// resources are written, too, when more resources become active than the budget allows.
 	headStart = 2 * time.Minute
 	// checkAfter is how long a sandbox waits for the budget until it is reconciled without it, because its conditions may have changed.
 	checkAfter = 10 * time.Second
 	// flapping is the time in which the conditions about deliveries of a resource change for free once.
 	flapping = 30 * time.Second
-	// forgetAfter is how long a resource is remembered in which nothing happens: it is as good as one that was never written.
+	// forgetAfter is how long the queue remembers a resource without changes. After that, the resource counts as one
+	// that was never written.
 	forgetAfter = 10 * time.Minute
 )
 
@@ -53,7 +54,7 @@ type writeQueue struct {
 	forgotten time.Time     // when forget ran last
 }
 
-// resource is what the queue remembers of one.
+// resource is the state of one resource in the queue.
 type resource struct {
 	change Change
 
@@ -185,8 +186,8 @@ func (q *writeQueue) admit(c Change, d Difference) bool {
 	return true
 }
 
-// unchecked names the sandboxes that have waited for long: their conditions may have changed. TestClients have none that change by
-// themselves.
+// unchecked returns the sandboxes that have waited for long: their conditions may have changed. The conditions of
+// TestClients do not change by themselves.
 func (q *writeQueue) unchecked() (unchecked []Change) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -200,7 +201,7 @@ func (q *writeQueue) unchecked() (unchecked []Change) {
 	return unchecked
 }
 
-// resource finds or adds a resource. The caller holds the mutex, here and below.
+// resource returns a resource of the queue, and adds it if necessary. The caller holds the mutex, here and below.
 func (q *writeQueue) resource(c Change) *resource {
 	r := q.resources[c]
 	if r == nil {
