@@ -83,14 +83,14 @@ type Due struct {
 // At returns the earliest of the times, nil if all are nil.
 func (d Due) At() *time.Time { return earliest(d.SettleAt, d.ForwardAt, d.DeliverAt, d.CallBackAt) }
 
-// ClockView is what a clock's holder sees of its sandbox: where the clock stands, and when what is recorded is due.
+// ClockView is the state of a clock's sandbox as its holder sees it: the clock's time, and when recorded rows are due.
 type ClockView struct {
 	Now               time.Time // sandbox time
 	Suspended         bool
 	Paused            bool // the endpoint is: a probe is sent next
-	RecordedByStart   Due  // of what was recorded before the holder's advance began
-	RecordedByArrival Due  // of what was recorded before the clock came to where it stands
-	Recorded          Due  // of all that is recorded
+	RecordedByStart   Due  // of rows recorded before the holder's advance began
+	RecordedByArrival Due  // of rows recorded before the clock was moved here
+	Recorded          Due  // of all recorded rows
 }
 
 // lastID is an upper bound of all ids.

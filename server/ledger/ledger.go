@@ -78,7 +78,7 @@ func NewForwards(db *postgres.DB, store *sandboxes.Store) *Forwards {
 	return &Forwards{core{db, store}}
 }
 
-// Upkeep removes what is old, and measures what is due.
+// Upkeep removes old rows, and measures the work that is due.
 type Upkeep struct{ core }
 
 // NewUpkeep works for all sandboxes of a database.

@@ -64,8 +64,8 @@ func (e *ErrPromptClosed) Error() string {
 	return fmt.Sprintf("%s is %s already", e.Transaction.ID, e.Transaction.Status)
 }
 
-// AnswerPrompt gives a pending collection its payer's answer, whatever the payer's behavior, and returns the collection with its
-// outcome. The SIM is looked at again, as when a collection settles by itself: it may be gone or blocked, or its balance too low.
+// AnswerPrompt gives a pending collection its payer's answer, whatever the payer's behavior, and returns the completed
+// collection. It reads the SIM again, as settlement does: the SIM may be deleted or blocked, or its balance too low.
 // The outcome, the money that it moves and the event that it owes are one database transaction.
 //
 // It returns [ErrNotFound] for a collection that is no prompt of the SIM with this number, [*ErrPromptClosed] for one that has

@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// Queue is what is due of one kind, over all sandboxes that are served.
+// Queue has the number and the age of due rows of one kind, over all sandboxes that are served.
 type Queue struct {
 	Due       int           // counted up to 10,000 a sandbox and 100,000 in all
 	Sandboxes int           // sandboxes with something due
@@ -20,8 +20,8 @@ type Imbalances struct {
 	Units    int64 // by how much they are above or below the sum of their movements, in minor units of any currency
 }
 
-// QueueStatistics is what waits for the workers at one moment. It leaves out what none of them may take: that of suspended sandboxes, of
-// those that a sweep fails in, and events of endpoints that have failed for long.
+// QueueStatistics are the rows that wait for the workers. They leave out rows that no worker may take: those of
+// suspended sandboxes, those of sandboxes in which a sweep fails, and events of endpoints that have failed for long.
 type QueueStatistics struct {
 	Settlements, Forwards, Events, Callbacks Queue
 	FailingEndpoints                         int

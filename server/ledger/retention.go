@@ -14,8 +14,8 @@ import (
 // retentionBatch bounds the events that one statement removes; each may have many attempts.
 const retentionBatch = 1000
 
-// clockSlack is how far the clock of a process that makes ids may be ahead of the database's, which decides what is old. Rows
-// from a process whose clock is further ahead are removed later by the difference.
+// clockSlack is the tolerated clock skew: how far the clock of a process that makes ids may be ahead of the database's,
+// which decides which rows are old. A larger skew delays removal by the difference.
 const clockSlack = time.Hour
 
 // RemoveAged removes the events, with their attempts, that are older than age in the time of the database. Events that are still to be sent

@@ -32,7 +32,8 @@ type NewCollection struct {
 	// ByPayer has the status for each state of the payer. The statement picks one by the SIM registry, at the moment of the insert, and
 	// the ledger fills in Transaction.Status, its latency and AnswerAfter. nil: Transaction.Status is already decided.
 	ByPayer *StatusByPayer
-	// TestBehavior is what the payer does with a pending one if no SIM has the number and it is a test number; else empty.
+	// TestBehavior is the payer's behavior with a pending collection if the number is a test number without a SIM; else
+	// empty.
 	TestBehavior payments.Behavior
 	// Presumed: operator and country come from the number's prefix, and the registry may have others.
 	Presumed bool

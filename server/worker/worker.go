@@ -1,5 +1,6 @@
-// Package worker does everything that happens after the answer of the API: it settles and expires pending payments, forwards collections
-// to operators and delivers events. Any number of workers run side by side; each works on rows that no other has claimed.
+// Package worker does everything that happens after the answer of the API: it settles and expires pending payments,
+// forwards collections to operators and delivers events. Any number of workers run concurrently; each works on rows
+// that no other has claimed.
 package worker
 
 import (
