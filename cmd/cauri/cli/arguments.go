@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// checkArguments says what to write where an argument is missing or too much.
+// checkArguments returns a check of the number of arguments. Its error says what to write.
 func checkArguments(arguments []argument) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > len(arguments) {

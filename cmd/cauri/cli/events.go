@@ -71,7 +71,7 @@ a callback of an operator's own API.`,
 	return cmd
 }
 
-// queryOf are the parameters that have a value.
+// queryOf returns a query with the parameters that have a value.
 func queryOf(parameters map[string]string) url.Values {
 	query := url.Values{}
 	for parameter, value := range parameters {
@@ -159,7 +159,7 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 	})
 }
 
-// effectsOf are the faults that acted on an attempt, with what they did if the service says so.
+// effectsOf returns the faults that acted on an attempt, with their effects if the service reports them.
 func effectsOf(a *wire.DeliveryAttempt) []string {
 	if len(a.Effects) > 0 {
 		return a.Effects
@@ -167,10 +167,11 @@ func effectsOf(a *wire.DeliveryAttempt) []string {
 	return a.Faults
 }
 
-// bodyShown is how much of a body is shown, in characters.
+// bodyShown is the most characters of a body that are shown.
 const bodyShown = 120
 
-// notSent says which event is not sent again, and how many before it are.
+// notSent returns the error for an event that could not be sent again. before is how many events were sent again before
+// it.
 func notSent(id string, before int, err error) error {
 	if before == 0 {
 		return fmt.Errorf("the event %s is not sent again: %w", id, err)

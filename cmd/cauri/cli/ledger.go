@@ -20,7 +20,7 @@ import (
 
 const formatCSV = "csv"
 
-// ledgerFlags are what `cauri ledger` shows.
+// ledgerFlags are the flags of `cauri ledger`.
 type ledgerFlags struct {
 	output
 	entries          bool
@@ -112,7 +112,7 @@ func (f *ledgerFlags) check() error {
 	return f.output.check()
 }
 
-// chosen are the accounts that the flags mean.
+// chosen returns the accounts that the flags select.
 func (f *ledgerFlags) chosen(all []wire.LedgerAccount) ([]wire.LedgerAccount, error) {
 	if f.currency == "" && f.msisdn == "" {
 		return all, nil
@@ -185,7 +185,7 @@ func printBalances(out io.Writer, of *state) {
 	fmt.Fprintf(out, "Ledger   balanced, %s, %d of %s verified\n", accounts, verified, plural(movements, "movement", "movements"))
 }
 
-// signed is a change of a balance.
+// signed returns a change of a balance as text, with its sign.
 func signed(amount int64) string {
 	if amount == 0 {
 		return "0"
@@ -193,7 +193,7 @@ func signed(amount int64) string {
 	return fmt.Sprintf("%+d", amount)
 }
 
-// verdict is the proof of an account in a few words.
+// verdict returns the result of an account's verification in a few words.
 func verdict(a *wire.LedgerAccount) string {
 	switch {
 	case !a.Balanced:
@@ -204,7 +204,7 @@ func verdict(a *wire.LedgerAccount) string {
 	return fmt.Sprintf("balanced, %d of %d verified", a.VerifiedUpTo, a.Movements)
 }
 
-// imbalance says what is wrong with an account; empty for nothing.
+// imbalance returns a text that says what is wrong with an account, and "" for nothing.
 func imbalance(a *wire.LedgerAccount) string {
 	i := a.Imbalance
 	if i == nil {
@@ -306,7 +306,7 @@ func printEntries(out io.Writer, page *wire.LedgerEntryList) {
 	fmt.Fprintln(out)
 }
 
-// amount is a side of a posting.
+// amount returns one side of a posting as text.
 func amount(value int64) string {
 	if value == 0 {
 		return ""

@@ -32,7 +32,7 @@ const (
 	whatNarrow  = 12
 	idWidth     = 30
 	statusWidth = 18 // INSUFFICIENT_FUNDS
-	// wideLine is from which width on a terminal has room for a whole line, with a reference of some letters.
+	// wideLine is the least width of a terminal that has room for a whole line, with a reference of some letters.
 	wideLine = 150
 )
 
@@ -47,8 +47,8 @@ func statusPart(status, more string) part {
 	return part{text: status + more, width: width, narrow: len(payments.Success), status: payments.Status(status)}
 }
 
-// Layout is the line with its time, as it fits on a terminal of a width; 0: for a program. Texts are shortened or left out from the end on,
-// and no id and no amount is cut.
+// Layout returns the line with its time, to fit a terminal of a width; 0: the line is for a program, and whole. It
+// shortens texts or leaves them out, beginning at the end, but never cuts an id or an amount.
 func (l Line) Layout(at time.Time, width int, colored bool) string {
 	narrow := width > 0 && width < wideLine
 	line := LineTime(at, narrow)
@@ -104,7 +104,7 @@ func (p *part) colored(text string) string {
 	return colorOf(p.status) + status + plain + rest
 }
 
-// paymentBody is the body of an event, as far as a line tells it.
+// paymentBody has the fields of an event's body that a line shows.
 type paymentBody struct {
 	Event     string
 	TxID      string `json:"tx_id"`
@@ -125,7 +125,7 @@ func (p *paymentBody) line() Line {
 	}
 }
 
-// eventSummary is the body of an event on one line.
+// eventSummary returns the body of an event as one line.
 func eventSummary(body []byte) Line {
 	var event paymentBody
 	if err := json.Unmarshal(body, &event); err != nil {
@@ -142,7 +142,7 @@ func paymentLine(p *wire.Payment) Line {
 	return append(body.line(), part{text: faultsNamed(p.Effects)})
 }
 
-// paymentTime is when a transaction got its status, by the sandbox's clock.
+// paymentTime returns when a transaction got its status, by the sandbox's clock.
 func paymentTime(p *wire.Payment) time.Time {
 	if p.CompletedAt != nil {
 		return moment(*p.CompletedAt)
@@ -186,7 +186,7 @@ func clockLine(c *wire.Clock, at *sandboxTime) Line {
 	return Line{whatPart("clock"), {text: text}}
 }
 
-// line is a change on one line, with the sandbox's time.
+// line returns a change as one line, with the sandbox's time.
 func (c *change) line(at *sandboxTime) Line {
 	switch c.Type {
 	case typeTransaction:
@@ -201,7 +201,7 @@ func (c *change) line(at *sandboxTime) Line {
 	return requestLine(c.Request)
 }
 
-// time is when a change happened, by the sandbox's clock. Of a request only the real time is known.
+// time returns when a change happened, by the sandbox's clock. For a request it returns the real time.
 func (c *change) time(at *sandboxTime) time.Time {
 	text := ""
 	switch {
@@ -245,7 +245,8 @@ func colorOf(status payments.Status) string {
 	return red
 }
 
-// Of is the line with the name of its sandbox before it, in a column of a width; 0: without.
+// Of returns the line with the name of its sandbox before it, in a column of a width. If the width is 0, it returns the
+// line without a name.
 func (l Line) Of(sandbox string, width int) Line {
 	if width == 0 {
 		return l

@@ -72,7 +72,8 @@ names one.`,
 	return cmd
 }
 
-// list lists the sandboxes of the namespace, or of all. Without a cluster it is the one that a variable or a file names.
+// list returns the sandboxes of the namespace, or of all namespaces. Without a cluster it returns the sandbox that a
+// variable or a file names.
 func (t *target) list(ctx context.Context, all bool) ([]listedSandbox, error) {
 	namespace := t.kube.Namespace
 	t.kube.Namespace = "" // to know which one the commands use that are called without -n
@@ -102,7 +103,7 @@ func (t *target) list(ctx context.Context, all bool) ([]listedSandbox, error) {
 	return found, nil
 }
 
-// addressedHere is the sandbox that a variable or a file names by its address; nil: none does.
+// addressedHere returns the sandbox that a variable or a file names by its address, and nil if none does.
 func (t *target) addressedHere() *listedSandbox {
 	before := t.before()
 	if before == "" || before == variableSandbox {
@@ -117,7 +118,8 @@ func (t *target) addressedHere() *listedSandbox {
 	return &listedSandbox{URL: s.uri, Current: true, From: before}
 }
 
-// current is the sandbox, namespace/name, of a cluster that commands use that name none; empty: none of them.
+// current returns the sandbox of a cluster, as namespace/name, that commands use if they name none. It returns "" if
+// there is none.
 func (t *target) current(cluster *kube.Cluster, sandboxes []v1alpha1.SandboxEnvironment) string {
 	if before := t.before(); before == variableSandbox {
 		key, err := (&target{}).key(cluster, os.Getenv(variableSandbox))
@@ -192,7 +194,7 @@ func (p *program) printList(out io.Writer, found []listedSandbox, t *target, all
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-// listInCSV prints a list for spreadsheets. None of its texts begins with what they take for a formula.
+// listInCSV prints a list for spreadsheets. None of its texts begins as a formula does.
 func listInCSV(out io.Writer, found []listedSandbox) error {
 	writer := csv.NewWriter(out)
 	records := [][]string{{"namespace", "name", "current", "ready", "status", "url", "transactions", "created_at"}}

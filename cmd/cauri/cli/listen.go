@@ -77,13 +77,13 @@ key r sends the last one again.`,
 	return cmd
 }
 
-// findable reports whether a sandbox is found, or is not for another reason than that there is none.
+// findable reports whether a sandbox exists. It is true too if an error prevents the search.
 func (t *target) findable(ctx context.Context) bool {
 	_, _, err := t.find(ctx, nil)
 	return !errors.Is(err, errNoSandbox)
 }
 
-// forwardURL is the URL that --forward-to names: a URL, or a host with a port, and a path behind it.
+// forwardURL returns the URL of --forward-to, whose text is a URL, or a host with a port and an optional path.
 func forwardURL(text string) (string, error) {
 	full := text
 	if !strings.Contains(text, "://") {
@@ -205,7 +205,8 @@ type forwarder struct {
 	last    *wire.EventDetail // nil: none yet
 }
 
-// forward reads an event and sends it. Callbacks of operators' own APIs have another form and other receivers: they are left out.
+// forward reads an event and sends it. It skips callbacks of operators' own APIs, which have another form and other
+// receivers.
 func (f *forwarder) forward(ctx context.Context, summary *wire.EventSummary) error {
 	if summary.Event == payments.CallbackEvent {
 		return nil
@@ -253,7 +254,7 @@ func (f *forwarder) send(ctx context.Context, e *wire.EventDetail) error {
 	return nil
 }
 
-// advise explains an answer once, until it is another one. The caller holds the mutex.
+// advise explains an answer, unless the last answer was the same. The caller holds the mutex.
 func (f *forwarder) advise(s *sandbox, status *int, say func(format string, args ...any)) {
 	kind := -1
 	if status != nil {
@@ -268,7 +269,8 @@ func (f *forwarder) advise(s *sandbox, status *int, say func(format string, args
 	}
 }
 
-// secretLine says with which secret the events are signed: on a terminal the secret, elsewhere, where logs are kept, how to print it.
+// secretLine returns a line about the secret that signs the events: the secret itself if shown, otherwise how to print
+// it, since output that is not a terminal may be kept in logs.
 func secretLine(s *sandbox, secret string, shown bool) string {
 	if shown {
 		return "Verify them with CAURI_WEBHOOK_SECRET=" + secret
@@ -276,7 +278,7 @@ func secretLine(s *sandbox, secret string, shown bool) string {
 	return "Verify them with the secret that this prints: " + s.command("listen", "--print-secret")
 }
 
-// typeOf is the type of the transactions that an event is about.
+// typeOf returns the type of the transactions of an event's name.
 func typeOf(event string) (payments.Type, error) {
 	for _, kind := range payments.Types {
 		if kind.Event() == event {

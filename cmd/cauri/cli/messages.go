@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Message is an error as a person reads it. All that prints an error prints this: what a library says stands in none, also where an
-// error of a command wraps it.
+// Message returns the text of an error for people. Every error is printed by it. It replaces the texts of libraries,
+// also where an error of a command wraps them.
 func Message(err error) string {
 	text := err.Error()
 	reword(err, func(library, said string) { text = strings.Replace(text, library, said, 1) })
@@ -62,7 +62,8 @@ var constants = []struct {
 	{net.ErrClosed, "the connection is closed"},
 }
 
-// ofLibrary is what is said for an error that a library made. It looks at the error itself and not at what it wraps.
+// ofLibrary returns the text for an error that a library made. It considers the error itself and not the errors that it
+// wraps.
 func ofLibrary(err error) (said string, known bool) {
 	switch e := err.(type) {
 	case *pflag.InvalidValueError:
@@ -152,7 +153,8 @@ func connectionFailed(e *net.OpError) string {
 	return at + " cannot be reached"
 }
 
-// notConnected says why there is no connection to the database. The innermost error is the reason: those around it name the address only.
+// notConnected returns why there is no connection to the database: the innermost error. The errors around it only name
+// the address.
 func notConnected(e *pgconn.ConnectError) string {
 	why := "it ended the connection"
 	var answer *pgconn.PgError
@@ -229,7 +231,8 @@ var (
 	wrongType    = regexp.MustCompile(`in body must be of type (\w+): "(\w+)"$`)
 )
 
-// wrongValue says what is wrong with the value of a field. Kubernetes puts the kind of the mistake before the value and the advice.
+// wrongValue says what is wrong with the value of a field. Kubernetes puts the kind of the mistake before the value and
+// the advice.
 func wrongValue(cause metav1.StatusCause) string {
 	_, said, found := strings.Cut(cause.Message, ": ")
 	switch kind := wrongType.FindStringSubmatch(cause.Message); {
@@ -249,7 +252,7 @@ func wrongValue(cause metav1.StatusCause) string {
 	return cause.Message
 }
 
-// FlagError is the error of a command for flags that it cannot read.
+// FlagError returns the error of a command for invalid flags.
 func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
@@ -270,7 +273,7 @@ var (
 	likelyAmount = regexp.MustCompile(`^[0-9]+$`)
 )
 
-// inPlaceOf is what a user probably means by an argument that a command does not take.
+// inPlaceOf returns what a user probably means by an argument that a command does not take.
 func inPlaceOf(cmd *cobra.Command, argument string) string {
 	called := strings.TrimSuffix(cmd.UseLine(), " [flags]")
 	for _, flag := range []struct {

@@ -29,7 +29,7 @@ func (o *output) add(cmd *cobra.Command) {
 	choose(cmd, "output", formatJSON, formatYAML, formatName)
 }
 
-// people says that the output is for people.
+// people reports whether the output is for people.
 func (o *output) people() bool { return o.format == "" }
 
 func (o *output) check() error {
@@ -75,16 +75,16 @@ func (o *output) print(out io.Writer, value any, names []string, table func(io.W
 	return nil
 }
 
-// Printable is a text as it may go to a terminal: it stays on its line, and can neither control the terminal nor hide what stands
-// beside it.
-// The sender may be unknown, and chooses the reference freely. Control characters and those of the format, which change the direction of
-// the text for example, are escaped as in JSON.
+// Printable returns a text that is safe on a terminal: it stays on its line, and can neither control the terminal nor
+// hide the text beside it. An unknown sender may have written it, such as a reference. Printable escapes control
+// characters, and format characters such as those that change the direction of text, as JSON does.
 func Printable(text string) string { return escaped(text, "", escape) }
 
 // PrintableLines is [Printable] for a text that may have more than one line.
 func PrintableLines(text string) string { return escaped(text, "\n\t", escape) }
 
-// escaped escapes the characters of a text that may not go to a terminal, but those to keep. What is no UTF-8 is replaced.
+// escaped escapes the characters of a text that are unsafe on a terminal, except those in keep. It replaces invalid
+// UTF-8.
 func escaped(text, keep string, escape func(rune) string) string {
 	var out strings.Builder
 	for _, r := range text {
