@@ -57,7 +57,7 @@ var ListRequests = Operation{
 	}},
 }
 
-// refusedRequest is a payment with a wrong amount and without a reference.
+// refusedRequest returns a payment with a wrong amount and without a reference.
 func refusedRequest() *requests.Entry {
 	answer, err := json.Marshal(ErrorCaseOf("invalid_body").Example)
 	if err != nil {

@@ -120,7 +120,7 @@ func statusRef(description string) *huma.Schema {
 	return &huma.Schema{Ref: statusSchema.Ref, Description: description}
 }
 
-// rawSchema is an operator's own payload: any object, or null.
+// rawSchema returns the schema of an operator's own payload: any object, or null.
 func rawSchema(description string) *huma.Schema {
 	return &huma.Schema{
 		Type: huma.TypeObject, Nullable: true, Description: description, AdditionalProperties: true,

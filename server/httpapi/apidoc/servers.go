@@ -2,7 +2,7 @@ package apidoc
 
 import "github.com/danielgtaylor/huma/v2"
 
-// serversAt are the base URLs of the API: first the one below which the document was asked for, then the path forms
+// serversAt returns the base URLs of the API: first the one below which the document was asked for, then the path forms
 // that the origin answers. Without an origin they are relative, and there is no first one.
 func serversAt(origin, form string) []*huma.Server {
 	var servers []*huma.Server

@@ -2,7 +2,7 @@ package apidoc
 
 import "encoding/json"
 
-// published is the document without what only the messages and the page say.
+// published returns the document without what only the messages and the page say.
 func published(document []byte) []byte {
 	return changed(document, func(object map[string]json.RawMessage) { delete(object, "patternDescription") })
 }

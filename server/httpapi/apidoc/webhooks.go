@@ -70,7 +70,7 @@ const DeliveryDescription = "One event is sent for each transaction that reaches
 	"on the order of events. " +
 	"Verify the signature over the exact bytes that you received, before you parse them. Answer 401 if it does not match."
 
-// describedWebhooks are the three events.
+// describedWebhooks returns the descriptions of the three events.
 func describedWebhooks() map[string]*huma.PathItem {
 	items := map[string]*huma.PathItem{}
 	for _, e := range Events {
@@ -101,7 +101,7 @@ func (e DescribedEvent) describe() *huma.Operation {
 	}
 }
 
-// Body is the body that package webhooks builds of the event.
+// Body returns the body that package webhooks builds of the event.
 func (e DescribedEvent) Body() []byte {
 	body, err := webhooks.Body(exampleOrganization, e.Transaction, operators.Raw(e.Transaction))
 	if err != nil {
