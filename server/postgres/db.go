@@ -121,18 +121,18 @@ func (d *DB) Ping(ctx context.Context) error {
 	return Classify(d.System().QueryRow(ctx, ping).Scan(nil), "asking the database")
 }
 
-// Now is the time of this process.
+// Now returns the time of this process.
 func (d *DB) Now() time.Time { return d.now() }
 
-// MaxConns is how many connections there are at most.
+// MaxConns returns the most connections of the pool.
 func (d *DB) MaxConns() int { return int(d.pool.Config().MaxConns) }
 
-// Admission is that of statements in the scope of a tenant.
+// Admission returns the admission of statements in the scope of a tenant.
 func (d *DB) Admission() *Admission { return d.admission }
 
 // PoolStat tells how the connections to the database are used.
 func (d *DB) PoolStat() *pgxpool.Stat { return d.pool.Stat() }
 
-// Addresses are those of the database, as far as this pool has connected to it: where it dialed, and where Postgres
-// says that it is. The caller must not change them.
+// Addresses returns the addresses of the database to which this pool has connected: those that it dialed, and Postgres'
+// own. The caller must not change the slice.
 func (d *DB) Addresses() []netip.AddrPort { return d.reached.all() }

@@ -31,8 +31,8 @@ const (
 	inSandboxTime                   // the sandbox has a clock
 )
 
-// Recording is the scope for statements that record something: with recording_time() and recording_id(id), in the time
-// of a sandbox that has a clock.
+// Recording returns the scope for statements that record something: with recording_time() and recording_id(id), in the
+// time of a sandbox that has a clock.
 func (s Scope) Recording(clocked bool) Scope {
 	s.recording = inDatabaseTime
 	if clocked {
@@ -41,7 +41,7 @@ func (s Scope) Recording(clocked bool) Scope {
 	return s
 }
 
-// text is the text of a statement of package sqlc as it is sent.
+// text returns the text in which a statement of package sqlc is sent.
 func (r recording) text(sql string) string {
 	if r != inDatabaseTime {
 		return sql
@@ -78,8 +78,8 @@ func (f *Following) QueryRow(context.Context, string, ...any) pgx.Row {
 	return scopedRow{err: errFollowingAnswers}
 }
 
-// Then is the scope with statements that follow each of its own, in the same database transaction and round trip. They
-// are sent before the statement has answered, so they have to find out themselves whether it recorded anything.
+// Then returns the scope with statements that follow each of its own, in the same database transaction and round trip.
+// They are sent before the statement has answered, so they have to find out themselves whether it recorded anything.
 func (s Scope) Then(f *Following) Scope {
 	s.then = f.statements
 	return s

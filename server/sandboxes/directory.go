@@ -309,7 +309,7 @@ func (d *Directory) apply(c *changes) {
 	d.version = c.version
 }
 
-// entries are the changed sandboxes by their tenants, with their environments and stores.
+// entries returns the changed sandboxes by their tenants, with their environments and stores.
 func (c *changes) entries() map[int64]*entry {
 	changed := map[int64]*entry{}
 	for _, o := range c.organizations {

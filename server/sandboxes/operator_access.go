@@ -55,7 +55,8 @@ func (c *sandboxChange) setAccess(ctx context.Context, a OperatorAccess) error {
 	return c.q.SetOperatorCredentials(ctx, row)
 }
 
-// sameAccess is false also for credentials that cannot be opened, or that an older key sealed: they are sealed again.
+// sameAccess reports whether a row equals the resource's access. It is false also for credentials that cannot be
+// decrypted or that an older key encrypted, so that they are encrypted again.
 func (c *sandboxChange) sameAccess(row sqlc.OperatorCredential, a OperatorAccess) bool {
 	if row.BaseURL != a.BaseURL || (row.Sealed == nil) != (a.Credentials == nil) {
 		return false
