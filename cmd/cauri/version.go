@@ -13,8 +13,8 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 )
 
-// The linker sets these in builds of images and releases (.ko.yaml, Dockerfile). In a build from a checkout they are empty, and the build
-// information of Go is used.
+// The linker sets these in builds of images and releases (.ko.yaml, Dockerfile). In a build from a checkout they are
+// empty, and the build information of Go is used.
 var (
 	version  = ""
 	revision = "" // the commit, with modifiedSuffix if it was built from changed files
@@ -71,7 +71,7 @@ func developmentVersion(facts buildFacts) string {
 	return name
 }
 
-// programVersion is one word: the version of a release, or `dev` with the commit.
+// programVersion returns one word: the version of a release, or `dev` with the commit.
 func programVersion() string { return programFacts().Version }
 
 func newVersionCommand() *cobra.Command {

@@ -142,8 +142,8 @@ func (o workerOptions) guard() (egress.Guard, error) {
 	return egress.Guard{AllowLoopback: o.allowLoopback, Deny: deny}, nil
 }
 
-// platformAddresses are the addresses of the platform itself, to which no request may go: those of the database that the worker is
-// connected to, and that of the Kubernetes API, from the environment of the pod.
+// platformAddresses returns the addresses of the platform itself, to which no request may go: those of the database
+// that the worker is connected to, and that of the Kubernetes API, from the environment of the pod.
 func platformAddresses(database func() []netip.AddrPort, getenv func(string) string) func() []netip.AddrPort {
 	kubernetes, err := netip.ParseAddrPort(net.JoinHostPort(getenv("KUBERNETES_SERVICE_HOST"), getenv("KUBERNETES_SERVICE_PORT")))
 	if err != nil { // not in a pod

@@ -84,7 +84,7 @@ func (s *stream) Follow(ctx context.Context, tell func(change) error) error {
 	}
 }
 
-// reason is an error without the words that say that the API was not reached.
+// reason returns an error without the words that say that the API was not reached.
 func reason(err error) error {
 	var unreachable *sandboxapi.UnreachableError
 	if errors.As(err, &unreachable) {
@@ -119,7 +119,7 @@ func pause(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// now is the sandbox time, as exact as the times of transactions and events.
+// now returns the sandbox time, as exact as the times of transactions and events.
 func (s *stream) now(ctx context.Context) (time.Time, error) {
 	clock, err := s.api.Clock(ctx)
 	if err == nil && s.clock != nil {

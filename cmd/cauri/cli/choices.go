@@ -18,7 +18,8 @@ type choices struct {
 	folder string // cauri in the user's folder for configuration, if it is empty
 }
 
-// choice is the sandbox of one context of a kubeconfig. Another kubeconfig may have a context of the same name: the server counts too.
+// choice is the sandbox of one context of a kubeconfig. Another kubeconfig may have a context of the same name: the
+// server counts too.
 type choice struct {
 	Context string `json:"context"`
 	Server  string `json:"server"`
@@ -41,7 +42,8 @@ func (c choices) path() (string, error) {
 	return filepath.Join(folder, "cauri", choicesFile), err
 }
 
-// of is the sandbox that was chosen for a cluster; empty: none. A file that cannot be read chooses none: `cauri use` says why.
+// of returns the sandbox that was chosen for a cluster, and "" if there is none. It also returns "" if the file cannot
+// be read; `cauri use` says why.
 func (c choices) of(cluster *kube.Cluster) string {
 	all, _ := c.read()
 	for i := range all {

@@ -45,7 +45,7 @@ func startingWith(typed string, all []string) []string {
 	return fit
 }
 
-// names are the sandboxes of the namespace.
+// names returns the sandboxes of the namespace.
 func (t *target) names(ctx context.Context) []string {
 	cluster, err := t.kube.Open()
 	if err != nil {

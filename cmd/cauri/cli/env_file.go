@@ -2,8 +2,8 @@ package cli
 
 import "strings"
 
-// EnvLine is a line NAME=value of a file that shells read too, and with them `set -a; . FILE`. A value that needs it is
-// in single quotes.
+// EnvLine returns a line NAME=value of a file that shells read too, and with them `set -a; . FILE`. A value that needs
+// it is in single quotes.
 func EnvLine(name, value string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%"
 	if value == "" || strings.Trim(value, plain) != "" {

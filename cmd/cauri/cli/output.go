@@ -113,7 +113,7 @@ func utf16Escape(r rune) (text string) {
 	return text
 }
 
-// encoded is a value as JSON, with a line break at its end.
+// encoded returns a value as JSON, with a line break at its end.
 func encoded(value any, indent string) (string, error) {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)

@@ -102,7 +102,7 @@ func (p *program) wrongPINCommand() *cobra.Command {
 	return p.answerCommand("wrong-pin", "wrong_pin", "Answer a payment's prompt as the payer: enter a wrong PIN")
 }
 
-// answerCommand is a command that answers a prompt.
+// answerCommand returns a command that answers a prompt.
 func (p *program) answerCommand(name, answer, short string) *cobra.Command {
 	var o output
 	cmd := &cobra.Command{

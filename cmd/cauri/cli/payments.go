@@ -54,10 +54,11 @@ func statuses() []string {
 	return all
 }
 
-// newReference is the reference of a transaction that the user did not name.
+// newReference returns the reference of a transaction that the user did not name.
 func newReference() string { return "CLI-" + rand.Text() }
 
-// uncertain says how to repeat a request that may have been recorded. Whether it was is a part of what the API answers itself.
+// uncertain says how to repeat a request that may have been recorded. Whether it was is a part of what the API answers
+// itself.
 func uncertain(err error, reference string) error {
 	var refused *sandboxapi.RefusedError
 	var unreachable *sandboxapi.UnreachableError
@@ -106,7 +107,7 @@ type account struct {
 	approves                            bool // and has enough money
 }
 
-// accounts are the test clients, and after them the test numbers.
+// accounts returns the test clients, and after them the test numbers.
 func (o *order) accounts(ctx context.Context, api *sandboxapi.Client) ([]account, error) {
 	payers, err := api.Payers(ctx, nil, listed)
 	if err != nil {
@@ -129,7 +130,8 @@ func (o *order) accounts(ctx context.Context, api *sandboxapi.Client) ([]account
 	return all, nil
 }
 
-// complete fills in the reference, and what follows from the number. Without a number, the first payer that approves is meant.
+// complete fills in the reference, and what follows from the number. Without a number, the first payer that approves is
+// meant.
 func (o *order) complete(ctx context.Context, api *sandboxapi.Client) error {
 	o.reference = cmp.Or(o.reference, newReference())
 	if o.msisdn != "" && o.currency != "" && o.operator != "" && o.country != "" {
@@ -236,7 +238,7 @@ func scenarios() []string {
 	return all
 }
 
-// stores are those of which the sandbox has one. A sandbox that declares none has one with its own name, which ends its URL.
+// stores returns the stores of the sandbox. A sandbox that declares none has one with its own name, the end of its URL.
 func (s *sandbox) stores() []string {
 	if s.resource != nil && len(s.resource.Spec.Stores) > 0 {
 		return []string{s.resource.Spec.Stores[0].Slug}
@@ -244,7 +246,8 @@ func (s *sandbox) stores() []string {
 	return []string{path.Base(s.uri), "shop"}
 }
 
-// forStore sends a request for the store that the user names, or else for the first of the likely ones that the sandbox has.
+// forStore sends a request for the store that the user names, or else for the first of the likely ones that the sandbox
+// has.
 func (o *order) forStore(s *sandbox, send func() error) (err error) {
 	var refused *sandboxapi.RefusedError
 	if o.application != "" {

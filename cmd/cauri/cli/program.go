@@ -16,7 +16,8 @@ type program struct {
 
 // Options are what the program tells its commands.
 type Options struct {
-	// Plugin says that the program was called as a plugin of kubectl: the first argument of a command may be the name of its sandbox.
+	// Plugin says that the program was called as a plugin of kubectl: the first argument of a command may be the name
+	// of its sandbox.
 	Plugin  bool
 	Version string
 	// Serve serves HTTP at an address until ctx ends. The name is for messages.
@@ -26,7 +27,7 @@ type Options struct {
 	Config string
 }
 
-// called is how the user calls a command of this program, for examples and messages. The sandbox's name is in it.
+// called returns how the user calls a command of this program, for examples and messages. The sandbox's name is in it.
 func (p *program) called(command, rest string) string {
 	text := "cauri " + command
 	if p.Plugin {

@@ -156,7 +156,7 @@ func eventFields(found []wire.EventSummary) []object {
 	return all
 }
 
-// lastDigits are the last four digits of a number.
+// lastDigits returns the last four digits of a number.
 func lastDigits(msisdn string) string {
 	const kept = 4
 	if len(msisdn) <= kept {

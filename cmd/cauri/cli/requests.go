@@ -99,7 +99,7 @@ func (s *sandbox) printRequests(out io.Writer, found []wire.LoggedRequest, filte
 	fmt.Fprintf(out, "\nOne with what was sent and answered: %s\n", s.command("requests", found[0].ID))
 }
 
-// answerOf is the status of an answer and its error code.
+// answerOf returns the status of an answer and its error code.
 func answerOf(r *wire.LoggedRequest) string {
 	answer := "nothing" // the connection was closed
 	if r.Status != nil {
@@ -111,7 +111,7 @@ func answerOf(r *wire.LoggedRequest) string {
 	return answer
 }
 
-// why is the reason that an answer gives: the fields that are wrong, or else its message, which the APIs of operators have too.
+// why returns the reason in an answer: the invalid fields, or else its message, which the APIs of operators have too.
 func why(r *wire.LoggedRequest) string {
 	var said struct {
 		Message string
@@ -242,7 +242,8 @@ func (l *requestLog) Follow(ctx context.Context, tell func(change) error) error 
 	}
 }
 
-// poll tells what is new, oldest first. The first poll tells nothing, and lets the sandbox keep all requests from now on.
+// poll tells what is new, oldest first. The first poll tells nothing, and lets the sandbox keep all requests from now
+// on.
 func (l *requestLog) poll(ctx context.Context, tell func(change) error) error {
 	found, err := l.api.RequestsUntil(ctx, requestBurst, func(oldest wire.LoggedRequest) bool { return !l.begun || l.isKnown(&oldest) })
 	if err != nil {

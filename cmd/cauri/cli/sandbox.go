@@ -47,7 +47,7 @@ type sandbox struct {
 	forward             *kube.Forward
 }
 
-// String is how messages name the sandbox.
+// String returns the sandbox's name in messages.
 func (s *sandbox) String() string {
 	if s.cluster == nil {
 		return s.uri
@@ -157,7 +157,7 @@ const (
 	variableSandbox, variableEnvFile = "CAURI_SANDBOX", "CAURI_ENV_FILE"
 )
 
-// program is how the user calls another command.
+// program returns how the user calls another command.
 func (t *target) program(command string) string {
 	if t.plugin {
 		return "kubectl cauri " + command

@@ -53,7 +53,7 @@ func (t *sandboxTime) set(c *wire.Clock) {
 
 const clockManual = "Manual"
 
-// at is the sandbox's time at a moment of real time not long ago.
+// at returns the sandbox's time at a moment of real time not long ago.
 func (t *sandboxTime) at(moment time.Time) time.Time {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -63,7 +63,7 @@ func (t *sandboxTime) at(moment time.Time) time.Time {
 	return moment.Add(t.ahead)
 }
 
-// now is the sandbox's time.
+// now returns the sandbox's time.
 func (t *sandboxTime) now() time.Time { return t.at(t.real()) }
 
 // own reports whether the sandbox's time is not the real one.
@@ -80,7 +80,7 @@ func (t *sandboxTime) standing() bool {
 	return !t.stands.IsZero()
 }
 
-// String is the time, and how far it is from real time.
+// String returns the time, and its distance from real time.
 func (t *sandboxTime) String() string {
 	now := t.now()
 	text := TimeText(now)

@@ -11,16 +11,18 @@ import (
 	"golang.org/x/term"
 )
 
-// Table is rows below their titles. What reads a pipe gets all of it. On a terminal it is as wide as that at most, so that no line wraps.
+// Table is rows below their titles. What reads a pipe gets all of it. On a terminal it is as wide as that at most, so
+// that no line wraps.
 type Table struct {
 	Titles string // with a space between two
 	Rows   [][]string
-	// Shorten are titles of columns whose texts end with an ellipsis where a terminal is too narrow, the first of them first. Ids and
-	// amounts are never shortened.
+	// Shorten are titles of columns whose texts end with an ellipsis where a terminal is too narrow, the first of them
+	// first. Ids and amounts are never shortened.
 	Shorten string
 	// Drop are titles of columns that are left out where that is not enough, the first of them first.
 	Drop string
-	// Whole is the title of a column whose texts are printed once more below the table, as a whole, if they were shortened.
+	// Whole is the title of a column whose texts are printed once more below the table, as a whole, if they were
+	// shortened.
 	Whole string
 }
 
@@ -111,7 +113,7 @@ func (t *Table) fit(titles []string, widths []int, width int) (gap int, dropped 
 	return narrowGap, dropped
 }
 
-// lineWidth is the width of a line with columns of these widths.
+// lineWidth returns the width of a line with columns of these widths.
 func lineWidth(widths []int, gap int) (sum int) {
 	for _, one := range widths {
 		if one > 0 {
@@ -121,7 +123,7 @@ func lineWidth(widths []int, gap int) (sum int) {
 	return max(0, sum-gap)
 }
 
-// shortened is the beginning of a text of so many characters at most. A list is cut between two of its parts.
+// shortened returns the beginning of a text, at most that many characters. It cuts a list between two of its parts.
 func shortened(text string, most int) string {
 	letters := []rune(text)
 	if len(letters) <= most {
@@ -137,7 +139,7 @@ func shortened(text string, most int) string {
 // table prints a table.
 func table(out io.Writer, t Table) { t.Print(out, Width(out)) }
 
-// Width is how wide the terminal is that is written to; 0: it is none.
+// Width returns the width of the terminal that out is, and 0 if out is not a terminal.
 func Width(out io.Writer) int {
 	switch out := out.(type) {
 	case interface{ Width() int }:

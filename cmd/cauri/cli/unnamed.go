@@ -14,7 +14,7 @@ import (
 // guessTimeout bounds how long a cluster is asked that nobody may have meant.
 const guessTimeout = 10 * time.Second
 
-// key is the sandbox of a cluster with a name, or with a namespace and a name.
+// key returns the sandbox of a cluster with a name, or with a namespace and a name.
 func (t *target) key(cluster *kube.Cluster, name string) (types.NamespacedName, error) {
 	namespace, rest, found := strings.Cut(name, "/")
 	if !found {
@@ -26,8 +26,8 @@ func (t *target) key(cluster *kube.Cluster, name string) (types.NamespacedName, 
 	return types.NamespacedName{Namespace: namespace, Name: rest}, nil
 }
 
-// unnamed is the sandbox of a cluster where nothing names one: the one that `cauri use` has chosen, or else the only one of the namespace.
-// It says which one that is.
+// unnamed is the sandbox of a cluster where nothing names one: the one that `cauri use` has chosen, or else the only
+// one of the namespace. It says which one that is.
 func (t *target) unnamed(ctx context.Context, cluster *kube.Cluster) (key types.NamespacedName, err error) {
 	if t.standard.Name != "" {
 		return t.standard, nil
@@ -49,7 +49,7 @@ func (t *target) unnamed(ctx context.Context, cluster *kube.Cluster) (key types.
 	return t.standard, nil
 }
 
-// only is the name of the only sandbox of a namespace.
+// only returns the name of the only sandbox of a namespace.
 func (t *target) only(ctx context.Context, cluster *kube.Cluster) (string, error) {
 	if !t.plugin {
 		soon, cancel := context.WithTimeout(ctx, guessTimeout)
@@ -74,7 +74,7 @@ func (t *target) only(ctx context.Context, cluster *kube.Cluster) (string, error
 	return "", usage(fmt.Errorf("%w. The namespace %s of %s has none", errNoSandbox, cluster.Namespace, cluster.Host()))
 }
 
-// naming is how the user names a sandbox to the command.
+// naming returns how the user names a sandbox to the command.
 func (t *target) naming(cluster *kube.Cluster) string {
 	if t.plugin {
 		return t.cmd.CommandPath() + " NAME"

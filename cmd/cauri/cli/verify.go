@@ -92,8 +92,8 @@ func splitEvent(args []string) (event string, files []string, err error) {
 	return event, args, nil
 }
 
-// readCaptured reads the captured request from a file, or from the standard input if there is none, and when it arrived. headers is
-// the file with its headers; empty: they are before the body.
+// readCaptured reads the captured request from a file, or from the standard input if there is none, and when it
+// arrived. headers is the file with its headers; empty: they are before the body.
 func readCaptured(standard io.Reader, files []string, headers, at string) (http.Header, []byte, time.Time, error) {
 	in := standard
 	if len(files) == 1 && files[0] != "-" {
@@ -112,7 +112,7 @@ func readCaptured(standard io.Reader, files []string, headers, at string) (http.
 	return header, body, now, err
 }
 
-// arrival is when a request arrived: the time that the user gives, or else that in its header.
+// arrival returns when a request arrived: the time that the user gives, or else that in its header.
 func arrival(header http.Header, at string) (time.Time, error) {
 	if at == "" {
 		return sentAt(header), nil
@@ -184,7 +184,7 @@ func captured(in io.Reader, headers string) (http.Header, []byte, error) {
 	return http.Header(header), body, err
 }
 
-// sentAt is the time in the header of a request.
+// sentAt returns the time in the header of a request.
 func sentAt(header http.Header) time.Time {
 	seconds, err := strconv.ParseInt(header.Get(webhooks.HeaderStandardTimestamp), 10, 64)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Times, durations, counts and faults as people read them, in every command and every line. Hints are in advice.go. Nothing else of the
-// program formats a time, see TestTimesAreWrittenInOnePlace.
+// Times, durations, counts and faults as people read them, in every command and every line. Hints are in advice.go.
+// Nothing else of the program formats a time, see TestTimesAreWrittenInOnePlace.
 
-// TimeText is a time as people of this machine read it.
+// TimeText returns a time as people of this machine read it.
 func TimeText(at time.Time) string { return at.Local().Format(time.DateTime) }
 
-// clockTime is [TimeText] of a time of the API.
+// clockTime returns [TimeText] of a time of the API.
 func clockTime(text string) string {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -24,8 +24,8 @@ func clockTime(text string) string {
 	return TimeText(at)
 }
 
-// LineTime is the time of a line, with its day if that is another one than today: a sandbox may have a time of its own. A narrow terminal
-// gets a short one.
+// LineTime is the time of a line, with its day if that is another one than today: a sandbox may have a time of its own.
+// A narrow terminal gets a short one.
 func LineTime(at time.Time, narrow bool) string {
 	at = at.Local()
 	day, clock := "2006-01-02 ", "15:04:05.000"
@@ -38,19 +38,19 @@ func LineTime(at time.Time, narrow bool) string {
 	return at.Format(day + clock)
 }
 
-// MachineTime is a time for programs.
+// MachineTime returns a time for programs.
 func MachineTime(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 
-// stampTime is a time in a name or a value that did not exist before.
+// stampTime returns a time in a name or a value that did not exist before.
 func stampTime(at time.Time) string { return at.UTC().Format("20060102T150405.000") }
 
-// moment is a time of the API.
+// moment parses a time of the API. It returns the zero time for another text.
 func moment(text string) time.Time {
 	at, _ := time.Parse(time.RFC3339Nano, text) // the zero time for none
 	return at
 }
 
-// milliseconds is a duration of the API.
+// milliseconds returns a duration of the API.
 func milliseconds(n int64) string {
 	return payments.FormatDuration(time.Duration(n) * time.Millisecond)
 }
@@ -68,10 +68,10 @@ func faultsNamed(effects []string) string {
 	return "faults " + text
 }
 
-// faultList is [faultsNamed] below the title of a column.
+// faultList returns the text of [faultsNamed] for a column with a title.
 func faultList(effects []string) string { return strings.Join(effects, "; ") }
 
-// times is how often something happened.
+// times returns how often something happened.
 func times(n int64) string {
 	if n == 1 {
 		return "once"
@@ -79,7 +79,7 @@ func times(n int64) string {
 	return strconv.FormatInt(n, 10) + " times"
 }
 
-// plural is a number with what it counts.
+// plural returns a number with what it counts.
 func plural(n int64, one, more string) string {
 	if n == 1 {
 		return "1 " + one
