@@ -348,6 +348,14 @@ func TestChangesThatAreNotKnown(t *testing.T) {
 	_ = watched(w)
 	known(again.at, nil)
 
+	// Streams renew the mark once a minute, and one with less than a minute left counts as ended. So that a client has four
+	// minutes to come back, a mark is extended while more than five are left.
+	w.Exec("update organizations set followed_until = now() + interval '5 minutes 30 seconds'")
+	_ = watched(w)
+	if left := read[float64](w, "select extract(epoch from followed_until - now())::float8 from organizations"); left < 9*60 {
+		t.Errorf("the mark is left with %.0f s", left)
+	}
+
 	w.Config.Reset = "empty"
 	w.Apply()
 	if _, err := w.ChangesAfter(t.Context(), w.Sandbox.Tenant, again.at, 10); !errors.Is(err, postgres.ErrConfigChanged) {

@@ -13,11 +13,11 @@
 //     the sandbox was reset. `ready` follows, and the client reads its lists again after it.
 //
 // How long a client can resume depends on two times. The mark of a followed sandbox ([ledger.Ledger.WatchChanges]),
-// without which nothing is noted, is extended to ten minutes when at most five are left of it. Readers see to that once
-// a minute, so at least four minutes are left when the last stream of a sandbox ends: the API's description names
-// these. Of the four, the last is not certain: the function follow_sandbox treats a mark with less than a minute left
-// as ended, and the stream tells `reset`. If other streams follow the sandbox meanwhile, the mark does not end, and the
-// worker's purge is the limit, which keeps changes for ten minutes.
+// without which nothing is noted, is extended to ten minutes when at most six are left of it. Readers see to that once
+// a minute, so at least five minutes are left when the last stream of a sandbox ends. The function follow_sandbox
+// treats a mark with less than a minute left as ended. So a client has four minutes, which the API's description names.
+// If other streams follow the sandbox meanwhile, the mark does not end, and the worker's purge is the limit, which keeps
+// changes for ten minutes.
 package streams
 
 import (

@@ -1051,7 +1051,8 @@ end $$;
 
 -- Marks the sandbox as followed, as log_all_requests does, with the row that says from when on changes are
 -- known: where the mark had ended, or has less than a minute left, which is longer than any statement that
--- extends it takes; and for a tenant that has no changes yet.
+-- extends it takes; and for a tenant that has no changes yet. Streams call this once a minute, so the mark has
+-- at least five minutes left when the last of them ends, and a client has four to come back.
 -- +goose StatementBegin
 create function follow_sandbox() returns timestamptz language plpgsql security definer as $$
 declare
@@ -1067,7 +1068,7 @@ begin
       or not exists (select from changes where tenant = current_tenant()) then
     insert into changes (tenant, kind) values (current_tenant(), 'start');
   end if;
-  if marked > now() + interval '5 minutes' then
+  if marked > now() + interval '6 minutes' then
     return marked;
   end if;
   marked := now() + interval '10 minutes';
