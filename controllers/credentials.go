@@ -194,7 +194,8 @@ func (inputs credentialInputs) knows(apiKey string) bool {
 
 // chooseSigningSecret uses the user's own if there is one. For a generated one the copy in the database counts: a lost or edited
 // Secret does not break receivers. The copy in the Secret counts only if it was created for the current value of secretRotation and
-// the database does not have it yet. The user's own is dropped with its reference, unless it has the form of a generated one.
+// the database does not have it yet. When spec.webhook.signingSecretRef is removed, a generated secret replaces the user's own, unless
+// that has the form of a generated one.
 func (inputs credentialInputs) chooseSigningSecret(current credentials, next *credentials, random io.Reader) (err error) {
 	inDatabase := inputs.inDatabase
 	next.signingSecret, next.secretRotation = inputs.userSigningSecret, cmp.Or(inputs.secretRotation, inDatabase.SecretRotation)
@@ -211,8 +212,8 @@ func (inputs credentialInputs) chooseSigningSecret(current credentials, next *cr
 	return err
 }
 
-// keyFollowsSpec reports whether the key was issued for the value of the spec. It was not if the database must first get to know the
-// key that is to be replaced.
+// keyFollowsSpec reports whether the key was issued for the value of the spec. It was not while the database does not know the
+// old key yet, which is replaced only after that.
 func (inputs credentialInputs) keyFollowsSpec(current credentials) bool {
 	return inputs.keyRotation == "" || inputs.keyRotation == current.keyRotation
 }

@@ -21,7 +21,8 @@ type stallingError struct {
 
 func (e *stallingError) Error() string { return e.message }
 
-// waitingError says that something else has to happen first. It is retried, unless a watch reports the event.
+// waitingError says that something else has to happen first. It is retried after a pause; if
+// woken is true, only when it happens.
 type waitingError struct {
 	reason  string
 	message string // the same each time, because it is written to the status

@@ -11,8 +11,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// isObserved reports whether the controller has looked at a resource with this status.observedGeneration: the schema's default is -1,
-// and 0 is that of a resource whose CRD has no default yet.
+// isObserved reports whether the controller has looked at a resource with this status.observedGeneration. Before
+// that it is -1, the default of the schema, or 0, if the CRD has no default yet.
 func isObserved(observedGeneration int64) bool { return observedGeneration > 0 }
 
 // checkSpecIsCurrent asks the API server whether a resource that was read from the cache still has this spec. It returns
@@ -29,7 +29,7 @@ func checkSpecIsCurrent(ctx context.Context, apiReader client.Reader, read clien
 	return nil
 }
 
-// applyCurrent applies a resource to the database, which refuses it if it has a later generation of the resource. If
+// applyCurrent applies a resource to the database, which refuses a generation that is older than the one it has. If
 // the cache is behind, applyCurrent returns errSpecChanged. If the API server was restored from a backup and counts
 // generations again, the resource replaces the later generation.
 func applyCurrent[T any](

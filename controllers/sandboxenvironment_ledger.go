@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// setLedgerCondition reports whether every balance follows from its movements, once that was verified, so that no status is written only
-// to say that it was not. The message has nothing that changes with every payment.
+// setLedgerCondition sets the condition that says whether every balance follows from its movements. Before the first verification it
+// sets none, which saves a write. The message has nothing that changes with every payment.
 func setLedgerCondition(conditions *[]metav1.Condition, ledger sandboxes.LedgerState, generation int64, now time.Time) {
 	condition := metav1.Condition{
 		Type: v1alpha1.ConditionLedgerBalanced, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonBalanced,

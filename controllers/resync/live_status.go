@@ -41,8 +41,7 @@ type LiveStatus struct {
 const (
 	// lookBack is how far the first query goes back.
 	lookBack = time.Minute
-	// checksPerSecond limits the reconciliations that may write only what does not wait for the budget, among them the news of an
-	// outage of the database, which goes to all resources.
+	// checksPerSecond limits the reconciliations that write no live values. An outage of the database causes one for every resource.
 	checksPerSecond = 50
 	// retryIntervals is how many intervals the next query waits after a failed one, so that a database that is unavailable for a moment
 	// does not open the breaker.

@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// This file changes an answer as the fault says that applies to its request: it delays the answer, cuts its body off, or
+// This file carries out on an answer the fault that applies to its request: it delays the answer, cuts its body off, or
 // drops the connection. Package service decides in faults.go which fault applies, and whether it ends the request.
 
 // IsDropped reports whether an error comes from a fault that drops the request's connection.

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// rateShare is the part of a limit that a replica takes from the common count at once: 1/50, so that the unused
-	// shares of several replicas stay within a tenth of the limit.
+	// A replica takes a part of a limit from the common count at once: 1/rateShare. So the unused parts of five replicas
+	// are a tenth of the limit at most.
 	rateShare = 50
 	// rateKept is how long a replica may use a share. The unused rest goes back when the replica takes the next share.
 	rateKept = time.Second
@@ -125,7 +125,7 @@ func (l *limiter) enter(ctx context.Context, s *share) error {
 func (l *limiter) refill(ctx context.Context, s *share, tenant int64, limit int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rateTimeout)
 	defer cancel()
-	begun := l.now() // before the database's clock says in which second it was granted
+	begun := l.now() // before the query, so that the share does not outlast the second that it was granted in
 	s.grant, s.err = l.sandboxes.TakeRequests(ctx, tenant, limit, max(1, limit/rateShare), s.grant)
 	if s.until = begun.Add(rateKept); s.grant.Requests == 0 {
 		s.until = l.now().Add(ratePause)

@@ -43,7 +43,7 @@ type LeasedEvent struct {
 	Seed       *int64        // the seed of random draws; nil: drawn by chance
 	Fault      *faults.Fault // the fault that applies to this attempt; nil for none
 	Sent       int           // how often Fault had the event sent in this attempt before
-	OutOfOrder bool          // other events of the sandbox may wait until this one was sent
+	OutOfOrder bool          // a fault changes the order: other events of the sandbox may wait for this one
 
 	OrganizationID string
 	Transaction    *payments.Transaction
@@ -67,9 +67,9 @@ func faultName(f *faults.Fault) string {
 // BuildBody returns the body of an event.
 type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, error)
 
-// LeaseDueEvents leases due events: of each due tenant as many as it was granted slots. found is by tenant, and counts
-// two kinds of events that are not leased: those that a fault delays, and those that leave the queue, because there is
-// no endpoint or it wants no events of this type. build makes the body of an event that was never sent; it is stored, so
+// LeaseDueEvents leases due events: of each due tenant as many as it was granted slots. found counts the due
+// events of each tenant: those that are leased, those that a fault delays, and those that leave the queue, because there
+// is no endpoint or it wants no events of this type. build makes the body of an event that was never sent; it is stored, so
 // that every attempt sends the same bytes. Any number of callers may run at once; each gets different events. An event
 // becomes due again if its lease ends before [Deliveries.FinishAttempts] is called.
 func (s *Deliveries) LeaseDueEvents(
@@ -162,8 +162,8 @@ func (e *sortedEvents) write(ctx context.Context, q *sqlc.Queries, lease time.Du
 	return q.LeaseEvents(ctx, postgres.Milliseconds(lease), e.taken.tenants, e.taken.ids, e.bodies)
 }
 
-// wanted reports whether there is an endpoint that wants the event. Who sends an event again by hand wants it whatever
-// its type.
+// wanted reports whether there is an endpoint that wants the event. An event that somebody sent
+// again by hand is wanted whatever its type.
 func wanted(row *sqlc.LockDueEventsRow) bool {
 	return row.WebhookURL != nil && (row.Resent || slices.Contains(row.WebhookTypes, string(row.Transaction.Type)))
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// ListEvents returns up to limit of a tenant's events in the order of their transactions, newest first, a callback before the event of its
-// transaction, beginning after the one named by after, nil for the newest of all. No event that is there when the first page is read is
-// left out or repeated.
+// ListEvents returns up to limit events of a tenant, those of the newest transaction first. A callback comes before the
+// event of its transaction. The list begins after the event that after names; if it is nil, with the newest. No event
+// that is there when the first page is read is left out or repeated.
 func (l *Ledger) ListEvents(ctx context.Context, tenant int64, f EventFilter, after *payments.EventID, limit int) ([]Event, error) {
 	sql, args := eventsStatement(tenant, f, after, limit)
 	var events []Event

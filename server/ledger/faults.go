@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// ActFault counts and returns the fault that applies at a place, the first of those that fit it whose counts allow it. It
-// returns nil if none does: they have applied as often as they may, or for this reference before. It returns
+// ActFault takes the first fault of fits that may apply now, counts it, and returns it. It returns nil if none may: each
+// has applied as often as it may, or for this reference before, or was not drawn. It returns
 // [postgres.ErrConfigChanged] if the configuration of the sandbox has changed.
 func (l *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Place, fits []*faults.Fault) (acts *faults.Fault, err error) {
 	if len(fits) == 0 {

@@ -26,6 +26,8 @@ type NewRefund struct {
 // returns it with the time after which it is answered. One that would raise the recipient's SIM beyond [payments.MaxBalance] ends
 // LIMIT_EXCEEDED.
 //
+// The statement BookRefund in queries/refunds.sql has the locks of the SIM and of the float, and their order.
+//
 // It returns [ErrNotFound] for a parent that the tenant does not have, payments.ErrNotRefundable and
 // payments.ErrExceedsRefundable for one that cannot be refunded so, and the errors of [Ledger.CreateCollection].
 func (l *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*payments.Transaction, time.Duration, error) {

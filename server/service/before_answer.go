@@ -23,8 +23,8 @@ type BeforeAnswer struct {
 	service *Service
 	tenant  int64
 	id      payments.ID
-	// faults can send the event before the answer, once the status of the transaction is known; nil: it is sent before
-	// the answer with every status.
+	// faults are those of the sandbox. Whether one of them has the event sent before the answer depends on the status of
+	// the transaction. nil: the event is sent before the answer whatever the status, as a test number asks for.
 	faults faults.Set
 	place  faults.Place
 }

@@ -13,8 +13,8 @@ type Caller struct {
 	Faults  RequestFaults
 }
 
-// FindCaller returns the caller that find returns, and calls find again after the configuration was read again if it
-// returns nil: a key may be seconds old. It returns [ErrUnauthorized] if there is no such caller.
+// FindCaller returns the caller that find returns. If that is nil, it reads the configuration again and calls find once
+// more, since the key may be seconds old. It returns [ErrUnauthorized] if there is no such caller.
 func (s *Service) FindCaller(ctx context.Context, find func() *Caller) (*Caller, error) {
 	if who := find(); who != nil {
 		return who, nil

@@ -14,8 +14,8 @@ const (
 	// firstLook, since most advances end soon.
 	firstLook = 20 * time.Millisecond
 	lastLook  = 250 * time.Millisecond
-	// lookers is how many callers of a sandbox poll at most every lastLook. Beyond it, each polls less often, so that
-	// the total rate stays the same.
+	// lookers is how many callers of a sandbox may each poll once in every lastLook. If there are more, each polls less
+	// often, so that the total rate stays the same.
 	lookers = 16
 	// lookTimeout bounds one poll.
 	lookTimeout = 10 * time.Second

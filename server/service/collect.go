@@ -34,7 +34,7 @@ func (s *Service) collectIn(ctx context.Context, who *Caller, asked *intent, may
 	}
 	n.RequestStamp = s.stamp(sandbox, asked.fingerprint)
 	n.Additions = writtenBeside(who, asked)
-	begun := s.now() // before the database's clock says when its event is due, so that no event precedes its answer
+	begun := s.now() // before the statement sets when the event is due: the answer is due first
 	if err := s.ledger.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
 		return Recorded{}, err
 	}
@@ -110,7 +110,7 @@ func (s *Service) statusByPayer(
 	return &byPayer
 }
 
-// asParty gives a number that no SIM has the behavior that the operator's own sandbox gives it.
+// asParty applies the behavior that the operator's own sandbox gives to a number, if no SIM has the number.
 func (s *Service) asParty(n *ledger.NewCollection, sandbox *sandboxes.Sandbox, asked *intent) {
 	if asked.Call == nil || asked.Call.Party == nil {
 		return

@@ -15,7 +15,7 @@ import (
 // exchange carries out the other half: fault.go there changes the answer.
 //
 // Faults of the API, and of an operator's answers, apply to a request whose body is valid, before anything is recorded
-// and before the search for an earlier request that recorded it. They change the answer, and never what is recorded.
+// and before the search for an earlier request with the same reference. They change the answer, and never what is recorded.
 
 // ApplyFault decides which fault applies to a request that records no transaction. It returns [ErrFault] if the fault
 // ends the request. To an operator's own API, only faults that name the path of the request apply.

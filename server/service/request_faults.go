@@ -9,7 +9,8 @@ import (
 )
 
 // RequestFaults are the faults that apply to one request. The decision is kept while the request is tried again. It is
-// made again only if no fault applied and the configuration changed before the request was recorded.
+// made again only if no fault applied and the configuration changed before the request was recorded. The decision itself
+// is in faults.go.
 type RequestFaults struct {
 	// The front sets these fields.
 

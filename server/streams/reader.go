@@ -27,8 +27,8 @@ const (
 	// ends with the entry that reaches it, and with those of the same place.
 	pageSize  = 64
 	pageBytes = 256 << 10
-	// maxRecent bounds the entries that a reader keeps of its own reading, in bytes, and as many again that its streams
-	// read with readAgain. maxRecentOfAll bounds each of the two for all readers together.
+	// maxRecent bounds, in bytes, the entries of its own reading that a reader keeps. The pages that its streams read with
+	// readAgain have the same bound for themselves. maxRecentOfAll bounds each of the two for all readers together.
 	maxRecent      = 2 << 20
 	maxRecentOfAll = 16 << 20
 	// maxTakenOfAll bounds the bytes that all streams together hold to send them. Each stream has an equal share, at
@@ -85,8 +85,8 @@ func (p *page) trim(most int) {
 	}
 }
 
-// covers reports whether the page has all entries after a position, up to its own end, and read them after the reading
-// with the number seen: an older reading could tell an older state.
+// covers reports whether the page has all entries after a position, up to its own end, and whether they were read after
+// the reading with the number seen. An earlier reading may have an older state.
 func (p *page) covers(at ledger.Position, seen uint64) bool {
 	if at.Compare(p.from) < 0 || at.Compare(p.next) > 0 {
 		return false
