@@ -6,6 +6,9 @@ import (
 	"strconv"
 )
 
+// This file has what a fault answers. Package service decides in faults.go which fault applies to a request, and package
+// exchange carries it out in fault.go.
+
 // codes are the codes of the statuses that faults answer with.
 var codes = map[int]string{
 	http.StatusTooManyRequests: "rate_limited", http.StatusInternalServerError: "internal",

@@ -22,7 +22,7 @@ func (t streamText) Change(tenant int64, c *ledger.Change) (streams.Entry, error
 	return streams.Entry{At: c.At, Type: view.Type, Text: text}, err
 }
 
-// Ready returns the first entry of a stream, whose position is at.
+// Ready returns the first entry of a stream, with the position at.
 func (streamText) Ready(at ledger.Position) streams.Entry {
 	text, _ := wire.StreamEntry{Type: wire.StreamReady}.AppendEvent(nil, &at) // plain data
 	return streams.Entry{At: at, Type: wire.StreamReady, Ready: true, Text: text}

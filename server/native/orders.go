@@ -19,8 +19,8 @@ import (
 // record is a method of [service.Service] that records an order.
 type record func(context.Context, *service.Caller, service.Ask) (service.Recorded, error)
 
-// recordOnce records an order. It refuses a reference that is taken as a duplicate, also if the same order took it: no
-// operator repeats an answer.
+// recordOnce records an order. If the reference is taken, it refuses the order as a duplicate, even if the same order
+// took it: no operator repeats an answer.
 func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record record) error {
 	sent, err := json.Marshal(o.Sent)
 	if err != nil {

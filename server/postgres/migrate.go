@@ -120,9 +120,9 @@ func checkDigest(ctx context.Context, conn *sql.DB) (stored bool, err error) {
 const lockPoll = 250 * time.Millisecond
 
 // alone runs f while no other process runs one on the same database. The lock belongs to a database transaction of its
-// own, which a pooler leaves on one connection until it ends. It is goose's, so that releases which had goose take it
-// are kept out too. Who waits for it asks again and again, in database transactions that end: an index that is built
-// concurrently waits for all that are open and see something.
+// own, which a pooler leaves on one connection until it ends. It is the lock that goose uses. A process that waits
+// for it polls in short database transactions: building an index concurrently waits for every open one that has a
+// snapshot.
 func alone(ctx context.Context, config *pgx.ConnConfig, f func() error) error {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
@@ -137,7 +137,7 @@ func alone(ctx context.Context, config *pgx.ConnConfig, f func() error) error {
 			return err
 		}
 		var locked bool
-		// By the simple protocol: what the other one leaves behind a statement goes on seeing what it saw.
+		// By the simple protocol: the extended one keeps the snapshot of the statement, for which the building of an index waits.
 		err = tx.QueryRow(ctx, "select pg_try_advisory_xact_lock($1::bigint)", pgx.QueryExecModeSimpleProtocol, lock.DefaultLockID).Scan(&locked)
 		if err != nil {
 			return err

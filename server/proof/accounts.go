@@ -50,8 +50,8 @@ func (b *Books) ListAccounts(
 // lastCurrency sorts after every currency.
 const lastCurrency = "~"
 
-// accountProofOf returns the proof in a row. It compares the movements that no worker has verified yet with the balance
-// itself.
+// accountProofOf returns the proof in a row. No worker has verified the newest movements yet, so accountProofOf checks
+// that they lead to the balance.
 func accountProofOf(row *sqlc.ListLedgerAccountsRow) AccountProof {
 	p := AccountProof{
 		Account: Account{Currency: payments.Currency(row.Currency), MSISDN: row.MSISDN},

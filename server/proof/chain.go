@@ -162,7 +162,7 @@ func (c *chain) verdict() *Imbalance {
 
 // Imbalance says where and by how much a balance does not follow from its movements.
 type Imbalance struct {
-	Amount int64 // the balance less the sum of the movements; 0: a movement is missing that may have moved nothing
+	Amount int64 // the balance less the sum of the movements; 0: the sums agree, but a number is missing
 	After  int64 // number of the last movement before the break
 	Before int64 // number of the first movement after the break; 0: the balance does not follow from the last movement
 }

@@ -63,7 +63,7 @@ type Entry struct {
 	At           time.Time
 	Type         EntryType
 	Transaction  *payments.ID // nil: no transaction made the entry
-	Reference    string       // of the transaction, as its OrderRef
+	Reference    string       // of the transaction; so is OrderRef
 	OrderRef     string
 	Currency     payments.Currency
 	Postings     []Posting

@@ -72,7 +72,7 @@ func entryOf(r *sqlc.ListFloatEntriesRow, of Account) Entry {
 		Currency: payments.Currency(r.Currency), BalanceAfter: r.BalanceAfter,
 	}
 	if !r.ID.Valid {
-		e.Postings = adjusted(e.Type, of, r.MerchantDelta+r.SimDelta) // one of them
+		e.Postings = adjusted(e.Type, of, r.MerchantDelta+r.SimDelta) // one of the two is 0
 		return e
 	}
 	e.Transaction = new(payments.ID(r.ID.Bytes))

@@ -309,7 +309,8 @@ func (v *verification) followAdjustments(ctx context.Context, q *sqlc.Queries) e
 	return nil
 }
 
-// holds reports whether no chain has a break, except those that the last pass found already.
+// holds reports whether no chain has a break. Outside of a pass, chains begin after the last verified movement, so breaks
+// that the last pass found do not count.
 func (v *verification) holds() bool {
 	for _, c := range v.floats {
 		if !c.holds() {
@@ -324,7 +325,7 @@ func (v *verification) holds() bool {
 	return true
 }
 
-// noNumber is the parameter of a statement that stands for the number of no movement.
+// noNumber is passed to a statement in place of the number of a movement, where there is no movement.
 const noNumber = -1
 
 func orNone(number *int64) int64 {

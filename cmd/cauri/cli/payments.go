@@ -57,8 +57,8 @@ func statuses() []string {
 // newReference returns the reference of a transaction that the user did not name.
 func newReference() string { return "CLI-" + rand.Text() }
 
-// uncertain says how to repeat a request that may have been recorded. Whether it was is a part of what the API answers
-// itself.
+// uncertain says how to repeat a request that may have been recorded. An error of the API
+// says itself whether it was.
 func uncertain(err error, reference string) error {
 	var refused *sandboxapi.RefusedError
 	var unreachable *sandboxapi.UnreachableError
@@ -238,7 +238,8 @@ func scenarios() []string {
 	return all
 }
 
-// stores returns the stores of the sandbox. A sandbox that declares none has one with its own name, the end of its URL.
+// stores returns the stores to try, in their order: the first one that the sandbox declares. Where none is known, it is
+// one with the name of the sandbox, the end of its URL, and then shop.
 func (s *sandbox) stores() []string {
 	if s.resource != nil && len(s.resource.Spec.Stores) > 0 {
 		return []string{s.resource.Spec.Stores[0].Slug}
@@ -255,7 +256,7 @@ func (o *order) forStore(s *sandbox, send func() error) (err error) {
 	}
 	for _, o.application = range s.stores() {
 		err = send()
-		if !errors.As(err, &refused) || refused.Code != "not_found" && refused.Code != "duplicate_reference" { // of the same for another store
+		if !errors.As(err, &refused) || refused.Code != "not_found" && refused.Code != "duplicate_reference" { // recorded by an earlier call for another store
 			return err
 		}
 	}

@@ -27,7 +27,8 @@ func init() {
 }
 
 // Decoder reads the bodies of one kind of request. T is a struct whose fields have json tags. A field that is null or
-// left out is zero in T. So a field whose schema allows the zero value is a pointer, to tell the two apart.
+// left out is zero in T. So a field whose schema allows the zero value is a pointer: nil if
+// it was null or left out.
 type Decoder[T any] struct {
 	Schema     *huma.Schema // in the API's description
 	fields     []field      // by name
