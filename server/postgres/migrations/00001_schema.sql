@@ -1051,8 +1051,10 @@ end $$;
 
 -- Marks the sandbox as followed, as log_all_requests does, with the row that says from when on changes are
 -- known: where the mark had ended, or has less than a minute left, which is longer than any statement that
--- extends it takes; and for a tenant that has no changes yet. Streams call this once a minute, so the mark has
--- at least five minutes left when the last of them ends, and a client has four to come back.
+-- extends it takes; and for a tenant that has no changes yet.
+--
+-- Streams call this once a minute, so the mark has at least five minutes left when the last of them ends, and
+-- a client has four to come back.
 -- +goose StatementBegin
 create function follow_sandbox() returns timestamptz language plpgsql security definer as $$
 declare
