@@ -375,13 +375,22 @@ case $* in
 esac
 `
 
+// forwardedCurl gets an answer only through the port-forward, which starts in the background.
+const forwardedCurl = `#!/bin/bash
+for _ in {1..600}; do
+  grep -q port-forward %[1]q/calls && break
+  sleep 0.1
+done
+echo "curl $*" >>%[1]q/calls
+`
+
 // Where the cluster is the runner's own, Cauri is installed in it, and it goes with all that is in it.
 func TestActionsWithKind(t *testing.T) {
 	t.Parallel()
 	runner.NeedJQ(t)
 	job, folder := newJob(t, "FAKE_URI="+api(t), "BOUND=run-credentials")
 	for name, script := range map[string]string{
-		"docker": "", "kind": fmt.Sprintf(program, folder), "helm": fmt.Sprintf(program, folder), "curl": fmt.Sprintf(program, folder),
+		"docker": "", "kind": fmt.Sprintf(program, folder), "helm": fmt.Sprintf(program, folder), "curl": fmt.Sprintf(forwardedCurl, folder),
 		"kubectl": fmt.Sprintf(kubectl, folder),
 	} {
 		write(t, folder+"/path/"+name, script)
