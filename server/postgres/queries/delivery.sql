@@ -1,6 +1,6 @@
 -- Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.
 --
--- What is due is due by the time of its sandbox, and a lease ends by the time of the database. So in a
+-- Due times are in sandbox time, and the ends of leases in the time of the database. So in a
 -- sandbox with a clock a lease ends at leased_until and due_at stays; in one without, due_at is the end of
 -- the lease.
 
@@ -45,7 +45,7 @@ from taken where h.tenant = taken.tenant
 returning h.tenant;
 
 -- name: LockDueEvents :many
--- The share of each sandbox; of one whose endpoint is probed, one event.
+-- Locks up to the given number of due events of each sandbox, and only one where the endpoint is probed.
 select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.uncounted, claimed.resent,
   claimed.body, sqlc.embed(t), o.org_id, o.resource_uid, o.webhook_url, o.webhook_types, o.signing_secret,
   array(select x.secret from (select unnest(array_prepend(o.previous_secret, o.older_secrets)) as secret,
@@ -109,7 +109,7 @@ where e.tenant = given.tenant and e.id = given.id and e.fence = given.fence;
 -- Writes down what attempts came to, ends their leases, and counts them in the health of their endpoints.
 -- Nothing changes for one whose lease was lost: whoever has it now decides. A repeat, after an answer that
 -- was lost, finds nothing to do. Rows are locked in one order, events before the health of endpoints, so that
--- nobody waits in a circle. An attempt that a fault disturbed tells nothing about the endpoint.
+-- nobody waits in a circle. An attempt to which a fault applied tells nothing about the endpoint.
 with given as (
   select unnest(sqlc.arg(places)::integer[]) as place, unnest(sqlc.arg(tenants)::bigint[]) as tenant,
     unnest(sqlc.arg(ids)::uuid[]) as id, unnest(sqlc.arg(fences)::bigint[]) as fence,

@@ -95,7 +95,7 @@ with sent as (
 update event_faults f set sent = f.sent + 1 from sent where f.tenant = sent.tenant and f.event_id = sent.id;
 
 -- name: DecideCallbackFaults :exec
--- What disturbs these callbacks, and with that their transactions.
+-- Writes down the faults that apply to these callbacks and to their transactions.
 with given as (
   select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
     unnest(sqlc.arg(names)::text[]) as name
@@ -124,7 +124,8 @@ from transactions t join native_requests n on n.tenant = t.tenant and n.id = t.i
 where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id);
 
 -- name: NoteFaults :exec
--- What disturbed the events of these transactions, once each in the order in which they acted first.
+-- The faults that applied to the events of these transactions, once each, in the order in which they
+-- applied first.
 with given as (
   select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
     unnest(sqlc.arg(names)::text[]) as name

@@ -2,7 +2,8 @@
 -- (BookCollection, BookDisbursement) would do for each, in order. A request is one position in all arrays,
 -- and its number n is that position. A request that a statement does not return is not recorded: its
 -- reference is taken, maybe by an earlier request of the batch, or it was decided on another configuration.
--- If the requests exceed the quota together, none is recorded. The callers try these one by one.
+-- If the requests exceed the quota together, none is recorded. The callers then try each
+-- request that was not recorded alone.
 --
 -- Rows are locked in the order of all statements: quota, SIMs by their ids, float.
 --

@@ -1,13 +1,13 @@
 -- The double entries that the API tells, in the tenant scope. See ledger_accounts.sql for the balances.
 
 -- name: FirstFloat :one
--- The one in a currency, or of all.
+-- The float in a currency; for an empty currency, the first of all floats.
 select currency from floats
 where tenant = sqlc.arg(tenant) and (currency = sqlc.arg(currency)::text or sqlc.arg(currency)::text = '')
 order by currency limit 1;
 
 -- name: ListFloatEntries :many
--- A SIM has the number that it has now, if it is there still.
+-- msisdn is the present phone number of the SIM, or the recorded one if the SIM was deleted.
 select m.number::bigint as number, m.at::timestamptz as at, m.kind::text as kind, m.id, m.reference,
   m.order_ref, m.float_currency as currency, m.merchant_delta, m.sim_delta, m.commission,
   coalesce(s.msisdn, m.msisdn)::text as msisdn, m.balance_after::bigint as balance_after

@@ -1,4 +1,4 @@
--- What a sweep of the workers could not do in one sandbox alone.
+-- Failures of the workers' sweeps that concern one sandbox alone.
 
 -- name: NoteSweepFailure :one
 -- The pause grows from one second to five minutes.

@@ -112,7 +112,7 @@ type FinishAttemptsParams struct {
 // Writes down what attempts came to, ends their leases, and counts them in the health of their endpoints.
 // Nothing changes for one whose lease was lost: whoever has it now decides. A repeat, after an answer that
 // was lost, finds nothing to do. Rows are locked in one order, events before the health of endpoints, so that
-// nobody waits in a circle. An attempt that a fault disturbed tells nothing about the endpoint.
+// nobody waits in a circle. An attempt to which a fault applied tells nothing about the endpoint.
 func (q *Queries) FinishAttempts(ctx context.Context, arg FinishAttemptsParams) ([]int32, error) {
 	rows, err := q.db.Query(ctx, finishAttempts,
 		arg.Places,
@@ -248,7 +248,7 @@ type LockDueEventsRow struct {
 	WithFaults            bool        `db:"with_faults"`
 }
 
-// The share of each sandbox; of one whose endpoint is probed, one event.
+// Locks up to the given number of due events of each sandbox, and only one where the endpoint is probed.
 func (q *Queries) LockDueEvents(ctx context.Context, probes []int64, tenants []int64, limits []int32) ([]LockDueEventsRow, error) {
 	rows, err := q.db.Query(ctx, lockDueEvents, probes, tenants, limits)
 	if err != nil {
@@ -409,7 +409,7 @@ type TenantsToDeliverRow struct {
 
 // Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.
 //
-// What is due is due by the time of its sandbox, and a lease ends by the time of the database. So in a
+// Due times are in sandbox time, and the ends of leases in the time of the database. So in a
 // sandbox with a clock a lease ends at leased_until and due_at stays; in one without, due_at is the end of
 // the lease.
 // The sandboxes that have events due. The scan skips from one sandbox to the next and reads one row of each.

@@ -140,7 +140,7 @@ update transactions t set faults = array_append(t.faults, g.name) from given g
 where t.tenant = g.tenant and t.id = g.id and (t.faults is null or g.name <> all(t.faults))
 `
 
-// What disturbs these callbacks, and with that their transactions.
+// Writes down the faults that apply to these callbacks and to their transactions.
 func (q *Queries) DecideCallbackFaults(ctx context.Context, tenants []int64, ids []pgtype.UUID, names []string) error {
 	_, err := q.db.Exec(ctx, decideCallbackFaults, tenants, ids, names)
 	return err
@@ -404,7 +404,8 @@ update transactions t set faults = array_append(t.faults, g.name) from given g
 where t.tenant = g.tenant and t.id = g.id and (t.faults is null or g.name <> all(t.faults))
 `
 
-// What disturbed the events of these transactions, once each in the order in which they acted first.
+// The faults that applied to the events of these transactions, once each, in the order in which they
+// applied first.
 func (q *Queries) NoteFaults(ctx context.Context, tenants []int64, ids []pgtype.UUID, names []string) error {
 	_, err := q.db.Exec(ctx, noteFaults, tenants, ids, names)
 	return err

@@ -20,7 +20,7 @@ order by currency limit 1
 `
 
 // The double entries that the API tells, in the tenant scope. See ledger_accounts.sql for the balances.
-// The one in a currency, or of all.
+// The float in a currency; for an empty currency, the first of all floats.
 func (q *Queries) FirstFloat(ctx context.Context, tenant int64, currency string) (string, error) {
 	row := q.db.QueryRow(ctx, firstFloat, tenant, currency)
 	var currency_2 string
@@ -71,7 +71,7 @@ type ListFloatEntriesRow struct {
 	BalanceAfter  int64       `db:"balance_after"`
 }
 
-// A SIM has the number that it has now, if it is there still.
+// msisdn is the present phone number of the SIM, or the recorded one if the SIM was deleted.
 func (q *Queries) ListFloatEntries(ctx context.Context, tenant int64, currency string, after int64, most int32) ([]ListFloatEntriesRow, error) {
 	rows, err := q.db.Query(ctx, listFloatEntries,
 		tenant,

@@ -35,7 +35,7 @@ type NoteSweepFailureRow struct {
 	PauseMs  float64 `db:"pause_ms"`
 }
 
-// What a sweep of the workers could not do in one sandbox alone.
+// Failures of the workers' sweeps that concern one sandbox alone.
 // The pause grows from one second to five minutes.
 func (q *Queries) NoteSweepFailure(ctx context.Context, sweep string, error string, tenant int64) (NoteSweepFailureRow, error) {
 	row := q.db.QueryRow(ctx, noteSweepFailure, sweep, error, tenant)
