@@ -28,7 +28,8 @@ type callbackDatabase interface {
 	FinishCallback(ctx context.Context, c *ledger.LeasedCallback, a ledger.AttemptResult) (leaseHeld bool, err error)
 }
 
-// callBack sends the callbacks of the operators' own APIs: once each, as the operators do. A worker that dies during one may repeat it.
+// callBack sends the callbacks of the operators' own APIs. It sends each once, as the operators do. If a worker dies
+// during a callback, another worker may send it again.
 func (w *Worker) callBack(ctx context.Context) {
 	dispatcher := leasedDispatcher[ledger.LeasedCallback]{
 		worker: w, name: "callbacks", queue: w.callingBack,
@@ -79,7 +80,7 @@ func (w *Worker) callBackOne(ctx context.Context, c *ledger.LeasedCallback) (end
 	}
 }
 
-// resultOfCallback returns the metric label of a callback after the attempt to record its result.
+// resultOfCallback returns the metric label of a callback. err is the error of the write of its result.
 func resultOfCallback(state ledger.EventState, leaseHeld bool, err error) string {
 	switch {
 	case err != nil:
@@ -92,7 +93,8 @@ func resultOfCallback(state ledger.EventState, leaseHeld bool, err error) string
 	return telemetry.DeliveryAcknowledged
 }
 
-// sendCallback sends a callback in the operator's form, if the sandbox still allows its host and no fault loses it.
+// sendCallback sends a callback in the operator's format. It sends nothing if a fault drops the callback, or if the
+// sandbox does not allow the host any more.
 func (w *Worker) sendCallback(ctx context.Context, c *ledger.LeasedCallback) webhooks.Result {
 	if c.Fault.OfCallback().Drop {
 		return webhooks.Result{Err: webhooks.ErrLost{Fault: c.Fault}}

@@ -15,28 +15,28 @@ import (
 )
 
 const (
-	// clocksAtOnce is the maximum number of clocks that a worker advances at a time. When there are many, most wait for
-	// attempts. When others wait for a slot, an advance that has run for clockTurn yields its slot.
+	// clocksAtOnce is the maximum number of clocks that a worker advances at a time. It is high because most advances
+	// wait for attempts. If other clocks wait for a slot, an advance yields its slot after clockTurn.
 	clocksAtOnce = 1000
 	clockTurn    = time.Second
-	// clockStatements is how many statements run at a time for advances in their first clockTurn, and for the others.
-	// Each advance has one statement in turn, so a short one does not wait for the turns of many long ones.
+	// clockStatements bounds the concurrent statements of advances in their first clockTurn. The same bound applies
+	// separately to longer advances, so a short advance does not wait for many long ones.
 	clockStatements = 8
-	// clockLease is the duration of a clock's lease, which its worker renews. It is short, so that the clock of a
-	// worker that died does not stand for long. During attempts it is as long as the leases of the rows, since the
-	// clock stands that long anyway.
+	// clockLease is the duration of a clock's lease. The worker renews the lease. The duration is short, so that
+	// another worker soon continues the clock of a worker that died. During attempts, the lease is as long as the
+	// leases of the rows, because the clock cannot move before these expire.
 	clockLease = 5 * time.Second
 	// clockPause is the first pause of an advance that waits for rows held by another worker. Pauses grow up to
 	// maxClockPause.
 	clockPause    = 10 * time.Millisecond
 	maxClockPause = time.Second
-	// clockStrides bounds how often an advance stops for rows that callers record meanwhile, so that the clock reaches
-	// its target. It always stops for rows that were recorded before.
+	// clockStrides bounds how often an advance stops for rows that are recorded during the advance. Without the bound,
+	// the clock might never reach its target. An advance always stops for rows that were recorded before it began.
 	clockStrides = 100
 )
 
-// clockDatabase has the methods of the database that the advance of clocks needs, besides those that settle, forward
-// and deliver.
+// clockDatabase has the methods of the database that only the advance of clocks needs. An advance also uses the methods
+// of settlement, forwarding and delivery.
 type clockDatabase interface {
 	ClocksToAdvance(ctx context.Context, batch int) ([]ledger.DueTenant, error)
 	LeaseClock(ctx context.Context, tenant int64, lease time.Duration) (ledger.ClockLease, error)
@@ -50,9 +50,9 @@ type clockDatabase interface {
 // clockSweep advances the clocks of several sandboxes concurrently.
 type clockSweep struct {
 	*Worker
-	slots       chan struct{} // one for each clock that is being advanced
-	short, long chan struct{} // one for each statement of an advance in its first turn, and of the others
-	crowded     atomic.Bool   // a clock waits for a slot
+	slots       chan struct{} // semaphore: clocks that are being advanced
+	short, long chan struct{} // semaphores: statements of advances in their first clockTurn, and of longer advances
+	crowded     atomic.Bool   // whether a clock waits for a slot
 	advances    sync.WaitGroup
 }
 
@@ -83,7 +83,7 @@ func (s *clockSweep) step(ctx context.Context) (more bool, err error) {
 	return false, err
 }
 
-// advanceClock advances the clock of a sandbox to its target, if no other worker does.
+// advanceClock advances the clock of a sandbox to its target, unless another worker holds its lease.
 func (s *clockSweep) advanceClock(ctx context.Context, sandbox ledger.DueTenant) {
 	err := s.contained(ctx, func() error {
 		a := s.newAdvance()
@@ -103,20 +103,20 @@ func (s *clockSweep) advanceClock(ctx context.Context, sandbox ledger.DueTenant)
 	}
 }
 
-// advance is the advance of one clock. The clock stands, and moves from one moment at which something is due to the
-// next. The sweeps' own code does the due work, and no sweep works on the sandbox meanwhile. While it waits, an advance
-// holds nothing that others need: it takes turns with them for each statement, and with the sweeps for the slots of its
-// attempts.
+// advance is the advance of one clock. It sets the clock to the next moment at which something is due, does the due
+// work, and repeats this until the target. The code of the sweeps does the work. The sweeps skip the sandbox during an
+// advance. An advance that waits holds neither a statement slot nor attempt slots: it waits in turn with the other
+// advances for each statement, and in turn with the sweeps for attempt slots.
 type advance struct {
-	*Worker    // on a database that counts what is done
+	*Worker    // its database is done
 	shared     *clockSweep
 	lease      ledger.ClockLease
 	taken      time.Time // when the lease was taken, by the worker's clock
-	makesRoom  bool      // the slot goes to another clock
-	began      time.Time // rows with a stamp up to this one were recorded before this worker began
-	arrived    time.Time // rows with a stamp up to this one were recorded before the clock was moved here
+	makesRoom  bool      // whether the advance yields its slot to another clock
+	began      time.Time // sandbox time at which the lease was taken
+	arrived    time.Time // sandbox time after the last move
 	stride     time.Duration
-	pause      time.Duration // the last pause for rows of another worker; 0 after work was done
+	pause      time.Duration // last wait for rows that another worker holds; 0 after work was done
 	attempting atomic.Bool
 	done       *counting
 }
@@ -126,7 +126,7 @@ func (s *clockSweep) newAdvance() *advance {
 	return &advance{Worker: s.on(done), shared: s, taken: s.now(), done: done}
 }
 
-// query waits for the advance's turn, and then runs f, which sends one statement, for at most limit.
+// query waits for a statement slot and calls f, which sends one statement. The context of f ends after limit.
 func (a *advance) query(ctx context.Context, limit time.Duration, f func(context.Context) error) error {
 	turns := a.shared.short
 	if a.now().Sub(a.taken) >= clockTurn {
@@ -165,13 +165,13 @@ func (a *advance) run(ctx context.Context) error {
 		return ledger.ErrClockLeaseLost
 	}
 	release()
-	beside.Wait() // or the lease might be renewed once more
+	beside.Wait() // keepLease must not renew the lease after its release
 	return a.query(context.WithoutCancel(ctx), leaseTimeout, func(ctx context.Context) error {
 		return a.database.ReleaseClock(ctx, a.lease, a.done.taken())
 	})
 }
 
-// keepLease renews the lease until ctx ends, and calls lost when the lease is over.
+// keepLease renews the lease until ctx ends. It calls lost if another worker has taken the lease.
 func (a *advance) keepLease(ctx context.Context, lost func()) {
 	for length := clockLease; ; {
 		if sleep(ctx, length/4); ctx.Err() != nil {
@@ -187,7 +187,8 @@ func (a *advance) keepLease(ctx context.Context, lost func()) {
 	}
 }
 
-// step does the work that is due, or moves the clock on if nothing is due. It finishes what has started when ctx ends.
+// step does the work that is due. If nothing is due, it moves the clock to the next moment. When held ends, it finishes
+// the work that has started.
 func (a *advance) step(held context.Context) (ended bool, err error) {
 	ctx := context.WithoutCancel(held)
 	view, err := a.viewClock(ctx)
@@ -204,18 +205,19 @@ func (a *advance) step(held context.Context) (ended bool, err error) {
 	case !view.Now.Before(a.lease.Target):
 		return true, a.endAdvance(ctx, true)
 	}
-	err = a.moveClock(ctx, a.nextMoment(view)) // before it makes room, so that each turn brings the clock further
+	err = a.moveClock(ctx, a.nextMoment(view)) // moved before it yields, so that each turn moves the clock at least once
 	a.makesRoom = err == nil && a.now().Sub(a.taken) >= clockTurn && a.shared.crowded.CompareAndSwap(true, false)
 	return false, err
 }
 
-// pauseForOthers waits for another worker that holds the due rows: longer each time in a row, up to maxClockPause.
+// pauseForOthers waits for another worker that holds the due rows. Each consecutive wait is twice as long, up to
+// maxClockPause.
 func (a *advance) pauseForOthers(ctx context.Context) {
 	a.pause = min(max(2*a.pause, clockPause), maxClockPause)
 	sleep(ctx, a.pause)
 }
 
-// viewClock returns the clock's time and what is due by it, without waiting for rows that another worker holds.
+// viewClock returns the clock's time and when rows are due. It does not wait for row locks of other workers.
 func (a *advance) viewClock(ctx context.Context) (view ledger.ClockView, err error) {
 	err = a.query(ctx, leaseTimeout, func(ctx context.Context) error {
 		view, err = a.database.ViewClock(ctx, a.lease, a.began, a.arrived)
@@ -224,8 +226,8 @@ func (a *advance) viewClock(ctx context.Context) (view ledger.ClockView, err err
 	return view, err
 }
 
-// nextMoment returns the sandbox time to move the clock to: the next moment at which something is due, at most the
-// target.
+// nextMoment returns the next sandbox time at which something is due, at most the target. For rows that were recorded
+// during the advance, the time is at least one stride away.
 func (a *advance) nextMoment(view ledger.ClockView) time.Time {
 	next := a.lease.Target
 	if at := view.RecordedByStart.At(); at != nil && at.Before(next) {
@@ -243,7 +245,7 @@ func (a *advance) nextMoment(view ledger.ClockView) time.Time {
 	return next
 }
 
-// moveClock moves the clock to a moment of sandbox time, and records what was done since it was moved last.
+// moveClock moves the clock to a moment of sandbox time. It also records the counts of work since the last move.
 func (a *advance) moveClock(ctx context.Context, moment time.Time) error {
 	a.pause = 0
 	return a.query(ctx, leaseTimeout, func(ctx context.Context) (err error) {
@@ -252,8 +254,7 @@ func (a *advance) moveClock(ctx context.Context, moment time.Time) error {
 	})
 }
 
-// endAdvance ends the advance for the callers that wait for it. reached: the clock is at its target, and did not stop
-// before it.
+// endAdvance ends the advance for the callers that wait for it. reached is whether the clock reached its target.
 func (a *advance) endAdvance(ctx context.Context, reached bool) error {
 	err := a.query(ctx, leaseTimeout, func(ctx context.Context) error {
 		return a.database.EndAdvance(ctx, a.lease, reached, a.done.taken())
@@ -287,7 +288,7 @@ func (a *advance) doDue(held context.Context, view ledger.ClockView) error {
 		}
 		found += n
 	}
-	if found == 0 { // another worker is just finishing it
+	if found == 0 { // another worker holds the due rows
 		a.pauseForOthers(held)
 	} else {
 		a.pause = 0
@@ -327,14 +328,14 @@ func (a *advance) deliverDue(held context.Context, view ledger.ClockView) (found
 	leased, found, err := attemptDue(held, a, a.delivering, view.Paused, sending.leaseEvents, sending.attempt)
 	for i := range leased {
 		if leased[i].Problem != nil && err == nil {
-			err = leased[i].Problem // the clock cannot pass it
+			err = leased[i].Problem // the clock must not move past an event that is not sent
 		}
 	}
 	return found, err
 }
 
-// attemptDue leases as many rows of the sandbox as it gets slots for, and makes the attempts concurrently. It returns
-// when the results are recorded, or with nothing found if held ends before there is a slot.
+// attemptDue waits for slots, leases one row of the sandbox for each slot, and makes the attempts concurrently. It
+// returns after the results are recorded. If held ends before a slot is free, it returns no rows and no error.
 func attemptDue[T any](
 	held context.Context, a *advance, queue *fairQueue, probe bool,
 	leaseDue func(context.Context, []ledger.SlotGrant) (leased []T, found map[int64]int, err error),
@@ -356,7 +357,7 @@ func attemptDue[T any](
 		})
 	})
 	queue.leased(grants, all, map[int64]int{tenant: len(leased)})
-	queue.wake() // offer the slots that are left to others
+	queue.wake() // other tenants may use the slots that are left
 	var attempts sync.WaitGroup
 	for i := range leased {
 		attempts.Go(func() { attemptRow(ctx, a.Worker, queue, tenant, &leased[i], attempt) })
@@ -371,7 +372,7 @@ func dueBy(at *time.Time, now time.Time) bool { return at != nil && !at.After(no
 type counting struct {
 	Database
 	mu     sync.Mutex
-	counts ledger.AdvanceCounts // since the last call of taken
+	counts ledger.AdvanceCounts // counted since the last call of taken
 }
 
 // taken returns the counts and resets them.

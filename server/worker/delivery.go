@@ -13,8 +13,8 @@ import (
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
-// lease is how long an event belongs to the worker that leased it. It is longer than an attempt and the recording of its result, so that
-// no other worker sends the event meanwhile. It is short, so that the events of a worker that died do not wait for long.
+// lease is the duration of an event's lease. It is longer than an attempt with the write of its result, so that no
+// other worker sends the event during the attempt. It is short, so that the events of a worker that died are soon sent.
 const lease = webhooks.AttemptTimeout + 5*time.Second
 
 // deliveryDatabase has the methods of the database that the delivery needs.
@@ -33,7 +33,7 @@ type delivery struct {
 	results resultWriter
 }
 
-// deliver sends events until ctx ends, then finishes the attempts that it has begun.
+// deliver sends events until ctx ends. Then it finishes the attempts that have started.
 func (w *Worker) deliver(ctx context.Context) {
 	d := &delivery{Worker: w, results: resultWriter{w, make(chan result, w.concurrency)}}
 	var writing sync.WaitGroup
@@ -61,7 +61,8 @@ func (d *delivery) attempt(ctx context.Context, e *ledger.LeasedEvent) (end atte
 	log := d.log.With("event", webhooks.EventID(e.ID), "transaction", e.ID.String(), "organization", e.OrganizationID,
 		"type", e.Transaction.Type.Event(), "attempt", e.Attempts+1, "probe", e.Probe)
 	if e.Problem != nil {
-		// This is not the receiver's fault: the attempt does not count, and the event is due again when its lease expires.
+		// The receiver did not cause this, so the attempt does not count. The event is due again when its lease
+		// expires.
 		d.metrics.Attempted(telemetry.Attempt{Result: telemetry.DeliveryUnsendable})
 		return notSent, func() { log.ErrorContext(ctx, "event cannot be sent", "error", e.Problem) }
 	}
@@ -119,7 +120,8 @@ func (w *Worker) judge(e *ledger.LeasedEvent, r webhooks.Result) ledger.AttemptR
 	}
 	delay, again := schedule.Next(e.Attempts-e.Uncounted+1, r, w.jitterOf(e))
 	if again {
-		// In whole milliseconds, as times are shown, so that a repetition of the same seed shows the same times.
+		// The delay is rounded up to a millisecond, the precision of shown times. So the same seed shows the same
+		// times.
 		a.State, a.RetryAfter = ledger.EventQueued, (delay + time.Millisecond - 1).Truncate(time.Millisecond)
 	} else {
 		a.State = ledger.EventFailed

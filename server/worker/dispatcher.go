@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// pollPause is the shortest polling interval: due rows are noticed within it.
+	// pollPause is the shortest polling interval.
 	pollPause = 50 * time.Millisecond
-	// pollTimeDivisor bounds the share of time spent polling when there are very many sandboxes: 1/pollTimeDivisor.
+	// pollTimeDivisor bounds the time spent in polls to 1/pollTimeDivisor, when very many sandboxes make polls slow.
 	pollTimeDivisor = 4
 	// maxPollPause bounds the pause after a slow poll, so that a stall of the database does not delay due rows by more
 	// than a second.
@@ -26,9 +26,9 @@ const (
 	leaseTimeout = 5 * time.Second
 )
 
-// leasedDispatcher makes attempts that leave the database. It finds the sandboxes with due rows, leases as many rows of
-// each as it was granted slots, and makes the attempts concurrently. It leases only as many rows as it can start at
-// once. An attempt that has started ends even if the context ends meanwhile.
+// leasedDispatcher makes attempts that send requests to other servers. It finds the sandboxes with due rows, gets slots
+// for them, leases one row for each slot, and makes the attempts concurrently. Each leased row starts at once. The end
+// of the context does not cancel an attempt that has started.
 type leasedDispatcher[T any] struct {
 	worker *Worker
 	name   string
@@ -38,7 +38,7 @@ type leasedDispatcher[T any] struct {
 	lease   func(context.Context, []ledger.SlotGrant) (leased []T, found map[int64]int, err error)
 	tenant  func(*T) int64
 	attempt func(context.Context, *T) (end attemptEnd, record func()) // record writes the result
-	release func(context.Context, []T) error                          // gives leases back
+	release func(context.Context, []T) error                          // releases leases
 
 	nextPoll  time.Time
 	lastLease time.Time
@@ -55,7 +55,8 @@ func (d *leasedDispatcher[T]) run(ctx context.Context) {
 	})
 }
 
-// wait waits for the time of the next poll, or for a slot while a tenant may have more due. It returns false when ctx ends first.
+// wait waits for the next poll, or for a free slot if a tenant may have more due rows. It returns false if ctx ends
+// first.
 func (d *leasedDispatcher[T]) wait(ctx context.Context) bool {
 	timer := time.NewTimer(d.nextPoll.Sub(d.worker.now()))
 	defer timer.Stop()
@@ -94,12 +95,12 @@ func (d *leasedDispatcher[T]) step(ctx context.Context) error {
 		d.begin(ctx, &leased[i])
 	}
 	if len(leased) > 0 || len(found) > 0 {
-		d.queue.wake() // offer slots that some tenants did not need to the others
+		d.queue.wake() // other tenants may use the slots that are left
 	}
 	return nil
 }
 
-// poll lists the tenants that have something due, if it is time to.
+// poll lists the tenants with due rows if the polling interval is over.
 func (d *leasedDispatcher[T]) poll(ctx context.Context) error {
 	began := d.worker.now()
 	if began.Before(d.nextPoll) {
@@ -117,8 +118,7 @@ func (d *leasedDispatcher[T]) poll(ctx context.Context) error {
 	return nil
 }
 
-// leaseRows leases rows. A canceled ctx does not stop it, so that the worker knows which leases it holds and can give
-// them back.
+// leaseRows leases rows. A canceled ctx does not stop it, so that the worker knows its leases and can release them.
 func (d *leasedDispatcher[T]) leaseRows(ctx context.Context, grants []ledger.SlotGrant) ([]T, map[int64]int, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout)
 	defer cancel()
@@ -132,8 +132,8 @@ func (d *leasedDispatcher[T]) leaseRows(ctx context.Context, grants []ledger.Slo
 	return leased, found, err
 }
 
-// leaseBatch leases rows of several tenants with one statement. If the statement fails, it leases those of each tenant
-// alone, since an error in one sandbox must not stop the others.
+// leaseBatch leases rows of several tenants with one statement. If the statement fails, leaseBatch sends one statement
+// for each tenant, because an error in one sandbox must not stop the others.
 func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, grants []ledger.SlotGrant) (leased []T, found map[int64]int, err error) {
 	err = d.worker.contained(ctx, func() (err error) {
 		leased, found, err = d.lease(ctx, grants)
@@ -157,7 +157,7 @@ func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, grants []ledger.Sl
 	for alone := range slices.Chunk(grants, 1) {
 		rows, foundThere, err := d.leaseBatch(ctx, alone)
 		if err != nil {
-			break // return the rows that are leased so far; the next poll finds the rest
+			break // the next poll finds the rows that are not leased
 		}
 		leased = append(leased, rows...)
 		maps.Copy(found, foundThere)
@@ -165,26 +165,27 @@ func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, grants []ledger.Sl
 	return leased, found, nil
 }
 
-// begin works on a row. The row keeps its slot until its result is recorded, so that no more rows are leased than can be recorded.
+// begin starts the attempt of a row. The row keeps its slot until its result is recorded. So slow writes of results
+// slow down the leasing.
 func (d *leasedDispatcher[T]) begin(ctx context.Context, row *T) {
 	ctx = context.WithoutCancel(ctx)
 	d.inFlight.Go(func() { attemptRow(ctx, d.worker, d.queue, d.tenant(row), row, d.attempt) })
 }
 
-// attemptRow makes an attempt at a row that has a slot, and records the result.
+// attemptRow makes the attempt of a row that has a slot, records the result, and frees the slot.
 func attemptRow[T any](
 	ctx context.Context, w *Worker, q *fairQueue, tenant int64, row *T, attempt func(context.Context, *T) (end attemptEnd, record func()),
 ) {
 	ended := q.started(tenant)
 	defer q.recorded(tenant)
 	end, record := notSent, func() {}
-	// After a panic, the row is due again when its lease ends.
+	// After a panic, the row is due again when its lease expires.
 	_ = w.contained(ctx, func() error { end, record = attempt(ctx, row); return nil })
 	ended(end)
 	_ = w.contained(ctx, func() error { record(); return nil })
 }
 
-// giveBack ends the leases of rows whose attempts have not started and will not.
+// giveBack releases the leases of rows whose attempts will not start.
 func (d *leasedDispatcher[T]) giveBack(ctx context.Context, leased []T) {
 	if len(leased) == 0 {
 		return

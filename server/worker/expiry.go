@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// A pending payment that the payer does not answer expires when it is due. These passes are a safety net: they find payments that should
-// have expired and did not, for whatever reason.
+// A pending payment expires when it is due, if the payer has not answered. These passes are a safety net for payments
+// that should have expired and did not.
 const (
 	// expiryPeriod is the time from one pass of a worker to the next, plus or minus 5 %.
 	expiryPeriod = time.Hour
-	// expiryStart is the time over which the first passes of workers are spread that start together.
+	// expiryStart spreads the first passes of workers that start together over this time.
 	expiryStart = time.Minute
 	// expiryBatch is the maximum number of payments that one database transaction makes due.
 	expiryBatch = 1000
@@ -26,8 +26,8 @@ func (w *Worker) expire(ctx context.Context) {
 	w.sweep(ctx, "expiry", w.expireForgotten)
 }
 
-// expireForgotten makes pending payments due that should have expired and did not; the settlement expires them. It
-// always reports more work, because it waits for the next pass itself.
+// expireForgotten makes a batch of overdue pending payments due again, so that the settlement expires them. If no more
+// are overdue, it waits for the next pass. It returns more=true in both cases, so that sweep does not pause too.
 func (w *Worker) expireForgotten(ctx context.Context) (more bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// slowAfter is how long an attempt may run before its receiver counts as slow.
+	// slowAfter is the duration of an attempt after which its receiver counts as slow.
 	slowAfter = time.Second
-	// slowAfterFirst is the same for a receiver that has never answered this worker.
+	// slowAfterFirst replaces slowAfter for a receiver that has never answered this worker.
 	slowAfterFirst = 250 * time.Millisecond
 	// initialLimit is the concurrency limit that a tenant begins with. Each quick answer adds one.
 	initialLimit = 16
-	// slowLimit is the concurrency limit of a tenant whose receiver did not answer. Each answer adds one, so that a receiver that is
-	// slow but answers keeps up.
+	// slowLimit is the concurrency limit of a tenant after its receiver did not answer. Each later answer, even a slow
+	// one, adds one to the limit.
 	slowLimit = 2
 	// forgetAfter is how long a tenant that has nothing due is remembered.
 	forgetAfter = 10 * time.Minute
@@ -31,26 +31,25 @@ type speed int
 const (
 	unknown speed = iota
 	quick
-	slow   // the last attempt was slow or had no answer, or attempts have been running for long
+	slow   // the last attempt was slow or had no answer, or a running attempt is slow
 	speeds // number of speeds
 )
 
-// fairQueue grants a worker's slots to the tenants with due rows: in turn, and to each only as many as leave room for
-// the others. A slot that waits for a slow receiver is lost to all tenants meanwhile. Therefore slow tenants together
-// get half of all slots, tenants that do not answer get a few each, and unknown tenants get a quarter. The rest is for
-// quick tenants.
+// fairQueue grants a worker's slots to the tenants with due rows, in turn. An attempt at a slow receiver keeps its slot
+// for long. Therefore all slow tenants together get at most half of the slots, all unknown tenants at most a quarter,
+// and a tenant whose receiver does not answer only a few. Quick tenants may use all slots.
 type fairQueue struct {
-	slots, perTenant int // in all, and for one tenant
+	slots, perTenant int // maximum of running attempts: of all tenants, and of one
 	now              func() time.Time
-	freed            chan struct{} // receives when a slot may have become free
+	freed            chan struct{} // receives a value when a slot may have become free
 
 	mu        sync.Mutex
 	tenants   map[int64]*tenantQueue
 	busy      map[int64]*tenantQueue // tenants with running attempts
-	due       []*tenantQueue         // tenants that may have more due
+	due       []*tenantQueue         // tenants that may have more due rows
 	asking    []*tenantQueue         // tenants for which a caller of ask waits
 	turn      int64
-	forgotten time.Time // when tenants were last forgotten
+	forgotten time.Time // time of the last removal of tenants
 }
 
 // tenantQueue is the state of one tenant in a worker.
@@ -59,10 +58,10 @@ type tenantQueue struct {
 	speed     speed
 	limit     int       // maximum of running attempts
 	running   int       // slots taken
-	recording int       // of these, attempts that have ended and whose results are being recorded
-	overdue   int       // of these, attempts that have been running for long
+	recording int       // slots of attempts that have ended and whose results are being recorded
+	overdue   int       // slots of attempts that have run for longer than slowAfter or slowAfterFirst
 	served    int64     // turn at which it last got slots
-	notBefore time.Time // nothing is leased before
+	notBefore time.Time // earliest time of the next lease
 	seen      time.Time
 	asked     []chan int // channels of waiting callers of ask, which receive slots
 }
@@ -74,7 +73,7 @@ func newFairQueue(slots, perTenant int, now func() time.Time) *fairQueue {
 	}
 }
 
-// setDue replaces the tenants that have something due.
+// setDue replaces the list of tenants with due rows.
 func (q *fairQueue) setDue(found []ledger.DueTenant) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -88,7 +87,7 @@ func (q *fairQueue) setDue(found []ledger.DueTenant) {
 	q.forget(now)
 }
 
-// tenant finds a tenant, or adds it with what other workers know about it.
+// tenant returns the queue of a tenant. It adds a missing queue, with the speed that other workers recorded.
 func (q *fairQueue) tenant(found ledger.DueTenant) *tenantQueue {
 	if known := q.tenants[found.Tenant]; known != nil {
 		return known
@@ -114,8 +113,8 @@ func (q *fairQueue) forget(now time.Time) {
 	})
 }
 
-// ask waits for slots for a tenant whose rows the caller leases itself, in turn with the tenants that have due rows. It
-// returns a grant of 0 slots if ctx ends first. The caller passes the grant to leased.
+// ask waits for slots of a tenant, in turn with the tenants in due. The caller then leases the rows itself, and passes
+// the grant to leased. If ctx ends first, ask returns a grant of 0 slots.
 func (q *fairQueue) ask(ctx context.Context, tenant ledger.DueTenant) ledger.SlotGrant {
 	granted := make(chan int, 1)
 	q.mu.Lock()
@@ -134,7 +133,7 @@ func (q *fairQueue) ask(ctx context.Context, tenant ledger.DueTenant) ledger.Slo
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	select {
-	case n := <-granted: // at this moment
+	case n := <-granted: // granted after ctx ended
 		q.release(tenant.Tenant, n)
 	default:
 		q.answered(t, slices.Index(t.asked, granted))
@@ -142,7 +141,7 @@ func (q *fairQueue) ask(ctx context.Context, tenant ledger.DueTenant) ledger.Slo
 	return ledger.SlotGrant{}
 }
 
-// answered removes the i-th request for slots of a tenant.
+// answered removes the i-th waiting caller of ask from a tenant.
 func (q *fairQueue) answered(t *tenantQueue, i int) {
 	if t.asked = slices.Delete(t.asked, i, i+1); len(t.asked) == 0 {
 		q.asking = slices.DeleteFunc(q.asking, func(other *tenantQueue) bool { return other == t })
@@ -156,8 +155,8 @@ func (q *fairQueue) waiting() bool {
 	return len(q.due)+len(q.asking) > 0
 }
 
-// grantSlots grants free slots to the tenants with due rows, one each in turn, first to the tenant that has waited
-// longest. Callers of ask receive their grants; grantSlots returns the others.
+// grantSlots grants free slots to the tenants with due rows, one each in turn. The tenant that has waited longest comes
+// first. Callers of ask receive their grants over their channels; grantSlots returns the other grants.
 func (q *fairQueue) grantSlots() []ledger.SlotGrant {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -199,7 +198,7 @@ func (q *fairQueue) grantSlots() []ledger.SlotGrant {
 	return grants
 }
 
-// currentSpeed returns a tenant's speed with its running attempts taken into account.
+// currentSpeed returns a tenant's speed. The speed is slow if a running attempt is overdue.
 func (t *tenantQueue) currentSpeed() speed {
 	if t.overdue > 0 {
 		return slow
@@ -212,17 +211,17 @@ func (q *fairQueue) limitOf(t *tenantQueue) int {
 	switch {
 	case t.Probe:
 		return 1
-	case t.overdue > 0 && t.speed != slow: // it begins to hang, or to be slow
+	case t.overdue > 0 && t.speed != slow: // the receiver has just become slow, or hangs
 		return min(slowLimit, q.perTenant)
 	}
 	return min(t.limit, q.perTenant)
 }
 
-// freeSlots returns how many slots are free: in all, for tenants of each speed, and for all tenants together that are
-// not quick.
+// freeSlots counts free slots.
 type freeSlots struct {
-	all, notQuick int
-	of            [speeds]int
+	all      int
+	notQuick int         // usable by slow and unknown tenants together
+	of       [speeds]int // usable by the tenants of a speed
 }
 
 func (q *fairQueue) free() freeSlots {
@@ -250,8 +249,8 @@ func (f *freeSlots) take(s speed) bool {
 	return true
 }
 
-// leased records the results of grants, by tenant: how many rows were found, and how many of them were leased. Unneeded
-// slots become free. A tenant that had fewer rows than slots gets no new grant before the next poll.
+// leased records the results of grants: found and leased count the due rows and the leased rows of each tenant. It
+// frees the slots that were not used. A tenant with fewer due rows than slots gets no new grant before the next poll.
 func (q *fairQueue) leased(grants []ledger.SlotGrant, found, leased map[int64]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -263,8 +262,9 @@ func (q *fairQueue) leased(grants []ledger.SlotGrant, found, leased map[int64]in
 	q.due = slices.DeleteFunc(q.due, func(t *tenantQueue) bool { return exhausted[t.Tenant] })
 }
 
-// started records the start of a tenant's attempt. The caller calls ended with the result: from then on the tenant may
-// have another slot, but this one stays taken until the caller calls recorded.
+// started records the start of a tenant's attempt. The caller calls ended when the attempt ends, and recorded after the
+// write of its result. After ended, the attempt no longer counts for the tenant's limit, but it keeps its slot until
+// recorded.
 func (q *fairQueue) started(tenant int64) (ended func(attemptEnd)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -279,7 +279,7 @@ func (q *fairQueue) started(tenant int64) (ended func(attemptEnd)) {
 		defer q.mu.Unlock()
 		if overdue = !over; overdue {
 			t.overdue++
-			q.wake() // unknown tenants may have room now
+			q.wake() // the tenant may be slow now instead of unknown, which frees slots for unknown tenants
 		}
 	})
 	return func(end attemptEnd) {
@@ -296,15 +296,15 @@ func (q *fairQueue) started(tenant int64) (ended func(attemptEnd)) {
 	}
 }
 
-// attemptEnd is how an attempt ended, as far as the concurrency limit depends on it.
+// attemptEnd is how an attempt ended. It decides the tenant's next concurrency limit.
 type attemptEnd int
 
 const (
-	answeredSoon attemptEnd = iota // be it with a refusal
+	answeredSoon attemptEnd = iota // also if the receiver refused
 	answeredLate
 	notAnswered
-	notSent     // nothing could be sent: the tenant's other rows are not worth an attempt for a while
-	lostByFault // nothing was sent, which tells nothing about the tenant's receiver
+	notSent     // nothing could be sent; the tenant gets no slots for the duration of a lease
+	lostByFault // a fault dropped the message; the limit stays
 )
 
 func attemptEndOf(answered bool, took time.Duration) attemptEnd {

@@ -15,7 +15,7 @@ import (
 func (d *delivery) send(ctx context.Context, e *ledger.LeasedEvent) webhooks.Result {
 	sent := webhooks.Delivery{
 		URL: e.URL, Secret: e.SigningSecret, Previous: e.PreviousSecrets, ID: e.ID, Type: e.Transaction.Type, Body: e.Body,
-		At: e.TakenAt, // by the clock of the database, so that receivers accept it even if the clock of this machine is wrong
+		At: e.TakenAt, // database time, so that receivers accept the signature despite clock skew of this machine
 	}
 	switch {
 	case lost(e):
@@ -29,14 +29,14 @@ func (d *delivery) send(ctx context.Context, e *ledger.LeasedEvent) webhooks.Res
 // lost reports whether a fault drops the attempt, so that nothing is sent.
 func lost(e *ledger.LeasedEvent) bool { return e.Fault != nil && e.Fault.Webhook.Drop }
 
-// sentOnceMore reports whether a fault duplicates the event, so that it is sent once more in the same attempt. The
-// attempt is recorded once, with the result of the last sending.
+// sentOnceMore reports whether a fault duplicates the event, so that the same attempt sends it again. The attempt is
+// recorded once, with the result of the last sending.
 func sentOnceMore(e *ledger.LeasedEvent) bool {
 	return e.Fault != nil && e.Sent+1 < e.Fault.Webhook.Duplicate
 }
 
-// putBack puts back an event that is to be sent once more after the spacing of its fault. Meanwhile the event holds
-// neither a slot nor a lease.
+// putBack queues a duplicated event again. The event is due after the spacing of its fault. Until then it holds neither
+// a slot nor a lease.
 func (d *delivery) putBack(ctx context.Context, log *slog.Logger, e *ledger.LeasedEvent) {
 	leaseHeld := false
 	err := d.retryWrite(ctx, true, func(ctx context.Context) (err error) {
@@ -53,7 +53,8 @@ func (d *delivery) putBack(ctx context.Context, log *slog.Logger, e *ledger.Leas
 	}
 }
 
-// jitterOf returns the random source for the jitter of an event's next retry: the seed of its sandbox, or else chance.
+// jitterOf returns the random source for the jitter of an event's next retry. If the sandbox has a seed, the source is
+// deterministic; otherwise it is w.chance.
 func (w *Worker) jitterOf(e *ledger.LeasedEvent) func() float64 {
 	if e.Seed == nil {
 		return w.chance
@@ -63,7 +64,7 @@ func (w *Worker) jitterOf(e *ledger.LeasedEvent) func() float64 {
 	}
 }
 
-// callBackAgain puts back a callback that was sent, to be sent once more in the same attempt.
+// callBackAgain queues a duplicated callback again, in the same attempt.
 func (w *Worker) callBackAgain(ctx context.Context, log *slog.Logger, c *ledger.LeasedCallback) {
 	leaseHeld := false
 	err := w.retryWrite(ctx, true, func(ctx context.Context) (err error) {
@@ -80,7 +81,7 @@ func (w *Worker) callBackAgain(ctx context.Context, log *slog.Logger, c *ledger.
 	}
 }
 
-// reasonIn returns the reason that a fault gives for a failure, empty for none.
+// reasonIn returns the failure reason that a fault sets, or "".
 func reasonIn(f *faults.Fault) string {
 	if f == nil || f.Operator == nil {
 		return ""
@@ -88,7 +89,7 @@ func reasonIn(f *faults.Fault) string {
 	return f.Operator.Reason
 }
 
-// countCallback counts a callback. Callbacks with a fault are counted apart, to keep them out of the success rate.
+// countCallback counts a callback. Callbacks with a fault have their own counter, to keep them out of the success rate.
 func (w *Worker) countCallback(c *ledger.LeasedCallback, result string) {
 	switch {
 	case c.Fault == nil:

@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	// forwardConcurrency is the maximum number of exchanges with operators at one time, forwardPerSandbox that of one sandbox.
+	// forwardConcurrency is the maximum number of concurrent exchanges with operators, forwardPerSandbox that of one
+	// sandbox.
 	forwardConcurrency = 256
 	forwardPerSandbox  = 32
-	// forwardLease is longer than an exchange and the recording of its result.
+	// forwardLease is longer than an exchange with the write of its result.
 	forwardLease = exchangeTimeout + 5*time.Second
-	// forwardTries is the number of failed attempts in a row after which a collection that no operator has accepted ends
-	// SERVICE_UNAVAILABLE.
+	// forwardTries is a number of consecutive failed attempts. After these, a collection that no operator has accepted
+	// ends with SERVICE_UNAVAILABLE.
 	forwardTries = 3
 	firstRetry   = time.Second
-	// The status of an accepted collection is asked again after one askAgeDivisor-th of its age, within these bounds:
-	// often while the payer is likely to answer, rarely later.
+	// The time between two status queries of an accepted collection is its age divided by askAgeDivisor, within the
+	// bounds below. So the queries are frequent while the payer is likely to answer, and rare later.
 	askAgeDivisor = 5
 	askSoonest    = 250 * time.Millisecond
 	askLatest     = 30 * time.Second
@@ -39,8 +40,8 @@ type forwardingDatabase interface {
 	DeferForward(ctx context.Context, f *ledger.Forward, d ledger.Deferred) (leaseHeld bool, err error)
 }
 
-// forward lets operators decide the collections that are forwarded to them. It works under leases, because no database transaction may stay
-// open during an exchange with an operator.
+// forward sends the collections of unknown payers to the operators' APIs, which decide them. It leases the collections,
+// because no database transaction may stay open during an exchange with an operator.
 func (w *Worker) forward(ctx context.Context) {
 	dispatcher := leasedDispatcher[ledger.Forward]{
 		worker: w, name: "passthrough", queue: w.forwarding,
@@ -53,7 +54,7 @@ func (w *Worker) forward(ctx context.Context) {
 	dispatcher.run(ctx)
 }
 
-// forwardOne decides one collection, or asks its operator about it.
+// forwardOne makes one attempt to decide a collection.
 func (w *Worker) forwardOne(ctx context.Context, f *ledger.Forward) (end attemptEnd, record func()) {
 	log := w.log.With("transaction", f.Transaction.ID.String(), "organization", f.OrganizationID, "operator", f.Transaction.Operator,
 		"accepted", f.Accepted, "expired", f.Expired, "attempts", f.Attempts, "failures", f.Failures)
@@ -86,13 +87,13 @@ func (w *Worker) forwardOne(ctx context.Context, f *ledger.Forward) (end attempt
 
 // exchanged is the result of an exchange with an operator.
 type exchanged struct {
-	accepted bool // the operator has the collection
+	accepted bool // whether the operator has the collection
 	answer   adapter.Answer
-	err      error // why there is no answer
-	unsent   error // why nothing was sent; not the fault of the operator
+	err      error // the operator gave no answer, or refused
+	unsent   error // nothing was sent, for a reason that is not the operator's
 }
 
-// decide asks the operator's API that the store names. If the store names none, it approves the collection itself.
+// decide asks the operator's API that the store names. If the store names none, decide approves the collection.
 func (w *Worker) decide(ctx context.Context, f *ledger.Forward) (exchanged, decision) {
 	credentials, err := credentialsFor(f)
 	if err == nil && f.BaseURL == "" {
@@ -111,9 +112,9 @@ func (w *Worker) decide(ctx context.Context, f *ledger.Forward) (exchanged, deci
 	return s, judgeForward(f, s)
 }
 
-// approve decides a collection whose store names no operator's API. The payer approves when the simulated latency is
-// over, unless the collection expires first. Only its own times decide, not how late a worker finds it. The operator's
-// payload is derived from the transaction, see [operators.Raw].
+// approve decides a collection whose store names no operator's API. The payer approves after the simulated latency,
+// unless the collection expires first. The delay of the worker has no influence on this. The operator's payload is
+// derived from the transaction, see [operators.Raw].
 func approve(f *ledger.Forward) decision {
 	ends, status := f.AnswerAfter, payments.Success
 	if f.AnswerAfter >= f.ExpireAfter {
@@ -125,8 +126,9 @@ func approve(f *ledger.Forward) decision {
 	return settled(status, "", nil)
 }
 
-// exchange forwards a collection that no operator has accepted yet, and asks for its status once an answer is possible. If the collection
-// has expired, it only asks, and only if the collection was ever sent.
+// exchange forwards a collection that no operator has accepted, and asks for its status after the simulated latency.
+// exchange does not forward an expired collection. It asks for the status of one only if an attempt was made to send
+// it.
 func (w *Worker) exchange(ctx context.Context, f *ledger.Forward, api adapter.Client) (s exchanged) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
@@ -161,13 +163,13 @@ func (w *Worker) exchange(ctx context.Context, f *ledger.Forward, api adapter.Cl
 
 var errLeaseLost = errors.New("another worker has the collection")
 
-// collect sends a collection to its operator. If the operator already has it, an earlier attempt arrived. Before the last attempt fails,
-// collect asks the operator once whether an attempt arrived after all.
+// collect sends a collection to its operator. A duplicate at the operator means that an earlier attempt arrived. If the
+// last attempt fails, collect asks the operator once whether an attempt arrived.
 func (w *Worker) collect(ctx context.Context, f *ledger.Forward, api adapter.Client) (adapter.Answer, error) {
 	last := f.Failures+1 >= forwardTries
 	sending, cancel := ctx, context.CancelFunc(func() {})
 	if end, bounded := ctx.Deadline(); last && bounded {
-		sending, cancel = context.WithTimeout(ctx, end.Sub(w.now())/2) // the question needs time too
+		sending, cancel = context.WithTimeout(ctx, end.Sub(w.now())/2) // the rest is for the status query
 	}
 	defer cancel()
 	answer, err := api.Collect(sending, f.Transaction)
@@ -197,8 +199,9 @@ func (d decision) status() payments.Status {
 	return d.outcome.Status
 }
 
-// judgeForward decides the next step of a collection after an exchange. A collection that an operator has accepted may still be paid: only
-// the operator's answer or its expiry ends it. A collection that no operator has accepted ends when the operator cannot be reached.
+// judgeForward decides the next step of a collection after an exchange. Only the operator's answer or the expiry ends a
+// collection that the operator has accepted, because the payer may still pay it. A refusal or forwardTries failures end
+// a collection that no operator has accepted.
 func judgeForward(f *ledger.Forward, s exchanged) decision {
 	var refused adapter.ErrRefused
 	switch {
@@ -222,8 +225,8 @@ func settled(status payments.Status, nativeID string, raw []byte) decision {
 	return decision{outcome: &ledger.OperatorResult{Status: status, NativeID: nativeID, NativeRaw: raw}}
 }
 
-// nextQuestion returns the time until the next status query for an accepted collection. The first query comes when the
-// simulated latency is over.
+// nextQuestion returns the time until the next status query for an accepted collection. The first query follows the
+// simulated latency.
 func nextQuestion(f *ledger.Forward) time.Duration {
 	if f.Age < f.AnswerAfter {
 		return f.AnswerAfter - f.Age
@@ -231,7 +234,7 @@ func nextQuestion(f *ledger.Forward) time.Duration {
 	return min(max(f.Age/askAgeDivisor, askSoonest), askLatest)
 }
 
-// recordDecision writes a decision, and retries while the database is unavailable.
+// recordDecision writes a decision. It retries while the database is unavailable.
 func (w *Worker) recordDecision(ctx context.Context, f *ledger.Forward, d decision) (leaseHeld bool, err error) {
 	err = w.retryWrite(ctx, true, func(ctx context.Context) (err error) {
 		if d.outcome != nil {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// stuckAfter is how long a step of a sweep may take before the worker counts as stuck. Everything that a step waits for has a shorter
-// timeout, above all the database: a worker whose database is unavailable is not stuck.
+// stuckAfter is the duration of a step after which the worker counts as stuck. All timeouts within a step are shorter,
+// also those of the database. So a worker without a database is not stuck.
 const stuckAfter = 2 * time.Minute
 
-// watched are the sweeps whose steps are short. The others pause within a step, or remove rows for as long as there are any.
+// watched are the sweeps whose steps are short. A step of the other sweeps may pause, or remove any number of rows.
 var watched = []string{"settlement", "delivery", "passthrough"}
 
 // heartbeats record when each sweep began its last step.
@@ -37,8 +37,8 @@ func (h *heartbeats) stop(sweep string) {
 	delete(h.last, sweep)
 }
 
-// Stuck returns an error that names a sweep whose step has run for longer than stuckAfter; nil for none. Only a restart
-// of the process helps.
+// Stuck returns an error that names a sweep whose step has run for longer than two minutes, or nil. Only a restart of
+// the process helps.
 func (w *Worker) Stuck() error {
 	w.hearts.mu.Lock()
 	defer w.hearts.mu.Unlock()

@@ -14,13 +14,13 @@ import (
 // noteTimeout bounds the recording of a failure in one sandbox.
 const noteTimeout = 5 * time.Second
 
-// isolationDatabase records in which sandboxes a sweep fails.
+// isolationDatabase records the sandboxes in which a sweep fails.
 type isolationDatabase interface {
 	NoteSweepFailure(ctx context.Context, sweep string, tenant int64, why error) (failures int, pause time.Duration, err error)
 	ClearSweepFailures(ctx context.Context, sweep string, tenants []int64) error
 }
 
-// contained runs f and returns a panic as an error, so that an unexpected row does not end the process.
+// contained calls f and returns a panic of f as an error, so that an unexpected row does not end the process.
 func (w *Worker) contained(ctx context.Context, f func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -31,7 +31,8 @@ func (w *Worker) contained(ctx context.Context, f func() error) (err error) {
 	return f()
 }
 
-// skipSandbox records that a sweep failed in one sandbox alone: all workers skip the sandbox for a while, and its resource says so.
+// skipSandbox records that a sweep failed only in this sandbox. All workers skip the sandbox for a while, and its
+// resource shows the failure.
 func (w *Worker) skipSandbox(ctx context.Context, sweep string, tenant ledger.DueTenant, why error) {
 	w.metrics.SandboxFailed(sweep)
 	var failures int
@@ -64,7 +65,7 @@ func (w *Worker) resumeSandboxes(ctx context.Context, sweep string, due []ledger
 	err := within(context.WithoutCancel(ctx), noteTimeout, func(ctx context.Context) error {
 		return w.database.ClearSweepFailures(ctx, sweep, tenants)
 	})
-	if err != nil { // the next success records it
+	if err != nil { // the next success records it instead
 		w.log.WarnContext(ctx, "sweep works again in some sandboxes, but this cannot be recorded", "sweep", sweep, "because", err)
 		return
 	}

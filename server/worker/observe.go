@@ -20,8 +20,8 @@ var resultOf = map[ledger.EventState]string{
 	ledger.EventFailed:    telemetry.DeliveryFailed,
 }
 
-// countAttempt counts an attempt after the write of its result. Attempts with a fault are counted apart, to keep them
-// out of the success rate.
+// countAttempt counts an attempt after the write of its result. Attempts with a fault have their own counter, to keep
+// them out of the success rate.
 func (w *Worker) countAttempt(e *ledger.LeasedEvent, r webhooks.Result, a ledger.AttemptResult, leaseHeld bool, err error) {
 	result := resultOf[a.State]
 	switch {
@@ -38,7 +38,7 @@ func (w *Worker) countAttempt(e *ledger.LeasedEvent, r webhooks.Result, a ledger
 	w.metrics.Attempted(telemetry.Attempt{Result: result, Reason: r.Kind(), Duration: r.Duration, Retry: e.Attempts > 0})
 }
 
-// observeAttempt ends the span of an attempt. The span holds nothing about the receiver but its HTTP status.
+// observeAttempt ends the span of an attempt. The only data of the receiver in the span is its HTTP status.
 func (w *Worker) observeAttempt(span telemetry.Span, e *ledger.LeasedEvent, r webhooks.Result, a ledger.AttemptResult) {
 	if span.Followed() {
 		span.Set(attribute.String("cauri.event", webhooks.EventID(e.ID)), attribute.String("cauri.transaction", e.ID.String()),

@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// exchangeTimeout bounds one exchange with an operator, with all its requests: token, payment, status.
+// exchangeTimeout bounds all requests of one exchange with an operator: token, payment and status.
 const exchangeTimeout = 10 * time.Second
 
 // OperatorAccess reaches the operators' APIs that stores name.
@@ -26,7 +26,7 @@ func NewOperatorAccess(guard egress.Guard, now func() time.Time) OperatorAccess 
 		tokens: adapter.NewTokens(now)}
 }
 
-// apiFor returns the client of the operator's API that the store of a collection names.
+// apiFor returns the client of the operator's API that a collection's store names.
 func (a OperatorAccess) apiFor(f *ledger.Forward, c sandboxes.OperatorCredentials) adapter.Client {
 	return operators.NewClient(f.Transaction.Operator, adapter.Access{
 		BaseURL: f.BaseURL, HTTP: a.client, Tokens: a.tokens,
@@ -34,8 +34,8 @@ func (a OperatorAccess) apiFor(f *ledger.Forward, c sandboxes.OperatorCredential
 	})
 }
 
-// credentialsFor returns the store's credentials for the operator of a collection, empty if the operator needs none. It
-// returns an [adapter.ErrRefused] if they are missing or unusable.
+// credentialsFor returns the store's credentials for the operator of a collection. They are empty if the operator needs
+// none. If they are missing or unusable, credentialsFor returns an [adapter.ErrRefused].
 func credentialsFor(f *ledger.Forward) (sandboxes.OperatorCredentials, error) {
 	switch {
 	case f.CredentialsWhy != nil:

@@ -14,8 +14,9 @@ type purgeDatabase interface {
 	RemoveAgedChanges(ctx context.Context, age time.Duration) error
 }
 
-// changesKept is how long noted changes are kept, so that streams can resume from them. The limit applies only while
-// another client follows the sandbox; otherwise the mark of followed sandboxes expires first, see package streams.
+// changesKept is the age at which noted changes are removed. A stream can resume from any noted change. If no other
+// client follows the sandbox, a stream can resume only until the mark of followed sandboxes expires, which is earlier;
+// see package streams.
 const changesKept = 10 * time.Minute
 
 func (w *Worker) purge(ctx context.Context) (more bool, err error) {
@@ -26,8 +27,8 @@ func (w *Worker) purge(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// removeChanges removes old changes. It runs apart from the purge, which does not end while sandboxes are reset faster
-// than it removes them.
+// removeChanges removes old changes. It is not part of purge, because a run of purge may take very long if sandboxes
+// are reset often.
 func (w *Worker) removeChanges(ctx context.Context) (more bool, err error) {
 	if err := w.database.RemoveAgedChanges(ctx, changesKept); err != nil {
 		return false, err

@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// writeRetryFor is how long a write is retried while the database is unavailable. It is longer than a lease, since an expired lease
-	// stays valid until another worker takes it.
+	// writeRetryFor is how long a write is retried while the database is unavailable. It is longer than a lease,
+	// because an expired lease stays valid until another worker takes it.
 	writeRetryFor = 30 * time.Second
 	// writeRetryPause is the time between two tries.
 	writeRetryPause = 250 * time.Millisecond
-	// refusedTries is how often a write is tried if the database refuses it.
+	// refusedTries is the maximum number of tries of a write that the database refuses.
 	refusedTries = 3
-	// resultBatch bounds the results that are written together.
+	// resultBatch is the maximum number of results in one write.
 	resultBatch = 512
 )
 
 // result is the result of an attempt until it is written.
 type result struct {
 	ledger.FinishedAttempt
-	written chan<- written // has room
+	written chan<- written // buffered
 }
 
 // written is the outcome of writing a result.
@@ -33,14 +33,14 @@ type written struct {
 	err       error
 }
 
-// resultWriter writes the results of attempts in batches. A batch has the results that arrived while the batch before
-// was written.
+// resultWriter writes the results of attempts in batches. A batch has the results that arrived during the write of the
+// batch before.
 type resultWriter struct {
 	worker *Worker
 	queue  chan result
 }
 
-// write writes the result of an attempt. It returns after the write, or when it has failed for good.
+// write queues the result of an attempt and waits until it is written or the retries are exhausted.
 func (r *resultWriter) write(e *ledger.LeasedEvent, a ledger.AttemptResult) (leaseHeld bool, err error) {
 	done := make(chan written, 1)
 	r.queue <- result{ledger.FinishedAttempt{Event: e, AttemptResult: a}, done}
@@ -58,7 +58,7 @@ func (r *resultWriter) run(ctx context.Context) {
 	}
 }
 
-// batch returns a result with those that wait in the queue.
+// batch returns the result first with the results that wait in the queue.
 func (r *resultWriter) batch(first result) []result {
 	batch := []result{first}
 	for len(batch) < resultBatch {
@@ -86,7 +86,7 @@ func (r *resultWriter) writeBatch(ctx context.Context, batch []result) {
 		return err
 	})
 	if err != nil && len(batch) > 1 && !errors.Is(err, postgres.ErrUnavailable) {
-		for i := range batch { // an error in one result must not lose the others
+		for i := range batch { // one by one, because one bad result must not lose the others
 			r.writeBatch(ctx, batch[i:i+1])
 		}
 		return
@@ -100,8 +100,8 @@ func (r *resultWriter) writeBatch(ctx context.Context, batch []result) {
 	}
 }
 
-// retryWrite calls write, and calls it again while the database is unavailable. It repeats a write that the database
-// refuses only if retryRefused is set.
+// retryWrite calls write, and retries it while the database is unavailable, for at most writeRetryFor. With
+// retryRefused, it also retries a write that the database refuses.
 func (w *Worker) retryWrite(ctx context.Context, retryRefused bool, write func(context.Context) error) (err error) {
 	until := w.now().Add(writeRetryFor)
 	for try := 1; ; try++ {

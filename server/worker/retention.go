@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// retentionPause is the time between two runs, which look at every sandbox: events may be kept longer by this time.
+// retentionPause is the time between two runs. So an event may be removed this much later than its retention time says.
 const retentionPause = time.Hour
 
 // retentionDatabase has the methods of the database that retention needs.
@@ -14,7 +14,7 @@ type retentionDatabase interface {
 	RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error)
 }
 
-// retain removes rows whose retention time is over. It stops between two batches when the worker stops.
+// retain removes rows whose retention time is over. When the worker stops, retain stops after the current batch.
 func (w *Worker) retain(ctx context.Context) (more bool, err error) {
 	if err := w.database.RemoveOldUsage(ctx); err != nil {
 		return false, err

@@ -14,18 +14,19 @@ import (
 )
 
 const (
-	// settleBatch is how many transactions one step settles, over all sandboxes: enough to share the commit and the
-	// update of a hot float, few enough that locks are held for milliseconds only. All sandboxes get equally many of
-	// these, and settleLeast at least.
+	// settleBatch is the number of transactions that one step settles, over all sandboxes. Many transactions share one
+	// commit and one update of a hot float. The number is small enough that locks are held for milliseconds only. Each
+	// sandbox gets an equal part, but at least settleLeast.
 	settleBatch   = 500
 	settleLeast   = 10
 	settleTimeout = 30 * time.Second
-	// settleAtOnce is the maximum number of settling database transactions at a time. Each has at most 1/settleSpread
-	// of the due sandboxes, so that one that hangs does not stop the others.
+	// settleAtOnce is the maximum number of concurrent database transactions that settle. Each settles about
+	// 1/settleSpread of the due sandboxes, so that one that hangs does not stop the other sandboxes.
 	settleAtOnce = 4
 	settleSpread = 32
-	// After a list of the due sandboxes the settlement pauses settlePause times as long as the list took, at most maxSettlePause: the list
-	// costs time for every sandbox with pending payments, and must not keep the database busy when there are very many.
+	// The pause after a query for the due sandboxes is settlePause times the duration of the query, at most
+	// maxSettlePause. The query takes longer the more sandboxes have pending payments. The pause bounds the load of the
+	// database by these queries.
 	settlePause    = 4
 	maxSettlePause = 500 * time.Millisecond
 )
@@ -40,11 +41,11 @@ type settlementDatabase interface {
 type settlementSweep struct {
 	*Worker
 	slots  chan struct{}
-	events chan error // nil: a group has more due; else why the database is unavailable
+	events chan error // nil: a group has more due payments; otherwise the error of an unavailable database
 	groups sync.WaitGroup
 
 	mu   sync.Mutex
-	busy map[int64]bool // tenants
+	busy map[int64]bool // tenants that this worker is settling
 }
 
 func (w *Worker) settleDue(ctx context.Context) {
@@ -53,7 +54,7 @@ func (w *Worker) settleDue(ctx context.Context) {
 	w.sweep(ctx, "settlement", s.step)
 }
 
-// step starts to settle what is due now. It does not wait until that is done.
+// step starts the settlement of the due payments. It does not wait for its end.
 func (s *settlementSweep) step(ctx context.Context) (more bool, err error) {
 	begun := s.now()
 	due, err := s.markDueBusy(ctx)
@@ -69,7 +70,7 @@ func (s *settlementSweep) step(ctx context.Context) (more bool, err error) {
 		case s.slots <- struct{}{}:
 		}
 		s.groups.Go(func() {
-			more := s.settle(context.WithoutCancel(ctx), group, perTenant) // it ends even if ctx ends meanwhile
+			more := s.settle(context.WithoutCancel(ctx), group, perTenant) // the end of ctx does not cancel it
 			s.unmarkBusy(group)
 			<-s.slots
 			if more {
@@ -80,8 +81,7 @@ func (s *settlementSweep) step(ctx context.Context) (more bool, err error) {
 	return s.wait(ctx, min(max(settlePause*took, idlePause), maxSettlePause))
 }
 
-// markDueBusy lists the sandboxes that have something due and are not being settled by this worker, and marks them as
-// busy.
+// markDueBusy lists the sandboxes with due payments that this worker is not settling yet, and marks them as busy.
 func (s *settlementSweep) markDueBusy(ctx context.Context) ([]ledger.DueTenant, error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
 	defer cancel()
@@ -106,7 +106,7 @@ func (s *settlementSweep) unmarkBusy(group []ledger.DueTenant) {
 	}
 }
 
-// wait waits for d, or until a group of sandboxes has more due, or the database is unavailable.
+// wait waits for d. It returns earlier if a group of sandboxes has more due payments or the database is unavailable.
 func (s *settlementSweep) wait(ctx context.Context, d time.Duration) (more bool, err error) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -118,7 +118,7 @@ func (s *settlementSweep) wait(ctx context.Context, d time.Duration) (more bool,
 	return err == nil, err
 }
 
-// report wakes the sweep, unless it is being woken already.
+// report wakes the sweep. It drops the event if another one is waiting.
 func (s *settlementSweep) report(event error) {
 	select {
 	case s.events <- event:
@@ -126,7 +126,7 @@ func (s *settlementSweep) report(event error) {
 	}
 }
 
-// settle settles what is due in a group of sandboxes. If that fails, it settles each sandbox alone.
+// settle settles the due payments of a group of sandboxes. If this fails, it settles each sandbox alone.
 func (s *settlementSweep) settle(ctx context.Context, group []ledger.DueTenant, perTenant int) (more bool) {
 	traced, sweep := s.tracing.Sweep(ctx)
 	var counts ledger.BatchCounts

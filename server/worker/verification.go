@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// verificationPoll is the interval between queries for ledgers to verify. It is short because a client waits for a
-	// verification that it asks for.
+	// verificationPoll is the interval between queries for ledgers to verify. It is short, because a client that
+	// requests a verification waits for it.
 	verificationPoll = 2 * time.Second
 	// verificationBatch is how many sandboxes a worker verifies after one query.
 	verificationBatch = 10
@@ -24,8 +24,8 @@ type verificationDatabase interface {
 	Verify(ctx context.Context, tenant int64) (*proof.VerifiedLedger, error)
 }
 
-// verify verifies the new movements of the sandboxes where something happened, and the whole ledger of each once a day.
-// It works on one sandbox after the other, and takes no more than one connection.
+// verify verifies the new movements of the sandboxes with activity, and the whole ledger of each sandbox once a day. It
+// verifies one sandbox after the other, over one connection.
 func (w *Worker) verify(ctx context.Context) (more bool, err error) {
 	var due []ledger.DueTenant
 	err = within(ctx, settleTimeout, func(ctx context.Context) (err error) {

@@ -1,6 +1,6 @@
-// Package worker does everything that happens after the answer of the API: it settles and expires pending payments,
-// forwards collections to operators and delivers events. Any number of workers run concurrently; each works on rows
-// that no other has claimed.
+// Package worker does everything that happens after the answer of the API. It settles and expires pending payments,
+// forwards collections to operators and delivers events. Any number of workers may run concurrently. Each works only on
+// rows that no other worker has claimed.
 package worker
 
 import (
@@ -41,7 +41,7 @@ type Worker struct {
 	perSandbox  int
 	clocks      int
 
-	// The slots for attempts, which sweeps and advances of clocks share.
+	// Slots for attempts. The sweeps and the advances of clocks share them.
 	delivering, forwarding, callingBack *fairQueue
 
 	eventRetention time.Duration
@@ -57,11 +57,11 @@ type Options struct {
 	Sender      *webhooks.Sender
 	Operators   OperatorAccess
 	Log         *slog.Logger
-	Concurrency int              // deliveries at one time; default 512
-	PerSandbox  int              // of these, of one sandbox at most; default 64
-	Clocks      int              // advanced at one time; default 1000
-	Chance      func() float64   // in [0, 1), for jitter; default math/rand
-	Now         func() time.Time // measures durations, and decides nothing else; default time.Now
+	Concurrency int              // maximum of concurrent deliveries; default 512
+	PerSandbox  int              // maximum of concurrent deliveries of one sandbox; default 64
+	Clocks      int              // maximum of clocks that are advanced concurrently; default 1000
+	Chance      func() float64   // random number in [0, 1) for jitter; default math/rand
+	Now         func() time.Time // used only to measure durations; default time.Now
 
 	EventRetention time.Duration // age at which events are removed; 0: never
 
@@ -95,7 +95,7 @@ func New(o Options) *Worker {
 	return w
 }
 
-// on returns the same worker on another database. It runs no sweeps.
+// on returns a copy of the worker that uses another database. The copy runs no sweeps.
 func (w *Worker) on(database Database) *Worker {
 	return &Worker{
 		database: database, sender: w.sender, operators: w.operators, log: w.log, chance: w.chance, now: w.now, concurrency: w.concurrency,
@@ -105,7 +105,7 @@ func (w *Worker) on(database Database) *Worker {
 }
 
 const (
-	// idlePause is how long a sweep waits after it found nothing: due rows are noticed within it.
+	// idlePause is how long a sweep waits after it found no due rows.
 	idlePause = 50 * time.Millisecond
 	// failurePause is how long a sweep waits after a failure.
 	failurePause = time.Second
@@ -127,8 +127,8 @@ func (w *Worker) Run(ctx context.Context) {
 	sweeps.Wait()
 }
 
-// sweep calls step repeatedly: at once while there is more to do, otherwise after a pause. It logs when step starts to
-// fail, and when it succeeds again.
+// sweep calls step repeatedly until ctx ends. It pauses between calls unless step returns more=true. It logs the first
+// of consecutive failures, and the next success.
 func (w *Worker) sweep(ctx context.Context, name string, step func(context.Context) (more bool, err error)) {
 	failing := false
 	defer w.hearts.stop(name)
