@@ -205,7 +205,7 @@ func (a *advance) step(held context.Context) (ended bool, err error) {
 	case !view.Now.Before(a.lease.Target):
 		return true, a.endAdvance(ctx, true)
 	}
-	err = a.moveClock(ctx, a.nextMoment(view)) // moved before it yields, so that each turn moves the clock at least once
+	err = a.moveClock(ctx, a.nextMoment(view)) // before it yields: each turn moves the clock
 	a.makesRoom = err == nil && a.now().Sub(a.taken) >= clockTurn && a.shared.crowded.CompareAndSwap(true, false)
 	return false, err
 }
