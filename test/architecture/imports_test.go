@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"server/postgres/sqlc":         {"server/payments"},
 	"server/secrets":               {},
 	"server/faults":                {"server/payments"},
+	"server/expectations":          {"server/payments"},
 	"server/sandboxes":             {"server/egress", "server/faults", "server/payments", "server/postgres", "server/secrets"},
 	"server/ledger":                {"server/faults", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
 	"server/ledger/ledgertest": {

@@ -1,0 +1,135 @@
+package expectations
+
+import (
+	"fmt"
+	"time"
+)
+
+// Verdict is the result of an expectation. It never changes again once it is [Met] or [Failed].
+type Verdict string
+
+// The verdicts.
+const (
+	Open   Verdict = "Open"
+	Met    Verdict = "Met"
+	Failed Verdict = "Failed"
+)
+
+// Reasons for a verdict, as they stand in conditions.
+const (
+	ReasonNotMet           = "NotMet"           // a line is not met yet
+	ReasonSettling         = "Settling"         // all lines are met, and have to stay so for a while
+	ReasonMet              = "Met"              // all lines were met, and stayed so
+	ReasonExceeded         = "Exceeded"         // a line cannot be met any more
+	ReasonDeadlineExceeded = "DeadlineExceeded" // a line was not met in time
+	ReasonUnreadable       = "TooManyRows"      // the lines could not be evaluated in time
+)
+
+// Terms are how long an expectation is evaluated.
+type Terms struct {
+	Deadline time.Time     // what is not met by then has failed
+	Settle   time.Duration // for which all lines have to stay met
+}
+
+// State is what is known of an expectation after an evaluation.
+type State struct {
+	Verdict  Verdict
+	Reason   string
+	Message  string
+	Results  []Dated
+	MetSince *time.Time // since when all lines are met; nil: they are not
+}
+
+// Dated is a result with the time since when the line is met, or is not met.
+type Dated struct {
+	Line     string    `json:"line"`
+	Met      bool      `json:"met"`
+	Observed string    `json:"observed"`
+	At       time.Time `json:"at"`
+}
+
+// Judge returns the state after an evaluation at the time now. The former state is that of the last evaluation, or
+// zero.
+func (t Terms) Judge(former *State, results []Result, now time.Time) State {
+	s := State{Verdict: Open, Results: date(former.Results, results, now)}
+	unmet := firstUnmet(results)
+	never := firstNever(results)
+	switch {
+	case never != nil:
+		s.Verdict, s.Reason = Failed, ReasonExceeded
+		s.Message = fmt.Sprintf("%s. Observed: %s. The line cannot be met any more.", never.Line, never.Observed)
+	case unmet == nil:
+		s.settle(t, former.MetSince, now)
+	case !now.Before(t.Deadline):
+		s.Verdict, s.Reason = Failed, ReasonDeadlineExceeded
+		s.Message = fmt.Sprintf("%s. Observed: %s. The line was not met in time.", unmet.Line, unmet.Observed)
+	default:
+		s.Reason = ReasonNotMet
+		s.Message = fmt.Sprintf("%s. Observed: %s.", unmet.Line, unmet.Observed)
+	}
+	return s
+}
+
+// settle decides between lines that are met and lines that have stayed so.
+func (s *State) settle(t Terms, metSince *time.Time, now time.Time) {
+	if metSince == nil {
+		metSince = &now
+	}
+	s.MetSince = metSince
+	if now.Sub(*metSince) >= t.Settle {
+		s.Verdict, s.Reason, s.Message = Met, ReasonMet, "All lines are met."
+		return
+	}
+	s.Reason, s.Message = ReasonSettling, fmt.Sprintf("All lines are met, and have to stay so for %s.", t.Settle)
+}
+
+// Unreadable returns the state after an evaluation that could not read the sandbox within the time that it has.
+func (t Terms) Unreadable(former *State, now time.Time) State {
+	s := State{Verdict: Open, Reason: ReasonUnreadable, Results: former.Results, Message: UnreadableMessage}
+	if !now.Before(t.Deadline) {
+		s.Verdict = Failed
+	}
+	return s
+}
+
+// UnreadableMessage says what to do about lines that take too long to evaluate.
+const UnreadableMessage = "The sandbox has so many transactions that the lines cannot be evaluated within 2 s. Write orderRef or reference " +
+	"under where, or reset the sandbox before the test."
+
+// NextLook returns when an open expectation has to be evaluated again although nothing happens.
+func (t Terms) NextLook(s *State) time.Time {
+	if s.MetSince != nil {
+		return s.MetSince.Add(t.Settle)
+	}
+	return t.Deadline
+}
+
+// date adds times to results. A line that was met and is met keeps its time, as does one that was not and is not.
+func date(former []Dated, results []Result, now time.Time) []Dated {
+	dated := make([]Dated, len(results))
+	for i, r := range results {
+		dated[i] = Dated{Line: r.Line, Met: r.Met, Observed: r.Observed, At: now}
+		if i < len(former) && former[i].Met == r.Met {
+			dated[i].At = former[i].At
+		}
+	}
+	return dated
+}
+
+func firstUnmet(results []Result) *Result {
+	for i := range results {
+		if !results[i].Met {
+			return &results[i]
+		}
+	}
+	return nil
+}
+
+func firstNever(results []Result) *Result {
+	for i := range results {
+		if results[i].Never {
+			return &results[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package expectations_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/expectations"
+)
+
+var start = time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+
+func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
+
+// look is an evaluation of two lines, some seconds after the start.
+type look struct {
+	seconds        int
+	first, second  bool
+	never          bool // the second line
+	verdict        expectations.Verdict
+	reason         string
+	firstAt, nextS int // since when the first line is as it is, and when the next look has to be
+}
+
+func TestJudge(t *testing.T) {
+	const open, met, failed = expectations.Open, expectations.Met, expectations.Failed
+	for name, looks := range map[string][]look{
+		"is met and stays so": {
+			{0, false, false, false, open, "NotMet", 0, 30},
+			{3, true, false, false, open, "NotMet", 3, 30},
+			{5, true, true, false, open, "Settling", 3, 7},
+			{7, true, true, false, met, "Met", 3, 7},
+		},
+		"does not stay met": {
+			{5, true, true, false, open, "Settling", 5, 7},
+			{6, true, false, false, open, "NotMet", 5, 30},
+			{8, true, true, false, open, "Settling", 5, 10},
+			{10, true, true, false, met, "Met", 5, 10},
+		},
+		"is not met in time": {
+			{29, false, true, false, open, "NotMet", 29, 30},
+			{30, false, true, false, failed, "DeadlineExceeded", 29, 30},
+		},
+		"settles after the deadline": {
+			{29, true, true, false, open, "Settling", 29, 31},
+			{31, true, true, false, met, "Met", 29, 31},
+		},
+		"is undone while it settles after the deadline": {
+			{29, true, true, false, open, "Settling", 29, 31},
+			{31, false, true, false, failed, "DeadlineExceeded", 31, 30},
+		},
+		"is exceeded": {
+			{1, true, false, true, failed, "Exceeded", 1, 30},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			terms := expectations.Terms{Deadline: at(30), Settle: 2 * time.Second}
+			var state expectations.State
+			for _, l := range looks {
+				results := []expectations.Result{{Line: "a", Met: l.first, Observed: "x"}, {Line: "b", Met: l.second, Never: l.never, Observed: "y"}}
+				state = terms.Judge(&state, results, at(l.seconds))
+				got := fmt.Sprintf("%s %s %s %s", state.Verdict, state.Reason, state.Results[0].At.Sub(start), terms.NextLook(&state).Sub(start))
+				want := fmt.Sprintf("%s %s %ds %ds", l.verdict, l.reason, l.firstAt, l.nextS)
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("after %d s: %s", l.seconds, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestMessageNamesTheLine(t *testing.T) {
+	terms := expectations.Terms{Deadline: at(30)}
+	results := []expectations.Result{{Line: "float RWF: 1", Observed: "2"}}
+	for seconds, want := range map[int]string{
+		1:  "float RWF: 1. Observed: 2.",
+		30: "float RWF: 1. Observed: 2. The line was not met in time.",
+	} {
+		if diff := cmp.Diff(want, terms.Judge(&expectations.State{}, results, at(seconds)).Message); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestWhatCannotBeReadFailsAtTheDeadline(t *testing.T) {
+	terms := expectations.Terms{Deadline: at(30)}
+	for seconds, want := range map[int]expectations.Verdict{1: expectations.Open, 30: expectations.Failed} {
+		if got := terms.Unreadable(&expectations.State{}, at(seconds)).Verdict; got != want {
+			t.Errorf("after %d s: %s", seconds, got)
+		}
+	}
+}
