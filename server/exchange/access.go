@@ -20,9 +20,8 @@ func Bearer(r *http.Request) (key string, ok bool) {
 	return key, found && strings.EqualFold(scheme, "Bearer") && key != ""
 }
 
-// admit finds the caller of a request by its API key and counts the request against the rate limit of the sandbox. It
-// sets the headers that say how much of the limit is left. It returns [service.ErrUnauthorized], [service.ErrSuspended]
-// and [ErrRateLimited].
+// admit returns the caller of a request by its API key, counts the request against the sandbox's rate limit, and sets
+// the rate limit headers. It returns [service.ErrUnauthorized], [service.ErrSuspended] and [ErrRateLimited].
 func (x *Exchange) admit(w http.ResponseWriter, r *http.Request) (*service.Caller, error) {
 	key, given := Bearer(r)
 	if !given {
@@ -39,8 +38,8 @@ func (x *Exchange) admit(w http.ResponseWriter, r *http.Request) (*service.Calle
 	return who, x.limitRate(w, r, who)
 }
 
-// Find returns the caller that find returns, see [service.Service.FindCaller]. A known key needs no round trip to the
-// database. Every invalid key gets the same answer.
+// Find calls [service.Service.FindCaller] with find, and notes the result in the request's call. If find knows the key,
+// no round trip to the database is needed. Find returns [service.ErrUnauthorized] for every invalid key.
 func (x *Exchange) Find(r *http.Request, find func() *service.Caller) (*service.Caller, error) {
 	who, err := x.service.FindCaller(r.Context(), find)
 	if errors.Is(err, service.ErrUnauthorized) {
@@ -54,8 +53,8 @@ func (x *Exchange) Find(r *http.Request, find func() *service.Caller) (*service.
 	return who, nil
 }
 
-// NoteUnauthenticated counts a request without a valid key under a reason of package telemetry. If the path names a
-// sandbox, the request goes to that sandbox's request log. It returns [service.ErrUnauthorized].
+// NoteUnauthenticated counts a request without a valid key; reason is a constant of package telemetry. If the path
+// names a sandbox, that sandbox's request log gets the request. NoteUnauthenticated returns [service.ErrUnauthorized].
 func (x *Exchange) NoteUnauthenticated(r *http.Request, reason string) error {
 	x.metrics.AuthFailed(reason)
 	if named, found := SandboxInPath(r); found {
@@ -64,15 +63,14 @@ func (x *Exchange) NoteUnauthenticated(r *http.Request, reason string) error {
 	return service.ErrUnauthorized
 }
 
-// NoteCaller notes the caller of a request to a path without a handler, which requires no key.
+// NoteCaller notes the caller of a request to an unknown path, if the request has a valid key.
 func (x *Exchange) NoteCaller(r *http.Request) {
 	if key, ok := Bearer(r); ok && x.directory != nil {
 		callOf(r).caller = x.callerWith(r, sha256.Sum256([]byte(key)))
 	}
 }
 
-// callerWith returns the caller that makes a request with this key; nil if the key does not open the sandbox that the
-// path names.
+// callerWith returns the caller of a request with this key; nil if sandboxOf returns nil.
 func (x *Exchange) callerWith(r *http.Request, key sandboxes.KeyHash) *service.Caller {
 	sandbox := x.sandboxOf(r, key)
 	if sandbox == nil {
@@ -81,7 +79,7 @@ func (x *Exchange) callerWith(r *http.Request, key sandboxes.KeyHash) *service.C
 	return &service.Caller{Key: key, Sandbox: sandbox, Faults: x.RequestFaults(r)}
 }
 
-// sandboxOf returns the sandbox that a key opens; nil if there is none, or the path names another one.
+// sandboxOf returns the sandbox that a key opens; nil if the key opens none, or if the path names another sandbox.
 func (x *Exchange) sandboxOf(r *http.Request, key sandboxes.KeyHash) *sandboxes.Sandbox {
 	sandbox, ok := x.directory.ByKey(key)
 	if !ok || !Names(r, sandbox) {
@@ -90,7 +88,7 @@ func (x *Exchange) sandboxOf(r *http.Request, key sandboxes.KeyHash) *sandboxes.
 	return sandbox
 }
 
-// RequestFaults describes a request of /v1 for the decision which fault applies.
+// RequestFaults returns the fields of a /v1 request that decide which fault applies.
 func (x *Exchange) RequestFaults(r *http.Request) service.RequestFaults {
 	f := service.RequestFaults{
 		At: faults.AtRequest, Path: pathWithin(x.options.RoutedPath(r.URL.Path)), ReadOnly: r.Method == http.MethodGet,
@@ -101,8 +99,8 @@ func (x *Exchange) RequestFaults(r *http.Request) service.RequestFaults {
 	return f
 }
 
-// limitRate refuses a request beyond the sandbox's rate limit. It sets the headers that say how much of the limit is
-// left.
+// limitRate counts a request against the sandbox's rate limit and sets the rate limit headers. It returns
+// [ErrRateLimited] if the limit is reached.
 func (x *Exchange) limitRate(w http.ResponseWriter, r *http.Request, who *service.Caller) error {
 	a, err := x.CountRequest(r.Context(), who)
 	if err != nil || a.Limit == 0 {
@@ -115,8 +113,7 @@ func (x *Exchange) limitRate(w http.ResponseWriter, r *http.Request, who *servic
 	return nil
 }
 
-// CountRequest counts one request against the rate limit of the caller's sandbox. A sandbox that was reset starts from
-// zero.
+// CountRequest counts one request against the rate limit of the caller's sandbox. A reset sets the count to zero.
 func (x *Exchange) CountRequest(ctx context.Context, who *service.Caller) (a Allowance, err error) {
 	err = x.service.Renewing(ctx, who, func(ctx context.Context) error {
 		if a = (Allowance{Granted: true}); who.Sandbox.RateLimit == 0 {

@@ -13,9 +13,9 @@ type Answer struct {
 	Header http.Header
 	Body   Body   // nil: none
 	Code   string // the error code in the body; empty for none
-	// Due is when the answer is sent; zero: at once.
+	// Due is the earliest time at which the answer is sent; zero: at once.
 	Due time.Time
-	// Before is the event or callback that is sent before the answer, from Due on; nil for none.
+	// Before is the event or callback that is sent before the answer; nil for none. The wait for it starts at Due.
 	Before *service.BeforeAnswer
 }
 

@@ -14,11 +14,11 @@ type call struct {
 	request *http.Request
 	out     *response
 	began   time.Time
-	worked  time.Duration // until the handler returned the answer, which may be held afterward
+	worked  time.Duration // duration of the handler, without the time for which the answer is held
 	span    telemetry.Span
-	front   *Front          // the front that answers it; nil for none
+	front   *Front          // the front of the route; nil for none
 	caller  *service.Caller // nil for a request without a valid key
-	late    *Answer         // the answer that is written outside of all handlers; nil for none
+	late    *Answer         // a held answer or a stream, which writeLate writes; nil for none
 	logged  loggedRequest
 }
 
@@ -40,7 +40,7 @@ const (
 // callOf returns the call of a request that has passed [Exchange.Use].
 func callOf(r *http.Request) *call { return r.Context().Value(callKey).(*call) }
 
-// RequestID returns the id of a request, which the answer repeats in a header.
+// RequestID returns the id of a request. The answer has it in the header X-Request-Id.
 func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey).(string)
 	return id

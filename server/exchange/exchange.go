@@ -1,7 +1,8 @@
-// Package exchange has the parts of an exchange, a request and its answer, that all HTTP fronts share: authentication
-// and rate limits, holding an answer back, carrying out a fault on it, streams, the request log, and observability.
+// Package exchange has the HTTP code that all fronts share: authentication, rate limits, held answers, faults of an
+// answer, streams, the request log, metrics and traces. A front is one HTTP API. An exchange is a request with its
+// answer.
 //
-// A front has routes, decodes requests, calls package service, and represents the result as an [Answer]. It knows no
+// A front has routes, decodes requests, calls package service, and encodes the result as an [Answer]. It imports no
 // other front.
 package exchange
 
@@ -16,21 +17,20 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// Exchange carries out the exchanges of a process. It is safe for concurrent use.
+// Exchange handles the exchanges of a process. It is safe for concurrent use.
 type Exchange struct {
-	service   *service.Service
-	directory *sandboxes.Directory
-	now       func() time.Time
-	log       *slog.Logger
-	draining  <-chan struct{}
-	limiter   *limiter
-	held      *HeldAnswers
-	unread    *unreadAnswers
-	requests  *requests.Log
-	metrics   *telemetry.API
-	tracing   *telemetry.Tracing
-	options   Options
-	// streamWrite is [Options.StreamWrite].
+	service     *service.Service
+	directory   *sandboxes.Directory
+	now         func() time.Time
+	log         *slog.Logger
+	draining    <-chan struct{}
+	limiter     *limiter
+	held        *HeldAnswers
+	unread      *unreadAnswers
+	requests    *requests.Log
+	metrics     *telemetry.API
+	tracing     *telemetry.Tracing
+	options     Options
 	streamWrite time.Duration
 }
 
@@ -47,15 +47,15 @@ type Options struct {
 	Metrics   *telemetry.API     // nil for none
 	Tracing   *telemetry.Tracing // nil for none
 
-	Version string // of the API, for the header X-Service-Api-Version
-	// RoutedPath returns the form of a path that routes match, without the additions of clients.
+	Version string // version of the API, for the header X-Service-Api-Version
+	// RoutedPath returns the path that the router matches for the path of a request.
 	RoutedPath func(path string) string
-	// Overloaded is sent in place of a large answer when too many bytes of large answers are unread.
+	// Overloaded replaces a large answer if too many bytes of large answers are unread.
 	Overloaded Answer
 	Secrets    []Secret
-	// Unread bounds the large answers that clients have not read yet; a zero field has its default.
+	// Unread bounds the large answers that clients have not read yet. A zero field means the default.
 	Unread UnreadBounds
-	// StreamWrite bounds how long the client of a stream may take to read one write of at most 64 KiB; zero: 15 s.
+	// StreamWrite bounds the time that the client of a stream takes to read one write of at most 64 KiB; zero: 15 s.
 	StreamWrite time.Duration
 }
 

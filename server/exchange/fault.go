@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// This file carries out on an answer the fault that applies to its request: it delays the answer, cuts its body off, or
-// drops the connection. Package service decides in faults.go which fault applies, and whether it ends the request.
+// This file applies a fault to an answer: it delays the answer, truncates its body, or drops the connection. The file
+// service/faults.go decides which fault applies and whether it ends the request.
 
 // IsDropped reports whether an error comes from a fault that drops the request's connection.
 func IsDropped(err error) bool {
@@ -18,7 +18,7 @@ func IsDropped(err error) bool {
 	return errors.As(err, &fault) && fault.Fault.Answer().Status == 0
 }
 
-// carryOut returns an answer as changed by the faults that apply to its request. A header names the faults.
+// carryOut applies the faults of a request to its answer. It adds a header with the names of the faults.
 func carryOut(f *service.RequestFaults, a Answer, now time.Time) Answer {
 	if f.ToAnswer != nil {
 		a = change(a, f.ToAnswer.Answer(), now)
@@ -30,7 +30,7 @@ func carryOut(f *service.RequestFaults, a Answer, now time.Time) Answer {
 	return a
 }
 
-// change delays an answer, drops it, or cuts off its body, as the fault says.
+// change delays or drops an answer, or truncates its body, as the fault says.
 func change(a Answer, f *faults.API, now time.Time) Answer {
 	if f.DropConnection != "" {
 		a.Status = 0

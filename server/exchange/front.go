@@ -7,24 +7,23 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
-// Front is one API.
+// Front is one HTTP API.
 type Front struct {
-	// Failed returns the answer to an error of a handler. It is not called for a request that a fault drops, see
-	// [IsDropped].
+	// Failed returns the answer for an error of a handler. It is not called for errors that [IsDropped] reports.
 	Failed func(*http.Request, error) Answer
-	// Kept returns the fields that the request log keeps of requests to a route; the route is empty for a path without
-	// a handler.
+	// Kept returns the fields that the request log keeps of requests to a route. The route is empty for an unknown
+	// path.
 	Kept func(method, route string) Kept
 }
 
 // Kept are the fields that the request log keeps of requests.
 type Kept struct {
 	Query, Body, Answer requests.Fields
-	OnlyFailures        bool // true: requests that are answered 200 are not logged
+	OnlyFailures        bool // true: the log omits requests with the status 200
 }
 
-// Secret is a kind of credential that a front accepts. The request log never stores one.
+// Secret is a type of credential that a front accepts. The request log stores no credentials.
 type Secret struct {
-	Of   func(*http.Request) string // returns the credential in a request; empty for none
+	Of   func(*http.Request) string // returns the credential of a request; "" for none
 	Form *regexp.Regexp             // matches a credential anywhere in a text
 }

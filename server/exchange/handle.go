@@ -13,14 +13,15 @@ import (
 // OpenHandler answers a request that needs no key, or returns an error.
 type OpenHandler func(http.ResponseWriter, *http.Request) (Answer, error)
 
-// Handler answers a request of a caller, or returns an error. It needs the [http.ResponseWriter] only to read a body.
+// Handler answers a request of a caller, or returns an error. It uses the [http.ResponseWriter] only to limit the size
+// of the request's body.
 type Handler func(http.ResponseWriter, *http.Request, *service.Caller) (Answer, error)
 
-// AnswerTimeout bounds how long the handler of a request with a key may take. A write has its own limit in package
-// service, which starts after the body was read.
+// AnswerTimeout bounds the duration of the handler of a request with a key. Package service has a separate timeout for
+// writes, which starts after the body was read.
 const AnswerTimeout = 10 * time.Second
 
-// Handle returns an HTTP handler that answers requests to a front with h.
+// Handle returns an HTTP handler that answers the requests of a front with h.
 func (x *Exchange) Handle(front *Front, h OpenHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := callOf(r)
@@ -36,7 +37,7 @@ func (x *Exchange) Handle(front *Front, h OpenHandler) http.HandlerFunc {
 	}
 }
 
-// recovering calls h and returns a panic of it as an error, so that the process keeps serving other requests.
+// recovering calls h and returns a panic of h as an error, so that the process continues.
 func recovering(w http.ResponseWriter, r *http.Request, h OpenHandler) (a Answer, err error) {
 	defer func() {
 		switch cause := recover(); cause {
@@ -50,23 +51,23 @@ func recovering(w http.ResponseWriter, r *http.Request, h OpenHandler) (a Answer
 	return h(w, r)
 }
 
-// answer applies the faults of the request to an answer and writes it. An answer that is held, or a stream, is left to
-// [Exchange.writeLate].
+// answer applies the faults of the request to an answer and writes it. It stores held answers and streams in c.late,
+// for writeLate.
 func (x *Exchange) answer(w http.ResponseWriter, c *call, a Answer) {
 	if c.caller != nil {
 		a = carryOut(&c.caller.Faults, a, x.now())
 	}
 	if _, isStream := a.Body.(*listener); isStream || a.isHeld() {
-		late := a // so that no other answer is on the heap
+		late := a // a copy, so that the other answers stay on the stack
 		c.late = &late
 		return
 	}
 	x.write(w, c, &a)
 }
 
-// WithKey returns a handler that admits requests by their API key and then calls h. If the configuration changed
-// meanwhile, it calls h again, unless the request has a body, which can be read only once. Package service repeats
-// those.
+// WithKey returns a handler that admits requests by their API key and then calls h. If the configuration changed during
+// h, it calls h again. It does not repeat h for a request with a body, which can be read only once; package service
+// repeats such requests.
 func (x *Exchange) WithKey(h Handler) OpenHandler {
 	return func(w http.ResponseWriter, r *http.Request) (a Answer, err error) {
 		ctx, cancel := context.WithTimeout(r.Context(), AnswerTimeout)

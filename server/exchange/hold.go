@@ -6,37 +6,37 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// HeldBounds bound how many answers are held at a time; each costs about 33 KiB of memory. Beyond a bound, answers are
-// sent at once. Zero means no bound.
+// HeldBounds bound the number of answers that are held at a time. A held answer takes about 33 KiB of memory. When a
+// bound is reached, further answers are sent at once. Zero means no bound.
 type HeldBounds struct {
-	Process int // of all sandboxes
-	Sandbox int // of one sandbox, so that it does not use up Process alone
+	Process int // maximum over all sandboxes
+	Sandbox int // maximum of one sandbox, so that it does not use all of Process
 }
 
-// HeldAnswers counts the answers that are held, and the requests that wait for something other than the due time of
-// their answer. It implements [service.Waiting], and is safe for concurrent use.
+// HeldAnswers counts held answers, and requests that wait for the advance of a clock. It implements [service.Waiting],
+// and is safe for concurrent use.
 type HeldAnswers struct {
 	bounds  HeldBounds
 	metrics *telemetry.API
 
 	mu  sync.Mutex
 	all int
-	of  map[string]int // by the sandbox's organization
+	of  map[string]int // keys: organizations of sandboxes
 }
 
-// NewHeldAnswers returns a counter at zero. metrics count how often a bound is reached; nil for none.
+// NewHeldAnswers returns a counter at zero. metrics may be nil, and count how often a bound is reached.
 func NewHeldAnswers(bounds HeldBounds, metrics *telemetry.API) *HeldAnswers {
 	return &HeldAnswers{bounds: bounds, metrics: metrics, of: map[string]int{}}
 }
 
-// Count returns how many answers of a sandbox are held.
+// Count returns the number of held answers and waiting requests of an organization.
 func (h *HeldAnswers) Count(organization string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.of[organization]
 }
 
-// Take counts one more answer until release is called. It returns false if a bound is reached.
+// Take counts one more answer of an organization until release is called. It returns false if a bound is reached.
 func (h *HeldAnswers) Take(organization string) (release func(), ok bool) {
 	if reached := h.take(organization); reached != "" {
 		h.metrics.NotHeld(reached)

@@ -9,8 +9,9 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// loggedRequest has what the request log may keep of a request until it is answered. Most requests are answered 2xx and
-// are not logged. Until the status is known, only the beginning of the body is kept, in a pooled buffer.
+// loggedRequest has the data of a request that the request log may keep. The status of the answer decides whether the
+// request is logged; most requests are answered 2xx and are not logged. Until the status is known, loggedRequest keeps
+// the beginning of the body in a pooled buffer.
 type loggedRequest struct {
 	unauthenticated *sandboxes.Sandbox // the sandbox of a request without a valid key; nil for none
 	code            string             // the error code of the answer
@@ -18,12 +19,12 @@ type loggedRequest struct {
 	answered        []byte // the beginning of the answer's body
 }
 
-// sentBody is a request's body. It keeps the beginning of what was read from it.
+// sentBody is a request's body that keeps a copy of the first bytes that are read.
 type sentBody struct {
 	io.ReadCloser
 	kept *[requests.MaxBody]byte // nil before the first byte and after release
 	n    int
-	all  bool // true: no more bytes are kept
+	all  bool // whether kept is full or released
 }
 
 // sentBodies are free buffers of [sentBody].
@@ -42,7 +43,7 @@ func (b *sentBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// beginning returns the beginning of the body as far as it was read.
+// beginning returns the kept bytes.
 func (b *sentBody) beginning() []byte {
 	if b.kept == nil {
 		return nil
@@ -59,7 +60,7 @@ func (b *sentBody) release() {
 	}
 }
 
-// keep replaces a request's body by b, which keeps its beginning as it is read.
+// keep replaces a request's body by b.
 func (b *sentBody) keep(r *http.Request) {
 	if r.Body != nil && r.Body != http.NoBody {
 		b.ReadCloser = r.Body

@@ -9,9 +9,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// report records the result of a request: in the request log of its sandbox, in metrics, in its trace, and in one debug
-// line of the log. Failures are logged where they happen. Metrics, trace and log never have the path or the query,
-// which may contain numbers of payers.
+// report records the result of a request in the request log of its sandbox, in metrics, in its trace, and in one debug
+// line. LogFailure logs errors. Metrics, trace and debug line never contain the path or the query, because these may
+// contain numbers of payers.
 func (x *Exchange) report(r *http.Request, c *call, id string) {
 	route := RouteOf(r)
 	if c.worked == 0 {
@@ -26,8 +26,8 @@ func (x *Exchange) report(r *http.Request, c *call, id string) {
 	}
 }
 
-// LogFailure logs an error that the caller does not get to see. It does not log errors of an overloaded database: there
-// are thousands of them, and metrics count them.
+// LogFailure logs an error whose details the caller does not get. It does not log errors of an overloaded database,
+// because there may be thousands. Metrics count these.
 func (x *Exchange) LogFailure(ctx context.Context, err error) {
 	switch {
 	case errors.Is(err, postgres.ErrOverloaded):

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// sandboxForm is the prefix of a path that names a sandbox, to whose request log the request goes.
+	// sandboxForm is the prefix of a path that names a sandbox.
 	sandboxForm = "/sandboxes/{namespace}/{name}"
-	// apiForm is the prefix of paths under /v1 where the API is a part of something larger.
+	// apiForm is an optional prefix of /v1 paths.
 	apiForm = "/api"
 )
 
-// bare matches a path that names a sandbox or nothing.
+// bare matches the path of a sandbox and the empty path.
 var bare = regexp.MustCompile(`^(/sandboxes/[^/]+/[^/]+)?/?$`)
 
-// FormsOf returns the router patterns for a path: as it is, and after a sandbox's name; for a path under /v1, both also
-// with /api in front.
+// FormsOf returns the router patterns for a path: the path, and the path after the prefix of a sandbox. For a path
+// under /v1, it also returns both patterns with /api before /v1.
 func FormsOf(path string) []string {
 	forms := []string{path, sandboxForm + path}
 	if strings.HasPrefix(path, "/v1/") {
@@ -30,7 +30,7 @@ func FormsOf(path string) []string {
 	return forms
 }
 
-// RouteOf returns the path in the API's description that a request was made to, the same for all forms; empty for none.
+// RouteOf returns the route of a request as the API's description has it, without prefixes; "" for none.
 func RouteOf(r *http.Request) string {
 	pattern := strings.TrimPrefix(chi.RouteContext(r.Context()).RoutePattern(), sandboxForm)
 	return strings.TrimPrefix(pattern, apiForm)
@@ -39,8 +39,7 @@ func RouteOf(r *http.Request) string {
 // SandboxName names a sandbox.
 type SandboxName struct{ Namespace, Name string }
 
-// SandboxInPath returns the sandbox that the path names, if the path has that form. A name may be empty, which no
-// sandbox's is.
+// SandboxInPath returns the sandbox that the path of a request names. If the path ends early, a returned name is empty.
 func SandboxInPath(r *http.Request) (named SandboxName, found bool) {
 	behind, found := strings.CutPrefix(r.URL.Path, "/sandboxes/")
 	if !found {
@@ -51,7 +50,7 @@ func SandboxInPath(r *http.Request) (named SandboxName, found bool) {
 	return named, true
 }
 
-// PathTo returns a path of the API in the form that the request used, since another form may not be open to the client.
+// PathTo returns a path of the API with the prefixes of the request's path. An Ingress may admit only these.
 func PathTo(r *http.Request, path string) string {
 	prefix := SandboxPrefix(r)
 	if strings.HasPrefix(r.URL.Path[len(prefix):], apiForm+"/") {
@@ -60,7 +59,7 @@ func PathTo(r *http.Request, path string) string {
 	return prefix + path
 }
 
-// SandboxPrefix returns the prefix of the paths of the sandbox that a request names, empty if it names none.
+// SandboxPrefix returns the prefix /sandboxes/{namespace}/{name} of a request's path, or "".
 func SandboxPrefix(r *http.Request) string {
 	named, _ := SandboxInPath(r)
 	if prefix := "/sandboxes/" + named.Namespace + "/" + named.Name; strings.HasPrefix(r.URL.Path, prefix+"/") {
@@ -69,7 +68,7 @@ func SandboxPrefix(r *http.Request) string {
 	return ""
 }
 
-// IsBare reports whether a path names at most a sandbox, and nothing in it.
+// IsBare reports whether a path is empty, "/", or only the name of a sandbox.
 func IsBare(path string) bool { return bare.MatchString(path) }
 
 // Names reports whether the path of a request names this sandbox, or no sandbox.
@@ -78,7 +77,7 @@ func Names(r *http.Request, sandbox *sandboxes.Sandbox) bool {
 	return !inPath || named == SandboxName{sandbox.Namespace, sandbox.Name}
 }
 
-// pathWithin returns the path of a request within its sandbox, as in the API's description.
+// pathWithin returns a path without the prefixes of the sandbox and /api.
 func pathWithin(path string) string {
 	if named, found := strings.CutPrefix(path, "/sandboxes/"); found {
 		if parts := strings.SplitN(named, "/", 3); len(parts) == 3 {

@@ -15,51 +15,51 @@ import (
 )
 
 const (
-	// A replica takes a part of a limit from the common count at once: 1/rateShare. So the unused parts of five replicas
-	// are a tenth of the limit at most.
+	// rateShare divides a limit into shares. A replica reserves one share at a time in the database. With five
+	// replicas, the reserved and unused requests are at most a tenth of the limit.
 	rateShare = 50
-	// rateKept is how long a replica may use a share. The unused rest goes back when the replica takes the next share.
+	// rateKept is how long a replica may use a share. The replica returns the unused rest with its next query.
 	rateKept = time.Second
-	// ratePause is how long a refusal, or an error of the database, is repeated without another query.
+	// ratePause is how long a replica answers with the last refusal or database error, without another query.
 	ratePause = 200 * time.Millisecond
-	// rateWaiting bounds the requests that wait for a share, and so the memory for them.
+	// rateWaiting bounds the number of requests that wait for a share.
 	rateWaiting = 1000
-	// rateTimeout bounds the query for a share. The query goes on when the client disconnects, since others wait for
-	// it.
+	// rateTimeout bounds the query for a share. The query continues when the client disconnects, because other requests
+	// wait for it.
 	rateTimeout = 5 * time.Second
 )
 
-// limiter limits the requests of a sandbox in a minute, over all replicas of the api. The count is in the database, and
-// each replica takes small shares of it.
+// limiter limits the requests of a sandbox in a minute, over all replicas of the api. The database has the common
+// count. Each replica reserves small shares of the limit.
 type limiter struct {
 	sandboxes *sandboxes.Store
 	now       func() time.Time
 
 	mu      sync.Mutex
 	shares  map[int64]*share
-	waiting atomic.Int64 // requests that wait for their turn at a share
+	waiting atomic.Int64 // number of requests that wait in enter
 }
 
-// share is the part of a sandbox's limit that a replica holds.
+// share is the part of a sandbox's limit that a replica has reserved.
 type share struct {
-	use   chan struct{}   // full while a request uses the share
-	grant sandboxes.Grant // Requests counts down to 0
-	err   error           // why there is no grant
-	until time.Time       // when the grant, the refusal or the error expires
+	use   chan struct{}   // mutex: full while a request uses the share
+	grant sandboxes.Grant // Requests is the number of requests that are left
+	err   error           // error of the last query
+	until time.Time       // expiry of grant or err
 }
 
-// Allowance is the answer of the rate limit to one request.
+// Allowance is the result of the rate limit for one request.
 type Allowance struct {
 	Granted   bool
-	Limit     int           // requests in a minute; 0: no limit
-	remaining int           // requests
-	reset     time.Duration // until more requests are allowed
+	Limit     int           // maximum of requests in a minute; 0: no limit
+	remaining int           // requests left in this minute
+	reset     time.Duration // time until the count starts again
 }
 
-// Reset returns in how many seconds more requests are allowed, as a header has it.
+// Reset returns the number of seconds until more requests are allowed, rounded up.
 func (a Allowance) Reset() string { return strconv.Itoa(int(math.Ceil(a.reset.Seconds()))) }
 
-// describe sets the headers that say how much of a limit is left, and when to try again if nothing is.
+// describe sets the rate limit headers, and Retry-After if the request is refused.
 func (a Allowance) describe(header http.Header) {
 	header.Set("X-RateLimit-Limit", strconv.Itoa(a.Limit))
 	header.Set("X-RateLimit-Remaining", strconv.Itoa(a.remaining))
@@ -95,14 +95,14 @@ func (l *limiter) take(ctx context.Context, tenant int64, limit int) (Allowance,
 	}
 	s.grant.Requests--
 	if s.grant.Requests == 0 {
-		s.until = time.Time{} // the next request asks again
+		s.until = time.Time{} // the next request refills
 	}
 	a.Granted, a.remaining = true, a.remaining+s.grant.Requests
 	return a, nil
 }
 
-// enter waits for the turn to use a share; the caller receives from s.use to leave. It returns [postgres.ErrOverloaded]
-// if too many requests wait, and [postgres.ErrUnavailable] when ctx ends.
+// enter locks a share; the caller receives from s.use to unlock it. It returns [postgres.ErrOverloaded] if too many
+// requests wait, and [postgres.ErrUnavailable] when ctx ends.
 func (l *limiter) enter(ctx context.Context, s *share) error {
 	select {
 	case s.use <- struct{}{}:
@@ -121,11 +121,11 @@ func (l *limiter) enter(ctx context.Context, s *share) error {
 	}
 }
 
-// refill takes the next grant of a share from the database.
+// refill returns the unused rest of a share to the database, and reserves the next requests.
 func (l *limiter) refill(ctx context.Context, s *share, tenant int64, limit int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rateTimeout)
 	defer cancel()
-	begun := l.now() // before the query, so that the share does not outlast the second that it was granted in
+	begun := l.now() // read before the query, so that the share expires at most a second after its reservation
 	s.grant, s.err = l.sandboxes.TakeRequests(ctx, tenant, limit, max(1, limit/rateShare), s.grant)
 	if s.until = begun.Add(rateKept); s.grant.Requests == 0 {
 		s.until = l.now().Add(ratePause)

@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
-// isLogged reports whether a request whose answer has this status is logged; status 0: no answer.
+// isLogged reports whether a request is logged if its answer has this status; 0 means no answer.
 func (c *call) isLogged(status int) bool {
 	if c.caller == nil {
 		return c.logged.unauthenticated != nil
@@ -15,7 +15,7 @@ func (c *call) isLogged(status int) bool {
 	return status/100 != 2 || c.caller.Sandbox.RequestsLogged(c.began)
 }
 
-// settle releases the kept body of a request that is not logged, as soon as the status of the answer is known.
+// settle releases the kept body if a request whose answer has this status is not logged.
 func (c *call) settle(status int) {
 	if !c.isLogged(status) {
 		c.logged.sent.release()
@@ -29,7 +29,7 @@ func (c *call) keepAnswer(body []byte, status int) {
 	}
 }
 
-// logRequest adds a request and its answer to the log of its sandbox, if it is to be logged.
+// logRequest adds a request and its answer to the request log of its sandbox if isLogged says so.
 func (x *Exchange) logRequest(r *http.Request, c *call, route, id string) {
 	defer c.logged.sent.release()
 	if x.requests == nil || !c.isLogged(c.out.status) {
@@ -57,14 +57,14 @@ func (x *Exchange) logRequest(r *http.Request, c *call, route, id string) {
 	x.requests.Add(e)
 }
 
-// describeCaller fills in the tenant, the fault and the kind of a request with a caller.
+// describeCaller sets the tenant, the fault and the kind of a request with a caller.
 func (x *Exchange) describeCaller(e *requests.Entry, c *call) {
 	who := c.caller
 	if f := cmp.Or(who.Faults.ToAnswer, who.Faults.ToStatus); f != nil {
 		e.Fault = f.Name
 	}
 	e.Tenant = who.Sandbox.Tenant
-	if current, valid := x.directory.ByKey(who.Key); valid { // it may have been reset meanwhile
+	if current, valid := x.directory.ByKey(who.Key); valid { // a reset may have changed the tenant during the request
 		e.Tenant = current.Tenant
 	}
 	if e.Status/100 == 2 {
@@ -72,7 +72,7 @@ func (x *Exchange) describeCaller(e *requests.Entry, c *call) {
 	}
 }
 
-// kept returns the fields that the front of the request has the request log keep.
+// kept returns the fields of a request that the request log keeps, as the front says.
 func (c *call) kept(method, route string) Kept {
 	if c.front == nil {
 		return Kept{}
@@ -80,8 +80,8 @@ func (c *call) kept(method, route string) Kept {
 	return c.front.Kept(method, route)
 }
 
-// keeperOf returns a keeper that reduces a request to the fields that may be kept. It hides the credentials of all
-// fronts, whichever front the request goes to.
+// keeperOf returns a keeper that reduces a request to the fields that may be kept. The keeper hides the credentials of
+// all fronts, not only those of the request's front.
 func (x *Exchange) keeperOf(r *http.Request) *requests.Keeper {
 	user, password, _ := r.BasicAuth()
 	presented := []string{user, password}

@@ -2,12 +2,11 @@ package exchange
 
 import "net/http"
 
-// response is the writer of an answer. It remembers the status, and keeps the beginning of the body for the request
-// log.
+// response writes an answer. It stores the status, and keeps the beginning of the body for the request log.
 type response struct {
 	http.ResponseWriter
 	draining <-chan struct{} // closed when the process is told to stop
-	status   int             // the status that was written; 0 before
+	status   int             // written status; 0 before the first write
 	answered bodyKeeper
 }
 
@@ -26,9 +25,8 @@ func (o *response) WriteHeader(status int) {
 	o.ResponseWriter.WriteHeader(status)
 }
 
-// leave asks the client to close the connection once the process is told to stop. A connection that stays open would
-// lead to this process until its end, and the last request on it would be lost. For the same reason, idle connections
-// stay open as long as the process accepts requests.
+// leave asks the client to close the connection, after the process was told to stop. Otherwise the client might send
+// another request on the connection when the process ends, and this request would be lost.
 func (o *response) leave() {
 	select {
 	case <-o.draining:

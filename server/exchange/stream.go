@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// streamsOfProcess and streamsOfSandbox bound how many streams are open at a time in this process.
+	// streamsOfProcess and streamsOfSandbox bound the number of open streams in this process.
 	streamsOfProcess = 1000
 	streamsOfSandbox = 100
-	// heartbeat is how often a stream sends a comment.
+	// heartbeat is the interval between two heartbeats of a stream.
 	heartbeat = 15 * time.Second
-	// streamCheck is the interval between checks that the key of a stream still opens its sandbox.
+	// streamCheck is the interval between checks whether the key of a stream still opens its sandbox.
 	streamCheck = time.Second
 	// streamChunk is the maximum number of bytes of one write.
 	streamChunk = 64 << 10
@@ -29,9 +29,9 @@ const (
 type StreamText interface {
 	// Change returns the entry of a change.
 	Change(tenant int64, c *ledger.Change) (streams.Entry, error)
-	// Ready returns the entry that begins a stream: the stream has every change after this position.
+	// Ready returns the first entry of a stream. The stream has every change after this position.
 	Ready(ledger.Position) streams.Entry
-	// Reset appends the entry that says that the stream starts over.
+	// Reset appends the entry that tells the client to read everything again, because the stream starts over.
 	Reset([]byte) ([]byte, error)
 	// Position appends the position from which a client can resume.
 	Position([]byte, ledger.Position) []byte
@@ -56,22 +56,22 @@ type ErrTooManyStreams struct{ streams.Limit }
 
 func (e ErrTooManyStreams) Error() string { return fmt.Sprintf("%d streams are open", e.Streams) }
 
-// listener is a client that listens to a stream. It is the body of the answer that opens the stream.
+// listener is one client's stream. It is the body of the answer that opens the stream.
 type listener struct {
 	streams *Streams
 	who     *service.Caller
 	types   []string // types of the entries to send; nil: all
 	stream  *streams.Stream
 	release func()
-	begun   bool   // the client has seen entries, which a reset makes useless
-	reset   bool   // the entry reset was sent, and the entry ready was not yet
-	text    []byte // not yet sent
+	begun   bool   // whether the client has entries from before, so that it needs the entry reset after a reset
+	reset   bool   // whether the entry reset was sent, but not yet the entry ready after it
+	text    []byte // encoded entries to send
 }
 
 // ContentType implements [Body].
 func (l *listener) ContentType() string { return "text/event-stream; charset=utf-8" }
 
-// Append implements [Body]. It appends nothing: [Exchange.stream] writes the stream while it lasts.
+// Append implements [Body]. It appends nothing, because sendChanges writes the entries.
 func (l *listener) Append(text []byte) ([]byte, error) { return text, nil }
 
 // close ends a listener's stream.
@@ -80,8 +80,8 @@ func (l *listener) close() {
 	l.release()
 }
 
-// Open opens a stream of the changes in a caller's sandbox after a position; nil: from now on. types are the types of
-// entries to send; nil: all. It returns [ErrTooManyStreams].
+// Open opens a stream of the changes in a caller's sandbox after a position; nil means from now on. types are the types
+// of entries to send; nil means all. Open returns [ErrTooManyStreams].
 func (s *Streams) Open(
 	ctx context.Context, who *service.Caller, types []string, after *ledger.Position,
 ) (Answer, error) {

@@ -22,7 +22,7 @@ func (x *Exchange) stream(c *call, l *listener) {
 	header := c.out.Header()
 	header.Set("Content-Type", l.ContentType())
 	header.Set("Cache-Control", "no-store")
-	header.Set("X-Accel-Buffering", "no") // a proxy that collects answers would hold back what is sent
+	header.Set("X-Accel-Buffering", "no") // tells proxies such as nginx not to buffer the stream
 	c.out.WriteHeader(http.StatusOK)
 	l.text = append(l.text, "retry: 1000\n\n"...)
 	err := x.sendStream(c.out, l)
@@ -34,7 +34,7 @@ func (x *Exchange) stream(c *call, l *listener) {
 	}
 }
 
-// sendChanges sends changes as they come. It returns the reason why the stream ends.
+// sendChanges sends each change as soon as it is read. It returns the reason why the stream ends.
 func (x *Exchange) sendChanges(c *call, l *listener) error {
 	ctx := c.request.Context()
 	check := time.NewTicker(streamCheck)
@@ -46,7 +46,7 @@ func (x *Exchange) sendChanges(c *call, l *listener) error {
 		case errors.Is(err, ledger.ErrChangesLost), errors.Is(err, postgres.ErrConfigChanged):
 			err = x.restart(ctx, c, l, check.C)
 		case errors.Is(err, postgres.ErrUnavailable):
-			err = waitFor(ctx, check.C) // the stream resumes when the database is there again
+			err = waitFor(ctx, check.C) // the stream resumes when the database is available
 		}
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func (x *Exchange) sendChanges(c *call, l *listener) error {
 // errKeyEnded ends a stream whose key no longer opens its sandbox, or whose sandbox is suspended.
 var errKeyEnded = errors.New("the key of the stream opens no sandbox")
 
-// add appends the entries whose type is sent, and returns how many these are.
+// add appends the entries of the client's types to l.text, and returns their number.
 func (l *listener) add(entries []streams.Entry) (sent int) {
 	size := 0
 	for _, entry := range entries {
@@ -87,8 +87,8 @@ func (l *listener) add(entries []streams.Entry) (sent int) {
 	return sent
 }
 
-// beat appends a heartbeat, with the id up to which everything was sent, so that a client can resume from it even after
-// an hour without a change.
+// beat appends a heartbeat with the current position, so that a client can resume from it after a long time without
+// changes.
 func (l *listener) beat() {
 	if at, ready := l.stream.Position(); ready {
 		l.text = l.streams.text.Position(l.text, at)
@@ -96,10 +96,10 @@ func (l *listener) beat() {
 	l.text = append(l.text, ": heartbeat\n\n"...)
 }
 
-// restart starts a stream over after a reset of its sandbox, or after a gap in the known changes. It tells the client
-// once.
+// restart follows the sandbox again, after a reset or after the loss of changes that the stream has not sent. It sends
+// the entry reset once until the stream is ready again.
 func (x *Exchange) restart(ctx context.Context, c *call, l *listener, wake <-chan time.Time) error {
-	if l.reset { // a second time before the stream is ready: the database is unavailable, or resets repeat
+	if l.reset { // restarted before the stream was ready: the database is unavailable, or resets repeat
 		if err := waitFor(ctx, wake); err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (x *Exchange) restart(ctx context.Context, c *call, l *listener, wake <-cha
 	return nil
 }
 
-// waitFor waits until it receives from wake. It returns ctx's error if ctx ends first.
+// waitFor waits until it receives from wake. If ctx ends first, it returns the error of ctx.
 func waitFor(ctx context.Context, wake <-chan time.Time) error {
 	select {
 	case <-wake:
@@ -133,12 +133,12 @@ func waitFor(ctx context.Context, wake <-chan time.Time) error {
 	}
 }
 
-// sendStream writes the text of a listener that is not yet sent.
+// sendStream writes the text of a listener in chunks, and clears it.
 func (x *Exchange) sendStream(out *response, l *listener) error {
 	connection := http.NewResponseController(out.ResponseWriter)
 	for text := l.text; len(text) > 0; {
 		n := min(len(text), streamChunk)
-		_ = connection.SetWriteDeadline(time.Now().Add(x.streamWrite)) // a connection that is closed has no deadlines
+		_ = connection.SetWriteDeadline(time.Now().Add(x.streamWrite)) // an error means that the connection is closed
 		if _, err := out.ResponseWriter.Write(text[:n]); err != nil {
 			return err
 		}

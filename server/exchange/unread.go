@@ -3,29 +3,30 @@ package exchange
 import "sync"
 
 const (
-	// largeAnswer is the size in bytes from which an answer counts as large. The buffers of a connection hold about
-	// that much.
+	// largeAnswer is the minimum size in bytes of a large answer. A smaller answer fits into the buffers of a
+	// connection.
 	largeAnswer = 16 << 10
-	// unreadOfProcess and unreadOfSandbox bound the bytes of unread large answers.
+	// unreadOfProcess and unreadOfSandbox are the defaults of [UnreadBounds], in bytes.
 	unreadOfProcess = 48 << 20
 	unreadOfSandbox = 16 << 20
 )
 
-// UnreadBounds bound how many bytes of large answers may wait for their readers at a time, in all sandboxes and in one.
+// UnreadBounds bound the bytes of large answers that clients have not read, over all sandboxes and for one sandbox.
 type UnreadBounds struct{ Process, Sandbox int }
 
-// unreadAnswers counts the bytes of large answers that are being written. A client that does not read makes the process
-// keep an answer until the write deadline, and can ask for many on many connections. It is safe for concurrent use.
+// unreadAnswers counts the bytes of large answers that are being written. If a client does not read, the process keeps
+// its answer in memory until the write deadline. A client may request many answers on many connections, so the sum is
+// bounded. It is safe for concurrent use.
 type unreadAnswers struct {
 	bounds UnreadBounds
 
 	mu  sync.Mutex
 	all int
-	of  map[string]int // by the sandbox's organization
+	of  map[string]int // keys: organizations of sandboxes
 }
 
-// take counts the bytes of an answer until release is called. It returns false if a bound is exceeded. A single large
-// answer always fits.
+// take counts the bytes of an answer until release is called. It returns false if a bound would be exceeded. If no
+// other large answer is unread, it always returns true.
 func (u *unreadAnswers) take(organization string, bytes int) (release func(), ok bool) {
 	if bytes < largeAnswer {
 		return func() {}, true

@@ -12,13 +12,14 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
-// Use adds the middleware of all exchanges to a router. fallback answers a panic outside of all handlers.
+// Use adds the middleware of all exchanges to a router. fallback writes the answer after a panic outside of all
+// handlers.
 func (x *Exchange) Use(router chi.Router, fallback *Front) {
 	router.Use(x.carry, x.recoverPanic(fallback), x.byRoutedPath)
 }
 
-// carry follows a request until it is answered. It sets the API's version and the request's id on every answer. It
-// writes held answers itself, outside of all handlers, where the stack is short.
+// carry is the outermost middleware. It sets the headers with the API's version and the request's id, and reports the
+// request after its answer. It also writes held answers, because outside of all handlers the stack is short.
 func (x *Exchange) carry(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get("X-Request-Id")
@@ -29,8 +30,8 @@ func (x *Exchange) carry(next http.Handler) http.Handler {
 		w.Header().Set("X-Request-Id", id)
 		ctx, c := x.begin(w, r)
 		defer x.report(r, c, id)
-		// A client that closes its side of the connection after the request, and still reads, looks like one that
-		// disconnected. It gets its whole answer.
+		// A client may close its side of the connection after the request, and still read. net/http cancels the context
+		// as if the client had disconnected. WithoutCancel makes the handler answer such a client.
 		ctx = context.WithValue(context.WithValue(context.WithoutCancel(ctx), requestIDKey, id), callKey, c)
 		answered := r.WithContext(ctx)
 		c.logged.sent.keep(answered)
@@ -45,7 +46,7 @@ func (x *Exchange) carry(next http.Handler) http.Handler {
 	})
 }
 
-// begin starts to follow a request. It returns the context for everything that the request causes.
+// begin starts the span, the metrics and the call of a request. The returned context has the span.
 func (x *Exchange) begin(w http.ResponseWriter, r *http.Request) (context.Context, *call) {
 	x.metrics.Begin()
 	ctx, span := x.tracing.Serve(r)
@@ -54,7 +55,7 @@ func (x *Exchange) begin(w http.ResponseWriter, r *http.Request) (context.Contex
 	return ctx, c
 }
 
-// recoverPanic answers a request whose handler panicked, and keeps serving the others.
+// recoverPanic answers a request after a panic of its handler, so that the process continues.
 func (x *Exchange) recoverPanic(front *Front) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -73,7 +74,7 @@ func (x *Exchange) recoverPanic(front *Front) func(http.Handler) http.Handler {
 	}
 }
 
-// byRoutedPath lets the router match the unescaped path, so that %2B is a +.
+// byRoutedPath makes the router match the path that RoutedPath returns for the unescaped path. So %2B matches a +.
 func (x *Exchange) byRoutedPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		chi.RouteContext(r.Context()).RoutePath = x.options.RoutedPath(r.URL.Path)

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// bodies are free buffers for bodies.
+// bodies pools buffers for encoded bodies.
 var bodies = sync.Pool{New: func() any { return new([]byte) }}
 
 // write writes an answer.
@@ -39,17 +39,17 @@ func (x *Exchange) write(w http.ResponseWriter, c *call, a *Answer) {
 	x.send(w, c, a, text)
 }
 
-// send writes the status and the body of an answer, or [Options.Overloaded] if too many bytes of large answers are
-// unread.
+// send writes the status and the body of an answer. If too many bytes of large answers are unread, it writes
+// [Options.Overloaded] instead.
 func (x *Exchange) send(w http.ResponseWriter, c *call, a *Answer, body []byte) {
 	release, ok := x.unread.take(c.organization(), len(body))
 	if !ok {
-		w.Header().Del("Link") // to the next page
+		w.Header().Del("Link") // the link to the next page belongs to the replaced answer
 		x.write(w, c, &x.options.Overloaded)
 		return
 	}
 	defer release()
 	w.Header().Set("Content-Type", a.Body.ContentType())
 	w.WriteHeader(a.Status)
-	_, _ = w.Write(body) // a client that went away loses nothing: everything is committed
+	_, _ = w.Write(body) // an error means that the client has disconnected; everything is committed
 }

@@ -9,9 +9,8 @@ import (
 // Ask is a request to record a transaction.
 type Ask struct {
 	payments.Order
-	// Fingerprint returns the fingerprint of the request, by which a repetition is recognized. reference is the one
-	// that the request was sent with, or else the one generated for it; the fingerprint is that of a request sent with
-	// it.
+	// Fingerprint returns the fingerprint of the request as if it had been sent with this reference. The service
+	// recognizes a repetition by its fingerprint.
 	Fingerprint func(reference string) []byte
 	// Call is the call of the operator's own API that makes the request; nil if the request came through /v1.
 	Call *OperatorCall
@@ -20,17 +19,17 @@ type Ask struct {
 // OperatorCall is a call of an operator's own API.
 type OperatorCall struct {
 	Operation   string
-	Sent        json.RawMessage // what the operator's answers repeat
+	Sent        json.RawMessage // fields of the request that the operator's answers repeat
 	CallbackURL string          // empty: none
-	// Party is how the number behaves if no SIM has it, as the operator's own sandbox has it; nil: as any other number.
+	// Party is the behavior of the number in the operator's own sandbox, used if no SIM has the number; nil for none.
 	Party *payments.TestNumber
 }
 
-// intent is a request that is to be recorded once.
+// intent is a request while the service records it, over all tries.
 type intent struct {
 	Ask
 	kind        payments.Type
-	generated   bool // the reference
+	generated   bool // whether the service generated the reference
 	fingerprint []byte
 }
 
@@ -38,9 +37,9 @@ func newIntent(kind payments.Type, a Ask) *intent {
 	return &intent{Ask: a, kind: kind, fingerprint: a.Fingerprint(a.Reference)}
 }
 
-// ensureReference generates a reference for a request without one; all tries of the request share it. From then on the
-// request counts as sent with this reference, so a client that learns the reference can send the request again with it.
-// The unique index finds out whether the generated reference is free: see [Service.findReplay].
+// ensureReference generates a reference for a request without one. The reference is the idempotency key. All tries of
+// the request share the generated reference, and the fingerprint includes it. So a client that reads the reference in
+// an answer can repeat the request with it. findReplay handles a generated reference that is already taken.
 func (s *Service) ensureReference(asked *intent, origin string, op payments.Operation) error {
 	if asked.Reference != "" {
 		return nil

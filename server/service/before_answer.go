@@ -12,24 +12,25 @@ import (
 )
 
 const (
-	// beforeAnswerWait bounds how long an answer waits for the first attempt to send its event.
+	// beforeAnswerWait bounds how long an answer waits for the first delivery attempt.
 	beforeAnswerWait = 15 * time.Second
-	// The pauses between two polls of the database grow from the first to the last.
+	// The polling interval grows from firstEventPause to lastEventPause.
 	firstEventPause, lastEventPause = 50 * time.Millisecond, time.Second
 )
 
-// BeforeAnswer is an event, or the callback of an operator's own API, that is sent before its transaction is answered.
+// BeforeAnswer is a message that is sent before the answer to the request of its transaction. The message is an event,
+// or the callback of an operator's own API.
 type BeforeAnswer struct {
 	service *Service
 	tenant  int64
 	id      payments.ID
-	// faults are those of the sandbox. Whether one of them has the event sent before the answer depends on the status of
-	// the transaction. nil: the event is sent before the answer whatever the status, as a test number asks for.
+	// faults are the faults of the sandbox. One of them may send the message before the answer, depending on the status
+	// of the transaction. faults is nil if a test number decides that the message is sent before the answer.
 	faults faults.Set
 	place  faults.Place
 }
 
-// beforeAnswer returns what is sent before a transaction is answered: its callback, or else its event; nil for nothing.
+// beforeAnswer returns the message that is sent before the answer: the callback, or else the event, or nil.
 func (s *Service) beforeAnswer(
 	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent, t *payments.Transaction,
 ) *BeforeAnswer {
@@ -40,8 +41,8 @@ func (s *Service) beforeAnswer(
 	return cmp.Or(s.sentBefore(ctx, faults.AtCallback, sandbox, t), event)
 }
 
-// sentBefore returns the event of a transaction, or its callback, if it is sent before the answer, else nil. If the
-// database cannot tell at the moment, it returns nil and the answer does not wait.
+// sentBefore returns the event of a transaction (where is [faults.AtWebhook]) or its callback ([faults.AtCallback]), if
+// it is sent before the answer. Otherwise it returns nil, also if the database is unavailable.
 func (s *Service) sentBefore(
 	ctx context.Context, where faults.Where, sandbox *sandboxes.Sandbox, t *payments.Transaction,
 ) *BeforeAnswer {
@@ -58,8 +59,8 @@ func (s *Service) sentBefore(
 	return b
 }
 
-// mayApply reports whether a fault may send the first attempt before the answer. A fault that has applied as often as
-// it may does not count.
+// mayApply reports whether a fault may send the message before the answer. A fault whose count is used up applies only
+// if it already applies to this reference.
 func (b *BeforeAnswer) mayApply(ctx context.Context, sandbox *sandboxes.Sandbox, t *payments.Transaction) bool {
 	now, applied, err := b.service.ledger.RequestInFaults(ctx, sandbox.Tenant, sandbox.Faults, t.Reference)
 	if err != nil {
@@ -78,7 +79,7 @@ func (b *BeforeAnswer) mayApply(ctx context.Context, sandbox *sandboxes.Sandbox,
 	return err == nil && slices.ContainsFunc(fits, isLeft)
 }
 
-// asks reports whether a fault has the event or callback sent before the answer.
+// asks reports whether a fault says that the message is sent before the answer.
 func (b *BeforeAnswer) asks(f *faults.Fault) bool { return asksForBefore(b.place.Where, f) }
 
 func asksForBefore(where faults.Where, f *faults.Fault) bool {
@@ -88,8 +89,8 @@ func asksForBefore(where faults.Where, f *faults.Fault) bool {
 	return f.Webhook != nil && f.Webhook.BeforeAnswer
 }
 
-// fits returns the faults that fit the first attempt of a transaction with this status. While the transaction is
-// pending, faults of every status fit.
+// fits returns the faults that fit the first delivery attempt of a transaction with this status. For a pending
+// transaction, it ignores the status that a fault requires.
 func (b *BeforeAnswer) fits(status payments.Status) []*faults.Fault {
 	set, place := b.faults, b.place
 	place.Status = status
@@ -102,8 +103,9 @@ func (b *BeforeAnswer) fits(status payments.Status) []*faults.Fault {
 	return set.At(&place)
 }
 
-// Wait waits until the first attempt was made or no attempt will be made, at most [beforeAnswerWait]. It holds no
-// connection to the database meanwhile. It returns early when ctx ends or the process is told to stop.
+// Wait waits until the first delivery attempt has ended, or until it is known that none precedes the answer. It waits
+// for at most 15 seconds, and polls the database without holding a connection. It returns earlier if ctx ends or the
+// process is told to stop.
 func (b *BeforeAnswer) Wait(ctx context.Context) {
 	s := b.service
 	until := s.now().Add(beforeAnswerWait)
@@ -114,7 +116,7 @@ func (b *BeforeAnswer) Wait(ctx context.Context) {
 	}
 }
 
-// isOver reports whether the first attempt was made, or will not be made before the answer.
+// isOver reports whether the answer need not wait any more. It returns true after an error of the database.
 func (b *BeforeAnswer) isOver(ctx context.Context) bool {
 	firstAttempt := b.service.ledger.FirstAttempt
 	if b.place.Where == faults.AtCallback {

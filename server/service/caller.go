@@ -6,15 +6,16 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Caller is who makes a request: the holder of an API key, and the sandbox that the key opens.
+// Caller is the holder of an API key that makes a request, with the sandbox of the key.
 type Caller struct {
 	Key     sandboxes.KeyHash
-	Sandbox *sandboxes.Sandbox // in the configuration by which the request is carried out; replaced when that changes
+	Sandbox *sandboxes.Sandbox // snapshot of the configuration; replaced when the configuration changes
 	Faults  RequestFaults
 }
 
-// FindCaller returns the caller that find returns. If that is nil, it reads the configuration again and calls find once
-// more, since the key may be seconds old. It returns [ErrUnauthorized] if there is no such caller.
+// FindCaller returns the caller that find returns. If find returns nil, FindCaller refreshes the cached configuration
+// and calls find again, because the key may be newer than the cache. If find returns nil again, it returns
+// [ErrUnauthorized].
 func (s *Service) FindCaller(ctx context.Context, find func() *Caller) (*Caller, error) {
 	if who := find(); who != nil {
 		return who, nil

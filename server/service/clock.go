@@ -14,8 +14,8 @@ const (
 	// firstLook, since most advances end soon.
 	firstLook = 20 * time.Millisecond
 	lastLook  = 250 * time.Millisecond
-	// lookers is how many callers of a sandbox may each poll once in every lastLook. If there are more, each polls less
-	// often, so that the total rate stays the same.
+	// lookers is the number of callers of a sandbox that may poll with the interval lastLook. If more callers wait, the
+	// interval grows, so that the total rate of polls stays the same.
 	lookers = 16
 	// lookTimeout bounds one poll.
 	lookTimeout = 10 * time.Second
@@ -24,13 +24,13 @@ const (
 // Advance is the state of an advance of a clock.
 type Advance struct {
 	Now    time.Time             // the sandbox's time
-	Target time.Time             // where the clock is advanced to
-	Ended  *ledger.AdvanceCounts // nil while the advance is under way
+	Target time.Time             // the sandbox time at the end of the advance
+	Ended  *ledger.AdvanceCounts // nil while the advance runs
 }
 
-// AdvanceClock has a worker advance the clock. It waits for the end of the advance for the duration wait, at most until
-// ctx ends. It returns the errors of [ledger.Ledger.Advance] for a target that is not allowed, and
-// [ledger.ErrClockReset] for a sandbox that was reset meanwhile.
+// AdvanceClock records a target for the sandbox's clock, and a worker advances the clock to it. AdvanceClock waits
+// until the advance ends, the duration wait is over, or ctx ends. It returns the errors of [ledger.Ledger.Advance], and
+// [ledger.ErrClockReset] if the sandbox is reset during the wait.
 func (s *Service) AdvanceClock(
 	ctx context.Context, who *Caller, to ledger.ClockTarget, wait time.Duration,
 ) (Advance, error) {
@@ -42,13 +42,13 @@ func (s *Service) AdvanceClock(
 	a, err := s.awaitAdvance(ctx, who, begun, until)
 	if errors.Is(err, ledger.ErrClockReset) {
 		if _, gone := s.renew(context.WithoutCancel(ctx), who); gone != nil {
-			err = gone // the sandbox was deleted, and not reset
+			err = gone // the sandbox was deleted or suspended, not reset
 		}
 	}
 	return a, err
 }
 
-// beginAdvance tells the workers to advance the clock.
+// beginAdvance records the target of the clock in the database, where the workers find it.
 func (s *Service) beginAdvance(
 	ctx context.Context, who *Caller, to ledger.ClockTarget,
 ) (begun ledger.Advance, err error) {
@@ -62,20 +62,21 @@ func (s *Service) beginAdvance(
 		return err
 	})
 	if err == nil && !who.Sandbox.Clocked {
-		// The sandbox has a clock of its own from now on. Tokens that this process caches expire by it, too. If this
-		// refresh fails, the next regular one follows soon.
+		// The sandbox has its own clock from now on. Cached tokens of operators' own APIs expire by this clock, so the
+		// cache needs the change. If this refresh fails, the next regular refresh follows soon.
 		_ = s.directory.Refresh(ctx)
 	}
 	return begun, err
 }
 
-// lookPause returns the longest polling interval of one caller while this many callers of its sandbox wait.
+// lookPause returns the longest polling interval of a caller while waiting callers of its sandbox poll.
 func lookPause(waiting int) time.Duration {
 	return lastLook * time.Duration(max(lookers, waiting)) / lookers
 }
 
-// awaitAdvance waits until an advance has ended, or its caller has disconnected. It holds no connection to the database
-// meanwhile. It returns without waiting if the limit of waiting requests is reached.
+// awaitAdvance polls the state of an advance, and returns it when the advance has ended, at the time until, or when the
+// caller disconnects. It holds no database connection between polls. If the limit of waiting requests is reached, it
+// returns the current state at once.
 func (s *Service) awaitAdvance(
 	ctx context.Context, who *Caller, begun ledger.Advance, until time.Time,
 ) (Advance, error) {
@@ -96,7 +97,7 @@ func (s *Service) awaitAdvance(
 	}
 }
 
-// advanceState reads the state of an advance, and tries again while the database is unavailable.
+// advanceState reads the state of an advance. It retries while the database is unavailable.
 func (s *Service) advanceState(
 	ctx context.Context, tenant int64, begun ledger.Advance,
 ) (state ledger.AdvanceState, err error) {

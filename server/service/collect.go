@@ -10,12 +10,13 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Collect records a collection, or finds the one that the same request recorded before.
+// Collect records a collection. For a repeated request, it returns the collection that the first request recorded.
 func (s *Service) Collect(ctx context.Context, who *Caller, a Ask) (Recorded, error) {
 	return s.record(ctx, who, newIntent(payments.Collection, a), s.afterFault(s.requestOfCollection, s.tryCollect))
 }
 
-// tryCollect records a collection. It decides again if the market that it presumed turns out to be another one.
+// tryCollect records a collection. If the registry has another market than the presumed one, it decides again with that
+// market.
 func (s *Service) tryCollect(ctx context.Context, who *Caller, asked *intent) (Recorded, error) {
 	recorded, err := s.collectIn(ctx, who, asked, true)
 	if errors.Is(err, ledger.ErrMarketKnown) {
@@ -24,8 +25,8 @@ func (s *Service) tryCollect(ctx context.Context, who *Caller, asked *intent) (R
 	return recorded, err
 }
 
-// collectIn decides the outcome of a collection by one state of the configuration, and records it. It returns
-// [ledger.ErrMarketKnown] if the market was presumed and the registry has another one.
+// collectIn decides the outcome of a collection by the caller's snapshot of the configuration, and records the
+// collection. If the registry has another market than the presumed one, it returns [ledger.ErrMarketKnown].
 func (s *Service) collectIn(ctx context.Context, who *Caller, asked *intent, mayPresume bool) (Recorded, error) {
 	sandbox := who.Sandbox
 	n, err := s.decideCollection(ctx, sandbox, asked, mayPresume)
@@ -34,7 +35,7 @@ func (s *Service) collectIn(ctx context.Context, who *Caller, asked *intent, may
 	}
 	n.RequestStamp = s.stamp(sandbox, asked.fingerprint)
 	n.Additions = writtenBeside(who, asked)
-	begun := s.now() // before the statement sets when the event is due: the answer is due first
+	begun := s.now() // read before the statement sets the event's due time, so that the answer is due first
 	if err := s.ledger.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
 		return Recorded{}, err
 	}
@@ -81,8 +82,8 @@ func (s *Service) decideCollection(
 	return n, nil
 }
 
-// decideOutcome decides the status and the latency of a collection. If the outcome depends on the payer's state, it
-// decides a status and a latency for each state; the ledger picks one when it records the collection.
+// decideOutcome decides the status and the latency of a collection. If they depend on the payer's state, it sets a
+// status and a latency for each state. The ledger picks one when it records the collection.
 func (s *Service) decideOutcome(
 	n *ledger.NewCollection, sandbox *sandboxes.Sandbox, asked *intent, facts payments.CollectionFacts,
 ) {
@@ -110,7 +111,7 @@ func (s *Service) statusByPayer(
 	return &byPayer
 }
 
-// asParty applies the behavior that the operator's own sandbox gives to a number, if no SIM has the number.
+// asParty replaces the outcome for a number without a SIM by the behavior of the number in the operator's own sandbox.
 func (s *Service) asParty(n *ledger.NewCollection, sandbox *sandboxes.Sandbox, asked *intent) {
 	if asked.Call == nil || asked.Call.Party == nil {
 		return

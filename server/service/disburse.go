@@ -9,12 +9,12 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Disburse records a disbursement, or finds the one that the same request recorded before.
+// Disburse records a disbursement. For a repeated request, it returns the disbursement that the first request recorded.
 func (s *Service) Disburse(ctx context.Context, who *Caller, a Ask) (Recorded, error) {
 	return s.record(ctx, who, newIntent(payments.Disbursement, a), s.afterFault(requestOfDisbursement, s.tryDisburse))
 }
 
-// tryDisburse decides a disbursement by one state of the configuration, and records it.
+// tryDisburse decides a disbursement by the caller's snapshot of the configuration, and records it.
 func (s *Service) tryDisburse(ctx context.Context, who *Caller, asked *intent) (Recorded, error) {
 	sandbox := who.Sandbox
 	n, err := s.decideDisbursement(sandbox, asked)
@@ -30,8 +30,8 @@ func (s *Service) tryDisburse(ctx context.Context, who *Caller, asked *intent) (
 	return Recorded{Transaction: &n.Transaction, AnswerAt: begun.Add(n.AnswerAfter)}, nil
 }
 
-// decideDisbursement checks a disbursement against the sandbox's configuration. The recipient and the float decide the
-// outcome when it is recorded.
+// decideDisbursement checks a disbursement against the sandbox's configuration. The statement that records it decides
+// the outcome by the recipient's SIM and the float.
 func (s *Service) decideDisbursement(sandbox *sandboxes.Sandbox, asked *intent) (*ledger.NewDisbursement, error) {
 	o := &asked.Order
 	market := sandboxes.Market{Operator: o.Operator, Country: o.Country}
@@ -61,20 +61,20 @@ func (s *Service) decideDisbursement(sandbox *sandboxes.Sandbox, asked *intent) 
 	return n, nil
 }
 
-// decideUnknown draws the latencies of a payout to a blocked SIM, and of one to a number that no SIM has.
+// decideUnknown draws two latencies of a payout: for a blocked SIM, and for a number that no SIM has.
 func (s *Service) decideUnknown(n *ledger.NewDisbursement, sandbox *sandboxes.Sandbox, asked *intent) {
 	n.Latency.Unknown = s.latencyOf(n.Unknown, sandbox, asked.Reference)
 	n.Latency.Blocked = s.latencyOf(payments.AccountBlocked, sandbox, asked.Reference)
-	if n.Unknown == payments.AccountBlocked { // a test number; a status has one latency
+	if n.Unknown == payments.AccountBlocked { // a test number; both outcomes have the same status, so the same latency
 		n.Latency.Unknown = n.Latency.Blocked
 	}
 	if asked.Call != nil && asked.Call.Party != nil {
-		n.Unknown = asked.Call.Party.CollectionOutcome() // a payout has its outcome at once
+		n.Unknown = asked.Call.Party.CollectionOutcome() // a payout is never pending
 		n.Latency.Unknown = s.latencyOf(n.Unknown, sandbox, asked.Reference)
 	}
 }
 
-// stamp returns the fields that the configuration of a sandbox decides for every request that is recorded.
+// stamp returns the fields of a recorded request that follow from the sandbox's configuration.
 func (s *Service) stamp(sandbox *sandboxes.Sandbox, fingerprint []byte) ledger.RequestStamp {
 	return ledger.RequestStamp{
 		RequestHash: fingerprint, ConfigVersion: sandbox.ConfigVersion, Clocked: sandbox.Clocked,

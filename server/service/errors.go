@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	// ErrUnauthorized is returned for a key that opens no sandbox, or no longer opens one.
+	// ErrUnauthorized is returned for a key that opens no sandbox.
 	ErrUnauthorized = errors.New("the key opens no sandbox")
 	// ErrSuspended is returned for a sandbox that is suspended and serves no requests.
 	ErrSuspended = errors.New("the sandbox is suspended")
@@ -45,8 +45,9 @@ func (e ErrWrongCurrency) Error() string {
 	return fmt.Sprintf("the currency of %s is %s", e.Country, e.Currency)
 }
 
-// ErrUndetected is returned for a number that does not determine the operator or the country.
-type ErrUndetected struct{ Operator, Country bool } // which of them the number does not determine
+// ErrUndetected is returned for a number that does not determine the operator or the country. A field is true if the
+// number does not determine it.
+type ErrUndetected struct{ Operator, Country bool }
 
 func (e ErrUndetected) Error() string { return "the market cannot be detected from the number" }
 
@@ -60,21 +61,21 @@ func (e ErrOperatorElsewhere) Error() string {
 	return fmt.Sprintf("%s is available in %s only", e.Operator, e.Only)
 }
 
-// ErrDuplicateReference is returned for a reference that another request was recorded with.
+// ErrDuplicateReference is returned for a reference that another request already uses.
 type ErrDuplicateReference struct{ Reference string }
 
 func (e ErrDuplicateReference) Error() string {
 	return fmt.Sprintf("the reference %q belongs to another request", e.Reference)
 }
 
-// ErrRefundRefused wraps the reason for which a collection cannot be refunded: [ledger.ErrNotFound],
+// ErrRefundRefused wraps the reason why a collection cannot be refunded: [ledger.ErrNotFound],
 // [payments.ErrNotRefundable] or [payments.ErrExceedsRefundable].
 type ErrRefundRefused struct{ error }
 
 // Unwrap returns the reason.
 func (e ErrRefundRefused) Unwrap() error { return e.error }
 
-// refundRefused marks the errors that [ErrRefundRefused] lists.
+// refundRefused wraps the errors that [ErrRefundRefused] lists, and returns other errors unchanged.
 func refundRefused(err error) error {
 	if errors.Is(err, ledger.ErrNotFound) || errors.Is(err, payments.ErrNotRefundable) ||
 		errors.As(err, new(payments.ErrExceedsRefundable)) {
@@ -83,17 +84,17 @@ func refundRefused(err error) error {
 	return err
 }
 
-// ErrFault is returned for a request that a fault of the sandbox ends. The fault applies before anything is recorded,
-// and before the service checks whether the request is a repetition. It either has a status to answer with or drops the
-// connection.
+// ErrFault is returned for a request that a fault of the sandbox ends. Nothing is recorded, and the service does not
+// check whether the request is a repetition. The fault either has the status of the answer or drops the connection.
 type ErrFault struct{ Fault *faults.Fault }
 
 func (e ErrFault) Error() string { return "the fault " + e.Fault.Name + " ends the request" }
 
-// ErrUnfinished wraps the error of a request that has to be repeated with its reference.
+// ErrUnfinished wraps each error of a request to record a transaction. A client that repeats the request must send
+// Reference.
 type ErrUnfinished struct {
 	error
-	Reference string // empty: none was sent, and none was generated before the request failed
+	Reference string // the sent or generated reference; empty: the request failed before one was generated
 }
 
 // Unwrap returns the error.

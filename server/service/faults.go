@@ -11,14 +11,15 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// This file decides which fault applies to a request, and ends the request with [ErrFault] if the fault says so. Package
-// exchange carries out the other half: fault.go there changes the answer.
+// This file decides which fault applies to a request. It ends the request with [ErrFault] if the fault says so. The
+// file exchange/fault.go applies the fault to the answer.
 //
-// Faults of the API, and of an operator's answers, apply to a request whose body is valid, before anything is recorded
-// and before the search for an earlier request with the same reference. They change the answer, and never what is recorded.
+// Faults of the API and of an operator's answers apply to requests with a valid body. They apply before anything is
+// recorded and before the search for an earlier request with the same reference. They change the answer, never the
+// recorded transaction.
 
 // ApplyFault decides which fault applies to a request that records no transaction. It returns [ErrFault] if the fault
-// ends the request. To an operator's own API, only faults that name the path of the request apply.
+// ends the request. On an operator's own API, only faults that name the path of the request apply.
 func (s *Service) ApplyFault(ctx context.Context, who *Caller) error {
 	f := &who.Faults
 	return s.applyFault(ctx, who, &faults.Place{
@@ -26,7 +27,7 @@ func (s *Service) ApplyFault(ctx context.Context, who *Caller) error {
 	})
 }
 
-// requestOf returns the place at which faults find a request that records a transaction.
+// requestOf describes a request that records a transaction, so that faults can be matched with it.
 type requestOf func(context.Context, *sandboxes.Sandbox, *intent) (*faults.Place, error)
 
 // afterFault returns an attempt that applies faults to the request and then calls try.
@@ -69,7 +70,7 @@ func (s *Service) applyFault(ctx context.Context, who *Caller, p *faults.Place) 
 	return s.decided(d, applied)
 }
 
-// decided notes the fault that applies to a request. It returns [ErrFault] if the fault ends the request.
+// decided stores the fault that applies to a request in d. It returns [ErrFault] if the fault ends the request.
 func (s *Service) decided(d *RequestFaults, f *faults.Fault) error {
 	d.ToAnswer = f
 	if !slices.Contains(d.names, f.Name) {
@@ -82,7 +83,8 @@ func (s *Service) decided(d *RequestFaults, f *faults.Fault) error {
 	return nil
 }
 
-// countRequest returns how many requests had this reference, with this one, if a fault depends on that count.
+// countRequest counts the request, and returns the number of requests with this reference. If no fault depends on that
+// number, it counts nothing and returns d.count.
 func (s *Service) countRequest(
 	ctx context.Context, d *RequestFaults, sandbox *sandboxes.Sandbox, reference string,
 ) (int, error) {
@@ -102,7 +104,7 @@ func (s *Service) requestOfCollection(
 	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
 ) (*faults.Place, error) {
 	market, _, err := s.marketOf(ctx, sandbox, &asked.Order, false)
-	if err != nil && !isRefusal(err) { // what is wrong with the market is said later
+	if err != nil && !isRefusal(err) { // decideCollection reports a wrong market
 		return nil, err
 	}
 	return placeOfOrder(sandbox, asked, market), nil

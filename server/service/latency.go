@@ -7,7 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// latencyOf draws the latency of an outcome for the transaction with this reference.
+// latencyOf draws the latency of a status. With a seed, the latency depends only on the seed, tenant, status and
+// reference.
 func (s *Service) latencyOf(status payments.Status, sandbox *sandboxes.Sandbox, reference string) ledger.Latency {
 	draw := s.draw
 	if sandbox.Seed != nil {
@@ -17,12 +18,12 @@ func (s *Service) latencyOf(status payments.Status, sandbox *sandboxes.Sandbox, 
 	}
 	latency := status.Latency(draw)
 	if status.Terminal() && sandbox.ClockMode == sandboxes.ManualClock {
-		return ledger.Latency{Simulated: latency} // an answer cannot wait for a clock that stands
+		return ledger.Latency{Simulated: latency} // a manual clock stands, so the answer must not wait for it
 	}
 	return ledger.Latency{Simulated: latency, Waited: payments.ScaleLatency(latency, sandbox.LatencyPercent)}
 }
 
-// payoutLatency draws the latencies of the two outcomes that the float decides between.
+// payoutLatency draws a latency for each of two outcomes: the float covers the payout, or it does not.
 func (s *Service) payoutLatency(sandbox *sandboxes.Sandbox, reference string) ledger.PayoutLatency {
 	return ledger.PayoutLatency{
 		Paid:    s.latencyOf(payments.Success, sandbox, reference),

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// logRenewal is how long before its expiry the mark "log all requests" of a sandbox is renewed.
+// logRenewal is the remaining time of a sandbox's mark "log all requests" at which the mark is renewed.
 const logRenewal = 5 * time.Minute
 
-// LogAllRequests has the sandbox log all its requests for a while, also those that succeed.
+// LogAllRequests sets or renews the mark "log all requests" of a sandbox. While the mark is valid, the request log also
+// keeps requests that succeed.
 func (s *Service) LogAllRequests(ctx context.Context, who *Caller) error {
 	if who.Sandbox.RequestsLogged(s.now().Add(logRenewal)) {
 		return nil

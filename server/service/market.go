@@ -11,9 +11,9 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// marketOf finds the operator and country of an order: from its fields, else from the registered SIM, else from the
-// number, see [detect]. If the number determines the market, marketOf may presume it without reading the SIM. The
-// statement that records the collection then checks it against the registry.
+// marketOf returns the operator and country of an order: from its fields, else from the registered SIM, else from the
+// number (see detect). If mayPresume is set and the number determines the market, marketOf does not read the SIM, and
+// returns presumed=true. The statement that records the collection then compares the market with the registry.
 func (s *Service) marketOf(
 	ctx context.Context, sandbox *sandboxes.Sandbox, o *payments.Order, mayPresume bool,
 ) (market sandboxes.Market, presumed bool, err error) {
@@ -36,8 +36,8 @@ func (s *Service) marketOf(
 	return market, false, undetected(market)
 }
 
-// detect completes the market of a number that the registry does not have: from the test number, else from the number's
-// prefix. Values that the request gives come first. Operator or country stay empty if undetermined.
+// detect completes the market of a number without a SIM from the test number, else from the number's prefix. It keeps
+// the values that the request has. An undetermined operator or country stays empty.
 func detect(sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn string) sandboxes.Market {
 	var operator payments.Operator
 	var country payments.Country
@@ -49,7 +49,7 @@ func detect(sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn string) 
 	return sandboxes.Market{Operator: cmp.Or(market.Operator, operator), Country: cmp.Or(market.Country, country)}
 }
 
-// undetected returns [ErrUndetected] if the operator or the country of a market is missing, else nil.
+// undetected returns [ErrUndetected] if the operator or the country of a market is missing; otherwise nil.
 func undetected(market sandboxes.Market) error {
 	if e := (ErrUndetected{market.Operator == "", market.Country == ""}); e.Operator || e.Country {
 		return e
@@ -57,7 +57,8 @@ func undetected(market sandboxes.Market) error {
 	return nil
 }
 
-// environmentFor returns the environment for an order, or what is wrong with its store, market or currency.
+// environmentFor returns the environment for an order. It returns [ErrNoStore], [ErrNoEnvironment] and
+// [ErrWrongCurrency].
 func environmentFor(
 	sandbox *sandboxes.Sandbox, market sandboxes.Market, o *payments.Order,
 ) (sandboxes.Environment, error) {

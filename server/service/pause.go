@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// pause waits for d. It returns false early if the process was told to stop, or ctx ended.
+// pause waits for d and returns true. If the process is told to stop or ctx ends, it returns false at once.
 func (s *Service) pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

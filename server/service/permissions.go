@@ -10,7 +10,7 @@ import (
 // Permission is an action that a sandbox's key may take only if the sandbox's resource allows it.
 type Permission struct {
 	Action string
-	Field  string // of the sandbox's resource
+	Field  string // field of the sandbox's resource that gives the permission
 	given  func(sandboxes.APIAccess) bool
 }
 
@@ -28,9 +28,9 @@ func (e ErrDenied) Error() string {
 	return "the sandbox does not allow its key to " + e.Permission.Action
 }
 
-// permitted calls f if the sandbox has the permission, else it returns [ErrDenied]. If the cached configuration denies,
-// the current configuration decides. f goes on when the client disconnects, and is repeated if the configuration
-// changed.
+// permitted calls f if the sandbox has the permission; otherwise it returns [ErrDenied]. If the cached configuration
+// denies, permitted refreshes it and checks again. It repeats f if the configuration changed. The context of f is not
+// canceled when the client disconnects.
 func (s *Service) permitted(
 	ctx context.Context, who *Caller, p Permission, f func(context.Context, *sandboxes.Sandbox) error,
 ) error {

@@ -6,7 +6,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// placeOfTransaction returns a place with the fields that follow from a transaction.
+// placeOfTransaction returns the part of a fault's place that follows from a transaction.
 func placeOfTransaction(t *payments.Transaction, sandbox *sandboxes.Sandbox) faults.Place {
 	return faults.Place{
 		Type: t.Type, Status: t.Status, Operator: t.Operator, Country: t.Country, Store: t.Store, MSISDN: t.MSISDN,

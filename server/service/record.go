@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// record records a transaction with try, or finds the transaction that the same request recorded earlier.
+// record records a transaction with try. For a repeated request, it returns the transaction of the first request.
 func (s *Service) record(ctx context.Context, who *Caller, asked *intent, try attempt) (Recorded, error) {
 	ctx, cancel := untilRecorded(ctx)
 	defer cancel()
@@ -24,7 +24,7 @@ func (s *Service) record(ctx context.Context, who *Caller, asked *intent, try at
 	return recorded, err
 }
 
-// recordOnce tries until it records or finds a transaction, or the current configuration refuses the request.
+// recordOnce repeats tryOrFind as long as it fails because of an outdated configuration, at most maxTries times.
 func (s *Service) recordOnce(ctx context.Context, who *Caller, asked *intent, try attempt) (recorded Recorded, err error) {
 	for again, n := true, 0; again && n < maxTries; n++ {
 		if recorded, err = s.tryOrFind(ctx, who, asked, try); err == nil {
@@ -35,8 +35,8 @@ func (s *Service) recordOnce(ctx context.Context, who *Caller, asked *intent, tr
 	return recorded, err
 }
 
-// tryOrFind tries to record a transaction. If the try is refused, it looks for a transaction that the same request
-// recorded before.
+// tryOrFind tries to record a transaction. If the try is refused, it looks for the transaction of an earlier, identical
+// request.
 func (s *Service) tryOrFind(ctx context.Context, who *Caller, asked *intent, try attempt) (Recorded, error) {
 	recorded, err := try(ctx, who, asked)
 	if err == nil || isFinal(err) {
@@ -45,8 +45,8 @@ func (s *Service) tryOrFind(ctx context.Context, who *Caller, asked *intent, try
 	return s.findReplay(ctx, who.Sandbox.Tenant, asked, err)
 }
 
-// isOutdated reports whether a try failed because of an outdated configuration, and brings the caller's up to date. If
-// it returns false, the error is the one that the request ends with.
+// isOutdated reports whether a try failed because of an outdated configuration. It also refreshes the caller's
+// configuration. The returned error is the result of the request if no further try follows.
 func (s *Service) isOutdated(ctx context.Context, who *Caller, failure error) (bool, error) {
 	if isFinal(failure) {
 		return false, failure
@@ -58,7 +58,7 @@ func (s *Service) isOutdated(ctx context.Context, who *Caller, failure error) (b
 	return changed || errors.Is(failure, postgres.ErrConfigChanged), failure
 }
 
-// isFinal reports whether a try failed for a reason that has nothing to do with the configuration.
+// isFinal reports whether a try failed for a reason that is independent of the configuration.
 func isFinal(err error) bool {
 	return errors.Is(err, postgres.ErrUnavailable) || errors.As(err, new(ErrFault))
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Recorded is a transaction that a request recorded, now or before.
+// Recorded is the transaction of a request. The request recorded it, or an earlier request that this one repeats.
 type Recorded struct {
 	Transaction *payments.Transaction
-	// Replayed: the same request recorded the transaction earlier.
+	// Replayed is whether the request repeats an earlier one that recorded the transaction.
 	Replayed bool
-	// AnswerAt is when the answer is due, after the simulated latency. Zero: at once.
+	// AnswerAt is the time at which the answer is due, after the simulated latency; zero: at once.
 	AnswerAt time.Time
-	// BeforeAnswer is the event or callback that is sent before the answer; nil for none.
+	// BeforeAnswer is the event or callback to send before the answer; nil for none.
 	BeforeAnswer *BeforeAnswer
 }
 
-// attempt tries to record a transaction by the configuration that the caller currently has.
+// attempt tries to record a transaction by the caller's snapshot of the configuration.
 type attempt func(context.Context, *Caller, *intent) (Recorded, error)
 
-// recordTimeout bounds a write, with all its tries. The write goes on when the client disconnects.
+// recordTimeout bounds all tries of a write together. The write continues when the client disconnects.
 const recordTimeout = 10 * time.Second
 
 // untilRecorded returns the context of a write. It is not canceled when the client disconnects.

@@ -7,8 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Refund records a refund of the collection that the order names as its parent, or finds the one that the same request
-// recorded before. It returns [ErrRefundRefused] if the collection cannot be refunded.
+// Refund records a refund of the collection that the order names as its parent. For a repeated request, it returns the
+// refund that the first request recorded. It returns [ErrRefundRefused] if the collection cannot be refunded.
 func (s *Service) Refund(ctx context.Context, who *Caller, a Ask) (Recorded, error) {
 	return s.record(ctx, who, newIntent(payments.Refund, a), s.afterFault(s.requestOfRefund, s.tryRefund))
 }
@@ -40,7 +40,7 @@ func (s *Service) tryRefund(ctx context.Context, who *Caller, asked *intent) (Re
 	return Recorded{Transaction: t, AnswerAt: begun.Add(after)}, nil
 }
 
-// refundable returns the collection that is to be refunded.
+// refundable returns the collection that an order refunds.
 func (s *Service) refundable(ctx context.Context, tenant int64, o *payments.Order) (*payments.Transaction, error) {
 	parent, err := s.ledger.GetTransaction(ctx, tenant, o.Parent)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Service) refundable(ctx context.Context, tenant int64, o *payments.Orde
 	return parent, parent.CheckRefund(refundAmount(o))
 }
 
-// refundAmount returns the amount of a refund; nil for all that is left to refund.
+// refundAmount returns the amount of a refund; nil for the whole rest of the collection.
 func refundAmount(o *payments.Order) *int64 {
 	if o.Amount == 0 {
 		return nil

@@ -7,12 +7,12 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// maxTries bounds how often a request is repeated because the configuration changed.
+// maxTries bounds the repetitions of a request whose configuration changes during its execution.
 const maxTries = 10
 
-// Renewing calls f. It calls f again with the current configuration of the caller's sandbox as long as f fails with
-// [postgres.ErrConfigChanged], and returns that error after [maxTries]. A sandbox that was reset has a new tenant, so
-// no answer comes from the old one.
+// Renewing calls f. If f returns [postgres.ErrConfigChanged], Renewing updates who.Sandbox to the current configuration
+// and calls f again, at most ten times. After these it returns that error. A reset also changes the configuration,
+// because the sandbox gets a new tenant.
 func (s *Service) Renewing(ctx context.Context, who *Caller, f func(context.Context) error) error {
 	err := f(ctx)
 	for range maxTries {
@@ -27,8 +27,8 @@ func (s *Service) Renewing(ctx context.Context, who *Caller, f func(context.Cont
 	return err
 }
 
-// renew brings a caller's configuration up to date and reports whether it changed. It returns [ErrUnauthorized] if the
-// key does not open the sandbox any more, and [ErrSuspended].
+// renew updates who.Sandbox to the current configuration and reports whether it changed. It returns [ErrUnauthorized]
+// if the key opens no sandbox any more, and [ErrSuspended].
 func (s *Service) renew(ctx context.Context, who *Caller) (changed bool, err error) {
 	if err := s.directory.Refresh(ctx); err != nil {
 		return false, err

@@ -11,14 +11,15 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// findReplay finds out whether a refused request repeats one that was recorded, and returns its transaction, whatever
-// the current configuration says. Otherwise it returns the error that the request ends with.
+// findReplay returns the recorded transaction if a refused request repeats an earlier one. The current configuration
+// has no influence on this. It returns [ErrDuplicateReference] if another request has the reference, and otherwise
+// refusal.
 func (s *Service) findReplay(ctx context.Context, tenant int64, asked *intent, refusal error) (Recorded, error) {
 	taken, err := s.takenReference(ctx, tenant, asked, refusal)
 	if err != nil {
 		return Recorded{}, err
 	}
-	if asked.generated { // another request has it by chance: generate a new one
+	if asked.generated { // another request has the generated reference: the next try generates a new one
 		asked.Reference = ""
 		return Recorded{}, postgres.ErrConfigChanged
 	}
@@ -28,8 +29,8 @@ func (s *Service) findReplay(ctx context.Context, tenant int64, asked *intent, r
 	return Recorded{Transaction: taken.Transaction, Replayed: true}, nil
 }
 
-// takenReference returns the transaction that has the reference of a refused request. If there is none, it returns
-// refusal.
+// takenReference returns the transaction with the reference of a refused request. If none has it, takenReference
+// returns refusal.
 func (s *Service) takenReference(
 	ctx context.Context, tenant int64, asked *intent, refusal error,
 ) (*ledger.ErrReferenceTaken, error) {
@@ -38,7 +39,7 @@ func (s *Service) takenReference(
 	case errors.As(refusal, &taken):
 		return taken, nil
 	case !isRefusal(refusal) || asked.Reference == "" || asked.generated:
-		return nil, refusal // the ledger has looked already, or there is nothing to look for
+		return nil, refusal // the ledger has checked the reference, or the request has none of its own
 	}
 	transaction, fingerprint, err := s.ledger.FindReference(ctx, tenant, asked.Reference)
 	if errors.Is(err, ledger.ErrNotFound) {
@@ -50,7 +51,7 @@ func (s *Service) takenReference(
 	return &ledger.ErrReferenceTaken{Transaction: transaction, RequestHash: fingerprint}, nil
 }
 
-// noteFaultOfReplay records that a fault applies to the repetition of a request that recorded a transaction.
+// noteFaultOfReplay adds the fault that applies to a repeated request to the faults of its transaction.
 func (s *Service) noteFaultOfReplay(ctx context.Context, who *Caller, t *payments.Transaction) error {
 	f := who.Faults.ToAnswer
 	if f == nil || slices.Contains(t.Faults, f.Name) {

@@ -8,27 +8,27 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// RequestFaults are the faults that apply to one request. The decision is kept while the request is tried again. It is
-// made again only if no fault applied and the configuration changed before the request was recorded. The decision itself
-// is in faults.go.
+// RequestFaults are the faults that apply to one request. The file faults.go decides them. All tries of the request
+// share the decision. It is made again only if no fault applied and the configuration changed before the next try.
 type RequestFaults struct {
 	// The front sets these fields.
 
 	At       faults.Where      // [faults.AtRequest] or [faults.AtOperator]
-	Operator payments.Operator // the operator whose own API it is made to; empty for /v1
-	Path     string            // within the sandbox
-	ReadOnly bool              // the request changes nothing
-	// Repeats is the same for all repetitions of a request without a reference; empty: each request is a new one.
+	Operator payments.Operator // the operator of the called API; empty for /v1
+	Path     string            // path without the prefix of the sandbox
+	ReadOnly bool              // whether the request changes nothing
+	// Repeats identifies a request without a reference: all its repetitions have the same value. Empty: no two requests
+	// are repetitions.
 	Repeats string
 
 	// The service sets these fields.
 
-	ToAnswer *faults.Fault // applies to the answer; nil for none
-	ToStatus *faults.Fault // applies to the status that an operator reports; nil for none
-	names    []string      // of the faults that applied to requests with this reference, this one included
-	tenant   int64         // in which count was counted
-	version  int64         // of the configuration that decided
-	count    int           // of requests with this reference in the tenant; 0: not counted
+	ToAnswer *faults.Fault // fault that applies to the answer; nil for none
+	ToStatus *faults.Fault // fault that applies to the status that an operator reports; nil for none
+	names    []string      // names of the faults that applied to this and earlier requests with this reference
+	tenant   int64         // tenant of count
+	version  int64         // version of the configuration at the last decision
+	count    int           // number of requests with this reference in tenant; 0: not counted
 }
 
 // canApply reports whether a fault of a sandbox can still apply to the request.

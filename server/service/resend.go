@@ -7,8 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// ResendEvent has the workers send an event or a callback again. It returns [ledger.ErrNotFound],
-// [ledger.ErrNoEndpoint] and [ledger.ErrBeingSent].
+// ResendEvent queues an event or a callback again. It returns [ledger.ErrNotFound], [ledger.ErrNoEndpoint] and
+// [ledger.ErrBeingSent].
 func (s *Service) ResendEvent(ctx context.Context, who *Caller, id payments.EventID) (ledger.Event, error) {
 	if id.Callback {
 		return s.ledger.ResendCallback(ctx, who.Sandbox.Tenant, id.Transaction)

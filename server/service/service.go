@@ -1,8 +1,9 @@
-// Package service carries out what the holder of a sandbox's API key asks for, whichever API the request came through.
+// Package service executes the requests of the holders of API keys. It is the application layer that all HTTP APIs
+// share.
 //
-// It knows neither HTTP nor SQL. A front decodes a request, calls a method, and represents the result. Errors of this
-// package, ledger and payments say what is wrong with the request. Errors of package postgres say that the database
-// could not serve. The front words each error.
+// It imports neither HTTP nor SQL. A front (an HTTP API) decodes a request, calls a method of [Service], and encodes
+// the result. Errors of this package, ledger and payments mean that the request is wrong. Errors of package postgres
+// mean that the database could not execute it. The front writes the error message.
 package service
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Service carries out requests. It is safe for concurrent use.
+// Service executes requests. It is safe for concurrent use.
 type Service struct {
 	ledger    *ledger.Ledger
 	books     *proof.Books
@@ -38,23 +39,23 @@ type Options struct {
 	Sandboxes *sandboxes.Store
 	Directory Configuration     // [sandboxes.Directory]
 	Requests  *requests.Log     // nil: no request is logged
-	Now       func() time.Time  // for ids, and the times at which answers are due
-	Draw      func(int64) int64 // a random number in [0, n), for latencies
-	Random    io.Reader         // for ids
-	Draining  <-chan struct{}   // closed when the process is told to stop: all waiting ends
+	Now       func() time.Time  // current time, for ids and due times of answers
+	Draw      func(int64) int64 // returns a random number in [0, n), for latencies
+	Random    io.Reader         // random bytes for ids
+	Draining  <-chan struct{}   // closed when the process is told to stop; ends all waits
 	Waiting   Waiting
 	Metrics   Metrics
 }
 
 // Configuration is the cached configuration of all sandboxes.
 type Configuration interface {
-	// Refresh brings the cache up to date.
+	// Refresh updates the cache from the database.
 	Refresh(context.Context) error
 	// ByKey returns the sandbox that a key opens.
 	ByKey(sandboxes.KeyHash) (*sandboxes.Sandbox, bool)
 }
 
-// Metrics count what the service does.
+// Metrics count recorded transactions and applied faults.
 type Metrics interface {
 	// Recorded counts a transaction that was recorded, by its type and its status.
 	Recorded(kind, status string)

@@ -10,7 +10,7 @@ import (
 )
 
 // StatusFault returns the fault that applies when the operator reports the status of a completed transaction; nil for
-// none. The fault counts once for each transaction, and applies whenever its status is asked for. staysPending: the
+// none. The fault applies to every status query of the transaction, and counts once. staysPending is whether the
 // operator still reports the transaction as pending.
 func (s *Service) StatusFault(
 	ctx context.Context, who *Caller, t *payments.Transaction,
@@ -39,8 +39,8 @@ func (s *Service) StatusFault(
 	return f, f.StaysPending(&p), nil
 }
 
-// firstThatApplies returns the first fault that fits a place; nil for none. A fault that applied to the same reference
-// before applies again without a count.
+// firstThatApplies returns the first fault that fits a place; nil for none. A fault that already applied to the same
+// reference applies again, and this does not count.
 func (s *Service) firstThatApplies(
 	ctx context.Context, sandbox *sandboxes.Sandbox, p *faults.Place, applied []string,
 ) (*faults.Fault, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// AddTestClient adds a test client by the rules of the TestClient resource: the number determines an operator or a
-// country that is missing, and payments are approved by default. It returns the errors of
+// AddTestClient adds a test client. The defaults are those of the TestClient resource: the number determines a missing
+// operator or country, and the payer approves payments. AddTestClient returns the errors of
 // [ledger.Ledger.AddTestClient], [ErrDenied], [ErrUndetected] and [ErrOperatorElsewhere].
 func (s *Service) AddTestClient(ctx context.Context, who *Caller, c ledger.TestClient) (ledger.TestClient, error) {
 	err := completeTestClient(&c)
@@ -26,7 +26,7 @@ func (s *Service) AddTestClient(ctx context.Context, who *Caller, c ledger.TestC
 	return c, err
 }
 
-// completeTestClient fills in the fields that follow from the number of a test client.
+// completeTestClient sets the missing fields of a test client that follow from its number.
 func completeTestClient(c *ledger.TestClient) error {
 	byPrefix, byCallingCode, _ := operators.Detect(c.MSISDN)
 	c.Operator, c.Country = cmp.Or(c.Operator, byPrefix), cmp.Or(c.Country, byCallingCode)
@@ -60,7 +60,8 @@ func (s *Service) RemoveTestClient(ctx context.Context, who *Caller, msisdn stri
 	})
 }
 
-// changeTestClients applies faults and then calls f, if the sandbox's key may change test clients.
+// changeTestClients applies faults and then calls f. It returns [ErrDenied] if the sandbox's key may not change test
+// clients.
 func (s *Service) changeTestClients(
 	ctx context.Context, who *Caller, f func(context.Context, *sandboxes.Sandbox) error,
 ) error {

@@ -31,7 +31,7 @@ func findTestNumber(sandbox *sandboxes.Sandbox, msisdn string) (number operators
 	return number, ok && hasTestNumbers(sandbox, sandboxes.Market{Operator: number.Operator, Country: number.Country})
 }
 
-// TestNumberIn returns the behavior of an MSISDN in a market if it is a test number of the sandbox, else nil.
+// TestNumberIn returns the behavior of an MSISDN in a market; nil if the MSISDN is no test number of the sandbox.
 func TestNumberIn(sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn string) *payments.TestNumber {
 	number, ok := findTestNumber(sandbox, msisdn)
 	switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// writtenBeside returns what is recorded together with a request's transaction: the faults that applied to the request,
-// the operator's transaction id if a seed draws it, and the call of an operator's own API.
+// writtenBeside returns the data that is recorded with a request's transaction: the faults that applied to the request,
+// the operator's transaction id if the sandbox has a seed, and the call of an operator's own API.
 func writtenBeside(who *Caller, asked *intent) ledger.Additions {
 	var a ledger.Additions
 	sandbox := who.Sandbox
@@ -28,7 +28,7 @@ func callToKeep(c *OperatorCall, sandbox *sandboxes.Sandbox) *ledger.NativeReque
 		Operation: c.Operation, Sent: c.Sent, CallbackURL: c.CallbackURL, LatencyPercent: sandbox.LatencyPercent,
 	}
 	if sandbox.ClockMode == sandboxes.ManualClock {
-		kept.LatencyPercent = 0 // as for answers, which cannot wait for a clock that stands
+		kept.LatencyPercent = 0 // a manual clock stands, so a callback must not wait for it
 	}
 	return kept
 }

@@ -1,4 +1,4 @@
-// Package static serves what is the same for as long as the program runs: pages, and descriptions of APIs.
+// Package static serves content that does not change while the program runs: pages and descriptions of APIs.
 package static
 
 import (
@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// CacheControl lets an answer be kept for a while, and then asks whether it has changed.
+// CacheControl lets a cache keep an answer for five minutes. Then the cache revalidates it by its ETag.
 const CacheControl = "public, max-age=300"
 
-// Content is an answer that is the same for as long as the program runs.
+// Content is an answer that does not change while the program runs.
 type Content struct {
 	Header       http.Header
-	before, body []byte // one after the other
+	before, body []byte // the answer is before, then body
 }
 
-// New is the content of a type.
+// New returns a content with a body of this type.
 func New(contentType string, body []byte) *Content {
 	return &Content{body: body, Header: http.Header{
 		"Content-Type":           {contentType},
@@ -34,7 +34,7 @@ func etag(parts ...[]byte) string {
 	return `"` + hex.EncodeToString(sum[:8]) + `"`
 }
 
-// Body is what it is, without servers.
+// Body returns the body without the property that [Content.WithServers] adds.
 func (s *Content) Body() []byte { return s.body }
 
 // ServeHTTP implements [http.Handler].
@@ -48,10 +48,10 @@ func (s *Content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = w.Write(s.before)
-	_, _ = w.Write(s.body) // a client that went away misses nothing
+	_, _ = w.Write(s.body) // an error means that the client has disconnected
 }
 
-// WithServers is a description of an API, which is a JSON object, with its servers as the first property.
+// WithServers returns a copy whose body, a JSON object, has the first property "servers". servers is a JSON value.
 func (s *Content) WithServers(servers []byte) *Content {
 	with := *s
 	with.Header = s.Header.Clone()
@@ -60,9 +60,9 @@ func (s *Content) WithServers(servers []byte) *Content {
 	return &with
 }
 
-// AskedAt is where a request for a path was made: the URL under which the API is there, and the form of the path. A
-// request to the host of the public URL of the API, which may be nil, came there, whatever scheme and path the Ingress
-// has left of it.
+// AskedAt returns the base URL that a client used for a request to path, and the prefix of the request's path before
+// path. If the request's host is that of the public URL, the base URL is the public URL, because an Ingress may have
+// changed the scheme and the path. public may be nil. Without a host, AskedAt returns two empty strings.
 func AskedAt(r *http.Request, public *url.URL, path string) (origin, form string) {
 	if r.Host == "" { // HTTP/1.0
 		return "", ""
