@@ -21,7 +21,7 @@ func (a Additions) none() bool {
 	return len(a.Faults) == 0 && a.ProviderTxID == "" && a.Native == nil
 }
 
-// complete fills in the additions of a transaction that was recorded.
+// complete copies the additions into a transaction that was recorded.
 func (a Additions) complete(t *payments.Transaction) {
 	t.DrawnProviderTxID = a.ProviderTxID
 	if len(a.Faults) > 0 {
@@ -29,8 +29,8 @@ func (a Additions) complete(t *payments.Transaction) {
 	}
 }
 
-// recorder returns the queries to record a transaction that has this id. Its statement is followed by those that write
-// the additions, in the same round trip.
+// recorder returns the queries that record the transaction with this id. They send the statements that write the
+// additions in the same round trip.
 func recorder(ctx context.Context, scope postgres.Scope, clocked bool, a Additions, tenant int64, id payments.ID) (*sqlc.Queries, error) {
 	scope = scope.Recording(clocked)
 	if a.none() {

@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// An endpoint that has failed BreakerFailures times in a row, over at least BreakerAfter, gets one event per
-// ProbeInterval until it acknowledges one.
+// The circuit breaker of an endpoint opens after BreakerFailures failures in a row, over at least BreakerAfter. An
+// endpoint with an open circuit breaker gets one event per ProbeInterval, until it acknowledges one.
 const (
 	BreakerFailures = 20
 	BreakerAfter    = 5 * time.Minute
@@ -35,9 +35,9 @@ type FinishedAttempt struct {
 	AttemptResult
 }
 
-// FinishAttempts records attempts in the order in which they ended, ends their leases, and counts them in the health of
-// their endpoints, all in one database transaction. leaseHeld[i] is false if the lease of attempt i had expired,
-// because another worker has the event or this call is a repetition. Nothing is written for that attempt.
+// FinishAttempts records attempts, ends their leases, and updates the health of their endpoints, all in one database
+// transaction. finished is in the order in which the attempts ended. leaseHeld[i] is false if the lease of attempt i
+// had expired: another worker has the event, or this call is a repetition. For such an attempt it writes nothing.
 func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAttempt) (leaseHeld []bool, err error) {
 	params := sqlc.FinishAttemptsParams{
 		BreakerFailures: BreakerFailures, BreakerMs: postgres.Milliseconds(BreakerAfter), ProbeMs: postgres.Milliseconds(ProbeInterval),
@@ -56,8 +56,8 @@ func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAtte
 	return leaseHeld, nil
 }
 
-// finishAttempts runs the statement. If a fault concerns one of the attempts, it records that in the same database
-// transaction.
+// finishAttempts runs the statement FinishAttempts, and noteFaults in the same database transaction if faults may apply
+// to an attempt. places are indexes into finished, from 1, of the attempts whose lease was held.
 func (s *Deliveries) finishAttempts(
 	ctx context.Context, finished []FinishedAttempt, params sqlc.FinishAttemptsParams,
 ) (places []int32, err error) {

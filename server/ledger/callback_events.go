@@ -21,9 +21,9 @@ type CallbackDetail struct {
 	URL         string
 }
 
-// GetCallback returns the callback of a transaction, or [ErrNotFound] if the tenant has no such transaction or it has no
-// callback yet. build makes the body of a callback that was never sent, and it is stored, so that the same bytes are
-// sent later. vague is passed to build.
+// GetCallback returns the callback of a transaction. It returns [ErrNotFound] if the tenant has no such transaction, or
+// if the transaction has no callback yet. It builds and stores the body of a callback that has none, so that a worker
+// sends the same bytes later. vague computes the argument of build with this name.
 func (l *Ledger) GetCallback(
 	ctx context.Context, tenant int64, id payments.ID, build BuildCallback, vague func(*payments.Transaction) bool,
 ) (*CallbackDetail, error) {
@@ -50,8 +50,8 @@ func (l *Ledger) GetCallback(
 	return c, postgres.Classify(err, "keeping the body of the callback")
 }
 
-// ResendCallback is [Ledger.ResendEvent] for a callback. It is sent once, to the URL of its request, even if the sandbox
-// has no endpoint.
+// ResendCallback is [Ledger.ResendEvent] for a callback. A callback is sent to the URL of its request, without retries,
+// even if the sandbox has no endpoint.
 func (l *Ledger) ResendCallback(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
 	beingSent, err := l.tenant(tenant).ResendCallback(ctx, tenant, postgres.UUID(id))
 	switch {

@@ -16,10 +16,10 @@ type callbackFault struct {
 	postponed bool // the callback waits and is not leased now
 }
 
-// decideCallbackFaults decides which faults apply to the callbacks that are due, and records the decision. A worker
-// that leases a callback again, because the former one died or gave it back, applies the same fault. Callbacks that
-// have to wait are put back. A callback that a user sends again is left alone. Without faults in a sandbox, and without
-// test numbers with a fault of callbacks, it costs nothing.
+// decideCallbackFaults decides which faults apply to due callbacks, and records the decisions. So a worker that leases
+// a callback after another worker applies the same fault. It postpones the callbacks that a fault delays. It skips
+// callbacks that were attempted before, such as those that a user sends again. It runs no statement if neither a
+// sandbox nor a test number has faults.
 func decideCallbackFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCallbacksRow) (map[rowKey]callbackFault, error) {
 	var callbacks []*sqlc.LockDueCallbacksRow
 	var tenants []int64

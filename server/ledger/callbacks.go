@@ -14,13 +14,13 @@ import (
 // LeasedCallback is a callback of an operator's own API. Only the holder of the lease may send it.
 type LeasedCallback struct {
 	Tenant         int64
-	Fence          int64 // of the lease
+	Fence          int64 // the fencing token of the lease
 	OrganizationID string
 	Now            time.Time             // when it was leased, in sandbox time
 	Transaction    *payments.Transaction // with its outcome
 	Sent           json.RawMessage
 	URL            string
-	Vague          bool   // failures are told without their reason
+	Vague          bool   // the body of a failure has no reason
 	Body           []byte // the body that every attempt sends
 
 	Fault     *faults.Fault // the fault that applies to the callback; nil for none
@@ -45,13 +45,13 @@ func (s *Deliveries) TenantsToCallBack(ctx context.Context) ([]DueTenant, error)
 	return due, nil
 }
 
-// BuildCallback makes the body of the callback of a transaction from sent, the body of the request to the operator's API.
-// It returns nil if the operator sends no callbacks. vague: the body of a failure has no reason.
+// BuildCallback makes the body of the callback of a transaction from sent, the body of the request to the operator's
+// API. It returns nil if the operator sends no callbacks. If vague is set, the body of a failure has no reason.
 type BuildCallback func(t *payments.Transaction, sent json.RawMessage, vague bool) []byte
 
-// LeaseDueCallbacks leases due callbacks: of each due tenant as many as it was granted slots. found is by tenant, and
-// counts those too that a fault delays, which are not leased. build makes the body of a callback that was neither sent
-// nor shown before; it is stored, so that every attempt sends the same bytes. A callback becomes due again if its lease
+// LeaseDueCallbacks leases due callbacks, at most from[i].Slots of each tenant. found has the number of due callbacks
+// by tenant, including those that a fault delays and that are not leased. build makes the body of a callback that has
+// none yet. The body is stored, so that every attempt sends the same bytes. A callback becomes due again if its lease
 // ends before [Deliveries.FinishCallback] is called.
 func (s *Deliveries) LeaseDueCallbacks(
 	ctx context.Context, from []SlotGrant, lease time.Duration, build BuildCallback,
@@ -106,7 +106,7 @@ func leasedCallback(row *sqlc.LockDueCallbacksRow, build BuildCallback) LeasedCa
 	return c
 }
 
-// GiveBackCallbacks ends the leases of callbacks for which no attempt was made: they are due at once.
+// GiveBackCallbacks ends the leases of callbacks for which no attempt was made. They are due at once.
 func (s *Deliveries) GiveBackCallbacks(ctx context.Context, callbacks []LeasedCallback) error {
 	var keys rowKeys
 	fences := make([]int64, len(callbacks))

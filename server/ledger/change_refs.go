@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Kinds of noted changes, as the function note_change writes them.
+// Kinds of noted changes, as the SQL function note_change writes them.
 const (
 	startKind           = "start"   // changes before it are unknown
 	bookingKind         = "booking" // a new or completed transaction, with its event and the balances that it moved
@@ -126,8 +126,8 @@ func (l *Ledger) read(ctx context.Context, tenant int64, r *reading) error {
 	return results.Close()
 }
 
-// readChanged reads the current state of what noted changes name, each row in the place of its last change. It leaves
-// out what is deleted.
+// readChanged reads the current state of the rows that noted changes name. A row that changed several times appears
+// once, at the position of its last change. Deleted rows are left out.
 func (l *Ledger) readChanged(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) ([]Change, error) {
 	found, err := l.readRefs(ctx, tenant, noted)
 	if err != nil {
@@ -164,7 +164,8 @@ type foundRows struct {
 	moved   map[payments.ID][]changeRef // the balances that a transaction moved
 }
 
-// of returns the references that a noted one stands for, in the order in which a stream sends them.
+// of returns the references that a noted reference stands for, in the order in which a stream sends them. A booking
+// stands for its transaction, its event and the balances that it moved.
 func (f *foundRows) of(ref changeRef) []changeRef {
 	if ref.kind != bookingKind {
 		return []changeRef{ref}
@@ -172,7 +173,7 @@ func (f *foundRows) of(ref changeRef) []changeRef {
 	return append([]changeRef{{kind: transactionKind, id: ref.id}, {kind: eventKind, id: ref.id}}, f.moved[ref.id]...)
 }
 
-// readRefs reads the current state of what noted changes name.
+// readRefs reads the current state of the rows that noted changes name.
 func (l *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) (*foundRows, error) {
 	named := namedBy(noted)
 	found := &foundRows{changes: map[changeRef]Change{}, moved: map[payments.ID][]changeRef{}}

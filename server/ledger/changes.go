@@ -11,16 +11,18 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Changes of a sandbox are noted by triggers while it is followed, and read in the order of the database transactions that made them.
+// Triggers note the changes of a sandbox while a stream follows it. They are read in the order of the database
+// transactions that made them.
 
-// ErrChangesLost is returned if the changes since a position are not known: nobody followed for a while, the noted
-// changes are too old, or the position is from before a reset.
+// ErrChangesLost is returned if the changes since a position are not known: nobody followed the sandbox for a while,
+// the noted changes are too old, or the position is from before a reset.
 var ErrChangesLost = errors.New("it is not known what has changed since then")
 
-// Position is a place in the changes of a sandbox: after one change, or before all changes of a database transaction.
+// Position is a position in the changes of a sandbox: after one change, or before all changes of a database
+// transaction.
 type Position struct {
 	Xact int64 // the database transaction
-	Seq  int64 // its change; 0: before its first
+	Seq  int64 // the number of the change; 0: before the first of Xact
 }
 
 // Compare orders positions.
@@ -28,11 +30,11 @@ func (p Position) Compare(q Position) int {
 	return cmp.Or(cmp.Compare(p.Xact, q.Xact), cmp.Compare(p.Seq, q.Seq))
 }
 
-// Change is a changed object in its state at the time of reading. One of the fields is set; for an attempt, its event
-// is set too.
+// Change is a changed row in its state at the time of reading, or the clock. Exactly one of the pointers is set; for an
+// attempt, Event is set too.
 type Change struct {
 	At          Position
-	Resume      Position // resume from here after this change; changes of the same place come again
+	Resume      Position // the position to resume from after this change; other changes at the same position come again
 	Transaction *payments.Transaction
 	Event       *Event
 	Attempt     *AttemptRecord
@@ -55,8 +57,8 @@ type Changes struct {
 	More    bool     // there may be more changes now
 }
 
-// WatchChanges has the changes of a sandbox recorded for the next ten minutes, and returns a position after which none
-// is missing. It returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
+// WatchChanges makes triggers note the changes of a sandbox for the next ten minutes. It returns a position after which
+// no change is missing. It returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (l *Ledger) WatchChanges(ctx context.Context, tenant int64) (Position, error) {
 	q := l.tenant(tenant)
 	followed, err := q.FollowSandbox(ctx)
@@ -70,8 +72,8 @@ func (l *Ledger) WatchChanges(ctx context.Context, tenant int64) (Position, erro
 	return Position{Xact: from}, postgres.Classify(err, "watching the sandbox")
 }
 
-// ChangesAfter returns up to limit changes of a tenant after a position. It returns [ErrChangesLost] if they are not
-// known, and [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
+// ChangesAfter returns up to limit changes of a tenant after a position. It returns [ErrChangesLost] if some of them
+// are not known, and [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (l *Ledger) ChangesAfter(ctx context.Context, tenant int64, after Position, limit int) (Changes, error) {
 	noted, err := l.tenant(tenant).NextChanges(ctx, after.Xact, tenant, after.Seq, int32(limit))
 	if err != nil {
@@ -104,8 +106,8 @@ func positionOf(row *sqlc.NextChangesRow) Position { return Position{Xact: row.X
 // changesBatch bounds the noted changes that one statement removes.
 const changesBatch = 10_000
 
-// RemoveAgedChanges removes noted changes that are older than age. It stops between two batches when ctx ends, and any number of callers
-// may work at once.
+// RemoveAgedChanges removes noted changes that are older than age, in batches. If ctx ends, the finished batches stay
+// removed. Several callers may run at once.
 func (s *Upkeep) RemoveAgedChanges(ctx context.Context, age time.Duration) error {
 	ms := postgres.Milliseconds(age)
 	tenants, err := s.system().AgedChanges(ctx, ms)

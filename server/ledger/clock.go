@@ -16,14 +16,14 @@ import (
 // MaxAdvance is how far one call may advance a clock.
 const MaxAdvance = 400 * 24 * time.Hour
 
-// ClockEnd is the exclusive limit of all targets. The order of ids and times holds until long after it.
+// ClockEnd is the exclusive limit of all targets. Ids sort by time until long after it.
 var ClockEnd = time.Date(2201, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // Clock is a sandbox's time, and what is due in it.
 type Clock struct {
 	Now             time.Time
 	Target          *time.Time // the target of the current advance; nil for none
-	NextDueAt       *time.Time // of the first due row; not after Now if it is already due; nil for none
+	NextDueAt       *time.Time // when the next row is due; at or before Now if it is due already; nil for none
 	DueTransactions int        // due and not yet settled
 	DueEvents       int        // due and not yet sent, callbacks of the operators' own APIs included
 }
@@ -45,7 +45,8 @@ func readClock(ctx context.Context, q *sqlc.Queries, tenant int64) (Clock, error
 	}, err
 }
 
-// deliverAt returns when a due event can be sent: if its endpoint is paused, with the next probe.
+// deliverAt returns the time at which an event that is due can be sent. If its endpoint is paused, it is the time of
+// the next probe.
 func deliverAt(due, probe *time.Time) *time.Time {
 	if due != nil && probe != nil && probe.After(*due) {
 		return probe
@@ -68,7 +69,7 @@ func earliest(times ...*time.Time) *time.Time {
 type ClockTarget struct {
 	By      *time.Duration
 	To      *time.Time
-	NextDue bool // the moment at which something is due next; now if nothing is
+	NextDue bool // the time at which the next row is due; now if there is none
 }
 
 // from returns the target as a time, or an error if the clock cannot go there.
@@ -100,7 +101,7 @@ type Advance struct {
 	Target time.Time
 }
 
-// ErrClockBackwards is returned for a target that is before the sandbox's present time.
+// ErrClockBackwards is returned for a target before the sandbox's present time.
 type ErrClockBackwards struct{ Now time.Time }
 
 func (e ErrClockBackwards) Error() string { return "the clock is at " + e.Now.String() + " already" }
@@ -123,8 +124,9 @@ func (e ErrClockBusy) Error() string { return "the clock is being advanced to " 
 // ErrClockReset is returned when the sandbox was reset while its clock was being advanced.
 var ErrClockReset = errors.New("the sandbox was reset while its clock was being advanced")
 
-// Advance has a worker advance the clock of a sandbox, which gets a clock if it has none. A call with the target of the
-// advance that is under way joins it; one with another target returns [ErrClockBusy].
+// Advance starts an advance of the clock of a sandbox, which a worker carries out. A sandbox without a clock gets one.
+// If an advance to the same target is under way, Advance returns that one. If an advance to another target is under
+// way, it returns [ErrClockBusy].
 func (l *Ledger) Advance(ctx context.Context, tenant int64, to ClockTarget) (Advance, error) {
 	advance, err := l.setClockTarget(ctx, tenant, to)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -135,8 +137,8 @@ func (l *Ledger) Advance(ctx context.Context, tenant int64, to ClockTarget) (Adv
 	return advance, postgres.ClassifyWrite(err, "advancing the clock")
 }
 
-// startClock gives a sandbox a clock that can go to a target. It is committed before the target is set, so that records
-// take their stamps from the clock from then on.
+// startClock gives a sandbox a clock, if the clock can go to the target. It commits the clock before the target is set,
+// so that every later record takes its stamp from the clock.
 func (l *Ledger) startClock(ctx context.Context, tenant int64, to ClockTarget) error {
 	clock, err := readClock(ctx, l.tenant(tenant), tenant)
 	if err == nil {
@@ -187,10 +189,11 @@ type AdvanceCounts struct {
 type AdvanceState struct {
 	Now      time.Time
 	UnderWay bool
-	Ended    *AdvanceCounts // nil and not under way: it was stopped before its target, because the sandbox was suspended
+	Ended    *AdvanceCounts // nil while it is under way, and after a suspension of the sandbox has stopped it
 }
 
-// AdvanceState returns [ErrClockReset] if the sandbox was reset since the advance began.
+// AdvanceState returns the progress of an advance. It returns [ErrClockReset] if the sandbox was reset since the
+// advance began.
 func (l *Ledger) AdvanceState(ctx context.Context, tenant int64, a Advance) (AdvanceState, error) {
 	row, err := l.tenant(tenant).AdvanceState(ctx, a.Number, tenant)
 	if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, postgres.ErrConfigChanged) {

@@ -27,7 +27,7 @@ type ClockLease struct {
 	Tenant int64
 	Fence  int64
 	Target time.Time
-	Now    time.Time // sandbox time, where the clock stands
+	Now    time.Time // sandbox time
 }
 
 // ErrClockLeaseLost is returned when the lease of a clock has expired, its advance has ended, or its sandbox is gone.
@@ -55,8 +55,8 @@ func (s *Clocks) LeaseClock(ctx context.Context, tenant int64, lease time.Durati
 	return ClockLease{Tenant: tenant, Fence: row.Fence, Target: row.Target, Now: row.Present}, nil
 }
 
-// RenewClockLease sets the lease to expire after this duration from now. It returns [ErrClockLeaseLost] if it has
-// already expired.
+// RenewClockLease sets the lease to expire after this duration from now. It returns [ErrClockLeaseLost] if another
+// worker has leased the clock, or if the advance has ended.
 func (s *Clocks) RenewClockLease(ctx context.Context, c ClockLease, lease time.Duration) error {
 	rows, err := s.system().RenewClockLease(ctx, postgres.Milliseconds(lease), c.Tenant, c.Fence)
 	if err == nil && rows == 0 {
@@ -74,10 +74,10 @@ func (s *Clocks) ReleaseClock(ctx context.Context, c ClockLease, done AdvanceCou
 	}), "releasing a clock")
 }
 
-// Due says when something is due under a clock that stands.
+// Due has, by kind, the times at which the next rows are due under a clock that a worker advances.
 type Due struct {
 	SettleAt, ForwardAt, DeliverAt, CallBackAt *time.Time // nil for never
-	Held                                       bool       // another worker may still be at work on something that is due
+	Held                                       bool       // another worker may still work on a due row
 }
 
 // At returns the earliest of the times, nil if all are nil.
@@ -87,17 +87,17 @@ func (d Due) At() *time.Time { return earliest(d.SettleAt, d.ForwardAt, d.Delive
 type ClockView struct {
 	Now               time.Time // sandbox time
 	Suspended         bool
-	Paused            bool // the endpoint is: a probe is sent next
+	Paused            bool // the endpoint is paused: the next attempt is a probe
 	RecordedByStart   Due  // of rows recorded before the holder's advance began
-	RecordedByArrival Due  // of rows recorded before the clock was moved here
+	RecordedByArrival Due  // of rows recorded before the clock was moved to its present time
 	Recorded          Due  // of all recorded rows
 }
 
 // lastID is an upper bound of all ids.
 var lastID = payments.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
-// ViewClock reads where a leased clock stands and what is due under it. started and arrived are sandbox times: what was
-// recorded by a time has its stamp, or an earlier one. It returns [ErrClockLeaseLost] if the lease is over.
+// ViewClock reads the time of a leased clock, and when rows are due. started and arrived are sandbox times. A row was
+// recorded by a time if its stamp is not after that time. ViewClock returns [ErrClockLeaseLost] if the lease is lost.
 func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, started, arrived time.Time) (ClockView, error) {
 	upTo := func(t time.Time) pgtype.UUID { return postgres.UUID(payments.FirstID(t.Add(time.Microsecond))) }
 	bounds := []pgtype.UUID{upTo(started), upTo(arrived), postgres.UUID(lastID)}
@@ -122,8 +122,9 @@ func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, started, arrived t
 	return view, nil
 }
 
-// MoveClock moves a clock to a moment, where it stands, and returns sandbox time: all that is recorded later has a later stamp. It adds
-// what was done to the counts of the advance.
+// MoveClock sets a leased clock to moment, where it stands still. It never sets a clock back. It returns the sandbox
+// time: all later records have later stamps. It adds done to the counts of the advance. It returns [ErrClockLeaseLost]
+// if the lease is lost.
 func (s *Clocks) MoveClock(ctx context.Context, c ClockLease, moment time.Time, done AdvanceCounts) (now time.Time, err error) {
 	now, err = s.system().MoveClock(ctx, sqlc.MoveClockParams{
 		Moment: moment, Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
@@ -135,8 +136,9 @@ func (s *Clocks) MoveClock(ctx context.Context, c ClockLease, moment time.Time, 
 	return now, nil
 }
 
-// EndAdvance ends an advance, and the lease with it. A real clock runs on from where it stands. The counts of an advance that has reached
-// its target are kept for those who wait for it.
+// EndAdvance ends an advance and its lease. A clock in mode Real runs again, from its present time. If the advance has
+// reached its target, its counts are kept for the callers of [Ledger.AdvanceState]. It returns [ErrClockLeaseLost] if
+// the lease is lost.
 func (s *Clocks) EndAdvance(ctx context.Context, c ClockLease, reached bool, done AdvanceCounts) error {
 	rows, err := s.system().EndAdvance(ctx, sqlc.EndAdvanceParams{
 		Reached: reached, Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
@@ -149,7 +151,7 @@ func (s *Clocks) EndAdvance(ctx context.Context, c ClockLease, reached bool, don
 	return postgres.Classify(err, "ending the advance of a clock")
 }
 
-// lostOr returns [ErrClockLeaseLost] if a statement found no clock, else err with its class of package postgres.
+// lostOr returns [ErrClockLeaseLost] for [pgx.ErrNoRows], else the result of [postgres.Classify].
 func lostOr(err error, doing string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ErrClockLeaseLost

@@ -33,16 +33,16 @@ var EventStates = []EventState{EventRecorded, EventQueued, EventDelivered, Event
 type LeasedEvent struct {
 	Tenant    int64
 	ID        payments.ID // the id of its transaction, too
-	Fence     int64       // of the lease
-	TakenAt   time.Time   // by the database's clock
+	Fence     int64       // the fencing token of the lease
+	TakenAt   time.Time   // when it was leased, by the database's clock
 	Now       time.Time   // TakenAt in sandbox time, which differs if the sandbox has a clock
 	Attempts  int         // made so far
-	Uncounted int         // of these, the ones that used up no retry: probes, and all before it was sent again by hand
+	Uncounted int         // of these, attempts that used up no retry: probes, and all before it was sent again by hand
 	Probe     bool        // the attempt probes a failing endpoint: a failure uses up no retry
 
-	Seed       *int64        // the seed of random draws; nil: drawn by chance
+	Seed       *int64        // the seed of the sandbox's draws; nil: draws are random
 	Fault      *faults.Fault // the fault that applies to this attempt; nil for none
-	Sent       int           // how often Fault had the event sent in this attempt before
+	Sent       int           // how often it was sent in this attempt before, because of Fault
 	OutOfOrder bool          // a fault changes the order: other events of the sandbox may wait for this one
 
 	OrganizationID string
@@ -52,8 +52,8 @@ type LeasedEvent struct {
 	Retry          sandboxes.RetryPolicy
 
 	SigningSecret   string
-	PreviousSecrets []string // sign too for a while after a rotation, the most recent first
-	Problem         error    // why the event cannot be sent: its body cannot be built, or its secret not be read
+	PreviousSecrets []string // former secrets that still sign for a while after a rotation, the most recent first
+	Problem         error    // why it cannot be sent: its body cannot be built, or its secret cannot be read
 }
 
 // faultName returns the name of a fault, empty for none.
@@ -67,11 +67,11 @@ func faultName(f *faults.Fault) string {
 // BuildBody returns the body of an event.
 type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, error)
 
-// LeaseDueEvents leases due events: of each due tenant as many as it was granted slots. found counts the due
-// events of each tenant: those that are leased, those that a fault delays, and those that leave the queue, because there
-// is no endpoint or it wants no events of this type. build makes the body of an event that was never sent; it is stored, so
-// that every attempt sends the same bytes. Any number of callers may run at once; each gets different events. An event
-// becomes due again if its lease ends before [Deliveries.FinishAttempts] is called.
+// LeaseDueEvents leases due events, at most from[i].Slots of each tenant. found has the number of due events by tenant.
+// It includes events that a fault delays, and events that leave the queue because no endpoint wants them. build makes
+// the body of an event that has none yet. The body is stored, so that every attempt sends the same bytes. Concurrent
+// callers get different events. An event becomes due again if its lease ends before [Deliveries.FinishAttempts] is
+// called.
 func (s *Deliveries) LeaseDueEvents(
 	ctx context.Context,
 	from []SlotGrant,
@@ -162,8 +162,8 @@ func (e *sortedEvents) write(ctx context.Context, q *sqlc.Queries, lease time.Du
 	return q.LeaseEvents(ctx, postgres.Milliseconds(lease), e.taken.tenants, e.taken.ids, e.bodies)
 }
 
-// wanted reports whether there is an endpoint that wants the event. An event that somebody sent
-// again by hand is wanted whatever its type.
+// wanted reports whether the sandbox has an endpoint that wants the event. An endpoint wants every event that was sent
+// again by hand, whatever its type.
 func wanted(row *sqlc.LockDueEventsRow) bool {
 	return row.WebhookURL != nil && (row.Resent || slices.Contains(row.WebhookTypes, string(row.Transaction.Type)))
 }
@@ -176,7 +176,8 @@ func newBody(row *sqlc.LockDueEventsRow, body []byte) []byte {
 	return body
 }
 
-// sentForUnbuilt returns the requests to the operators' own APIs for the transactions of events without a body.
+// sentForUnbuilt returns the bodies of the requests that made the transactions of events without a body. Only
+// transactions of the operators' own APIs have one.
 func sentForUnbuilt(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]json.RawMessage, error) {
 	var native rowKeys
 	for i := range due {
@@ -195,7 +196,8 @@ func sentForUnbuilt(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEven
 	return sent, err
 }
 
-// leasedEvent returns the event in a row. sent is the request to the operator's own API for its transaction.
+// leasedEvent returns the event in a row. sent is the body of the request to the operator's own API that made its
+// transaction; nil for none.
 func (s *Deliveries) leasedEvent(row *sqlc.LockDueEventsRow, sent json.RawMessage, build BuildBody) LeasedEvent {
 	event := LeasedEvent{
 		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, TakenAt: row.TakenAt, Now: row.Present,
@@ -233,7 +235,7 @@ func (s *Deliveries) leasedEvent(row *sqlc.LockDueEventsRow, sent json.RawMessag
 	return event
 }
 
-// GiveBackEvents ends the leases of events for which no attempt was made: they are due at once.
+// GiveBackEvents ends the leases of events for which no attempt was made. They are due at once.
 func (s *Deliveries) GiveBackEvents(ctx context.Context, events []LeasedEvent) error {
 	var keys rowKeys
 	fences := make([]int64, len(events))

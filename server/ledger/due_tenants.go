@@ -12,7 +12,7 @@ import (
 type DueTenant struct {
 	Tenant          int64
 	EndpointWorked  bool // the endpoint has acknowledged an event before
-	EndpointFailing bool // the endpoint failed since its last acknowledgment, to any worker
+	EndpointFailing bool // the endpoint failed since its last acknowledgment, whichever worker sent
 	Probe           bool // the endpoint has failed for long: one event may be sent as a probe
 	SweepFailed     bool // the last run of the sweep failed in this sandbox
 }
@@ -25,8 +25,8 @@ func tenantsOf(due []DueTenant) []int64 {
 	return tenants
 }
 
-// SlotGrant is a due tenant with the slots that it was granted: a caller leases at most one of its events, callbacks or
-// collections for each.
+// SlotGrant is a due tenant with the number of slots that it was granted. A caller leases at most one event, callback
+// or collection of the tenant for each slot.
 type SlotGrant struct {
 	DueTenant
 	Slots int
@@ -78,8 +78,8 @@ func (s *Forwards) TenantsToForward(ctx context.Context) ([]DueTenant, error) {
 	return due, nil
 }
 
-// takeProbes takes the probes of endpoints that are due, and returns the tenants whose probe the caller got. Another
-// worker may have taken the others.
+// takeProbes claims the due probes of endpoints. It returns the tenants whose probe it got. Other workers may have
+// claimed the rest.
 func takeProbes(ctx context.Context, q *sqlc.Queries, due []int64) ([]int64, error) {
 	if len(due) == 0 {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// outOfOrderWait is the maximum time that an event waits until the sandbox's next event was sent.
+// outOfOrderWait is the longest time that an event waits for the sandbox's next event to be sent.
 const outOfOrderWait = time.Minute
 
 // eventFault is the effect of faults on the next attempt of an event.
@@ -30,7 +30,7 @@ type declaredFaults struct {
 	outOfOrder bool      // one of the faults sends events out of order
 }
 
-// faultsOf returns the faults that may apply to an event: those of its sandbox, followed by that of its test number.
+// faultsOf returns the faults that may apply to an event: the faults of its sandbox, then the fault of its test number.
 func (d *declaredFaults) faultsOf(t *sqlc.Transaction) faults.Set {
 	if f := numberFault(t); f != nil {
 		return append(slices.Clip(d.set), *f)
@@ -45,17 +45,16 @@ func numberFault(t *sqlc.Transaction) *faults.Fault {
 	return faults.OfTestNumber(payments.Behavior(orEmpty(t.TestBehavior)))
 }
 
-// eventFaults decides about the events that were locked in one database transaction.
+// eventFaults decides which faults apply to the events that one database transaction has locked.
 type eventFaults struct {
 	q        *sqlc.Queries
 	declared map[int64]*declaredFaults
 	decided  map[rowKey]*eventFault
 }
 
-// decideEventFaults decides which faults apply to the events that are due, and records the decision. A worker that
-// leases an event again, because the former one died or gave it back, applies the same fault. Events that have to wait
-// are put back. An event that a user sends again is left alone. Without faults in a sandbox, and without test numbers
-// with a fault of callbacks, it costs nothing.
+// decideEventFaults decides which faults apply to due events, and records the decisions. So a worker that leases an
+// event after another worker applies the same fault. It postpones the events that a fault delays. No fault applies to
+// an event that a user sends again. It runs no statement if neither a sandbox nor a test number has faults.
 func decideEventFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]*eventFault, error) {
 	var events []*sqlc.LockDueEventsRow
 	for i := range due {
@@ -102,8 +101,8 @@ func readDeclared(ctx context.Context, q *sqlc.Queries, tenants []int64) (map[in
 	return declared, nil
 }
 
-// useDecided takes over what an earlier lease decided about the next attempt of events, and returns the events for which
-// nothing is decided yet.
+// useDecided applies the decisions that earlier leases recorded about the next attempt. It returns the events without
+// such a decision.
 func (d *eventFaults) useDecided(ctx context.Context, events []*sqlc.LockDueEventsRow) (undecided []*sqlc.LockDueEventsRow, err error) {
 	var keys, waited rowKeys
 	for _, e := range events {
@@ -144,7 +143,7 @@ func (d *eventFaults) useDecided(ctx context.Context, events []*sqlc.LockDueEven
 	return undecided, d.q.EndWaits(ctx, waited.tenants, waited.ids)
 }
 
-// decide decides which faults apply to the next attempt of events, and records it.
+// decide decides which faults apply to the next attempt of events, and records the decisions.
 func (d *eventFaults) decide(ctx context.Context, events []*sqlc.LockDueEventsRow) error {
 	var fitting []*sqlc.LockDueEventsRow
 	var places []faultPlace
@@ -206,8 +205,8 @@ func (d *eventFaults) decide(ctx context.Context, events []*sqlc.LockDueEventsRo
 	return d.q.PostponeEvents(ctx, postponed.tenants, postponed.ids, dueAt)
 }
 
-// choose counts and returns the fault that applies, nil for none. An event is not sent out of order while another one
-// waits for it.
+// choose returns the first fault that applies, nil for none, and counts it. While one event of a sandbox waits for the
+// next, no other event is sent out of order.
 func choose(counts *faultCounts, p faultPlace, awaiting map[int64]bool) *faults.Fault {
 	for _, f := range p.fits {
 		if f.Webhook.OutOfOrder && awaiting[p.tenant] {
@@ -220,8 +219,8 @@ func choose(counts *faultCounts, p faultPlace, awaiting map[int64]bool) *faults.
 	return nil
 }
 
-// awaiting returns the sandboxes in which an event waits for the next one. It is asked after the counts were locked, so
-// that no two workers let both of two events wait.
+// awaiting returns the sandboxes in which an event waits for the next one. It must run after holdFaultCounts: under
+// these locks, two workers do not make two events wait for each other.
 func (d *eventFaults) awaiting(ctx context.Context, places []faultPlace) (map[int64]bool, error) {
 	var tenants []int64
 	for _, p := range places {
@@ -253,14 +252,15 @@ func placeOfTransaction(t *sqlc.Transaction, seed *int64, now time.Time) *faults
 	}
 }
 
-// SendAgain queues an event that was sent and is to be sent once more in the same attempt, after spacing of sandbox
-// time, and ends its lease. It returns false, and changes nothing, if the lease was over.
+// SendAgain queues a sent event once more for the same attempt, and ends its lease. The event is due after spacing, in
+// sandbox time. SendAgain returns false, and changes nothing, if the lease had expired.
 func (s *Deliveries) SendAgain(ctx context.Context, e *LeasedEvent, spacing time.Duration) (leaseHeld bool, err error) {
 	changed, err := s.system().SendEventAgain(ctx, postgres.Milliseconds(spacing), e.Tenant, postgres.UUID(e.ID), e.Fence)
 	return changed > 0, postgres.Classify(err, "sending an event again")
 }
 
-// noteFaults records the faults of attempts whose lease was held, and queues the events that waited for them.
+// noteFaults records the faults of attempts, and queues the events that waited for them. places are indexes into
+// finished, from 1, of the attempts whose lease was held.
 func noteFaults(ctx context.Context, q *sqlc.Queries, finished []FinishedAttempt, places []int32) error {
 	var withFault, sent rowKeys
 	var names []string

@@ -45,17 +45,17 @@ func (e *Event) Name() string {
 // EventFilter says which events are listed. A zero field filters nothing.
 type EventFilter struct {
 	Type        payments.Type // of the transaction; no callback is listed
-	Callback    *bool         // whether it is one
+	Callback    *bool         // true: only callbacks; false: only events
 	State       EventState
 	Transaction *payments.ID
-	// Both are exclusive, and compared with the time of creation as callers see it, in whole milliseconds.
+	// Both bounds are exclusive. They are compared with the time of creation in whole milliseconds, as callers see it.
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
 }
 
 // AttemptRecord is a delivery attempt as it is stored.
 type AttemptRecord struct {
-	Number         int // from 1, over all times that the event was sent
+	Number         int // from 1; it continues when the event is sent again by hand
 	StartedAt      time.Time
 	Duration       time.Duration
 	ResponseStatus *int     // nil: no answer came
@@ -71,11 +71,11 @@ type EventDetail struct {
 	History []AttemptRecord // the latest [MaxHistory], oldest first
 }
 
-// MaxHistory is the maximum number of attempts that are read of one event.
+// MaxHistory is the maximum number of attempts that [EventDetail] has.
 const MaxHistory = 100
 
-// GetEvent returns an event, or [ErrNotFound] if the tenant has none with this id. build makes the body of an event that
-// was never sent, and it is stored, so that the same bytes are sent later.
+// GetEvent returns an event, or [ErrNotFound] if the tenant has none with this id. It builds and stores the body of an
+// event that has none, so that a worker sends the same bytes later.
 func (l *Ledger) GetEvent(ctx context.Context, tenant int64, organizationID string, id payments.ID, build BuildBody) (*EventDetail, error) {
 	q := l.tenant(tenant)
 	row, err := q.GetEvent(ctx, tenant, postgres.UUID(id))
@@ -100,7 +100,7 @@ func (l *Ledger) GetEvent(ctx context.Context, tenant int64, organizationID stri
 	return detail, err
 }
 
-// storeBody builds the body of an event and returns the one that is stored: a worker may have been first.
+// storeBody builds and stores the body of an event. If a worker has stored a body first, storeBody returns that one.
 func storeBody(
 	ctx context.Context,
 	q *sqlc.Queries,
@@ -121,7 +121,7 @@ func storeBody(
 }
 
 var (
-	// ErrNoEndpoint is returned for an event of a sandbox that has nowhere to send it.
+	// ErrNoEndpoint is returned for an event of a sandbox without a webhook endpoint.
 	ErrNoEndpoint = errors.New("the sandbox has no webhook endpoint")
 	// ErrBeingSent is returned for an event that a worker is sending.
 	ErrBeingSent = errors.New("the event is being sent")

@@ -10,9 +10,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// ListEvents returns up to limit events of a tenant, those of the newest transaction first. A callback comes before the
-// event of its transaction. The list begins after the event that after names; if it is nil, with the newest. No event
-// that is there when the first page is read is left out or repeated.
+// ListEvents returns a page of up to limit events of a tenant, those of the newest transaction first. A callback comes
+// before the event of its transaction. after is the last event of the previous page, nil for the first page. Pages are
+// stable: an event that exists when the first page is read is neither left out nor repeated.
 func (l *Ledger) ListEvents(ctx context.Context, tenant int64, f EventFilter, after *payments.EventID, limit int) ([]Event, error) {
 	sql, args := eventsStatement(tenant, f, after, limit)
 	var events []Event
@@ -23,7 +23,8 @@ func (l *Ledger) ListEvents(ctx context.Context, tenant int64, f EventFilter, af
 	return events, postgres.Classify(err, "listing events")
 }
 
-// eventsStatement lists a page. Events and callbacks have a table each. A list of both merges the newest of each, in the order of ids.
+// eventsStatement returns the statement that lists a page. Events and callbacks have a table each. A list of both
+// merges the newest rows of each table, in the order of ids.
 func eventsStatement(tenant int64, f EventFilter, after *payments.EventID, limit int) (sql string, args []any) {
 	args = []any{tenant, limit}
 	var parts []string
@@ -51,7 +52,8 @@ const (
 		case when n.leased_until > now() then null else n.due_at end, n.delivered_at, n.last_status, n.last_error, a.faults`
 )
 
-// listedEvents lists events. Lateral joins with limit 1 force an index look-up for each; a plain join would read all rows of the sandbox.
+// listedEvents returns a statement that lists events. Its lateral joins with limit 1 force an index look-up for each
+// event. A plain join would read all rows of the sandbox.
 func listedEvents(c *conditions, f EventFilter, after *payments.EventID) string {
 	ofType := ""
 	if f.Type != "" {
@@ -71,7 +73,8 @@ func listedEvents(c *conditions, f EventFilter, after *payments.EventID) string 
 		where %s order by e.tenant desc, e.id desc limit $2`, eventColumns, ofType, strings.Join(c.where, " and "))
 }
 
-// listedCallbacks lists callbacks. Their transactions were completed when they became due.
+// listedCallbacks returns a statement that lists callbacks. The time of creation of a callback is the time at which its
+// transaction was completed.
 func listedCallbacks(c *conditions, f EventFilter, after *payments.EventID) string {
 	c.events("n", f)
 	c.created("t.completed_at", f.CreatedAfter, f.CreatedBefore)
@@ -84,7 +87,7 @@ func listedCallbacks(c *conditions, f EventFilter, after *payments.EventID) stri
 		where %s order by n.tenant desc, n.id desc limit $2`, callbackColumns, strings.Join(c.where, " and "))
 }
 
-// events adds the conditions that events and callbacks have in common.
+// events adds the conditions that events and callbacks have in common. table is the alias of their table.
 func (c *conditions) events(table string, f EventFilter) {
 	if slices.Contains(EventStates, f.State) {
 		// A constant lets Postgres use the partial index of a state.

@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// ActFault takes the first fault of fits that may apply now, counts it, and returns it. It returns nil if none may: each
-// has applied as often as it may, or for this reference before, or was not drawn. It returns
+// ActFault counts and returns the first fault of fits that may apply now, nil for none. A fault may not apply if it has
+// applied as often as it may, if it has applied to this reference before, or if it was not drawn. ActFault returns
 // [postgres.ErrConfigChanged] if the configuration of the sandbox has changed.
 func (l *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Place, fits []*faults.Fault) (acts *faults.Fault, err error) {
 	if len(fits) == 0 {

@@ -13,23 +13,24 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Forward is a collection that the caller alone may forward to its operator, or ask its operator about, until its lease ends.
+// Forward is a leased collection. Until the lease ends, only its holder may forward the collection to the operator, or
+// ask the operator for its status.
 type Forward struct {
 	Tenant      int64
-	Fence       int64 // of the lease
+	Fence       int64 // the fencing token of the lease
 	Transaction *payments.Transaction
 
 	OrganizationID string
 
-	Accepted    bool          // the operator has it
+	Accepted    bool          // the operator has accepted it
 	Attempts    int           // started attempts to hand it to the operator, see [Forwards.BeginForwardAttempt]
 	Failures    int           // exchanges in a row without a result
 	Expired     bool          // it expired before its payer answered, as far as is known
 	Age         time.Duration // since the collection was recorded
-	AnswerAfter time.Duration // how long after it was made its outcome is due, by its simulated latency
-	ExpireAfter time.Duration // how long after it was made its time runs out
+	AnswerAfter time.Duration // from its creation until its outcome is due: the scaled simulated latency
+	ExpireAfter time.Duration // from its creation until it expires
 
-	BaseURL        string                         // of the operator's API that the store names, empty for none
+	BaseURL        string                         // of the operator's API that the store names; empty for none
 	Credentials    *sandboxes.OperatorCredentials // of the store; nil if it has none
 	CredentialsWhy error                          // why Credentials are nil although the store names some
 }
@@ -40,9 +41,9 @@ var (
 	ErrCredentialsUnreadable = errors.New("the store's credentials for this operator cannot be read")
 )
 
-// LeaseDueForwards leases collections that are to be forwarded, or whose operator is to be asked for their status: of
-// each due tenant as many as it was granted slots. found is by tenant. Any number of callers may run at once; each gets
-// different ones. A collection becomes due again if its lease ends before [Forwards.SettleForward] or
+// LeaseDueForwards leases collections that are to be forwarded, or whose status the operator is to be asked for, at
+// most from[i].Slots of each tenant. found has the number of leased collections by tenant. Concurrent callers get
+// different collections. A collection becomes due again if its lease ends before [Forwards.SettleForward] or
 // [Forwards.DeferForward] is called.
 func (s *Forwards) LeaseDueForwards(
 	ctx context.Context,
@@ -70,14 +71,14 @@ func (s *Forwards) LeaseDueForwards(
 	return leased, found, nil
 }
 
-// BeginForwardAttempt records that a collection is about to be sent to its operator. It reports false if the lease was
-// lost: then the caller must not send it.
+// BeginForwardAttempt records that a collection is about to be sent to its operator. If it reports false, the lease was
+// lost, and the caller must not send the collection.
 func (s *Forwards) BeginForwardAttempt(ctx context.Context, f *Forward) (begun bool, err error) {
 	rows, err := s.system().BeginForwardAttempt(ctx, f.Tenant, postgres.UUID(f.Transaction.ID), f.Fence)
 	return rows == 1, postgres.Classify(err, "writing down an attempt to forward a collection")
 }
 
-// GiveBackForwards ends leases without an attempt: their collections are due at once.
+// GiveBackForwards ends the leases of collections for which no attempt was made. They are due at once.
 func (s *Forwards) GiveBackForwards(ctx context.Context, forwards []Forward) error {
 	var keys rowKeys
 	fences := make([]int64, len(forwards))

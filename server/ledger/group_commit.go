@@ -10,7 +10,7 @@ import (
 
 // The statements for requests that wait for the same float: see [postgres.Coalescer].
 
-// bookCollections books several collections of a float in one statement. It reports for each whether it was booked.
+// bookCollections books several collections of a float in one statement. booked[i] reports whether all[i] was booked.
 func (l *Ledger) bookCollections(ctx context.Context, at postgres.QueueKey, all []*NewCollection) ([]bool, error) {
 	p := sqlc.BookCollectionsParams{Tenant: at.Tenant, FloatCurrency: at.Name}
 	unfollowed := true

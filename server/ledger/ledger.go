@@ -1,6 +1,8 @@
-// Package ledger moves and reads money: what the api records and reads, what the worker settles, forwards and delivers.
+// Package ledger moves and reads money. With it, the api records and reads transactions, and the worker settles and
+// forwards them and delivers their events.
 //
-// Every method returns an error that is [postgres.ErrUnavailable] when the database cannot be reached or cannot serve.
+// Every method returns an error that wraps [postgres.ErrUnavailable] when the database cannot be reached or cannot
+// serve.
 package ledger
 
 import (
@@ -53,13 +55,13 @@ type Settler struct {
 	onSettled func(payments.Status, *time.Duration)
 }
 
-// NewSettler makes a settler that calls onSettled, if it is not nil, for every transaction that it settled, with the transaction's lag; nil
-// for one of a sandbox with a clock of its own.
+// NewSettler makes a settler that calls onSettled, if it is not nil, for every transaction that it settled. lag is the
+// time from due to settled; nil in a sandbox with a clock of its own.
 func NewSettler(db *postgres.DB, store *sandboxes.Store, onSettled func(status payments.Status, lag *time.Duration)) *Settler {
 	return &Settler{core{db, store}, onSettled}
 }
 
-// Deliveries leases events to those who send them.
+// Deliveries leases events and callbacks to the workers that send them.
 type Deliveries struct {
 	core
 	keys *secrets.KeyRing
@@ -70,10 +72,10 @@ func NewDeliveries(db *postgres.DB, store *sandboxes.Store, keys *secrets.KeyRin
 	return &Deliveries{core{db, store}, keys}
 }
 
-// Forwards leases collections to those who forward them to operators.
+// Forwards leases collections to the workers that forward them to operators.
 type Forwards struct{ core }
 
-// NewForwards opens operators' credentials by the key ring of the sandboxes.
+// NewForwards makes forwards; store decrypts the operators' credentials.
 func NewForwards(db *postgres.DB, store *sandboxes.Store) *Forwards {
 	return &Forwards{core{db, store}}
 }
@@ -81,13 +83,13 @@ func NewForwards(db *postgres.DB, store *sandboxes.Store) *Forwards {
 // Upkeep removes old rows, and measures the work that is due.
 type Upkeep struct{ core }
 
-// NewUpkeep works for all sandboxes of a database.
+// NewUpkeep makes an upkeep of all sandboxes of a database.
 func NewUpkeep(db *postgres.DB) *Upkeep { return &Upkeep{core{db: db}} }
 
 // system returns queries outside the tenant scope: for the configuration, and for sweeps over all sandboxes.
 func (c core) system() *sqlc.Queries { return sqlc.New(c.db.System()) }
 
-// polling returns the queries outside the tenant scope that workers poll with.
+// polling returns queries outside the tenant scope, for the statements with which workers poll.
 func (c core) polling() *sqlc.Queries { return sqlc.New(c.db.Frequent()) }
 
 // inTx runs f in one database transaction outside the tenant scope.

@@ -23,13 +23,14 @@ type Filter struct {
 	Store     string
 	Reference string
 	MSISDN    string
-	// Both are exclusive, and compared with the time of creation as callers see it, in whole milliseconds.
+	// Both bounds are exclusive. They are compared with the time of creation in whole milliseconds, as callers see it.
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
 }
 
-// ListTransactions returns up to limit of a tenant's transactions, newest first, beginning after the one named by after, nil
-// for the newest of all. Pages are stable while transactions are added: what is new comes before every page that was read.
+// ListTransactions returns a page of up to limit transactions of a tenant, newest first. after is the id of the last
+// transaction of the previous page, nil for the first page. Pages are stable while transactions are added: a new
+// transaction comes before every page that was read.
 func (l *Ledger) ListTransactions(
 	ctx context.Context,
 	tenant int64,
@@ -62,8 +63,8 @@ func collect[T any](ctx context.Context, from postgres.DBTX, sql string, args []
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[T])
 }
 
-// listStatement has a condition for each filter that is set and none for the others, so that each combination gets a plan of
-// its own: one statement for all of them could use no index but the primary key.
+// listStatement returns the statement that lists a page. It has a condition only for the filters that are set, so that
+// each combination of filters gets its own plan. One statement for all filters could use no index but the primary key.
 func listStatement(tenant int64, f Filter, after *payments.ID, limit int) (sql string, args []any) {
 	if l, ok := listIndexOf(f); ok {
 		return l.statement(tenant, f, after, limit)
@@ -101,7 +102,7 @@ func (c *conditions) add(text string, value any) {
 	c.where = append(c.where, fmt.Sprintf(text, len(c.args)))
 }
 
-// created adds bounds of a time, both exclusive, in whole milliseconds; nil for no bound.
+// created adds bounds of a time. Both are exclusive, and compared in whole milliseconds; nil for no bound.
 func (c *conditions) created(column string, after, before *time.Time) {
 	if after != nil {
 		c.add(column+" >= $%d", after.Truncate(time.Millisecond).Add(time.Millisecond))

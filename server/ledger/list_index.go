@@ -10,9 +10,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// listIndex are the combinations of status, type, operator and country that a filtered list reads. The index transactions_listed sorts by
-// id within each combination, and there are a few hundred at most. The list merges the newest rows of the matching combinations, so a
-// rare status costs as much as a frequent one.
+// listIndex has the values of status, type, operator and country that match a filter. The index transactions_listed
+// sorts by id within each combination of these values, of which there are a few hundred at most. The list merges the
+// newest rows of the matching combinations, so a rare status costs as much as a frequent one.
 type listIndex struct {
 	statuses  []payments.Status
 	types     []payments.Type
@@ -20,7 +20,7 @@ type listIndex struct {
 	countries []payments.Country
 }
 
-// listIndexOf returns the combinations that match a filter; ok is false if another index serves it.
+// listIndexOf returns the values that match a filter; ok is false if another index serves the filter.
 func listIndexOf(f Filter) (l listIndex, ok bool) {
 	if f.Status == "" && f.Type == "" && f.Operator == "" && f.Country == "" || f.OrderRef != "" || f.Reference != "" {
 		return listIndex{}, false
@@ -38,8 +38,9 @@ func oneOr[T ~string](one T, all []T) []T {
 	return []T{one}
 }
 
-// statement lists a page. Under row-level security the planner cannot use the index on status and type, since the operators of enums are
-// not leakproof. So the page is read from the view listed_transactions, which contains the policy.
+// statement returns the statement that lists a page. Under row-level security the planner cannot use the index on
+// status and type, since the operators of enums are not leakproof. So the statement reads the view listed_transactions,
+// which has the condition of the policy itself.
 func (l listIndex) statement(tenant int64, f Filter, after *payments.ID, limit int) (sql string, args []any) {
 	c := conditions{
 		where: []string{"tenant = $1", "status = s.status", "type = k.type", "operator = o.operator", "country = c.country"},

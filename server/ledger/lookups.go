@@ -14,9 +14,10 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Clients poll pending payments. Look-ups that arrive at the same time are combined: first those of one sandbox into one statement, then
-// the statements of several sandboxes into one round trip, a batched read, in which each runs in the scope of its own tenant. A
-// sandbox has one statement in a round trip, so a sandbox with many look-ups delays the others by one statement at most.
+// Clients poll pending payments. Look-ups that arrive at the same time are combined: those of one sandbox into one
+// statement, and the statements of several sandboxes into one round trip, a batched read. Each statement runs in the
+// scope of its own tenant. A round trip has at most one statement of a sandbox, so a sandbox with many look-ups delays
+// the others by at most one statement.
 
 // lookup is the id of a transaction to look up and, once found, the transaction.
 type lookup struct {
@@ -126,7 +127,7 @@ func (l *Ledger) readBatches(ctx context.Context, _ postgres.QueueKey, all []*lo
 	return slices.Repeat([]bool{true}, len(all)), results.Close()
 }
 
-// read reads what was found.
+// read reads the transactions that the statement found.
 func (l *lookups) read(results postgres.ScopeResults) error {
 	rows, err := results.Query()
 	if err != nil {

@@ -41,7 +41,8 @@ func transactionOf(row *sqlc.Transaction) *payments.Transaction {
 // isNative reports whether an operator's own API recorded a transaction, see [NativeRequest].
 func isNative(row *sqlc.Transaction) bool { return len(row.RequestHash) != sha256.Size }
 
-// addSent gives transactions what was sent for them to the operators' own APIs, which their payloads repeat. The others cost nothing.
+// addSent sets NativeSent of the transactions that the operators' own APIs recorded. If there are none, it runs no
+// statement.
 func addSent(ctx context.Context, q *sqlc.Queries, tenant int64, transactions ...*payments.Transaction) error {
 	native := map[payments.ID]*payments.Transaction{}
 	var ids []pgtype.UUID

@@ -16,8 +16,8 @@ import (
 
 // NativeRequest is a request of an operator's own API, kept beside the transaction that it made.
 //
-// The hash of such a request, in [RequestStamp], is the name of the call, see [NativeHash]: it is no hash of a request of /v1, so that none
-// is taken for a repetition of it.
+// In place of a hash, [RequestStamp] has the name of the call, see [NativeHash]. It differs from every hash of a
+// request of /v1, so no request of /v1 is taken for a repetition of it.
 type NativeRequest struct {
 	Operation      string
 	Sent           json.RawMessage // what the operator's answers repeat
@@ -35,7 +35,8 @@ func (n *NativeRequest) write(ctx context.Context, q *sqlc.Queries, tenant int64
 	})
 }
 
-// FindNative returns the transaction with a reference that an operator's own API recorded, with what was sent, or [ErrNotFound].
+// FindNative returns the transaction that an operator's own API recorded with a reference, and NativeRequest.Sent, or
+// [ErrNotFound].
 func (l *Ledger) FindNative(ctx context.Context, tenant int64, reference string) (*payments.Transaction, json.RawMessage, error) {
 	row, err := l.tenant(tenant).FindNative(ctx, tenant, reference)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -161,7 +162,7 @@ func (l *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken
 	return postgres.ClassifyWrite(err, "storing the token")
 }
 
-// FindNativeToken returns a token that is valid, with the time that it has left, or [ErrNotFound].
+// FindNativeToken returns a valid token, or [ErrNotFound]. Lifetime is the time until the token ends.
 func (l *Ledger) FindNativeToken(ctx context.Context, tenant int64, hash sandboxes.KeyHash) (NativeToken, error) {
 	row, err := l.tenant(tenant).FindNativeToken(ctx, tenant, hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {

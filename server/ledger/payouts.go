@@ -37,8 +37,7 @@ func (l PayoutLatency) of(status payments.Status) Latency {
 	return l.Unknown
 }
 
-// all returns the latencies in the order of the statements' arguments: simulated in whole milliseconds, and waited in
-// milliseconds.
+// all returns the latencies in the order in which the statements take them, in milliseconds.
 func (l PayoutLatency) all() (simulated []int32, waited []float64) {
 	for _, one := range [...]Latency{l.Paid, l.Refused, l.Unknown, l.Blocked} {
 		simulated, waited = append(simulated, int32(one.Simulated.Milliseconds())), append(waited, postgres.Milliseconds(one.Waited))
@@ -59,8 +58,8 @@ type NewDisbursement struct {
 }
 
 // CreateDisbursement records a disbursement, with the money that it moves and the event that it owes, in one database
-// transaction and one round trip. One that would raise the recipient's SIM beyond [payments.MaxBalance] ends LIMIT_EXCEEDED. Its
-// errors are those of [Ledger.CreateCollection].
+// transaction and one round trip. A disbursement that would raise the recipient's SIM beyond [payments.MaxBalance] ends
+// LIMIT_EXCEEDED. It returns the errors of [Ledger.CreateCollection].
 func (l *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
 	at := postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
 	book := l.disbursements.Do
@@ -82,7 +81,7 @@ func (l *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDis
 // blockedRecipient is the outcome of a disbursement to a SIM that is blocked.
 var blockedRecipient = string(payments.DisbursementFacts{Recipient: &payments.SIM{Blocked: true}}.Outcome())
 
-// bookDisbursementAlone books one disbursement that does not go with others.
+// bookDisbursementAlone books one disbursement outside the group commit.
 func (l *Ledger) bookDisbursementAlone(ctx context.Context, at postgres.QueueKey, n *NewDisbursement) error {
 	const admitted = false
 	return l.bookDisbursement(ctx, at, n, admitted)
@@ -119,7 +118,7 @@ func (l *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n
 
 func (n *NewDisbursement) unknown() string { return string(cmp.Or(n.Unknown, payments.Success)) }
 
-// complete fills in what was recorded.
+// complete copies the recorded values into n.
 func (n *NewDisbursement) complete(row sqlc.BookDisbursementRow) {
 	t := &n.Transaction
 	t.Status, t.Latency = row.Status, time.Duration(row.LatencyMs)*time.Millisecond

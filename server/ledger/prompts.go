@@ -24,11 +24,12 @@ type Prompt struct {
 	Reference     string
 	Description   *string
 	CreatedAt     time.Time
-	ExpiresAt     time.Time // when it ends TIMEOUT
+	ExpiresAt     time.Time // when it ends with the status TIMEOUT
 }
 
-// ListPrompts returns up to limit prompts of the SIM with a number, oldest first, beginning after the one named by after, nil for
-// the oldest. It returns [ErrNotFound] for a number that the tenant's registry does not have.
+// ListPrompts returns a page of up to limit prompts of the SIM with a number, oldest first. after is the id of the last
+// prompt of the previous page, nil for the first page. It returns [ErrNotFound] for a number that the tenant's registry
+// does not have.
 func (l *Ledger) ListPrompts(ctx context.Context, tenant int64, msisdn string, after *payments.ID, limit int) ([]Prompt, error) {
 	sim, err := l.FindSIM(ctx, tenant, msisdn)
 	if err != nil {
@@ -68,9 +69,9 @@ func (e *ErrPromptClosed) Error() string {
 // collection. It reads the SIM again, as settlement does: the SIM may be deleted or blocked, or its balance too low.
 // The outcome, the money that it moves and the event that it owes are one database transaction.
 //
-// It returns [ErrNotFound] for a collection that is no prompt of the SIM with this number, [*ErrPromptClosed] for one that has
-// another outcome already, or that has just ended because its time was over, and [postgres.ErrConfigChanged] if the sandbox is suspended.
-// A collection that has the outcome of this answer already is returned as it is, as a replay.
+// It returns [ErrNotFound] if the collection is no prompt of the SIM with this number, [*ErrPromptClosed] if the
+// collection has another outcome or has just expired, and [postgres.ErrConfigChanged] if the sandbox is suspended. If
+// the collection already has the outcome of this answer, it is returned unchanged and replayed is true.
 func (l *Ledger) AnswerPrompt(
 	ctx context.Context, tenant int64, msisdn string, id payments.ID, answer payments.Answer,
 ) (t *payments.Transaction, replayed bool, err error) {

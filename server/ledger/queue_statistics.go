@@ -17,7 +17,7 @@ type Queue struct {
 // Imbalances are balances that do not follow from their movements, over all sandboxes.
 type Imbalances struct {
 	Accounts int
-	Units    int64 // by how much they are above or below the sum of their movements, in minor units of any currency
+	Units    int64 // sum of their differences from their movements, without sign, in minor units of any currency
 }
 
 // QueueStatistics are the rows that wait for the workers. They leave out rows that no worker may take: those of

@@ -22,14 +22,15 @@ type NewRefund struct {
 	Latency     PayoutLatency
 }
 
-// CreateRefund records a refund, with the money that it moves and the event that it owes, in one database transaction, and
-// returns it with the time after which it is answered. One that would raise the recipient's SIM beyond [payments.MaxBalance] ends
-// LIMIT_EXCEEDED.
+// CreateRefund records a refund, with the money that it moves and the event that it owes, in one database transaction.
+// It returns the refund, and the time for which its answer is held. A refund that would raise the recipient's SIM
+// beyond [payments.MaxBalance] ends LIMIT_EXCEEDED.
 //
-// The statement BookRefund in queries/refunds.sql has the locks of the SIM and of the float, and their order.
+// The statement BookRefund in queries/refunds.sql locks the SIM and the float, in this order.
 //
-// It returns [ErrNotFound] for a parent that the tenant does not have, payments.ErrNotRefundable and
-// payments.ErrExceedsRefundable for one that cannot be refunded so, and the errors of [Ledger.CreateCollection].
+// It returns [ErrNotFound] for a parent that the tenant does not have, payments.ErrNotRefundable or
+// payments.ErrExceedsRefundable for a parent that cannot be refunded by this amount, and the errors of
+// [Ledger.CreateCollection].
 func (l *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*payments.Transaction, time.Duration, error) {
 	params := sqlc.BookRefundParams{
 		Tenant: tenant, Reference: n.Reference, ParentID: postgres.UUID(n.ParentID), Amount: n.Amount, ID: postgres.UUID(n.ID),
@@ -65,5 +66,5 @@ func (l *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*
 	if err := parent.CheckRefund(n.Amount); err != nil {
 		return nil, 0, err
 	}
-	return nil, 0, postgres.ErrConfigChanged // suspended, changed at this moment, or refundable by now
+	return nil, 0, postgres.ErrConfigChanged // the sandbox is suspended or has just changed, or the parent has become refundable
 }

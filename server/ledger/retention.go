@@ -18,9 +18,9 @@ const retentionBatch = 1000
 // which decides which rows are old. A larger skew delays removal by the difference.
 const clockSlack = time.Hour
 
-// RemoveAged removes the events, with their attempts, that are older than age in the time of the database. Events that are still to be sent
-// stay, and so does every transaction. It returns how many events it removed. It works through one sandbox after another in small batches
-// and stops between two of them when ctx ends. Any number of callers may work at once.
+// RemoveAged removes events that are older than age by the database's clock, with their attempts, and returns their
+// number. Queued events and all transactions stay. It works through one sandbox after another, in small batches. If ctx
+// ends, the finished batches stay removed. Several callers may run at once.
 func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error) {
 	now, err := s.system().DatabaseTime(ctx)
 	if err != nil {
@@ -53,8 +53,9 @@ func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int
 	return removed, failed.Err()
 }
 
-// removeAgedEvents goes through the events by their ids. In a sandbox with a clock it stops at a batch in which none is old: those that
-// follow were recorded later, apart from a few that wait until that batch is old, since its payments settled late.
+// removeAgedEvents goes through the events by their ids. In a sandbox with a clock it stops after a batch without an
+// old event, since most of the following events were recorded later. An old event after a batch of payments that
+// settled late stays until that batch is old.
 func (s *Upkeep) removeAgedEvents(ctx context.Context, params sqlc.RemoveAgedEventsParams) (removed int64, err error) {
 	for {
 		done, err := s.system().RemoveAgedEvents(ctx, params)
@@ -69,8 +70,8 @@ func (s *Upkeep) removeAgedEvents(ctx context.Context, params sqlc.RemoveAgedEve
 	}
 }
 
-// RemoveOldUsage removes old counts of requests and quotas, tokens that have ended, and what faults remember of old references,
-// independent of the retention time.
+// RemoveOldUsage removes rows that do not depend on the retention time: old counts of requests and quotas, ended
+// tokens, and old references for which faults have applied or requests were counted.
 func (s *Upkeep) RemoveOldUsage(ctx context.Context) error {
 	q := s.system()
 	for _, remove := range []func(context.Context, int32) (int64, error){

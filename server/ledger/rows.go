@@ -2,7 +2,7 @@ package ledger
 
 import "github.com/jackc/pgx/v5/pgtype"
 
-// rowKey names a row within all tenants.
+// rowKey identifies a row among those of all tenants.
 type rowKey struct {
 	tenant int64
 	id     [16]byte

@@ -33,9 +33,9 @@ type BatchCounts struct {
 }
 
 // SettleDue settles due transactions of some sandboxes, up to perTenant of each: it sets their outcomes, moves the
-// money, and adds the events, in one database transaction. An error in one sandbox fails all of them. Any number of
-// callers may run at once; each skips the sandboxes that another is settling. The call fails if a lock in a sandbox is
-// held for long.
+// money, and adds the events, in one database transaction. An error in one sandbox fails all of them. Concurrent
+// callers skip the sandboxes that another is settling. SettleDue fails if it waits for a lock longer than
+// [postgres.LockLimited] allows.
 func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, perTenant int) (BatchCounts, error) {
 	var counts BatchCounts
 	var settledTenants []int64
@@ -141,14 +141,15 @@ type batchDecisions struct {
 	expired int // transactions that expired
 }
 
-// decide gives each transaction its outcome in the order in which they were due. Balances change as it goes, so that two payments of
-// one batch cannot spend the same money. Payers do what their behaviors say, unless an answer was given by hand.
+// decide gives each transaction its outcome, in the order of claimed. It changes the balances in held after each one,
+// so that two payments of one batch cannot spend the same money. answer is the payer's answer by hand. If it is empty,
+// the behavior of each payer decides.
 func decide(claimed []sqlc.ClaimDueTransactionsRow, held lockedBalances, answer payments.Answer) (*batchDecisions, error) {
 	d := &batchDecisions{}
 	for _, t := range claimed {
 		payer := held.payers[tenantKey[[16]byte]{t.Tenant, t.SimID.Bytes}]
 		if payer != nil && string(payer.Currency()) != t.FloatCurrency {
-			payer = nil // its country was changed since: it has no money of this kind any more
+			payer = nil // its country was changed since, and with it the currency of its balance
 		}
 		at := tenantKey[string]{t.Tenant, t.FloatCurrency}
 		float, there := held.floats[at]

@@ -14,7 +14,7 @@ import (
 // TestClient is a SIM of the registry, with its prompts.
 type TestClient struct {
 	payments.SIM
-	Name    string // of the TestClient resource, or as the API was told; may be empty then
+	Name    string // of the TestClient resource, or as set through the API, where it may be empty
 	Source  string // sandboxes.SourceResource or sandboxes.SourceAPI
 	Prompts int    // collections that wait for its answer
 }
@@ -26,8 +26,8 @@ type TestClientFilter struct {
 	Blocked  *bool
 }
 
-// ListTestClients returns up to limit of a tenant's SIMs, in the order of their numbers, beginning after a number, empty for the
-// first of all.
+// ListTestClients returns a page of up to limit SIMs of a tenant, in the order of their numbers. after is the last
+// number of the previous page, empty for the first page.
 func (l *Ledger) ListTestClients(ctx context.Context, tenant int64, f TestClientFilter, after string, limit int) ([]TestClient, error) {
 	var rows []sqlc.ListTestClientsRow
 	err := l.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {

@@ -39,12 +39,12 @@ func (e ErrTooManyTestClients) Error() string {
 }
 
 // AddTestClient registers a SIM without a TestClient resource, with its opening balance. It returns
-// [*ErrTestClientExists], [ErrTooManyTestClients], and [postgres.ErrConfigChanged] if the sandbox is not the current
-// one any more.
+// [*ErrTestClientExists], [ErrTooManyTestClients], and [postgres.ErrConfigChanged] if the configuration of the sandbox
+// has changed.
 func (l *Ledger) AddTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, c TestClient) error {
 	err := l.addTestClient(ctx, sandbox, c)
 	if lostRace := new(pgconn.PgError); errors.As(err, &lostRace) && lostRace.ConstraintName == "sims_tenant_msisdn_key" {
-		err = l.addTestClient(ctx, sandbox, c) // finds the TestClient that won it
+		err = l.addTestClient(ctx, sandbox, c) // it finds the test client that won the race
 	}
 	if err != nil {
 		err = postgres.ClassifyWrite(err, "registering the test client")
@@ -151,7 +151,8 @@ func (l *Ledger) RemoveTestClient(ctx context.Context, sandbox *sandboxes.Sandbo
 	return err
 }
 
-// changeRegistry runs f in the scope of a sandbox, as long as its configuration is the present one. Changes of one registry take turns.
+// changeRegistry runs f in the scope of a sandbox, under an advisory lock on its registry. It returns
+// [postgres.ErrConfigChanged] if the configuration of the sandbox has changed.
 func (l *Ledger) changeRegistry(ctx context.Context, sandbox *sandboxes.Sandbox, f func(q *sqlc.Queries) error) error {
 	return l.inTenantTx(ctx, sandbox.Tenant, func(q *sqlc.Queries) error {
 		version, err := q.HoldRegistry(ctx, sandbox.Tenant)

@@ -44,13 +44,14 @@ func (l *Ledger) UsedUpFaults(ctx context.Context, tenant int64, of []*faults.Fa
 	return used, postgres.Classify(err, "reading the counts of faults")
 }
 
-// FirstCallback returns the status of a transaction, and whether its callback was sent, or will not be sent.
+// FirstCallback returns the status of a transaction. done is true if its callback was sent, or will never be sent.
 func (l *Ledger) FirstCallback(ctx context.Context, tenant int64, id payments.ID) (status payments.Status, done bool, err error) {
 	row, err := l.tenant(tenant).FirstCallback(ctx, tenant, postgres.UUID(id))
 	return row.Status, row.Done, postgres.Classify(err, "reading the callback of the transaction")
 }
 
-// FirstAttempt returns the status of a transaction, and whether the first attempt to send its event was made, or none will be made.
+// FirstAttempt returns the status of a transaction. done is true if an attempt to send its event was made, or if none
+// will be made.
 func (l *Ledger) FirstAttempt(ctx context.Context, tenant int64, id payments.ID) (status payments.Status, done bool, err error) {
 	row, err := l.tenant(tenant).FirstAttempt(ctx, tenant, postgres.UUID(id))
 	return row.Status, row.Done, postgres.Classify(err, "reading the event of the transaction")

@@ -24,18 +24,19 @@ type RequestStamp struct {
 // NewCollection is a collection that is to be recorded.
 type NewCollection struct {
 	RequestStamp
-	Transaction payments.Transaction // its times and balances are filled in by the store, and its id in a sandbox with a clock
+	Transaction payments.Transaction // the ledger fills in its times and balances, and its id in a sandbox with a clock
 	Additions   Additions
 	AnswerAfter time.Duration // until a pending collection settles, or the event of a terminal one is due
 	ExpireAfter time.Duration // until a pending collection without an answer of the payer expires
 
-	// ByPayer has the status for each state of the payer. The statement picks one by the SIM registry, at the moment of the insert, and
-	// the ledger fills in Transaction.Status, its latency and AnswerAfter. nil: Transaction.Status is already decided.
+	// ByPayer has the status for each state of the payer. At the insert, the statement picks one by the SIM registry.
+	// The ledger then fills in Transaction.Status, its latency and AnswerAfter. nil: Transaction.Status is already
+	// decided.
 	ByPayer *StatusByPayer
 	// TestBehavior is the payer's behavior with a pending collection if the number is a test number without a SIM; else
 	// empty.
 	TestBehavior payments.Behavior
-	// Presumed: operator and country come from the number's prefix, and the registry may have others.
+	// Presumed: operator and country come from the number's prefix; the registry may have others.
 	Presumed bool
 }
 
@@ -51,11 +52,12 @@ type StatusAndLatency struct {
 // CreateCollection records a collection, with the money that it moves and the event that it owes, in one database
 // transaction and one round trip, and completes its Transaction.
 //
-// One that would raise the float beyond [payments.MaxBalance] ends LIMIT_EXCEEDED.
+// A collection that would raise the float beyond [payments.MaxBalance] ends LIMIT_EXCEEDED.
 //
-// It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the sandbox's quota is used up,
-// [ErrMarketKnown] if the market was presumed and the registry knows another, and [postgres.ErrConfigChanged] if the outcome has to be
-// decided again. Nothing is recorded then, nor after any other error but [postgres.ErrUncertain].
+// It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the
+// sandbox's quota is used up, [ErrMarketKnown] if the market was presumed and the registry knows another, and
+// [postgres.ErrConfigChanged] if the outcome has to be decided again. An error other than [postgres.ErrUncertain] means
+// that nothing was recorded.
 func (l *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	err := l.createCollection(ctx, tenant, n)
 	if err != nil {
@@ -65,8 +67,8 @@ func (l *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewColle
 	return err
 }
 
-// noteRecorded has the status of the sandbox's resource updated after a record, also if the answer of the database was
-// lost.
+// noteRecorded notes an activity, so that the status of the sandbox's resource is updated, if a transaction was
+// recorded. It also does so if the answer of the database was lost.
 func (l *Ledger) noteRecorded(tenant int64, err error) {
 	if err == nil || errors.Is(err, postgres.ErrUncertain) {
 		l.sandboxes.NoteActivity(tenant)
@@ -119,13 +121,13 @@ func isReferenceTaken(err error) bool {
 	return errors.As(err, &answer) && answer.ConstraintName == "transactions_reference"
 }
 
-// bookCollectionAlone books one collection that does not go with others.
+// bookCollectionAlone books one collection outside the group commit.
 func (l *Ledger) bookCollectionAlone(ctx context.Context, at postgres.QueueKey, n *NewCollection) error {
 	const admitted = false
 	return l.bookCollection(ctx, at, n, admitted)
 }
 
-// bookCollection books one collection: it succeeds and moves its money now.
+// bookCollection books one collection, which succeeds at once and moves its money.
 func (l *Ledger) bookCollection(ctx context.Context, at postgres.QueueKey, n *NewCollection, admitted bool) error {
 	t := &n.Transaction
 	q, err := recorder(ctx, l.db.VersionChecked(at.Tenant, admitted).Unfollowed(n.Unfollowed), n.Clocked, n.Additions, at.Tenant, t.ID)
@@ -148,7 +150,7 @@ func (l *Ledger) bookCollection(ctx context.Context, at postgres.QueueKey, n *Ne
 	return nil
 }
 
-// complete fills in what was recorded.
+// complete copies the recorded values into n.
 func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 	t := &n.Transaction
 	t.ID, t.CreatedAt, t.CompletedAt = row.ID.Bytes, row.CreatedAt, row.CompletedAt
@@ -156,7 +158,7 @@ func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 	n.Additions.complete(t)
 }
 
-// recordCollection records a collection without moving money: it is pending, or it failed.
+// recordCollection records a collection that moves no money, because it is pending or has failed.
 func (l *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	t, byPayer := &n.Transaction, n.statusByPayer()
 	statuses, latencies, after := byPayer.all()
@@ -214,7 +216,7 @@ func (l *Ledger) checkMarket(ctx context.Context, tenant int64, t *payments.Tran
 	return pgx.ErrNoRows
 }
 
-// all returns the statuses and latencies in the form in which a statement takes them.
+// all returns the statuses, and the latencies in milliseconds, as the statement takes them.
 func (s *StatusByPayer) all() (statuses []string, simulated []int32, waited []float64) {
 	for _, one := range s {
 		statuses = append(statuses, string(one.Status))

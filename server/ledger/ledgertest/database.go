@@ -19,8 +19,8 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// Variable names the environment variable that says where the Postgres of the tests is: the URL of a superuser, who may make
-// databases. `make test` starts one and sets it.
+// Variable is the environment variable with the URL of the Postgres of the tests. Its user is a superuser, who may
+// create databases. `make test` starts a Postgres and sets the variable.
 const Variable = "CAURI_TEST_DATABASE_URL"
 
 // KeyRing is a key ring for tests.
@@ -33,7 +33,7 @@ func KeyRing(t testing.TB) *secrets.KeyRing {
 	return ring
 }
 
-// New opens a store on a new database that holds the present schema and goes when the test ends.
+// New opens a store on a new database with the present schema. The database is dropped when the test ends.
 func New(t testing.TB) *Store {
 	t.Helper()
 	return Open(t, URL(t))
@@ -50,7 +50,7 @@ func Open(t testing.TB, url string) *Store {
 	return s
 }
 
-// Connect opens a connection for what a test wants to see for itself.
+// Connect opens a connection, for statements of the test itself.
 func Connect(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -61,7 +61,7 @@ func Connect(t testing.TB, url string) *pgx.Conn {
 	return conn
 }
 
-// URL makes a database that holds the present schema and returns its URL. It goes when the test ends.
+// URL creates a database with the present schema and returns its URL. The database is dropped when the test ends.
 func URL(t testing.TB) string {
 	t.Helper()
 	admin := adminURL(t)
@@ -75,7 +75,7 @@ func URL(t testing.TB) string {
 	return onDatabase(admin, name)
 }
 
-// Empty makes a database without a schema and returns its URL. It goes when the test ends.
+// Empty creates a database without a schema and returns its URL. The database is dropped when the test ends.
 func Empty(t testing.TB) string {
 	t.Helper()
 	admin := adminURL(t)
@@ -96,8 +96,8 @@ func adminURL(t testing.TB) string {
 
 var templates sync.Map // of admin URL to func() (string, error)
 
-// template makes the database that the tests' own are copied from, once for each state of the migrations and for all test
-// programs that run at the same time.
+// template creates the template database of the tests' databases. Test programs that run at the same time share it, as
+// long as their migrations are equal.
 func template(admin string) (string, error) {
 	once, _ := templates.LoadOrStore(admin, sync.OnceValues(func() (string, error) { return makeTemplate(admin) }))
 	return once.(func() (string, error))()
@@ -112,7 +112,7 @@ func makeTemplate(admin string) (string, error) {
 	}
 	defer func() { _ = conn.Close(ctx) }()
 	name := "template_" + postgres.SchemaDigest()
-	const lock = 726_381_104 // any number that nobody else takes
+	const lock = 726_381_104 // an arbitrary key of an advisory lock
 	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1)", lock); err != nil {
 		return "", err
 	}

@@ -24,13 +24,14 @@ type Fixture struct {
 	*Store
 	T       *testing.T
 	URL     string
-	SQL     *pgxpool.Pool // for what a test wants to see or do for itself
+	SQL     *pgxpool.Pool // for statements of the test itself
 	Config  sandboxes.Config
 	Sandbox *sandboxes.Sandbox
 	Key     sandboxes.KeyHash
 }
 
-// NewFixture makes a [Fixture] on a database of its own, after a change of its configuration. The test runs in parallel with others.
+// NewFixture makes a [Fixture] on a database of its own. change may change the configuration before it is applied. The
+// test runs in parallel with others.
 func NewFixture(t *testing.T, change ...func(*sandboxes.Config)) *Fixture {
 	t.Helper()
 	t.Parallel()
@@ -60,7 +61,7 @@ func NewFixture(t *testing.T, change ...func(*sandboxes.Config)) *Fixture {
 	return w
 }
 
-// Pool opens a few connections for what a test wants to see or do for itself.
+// Pool opens a few connections, for statements of the test itself.
 func Pool(t *testing.T, url string) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(url)
@@ -121,7 +122,7 @@ func (w *Fixture) Reload() {
 	}
 }
 
-// Client applies a TestClient that approves what it is asked.
+// Client applies a TestClient that approves every prompt.
 func (w *Fixture) Client(name, msisdn string, balance int64, change ...func(*sandboxes.TestClientConfig)) sandboxes.TestClientConfig {
 	w.T.Helper()
 	c := sandboxes.TestClientConfig{
@@ -137,7 +138,7 @@ func (w *Fixture) Client(name, msisdn string, balance int64, change ...func(*san
 	return c
 }
 
-// Opened is another store on the same database.
+// Opened opens another store on the same database.
 func (w *Fixture) Opened(o Options) *Store {
 	w.T.Helper()
 	s, err := OpenWith(w.URL, o)
@@ -148,7 +149,7 @@ func (w *Fixture) Opened(o Options) *Store {
 	return s
 }
 
-// Eventually waits for something to become true.
+// Eventually waits until a condition is true.
 func Eventually(t *testing.T, so func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(2 * time.Millisecond) {

@@ -2,14 +2,14 @@ package ledgertest
 
 import "time"
 
-// Stand gives the sandbox a clock that stands at a moment, or moves it there.
+// Stand stops the sandbox's clock at a moment. A sandbox without a clock gets one.
 func (w *Fixture) Stand(at time.Time) {
 	w.T.Helper()
 	w.setClock(`insert into clocks (tenant, stands_at) values ($1, $2)
 		on conflict (tenant) do update set stands_at = excluded.stands_at`, at)
 }
 
-// RunAhead gives the sandbox a clock that runs ahead of the database's, or behind it.
+// RunAhead makes the sandbox's clock run ahead of the database's, or behind it. A sandbox without a clock gets one.
 func (w *Fixture) RunAhead(by time.Duration) {
 	w.T.Helper()
 	w.setClock(`insert into clocks (tenant, ahead) values ($1, $2)
@@ -26,7 +26,7 @@ func (w *Fixture) setClock(statement string, value any) {
 	}
 }
 
-// Now is the time of the sandbox.
+// Now returns the sandbox time.
 func (w *Fixture) Now() time.Time {
 	w.T.Helper()
 	return Read[time.Time](w, "select sandbox_time($1)", w.Sandbox.Tenant)

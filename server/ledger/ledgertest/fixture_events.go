@@ -8,14 +8,14 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Body is what the tests send; each is another one.
+// Body returns a builder that makes another body each time.
 func Body() ledger.BuildBody {
 	return func(organizationID string, t *payments.Transaction) ([]byte, error) {
 		return []byte(organizationID + " " + t.ID.String() + " " + rand.Text()), nil
 	}
 }
 
-// Lease takes what is due for a minute.
+// Lease leases the due events for a minute.
 func (w *Fixture) Lease(build ledger.BuildBody) []ledger.LeasedEvent {
 	w.T.Helper()
 	events, _, err := w.LeaseDueEvents(w.T.Context(), w.SlotGrants(100), time.Minute, build)
@@ -25,7 +25,7 @@ func (w *Fixture) Lease(build ledger.BuildBody) []ledger.LeasedEvent {
 	return events
 }
 
-// SlotGrants are so many slots for each sandbox that has events due.
+// SlotGrants grants a number of slots to each sandbox with due events.
 func (w *Fixture) SlotGrants(slots int) (all []ledger.SlotGrant) {
 	w.T.Helper()
 	due, err := w.TenantsToDeliver(w.T.Context())
@@ -38,7 +38,7 @@ func (w *Fixture) SlotGrants(slots int) (all []ledger.SlotGrant) {
 	return all
 }
 
-// Finish records an attempt, which began when the event was taken if it does not say when.
+// Finish records an attempt. If StartedAt is zero, the attempt began when the event was leased.
 func (w *Fixture) Finish(e *ledger.LeasedEvent, a ledger.AttemptResult) (kept bool) {
 	w.T.Helper()
 	if a.StartedAt.IsZero() {
@@ -47,7 +47,7 @@ func (w *Fixture) Finish(e *ledger.LeasedEvent, a ledger.AttemptResult) (kept bo
 	return w.FinishAll(ledger.FinishedAttempt{Event: e, AttemptResult: a})[0]
 }
 
-// FinishAll records attempts together.
+// FinishAll records attempts in one call.
 func (w *Fixture) FinishAll(finished ...ledger.FinishedAttempt) (kept []bool) {
 	w.T.Helper()
 	kept, err := w.FinishAttempts(w.T.Context(), finished)
@@ -57,7 +57,7 @@ func (w *Fixture) FinishAll(finished ...ledger.FinishedAttempt) (kept []bool) {
 	return kept
 }
 
-// Due makes every event that waits for something due.
+// Due makes every queued event due now.
 func (w *Fixture) Due() {
 	w.T.Helper()
 	w.Exec("update events set due_at = now() where due_at is not null")

@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// PayoutLatencies are those of refunds and disbursements.
+// PayoutLatencies are the latencies of refunds and disbursements.
 var PayoutLatencies = ledger.PayoutLatency{
 	Paid:    ledger.Latency{Simulated: 1200 * time.Millisecond, Waited: 3 * time.Second},
 	Refused: ledger.Latency{Simulated: 700 * time.Millisecond, Waited: 1500 * time.Millisecond},
@@ -27,7 +27,7 @@ func NewID(t *testing.T) payments.ID {
 	return id
 }
 
-// Refund is a refund of a parent that is to be recorded, of everything if its amount is 0.
+// Refund makes a refund of a parent; amount 0 refunds all that is left.
 func (w *Fixture) Refund(parent payments.ID, reference string, amount int64) ledger.NewRefund {
 	w.T.Helper()
 	n := ledger.NewRefund{
@@ -50,7 +50,8 @@ func (w *Fixture) Refunded(parent payments.ID, reference string, amount int64) *
 	return t
 }
 
-// Disbursement is a decided disbursement in RWF. One that is to fail goes to a number that nobody has, which leads to that status.
+// Disbursement makes a disbursement in RWF that ends with a status. A disbursement that is to fail goes to an unknown
+// number, for which its Unknown is this status.
 func (w *Fixture) Disbursement(reference string, status payments.Status, msisdn string, amount int64) *ledger.NewDisbursement {
 	w.T.Helper()
 	c := w.Collection(reference, status, msisdn)

@@ -16,13 +16,13 @@ func (w *Fixture) Exec(sql string, args ...any) {
 	}
 }
 
-// Count is the number that a query comes to.
+// Count returns the number that a query returns.
 func (w *Fixture) Count(sql string, args ...any) int {
 	w.T.Helper()
 	return Read[int](w, sql, args...)
 }
 
-// Read returns the one value that a query comes to.
+// Read returns the single value that a query returns.
 func Read[T any](w *Fixture, sql string, args ...any) (value T) {
 	w.T.Helper()
 	if err := w.SQL.QueryRow(w.T.Context(), sql, args...).Scan(&value); err != nil {
@@ -31,14 +31,15 @@ func Read[T any](w *Fixture, sql string, args ...any) (value T) {
 	return value
 }
 
-// Tables are all of the schema.
+// Tables returns the names of all tables of the schema.
 func (w *Fixture) Tables() []string {
 	w.T.Helper()
 	return Read[[]string](w, `select array_agg(table_name::text order by table_name) from information_schema.tables
 		where table_schema = 'public' and table_type = 'BASE TABLE' and table_name not like 'schema\_%'`)
 }
 
-// Written is every row of the database with the transaction that wrote it, so that a write shows even if it changed nothing.
+// Written returns every row of the database with the database transaction that wrote it. So a write shows even if it
+// changed no value.
 func (w *Fixture) Written() map[string]string {
 	w.T.Helper()
 	all := map[string]string{}
@@ -48,7 +49,7 @@ func (w *Fixture) Written() map[string]string {
 	return all
 }
 
-// TenantTables are the tables whose rows belong to a sandbox, with the number of rows of one.
+// TenantTables returns the tables whose rows belong to a sandbox, with the number of rows of a tenant.
 func (w *Fixture) TenantTables(tenant int64) map[string]int {
 	w.T.Helper()
 	names := Read[[]string](w, `select array_agg(table_name::text) from information_schema.columns

@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Collection is a decided collection of 1000 RWF with a commission of 15 that the merchant bears.
+// Collection makes a collection of 1000 RWF with a status. The merchant bears its commission of 15.
 func (w *Fixture) Collection(reference string, status payments.Status, msisdn string) *ledger.NewCollection {
 	w.T.Helper()
 	id, err := payments.NewID(time.Now(), rand.Reader)
@@ -47,7 +47,7 @@ func (w *Fixture) Pending(reference, msisdn string) *payments.Transaction {
 	return w.Create(w.Collection(reference, payments.Pending, msisdn))
 }
 
-// Multiply makes n more like a pending transaction.
+// Multiply inserts n copies of a pending transaction.
 func (w *Fixture) Multiply(t *payments.Transaction, n int) {
 	w.T.Helper()
 	w.Exec(`insert into transactions
@@ -55,7 +55,7 @@ func (w *Fixture) Multiply(t *payments.Transaction, n int) {
 		from transactions t, generate_series(1, $2::int) i where t.id = $1`, postgres.UUID(t.ID), n)
 }
 
-// Settle settles what is due, once.
+// Settle settles due transactions once.
 func (w *Fixture) Settle() ledger.BatchCounts {
 	w.T.Helper()
 	counts, err := SettleDue(w.T.Context(), w.Store, 1000)
@@ -75,7 +75,7 @@ func (w *Fixture) Get(id payments.ID) *payments.Transaction {
 	return t
 }
 
-// Balance is what the SIM of a number holds.
+// Balance returns the balance of the SIM with a number.
 func (w *Fixture) Balance(msisdn string) int64 {
 	w.T.Helper()
 	sim, err := w.FindSIM(w.T.Context(), w.Sandbox.Tenant, msisdn)
@@ -85,8 +85,8 @@ func (w *Fixture) Balance(msisdn string) int64 {
 	return sim.Balance
 }
 
-// Conserved fails unless every float and every SIM holds exactly what was put in, its movements lead in the order of their numbers from
-// nothing to the present balance, and each terminal transaction has its event.
+// Conserved fails the test unless the movements of every float and SIM add up to its balance in the order of their
+// numbers, and each terminal transaction has its event.
 func (w *Fixture) Conserved() {
 	w.T.Helper()
 	wrong := Read[[]string](w, `
@@ -123,7 +123,7 @@ func (w *Fixture) Conserved() {
 	}
 }
 
-// RequestHash stands for the hash of the request with a reference: it is as long as one.
+// RequestHash returns bytes in place of the hash of the request with a reference. They are as long as a hash.
 func RequestHash(reference string) []byte {
 	hash := sha256.Sum256([]byte(reference))
 	return hash[:]

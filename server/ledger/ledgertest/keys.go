@@ -19,7 +19,7 @@ func NewKey(t *testing.T) string {
 	return base64.StdEncoding.EncodeToString(key)
 }
 
-// Ring is a key ring of keys that [NewKey] made.
+// Ring makes a key ring of keys that [NewKey] made.
 func Ring(t *testing.T, keys ...string) *secrets.KeyRing {
 	t.Helper()
 	r, err := secrets.ParseKeyRing(strings.Join(keys, "\n") + "\n")

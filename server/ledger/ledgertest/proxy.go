@@ -9,20 +9,22 @@ import (
 	"testing"
 )
 
-// Proxy stands between a process and its database and breaks the connection in ways in which a server that is stopped does not.
+// Proxy is a proxy between a process and its database. It breaks connections in ways in which stopping the server does
+// not.
 type Proxy struct {
 	listener net.Listener
 	target   string
 
 	mu      sync.Mutex
 	open    chan struct{} // closed while packets pass
-	cut     string        // the answer to what has this in it ends its connection; empty: none does
+	cut     string        // the answer to a message with this text ends its connection; empty: none
 	refuses bool
 	conns   map[net.Conn]bool
 	closed  bool
 }
 
-// NewProxy starts a proxy before the database at a URL and returns it with the URL that leads through it. It ends with the test.
+// NewProxy starts a proxy for the database at a URL. It returns the proxy and the URL of the database through the
+// proxy. The proxy ends with the test.
 func NewProxy(t testing.TB, database string) (*Proxy, string) {
 	t.Helper()
 	address, err := url.Parse(database)
@@ -41,33 +43,34 @@ func NewProxy(t testing.TB, database string) (*Proxy, string) {
 	return p, address.String()
 }
 
-// Swallow lets no packet pass in either direction, and tells nobody: connections stay, and new ones are accepted.
+// Swallow lets no packet pass in either direction. Connections stay open, and new ones are accepted.
 func (p *Proxy) Swallow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open = make(chan struct{})
 }
 
-// Pass lets all packets pass again, those that came meanwhile first.
+// Pass lets all packets pass again, the delayed ones first.
 func (p *Proxy) Pass() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	close(p.open)
 }
 
-// CutAnswer ends the connection on which a statement with some text is sent next, once the database has answered it and before the
-// answer passes. The statement has to be sent whole, see [WholeStatements].
+// CutAnswer ends the connection of the next statement that contains a text. It does so when the database has answered,
+// before the answer passes. The statement must be sent whole, see [WholeStatements].
 func (p *Proxy) CutAnswer(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cut = text
 }
 
-// WholeStatements is the URL of a database to whose connections statements are sent whole, with nothing before them.
+// WholeStatements returns the URL of a database with the option that sends each statement whole, without preparing it
+// first.
 func WholeStatements(database string) string {
 	address, err := url.Parse(database)
 	if err != nil {
-		panic(err) // it was made here
+		panic(err) // this package made the URL
 	}
 	query := address.Query()
 	query.Set("default_query_exec_mode", "exec")
@@ -136,7 +139,7 @@ func (p *Proxy) gate() <-chan struct{} {
 	return p.open
 }
 
-// cuts reports, once, that the answer to what is sent is to be cut.
+// cuts reports whether the answer to a message is to be cut. It does so once for each CutAnswer.
 func (p *Proxy) cuts(sent []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

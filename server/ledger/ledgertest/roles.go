@@ -13,7 +13,7 @@ const (
 	Controller = "cauri_controller"
 )
 
-// OpenAs opens another store on a database that [URL] made, with the privileges of a role and no others: a statement that the
+// OpenAs opens another store on a database that [URL] made, with only the privileges of a role. So a statement that the
 // role may not run fails as it would in a cluster. The api's store has no key ring.
 func OpenAs(t testing.TB, url, role string) *Store {
 	t.Helper()
@@ -29,8 +29,8 @@ func OpenAs(t testing.TB, url, role string) *Store {
 	return s
 }
 
-// URLAs is the URL of a database that [URL] made for a user of its own in a role. Users belong to the whole server, so that all
-// tests share them.
+// URLAs returns the URL of a database that [URL] made, with a user who is a member of a role. Users belong to the whole
+// server, so all tests share them.
 func URLAs(t testing.TB, database, role string) string {
 	t.Helper()
 	user := "test_" + role

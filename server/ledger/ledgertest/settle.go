@@ -6,7 +6,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 )
 
-// SettleDue settles what is due of all sandboxes once, up to perTenant of each, together.
+// SettleDue settles the due transactions of all sandboxes once, in one batch, up to perTenant of each.
 func SettleDue(ctx context.Context, s *Store, perTenant int) (ledger.BatchCounts, error) {
 	due, err := s.TenantsToSettle(ctx)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// Store is everything in one database, for tests.
+// Store has all types that work on one database, for tests.
 type Store struct {
 	*postgres.DB
 	*sandboxes.Store
@@ -26,7 +26,7 @@ type Store struct {
 	*proof.Proofs
 }
 
-// Options are the settings of a [Store], as those of its parts.
+// Options are the settings of the parts of a [Store].
 type Options struct {
 	postgres.Options
 	KeyRing      *secrets.KeyRing
@@ -49,7 +49,7 @@ func OpenWith(url string, o Options) (*Store, error) {
 	}, nil
 }
 
-// SigningSecret is the signing secret that is stored for a sandbox.
+// SigningSecret returns the stored signing secret of a sandbox.
 func (s *Store) SigningSecret(ctx context.Context, sandboxUID string) (string, error) {
 	stored, err := s.StoredCredentials(ctx, sandboxUID)
 	return stored.SigningSecret, err

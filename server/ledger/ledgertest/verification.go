@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Verifies verifies the ledgers of a database as a worker does, until stop is called.
+// Verifies starts to verify the ledgers of a database, as a worker does, until stop is called.
 func Verifies(t *testing.T, url string) (stop func()) {
 	t.Helper()
 	proofs := OpenAs(t, url, Worker)
