@@ -87,6 +87,7 @@ func runAPI(ctx context.Context, o apiOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	o.queueWait = maxQueueWait
 	p, err := newAPI(ctx, o)
 	if err != nil {
 		return err
@@ -116,7 +117,6 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.queueWait = maxQueueWait
 	p, err := newProcess(ctx, "api", o.processOptions, nil)
 	if err != nil {
 		return nil, err
