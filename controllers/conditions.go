@@ -12,20 +12,19 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// progress counts how many of its ordered steps a reconciliation completed. Each step has a condition; Ready summarizes
-// them.
+// progress counts the completed steps of a reconciliation. Each step has a condition; Ready summarizes them.
 type progress struct {
 	steps []string // condition types, in order
-	done  int      // how many steps succeeded
-	err   error    // why the next step failed; nil if all succeeded
+	done  int      // number of steps that succeeded
+	err   error    // error of the next step; nil if all steps succeeded
 
 	suspended bool                  // spec.suspend
 	unused    string                // a sentence about fields of the spec that nothing uses; may be empty
 	quota     *sandboxes.QuotaState // nil while the quota is not used up
-	start     v1alpha1.DateTime     // the value of spec.clock.start that waits for a reset; empty for none
+	start     v1alpha1.DateTime     // a changed spec.clock.start, which applies after the next reset; empty for none
 }
 
-// readyMessage has the message of a condition with positive polarity while it is True.
+// readyMessage has the messages of conditions that are True in the normal case.
 var readyMessage = map[string]string{
 	v1alpha1.ConditionReady:            "Everything in the spec is applied.",
 	v1alpha1.ConditionSpecAccepted:     "The spec is valid and can be applied.",
@@ -33,8 +32,8 @@ var readyMessage = map[string]string{
 	v1alpha1.ConditionCredentialsReady: "The credentials Secret exists and the API accepts its key.",
 }
 
-// conditions returns the new conditions from the progress and the former conditions. A step that was not reached keeps
-// its condition, with its old observedGeneration.
+// conditions returns the new conditions, given the previous ones. The condition of a step that was not reached stays
+// unchanged, with its old observedGeneration.
 func (p progress) conditions(before []metav1.Condition, generation int64, now time.Time) []metav1.Condition {
 	after := make([]metav1.Condition, len(before))
 	copy(after, before)
@@ -76,8 +75,8 @@ func (p progress) conditions(before []metav1.Condition, generation int64, now ti
 	return keepTransitionTimes(before, after)
 }
 
-// ready returns the reason and the message of Ready while it is True. The message has everything that users have to
-// know; the reason is that of the first sentence.
+// ready returns the reason and the message of Ready while it is True. The message has a sentence for each notice to the
+// user. The reason is that of the first sentence.
 func (p progress) ready() (reason, message string) {
 	var reasons, messages []string
 	say := func(reason, format string, args ...any) {

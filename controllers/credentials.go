@@ -26,9 +26,10 @@ import (
 //  3. ensureSecret writes them to the Secret (sandboxenvironment_secret.go).
 //  4. applyCredentials writes them to the database (sandboxenvironment_credentials.go).
 //
-// syncCredentials repeats steps 2 to 4 if somebody else changed one of the two, or if the database refused the key.
+// syncCredentials repeats steps 2 to 4 if the Secret or the database changed during them, or if the database refused
+// the key.
 
-// The forms of what the controller issues.
+// The formats of keys and secrets that the controller generates.
 const (
 	apiKeyPrefix        = "cauri_sk_test_"
 	apiKeyLength        = 32 // characters of base 62 after the prefix: 190 bits. A key that somebody chose may be longer.
@@ -36,7 +37,7 @@ const (
 	signingSecretBytes  = 32
 )
 
-// The number of characters of a user's own signing secret.
+// Limits of a user's own signing secret, in characters.
 const (
 	minSigningSecret = 16
 	maxSigningSecret = 256
@@ -49,10 +50,10 @@ var apiKeyForm = regexp.MustCompile(fmt.Sprintf(`^%s[0-9A-Za-z]{%d,}$`, apiKeyPr
 // credentials are the contents of a sandbox's credentials Secret.
 type credentials struct {
 	apiKey         string
-	keyRotation    string // value of the spec that the key was issued for
-	keyReplaces    string // SHA-256, in hexadecimal, of the key that this key replaces; empty: none
+	keyRotation    string // spec.keyRotation when the key was issued
+	keyReplaces    string // SHA-256, in hexadecimal, of the replaced key; empty: none
 	signingSecret  string
-	secretRotation string // value of the spec that the signing secret was made for
+	secretRotation string // spec.webhook.secretRotation when the signing secret was generated
 }
 
 // keyIssue is the reason for a new API key.
@@ -61,10 +62,10 @@ type keyIssue int
 const (
 	issueNothing keyIssue = iota // the key stays
 	issueFirst                   // there was no valid key
-	issueRotated                 // the spec has another value of keyRotation
+	issueRotated                 // spec.keyRotation changed
 )
 
-// CheckAPIKey returns an error for a key that no sandbox can have. The error does not contain the key.
+// CheckAPIKey returns an error for a key of an invalid format. The error does not contain the key.
 func CheckAPIKey(key string) error {
 	if !apiKeyForm.MatchString(key) {
 		return fmt.Errorf("the API key is %q with at least %d letters and digits behind it", apiKeyPrefix, apiKeyLength)
@@ -74,7 +75,7 @@ func CheckAPIKey(key string) error {
 
 // newAPIKey returns a new API key, or the error of the random source.
 func newAPIKey(random io.Reader) (string, error) {
-	// Only bytes below 248, the largest multiple of 62, give each character the same probability.
+	// Bytes from 248 on are dropped, because only a multiple of 62 gives each character the same probability.
 	const fair = 256 / len(base62) * len(base62)
 	key := make([]byte, 0, apiKeyLength)
 	var buffer [apiKeyLength]byte
@@ -103,7 +104,7 @@ func newSigningSecret(random io.Reader) (string, error) {
 	return signingSecretPrefix + base64.StdEncoding.EncodeToString(secret[:]), nil
 }
 
-// isGenerated reports whether a signing secret has the form that [newSigningSecret] returns.
+// isGenerated reports whether a signing secret has the format that newSigningSecret returns.
 func isGenerated(secret string) bool {
 	encoded, ok := strings.CutPrefix(secret, signingSecretPrefix)
 	if !ok {
@@ -141,15 +142,15 @@ func checkSigningSecret(secret []byte) error {
 	return nil
 }
 
-// credentialInputs determine the next content of the credentials Secret, together with its current content.
+// credentialInputs are the inputs of choose, beside the current content of the credentials Secret.
 type credentialInputs struct {
 	organizationID    string
-	keyRotation       string // of the spec, empty for none
-	secretRotation    string // of the spec, empty for none
+	keyRotation       string // spec.keyRotation; may be empty
+	secretRotation    string // spec.webhook.secretRotation; may be empty
 	grace             time.Duration
-	userSigningSecret string                      // of the Secret that signingSecretRef names, empty for none
-	inDatabase        sandboxes.StoredCredentials // the second copy, with hashes of the keys
-	rejectedKey       string                      // API key in the Secret that belongs to another sandbox, empty for none
+	userSigningSecret string                      // from the Secret of signingSecretRef; empty for none
+	inDatabase        sandboxes.StoredCredentials // the copy in the database, with hashes of the keys
+	rejectedKey       string                      // API key in the Secret that another sandbox has; empty for none
 }
 
 // choose decides the next content of the credentials Secret.
@@ -163,9 +164,10 @@ func (inputs credentialInputs) choose(current credentials, random io.Reader) (ne
 	return next, why, nil
 }
 
-// chooseKey keeps a key of a valid form, also one that somebody wrote by hand: the database follows the Secret. The database says for
-// which value of keyRotation a key was issued; for a key that it does not know yet, the Secret says so. Such a key is not replaced
-// before the database knows it: otherwise it would have no grace.
+// chooseKey keeps a key of a valid format, also one that a user wrote into the Secret: the database follows the Secret.
+// If keyRotation changed since the key was issued, chooseKey issues a new key. The database records the keyRotation of
+// a key; for a key that is not in the database yet, the annotation of the Secret is used. A key that is not in the
+// database yet is not replaced, because only a key in the database keeps working for the grace.
 func (inputs credentialInputs) chooseKey(current credentials, next *credentials, random io.Reader) (why keyIssue, err error) {
 	issuedFor := current.keyRotation
 	known := inputs.knows(current.apiKey)
@@ -187,15 +189,22 @@ func (inputs credentialInputs) chooseKey(current credentials, next *credentials,
 	return why, err
 }
 
-// knows reports whether the database accepts the key and no expiry is set for it.
+// knows reports whether the database has the key, without an expiry.
 func (inputs credentialInputs) knows(apiKey string) bool {
 	return slices.Contains(inputs.inDatabase.APIKeys, sandboxes.KeyHash(sha256.Sum256([]byte(apiKey))))
 }
 
-// chooseSigningSecret uses the user's own if there is one. For a generated one the copy in the database counts: a lost or edited
-// Secret does not break receivers. The copy in the Secret counts only if it was created for the current value of secretRotation and
-// the database does not have it yet. When spec.webhook.signingSecretRef is removed, a generated secret replaces the user's own, unless
-// that has the form of a generated one.
+// chooseSigningSecret chooses the first of these signing secrets:
+//
+//   - The user's own, from signingSecretRef.
+//   - The generated secret in the database, if secretRotation has not changed. So a lost or edited Secret does not
+//     break receivers.
+//   - The generated secret in the Secret, if it was generated for the current secretRotation and the database does not
+//     have it yet.
+//   - A new generated secret.
+//
+// If signingSecretRef is removed, the user's own secret in the database stays only if it has the format of a generated
+// one.
 func (inputs credentialInputs) chooseSigningSecret(current credentials, next *credentials, random io.Reader) (err error) {
 	inDatabase := inputs.inDatabase
 	next.signingSecret, next.secretRotation = inputs.userSigningSecret, cmp.Or(inputs.secretRotation, inDatabase.SecretRotation)
@@ -212,8 +221,8 @@ func (inputs credentialInputs) chooseSigningSecret(current credentials, next *cr
 	return err
 }
 
-// keyFollowsSpec reports whether the key was issued for the value of the spec. It was not while the database does not know the
-// old key yet, which is replaced only after that.
+// keyFollowsSpec reports whether the key was issued for the current spec.keyRotation. It returns false if chooseKey
+// kept the key because the database did not have it yet.
 func (inputs credentialInputs) keyFollowsSpec(current credentials) bool {
 	return inputs.keyRotation == "" || inputs.keyRotation == current.keyRotation
 }
@@ -223,7 +232,7 @@ func hexHash(apiKey string) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// parseHash parses the result of hexHash; nil for any other text.
+// parseHash parses a result of hexHash. It returns nil for any other text.
 func parseHash(text string) *sandboxes.KeyHash {
 	hash, err := hex.DecodeString(text)
 	if err != nil || len(hash) != sha256.Size {

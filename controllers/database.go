@@ -11,49 +11,51 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Database has the methods of Postgres that the controllers need. While the database is unavailable, every method
-// returns an error that is [postgres.ErrUnavailable]. No error contains a secret.
+// Database has the methods of the database that the controllers need. Every method returns [postgres.ErrUnavailable]
+// while the database is unavailable. No error contains a secret.
 type Database interface {
-	// ApplySandbox makes the rows of a sandbox equal to its configuration and returns them. It writes nothing if they are
-	// equal already. It returns [sandboxes.ErrStaleGeneration] if a later generation of the resource has been applied,
-	// [sandboxes.ErrNameTaken] if the rows of another resource have the name, and [sandboxes.ErrClockAdvancing] if only the mode of
-	// the clock is not applied yet.
+	// ApplySandbox makes the rows of a sandbox equal to its configuration and returns them. It writes only differences.
+	// It returns [sandboxes.ErrStaleGeneration] if the database has a later generation of the resource, and
+	// [sandboxes.ErrNameTaken] if another resource has the name. If it applied everything except the mode of an
+	// advancing clock, it returns [sandboxes.ErrClockAdvancing].
 	ApplySandbox(ctx context.Context, config sandboxes.Config) (sandboxes.SandboxState, error)
 
-	// StoredCredentials returns the credentials of a sandbox in the database; zero if there are none yet.
+	// StoredCredentials returns the credentials of a sandbox in the database, or the zero value.
 	StoredCredentials(ctx context.Context, sandboxUID string) (sandboxes.StoredCredentials, error)
 
-	// ApplyCredentials sets the key and the signing secret of a sandbox. Replaced keys still work for the grace; every other key is
-	// revoked. It writes nothing if nothing changes. It returns [sandboxes.ErrNoOrganization] for a sandbox that was never applied,
-	// [sandboxes.ErrKeyTaken] for a key of another sandbox, and [sandboxes.ErrCredentialsChanged] if others were applied meanwhile.
+	// ApplyCredentials sets the key and the signing secret of a sandbox. Replaced keys still work for the grace. Every
+	// other key is revoked. ApplyCredentials writes only differences. It returns [sandboxes.ErrNoOrganization] if the
+	// sandbox has no rows, [sandboxes.ErrKeyTaken] for a key of another sandbox, and [sandboxes.ErrCredentialsChanged]
+	// if the stored credentials changed since they were read.
 	ApplyCredentials(ctx context.Context, sandboxUID string, credentials sandboxes.Credentials) error
 
-	// DeleteSandbox deletes every row of a sandbox. It returns nil if there is no such sandbox, and [sandboxes.ErrDeletionUnfinished] while
-	// some are left.
+	// DeleteSandbox deletes the rows of a sandbox. It returns [sandboxes.ErrDeletionUnfinished] if rows are left, and
+	// nil if the sandbox does not exist.
 	DeleteSandbox(ctx context.Context, sandboxUID string) error
 
-	// RetainSandbox revokes a sandbox's keys, suspends it for ever and keeps its rows. It returns nil if there is no such sandbox.
+	// RetainSandbox revokes a sandbox's keys, suspends it forever and keeps its rows. It returns nil if the sandbox
+	// does not exist.
 	RetainSandbox(ctx context.Context, sandboxUID string) error
 
-	// ApplyTestClient makes the row of a SIM equal to its configuration. It returns [sandboxes.ErrDuplicateMSISDN] if another
-	// SIM of the sandbox has the number, [sandboxes.ErrNoOrganization] if there is no such sandbox, and [sandboxes.ErrStaleGeneration] as
-	// ApplySandbox does.
+	// ApplyTestClient makes the row of a SIM equal to its configuration. It returns [sandboxes.ErrDuplicateMSISDN] if
+	// another SIM of the sandbox has the number, [sandboxes.ErrNoOrganization] if the sandbox does not exist, and
+	// [sandboxes.ErrStaleGeneration] if the database has a later generation of the resource.
 	ApplyTestClient(ctx context.Context, sandboxUID string, config sandboxes.TestClientConfig) (sandboxes.TestClientState, error)
 
-	// DeleteTestClient deletes a SIM. It returns nil if there is no such SIM.
+	// DeleteTestClient deletes a SIM. It returns nil if the SIM does not exist.
 	DeleteTestClient(ctx context.Context, testClientUID string) error
 
 	resync.Database
 }
 
-// databaseGate keeps reconciliations from querying a database that is unavailable.
+// databaseGate prevents queries to an unavailable database.
 type databaseGate struct {
 	breaker interface{ Check(resync.Change) error }
 	ready   func(context.Context) error // nil once the tables are up to date
 }
 
-// check returns a waiting error while the database is unavailable, or its tables are not up to date. A resource that the breaker
-// blocks is reconciled when the breaker closes.
+// check returns a waiting error while the database is unavailable or its tables are not up to date. If the circuit
+// breaker is open, the resource is reconciled again when the breaker closes.
 func (g databaseGate) check(ctx context.Context, c resync.Change) error {
 	cause := g.breaker.Check(c)
 	if cause == nil {
@@ -62,8 +64,8 @@ func (g databaseGate) check(ctx context.Context, c resync.Change) error {
 	return &waitingError{reason: v1alpha1.ReasonDatabaseUnavailable, message: databaseUnavailable(cause), cause: cause, woken: true}
 }
 
-// databaseUnavailable is the message for an unavailable database. It depends on the kind of the cause only: a changed message would write
-// the status again at each attempt. The error itself is in the controller's log.
+// databaseUnavailable returns the message for an unavailable database. The message depends only on the kind of error,
+// because each change of a message writes the status again. The controller's log has the full error.
 func databaseUnavailable(err error) string {
 	switch postgres.AbsenceOf(err) {
 	case postgres.Hanging:
@@ -78,18 +80,18 @@ func databaseUnavailable(err error) string {
 	return "The database cannot be reached. Retrying until it answers."
 }
 
-// deletionUnavailable is the message for an unavailable database that blocks a deletion.
+// deletionUnavailable is the message while an unavailable database blocks a deletion.
 const deletionUnavailable = "The deletion waits for the database, which is unavailable: the rows there must be deleted first. " +
 	"Retrying until it answers."
 
-// deletionGoesOn is the message while a sandbox has more rows than one call deletes.
+// deletionGoesOn is the message while DeleteSandbox has rows left to delete.
 const deletionGoesOn = "The rows of the sandbox are being deleted from the database. There are many: the deletion continues by itself."
 
-// clockAdvancing is the message while the mode of a clock cannot be changed.
+// clockAdvancing is the message while an advance delays a change of a clock's mode.
 const clockAdvancing = "The clock is being advanced. A change of spec.clock.mode waits until it has arrived; everything else in the spec " +
 	"is applied."
 
-// deletionFailure adds to an error that it blocks a deletion; nil stays nil.
+// deletionFailure returns the step error for a failed deletion of rows; nil stays nil.
 func deletionFailure(err error) error {
 	var waiting *waitingError
 	switch {
@@ -104,7 +106,7 @@ func deletionFailure(err error) error {
 	}
 }
 
-// databaseFailure converts an error of the database into one that decides what happens next; nil stays nil.
+// databaseFailure returns the step error for an error of the database; nil stays nil.
 func databaseFailure(err error) error {
 	var failed *failedError
 	switch {

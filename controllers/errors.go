@@ -12,52 +12,52 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// stallingError says that the user must change the spec, or something that it depends on. Only a watch event retries it, apart from the
-// resync of all resources.
+// stallingError means that the user must change the spec or an object that the spec names. The resource is reconciled
+// again only after a watch event or at the periodic resync.
 type stallingError struct {
 	reason  string
-	message string // what to change
+	message string // tells the user what to change
 }
 
 func (e *stallingError) Error() string { return e.message }
 
-// waitingError says that something else has to happen first. It is retried after a pause; if
-// woken is true, only when it happens.
+// waitingError means that the reconciliation waits for something other than the user. It is retried after pace.retry,
+// unless woken is true.
 type waitingError struct {
 	reason  string
-	message string // the same each time, because it is written to the status
+	message string // constant over retries, because it is written to the status
 	cause   error  // may be nil
-	woken   bool   // the resource is reconciled when it happens: no retry before
+	woken   bool   // whether an event reconciles the resource when the wait ends
 }
 
 func (e *waitingError) Error() string { return e.message }
 func (e *waitingError) Unwrap() error { return e.cause }
 
-// failedError is any other error: it is retried with backoff. reason is the condition's.
+// failedError is any other error. It is retried with backoff.
 type failedError struct {
-	reason string
+	reason string // reason of the condition
 	cause  error
 }
 
 func (e *failedError) Error() string { return e.cause.Error() }
 func (e *failedError) Unwrap() error { return e.cause }
 
-// errSpecChanged says that the cache was behind: the result is for an earlier spec and is dropped.
+// errSpecChanged means that the cache had an earlier spec. The result of the reconciliation is dropped.
 var errSpecChanged = errors.New("the spec has changed since it was read")
 
-// isStalling reports whether only a change by the user can help.
+// isStalling reports whether an error is a stallingError.
 func isStalling(err error) bool {
 	var stalling *stallingError
 	return errors.As(err, &stalling)
 }
 
-// isWaiting reports whether something else has to happen first.
+// isWaiting reports whether an error is a waitingError.
 func isWaiting(err error) bool {
 	var waiting *waitingError
 	return errors.As(err, &waiting)
 }
 
-// isWoken reports whether the resource is reconciled without a retry when the wait ends.
+// isWoken reports whether an error is a waitingError that an event ends.
 func isWoken(err error) bool {
 	var waiting *waitingError
 	return errors.As(err, &waiting) && waiting.woken
@@ -82,30 +82,30 @@ func reasonOf(err error) string {
 	}
 }
 
-// pace is how often a resource is reconciled when no event asks for it.
+// pace has the intervals of reconciliations without an event.
 type pace struct {
-	resync time.Duration // in case an event was missed; the check for drift finds the rest
-	retry  time.Duration // while waiting for something that no watch reports
+	resync time.Duration // interval of the periodic resync, in case an event was missed
+	retry  time.Duration // interval while waiting for something that no watch reports
 }
 
-// next decides from the error of a reconciliation when the resource is reconciled again.
+// next returns when a resource is reconciled again after a reconciliation with this error.
 func (p pace) next(err error) (ctrl.Result, error) {
 	switch {
 	case err == nil, isStalling(err), isWoken(err):
 		return ctrl.Result{RequeueAfter: wait.Jitter(p.resync, spread)}, nil
 	case isWaiting(err):
 		return ctrl.Result{RequeueAfter: wait.Jitter(p.retry, spread)}, nil
-	case apierrors.IsConflict(err), errors.Is(err, errSpecChanged): // somebody else wrote first; nothing is wrong
+	case apierrors.IsConflict(err), errors.Is(err, errSpecChanged): // a concurrent write, which is no failure
 		return ctrl.Result{RequeueAfter: wait.Jitter(p.retry/10, spread)}, nil
 	default:
 		return ctrl.Result{}, err
 	}
 }
 
-// spread is the part of a delay that is added at random, so that resources that were created together are not reconciled together
-// for ever. Nothing that is stored or compared depends on this randomness.
+// spread is the maximum jitter of a delay, as a fraction of the delay. It spreads the reconciliations of resources that
+// were created together. No stored or compared value depends on this randomness.
 const spread = 0.2
 
-// interrupted reports whether an attempt was cut short by the controller's end or by its timeout. Its result says nothing about
-// the resource.
+// interrupted reports whether the end of the controller or the timeout canceled an attempt. Then the error of the
+// attempt has no meaning for the resource.
 func interrupted(ctx context.Context) bool { return ctx.Err() != nil }

@@ -12,8 +12,9 @@ func hasFinalizer(obj client.Object, finalizer string) bool {
 	return controllerutil.ContainsFinalizer(obj, finalizer)
 }
 
-// addFinalizer adds the finalizer before anything is written that it must clean up. A merge patch replaces a whole list. So the
-// patch requires the version that was read: no other finalizer is lost.
+// addFinalizer adds the finalizer to an object. It must succeed before the first write to the database. A merge patch
+// replaces the whole list of finalizers. The patch requires the resourceVersion that was read, so that no finalizer of
+// others is lost.
 func addFinalizer(ctx context.Context, c client.Client, obj client.Object, finalizer string) error {
 	before := obj.DeepCopyObject().(client.Object)
 	if !controllerutil.AddFinalizer(obj, finalizer) {
@@ -25,7 +26,7 @@ func addFinalizer(ctx context.Context, c client.Client, obj client.Object, final
 	return nil
 }
 
-// removeFinalizer ends the deletion of an object.
+// removeFinalizer removes the finalizer, so that the API server deletes the object.
 func removeFinalizer(ctx context.Context, c client.Client, obj client.Object, finalizer string) error {
 	before := obj.DeepCopyObject().(client.Object)
 	if !controllerutil.RemoveFinalizer(obj, finalizer) {

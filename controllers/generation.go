@@ -11,12 +11,12 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// isObserved reports whether the controller has looked at a resource with this status.observedGeneration. Before
-// that it is -1, the default of the schema, or 0, if the CRD has no default yet.
+// isObserved reports whether the controller has reconciled a resource with this status.observedGeneration. Before the
+// first reconciliation, the value is -1, the default of the schema, or 0, if the CRD has no default yet.
 func isObserved(observedGeneration int64) bool { return observedGeneration > 0 }
 
-// checkSpecIsCurrent asks the API server whether a resource that was read from the cache still has this spec. It returns
-// errSpecChanged if the cache is behind or the resource no longer exists.
+// checkSpecIsCurrent reads a cached resource from the API server again. It returns errSpecChanged if the cache is stale
+// or the resource no longer exists.
 func checkSpecIsCurrent(ctx context.Context, apiReader client.Reader, read client.Object) error {
 	current := read.DeepCopyObject().(client.Object)
 	err := apiReader.Get(ctx, client.ObjectKeyFromObject(read), current)
@@ -29,9 +29,9 @@ func checkSpecIsCurrent(ctx context.Context, apiReader client.Reader, read clien
 	return nil
 }
 
-// applyCurrent applies a resource to the database, which refuses a generation that is older than the one it has. If
-// the cache is behind, applyCurrent returns errSpecChanged. If the API server was restored from a backup and counts
-// generations again, the resource replaces the later generation.
+// applyCurrent applies a resource to the database. The database refuses an older generation than the one it has. Then
+// applyCurrent returns errSpecChanged if the cache is stale. If the API server itself has the older generation, after a
+// restore of etcd, applyCurrent replaces the later generation in the database.
 func applyCurrent[T any](
 	ctx context.Context, apiReader client.Reader, read client.Object, apply func(rolledBack int64) (T, error),
 ) (T, error) {
@@ -44,7 +44,7 @@ func applyCurrent[T any](
 		return state, err
 	}
 	if state, err = apply(stale.Applied); errors.As(err, &stale) {
-		return state, errSpecChanged // another controller applied one meanwhile
+		return state, errSpecChanged // another controller applied a later generation during this call
 	}
 	return state, err
 }

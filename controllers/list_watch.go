@@ -13,14 +13,14 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// How often an unreachable API server is retried. The backoff of client-go doubles up to a minute: users who apply something after
-// the API server is back would wait for it.
+// Retries of an unreachable API server. They replace the backoff of client-go, which grows up to a minute: after an
+// outage, users would wait that long for the effect of `kubectl apply`.
 const (
-	retryInterval = time.Second // and up to as much again, at random
-	retryFor      = time.Minute // then client-go retries, and logs
+	retryInterval = time.Second // plus jitter of up to 100 %
+	retryFor      = time.Minute // afterward, client-go retries and logs
 )
 
-// newInformer returns an informer that reconnects soon after the API server was unreachable.
+// newInformer returns an informer that reconnects soon after an outage of the API server.
 func newInformer(
 	lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 ) toolscache.SharedIndexInformer {
@@ -28,7 +28,7 @@ func newInformer(
 	return toolscache.NewSharedIndexInformer(retrying, obj, resync, indexers)
 }
 
-// retryingListerWatcher retries while the API server does not answer. It returns an answer that is an error, so that
+// retryingListerWatcher retries requests that the API server does not answer. It does not retry error answers, so that
 // client-go backs off from an overloaded API server.
 type retryingListerWatcher struct {
 	inner toolscache.ListerWatcherWithContext

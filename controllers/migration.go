@@ -12,24 +12,25 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// Migration brings the tables up to date. It is a runnable of the manager: the leader migrates, and retries until it succeeds.
+// Migration brings the tables up to date. It is a runnable of the manager, which runs it in the leader. It retries
+// until it succeeds.
 type Migration struct {
 	migrate func(context.Context) error
-	retry   time.Duration // between two attempts
+	retry   time.Duration // pause between two attempts
 
 	tried chan struct{} // closed after the first attempt
 	done  atomic.Bool
 }
 
-// NewMigration returns a migration that calls migrate, and repeats a failed call after retry.
+// NewMigration returns a migration that calls migrate, and calls it again retry after a failure.
 func NewMigration(migrate func(context.Context) error, retry time.Duration) *Migration {
 	return &Migration{migrate: migrate, retry: retry, tried: make(chan struct{})}
 }
 
-// Start migrates, and returns when that is done or the context ends.
+// Start migrates. It returns nil when the migration is done or the context ends.
 func (m *Migration) Start(ctx context.Context) error {
 	log := logf.FromContext(ctx).WithName("migration")
-	var logged, unavailable bool // whether a failure was logged, and of which kind: a long one is logged once
+	var logged, unavailable bool // a failure was logged; the last logged failure was ErrUnavailable
 	for attempt := 1; ; attempt++ {
 		err := m.migrate(ctx)
 		m.done.Store(err == nil)
@@ -55,9 +56,9 @@ func (m *Migration) Start(ctx context.Context) error {
 	}
 }
 
-// Ready returns nil once the tables are up to date. It waits for the first attempt. When that failed it returns
-// [postgres.ErrUnavailable] until a later one succeeds, so that the resources say that the database is not ready instead of failing on
-// a missing table. It returns the context's error if that ends first.
+// Ready returns nil once the tables are up to date. It waits for the first attempt. After a failed attempt it returns
+// [postgres.ErrUnavailable], until an attempt succeeds. So the resources show an unavailable database, not an error
+// about a missing table. If ctx ends first, Ready returns the error of ctx.
 func (m *Migration) Ready(ctx context.Context) error {
 	select {
 	case <-m.tried:

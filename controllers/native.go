@@ -21,7 +21,7 @@ func nativeCredentials(spec v1alpha1.SandboxEnvironmentSpec, apiKey string) map[
 	return all
 }
 
-// nativeDigests returns the digests of these credentials that the database stores.
+// nativeDigests returns the digests of nativeCredentials, which the database stores.
 func nativeDigests(spec v1alpha1.SandboxEnvironmentSpec, apiKey string) []byte {
 	digests := sandboxes.NativeDigests{}
 	for operator, c := range nativeCredentials(spec, apiKey) {

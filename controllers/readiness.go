@@ -16,24 +16,25 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// readiness follows the cache, in every replica. It counts the resources by their conditions, for the metrics. The controller is
-// ready when the cache holds all resources.
+// readiness is the readiness probe of the controller: the controller is ready when its cache is filled. It also counts
+// the resources by their conditions, for the metrics. It runs in every replica.
 type readiness struct {
 	cache  cache.Cache
 	counts *telemetry.Resources // nil: nothing is counted
 	synced atomic.Bool
 }
 
-// countedKinds are the kinds of the resources that are counted.
+// countedKinds are the kinds that readiness counts.
 var countedKinds = map[string]client.Object{
 	"SandboxEnvironment": &v1alpha1.SandboxEnvironment{},
 	"TestClient":         &v1alpha1.TestClient{},
 }
 
-// NeedLeaderElection makes the manager run it in every replica: a replica that becomes the leader has a full cache already.
+// NeedLeaderElection returns false, so that the manager also runs readiness in replicas that are not the leader. So a
+// new leader already has a filled cache.
 func (s *readiness) NeedLeaderElection() bool { return false }
 
-// Start follows the cache until the context ends.
+// Start counts the changes of the cache until the context ends.
 func (s *readiness) Start(ctx context.Context) error {
 	var registered []toolscache.InformerSynced
 	for kind, object := range countedKinds {
@@ -80,8 +81,7 @@ func (s *readiness) check(*http.Request) error {
 	return nil
 }
 
-// stateOf returns the conditions of a resource. It leaves out a Ready condition of an older generation, which says
-// nothing about the current spec.
+// stateOf returns the conditions of a resource, without a Ready condition of an older generation.
 func stateOf(object client.Object) telemetry.ResourceState {
 	state := telemetry.ResourceState{Ready: telemetry.Condition{Status: string(metav1.ConditionUnknown), Reason: v1alpha1.ReasonPending}}
 	for _, c := range conditionsOf(object) {

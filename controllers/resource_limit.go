@@ -18,38 +18,39 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// resourceLimit limits how many resources of one kind are accepted in a scope: sandboxes in a namespace, or TestClients in a
-// sandbox. It accepts the oldest first. An accepted resource stays accepted, also when the limit is lowered.
+// resourceLimit limits the accepted resources of one kind in a scope. A scope is the sandboxes of a namespace, or the
+// TestClients of a sandbox. The oldest resources are accepted first. An accepted resource stays accepted if the limit
+// is lowered.
 type resourceLimit struct {
-	max int // 0: no limit
+	max int // maximum in each scope; 0: no limit
 
 	mutex    sync.Mutex
-	reserved map[string]map[types.UID]bool // by scope: accepted here, and not yet shown as accepted by the cache
+	reserved map[string]map[types.UID]bool // by scope: accepted resources that the cache does not show as accepted yet
 }
 
 func newResourceLimit(limit int) *resourceLimit {
 	return &resourceLimit{max: limit, reserved: map[string]map[types.UID]bool{}}
 }
 
-// candidate is a resource that is accepted or waits to be.
+// candidate is a resource that counts for a limit.
 type candidate struct {
 	metav1.Object
-	accepted bool // by its status
+	accepted bool // whether its status shows that it is accepted
 }
 
-// older reports whether a comes before b. Creation times are in whole seconds, so names break ties.
+// older reports whether a was created before b. For the same second, the order of the names decides.
 func older(a, b candidate) bool {
 	first, second := a.GetCreationTimestamp(), b.GetCreationTimestamp()
 	return cmp.Or(first.Compare(second.Time), cmp.Compare(a.GetName(), b.GetName())) < 0
 }
 
-// accept reports whether there is room for self. all lists the scope from the cache; accept does not call it for a
-// resource that is already accepted, and returns its error.
+// accept reports whether self is within the limit. all lists the scope from the cache; accept returns its error. accept
+// does not call all for a resource that is already accepted.
 func (l *resourceLimit) accept(scope string, self candidate, all func() ([]candidate, error)) (bool, error) {
 	if l.max == 0 || self.accepted {
 		return true, nil
 	}
-	l.mutex.Lock() // also while the list is read: whoever was accepted since is in the list, or in l.reserved
+	l.mutex.Lock() // held during all(), so that each accepted resource is in the list or in l.reserved
 	defer l.mutex.Unlock()
 	if l.reserved[scope][self.GetUID()] {
 		return true, nil
@@ -80,7 +81,7 @@ func (l *resourceLimit) accept(scope string, self candidate, all func() ([]candi
 	return true, nil
 }
 
-// next names the resources to accept when there is room again: the oldest that are not accepted, at most as many as the limit.
+// next returns requests for the oldest resources that are not accepted, at most l.max.
 func (l *resourceLimit) next(all []candidate) []reconcile.Request {
 	waiting := slices.DeleteFunc(all, func(c candidate) bool { return c.accepted || c.GetDeletionTimestamp() != nil })
 	slices.SortFunc(waiting, func(a, b candidate) int {
@@ -96,7 +97,8 @@ func (l *resourceLimit) next(all []candidate) []reconcile.Request {
 	return requests
 }
 
-// onDelete reconciles the resources that a deletion makes room for. list finds the scope of the deleted resource.
+// onDelete returns a handler that reconciles waiting resources after the deletion of another. list returns the scope of
+// the deleted resource.
 func (l *resourceLimit) onDelete(list func(context.Context, client.Object) ([]candidate, error)) handler.EventHandler {
 	return handler.Funcs{DeleteFunc: func(
 		ctx context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request],
@@ -105,7 +107,7 @@ func (l *resourceLimit) onDelete(list func(context.Context, client.Object) ([]ca
 			return
 		}
 		all, err := list(ctx, e.Object)
-		if err != nil { // only while the cache is being stopped
+		if err != nil { // only when the cache stops
 			return
 		}
 		for _, request := range l.next(all) {

@@ -16,7 +16,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile brings one SandboxEnvironment forward.
+// Reconcile reconciles one SandboxEnvironment.
 func (r *sandboxReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	sandbox := &v1alpha1.SandboxEnvironment{}
 	if err := r.Get(ctx, req.NamespacedName, sandbox); err != nil {
@@ -35,7 +35,7 @@ func (r *sandboxReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ct
 	return r.finish(ctx, sandbox, seen)
 }
 
-// reconcileSteps runs the steps in order, up to the first that fails.
+// reconcileSteps executes the steps in order, and stops at the first error.
 func (r *sandboxReconciler) reconcileSteps(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) sandboxObservation {
 	seen := sandboxObservation{progress: progress{steps: sandboxSteps, suspended: sandbox.Spec.Suspend}}
 	for _, step := range []func(context.Context, *v1alpha1.SandboxEnvironment, *sandboxObservation) error{
@@ -57,7 +57,7 @@ func (r *sandboxReconciler) reconcileSteps(ctx context.Context, sandbox *v1alpha
 		}
 	}
 	if reasonOf(seen.progress.err) == v1alpha1.ReasonDatabaseUnavailable {
-		// Whichever step needed the database: DatabaseReady says that it is unavailable.
+		// DatabaseReady reports an unavailable database, for every step that needs it.
 		seen.progress.done = slices.Index(sandboxSteps, v1alpha1.ConditionDatabaseReady)
 	}
 	return seen

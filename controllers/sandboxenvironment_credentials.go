@@ -15,8 +15,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// reconcileCredentials writes the credentials Secret first and then applies the Secret's content to the database: a crash between
-// the two neither loses a key nor creates a second one. It deletes a Secret with the previous name last.
+// reconcileCredentials writes the credentials Secret, and then applies its content to the database. With this order, a
+// crash between the two neither loses a key nor issues a second one. Last, it deletes a Secret with the previous name.
 func (r *sandboxReconciler) reconcileCredentials(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation,
 ) error {
@@ -39,17 +39,20 @@ func (r *sandboxReconciler) reconcileCredentials(
 	return r.deleteSecrets(ctx, sandbox, seen.secretName)
 }
 
-// syncRounds limits how often one attempt chooses the credentials again.
+// syncRounds is the maximum number of rounds of syncCredentials.
 const syncRounds = 4
 
-// errUnstable is returned when all rounds failed. It is not a conflict of the API server, which is retried soon and
-// without end: it is retried with backoff, and logged.
+// errUnstable is returned after syncRounds rounds. Unlike a conflict of the API server, it is retried with backoff and
+// logged.
 var errUnstable = errors.New("something else keeps changing it, or its copy in the database")
 
-// syncCredentials makes the Secret and the database hold the same credentials, and returns them. It starts again in three cases:
-// somebody else wrote one of the two meanwhile; the database did not know the key yet that is to be replaced; the key belongs to
-// another sandbox. In the last case somebody wrote it into the Secret by hand. The key is rejected and replaced: it must not open the
-// data of one sandbox to the other.
+// syncCredentials makes the credentials of the Secret and the database equal, and returns them. It starts another round
+// in three cases:
+//
+//   - The Secret or the stored credentials changed during the round.
+//   - The key must be replaced, but the database did not have it yet.
+//   - The key belongs to another sandbox, because a user wrote it into the Secret. The next round replaces it, because
+//     it would open the other sandbox.
 func (r *sandboxReconciler) syncCredentials(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs,
 ) (current credentials, err error) {
@@ -96,8 +99,8 @@ func (r *sandboxReconciler) applyCredentials(
 	})
 }
 
-// readUserSigningSecret returns the user's own signing secret, empty without a reference. It is read from the API server: the cache holds
-// only the controller's Secrets.
+// readUserSigningSecret returns the user's own signing secret; empty without a reference. It reads from the API server,
+// because the cache has only the controller's Secrets.
 func (r *sandboxReconciler) readUserSigningSecret(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (string, error) {
 	if sandbox.Spec.Webhook == nil || sandbox.Spec.Webhook.SigningSecretRef == nil {
 		return "", nil

@@ -23,8 +23,8 @@ func (r *sandboxReconciler) reconcileDatabase(
 	state, err := r.apply(ctx, sandbox, &seen.config)
 	var taken sandboxes.ErrNameTaken
 	if errors.As(err, &taken) {
-		// The database has the name for another UID. If the API server has this resource, the other was deleted, and
-		// the controller missed the deletion.
+		// The database has the name with another UID. If this resource exists at the API server, the resource with the
+		// other UID was deleted, and the controller missed the deletion.
 		if err := checkSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
 			return err
 		}

@@ -13,12 +13,13 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// sandboxURL returns the base URL of a sandbox's API. Namespace and name are DNS labels, which need no escaping.
+// sandboxURL returns the base URL of a sandbox's API. It does not escape namespace and name, because they are DNS
+// labels.
 func (r *sandboxReconciler) sandboxURL(sandbox *v1alpha1.SandboxEnvironment) string {
 	return r.baseURL.JoinPath("sandboxes", sandbox.Namespace, sandbox.Name).String()
 }
 
-// finish writes the status, if it changed, and decides when the sandbox is reconciled again.
+// finish writes the status if it changed, and returns when the sandbox is reconciled again.
 func (r *sandboxReconciler) finish(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation,
 ) (ctrl.Result, error) {
@@ -47,7 +48,7 @@ var announcedConditions = []string{
 	v1alpha1.ConditionWebhookReady,
 }
 
-// wake reconciles a sandbox when it expires and when its quota renews, if that is before the next reconciliation.
+// wake shortens result.RequeueAfter to the time until the sandbox expires or its quota renews.
 func (r *sandboxReconciler) wake(
 	sandbox *v1alpha1.SandboxEnvironment, state *sandboxes.SandboxState, result ctrl.Result, err error,
 ) (ctrl.Result, error) {
@@ -67,12 +68,12 @@ func (r *sandboxReconciler) wake(
 	return result, err
 }
 
-// renewalPause is the polling interval for a quota that should have renewed. The month ends by the clock of the
-// database, and this machine's clock may be ahead of it.
+// renewalPause is the polling interval for an overdue renewal of a quota. The renewal depends on database time, which
+// may be behind the clock of this machine.
 const renewalPause = time.Second
 
-// renewal returns when a quota that has been used renews. It returns nil if there is no such quota, or if the quota
-// renews only when somebody advances a manual clock, which is noticed.
+// renewal returns the time at which a used quota renews. It returns nil if no quota is used. It also returns nil for a
+// manual clock, because an advance of the clock reconciles the sandbox.
 func renewal(state *sandboxes.SandboxState) *time.Time {
 	if state == nil || state.Quota == nil || state.Quota.Used == 0 || state.Clock.Mode == sandboxes.ManualClock {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// setLedgerCondition sets the condition that says whether every balance follows from its movements. Before the first verification it
-// sets none, which saves a write. The message has nothing that changes with every payment.
+// setLedgerCondition sets the condition that reports whether every balance follows from its movements. It sets none
+// before the first verification, which saves a write. Payments do not change the message.
 func setLedgerCondition(conditions *[]metav1.Condition, ledger sandboxes.LedgerState, generation int64, now time.Time) {
 	condition := metav1.Condition{
 		Type: v1alpha1.ConditionLedgerBalanced, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonBalanced,
@@ -57,7 +57,7 @@ func imbalances(ledger sandboxes.LedgerState) string {
 	return strings.Join(texts, " ")
 }
 
-// account names a float, or the test client of a SIM.
+// account returns the name of a float, or of the TestClient of a SIM, for messages.
 func account(found sandboxes.Imbalance) string {
 	if found.Currency != "" {
 		return "float " + found.Currency

@@ -12,7 +12,8 @@ import (
 // deletionRetain is the deletionPolicy that keeps a sandbox's rows.
 const deletionRetain = "Retain"
 
-// reconcileDeletion applies the deletionPolicy and then removes the finalizer. While it waits, a condition says why.
+// reconcileDeletion applies the deletionPolicy and then removes the finalizer. If it has to wait, a condition has the
+// reason.
 func (r *sandboxReconciler) reconcileDeletion(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (ctrl.Result, error) {
 	if !hasFinalizer(sandbox, v1alpha1.SandboxFinalizer) {
 		return ctrl.Result{}, nil
@@ -36,7 +37,7 @@ func (r *sandboxReconciler) deleteOrRetainRows(ctx context.Context, sandbox *v1a
 	if err := r.gate.check(ctx, resync.OfSandbox(sandbox)); err != nil {
 		return deletionFailure(err)
 	}
-	// Deleted rows cannot be restored: the deletionPolicy must be the current one.
+	// The deletionPolicy must not be stale, because deleted rows cannot be restored.
 	if err := checkSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
 		return deletionFailure(err)
 	}

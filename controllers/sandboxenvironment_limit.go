@@ -9,8 +9,8 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// sandboxesOfNamespace returns a function that lists all sandboxes in the namespace of a given one. The objects belong
-// to the cache, so callers only read them.
+// sandboxesOfNamespace returns a function that lists all sandboxes in the namespace of a sandbox. The objects belong to
+// the cache, so callers must not change them.
 func sandboxesOfNamespace(cache client.Reader) func(context.Context, client.Object) ([]candidate, error) {
 	return func(ctx context.Context, beside client.Object) ([]candidate, error) {
 		var list v1alpha1.SandboxEnvironmentList
@@ -29,7 +29,7 @@ func sandboxCandidate(sandbox *v1alpha1.SandboxEnvironment) candidate {
 	return candidate{sandbox, sandbox.Status.OrganizationID != ""}
 }
 
-// checkLimit returns a stalling error for a sandbox that its namespace has no room for.
+// checkLimit returns a stalling error for a sandbox beyond the limit of its namespace.
 func (r *sandboxReconciler) checkLimit(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) error {
 	accepted, err := r.limit.accept(sandbox.Namespace, sandboxCandidate(sandbox), func() ([]candidate, error) {
 		return sandboxesOfNamespace(r.cache)(ctx, sandbox)

@@ -20,15 +20,15 @@ import (
 const (
 	secretKeyClientID        = "client_id"
 	secretKeyClientSecret    = "client_secret"
-	secretKeySubscriptionKey = "subscription_key" // may be left out
+	secretKeySubscriptionKey = "subscription_key" // optional
 )
 
-// maxOperatorCredential is the longest value of one of these keys, in characters.
+// maxOperatorCredential is the maximum length of a value of one of these keys, in characters.
 const maxOperatorCredential = 256
 
-// operatorAccess returns how the stores reach operators, with the credentials from the Secrets that they name, and the
-// first problem with one of these Secrets. The error is that of the API server. Secrets are read from the API server,
-// each once: the cache holds only the controller's own.
+// operatorAccess returns the URLs and credentials with which the stores reach operators, and the first problem with a
+// Secret of a store. The error is that of the API server. operatorAccess reads each Secret once from the API server,
+// because the cache has only the controller's Secrets.
 func (r *sandboxReconciler) operatorAccess(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment,
 ) (access []sandboxes.OperatorAccess, problem *operatorProblem, err error) {
@@ -60,7 +60,8 @@ func (r *sandboxReconciler) operatorAccess(
 	return access, problem, nil
 }
 
-// readOperatorSecret returns an operatorProblem for a Secret that does not exist or does not hold valid credentials.
+// readOperatorSecret returns the credentials in a Secret. It returns an operatorProblem if the Secret does not exist or
+// has no valid credentials.
 func (r *sandboxReconciler) readOperatorSecret(ctx context.Context, namespace, name string) (*sandboxes.OperatorCredentials, error) {
 	secret := &corev1.Secret{}
 	err := r.apiReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret)
@@ -77,7 +78,7 @@ func (r *sandboxReconciler) readOperatorSecret(ctx context.Context, namespace, n
 	return operatorCredentials(secret)
 }
 
-// operatorCredentials reads a Secret with an operator's credentials.
+// operatorCredentials returns an operator's credentials in a Secret.
 func operatorCredentials(secret *corev1.Secret) (*sandboxes.OperatorCredentials, error) {
 	for _, key := range []string{secretKeyClientID, secretKeyClientSecret, secretKeySubscriptionKey} {
 		value, ok := secret.Data[key]

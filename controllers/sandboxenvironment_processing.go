@@ -12,14 +12,15 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// worksOn completes "failed to" in messages, by the sweep of the workers.
+// worksOn has the end of the message "The worker has failed to ..." for each sweep of the workers.
 var worksOn = map[string]string{
 	"settlement": "settle due payments", "delivery": "deliver events", "passthrough": "forward payments of unknown numbers",
 	"callbacks": "send callbacks of an operator's own API", "clock": "advance the clock",
 	"verification": "verify the ledger",
 }
 
-// setProcessingCondition reports the sweeps of the workers that fail in this sandbox alone.
+// setProcessingCondition sets or removes the condition that reports the sweeps of the workers that fail only in this
+// sandbox.
 func setProcessingCondition(conditions *[]metav1.Condition, failures []sandboxes.SweepFailure, generation int64, now time.Time) {
 	if len(failures) == 0 {
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionProcessingFailing)

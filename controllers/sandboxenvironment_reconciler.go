@@ -13,13 +13,13 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// sandboxReconciler makes the database and the credentials Secret follow a SandboxEnvironment.
+// sandboxReconciler writes a SandboxEnvironment to the database and to its credentials Secret.
 type sandboxReconciler struct {
-	client.Client                 // reads from the cache, which holds only the controller's own Secrets
-	apiReader       client.Reader // reads from the API server, for what is not in the cache or may be newer
-	cache           client.Reader // reads from the cache without waiting for the controller's own writes
+	client.Client                 // reads from the cache, which has only the controller's Secrets
+	apiReader       client.Reader // reads from the API server, if the cache does not have an object or may be stale
+	cache           client.Reader // reads from the cache, and does not wait for the controller's own writes
 	limit           *resourceLimit
-	maxTestClients  int // in a sandbox, 0: no limit
+	maxTestClients  int // maximum in a sandbox; 0: no limit
 	gate            databaseGate
 	writes          admission
 	database        Database
@@ -33,7 +33,7 @@ type sandboxReconciler struct {
 	checkedVersions secretVersions
 }
 
-// sandboxSteps are the conditions that Ready sums up, in the order of the steps that decide them.
+// sandboxSteps are the conditions that Ready summarizes, in the order of their steps.
 var sandboxSteps = []string{
 	v1alpha1.ConditionSpecAccepted,
 	v1alpha1.ConditionDatabaseReady,
@@ -43,19 +43,19 @@ var sandboxSteps = []string{
 // sandboxObservation is the result of a reconciliation. Each step adds to it.
 type sandboxObservation struct {
 	config           sandboxes.Config
-	state            *sandboxes.SandboxState // nil: this step was not reached
-	secretName       string                  // of the credentials Secret; empty: it is not written yet
-	keyRotation      string                  // value of the spec that its API key was issued for
+	state            *sandboxes.SandboxState // nil: the database was not reached
+	secretName       string                  // name of the credentials Secret; empty: not written yet
+	keyRotation      string                  // spec.keyRotation when the API key was issued
 	keyRotationGrace time.Duration
 	progress         progress
 
-	operatorProblem *operatorProblem // the first one with a Secret for an operator; nil for none
+	operatorProblem *operatorProblem // first problem with a Secret for an operator; nil for none
 }
 
-// operatorProblem says why the credentials for an operator cannot be used. The sandbox works without them.
+// operatorProblem is the reason why the credentials for an operator cannot be used. The sandbox works without them.
 type operatorProblem struct {
 	reason  string
-	message string // the same each time, because it is written to the status
+	message string // constant over retries, because it is written to the status
 }
 
 func (e *operatorProblem) Error() string { return e.message }

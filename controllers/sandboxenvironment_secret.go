@@ -17,7 +17,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// secretType follows the Service Binding specification: the type names the service.
+// secretType has the format of the Service Binding specification.
 const secretType corev1.SecretType = "servicebinding.io/cauri"
 
 // The keys of the credentials Secret. The first five are those of the Service Binding specification.
@@ -32,27 +32,28 @@ const (
 	secretKeyOrganizationID = "organization-id"
 )
 
-// The labels of the controller's Secrets. The cache holds those with the first one only.
+// The labels of the controller's Secrets. The cache has only Secrets with the first label.
 const (
 	managedByLabel = "app.kubernetes.io/managed-by"
 	managedByCauri = "cauri"
 	sandboxLabel   = "cauri.dev/sandbox"
 )
 
-// The annotations of the credentials Secret say for which values of the spec its content was created. They are written together
-// with the content: the controller can update the database from the Secret alone after a crash. An empty one may be missing.
+// The annotations of the credentials Secret have the values of the spec for which its content was created. One request
+// writes annotations and content, so that after a crash the Secret is enough to update the database. An empty
+// annotation may be missing.
 const (
 	keyRotationAnnotation    = "cauri.dev/key-rotation"    // value of spec.keyRotation
-	keyReplacesAnnotation    = "cauri.dev/key-replaces"    // SHA-256, in hexadecimal, of the API key before
+	keyReplacesAnnotation    = "cauri.dev/key-replaces"    // SHA-256, in hexadecimal, of the replaced API key
 	secretRotationAnnotation = "cauri.dev/secret-rotation" // value of spec.webhook.secretRotation
 )
 
-// fieldOwner is the manager of the fields that the controller applies.
+// fieldOwner is the field manager of the controller for server-side apply.
 const fieldOwner = client.FieldOwner("cauri-controller")
 
-// ensureSecret makes the credentials Secret correct and returns its credentials. A Secret that is correct in the cache costs no
-// request. Any write, of the Secret or of the database, is decided on a read from the API server: the cache may not have a key yet
-// that was issued a moment ago.
+// ensureSecret creates or updates the credentials Secret and returns its credentials. If the cached Secret is correct,
+// it sends no request. Otherwise it reads the Secret from the API server before it decides what to write, because a
+// cached Secret may lack a new key.
 func (r *sandboxReconciler) ensureSecret(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs,
 ) (credentials, error) {
@@ -78,8 +79,8 @@ func (r *sandboxReconciler) ensureSecret(
 	}
 	secretRotated := isReplaced(inputs.inDatabase.SigningSecret, current.signingSecret, next.signingSecret)
 	if why == issueRotated || secretRotated {
-		// An earlier spec would undo a rotation by another controller. The order matters, this check after the read of the Secret:
-		// a later rotation changes the Secret, and then the write below fails.
+		// A stale spec would undo a rotation by another controller. The check must follow the read of the Secret: a
+		// rotation after the check changes the Secret, so that the write below fails with a conflict.
 		if err := checkSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
 			return credentials{}, err
 		}
@@ -94,8 +95,8 @@ func (r *sandboxReconciler) ensureSecret(
 	return next, nil
 }
 
-// secretFromCache returns the credentials of the Secret in the cache. ok is false if the API server must be asked: the Secret is not
-// correct there, or the database does not have its key.
+// secretFromCache returns the credentials of the cached Secret. ok is false if the cached Secret is missing or not
+// correct, or if the database does not have its key.
 func (r *sandboxReconciler) secretFromCache(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, inputs credentialInputs,
 ) (next credentials, ok bool, err error) {
@@ -115,7 +116,8 @@ func (r *sandboxReconciler) secretFromCache(
 	return next, true, nil
 }
 
-// isReplaced reports whether a new signing secret replaces the one in the database, and the Secret does not have it yet.
+// isReplaced reports whether the signing secret next is new for both the database (stored) and the Secret (current),
+// and replaces a stored one.
 func isReplaced(stored, current, next string) bool {
 	return stored != "" && next != stored && next != current
 }
@@ -135,8 +137,8 @@ func credentialsIn(secret *corev1.Secret) credentials {
 	return current
 }
 
-// readOwnSecret reads the credentials Secret from the API server; nil if it does not exist. It returns a waiting error for a Secret
-// that the sandbox does not own.
+// readOwnSecret reads the credentials Secret from the API server. It returns nil if the Secret does not exist, and a
+// waiting error if the sandbox does not own it.
 func (r *sandboxReconciler) readOwnSecret(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey,
 ) (*corev1.Secret, error) {
@@ -153,7 +155,8 @@ func (r *sandboxReconciler) readOwnSecret(
 	return secret, nil
 }
 
-// secretOfAnother returns a message that says to whom a Secret belongs, and what to do.
+// secretOfAnother returns the message for a Secret that the sandbox does not own. It names the owner and tells the user
+// what to do.
 func secretOfAnother(secret *corev1.Secret) string {
 	if owner := metav1.GetControllerOf(secret); owner != nil {
 		return fmt.Sprintf("The Secret %q belongs to the %s %q. Cauri does not change it: write another name to spec.credentialsSecretName.",
@@ -163,8 +166,8 @@ func secretOfAnother(secret *corev1.Secret) string {
 		"name to spec.credentialsSecretName.", secret.Name)
 }
 
-// currentCredentials returns the credentials in the credentials Secret. If it does not exist, they come from the Secret
-// with the previous name.
+// currentCredentials returns the credentials in the credentials Secret. If the Secret does not exist, it returns those
+// in the Secret with the previous name, and moved=true.
 func (r *sandboxReconciler) currentCredentials(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, existing *corev1.Secret,
 ) (current credentials, moved bool, err error) {
@@ -182,8 +185,9 @@ func (r *sandboxReconciler) currentCredentials(
 	return credentialsIn(previous), true, nil
 }
 
-// writeSecret writes the Secret if it still has the version that was read, or still does not exist: if two controllers run, only one
-// issues a key. It creates a new Secret with create, because apply would merge with the Secret of the other controller.
+// writeSecret writes the Secret. It fails with a conflict if the Secret has changed since it was read, so that of two
+// running controllers only one issues a key. It writes a new Secret with create, because apply would merge with a
+// Secret of the other controller.
 func (r *sandboxReconciler) writeSecret(
 	ctx context.Context,
 	sandbox *v1alpha1.SandboxEnvironment,
@@ -201,7 +205,7 @@ func (r *sandboxReconciler) writeSecret(
 	}
 	if existing == nil || isFixed(existing) {
 		secret := newSecret(sandbox, key, data, next)
-		if isFixed(existing) { // keeps additions by others
+		if isFixed(existing) { // the new Secret keeps labels, annotations and data of others
 			secret.Labels, secret.Annotations = with(existing.Labels, secret.Labels), with(existing.Annotations, secretAnnotations(next))
 			secret.Data = with(existing.Data, data)
 		}
@@ -228,7 +232,7 @@ func (r *sandboxReconciler) writeSecret(
 	return r.Apply(ctx, secret, fieldOwner, client.ForceOwnership)
 }
 
-// newSecret returns the credentials Secret for its creation.
+// newSecret returns a new credentials Secret.
 func newSecret(sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, data map[string][]byte, next credentials) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -240,20 +244,21 @@ func newSecret(sandbox *v1alpha1.SandboxEnvironment, key client.ObjectKey, data 
 	}
 }
 
-// NewCredentialsSecret returns the credentials Secret that a user creates to choose a sandbox's API key. The controller
-// keeps the key, and adds the rest.
+// NewCredentialsSecret returns a credentials Secret with an API key. If a user creates it before the sandbox, the
+// controller keeps the key and adds the other fields.
 func NewCredentialsSecret(sandbox *v1alpha1.SandboxEnvironment, apiKey string) *corev1.Secret {
 	key := client.ObjectKey{Namespace: sandbox.Namespace, Name: sandbox.CredentialsSecretName()}
 	return newSecret(sandbox, key, map[string][]byte{secretKeyAPIKey: []byte(apiKey)}, credentials{keyRotation: sandbox.Spec.KeyRotation})
 }
 
-// isFixed reports whether Kubernetes does not allow to change a Secret as needed, because of its type or because it is immutable. It
-// must be deleted and created again with its credentials. If the process dies between the two, a new API key is issued.
+// isFixed reports whether Kubernetes refuses changes of a Secret, because of its type or because it is immutable. Such
+// a Secret is deleted and created again with its credentials. If the process dies between the two requests, a new API
+// key is issued.
 func isFixed(secret *corev1.Secret) bool {
 	return secret != nil && (secret.Type != secretType || valueOr(secret.Immutable, false))
 }
 
-// with returns m with the entries of changes.
+// with returns the entries of m and of changes. changes win.
 func with[V any](m, changes map[string]V) map[string]V {
 	changed := maps.Clone(m)
 	if changed == nil {
@@ -317,15 +322,15 @@ func secretLabels(sandbox *v1alpha1.SandboxEnvironment) map[string]string {
 	return map[string]string{managedByLabel: managedByCauri, sandboxLabel: sandbox.Name}
 }
 
-// secretAnnotations returns the values of the spec that the credentials were created for.
+// secretAnnotations returns the annotations of a Secret with these credentials.
 func secretAnnotations(c credentials) map[string]string {
 	return map[string]string{
 		keyRotationAnnotation: c.keyRotation, keyReplacesAnnotation: c.keyReplaces, secretRotationAnnotation: c.secretRotation,
 	}
 }
 
-// toWrite leaves out empty annotations that the Secret does not have. An annotation to remove is written empty, because apply does
-// not remove what somebody else has written.
+// toWrite removes the empty annotations that the Secret does not have. An annotation of the Secret is cleared with an
+// empty value, because server-side apply cannot remove an annotation of another field manager.
 func toWrite(existing, wanted map[string]string) map[string]string {
 	maps.DeleteFunc(wanted, func(name, value string) bool {
 		_, there := existing[name]
@@ -334,7 +339,8 @@ func toWrite(existing, wanted map[string]string) map[string]string {
 	return wanted
 }
 
-// isCorrect reports whether an own Secret has the right type, labels, annotations and content. It ignores additions by others.
+// isCorrect reports whether a Secret has the right type, labels, annotations and content. It ignores additional
+// entries.
 func (r *sandboxReconciler) isCorrect(
 	secret *corev1.Secret, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs, next credentials,
 ) bool {
@@ -355,7 +361,7 @@ func (r *sandboxReconciler) isCorrect(
 	return maps.EqualFunc(data, only(secret.Data, data), slices.Equal)
 }
 
-// only returns the entries of m whose keys wanted has.
+// only returns the entries of m whose keys are in wanted.
 func only(m, wanted map[string][]byte) map[string][]byte {
 	part := make(map[string][]byte, len(wanted))
 	for key := range wanted {

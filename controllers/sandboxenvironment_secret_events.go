@@ -41,7 +41,7 @@ func (r *sandboxReconciler) announceKey(sandbox *v1alpha1.SandboxEnvironment, in
 	r.recorder.Eventf(sandbox, nil, kind, reason, actionIssueCredentials, message, sandbox.CredentialsSecretName())
 }
 
-// announceSigningSecret creates an event for a new signing secret that replaces another one.
+// announceSigningSecret creates an event for a replaced signing secret.
 func (r *sandboxReconciler) announceSigningSecret(sandbox *v1alpha1.SandboxEnvironment) {
 	r.recorder.Eventf(sandbox, nil, corev1.EventTypeNormal, eventSigningSecretRotated, actionIssueCredentials,
 		"The Secret %s has a new signing secret. The previous one also signs for %.0f hours.",

@@ -9,8 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// secretVersions remembers the version in which each credentials Secret was correct. The watch reports it once more after a create;
-// that event needs no reconciliation. After an apply the next reconciliation remembers the version.
+// secretVersions remembers the resourceVersion at which a credentials Secret was correct. The watch reports the
+// controller's own create, which needs no reconciliation. After an apply, the next reconciliation remembers the
+// resourceVersion.
 type secretVersions struct {
 	mutex    sync.Mutex
 	versions map[types.NamespacedName]string
@@ -25,7 +26,7 @@ func (s *secretVersions) remember(secret client.Object) {
 	s.versions[client.ObjectKeyFromObject(secret)] = secret.GetResourceVersion()
 }
 
-// isRemembered reports whether a Secret has the remembered version.
+// isRemembered reports whether a Secret has the remembered resourceVersion.
 func (s *secretVersions) isRemembered(secret client.Object) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -39,7 +40,7 @@ func (s *secretVersions) forget(secret client.Object) {
 	delete(s.versions, client.ObjectKeyFromObject(secret))
 }
 
-// changedElsewhere passes the events of the versions that are not remembered.
+// changedElsewhere returns a predicate that drops the events of remembered resourceVersions.
 func (s *secretVersions) changedElsewhere() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return !s.isRemembered(e.Object) },

@@ -13,7 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Defaults of the schema, for objects that were stored before a field had one.
+// The defaults of the schema. They apply to objects that were stored before the schema had the default.
 const (
 	defaultAbsorptionPct    = 100
 	defaultLatencyPercent   = 100
@@ -23,10 +23,10 @@ const (
 	defaultMaxDelay         = "1h"
 	defaultPendingTimeout   = "60m"
 	defaultKeyRotationGrace = "24h"
-	noTTL                   = "0s" // only to check the form
+	noTTL                   = "0s" // used only to validate the ttl
 )
 
-// reconcileSpec turns the spec into the configuration for the database, and checks the limit of sandboxes.
+// reconcileSpec converts the spec to the configuration for the database, and checks the limit of sandboxes.
 func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation) (err error) {
 	if seen.config, err = sandboxConfig(sandbox); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 	return r.checkLimit(ctx, sandbox)
 }
 
-// sandboxConfig returns the configuration that a sandbox's spec describes. It returns a stalling error for a spec that
-// the schema accepts and that cannot be applied.
+// sandboxConfig converts the spec of a sandbox to a configuration. It returns a stalling error if the schema accepts
+// the spec, but the spec is invalid.
 func sandboxConfig(sandbox *v1alpha1.SandboxEnvironment) (sandboxes.Config, error) {
 	spec := sandbox.Spec
 	webhook, err := webhookConfig(spec.Webhook)
@@ -130,10 +130,10 @@ func environmentConfig(environment v1alpha1.Environment) sandboxes.EnvironmentCo
 	}
 }
 
-// vagueFidelity is the fidelity of an environment whose failures have no reason.
+// vagueFidelity is the fidelity of an environment whose failures have no specific reason.
 const vagueFidelity = "Vague"
 
-// quirks returns the quirks that the spec turns off; all are on by default.
+// quirks returns the quirks that the spec turns off. All quirks are on by default.
 func quirks(q *v1alpha1.Quirks) map[string]bool {
 	if q == nil {
 		return nil
@@ -178,8 +178,8 @@ func webhookConfig(webhook *v1alpha1.Webhook) (*sandboxes.WebhookConfig, error) 
 	}, nil
 }
 
-// eventTypes returns the types of the transactions whose events are sent, in a fixed order; all types if the spec names
-// none.
+// eventTypes returns the types of transactions whose events are sent, in a fixed order. If the spec names none, it
+// returns all types.
 func eventTypes(names []v1alpha1.WebhookEvent) []payments.Type {
 	if len(names) == 0 {
 		return payments.Types
@@ -189,7 +189,7 @@ func eventTypes(names []v1alpha1.WebhookEvent) []payments.Type {
 	})
 }
 
-// duration parses a duration of the spec.
+// duration parses a duration of the spec. For an empty text, it parses unset.
 func duration(field string, text, unset v1alpha1.Duration) (time.Duration, error) {
 	if text == "" {
 		text = unset
@@ -214,8 +214,8 @@ func valueOr[T any](p *T, unset T) T {
 	return *p
 }
 
-// unused returns a sentence, after a space, about floats, operators' credentials and faults that no environment or
-// store of the spec uses; empty if there are none. They are no error: their environment may be added later.
+// unused returns a space and a sentence about floats, operators' credentials and faults whose environment or store does
+// not exist in the spec. It returns "" if all exist. A missing environment is no error, because it may be added later.
 func unused(sandbox *v1alpha1.SandboxEnvironment) string {
 	found := slices.Concat(unusedMoney(sandbox.Spec), unusedFaults(sandbox))
 	if len(found) == 0 {
@@ -266,7 +266,7 @@ func unusedMoney(spec v1alpha1.SandboxEnvironmentSpec) (found []string) {
 	return found
 }
 
-// graceText returns the grace as written in the spec.
+// graceText returns the text of the grace in the spec, or the default.
 func graceText(sandbox *v1alpha1.SandboxEnvironment) v1alpha1.Duration {
 	return cmp.Or(sandbox.Spec.KeyRotationGrace, defaultKeyRotationGrace)
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// sandboxStatus computes the status from the result of a reconciliation. Steps that were not reached keep their part of it.
+// sandboxStatus computes the status from the result of a reconciliation. The fields of steps that were not reached keep
+// their values.
 func sandboxStatus(
 	sandbox *v1alpha1.SandboxEnvironment, seen sandboxObservation, url string, now time.Time,
 ) v1alpha1.SandboxEnvironmentStatus {
@@ -56,7 +57,7 @@ func quotaStatus(quota *sandboxes.QuotaState) *v1alpha1.QuotaStatus {
 	return &v1alpha1.QuotaStatus{Used: quota.Used, RenewsAt: metav1.NewTime(quota.RenewsAt)}
 }
 
-// setOperatorCondition reports whether the stores have the credentials for operators that the spec names.
+// setOperatorCondition sets the condition that reports whether the operators' credentials of the spec are usable.
 func setOperatorCondition(conditions *[]metav1.Condition, named bool, problem *operatorProblem, generation int64, now time.Time) {
 	condition := metav1.Condition{
 		Type: v1alpha1.ConditionOperatorCredentialsReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonReady,
@@ -73,7 +74,7 @@ func setOperatorCondition(conditions *[]metav1.Condition, named bool, problem *o
 	meta.SetStatusCondition(conditions, condition)
 }
 
-// environmentStatuses returns the statuses in a fixed order, since the database returns environments in any order.
+// environmentStatuses returns the statuses of environments in a fixed order.
 func environmentStatuses(environments []sandboxes.EnvironmentState) []v1alpha1.EnvironmentStatus {
 	statuses := make([]v1alpha1.EnvironmentStatus, 0, len(environments))
 	for _, e := range environments {

@@ -12,7 +12,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// expiry returns when a sandbox expires, nil for one without a ttl. reconcileSpec reports an invalid ttl.
+// expiry returns the time at which a sandbox expires; nil without a valid ttl. reconcileSpec reports an invalid ttl.
 func expiry(sandbox *v1alpha1.SandboxEnvironment) *time.Time {
 	if sandbox.Spec.TTL == "" {
 		return nil
@@ -21,19 +21,19 @@ func expiry(sandbox *v1alpha1.SandboxEnvironment) *time.Time {
 	if err != nil {
 		return nil
 	}
-	// In whole seconds, like the time of creation and the status.
+	// The result has whole seconds, like the creation timestamp and the status.
 	at := sandbox.CreationTimestamp.Add(ttl).Truncate(time.Second)
 	return &at
 }
 
-// Expired reports whether the ttl of a sandbox has ended: the controller deletes it.
+// Expired reports whether the ttl of a sandbox has ended, so that the controller deletes the sandbox.
 func Expired(sandbox *v1alpha1.SandboxEnvironment, now time.Time) bool {
 	at := expiry(sandbox)
 	return at != nil && !now.Before(*at)
 }
 
-// expire deletes a sandbox whose ttl has ended. The deletion requires the version that was read, in case somebody has just changed
-// the ttl.
+// expire deletes a sandbox whose ttl has ended. The deletion has the resourceVersion as precondition, in case the ttl
+// was changed.
 func (r *sandboxReconciler) expire(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment) (ctrl.Result, error) {
 	err := r.Delete(ctx, sandbox, client.Preconditions{UID: &sandbox.UID, ResourceVersion: &sandbox.ResourceVersion})
 	if client.IgnoreNotFound(err) != nil {
@@ -46,5 +46,5 @@ func (r *sandboxReconciler) expire(ctx context.Context, sandbox *v1alpha1.Sandbo
 	return ctrl.Result{}, nil
 }
 
-// eventExpired is the reason of the event when the ttl of a sandbox ends.
+// eventExpired is the reason of the event for a ttl that has ended.
 const eventExpired = "Expired"

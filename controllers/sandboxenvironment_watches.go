@@ -21,10 +21,10 @@ import (
 // sandboxBySecret indexes sandboxes by the names of the Secrets that they read or write.
 const sandboxBySecret = "cauri.dev/secret"
 
-// watch reconciles the sandboxes when their spec, their own Secret, another Secret that they name, or their balance changes.
-// secretNames is a cache of the metadata of all Secrets.
+// watch registers the controller of sandboxes. It watches the sandboxes, their credentials Secrets, the other Secrets
+// that they name, and changes of live values. secretNames is a cache of the metadata of all Secrets.
 func (r *sandboxReconciler) watch(mgr ctrl.Manager, options controller.Options, secretNames cache.Cache, changes source.Source) error {
-	ctx := context.Background() // indexes are registered at once
+	ctx := context.Background() // IndexField does not block
 	if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.SandboxEnvironment{}, sandboxBySecret, secretNamesOf); err != nil {
 		return err
 	}
@@ -56,7 +56,8 @@ func secretNamesOf(obj client.Object) []string {
 	return names
 }
 
-// sandboxesUsing finds the sandboxes of the namespace that read or write a Secret, except the one that has just written it.
+// sandboxesUsing returns a function that finds the sandboxes that read or write a Secret, except the sandbox that has
+// just written it.
 func (r *sandboxReconciler) sandboxesUsing(
 	sandboxes client.Reader,
 ) func(context.Context, *metav1.PartialObjectMetadata) []reconcile.Request {
@@ -64,7 +65,7 @@ func (r *sandboxReconciler) sandboxesUsing(
 		var list v1alpha1.SandboxEnvironmentList
 		err := sandboxes.List(ctx, &list, client.InNamespace(secret.Namespace), client.MatchingFields{sandboxBySecret: secret.Name},
 			client.UnsafeDisableDeepCopy)
-		if err != nil { // only while the cache is being stopped
+		if err != nil { // only when the cache stops
 			return nil
 		}
 		var requests []reconcile.Request

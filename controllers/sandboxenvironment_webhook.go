@@ -23,8 +23,8 @@ func webhookStatus(webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth) *
 	return status
 }
 
-// webhookSummary returns the text for the webhook's column of kubectl get, which cannot show anything for an absent
-// condition.
+// webhookSummary returns the text of the webhook's column of kubectl get. The column cannot read the condition, because
+// it may be absent.
 func webhookSummary(named bool, conditions []metav1.Condition) string {
 	if !named {
 		return "-"
@@ -35,7 +35,7 @@ func webhookSummary(named bool, conditions []metav1.Condition) string {
 	return string(metav1.ConditionUnknown) // the sandbox is not in the database yet
 }
 
-// setWebhookCondition reports whether the webhook endpoint acknowledges events.
+// setWebhookCondition sets the condition that reports whether the webhook endpoint acknowledges events.
 func setWebhookCondition(conditions *[]metav1.Condition, named bool, health sandboxes.EndpointHealth, generation int64, now time.Time) {
 	if !named {
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionWebhookReady)
@@ -66,7 +66,7 @@ func setWebhookCondition(conditions *[]metav1.Condition, named bool, health sand
 	meta.SetStatusCondition(conditions, condition)
 }
 
-// cause returns the last failure, as the end of a clause.
+// cause returns the last failure, as the end of a message's clause.
 func cause(health sandboxes.EndpointHealth) string {
 	if health.LastFailure == "" {
 		return ""

@@ -13,14 +13,14 @@ import (
 
 // KeyRing has the methods of the encryption keys that [Sealing] needs.
 type KeyRing interface {
-	// Keys names the keys, the one that encrypts first.
+	// Keys returns the names of the keys. The first key encrypts.
 	Keys() []string
 }
 
-// Sealing encrypts all stored secrets by the first of the encryption keys, also the secrets of resources that cannot be reconciled.
-// Then the other keys can be removed; the log says when.
+// Sealing encrypts all stored secrets again with the first encryption key, also the secrets of resources that cannot be
+// reconciled. When this is done, it logs that the other keys can be removed.
 //
-// It is a runnable of the manager: it runs in the leader.
+// It is a runnable of the manager, which runs it in the leader.
 type Sealing struct {
 	ready    func(context.Context) error // nil once the tables are up to date
 	ring     KeyRing
@@ -28,14 +28,14 @@ type Sealing struct {
 	interval time.Duration
 }
 
-// NewSealing checks the stored secrets every interval, once ready returns nil.
+// NewSealing returns a Sealing that calls reseal every interval, after ready returned nil.
 func NewSealing(
 	ready func(context.Context) error, ring KeyRing, reseal func(context.Context) (sandboxes.Resealed, error), interval time.Duration,
 ) *Sealing {
 	return &Sealing{ready: ready, ring: ring, reseal: reseal, interval: interval}
 }
 
-// Start works until the context ends.
+// Start repeats rounds until the context ends.
 func (s *Sealing) Start(ctx context.Context) error {
 	ticker := time.NewTicker(s.interval)
 	defer ticker.Stop()
@@ -59,7 +59,8 @@ type sealingResult struct {
 	resealed sandboxes.Resealed
 }
 
-// round reports ok if it completed and the keys did not change meanwhile.
+// round encrypts the stored secrets once. ok is true if there was no error and the keys did not change during the
+// round.
 func (s *Sealing) round(ctx context.Context) (seen sealingResult, ok bool) {
 	if s.ready(ctx) != nil {
 		return sealingResult{}, false
@@ -72,7 +73,7 @@ func (s *Sealing) round(ctx context.Context) (seen sealingResult, ok bool) {
 	return sealingResult{keys: keys, resealed: resealed}, err == nil && slices.Equal(keys, s.ring.Keys())
 }
 
-// log reports what differs from the last logged result.
+// log logs the differences to the last logged result.
 func (r sealingResult) log(ctx context.Context, logged sealingResult) {
 	log := logf.FromContext(ctx).WithName("sealing").WithValues("key", r.keys[0])
 	newKeys := !slices.Equal(r.keys, logged.keys)

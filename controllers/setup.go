@@ -30,23 +30,23 @@ import (
 // Options are the settings of the controllers. The zero value means the default, if there is one.
 type Options struct {
 	Database Database                    // required
-	Ready    func(context.Context) error // nil once the database's tables are up to date; default: they are
-	BaseURL  *url.URL                    // required: where the API is served; a sandbox's URL is below it
-	Random   io.Reader                   // required: source of keys and secrets
+	Ready    func(context.Context) error // returns nil once the tables are up to date; default: returns nil
+	BaseURL  *url.URL                    // required: base URL of the API; prefix of the URLs of sandboxes
+	Random   io.Reader                   // required: random bytes for keys and secrets
 
-	CallbackHosts         []string         // for sandboxes that name none; default: those of the resource's description
-	SigningSecret         string           // for sandboxes whose webhook names none; default: one is generated for each
-	Concurrency           int              // resources of a kind reconciled at a time, default 8
-	StatusWritesPerSecond float64          // budget for live values over all resources, default 4
-	Namespaces            []string         // default all
-	MaxSandboxes          int              // admitted in a namespace; 0: no limit
-	MaxTestClients        int              // admitted in a sandbox, with those that were made through the API; 0: no limit
-	Clock                 clock.WithTicker // default the real one
-	Drift                 time.Duration    // between two checks of the rows of all resources, default 10 minutes
-	Resync                time.Duration    // of a single resource, in case an event was missed; default 10 hours
-	Retry                 time.Duration    // while waiting, default 5 seconds
-	Poll                  time.Duration    // for live values, default 1 second; thrice that while the database is unavailable
-	SkipNameValidation    bool             // for tests, which run several managers in a process
+	CallbackHosts         []string         // used by sandboxes that name none; default: as documented in the resource
+	SigningSecret         string           // used by webhooks that name none; default: a generated one for each sandbox
+	Concurrency           int              // concurrent reconciliations of a kind; default 8
+	StatusWritesPerSecond float64          // maximum of writes of live values, over all resources; default 4
+	Namespaces            []string         // watched namespaces; default all
+	MaxSandboxes          int              // maximum in a namespace; 0: no limit
+	MaxTestClients        int              // maximum in a sandbox, also of those added by the API; 0: no limit
+	Clock                 clock.WithTicker // default: the real clock
+	Drift                 time.Duration    // interval between two checks for drift; default 10 minutes
+	Resync                time.Duration    // interval of the resync of a resource; default 10 hours
+	Retry                 time.Duration    // interval while a resource waits; default 5 seconds
+	Poll                  time.Duration    // polling interval for live values; default 1 second; tripled during outages
+	SkipNameValidation    bool             // for tests with several managers in a process
 
 	Counts *telemetry.Resources // counts the resources by their conditions; nil for none
 }
@@ -78,16 +78,16 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// A failed attempt is retried after firstBackoff, then after twice that, and so on up to longestBackoff.
+// The backoff of failed reconciliations. It starts with firstBackoff and doubles up to longestBackoff.
 const (
 	firstBackoff   = 200 * time.Millisecond
 	longestBackoff = 30 * time.Second
 )
 
-// attemptTimeout limits one attempt: no call that hangs blocks a worker for ever.
+// attemptTimeout limits one reconciliation, so that a call that hangs does not block a worker forever.
 const attemptTimeout = 2 * time.Minute
 
-// Scheme knows the kinds that the controllers read and write.
+// Scheme has the kinds that the controllers read and write.
 var Scheme = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
@@ -95,8 +95,8 @@ var Scheme = func() *runtime.Scheme {
 	return scheme
 }()
 
-// ManagerOptions are the options of a manager that the controllers need. The cache holds only the controller's own Secrets, and a read
-// sees the controller's earlier writes.
+// ManagerOptions returns the options of a manager for the controllers. The cache has only the controller's Secrets.
+// Reads from the cache see the controller's own earlier writes.
 func ManagerOptions(namespaces ...string) ctrl.Options {
 	own := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{managedByLabel: managedByCauri})}
 	return ctrl.Options{
@@ -111,9 +111,9 @@ func ManagerOptions(namespaces ...string) ctrl.Options {
 	}
 }
 
-// keepWhatIsRead removes two parts of an object that no controller reads and that may be as large as the rest: the
-// managed fields, and kubectl's copy of the manifest. Writes are patches of what changed, so they do not lose these
-// parts.
+// keepWhatIsRead removes the managed fields and kubectl's copy of the manifest from a cached object. No controller
+// reads them, and they may be as large as the rest. Writes are patches of changed fields, so they do not remove these
+// parts at the API server.
 func keepWhatIsRead(obj any) (any, error) {
 	if o, ok := obj.(client.Object); ok {
 		o.SetManagedFields(nil)
@@ -125,7 +125,7 @@ func keepWhatIsRead(obj any) (any, error) {
 	return obj, nil
 }
 
-// cachedNamespaces restricts a cache; nil, for no names, means all namespaces.
+// cachedNamespaces returns the namespaces of a cache. Without names, it returns nil, which means all namespaces.
 func cachedNamespaces(names []string) map[string]cache.Config {
 	if len(names) == 0 {
 		return nil
@@ -137,17 +137,18 @@ func cachedNamespaces(names []string) map[string]cache.Config {
 	return namespaces
 }
 
-// The leader's Lease, and the events about it, which client-go records in the core group.
+// The controller needs the leader's Lease. client-go records events about it in the core group.
 //
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=cauri-system,resources=leases,verbs=create
 // +kubebuilder:rbac:groups=coordination.k8s.io,namespace=cauri-system,resources=leases,resourceNames=cauri-controller,verbs=get;update
 // +kubebuilder:rbac:groups="",namespace=cauri-system,resources=events,verbs=create;patch
 
-// LeaseName is the Lease that the controller's replicas elect their leader with. The role above names it.
+// LeaseName is the name of the Lease for the leader election of the controller's replicas. The role above has the same
+// name.
 const LeaseName = "cauri-controller"
 
-// SetupWithManager adds the controllers to a manager that was made with [ManagerOptions]. It returns the check of readiness, which
-// fails until the caches are filled.
+// SetupWithManager adds the controllers to a manager with [ManagerOptions]. The returned readiness check fails until
+// the caches are filled.
 func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error) {
 	options.setDefaults()
 	breaker := resync.NewBreaker()
@@ -221,8 +222,8 @@ func addResync(mgr ctrl.Manager, options Options, breaker *resync.Breaker) (*res
 	return live, nil
 }
 
-// newSecretNames returns a cache of the names of all Secrets, without their content. It reports when a Secret that the
-// controller does not own is created, changed or deleted. The manager's cache holds only the controller's own Secrets.
+// newSecretNames returns a cache of the names of all Secrets, without their content. It reports changes of Secrets that
+// the manager's cache does not have, because that cache has only the controller's Secrets.
 func newSecretNames(mgr ctrl.Manager, namespaces []string) (cache.Cache, error) {
 	secretNames, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient:        mgr.GetHTTPClient(),
@@ -238,7 +239,7 @@ func newSecretNames(mgr ctrl.Manager, namespaces []string) (cache.Cache, error) 
 	return secretNames, mgr.Add(secretNames)
 }
 
-// keepNameOnly drops all metadata that no watch needs.
+// keepNameOnly removes all metadata that no watch needs.
 func keepNameOnly(obj any) (any, error) {
 	if secret, ok := obj.(*metav1.PartialObjectMetadata); ok {
 		secret.ObjectMeta = metav1.ObjectMeta{

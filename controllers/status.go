@@ -17,18 +17,17 @@ import (
 	"github.com/cauri-dev/cauri/controllers/resync"
 )
 
-// admission decides whether a status is written now, see [resync.LiveStatus.Admit].
+// admission decides whether a status may be written now. [resync.LiveStatus] implements it.
 type admission interface {
 	Admit(resync.Change, resync.Difference) bool
 }
 
-// patchStatus writes the status if it differs from the one before and is admitted: a quiet cluster causes no writes. An object that
-// was deleted meanwhile is not an error.
+// patchStatus writes the status if it changed and writes admits it. It returns nil for an object that no longer exists.
 func patchStatus(ctx context.Context, c client.Client, writes admission, before, after client.Object) error {
 	if !writes.Admit(changeOf(after), statusDifference(before, after)) {
 		return nil
 	}
-	// Patch replaces its argument by the API server's answer; the caller still needs the computed status.
+	// Patch overwrites its argument with the API server's answer, but the caller needs the computed status.
 	answer := after.DeepCopyObject().(client.Object)
 	if err := c.Status().Patch(ctx, answer, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("writing the status: %w", err)
@@ -36,11 +35,11 @@ func patchStatus(ctx context.Context, c client.Client, writes admission, before,
 	return nil
 }
 
-// transientReasons are normal for a short time after `kubectl apply` of a folder.
+// transientReasons are reasons that are normal for a short time after `kubectl apply` of a folder.
 var transientReasons = []string{v1alpha1.ReasonSandboxNotFound, v1alpha1.ReasonSandboxNotReady}
 
-// announce creates an event when a condition with positive polarity changes. A first change to the desired state creates none: the
-// condition says so already, and these events would be a quarter of all writes of the API server for a new sandbox.
+// announce creates an event when a condition changes whose normal status is True. The first change to a normal state
+// creates no event: these events would be a quarter of the API server's writes for a new sandbox.
 func announce(recorder events.EventRecorder, regarding runtime.Object, condition string, before, after []metav1.Condition) {
 	was, is := meta.FindStatusCondition(before, condition), meta.FindStatusCondition(after, condition)
 	if is == nil || (isInitial(was) && needsNoAction(is)) {
@@ -63,12 +62,12 @@ func isInitial(c *metav1.Condition) bool {
 	return c == nil || c.Status == metav1.ConditionUnknown || isTransient(c)
 }
 
-// needsNoAction reports whether a condition requires no action of the user.
+// needsNoAction reports whether a condition requires no action by the user.
 func needsNoAction(c *metav1.Condition) bool {
 	return c.Status == metav1.ConditionTrue || c.Status == metav1.ConditionUnknown || isTransient(c)
 }
 
-// startsBlockingDeletion reports whether an unavailable database now also blocks a deletion.
+// startsBlockingDeletion reports whether an unavailable database blocks a deletion since this change.
 func startsBlockingDeletion(was, is *metav1.Condition) bool {
 	return is.Message == deletionUnavailable && was.Message != deletionUnavailable
 }
@@ -80,7 +79,7 @@ const (
 	actionExpire           = "Expire"
 )
 
-// seconds returns t in whole seconds, as the API server stores it; nil for nil.
+// seconds truncates t to whole seconds, the precision of the API server. It returns nil for nil.
 func seconds(t *time.Time) *metav1.Time {
 	if t == nil {
 		return nil

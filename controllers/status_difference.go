@@ -11,13 +11,14 @@ import (
 	"github.com/cauri-dev/cauri/controllers/resync"
 )
 
-// trafficConditions can change with every payment or delivery.
+// trafficConditions are the conditions that every payment or delivery may change.
 var trafficConditions = map[string]bool{
 	v1alpha1.ConditionWebhookReady:      true,
 	v1alpha1.ConditionProcessingFailing: true,
 }
 
-// statusDifference returns how soon a status has to be written. The same moment in two time zones is no difference.
+// statusDifference returns the kind of difference between two statuses. The same moment in two time zones is no
+// difference.
 func statusDifference(before, after client.Object) resync.Difference {
 	was, is := statusOf(before), statusOf(after)
 	if equality.Semantic.DeepEqual(was, is) {
@@ -94,13 +95,13 @@ func sandboxWithoutLive(status v1alpha1.SandboxEnvironmentStatus) v1alpha1.Sandb
 	}
 	for i, c := range status.Conditions {
 		if trafficConditions[c.Type] || c.Type == v1alpha1.ConditionLedgerBalanced {
-			status.Conditions[i].Message = "" // names the last failure, or the balances that are wrong now
+			status.Conditions[i].Message = "" // the message has the last failure or the wrong balances
 		}
 	}
 	return status
 }
 
-// withoutTraffic returns a status without the conditions that can change with every payment or delivery.
+// withoutTraffic returns a status without the trafficConditions.
 func withoutTraffic(status any) any {
 	s, ok := status.(v1alpha1.SandboxEnvironmentStatus)
 	if !ok {

@@ -16,7 +16,7 @@ import (
 // +kubebuilder:rbac:groups=cauri.dev,resources=testclients/status,verbs=patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile brings one TestClient forward.
+// Reconcile reconciles one TestClient.
 func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	testClient := &v1alpha1.TestClient{}
 	if err := r.Get(ctx, req.NamespacedName, testClient); err != nil {
@@ -31,7 +31,7 @@ func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 	seen := r.reconcileRegistration(ctx, testClient)
 	switch {
 	case errors.Is(seen.err, errSandboxUnseen) && !isObserved(testClient.Status.ObservedGeneration):
-		return r.pace.next(seen.err) // the sandbox was created together with it: too early for a status
+		return r.pace.next(seen.err) // no status is written yet, because the sandbox was created with this TestClient
 	case errors.Is(seen.err, errSpecChanged):
 		return r.pace.next(seen.err)
 	}
@@ -57,7 +57,7 @@ func (r *testClientReconciler) reconcileDeletion(ctx context.Context, testClient
 	return ctrl.Result{}, nil
 }
 
-// finish writes the status, if it changed, and decides when the TestClient is reconciled again.
+// finish writes the status if it changed, and returns when the TestClient is reconciled again.
 func (r *testClientReconciler) finish(
 	ctx context.Context, testClient *v1alpha1.TestClient, seen testClientObservation,
 ) (ctrl.Result, error) {

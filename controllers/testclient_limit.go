@@ -9,7 +9,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// testClientsOfSandbox returns a function that lists all TestClients in the sandbox of a given TestClient.
+// testClientsOfSandbox returns a function that lists all TestClients in the sandbox of a TestClient.
 func testClientsOfSandbox(cache client.Reader) func(context.Context, client.Object) ([]candidate, error) {
 	return func(ctx context.Context, beside client.Object) ([]candidate, error) {
 		var list v1alpha1.TestClientList
@@ -31,7 +31,7 @@ func testClientCandidate(testClient *v1alpha1.TestClient) candidate {
 	return candidate{testClient, isRegistered(testClient)}
 }
 
-// checkLimit returns a stalling error for a TestClient that its sandbox has no room for.
+// checkLimit returns a stalling error for a TestClient beyond the limit of its sandbox.
 func (r *testClientReconciler) checkLimit(ctx context.Context, testClient *v1alpha1.TestClient) error {
 	accepted, err := r.limit.accept(sandboxOf(testClient).String(), testClientCandidate(testClient), func() ([]candidate, error) {
 		return testClientsOfSandbox(r.cache)(ctx, testClient)

@@ -10,11 +10,11 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// testClientReconciler makes the database's SIM registry follow a TestClient.
+// testClientReconciler writes a TestClient to the SIM registry of the database.
 type testClientReconciler struct {
 	client.Client
-	apiReader  client.Reader // reads from the API server, for what may be newer than the cache
-	cache      client.Reader // reads from the cache without waiting for the controller's own writes
+	apiReader  client.Reader // reads from the API server, if the cache may be stale
+	cache      client.Reader // reads from the cache, and does not wait for the controller's own writes
 	limit      *resourceLimit
 	database   Database
 	gate       databaseGate
@@ -27,14 +27,14 @@ type testClientReconciler struct {
 // testClientObservation is the result of a reconciliation.
 type testClientObservation struct {
 	config       sandboxes.TestClientConfig
-	state        *sandboxes.TestClientState // nil: not known
-	unregistered bool                       // no sandbox has the number for this TestClient
+	state        *sandboxes.TestClientState // nil: not read
+	unregistered bool                       // whether the SIM registry of no sandbox has the SIM
 	unused       string                     // a sentence about a market that the sandbox does not have; may be empty
 	err          error
 }
 
-// Indexes of TestClients. The first has the name of the selectable field: the same selector works for the cache and for the API
-// server.
+// Indexes of TestClients. The first has the name of the CRD's selectable field, so that the same selector works with
+// the cache and the API server.
 const (
 	testClientBySandbox = "spec.sandboxRef.name"
 	testClientByNumber  = "cauri.dev/sandbox-msisdn"
@@ -45,5 +45,5 @@ func sandboxOf(testClient *v1alpha1.TestClient) client.ObjectKey {
 	return client.ObjectKey{Namespace: testClient.Namespace, Name: testClient.Spec.SandboxRef.Name}
 }
 
-// isRegistered reports whether a TestClient counts in its sandbox.
+// isRegistered reports whether the SIM of a TestClient is registered with its sandbox.
 func isRegistered(testClient *v1alpha1.TestClient) bool { return testClient.Status.Balance != nil }

@@ -43,8 +43,8 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 	return seen
 }
 
-// unusedNumber returns a sentence, after a space, about a number whose operator and country the sandbox does not have;
-// otherwise empty. It is no error: the environment may be added later.
+// unusedNumber returns a space and a sentence if the sandbox has no environment for the number's operator and country;
+// otherwise "". A missing environment is no error, because it may be added later.
 func unusedNumber(spec v1alpha1.SandboxEnvironmentSpec, config sandboxes.TestClientConfig) string {
 	for _, e := range spec.Environments {
 		if string(e.Operator) == string(config.Operator) && string(e.Country) == string(config.Country) {
@@ -54,7 +54,8 @@ func unusedNumber(spec v1alpha1.SandboxEnvironmentSpec, config sandboxes.TestCli
 	return fmt.Sprintf(" Not used: spec.msisdn (the sandbox has no environment %s in %s).", config.Operator, config.Country)
 }
 
-// register applies the SIM to the database. It takes over the number of a SIM whose TestClient no longer exists.
+// register applies the SIM to the database. If another SIM has the number, and the TestClient of that SIM no longer
+// exists, register deletes that SIM first.
 func (r *testClientReconciler) register(
 	ctx context.Context, testClient *v1alpha1.TestClient, sandbox *v1alpha1.SandboxEnvironment, config sandboxes.TestClientConfig,
 ) (sandboxes.TestClientState, error) {
@@ -80,8 +81,8 @@ func (r *testClientReconciler) register(
 	return applyCurrent(ctx, r.apiReader, testClient, apply)
 }
 
-// exists reports whether the TestClient that holds a number still exists. If somebody removed its finalizer by hand, its SIM was
-// left in the database. The API server decides before a SIM is deleted, because the cache may be behind.
+// exists reports whether the TestClient that holds a number still exists. A SIM without a TestClient is left if a
+// finalizer was removed by hand. Before exists returns false, it asks the API server, because the cache may be stale.
 func (r *testClientReconciler) exists(ctx context.Context, namespace string, holder sandboxes.ErrDuplicateMSISDN) (bool, error) {
 	key := client.ObjectKey{Namespace: namespace, Name: holder.Holder}
 	for _, reader := range []client.Reader{r.Client, r.apiReader} {
@@ -98,7 +99,7 @@ func (r *testClientReconciler) exists(ctx context.Context, namespace string, hol
 }
 
 // findSandbox returns the sandbox that the TestClient names. It returns a waiting error if the sandbox cannot register
-// a SIM yet. The watch on sandboxes reports when it can.
+// a SIM yet. The watch on sandboxes ends the wait.
 func (r *testClientReconciler) findSandbox(ctx context.Context, testClient *v1alpha1.TestClient) (*v1alpha1.SandboxEnvironment, error) {
 	key := sandboxOf(testClient)
 	sandbox := &v1alpha1.SandboxEnvironment{}
@@ -123,7 +124,7 @@ func (r *testClientReconciler) findSandbox(ctx context.Context, testClient *v1al
 	return sandbox, nil
 }
 
-// errSandboxUnseen is returned for a sandbox without a status.
+// errSandboxUnseen means that the sandbox has no status yet.
 var errSandboxUnseen = errors.New("the sandbox was not reconciled yet")
 
 func sandboxNotReady(name string) *waitingError {
@@ -161,8 +162,8 @@ func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 	}
 }
 
-// testClientConfig returns the SIM that a TestClient's spec describes. It returns a stalling error if neither the spec
-// nor the number determines the operator or the country.
+// testClientConfig converts a TestClient's spec to the configuration of a SIM. It returns a stalling error if neither
+// the spec nor the number determines the operator or the country.
 func testClientConfig(testClient *v1alpha1.TestClient) (sandboxes.TestClientConfig, error) {
 	spec := testClient.Spec
 	operator, country, err := market(spec)
@@ -186,7 +187,7 @@ func testClientConfig(testClient *v1alpha1.TestClient) (sandboxes.TestClientConf
 	}, nil
 }
 
-// market returns the operator and the country of a SIM. The spec overrides the number.
+// market returns the operator and the country of a SIM, from the spec or else from the number.
 func market(spec v1alpha1.TestClientSpec) (payments.Operator, payments.Country, error) {
 	operator, country := payments.Operator(spec.Operator), payments.Country(spec.Country)
 	byPrefix, byCallingCode, _ := operators.Detect(spec.MSISDN)

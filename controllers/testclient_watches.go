@@ -18,10 +18,10 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// watch reconciles TestClients when their spec changes, when their sandbox is created or deleted, when the TestClient with their
-// number is deleted, or when their balance changes.
+// watch registers the controller of TestClients. It watches the TestClients, their sandboxes, deletions of TestClients
+// with the same number, and changes of balances.
 func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Options, changes source.Source) error {
-	ctx := context.Background() // indexes are registered at once
+	ctx := context.Background() // IndexField does not block
 	indexes := map[string]client.IndexerFunc{
 		testClientBySandbox: func(obj client.Object) []string { return []string{obj.(*v1alpha1.TestClient).Spec.SandboxRef.Name} },
 		testClientByNumber:  func(obj client.Object) []string { return []string{numberKey(obj.(*v1alpha1.TestClient))} },
@@ -44,14 +44,14 @@ func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Option
 		Complete(r)
 }
 
-// numberKey is a number within a sandbox. Neither part has a blank.
+// numberKey returns the index key of a number in a sandbox. Neither part contains a blank.
 func numberKey(testClient *v1alpha1.TestClient) string {
 	return testClient.Spec.SandboxRef.Name + " " + testClient.Spec.MSISDN
 }
 
-// availabilityChanged reports whether a sandbox changed in a way that its TestClients depend on: it became able or
-// unable to register TestClients, got its first status, which says why it cannot, or has other environments.
-// TestClients ignore all other changes, such as those of its balance.
+// availabilityChanged reports whether the TestClients of a changed sandbox are reconciled. This is so if the sandbox
+// became able or unable to register TestClients, got its first status, or has other environments. Other changes, such
+// as those of a balance, do not matter to TestClients.
 func availabilityChanged(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.(*v1alpha1.SandboxEnvironment), e.ObjectNew.(*v1alpha1.SandboxEnvironment)
 	return before.UID != after.UID ||
@@ -68,8 +68,8 @@ func testClientsOf(testClients client.Reader) handler.MapFunc {
 	}
 }
 
-// enqueueSameNumber reconciles the TestClients with the number of a deleted one: one of them takes over. The event
-// comes after the finalizer was removed, so the number is free by then.
+// enqueueSameNumber reconciles the TestClients with the number of a deleted TestClient, so that one of them gets the
+// number. The delete event follows the removal of the finalizer, so the number is free.
 func enqueueSameNumber(
 	testClients client.Reader,
 ) func(context.Context, event.DeleteEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {
@@ -81,10 +81,10 @@ func enqueueSameNumber(
 	}
 }
 
-// find lists TestClients by an index.
+// find returns requests for the TestClients that an index selects.
 func find(ctx context.Context, testClients client.Reader, namespace string, fields client.MatchingFields) []reconcile.Request {
 	var list v1alpha1.TestClientList
-	if err := testClients.List(ctx, &list, client.InNamespace(namespace), fields); err != nil { // only while the cache is being stopped
+	if testClients.List(ctx, &list, client.InNamespace(namespace), fields) != nil { // only when the cache stops
 		return nil
 	}
 	requests := make([]reconcile.Request, len(list.Items))

@@ -23,10 +23,10 @@ import (
 
 // Options are the settings of an [API].
 type Options struct {
-	State State // of resources between two processes; nil: they end with this one
+	State State // keeps the resources for the next process; nil: they are not kept
 
-	// APIKey is the API key of the only sandbox that is applied; empty: the controller makes one. [controllers.CheckAPIKey] says which
-	// are valid.
+	// APIKey is the API key of the only applied sandbox; empty: the controller generates one. It must pass
+	// [controllers.CheckAPIKey].
 	APIKey string
 }
 
@@ -36,8 +36,8 @@ type API struct {
 	apiKey string
 }
 
-// New returns an API with the resources of the state. It returns the state's errors, and an error for an API key of
-// another form.
+// New returns an API with the resources of options.State. It returns the errors of State, and an error for an invalid
+// API key.
 func New(ctx context.Context, options Options) (*API, error) {
 	if options.State == nil {
 		options.State = forgetful{}
@@ -54,7 +54,7 @@ func New(ctx context.Context, options Options) (*API, error) {
 	return &API{store: s, apiKey: options.APIKey}, nil
 }
 
-// NewManager returns a manager whose Kubernetes API is this one. The options are those of [controllers.ManagerOptions].
+// NewManager returns a manager that uses this API. options come from [controllers.ManagerOptions].
 func (a *API) NewManager(options ctrl.Options) (ctrl.Manager, error) {
 	options.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return a.mapper(), nil }
 	return ctrl.NewManager(a.restConfig(), options)
@@ -70,22 +70,22 @@ func (a *API) restConfig() *rest.Config {
 	}
 }
 
-// mapper returns the resources of the kinds, in place of a discovery.
+// mapper returns the resources of all kinds, without requests to the discovery API.
 func (a *API) mapper() meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	for _, k := range a.store.kinds {
 		mapper.Add(k.GroupVersionKind, meta.RESTScopeNamespace)
-		mapper.Add(k.GroupVersion().WithKind(k.Kind+"List"), meta.RESTScopeNamespace) // as a discovery does
+		mapper.Add(k.GroupVersion().WithKind(k.Kind+"List"), meta.RESTScopeNamespace) // the discovery API has lists too
 	}
 	return mapper
 }
 
-// Sandboxes returns all sandboxes with their status, by namespace and name.
+// Sandboxes returns all sandboxes with their status, sorted by namespace and name.
 func (a *API) Sandboxes() []v1alpha1.SandboxEnvironment {
 	return listOf[v1alpha1.SandboxEnvironment](a.store, sandboxKind)
 }
 
-// TestClients returns all TestClients with their status, by namespace and name.
+// TestClients returns all TestClients with their status, sorted by namespace and name.
 func (a *API) TestClients() []v1alpha1.TestClient {
 	return listOf[v1alpha1.TestClient](a.store, testClientKind)
 }
@@ -94,7 +94,7 @@ func listOf[T any](s *store, kind string) []T {
 	objects := s.all(func(at key) bool { return at.kind.Kind == kind })
 	list := make([]T, len(objects))
 	for i, obj := range objects {
-		// It was validated by the schema of this type.
+		// The schema of this type has validated the object, so there is no error.
 		_ = fromUnstructured(obj, &list[i])
 	}
 	return list
@@ -104,7 +104,7 @@ func fromUnstructured(obj *unstructured.Unstructured, into any) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, into)
 }
 
-// all returns the chosen objects, by namespace and name.
+// all returns the objects for which choose returns true, sorted by namespace and name.
 func (s *store) all(choose func(key) bool) []*unstructured.Unstructured {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -120,8 +120,8 @@ func (s *store) all(choose func(key) bool) []*unstructured.Unstructured {
 	return found
 }
 
-// Secret returns the content of a Secret, by its keys; nil if there is none. The credentials of a sandbox are in the
-// Secret that its status names, with the keys "uri", "api-key", "webhook-signing-secret" and "organization-id".
+// Secret returns the data of a Secret; nil if it does not exist. The status of a sandbox names the Secret with its
+// credentials. That Secret has the keys "uri", "api-key", "webhook-signing-secret" and "organization-id".
 func (a *API) Secret(name types.NamespacedName) map[string]string {
 	obj, err := a.store.get(key{a.store.kindNamed(secretKind), name.Namespace, name.Name})
 	if err != nil {
@@ -142,16 +142,16 @@ func (s *store) kindNamed(name string) *kind {
 	return s.kinds[slices.IndexFunc(s.kinds, func(k *kind) bool { return k.Kind == name })]
 }
 
-// NotReadyError is returned by [API.WaitReady]. It says for each resource what it waits for, or what is wrong with it.
+// NotReadyError is returned by [API.WaitReady]. It has a reason for each resource that is not ready.
 type NotReadyError struct{ Reasons []string }
 
 func (e *NotReadyError) Error() string { return strings.Join(e.Reasons, "\n") }
 
-// NotReconciled is the end of the reason for a resource that no controller has reconciled since it was applied.
+// NotReconciled ends the reason of a resource that was not reconciled since it was applied.
 const NotReconciled = " was not reconciled yet"
 
-// WaitReady returns when all sandboxes and TestClients are ready. It returns a [NotReadyError] as soon as one of them cannot become ready
-// before its manifest is changed, and when ctx ends.
+// WaitReady waits until all sandboxes and TestClients are ready. It returns a [NotReadyError] if a resource cannot
+// become ready without a change of its manifest, or if ctx ends.
 func (a *API) WaitReady(ctx context.Context) error {
 	var stalled, waiting []string
 	err := a.store.wait(ctx, func() bool {

@@ -13,8 +13,8 @@ import (
 	"github.com/cauri-dev/cauri/controllers"
 )
 
-// giveKey writes the chosen API key to the credentials Secret of a sandbox, as a user does who edits that Secret. It does so before the
-// sandbox is created: the controller keeps the key that it finds.
+// giveKey writes the API key of the options to the credentials Secret of a sandbox, before the sandbox is created. The
+// controller keeps a key that is already in the Secret.
 func (a *API) giveKey(ctx context.Context, w wantedObject) error {
 	if a.apiKey == "" || w.at.kind.Kind != sandboxKind {
 		return nil
@@ -42,7 +42,7 @@ func (a *API) giveKey(ctx context.Context, w wantedObject) error {
 		return err
 	}
 	if !metav1.IsControlledBy(old, &sandbox) {
-		return nil // a Secret of the user's: the controller says so
+		return nil // the user's own Secret; the controller reports the conflict in the status
 	}
 	_, err = a.store.update(ctx, at, false, func(obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 		data, _, _ := unstructured.NestedStringMap(content, "data")

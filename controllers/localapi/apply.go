@@ -23,7 +23,7 @@ type Change struct {
 	types.NamespacedName
 }
 
-// String returns the change in the words of kubectl: "testclient.cauri.dev/alice created".
+// String returns the change in the format of kubectl: "testclient.cauri.dev/alice created".
 func (c Change) String() string {
 	name := strings.ToLower(c.Kind)
 	if c.Kind != secretKind {
@@ -36,8 +36,9 @@ func changed(action string, at key) Change {
 	return Change{action, at.kind.Kind, types.NamespacedName{Namespace: at.namespace, Name: at.name}}
 }
 
-// Apply makes the resources those of the manifests: it creates, changes and deletes. If a manifest breaks a rule, it returns all such
-// errors, each with its file and document, and changes nothing. It returns only when what it deletes is gone: the controllers must run.
+// Apply makes the resources equal to the manifests: it creates, changes and deletes. If a manifest is invalid, it
+// changes nothing and returns all errors, each with its file and document. It waits until deleted resources are gone,
+// so the controllers must run.
 func (a *API) Apply(ctx context.Context, manifests Manifests) ([]Change, error) {
 	wanted, err := a.check(manifests)
 	if err != nil {
@@ -66,7 +67,7 @@ func (a *API) Check(manifests Manifests) error {
 	return err
 }
 
-// check returns the objects of the manifests, or all errors in them.
+// check returns the objects of the manifests, and all errors joined.
 func (a *API) check(manifests Manifests) ([]wantedObject, error) {
 	var wanted []wantedObject
 	var problems []error
@@ -87,7 +88,7 @@ func (a *API) check(manifests Manifests) ([]wantedObject, error) {
 	return wanted, errors.Join(problems...)
 }
 
-// want checks a manifest as if it were applied now.
+// want validates a manifest as if it were applied now, and returns its object.
 func (s *store) want(manifest *unstructured.Unstructured) (wantedObject, error) {
 	obj := manifest.DeepCopy()
 	k := s.kindOf(obj)
@@ -96,7 +97,7 @@ func (s *store) want(manifest *unstructured.Unstructured) (wantedObject, error) 
 		return w, err
 	}
 	delete(obj.Object, "status")
-	obj.SetUID("") // what the API server sets is not the manifest's
+	obj.SetUID("") // the fields that the API server or the controllers set
 	obj.SetResourceVersion("")
 	obj.SetOwnerReferences(nil)
 	obj.SetFinalizers(nil)
@@ -111,14 +112,14 @@ func (s *store) want(manifest *unstructured.Unstructured) (wantedObject, error) 
 	return w, k.validate(tried, old)
 }
 
-// replacing returns a manifest with the metadata that the controllers wrote to the object that it replaces.
+// replacing copies the metadata that the controllers wrote from old to obj, and returns obj.
 func replacing(obj, old *unstructured.Unstructured) *unstructured.Unstructured {
 	obj.SetFinalizers(old.GetFinalizers())
 	obj.SetOwnerReferences(old.GetOwnerReferences())
 	return obj
 }
 
-// apply creates an object or replaces it, and returns what it did.
+// apply creates or replaces an object, and returns the action of the [Change].
 func (s *store) apply(ctx context.Context, w wantedObject) (action string, err error) {
 	old, err := s.get(w.at)
 	if err == nil {
@@ -136,8 +137,8 @@ func (s *store) apply(ctx context.Context, w wantedObject) (action string, err e
 	return "created", err
 }
 
-// deleteOthers deletes the objects that no manifest has any more, and waits until they are gone, since they may hold a
-// name or a number. It also deletes a sandbox whose ttl ended while no process ran, which is then created again.
+// deleteOthers deletes the objects that are in no manifest, and waits until they are gone, because they may hold a name
+// or a number. It also deletes a sandbox whose ttl ended while no process ran. Apply then creates this sandbox again.
 func (a *API) deleteOthers(ctx context.Context, wanted []wantedObject) (changes []Change, err error) {
 	isWanted := make(map[key]bool, len(wanted))
 	for _, w := range wanted {

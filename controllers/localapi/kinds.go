@@ -31,17 +31,17 @@ import (
 	"github.com/cauri-dev/cauri/config/crd"
 )
 
-// kind is one kind of resources: what its objects look like, and the rules that they keep.
+// kind is one kind of resource with its schema and validation rules.
 type kind struct {
 	schema.GroupVersionKind
 	resource string // plural
 
-	structural *structuralschema.Structural // nil: a Secret, which has neither a schema nor a status
+	structural *structuralschema.Structural // nil for Secret, which has neither a schema nor a status subresource
 	values     validation.SchemaValidator
 	rules      *cel.Validator
 }
 
-// loadKinds reads the kinds from the CustomResourceDefinitions of this program, and adds Secret.
+// loadKinds reads the kinds from the embedded CustomResourceDefinitions, and adds Secret.
 func loadKinds() ([]*kind, error) {
 	kinds := []*kind{{GroupVersionKind: corev1.SchemeGroupVersion.WithKind(secretKind), resource: "secrets"}}
 	names, err := fs.Glob(crd.Files, "*.yaml")
@@ -93,7 +93,8 @@ func (k *kind) groupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: k.resource}
 }
 
-// strict prepares what a user wrote: it returns the API server's error for a field that the kind does not have, and sets the defaults.
+// strict checks an object from a manifest for unknown fields, and sets the defaults. It returns the same error as the
+// API server.
 func (k *kind) strict(obj *unstructured.Unstructured) error {
 	unknown, err := k.unknownFields(obj)
 	if err == nil && len(unknown) > 0 {
@@ -107,7 +108,7 @@ func (k *kind) strict(obj *unstructured.Unstructured) error {
 	return nil
 }
 
-// unknownFields removes the fields that the kind does not have, and returns an error for each of them.
+// unknownFields removes unknown fields, and returns an error for each of them.
 func (k *kind) unknownFields(obj *unstructured.Unstructured) ([]error, error) {
 	if k.structural == nil {
 		return normalizeSecret(obj)
@@ -137,7 +138,7 @@ func (k *kind) setDefaults(obj *unstructured.Unstructured) {
 	}
 }
 
-// validate returns the API server's error for an object that breaks a rule. old is nil for a new one.
+// validate returns the API server's error for an invalid object. old is nil for a new object.
 func (k *kind) validate(obj, old *unstructured.Unstructured) error {
 	ctx := context.Background()
 	name := metavalidation.NameIsDNSSubdomain
@@ -150,7 +151,8 @@ func (k *kind) validate(obj, old *unstructured.Unstructured) error {
 	} else {
 		problems = k.validateCustom(ctx, obj, old, problems)
 	}
-	for _, message := range utilvalidation.IsDNS1123Label(obj.GetNamespace()) { // which a cluster checks when it is created
+	// The namespace is checked here, because this API has no Namespace objects.
+	for _, message := range utilvalidation.IsDNS1123Label(obj.GetNamespace()) {
 		problems = append(problems, field.Invalid(field.NewPath("metadata", "namespace"), obj.GetNamespace(), message))
 	}
 	if len(problems) > 0 {
@@ -159,8 +161,9 @@ func (k *kind) validate(obj, old *unstructured.Unstructured) error {
 	return nil
 }
 
-// validateCustom adds to the problems of the metadata. It does what the API server's own strategy of custom resources does, whose package
-// brings a client of etcd with it: 28 MB of program.
+// validateCustom validates an object by its schema and rules, and appends the errors to problems. It repeats the
+// strategy of the API server for custom resources, because the package of that strategy imports a client of etcd, which
+// adds 28 MB to the program.
 func (k *kind) validateCustom(
 	ctx context.Context, obj, old *unstructured.Unstructured, problems field.ErrorList,
 ) field.ErrorList {
@@ -169,7 +172,7 @@ func (k *kind) validateCustom(
 	if old == nil {
 		problems = append(problems, validation.ValidateCustomResource(nil, obj.Object, k.values)...)
 	} else {
-		// What breaks a rule and is as before does not refuse another change.
+		// With old, unchanged invalid values do not block other changes (ratcheting).
 		before = old.Object
 		same := common.NewCorrelatedObject(obj.Object, before, &model.Structural{Structural: k.structural})
 		problems = append(problems,
@@ -185,7 +188,8 @@ func (k *kind) validateCustom(
 	return append(problems, broken...)
 }
 
-// blocksRules reports whether the rules cannot be asked about an object with this error, because they may meet a wrong type.
+// blocksRules reports whether an error of the schema means that the CEL rules must not run, because they expect another
+// type.
 func blocksRules(err *field.Error) bool {
 	switch err.Type {
 	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
@@ -194,7 +198,6 @@ func blocksRules(err *field.Error) bool {
 	return false
 }
 
-// The kinds of the resources.
 const (
 	sandboxKind    = "SandboxEnvironment"
 	testClientKind = "TestClient"

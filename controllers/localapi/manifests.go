@@ -24,32 +24,32 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// Manifests are the resources of some files, in their order.
+// Manifests are the resources in a set of files, in the order of the files.
 type Manifests struct {
-	// Ignored says which other kinds the files hold, a line each. They are for a cluster, such as a Namespace.
+	// Ignored has a line for each ignored resource of another kind, such as a Namespace.
 	Ignored []string
 
 	resources []manifest
 	paths     []string
-	digest    [sha256.Size]byte // of the files
+	digest    [sha256.Size]byte // digest of the files
 }
 
-// manifest is a resource, and where it is from.
+// manifest is a resource with its source.
 type manifest struct {
 	object *unstructured.Unstructured
-	source string // such as "shop.yaml, document 2"
+	source string // for example "shop.yaml, document 2"
 }
 
 func (m manifest) String() string {
 	return fmt.Sprintf("%s %s/%s", m.object.GetKind(), m.object.GetNamespace(), m.object.GetName())
 }
 
-// extensions are those of the files that are read in a folder.
+// extensions are the extensions of the files that Read reads in a folder.
 var extensions = []string{".json", ".yaml", ".yml"}
 
-// Read reads manifests as `kubectl apply -f` takes them: YAML or JSON, files with several documents, Lists, and folders, whose own files
-// with the extensions .yaml, .yml and .json are read, but not those of the folders in them. A resource without a namespace is in
-// "default". It returns all errors at once, each with its file and document; no manifest at all is an error too.
+// Read reads manifests as `kubectl apply -f` does: YAML or JSON, files with several documents, and Lists. In a folder,
+// it reads the files with the extensions .yaml, .yml and .json, but no subfolders. The default namespace is "default".
+// Read returns all errors joined, each with its file and document. It returns an error if the files have no manifest.
 func Read(paths ...string) (Manifests, error) {
 	all := Manifests{paths: paths, digest: digestOf(paths)}
 	files, err := filesOf(paths)
@@ -74,14 +74,14 @@ func Read(paths ...string) (Manifests, error) {
 	return all, nil
 }
 
-// Parse returns the manifests in the text of one file, as [Read] does.
+// Parse returns the manifests in the text of a file, like [Read].
 func Parse(file string, text []byte) (Manifests, error) {
 	var all Manifests
 	err := errors.Join(all.add(file, text), all.checkTwice())
 	return all, err
 }
 
-// SetDefaults sets fields of the spec of each sandbox whose manifest leaves them out.
+// SetDefaults sets the fields that are missing in the spec of a sandbox.
 func (m Manifests) SetDefaults(fields map[string]any) {
 	for _, r := range m.resources {
 		spec, isMap := r.object.Object["spec"].(map[string]any)
@@ -96,7 +96,7 @@ func (m Manifests) SetDefaults(fields map[string]any) {
 	}
 }
 
-// filesOf lists the files, in the order of the paths, and in a folder by name.
+// filesOf returns the files in the order of paths. The files of a folder are sorted by name.
 func filesOf(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
@@ -159,7 +159,8 @@ func (m *Manifests) addDocument(source string, document []byte) error {
 	}
 }
 
-// noYAML says where a document is not valid YAML, and what to look for. The parser counts the lines of the document.
+// noYAML returns the error for a document that is not valid YAML, with the line and a hint. The line number is that of
+// the document, not of the file.
 func noYAML(err error) error {
 	said := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
 	advice := "check the indentation there and above, and put a string with a colon or # in quotation marks"
@@ -221,7 +222,8 @@ func (m *Manifests) checkTwice() error {
 	return errors.Join(problems...)
 }
 
-// digestOf returns the digest of all files with their names. A file that cannot be read counts too.
+// digestOf returns a digest of the names and the content of all files. For a file that cannot be read, the digest
+// includes its name and the error.
 func digestOf(paths []string) [sha256.Size]byte {
 	files, err := filesOf(paths)
 	all := sha256.New()

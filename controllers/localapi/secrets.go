@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// normalizeSecret writes a Secret as the API server stores it, with its stringData in its data. It returns an error for each field that
-// no Secret has.
+// normalizeSecret changes a Secret as the API server does: it moves stringData to data. It returns an error for each
+// unknown field.
 func normalizeSecret(obj *unstructured.Unstructured) (unknown []error, err error) {
 	text, err := obj.MarshalJSON()
 	if err != nil {

@@ -9,31 +9,32 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// State keeps the resources for the next process: the rows of a sandbox belong to its UID, its generation and its credentials. It is not
-// called by two goroutines at a time.
+// State keeps the resources for the next process. The rows of a sandbox in the database refer to the UID, generation
+// and credentials of its resource, so these must stay the same. Calls are never concurrent.
 type State interface {
-	// Load returns the objects that were saved and not deleted, as JSON.
+	// Load returns the stored objects as JSON.
 	Load(ctx context.Context) ([][]byte, error)
-	// Save keeps an object, in place of the one of the same name.
+	// Save stores an object. It replaces the object with the same name.
 	Save(ctx context.Context, name string, object []byte) error
 	// Delete removes an object.
 	Delete(ctx context.Context, name string) error
 }
 
-// forgetful is the state of a process whose database ends with it.
+// forgetful is a [State] that keeps nothing.
 type forgetful struct{}
 
 func (forgetful) Load(context.Context) ([][]byte, error)     { return nil, nil }
 func (forgetful) Save(context.Context, string, []byte) error { return nil }
 func (forgetful) Delete(context.Context, string) error       { return nil }
 
-// InDatabase keeps the resources beside the rows that belong to them: whoever keeps, copies or drops the database does so with both. The
-// table holds the API keys in plain text.
+// InDatabase returns a [State] that keeps the resources in a table of the same database as the rows of the sandboxes.
+// So a copy of the database has both. The table has the API keys in plain text.
 func InDatabase(db postgres.DBTX) State { return inDatabase{db} }
 
 type inDatabase struct{ db postgres.DBTX }
 
-// Load implements [State]. It makes the table, which is no part of the schema that the migrations make: only this package uses it.
+// Load implements [State]. It creates the table if necessary. The migrations do not have the table, because only this
+// package uses it.
 func (s inDatabase) Load(ctx context.Context) ([][]byte, error) {
 	if _, err := s.db.Exec(ctx, "create table if not exists dev_resources (name text primary key, object jsonb not null)"); err != nil {
 		return nil, postgres.Classify(err, "making the table dev_resources")

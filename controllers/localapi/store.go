@@ -19,16 +19,16 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// store holds the objects, and changes them as an API server does.
+// store has the objects, and changes them like an API server.
 type store struct {
 	kinds []*kind
 	state State
 
 	mutex    sync.Mutex
-	objects  map[key]*unstructured.Unstructured // never changed in place
-	version  int64                              // of the newest change
+	objects  map[key]*unstructured.Unstructured // objects are replaced, never changed
+	version  int64                              // resourceVersion of the newest change
 	watchers map[*watcher]bool
-	changed  chan struct{} // closed at the next change
+	changed  chan struct{} // closed and replaced at each change
 }
 
 // key identifies an object.
@@ -43,7 +43,7 @@ func keyOf(k *kind, obj *unstructured.Unstructured) key {
 	return key{k, obj.GetNamespace(), obj.GetName()}
 }
 
-// newStore returns a store with the objects of an earlier process.
+// newStore returns a store with the objects of state.
 func newStore(ctx context.Context, state State) (*store, error) {
 	kinds, err := loadKinds()
 	if err != nil {
@@ -63,7 +63,7 @@ func newStore(ctx context.Context, state State) (*store, error) {
 		}
 		k := s.kindOf(obj)
 		if k == nil {
-			continue // a later version of Cauri had more kinds
+			continue // an unknown kind, stored by a later version of Cauri
 		}
 		k.setDefaults(obj)
 		s.version++
@@ -84,7 +84,7 @@ func (s *store) kindOf(obj *unstructured.Unstructured) *kind {
 
 func (s *store) versionText() string { return strconv.FormatInt(s.version, 10) }
 
-// get returns an object, which the caller must not change.
+// get returns an object. The caller must not change it.
 func (s *store) get(at key) (*unstructured.Unstructured, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -99,7 +99,7 @@ func (s *store) find(at key) (*unstructured.Unstructured, error) {
 	return obj, nil
 }
 
-// create stores a new object. It keeps a UID that the object has.
+// create stores a new object. If the object has a UID, it keeps it.
 func (s *store) create(ctx context.Context, k *kind, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -115,7 +115,7 @@ func (s *store) create(ctx context.Context, k *kind, obj *unstructured.Unstructu
 	return obj, s.commit(ctx, at, nil, obj)
 }
 
-// prepareForCreate sets what the API server sets.
+// prepareForCreate sets the metadata and defaults that the API server sets for a new object.
 func prepareForCreate(k *kind, obj *unstructured.Unstructured) {
 	if obj.GetUID() == "" {
 		obj.SetUID(types.UID(uuid.NewString()))
@@ -131,7 +131,8 @@ func prepareForCreate(k *kind, obj *unstructured.Unstructured) {
 	k.setDefaults(obj)
 }
 
-// update changes an object, or its status only, by a function. It returns a conflict for a change that names another UID or version.
+// update replaces an object by the result of change. If status is true, it replaces only the status. It returns a
+// conflict if the result has another UID or resourceVersion than the stored object.
 func (s *store) update(
 	ctx context.Context, at key, status bool, change func(*unstructured.Unstructured) (*unstructured.Unstructured, error),
 ) (*unstructured.Unstructured, error) {
@@ -162,7 +163,8 @@ func (s *store) update(
 	return obj, s.commit(ctx, at, old, obj)
 }
 
-// prepareForUpdate restores what a change must not touch, and counts the generations.
+// prepareForUpdate restores the fields that an update must not change, and increments the generation if the spec
+// changed.
 func prepareForUpdate(k *kind, obj, old *unstructured.Unstructured, status bool) {
 	if status {
 		changed := obj.Object["status"]
@@ -186,7 +188,7 @@ func prepareForUpdate(k *kind, obj, old *unstructured.Unstructured, status bool)
 	}
 }
 
-// remove deletes an object. It returns nil, or the object while finalizers keep it.
+// remove deletes an object. If the object has finalizers, remove sets the deletion timestamp and returns the object.
 func (s *store) remove(ctx context.Context, at key, preconditions *metav1.Preconditions) (*unstructured.Unstructured, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -209,7 +211,8 @@ func (s *store) remove(ctx context.Context, at key, preconditions *metav1.Precon
 	return obj, s.commit(ctx, at, old, obj)
 }
 
-// checkPreconditions compares the preconditions that are given with the object.
+// checkPreconditions returns a conflict if the object does not have the wanted UID and resourceVersion. Empty values
+// are not compared.
 func checkPreconditions(at key, old *unstructured.Unstructured, wanted *metav1.Preconditions) error {
 	if wanted == nil {
 		return nil
@@ -226,8 +229,8 @@ func checkPreconditions(at key, old *unstructured.Unstructured, wanted *metav1.P
 	return nil
 }
 
-// commit stores a change and reports it to the watchers. old is nil for a new object, obj for a deleted one. The change is kept for the
-// next process first, so that no controller acts on something that a crash would undo.
+// commit stores a change and sends it to the watchers. old is nil for a new object, and obj is nil for a deleted one.
+// commit writes the change to the state first, so that no controller acts on a change that a crash would undo.
 func (s *store) commit(ctx context.Context, at key, old, obj *unstructured.Unstructured) error {
 	s.version++
 	if obj != nil {
@@ -251,7 +254,7 @@ func (s *store) commit(ctx context.Context, at key, old, obj *unstructured.Unstr
 	return nil
 }
 
-// keep writes a change to the state. A status is not kept: the controllers write it again.
+// keep writes a change to the state, without the status, which the controllers write again.
 func (s *store) keep(ctx context.Context, at key, old, obj *unstructured.Unstructured) error {
 	if obj == nil {
 		return s.state.Delete(ctx, at.String())
@@ -267,7 +270,7 @@ func (s *store) keep(ctx context.Context, at key, old, obj *unstructured.Unstruc
 	return s.state.Save(ctx, at.String(), text)
 }
 
-// lasting returns the part of an object that is kept.
+// lasting returns the part of an object that the state keeps.
 func lasting(obj *unstructured.Unstructured) map[string]any {
 	kept := obj.DeepCopy()
 	delete(kept.Object, "status")
@@ -275,15 +278,15 @@ func lasting(obj *unstructured.Unstructured) map[string]any {
 	return kept.Object
 }
 
-// watcher is a client that follows a kind.
+// watcher is a watch of a client.
 type watcher struct {
 	kind      *kind
-	namespace string // empty: all
+	namespace string // empty: all namespaces
 	selector  labels.Selector
-	events    chan watch.Event // closed for a client that is too slow: it lists again
+	events    chan watch.Event // closed if the client is too slow; then the client lists again
 }
 
-// maxBehind is the maximum number of events that a watcher may have not yet received.
+// maxBehind is the buffer size of a watcher's events. A watcher with more unread events is closed.
 const maxBehind = 4096
 
 func (w *watcher) sees(at key, obj *unstructured.Unstructured) bool {
@@ -291,7 +294,8 @@ func (w *watcher) sees(at key, obj *unstructured.Unstructured) bool {
 		w.selector.Matches(labels.Set(obj.GetLabels()))
 }
 
-// list returns the objects that a watcher sees and their version, and starts to send it the changes if follow is set.
+// list returns the objects that match a watcher, and the current resourceVersion. If follow is set, later changes are
+// sent to w.events.
 func (s *store) list(w *watcher, follow bool) ([]*unstructured.Unstructured, string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -308,7 +312,7 @@ func (s *store) list(w *watcher, follow bool) ([]*unstructured.Unstructured, str
 	return found, s.versionText()
 }
 
-// unfollow ends what list started.
+// unfollow ends the watch that list started.
 func (s *store) unfollow(w *watcher) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -342,7 +346,7 @@ func (s *store) send(w *watcher, at key, old, obj *unstructured.Unstructured) {
 	}
 }
 
-// wait returns when done returns true, which it calls again after each change, or with the error of ctx.
+// wait calls done now and after each change, until done returns true. If ctx ends, it returns the error of ctx.
 func (s *store) wait(ctx context.Context, done func() bool) error {
 	for {
 		s.mutex.Lock()
@@ -359,7 +363,7 @@ func (s *store) wait(ctx context.Context, done func() bool) error {
 	}
 }
 
-// wantedObject is an object of a manifest, with its defaults.
+// wantedObject is an object from a manifest, with its defaults.
 type wantedObject struct {
 	at     key
 	object *unstructured.Unstructured

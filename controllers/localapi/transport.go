@@ -21,17 +21,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxBody is the size of a request that an API server reads.
+// maxBody is the maximum size of a request body, as in the API server.
 const maxBody = 3 << 20
 
 // request is a request for resources.
 type request struct {
 	*http.Request
-	at     key // without a name: of all objects
+	at     key // the name is empty for a request to all objects
 	status bool
 }
 
-// RoundTrip answers a client's request as an API server does.
+// RoundTrip implements [http.RoundTripper]. It answers a request as the API server does.
 func (s *store) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := s.answer(r)
 	if err != nil {
@@ -62,13 +62,13 @@ func response(r *http.Request, code int, body io.ReadCloser) *http.Response {
 	}
 }
 
-// answer carries a request out. It returns an object, or the body of a watch.
+// answer executes a request. It returns an object, or the body of a watch.
 func (s *store) answer(r *http.Request) (any, error) {
 	if r.Body != nil {
 		defer func() { _ = r.Body.Close() }()
 	}
 	if strings.HasPrefix(r.URL.Path, "/apis/events.k8s.io/") {
-		return json.RawMessage(`{}`), nil // what an event says, the status and the log of the process say too
+		return json.RawMessage(`{}`), nil // events are dropped; the status and the log have the same information
 	}
 	req, err := s.parse(r)
 	if err != nil {
@@ -89,7 +89,8 @@ func (s *store) answer(r *http.Request) (any, error) {
 	return nil, apierrors.NewMethodNotSupported(req.at.kind.groupResource(), r.Method)
 }
 
-// parse reads the path: /api/v1 or /apis/GROUP/VERSION, then namespaces/NAMESPACE unless for all, then RESOURCE[/NAME[/status]].
+// parse parses a request. Its path is /api/v1 or /apis/GROUP/VERSION, optionally /namespaces/NAMESPACE, and
+// /RESOURCE[/NAME[/status]].
 func (s *store) parse(r *http.Request) (*request, error) {
 	notFound := apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, schema.GroupResource{}, "", r.URL.Path+
 		" is not served: this API has SandboxEnvironments, TestClients and Secrets", 0, false)
@@ -142,8 +143,8 @@ func (s *store) answerCreate(r *request) (any, error) {
 	return s.create(r.Context(), r.at.kind, obj)
 }
 
-// answerPatch merges a patch. Apply is a merge too: a controller that is the only one to apply, and that leaves out nothing that it
-// applied before, cannot tell the difference.
+// answerPatch answers a merge patch or a server-side apply, and merges both. For server-side apply, a merge has the
+// same result if only one field manager applies, and if it never omits a field that it applied before.
 func (s *store) answerPatch(r *request) (any, error) {
 	patch, err := r.body()
 	if err != nil {
@@ -222,12 +223,12 @@ func (s *store) answerList(r *request) (any, error) {
 	return list, nil
 }
 
-// metadataOnly reports whether the client asks for the metadata of the objects.
+// metadataOnly reports whether the client requests PartialObjectMetadata.
 func (r *request) metadataOnly() bool {
 	return strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata")
 }
 
-// converter gives objects the form that the client asks for.
+// converter returns a function that converts objects to the type that the client requests.
 func (r *request) converter() func(*unstructured.Unstructured) *unstructured.Unstructured {
 	if !r.metadataOnly() {
 		return func(obj *unstructured.Unstructured) *unstructured.Unstructured { return obj }
@@ -239,8 +240,8 @@ func (r *request) converter() func(*unstructured.Unstructured) *unstructured.Uns
 	}
 }
 
-// stream sends the events of a watcher until the client goes. A client that asked for the initial objects gets them first, and then a
-// bookmark that says that these were all.
+// stream sends the events of a watcher until the client disconnects. If the client requested initial events, stream
+// sends the existing objects first, and then a bookmark that ends them.
 func (s *store) stream(
 	r *request, w *watcher, convert func(*unstructured.Unstructured) *unstructured.Unstructured, initial []*unstructured.Unstructured,
 	version string,
@@ -282,7 +283,7 @@ func (s *store) stream(
 	return body
 }
 
-// bookmark ends the initial events.
+// bookmark returns the bookmark that ends the initial events.
 func bookmark(k *kind, version string) *unstructured.Unstructured {
 	obj := &unstructured.Unstructured{Object: map[string]any{}}
 	obj.SetGroupVersionKind(k.GroupVersionKind)

@@ -8,9 +8,9 @@ import (
 // pollInterval is the polling interval of [Manifests.Watch].
 const pollInterval = 250 * time.Millisecond
 
-// Watch calls changed after each change of the files since the manifests were read, until ctx ends. It polls the
-// content of the files, because the operating system sends no events for a folder of another machine, such as a
-// container's. A change counts when two polls in a row read the same content, so that no half-written file is read.
+// Watch polls the files of the manifests, and calls changed after each change of their content, until ctx ends. It
+// polls, because the operating system sends no events for mounted folders of another machine. It calls changed only
+// after two polls with the same content, so that it ignores half-written files.
 func (m Manifests) Watch(ctx context.Context, changed func()) {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()

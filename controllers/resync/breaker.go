@@ -5,20 +5,21 @@ import (
 	"sync"
 )
 
-// Breaker is the circuit breaker of the database. [LiveStatus] queries the database all the time and opens the breaker when the
-// database is unavailable. While it is open no reconciliation queries the database. The resources that needed it are
-// reconciled when the breaker closes.
+// Breaker is the circuit breaker of the database. [LiveStatus] polls the database, and opens the breaker when the
+// database is unavailable. While the breaker is open, no reconciliation queries the database. When it closes, the
+// resources that called [Breaker.Check] are reconciled.
 type Breaker struct {
 	mutex   sync.Mutex
 	cause   error // nil: the breaker is closed
 	blocked []Change
-	known   map[Change]bool // those in blocked
+	known   map[Change]bool // the elements of blocked
 }
 
 // NewBreaker returns a closed breaker.
 func NewBreaker() *Breaker { return &Breaker{known: map[Change]bool{}} }
 
-// Check returns nil while the breaker is closed. Else it returns the error that opened it, and remembers the resource.
+// Check returns nil while the breaker is closed. While it is open, Check returns the error that opened it, and
+// remembers the resource.
 func (b *Breaker) Check(c Change) error {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -29,7 +30,7 @@ func (b *Breaker) Check(c Change) error {
 	return b.cause
 }
 
-// open opens the breaker. It reports false if it was open already.
+// open opens the breaker. It returns false if the breaker was already open.
 func (b *Breaker) open(cause error) bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
@@ -40,7 +41,7 @@ func (b *Breaker) open(cause error) bool {
 	return true
 }
 
-// close closes the breaker. It returns the resources that were blocked, in that order.
+// close closes the breaker. It returns the blocked resources in the order in which they called Check.
 func (b *Breaker) close() []Change {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

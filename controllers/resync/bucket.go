@@ -2,11 +2,12 @@ package resync
 
 import "time"
 
-// bucket is a token bucket. Its methods take the current time, which never goes back. It is not safe for concurrent use.
+// bucket is a token bucket. Its methods take the current time, which must be monotonic. It is not safe for concurrent
+// use.
 type bucket struct {
 	burst     float64 // maximum number of tokens
 	perSecond float64
-	tokens    float64 // below 0 after spend
+	tokens    float64 // may be negative after spend
 	filledAt  time.Time
 }
 
@@ -15,7 +16,7 @@ func newBucket(perSecond, burst float64, now time.Time) *bucket {
 	return &bucket{burst: burst, perSecond: perSecond, tokens: burst, filledAt: now}
 }
 
-// take takes a token, if there is a whole one.
+// take takes a token. It returns false if there is less than one.
 func (b *bucket) take(now time.Time) bool {
 	b.refill(now)
 	if b.tokens < 1 {
@@ -25,13 +26,13 @@ func (b *bucket) take(now time.Time) bool {
 	return true
 }
 
-// spend takes a token even if there is none: the next ones to arrive pay for it. The debt is never more than a full bucket.
+// spend takes a token even if there is none. The number of tokens may become negative, at least -burst.
 func (b *bucket) spend(now time.Time) {
 	b.refill(now)
 	b.tokens = max(b.tokens-1, -b.burst)
 }
 
-// putBack returns a token that was taken and not used.
+// putBack adds a token that was taken but not used.
 func (b *bucket) putBack() { b.tokens = min(b.tokens+1, b.burst) }
 
 // wait returns the time until there is a whole token; 0 if there is one.
@@ -40,7 +41,7 @@ func (b *bucket) wait(now time.Time) time.Duration {
 	if b.tokens >= 1 {
 		return 0
 	}
-	// Rounded up: after this time there is a whole token, whatever the division lost.
+	// A microsecond is added for the rounding errors of the division.
 	return time.Duration((1-b.tokens)/b.perSecond*float64(time.Second)) + time.Microsecond
 }
 

@@ -10,7 +10,7 @@ import (
 // Change names a resource to reconcile.
 type Change struct {
 	Key          client.ObjectKey
-	IsTestClient bool // else it is a sandbox
+	IsTestClient bool // false: a sandbox
 }
 
 // OfSandbox returns the Change that names a sandbox.

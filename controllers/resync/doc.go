@@ -1,5 +1,5 @@
-// Package resync reconciles resources again for what no watch of the Kubernetes API reports: live balances ([LiveStatus]), rows
-// that somebody changed by hand ([Drift]), and a database that was unavailable ([Breaker]).
+// Package resync reconciles resources after changes that no watch of the Kubernetes API reports: live balances
+// ([LiveStatus]), rows that were edited by hand ([Drift]), and outages of the database ([Breaker]).
 package resync
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Database has the methods of Postgres that this package needs. Both return [postgres.ErrUnavailable] while the
+// Database has the methods of the database that this package needs. Both return [postgres.ErrUnavailable] while the
 // database is unavailable.
 type Database interface {
-	// Inventory compares the rows of all sandboxes and SIMs with what the controller wrote last.
+	// Inventory returns the fingerprints of the rows of all sandboxes and SIMs.
 	Inventory(ctx context.Context) (*sandboxes.Inventory, error)
 
-	// ChangedAccounts names the resources whose live balance, counts or deliveries changed since a time of the database, and
-	// returns the time to ask from next. That answer may name a change again, with the same ChangedAt.
+	// ChangedAccounts returns the resources whose live balance, counts or deliveries changed since a database time. It
+	// also returns the value of since for the next call. That call may return a change again, with the same ChangedAt.
 	ChangedAccounts(ctx context.Context, since time.Time) ([]sandboxes.AccountChange, time.Time, error)
 }

@@ -17,28 +17,28 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Drift finds the resources whose rows somebody changed by hand, and reconciles them. It compares the fingerprints of all rows at
-// once: a check costs the database one or two statements, however many resources there are.
+// Drift finds the resources whose rows were edited by hand, and reconciles them. It reads the fingerprints of all rows
+// with one or two statements, for any number of resources.
 //
-// It checks the resources that are ready for their current spec. The others are retried anyway, or have no rows.
+// It checks only the resources that are ready for their current spec. The others are retried anyway, or have no rows.
 type Drift struct {
 	Database      Database
 	Ready         func(context.Context) error // nil once the tables are up to date
 	Cache         client.Reader
 	Clock         clock.WithTicker
-	Interval      time.Duration                                                  // between two checks, and up to a fifth more
+	Interval      time.Duration                                                  // pause between two checks, plus jitter
 	Enqueue       func(context.Context, Change)                                  // reconciles a resource
-	SIM           func(*v1alpha1.TestClient) (sandboxes.TestClientConfig, error) // the row that a TestClient asks for
-	AllNamespaces bool                                                           // whether the cache holds all namespaces
+	SIM           func(*v1alpha1.TestClient) (sandboxes.TestClientConfig, error) // the SIM that a TestClient describes
+	AllNamespaces bool                                                           // whether the cache has all namespaces
 
-	found  orphans // by the last check
+	found  orphans // result of the last check
 	logged orphans
 }
 
-// orphans counts the rows that belong to no resource.
+// orphans counts the sandboxes and SIMs in the database that belong to no resource.
 type orphans struct{ sandboxes, testClients int }
 
-// Start checks until the context ends. The manager runs it in the leader only.
+// Start checks repeatedly until the context ends. The manager runs it only in the leader.
 func (d *Drift) Start(ctx context.Context) error {
 	log := logf.FromContext(ctx).WithName("drift")
 	for {
@@ -63,8 +63,8 @@ func (d *Drift) Start(ctx context.Context) error {
 	}
 }
 
-// check returns the resources whose rows differ. It reads the cache first: a resource that is ready there already has
-// its rows.
+// check returns the resources whose rows differ. It reads the cache before the database, because a resource that is
+// ready in the cache must have its rows.
 func (d *Drift) check(ctx context.Context) (drifted []Change, err error) {
 	var sandboxes v1alpha1.SandboxEnvironmentList
 	if err := d.Cache.List(ctx, &sandboxes, client.UnsafeDisableDeepCopy); err != nil {
@@ -114,15 +114,15 @@ func isSettled(obj client.Object, conditions []metav1.Condition) bool {
 		ready.ObservedGeneration == obj.GetGeneration()
 }
 
-// logOrphans logs how many rows belong to no resource, when that changes. Nothing deletes them: somebody removed a finalizer by
-// hand, or the resources are in another cluster that uses the same database. There a deletion would be a disaster.
+// logOrphans logs the number of orphans when it changes. Orphans exist if a finalizer was removed by hand, or if
+// another cluster uses the same database. They are never deleted, because the other cluster may use them.
 func (d *Drift) logOrphans(ctx context.Context, inventory *sandboxes.Inventory, known map[string]bool) {
 	if !d.AllNamespaces {
 		return
 	}
 	var found orphans
 	found.sandboxes, found.testClients = inventory.Orphans(known)
-	if found == d.found && found != d.logged { // found twice: not rows of a resource that was just created
+	if found == d.found && found != d.logged { // found in two checks, so not rows of a resource that was just created
 		d.logged = found
 		logf.FromContext(ctx).WithName("drift").Info("Rows belong to no resource of this cluster, and are kept",
 			"sandboxes", found.sandboxes, "testClients", found.testClients)

@@ -17,39 +17,40 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// LiveStatus reconciles the resources whose live values changed in the database, so that their status follows, and decides when
-// these values are written.
+// LiveStatus polls the database for changes of live values, such as balances, and reconciles the resources whose status
+// shows them.
 //
-// A token bucket limits the writes of live values, over all resources: payments in a hundred sandboxes must not flood the API
-// server. Which resource comes first, [writeQueue] decides. What a user did or has to know never waits for the bucket: a change of a
-// spec, a condition, an outage of the database.
+// A token bucket limits the writes of live values over all resources, because payments in a hundred sandboxes must not
+// flood the API server. [LiveStatus.Admit] decides which status is written now. Other changes of a status do not wait
+// for the bucket: those after a change of a spec, of a condition, or after an outage of the database.
 type LiveStatus struct {
 	database Database
 	ready    func(context.Context) error // nil once the tables are up to date
 	cache    client.Reader
-	breaker  *Breaker // opened and closed here
+	breaker  *Breaker
 	clock    clock.WithTicker
-	interval time.Duration // between two queries
+	interval time.Duration // polling interval
 
-	reported    map[sandboxes.AccountChange]bool // by the last answer
-	writes      *writeQueue                      // of live values
-	checks      *changeQueue                     // to reconcile without the right to write live values
+	reported    map[sandboxes.AccountChange]bool // changes in the last answer of the database
+	writes      *writeQueue                      // resources to reconcile with a write of live values
+	checks      *changeQueue                     // resources to reconcile without a write of live values
 	sandboxes   chan event.TypedGenericEvent[client.ObjectKey]
 	testClients chan event.TypedGenericEvent[client.ObjectKey]
 }
 
 const (
-	// lookBack is how far the first query goes back.
+	// lookBack is the period before the start that the first query covers.
 	lookBack = time.Minute
-	// checksPerSecond limits the reconciliations that write no live values. An outage of the database causes one for every resource.
+	// checksPerSecond limits the reconciliations that write no live values. An outage of the database causes one for
+	// each resource.
 	checksPerSecond = 50
-	// retryIntervals is how many intervals the next query waits after a failed one, so that a database that is unavailable for a moment
-	// does not open the breaker.
+	// retryIntervals multiplies the polling interval after a failed query. Since the breaker opens only after two
+	// failures, a very short outage does not open it.
 	retryIntervals = 3
 )
 
-// NewLiveStatus returns a live status that queries the database every interval once ready returns nil, and opens
-// breaker while either fails.
+// NewLiveStatus returns a LiveStatus that polls the database every interval, after ready returned nil. It opens breaker
+// while ready or the queries fail.
 func NewLiveStatus(
 	database Database, ready func(context.Context) error, cache client.Reader, breaker *Breaker, clock clock.WithTicker,
 	interval time.Duration, writesPerSecond float64,
@@ -71,11 +72,11 @@ func NewLiveStatus(
 // Touch reconciles a sandbox in the next round, because the number of its TestClients changed.
 func (l *LiveStatus) Touch(sandbox client.ObjectKey) { l.checks.hold(Change{Key: sandbox}) }
 
-// Admit decides whether a reconciliation writes a status now. If it does not, and there is a difference, the resource is reconciled
-// again when the budget allows the write.
+// Admit reports whether a reconciliation may write its status now. If it returns false and d is not [None], the
+// resource is reconciled again when the budget allows the write.
 func (l *LiveStatus) Admit(c Change, d Difference) bool { return l.writes.admit(c, d) }
 
-// Start runs until the context ends. The manager runs it in the leader only.
+// Start runs until the context ends. The manager runs it only in the leader.
 func (l *LiveStatus) Start(ctx context.Context) error {
 	var group sync.WaitGroup
 	group.Go(func() { l.releaseWrites(ctx) })
@@ -85,11 +86,11 @@ func (l *LiveStatus) Start(ctx context.Context) error {
 	return nil
 }
 
-// poll queries the database for changes, round after round.
+// poll polls the database for changes until ctx ends.
 func (l *LiveStatus) poll(ctx context.Context) {
 	log := logf.FromContext(ctx).WithName("live-status")
-	// The start reconciles every resource anyway. The first query goes back a little further, for balances that change
-	// meanwhile and in case the two clocks differ; the following ones are in the database's time.
+	// The controllers reconcile every resource at the start. The first query covers lookBack before that, because of
+	// clock skew and of changes during the start. The following queries use database time.
 	since, unavailable := l.clock.Now().Add(-lookBack), false
 	for ctx.Err() == nil {
 		next, err := l.query(ctx, since)
@@ -107,7 +108,7 @@ func (l *LiveStatus) poll(ctx context.Context) {
 	}
 }
 
-// query queues what changed since a time, and returns the time to ask from next.
+// query queues the resources that changed since a database time. It returns the value of since for the next query.
 func (l *LiveStatus) query(ctx context.Context, since time.Time) (time.Time, error) {
 	if err := l.ready(ctx); err != nil {
 		return since, err
@@ -120,8 +121,8 @@ func (l *LiveStatus) query(ctx context.Context, since time.Time) (time.Time, err
 	return next, nil
 }
 
-// switchBreaker opens the breaker after two failures in a row, and queues all resources so that their status says so. After a
-// success it closes the breaker and queues the resources that were blocked.
+// switchBreaker opens the breaker after two consecutive failures, and queues all resources so that their status shows
+// the outage. After a success, it closes the breaker and queues the blocked resources.
 func (l *LiveStatus) switchBreaker(ctx context.Context, unavailable bool, err error) {
 	switch {
 	case ctx.Err() != nil:
@@ -132,7 +133,7 @@ func (l *LiveStatus) switchBreaker(ctx context.Context, unavailable bool, err er
 	}
 }
 
-// all returns all resources, the sandboxes first.
+// all returns the sandboxes in the cache, then the TestClients.
 func (l *LiveStatus) all(ctx context.Context) (all []Change) {
 	var sandboxes v1alpha1.SandboxEnvironmentList
 	var testClients v1alpha1.TestClientList
@@ -140,7 +141,7 @@ func (l *LiveStatus) all(ctx context.Context) (all []Change) {
 		l.cache.List(ctx, &sandboxes, client.UnsafeDisableDeepCopy),
 		l.cache.List(ctx, &testClients, client.UnsafeDisableDeepCopy),
 	)
-	if err != nil { // only while the cache is being stopped
+	if err != nil { // only when the cache stops
 		return nil
 	}
 	for i := range sandboxes.Items {
@@ -161,13 +162,13 @@ func ofAccounts(accounts []sandboxes.AccountChange) []Change {
 	return changes
 }
 
-// unreported returns the changes that the last answer did not contain. The database reports a change for some seconds,
-// since database transactions that began before it may become visible after it.
+// unreported returns the changes that the last answer did not contain. The database reports each change for some
+// seconds, because a database transaction may commit seconds after the time that it recorded.
 func (l *LiveStatus) unreported(changes []sandboxes.AccountChange) []sandboxes.AccountChange {
 	reported := make(map[sandboxes.AccountChange]bool, len(changes))
 	var unreported []sandboxes.AccountChange
 	for _, c := range changes {
-		c.ChangedAt = c.ChangedAt.UTC().Round(0) // comparable: the same instant is the same value
+		c.ChangedAt = c.ChangedAt.UTC().Round(0) // normalized, because it is part of a map key
 		if !reported[c] && !l.reported[c] {
 			unreported = append(unreported, c)
 		}
@@ -177,8 +178,8 @@ func (l *LiveStatus) unreported(changes []sandboxes.AccountChange) []sandboxes.A
 	return unreported
 }
 
-// logTransition logs when the database becomes unavailable, with the cause, and when it is back, but not every failed round
-// between. It returns whether the database is unavailable now.
+// logTransition logs the first of consecutive failures, and the next success. It returns whether the database is
+// unavailable now.
 func logTransition(ctx context.Context, log logr.Logger, unavailable bool, err error) bool {
 	switch {
 	case ctx.Err() != nil:
@@ -190,7 +191,7 @@ func logTransition(ctx context.Context, log logr.Logger, unavailable bool, err e
 	return err != nil
 }
 
-// releaseWrites reconciles the resources whose live values are written now, within the budget.
+// releaseWrites reconciles the resources of l.writes, when the budget allows the write of their live values.
 func (l *LiveStatus) releaseWrites(ctx context.Context) {
 	for {
 		next, err := l.writes.next(ctx)
@@ -201,7 +202,7 @@ func (l *LiveStatus) releaseWrites(ctx context.Context) {
 	}
 }
 
-// releaseChecks reconciles the other resources, at a constant rate.
+// releaseChecks reconciles the resources of l.checks, at most checksPerSecond.
 func (l *LiveStatus) releaseChecks(ctx context.Context) {
 	pace := newBucket(checksPerSecond, 1, l.clock.Now())
 	for {
@@ -228,7 +229,7 @@ func (l *LiveStatus) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Enqueue reconciles a resource. It waits until its controller takes it or the context ends.
+// Enqueue adds a resource to the workqueue of its controller. It blocks until the controller receives it or ctx ends.
 func (l *LiveStatus) Enqueue(ctx context.Context, c Change) {
 	out := l.sandboxes
 	if c.IsTestClient {

@@ -8,10 +8,10 @@ import (
 // changeQueue is a queue of resources to reconcile, each at most once, in order of arrival.
 type changeQueue struct {
 	mutex  sync.Mutex
-	held   map[Change]struct{} // until the next round, so that a sandbox with many changes is released once a round
+	held   map[Change]struct{} // changes for the next release, so that many changes of a sandbox are released once
 	queued map[Change]struct{}
 	order  []Change
-	filled chan struct{} // has an element while order may have one
+	filled chan struct{} // has an element if order may have one
 }
 
 func newChangeQueue() *changeQueue {
@@ -22,7 +22,7 @@ func newChangeQueue() *changeQueue {
 	}
 }
 
-// hold keeps a change for the next round.
+// hold keeps a change for the next call of release.
 func (q *changeQueue) hold(c Change) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -60,7 +60,7 @@ func (q *changeQueue) release() {
 	clear(q.held)
 }
 
-// push puts a change at the end, unless it is in the queue already. The caller holds the mutex.
+// push adds a change at the end, unless it is already in the queue. The caller holds the mutex.
 func (q *changeQueue) push(c Change) {
 	if _, there := q.queued[c]; there {
 		return
@@ -73,7 +73,8 @@ func (q *changeQueue) push(c Change) {
 	}
 }
 
-// next takes the change that has waited longest, and waits for one if there is none. It returns the context's error.
+// next removes and returns the first change. It blocks while the queue is empty. If ctx ends, it returns the error of
+// ctx.
 func (q *changeQueue) next(ctx context.Context) (Change, error) {
 	for {
 		if c, ok := q.pop(); ok {
@@ -91,7 +92,7 @@ func (q *changeQueue) pop() (Change, bool) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	if len(q.order) == 0 {
-		q.order = nil // frees the array, which is as long as the longest queue was
+		q.order = nil // frees the array, which has the length of the longest queue
 		return Change{}, false
 	}
 	c := q.order[0]

@@ -12,14 +12,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// priority orders changes of balances and drifted resources after changes of a spec, and before the resources that a
-// start finds.
+// priority is the priority in the workqueue of the resources that this package reconciles. It is lower than that of a
+// changed spec, and higher than that of the resources of the initial list.
 const priority = -10
 
-// Sandboxes returns the source of the sandboxes to reconcile, for their controller.
+// Sandboxes returns the source of sandboxes for their controller.
 func (l *LiveStatus) Sandboxes() source.Source { return channelSource(l.sandboxes) }
 
-// TestClients returns the source of the TestClients to reconcile, for their controller.
+// TestClients returns the source of TestClients for their controller.
 func (l *LiveStatus) TestClients() source.Source { return channelSource(l.testClients) }
 
 func channelSource(keys <-chan event.TypedGenericEvent[client.ObjectKey]) source.Source {

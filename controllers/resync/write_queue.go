@@ -13,35 +13,38 @@ import (
 type Difference int
 
 const (
-	// None: there is nothing to write.
+	// None means no difference.
 	None Difference = iota
-	// Live is a difference in what payments change all the time: balances, counts, and the texts of conditions about deliveries.
+	// Live is a difference only in values that every payment may change: balances, counts, and messages of conditions
+	// about deliveries.
 	Live
-	// Delivery is a difference in a condition that can change with every delivery, such as WebhookReady.
+	// Delivery is a difference in a condition that every delivery may change, such as WebhookReady.
 	Delivery
-	// Other is any other difference: what a user did, or has to know.
+	// Other is any other difference.
 	Other
 )
 
 const (
-	// burst is how many resources that were quiet are written at once.
+	// burst is the size of the token bucket, in writes.
 	burst = 50
-	// quietAfter is how long nothing happened in a resource that counts as quiet.
+	// quietAfter is the time without a change after which a resource counts as quiet.
 	quietAfter = 10 * time.Second
-	// headStart is added to the age of a quiet resource's last write, for the order. It is finite, so that busy
-	// resources are written, too, when more resources become active than the budget allows.
+	// headStart is added to the age of a quiet resource's last write when the queue is ordered. So quiet resources come
+	// first, but they cannot delay busy resources forever.
 	headStart = 2 * time.Minute
-	// checkAfter is how long a sandbox waits for the budget until it is reconciled without it, because its conditions may have changed.
+	// checkAfter is the time after which a waiting sandbox is reconciled without a write of live values, because its
+	// conditions may have changed.
 	checkAfter = 10 * time.Second
-	// flapping is the time in which the conditions about deliveries of a resource change for free once.
+	// flapping is the time in which one write of a resource's conditions about deliveries does not wait for the budget.
+	// Further writes in this time wait.
 	flapping = 30 * time.Second
-	// forgetAfter is how long the queue remembers a resource without changes. After that, the resource counts as one
-	// that was never written.
+	// forgetAfter is the time without a change after which the queue forgets a resource. A forgotten resource counts as
+	// never written.
 	forgetAfter = 10 * time.Minute
 )
 
-// writeQueue decides when live values are written to the status of a resource. The resource whose last write is oldest comes first,
-// and those that were quiet come before those that are busy.
+// writeQueue decides when live values are written to the status of a resource. The resource with the oldest write comes
+// first. Quiet resources have a head start.
 type writeQueue struct {
 	clock clock.WithTicker
 
@@ -49,25 +52,25 @@ type writeQueue struct {
 	budget    *bucket
 	resources map[Change]*resource
 	waiting   waitingResources
-	arrivals  int           // so far, which decides between equals
-	filled    chan struct{} // has an element after something was queued
-	forgotten time.Time     // when forget ran last
+	arrivals  int           // number of calls of push; breaks ties between equal ranks
+	filled    chan struct{} // has an element after push
+	forgotten time.Time     // time of the last run of forget
 }
 
 // resource is the state of one resource in the queue.
 type resource struct {
 	change Change
 
-	changed   time.Time // reported by the database
-	written   time.Time
-	flapped   time.Time // when a condition about deliveries was written without waiting
-	checked   time.Time // when it was queued or reconciled
-	isWaiting bool
-	isGranted bool // its next reconciliation may write
+	changed   time.Time // last change that the database reported
+	written   time.Time // last write
+	flapped   time.Time // last write of a condition about deliveries that did not wait
+	checked   time.Time // last time it was queued or reconciled
+	isWaiting bool      // in writeQueue.waiting
+	isGranted bool      // whether its next reconciliation may write
 
-	// While it is waiting:
-	rank    time.Time // the lowest comes first
-	ranked  time.Time // written, when rank was computed
+	// These fields are set while isWaiting is true.
+	rank    time.Time // the lowest rank comes first
+	ranked  time.Time // value of written when rank was computed
 	arrival int
 }
 
@@ -80,7 +83,7 @@ func newWriteQueue(clock clock.WithTicker, writesPerSecond float64) *writeQueue 
 	}
 }
 
-// add queues resources in which something happened.
+// add queues resources whose live values changed.
 func (q *writeQueue) add(changes []Change) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -93,8 +96,8 @@ func (q *writeQueue) add(changes []Change) {
 	}
 }
 
-// next waits until the budget allows a write, and returns the resource that comes first. Its next reconciliation may write. It
-// returns the context's error.
+// next waits until the budget allows a write, and returns the first resource. The next reconciliation of the resource
+// may write. If ctx ends, next returns the error of ctx.
 func (q *writeQueue) next(ctx context.Context) (Change, error) {
 	for {
 		c, wait, ok := q.grant()
@@ -107,7 +110,7 @@ func (q *writeQueue) next(ctx context.Context) (Change, error) {
 	}
 }
 
-// sleep waits until something is queued, or until wait has passed; 0: for ever.
+// sleep waits until a resource is queued, or for the duration wait; 0 means no time limit.
 func (q *writeQueue) sleep(ctx context.Context, wait time.Duration) error {
 	var passed <-chan time.Time
 	if wait > 0 {
@@ -125,7 +128,8 @@ func (q *writeQueue) sleep(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// grant takes the first resource and a token. It reports false if there is no resource, or no token for wait.
+// grant takes the first resource and a token. If no resource waits, ok is false and wait is 0. If no token is left, ok
+// is false and wait is the time until the next token.
 func (q *writeQueue) grant() (_ Change, wait time.Duration, ok bool) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -142,7 +146,8 @@ func (q *writeQueue) grant() (_ Change, wait time.Duration, ok bool) {
 	return r.change, 0, true
 }
 
-// refreshFirst moves the first resource back if it was written while it waited, until the first one is really first.
+// refreshFirst corrects the order of the heap. A resource that was written while it waited gets a new rank, until the
+// first resource has a current rank.
 func (q *writeQueue) refreshFirst() {
 	for len(q.waiting) > 0 {
 		first := q.waiting[0]
@@ -154,7 +159,8 @@ func (q *writeQueue) refreshFirst() {
 	}
 }
 
-// admit decides whether a reconciliation writes a status. If it does not, it is queued if there is something to write.
+// admit reports whether a reconciliation may write a status. If it returns false and d is not None, it queues the
+// resource.
 func (q *writeQueue) admit(c Change, d Difference) bool {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -186,8 +192,8 @@ func (q *writeQueue) admit(c Change, d Difference) bool {
 	return true
 }
 
-// unchecked returns the sandboxes that have waited for long: their conditions may have changed. The conditions of
-// TestClients do not change by themselves.
+// unchecked returns the sandboxes that have waited for checkAfter, because their conditions may have changed. It does
+// not return TestClients, because payments do not change their conditions.
 func (q *writeQueue) unchecked() (unchecked []Change) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -201,7 +207,8 @@ func (q *writeQueue) unchecked() (unchecked []Change) {
 	return unchecked
 }
 
-// resource returns a resource of the queue, and adds it if necessary. The caller holds the mutex, here and below.
+// resource returns the state of a resource, and adds it if necessary. The caller of this and of the following methods
+// holds the mutex.
 func (q *writeQueue) resource(c Change) *resource {
 	r := q.resources[c]
 	if r == nil {
@@ -233,7 +240,7 @@ func (q *writeQueue) signal() {
 	}
 }
 
-// forget forgets the resources in which nothing happened for long, once a minute.
+// forget removes the resources without a change for forgetAfter. It runs at most once a minute.
 func (q *writeQueue) forget(now time.Time) {
 	if now.Sub(q.forgotten) < time.Minute {
 		return
@@ -247,7 +254,7 @@ func (q *writeQueue) forget(now time.Time) {
 	}
 }
 
-// waitingResources is a heap: the lowest rank is first, and the first arrival among equals.
+// waitingResources is a heap, ordered by rank, then by arrival.
 type waitingResources []*resource
 
 func (w waitingResources) Len() int { return len(w) }
