@@ -1,5 +1,4 @@
-// Package fronts puts the APIs of the program together: /v1 and the operators' own APIs, over one package service and
-// one package exchange.
+// Package fronts builds the server with all HTTP APIs of the program: /v1 and the operators' own APIs.
 package fronts
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// Server answers all APIs. It is an http.Handler.
+// Server serves all APIs. It is an [http.Handler].
 type Server struct{ router chi.Router }
 
 // Options are the dependencies and settings of a [Server].
@@ -32,22 +31,22 @@ type Options struct {
 	Sandboxes *sandboxes.Store
 	Directory *sandboxes.Directory
 	Requests  *requests.Log     // nil: no request is logged
-	Version   string            // of this program
-	BaseURL   *url.URL          // that merchants call, for the APIs' descriptions; nil if it is not known
-	Now       func() time.Time  // for ids and for how long answers are held; default time.Now
-	Draw      func(int64) int64 // a random number in [0, n), for latencies
-	Random    io.Reader         // for ids
+	Version   string            // version of this program
+	BaseURL   *url.URL          // base URL for merchants, used in the APIs' descriptions; nil: not known
+	Now       func() time.Time  // current time, for ids and due times of answers; default time.Now
+	Draw      func(int64) int64 // returns a random number in [0, n), for latencies
+	Random    io.Reader         // random bytes for ids
 	Log       *slog.Logger      // default slog.Default
 	Held      exchange.HeldBounds
-	Draining  <-chan struct{}    // closed when the process is told to stop: answers that are held go out
+	Draining  <-chan struct{}    // closed when the process is told to stop; then held answers are sent
 	Metrics   *telemetry.API     // nil for none
 	Tracing   *telemetry.Tracing // nil for none
-	// Unread and StreamWrite are those of [exchange.Options].
+	// Unread and StreamWrite are passed to [exchange.Options].
 	Unread      exchange.UnreadBounds
 	StreamWrite time.Duration
 }
 
-// New makes a server.
+// New returns a server.
 func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -81,8 +80,8 @@ func New(o Options) *Server {
 	return &Server{router}
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.router.ServeHTTP(w, r) }
 
-// Routes is all that the server answers.
+// Routes returns the routes of all APIs.
 func (s *Server) Routes() chi.Routes { return s.router }

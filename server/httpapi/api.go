@@ -1,8 +1,7 @@
-// Package httpapi is the /v1 API that a merchant's backend calls: its routes, the decoding of requests, the views of
-// results, its errors, and its description.
+// Package httpapi serves /v1, the API for a merchant's backend.
 //
-// A handler decodes a request, calls package service, and answers with a view of the result. Package exchange has what
-// all fronts share.
+// A handler decodes a request, calls package service, and encodes a view of the result. Package exchange has the code
+// that all fronts share.
 package httpapi
 
 import (
@@ -38,11 +37,11 @@ type Options struct {
 	Books     *proof.Books
 	Directory *sandboxes.Directory
 	Requests  *requests.Log // nil: no request is logged
-	Version   string        // of this program
-	BaseURL   *url.URL      // the service's address for merchants, for the API's description; nil: not known
+	Version   string        // version of this program
+	BaseURL   *url.URL      // base URL for merchants, used in the API's description; nil: not known
 }
 
-// New returns the API of a process.
+// New returns an API.
 func New(o Options) *API {
 	a := &API{
 		exchange: o.Exchange, service: o.Service, ledger: o.Ledger, books: o.Books, directory: o.Directory,
@@ -52,5 +51,5 @@ func New(o Options) *API {
 	return a
 }
 
-// Version is the version of the API, a date.
+// Version is the version of the API, in the format of a date.
 const Version = wire.APIVersion

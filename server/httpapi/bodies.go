@@ -10,20 +10,20 @@ func answered(status int, view any) exchange.Answer {
 	return exchange.Answer{Status: status, Body: jsonBody{view}}
 }
 
-// jsonBody is a view as JSON. It implements [exchange.Body].
+// jsonBody is a view, encoded as JSON. It implements [exchange.Body].
 type jsonBody struct{ view any }
 
-// ContentType is its media type.
+// ContentType implements [exchange.Body].
 func (jsonBody) ContentType() string { return "application/json" }
 
-// Append appends the view to a text.
+// Append implements [exchange.Body].
 func (b jsonBody) Append(text []byte) ([]byte, error) { return wire.Append(text, b.view) }
 
-// csvBody is a table as CSV. It implements [exchange.Body].
+// csvBody is a table in CSV. It implements [exchange.Body].
 type csvBody wire.CSV
 
-// ContentType is its media type.
+// ContentType implements [exchange.Body].
 func (csvBody) ContentType() string { return "text/csv; charset=utf-8; header=present" }
 
-// Append appends the table to a text.
+// Append implements [exchange.Body].
 func (b csvBody) Append(text []byte) ([]byte, error) { return append(text, b...), nil }

@@ -27,7 +27,7 @@ func (a *API) failed(r *http.Request, err error) exchange.Answer {
 	return answer
 }
 
-// errorAnswer returns the answer with an error's status, body and headers.
+// errorAnswer returns the answer with the status, the body and the headers of an error.
 func errorAnswer(e *wire.Error) exchange.Answer {
 	answer := answered(e.Status, e)
 	answer.Header, answer.Code = http.Header{}, e.Code
@@ -37,15 +37,15 @@ func errorAnswer(e *wire.Error) exchange.Answer {
 	return answer
 }
 
-// Overloaded returns the answer of a process that cannot serve more requests.
+// Overloaded returns the answer of an overloaded process.
 func Overloaded() exchange.Answer { return errorAnswer(wire.Overloaded()) }
 
-// failureOf returns the answer to an error that the request did not cause. It logs the error; if the error is not meant
-// for the caller, the answer is `internal`.
+// failureOf logs an error that the request did not cause, and returns the answer to it. The answer to an unknown error
+// is `internal`.
 func (a *API) failureOf(ctx context.Context, err error) *wire.Error {
 	var unfinished service.ErrUnfinished
 	errors.As(err, &unfinished)
-	if errors.Is(err, postgres.ErrConfigChanged) { // at each try of the request
+	if errors.Is(err, postgres.ErrConfigChanged) { // all tries of the request failed with this error
 		return wire.Changing()
 	}
 	a.exchange.LogFailure(ctx, err)
@@ -60,8 +60,8 @@ func (a *API) failureOf(ctx context.Context, err error) *wire.Error {
 	return wire.Internal(unfinished.Reference)
 }
 
-// helpWith returns a Link header to the text about an error code on the API's page (RFC 8288; HTML defines the relation
-// "help").
+// helpWith returns a Link header (RFC 8288) with the relation "help" of HTML. It links to the text about an error code
+// on the API's page.
 func helpWith(r *http.Request, code string) string {
 	page := url.URL{Path: exchange.SandboxPrefix(r) + apidoc.PagePath, Fragment: "error-" + code}
 	return "<" + page.String() + `>; rel="help"`

@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
-// kept returns what the request log keeps of the requests to a route. Successful requests to a route that only shows
-// what happens in a sandbox are not logged: they would fill the log of whoever watches it.
+// kept returns the fields that the request log keeps of the requests to a route. The log omits successful requests for
+// the log itself and for streams, because these would fill the log of a sandbox that somebody watches.
 func kept(method, route string) exchange.Kept {
 	fields := keptFields()[method+" "+route]
 	return exchange.Kept{
@@ -25,8 +25,8 @@ func kept(method, route string) exchange.Kept {
 // routeFields are the fields and parameters of a route that the request log keeps.
 type routeFields struct{ query, body requests.Fields }
 
-// keptFields has the fields of each route by "METHOD path": those that the API's description names. None of them is a
-// credential.
+// keptFields has the fields of each route, by "METHOD path". The fields are those of the API's description. None of
+// them is a credential.
 var keptFields = sync.OnceValue(func() map[string]routeFields {
 	all := map[string]routeFields{}
 	for _, o := range apidoc.Operations {
@@ -46,11 +46,11 @@ var keptFields = sync.OnceValue(func() map[string]routeFields {
 	return all
 })
 
-// foreign are the fields of answers that have text from receivers and operators, which the log must not keep.
+// foreign are the fields of answers that the log must not keep, because their text comes from receivers and operators.
 var foreign = []string{"body", "payload", "raw", "responseBody", "requestBody"}
 
-// answerFields are the fields of answers that the request log keeps: those of the API's description, and the names of
-// fields and parameters in detail.fieldErrors.
+// answerFields are the fields of answers that the request log keeps. They are the fields of the API's description, and
+// the names of fields and parameters that are keys of detail.fieldErrors.
 var answerFields = sync.OnceValue(func() requests.Fields {
 	all := requests.Fields{"query": true}
 	for _, schema := range wire.Schemas.Map() {
@@ -66,7 +66,7 @@ var answerFields = sync.OnceValue(func() requests.Fields {
 	return all
 })
 
-// addFields adds the fields of a schema at every level.
+// addFields adds the fields of a schema and of all its nested schemas.
 func addFields(all requests.Fields, schema *huma.Schema) {
 	if schema == nil {
 		return

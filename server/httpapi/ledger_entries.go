@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// listEntries answers in JSON, or in CSV with the URL of the next page in the header Link.
+// listEntries answers in JSON or in CSV. In CSV, the header Link has the URL of the next page.
 func (a *API) listEntries(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	tenant := who.Sandbox.Tenant
 	q, err := wire.ParseEntryQuery(r.URL.RawQuery, tenant)

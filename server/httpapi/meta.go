@@ -13,7 +13,7 @@ func (a *API) meta(http.ResponseWriter, *http.Request) (exchange.Answer, error) 
 	return answered(http.StatusOK, wire.MetaOfThisVersion()), nil
 }
 
-// healthTimeout is how long the database may take to answer until the health is `unavailable`.
+// healthTimeout bounds the query to the database. After it, the health is `unavailable`.
 const healthTimeout = 2 * time.Second
 
 func (a *API) health(_ http.ResponseWriter, r *http.Request) (exchange.Answer, error) {

@@ -12,11 +12,11 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// notFound answers a path without a route. It redirects a browser to the page that describes the API if the path is the
-// root of the service or of a sandbox.
+// notFound answers a path without a route. If the path is the root of the service or of a sandbox, it redirects
+// browsers to the page that describes the API.
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
 	a.exchange.NoteCaller(r)
-	w.Header().Set("Vary", "Accept") // a cache keeps the redirect and the error apart
+	w.Header().Set("Vary", "Accept") // browsers and other clients get different answers
 	if page, leads := pageFor(r); leads {
 		return exchange.Answer{Status: http.StatusSeeOther, Header: http.Header{"Location": {page}}}, nil
 	}
@@ -33,7 +33,7 @@ func (a *API) methodNotAllowed(routes chi.Routes) exchange.OpenHandler {
 	}
 }
 
-// pageFor returns the path of the page to redirect a browser to. It returns false if the request is not redirected.
+// pageFor returns the path of the page that a request is redirected to. It returns false for no redirect.
 func pageFor(r *http.Request) (string, bool) {
 	browser := r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
 	if !browser || !exchange.IsBare(r.URL.Path) {

@@ -26,7 +26,8 @@ func (a *API) createPayment(w http.ResponseWriter, r *http.Request, who *service
 	return created(r, who, recorded), nil
 }
 
-// created returns the answer with a transaction, which goes out once it is due. A replay's answer goes out at once.
+// created returns the answer with a recorded transaction, and when it is due. The answer to a repeated request is due
+// at once.
 func created(r *http.Request, who *service.Caller, recorded service.Recorded) exchange.Answer {
 	view := wire.PaymentOf(recorded.Transaction, who.Sandbox.Faults)
 	if recorded.Replayed {
@@ -38,7 +39,7 @@ func created(r *http.Request, who *service.Caller, recorded service.Recorded) ex
 	return a
 }
 
-// replayed returns the answer to a request that repeats an earlier one.
+// replayed returns the answer to a repeated request.
 func replayed(view any) exchange.Answer {
 	a := answered(http.StatusOK, view)
 	a.Header = http.Header{"Idempotent-Replayed": {"true"}}

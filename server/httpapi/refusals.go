@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// refusalOf returns the answer of /v1 to an error that says what is wrong with a request, and nil for any other error.
+// refusalOf returns the answer of /v1 to an error that the request caused; nil for any other error.
 func refusalOf(err error) *wire.Error {
 	var known *wire.Error
 	var denied service.ErrDenied
@@ -101,7 +101,7 @@ func marketNames(markets []sandboxes.Market) (names []string) {
 	return names
 }
 
-// someOf returns a text that lists at most ten of the sorted names, and says how many more there are.
+// someOf returns a text with at most ten of the sorted names, and the number of the others.
 func someOf(names []string) string {
 	const most = 10
 	if more := len(names) - most; more > 0 {

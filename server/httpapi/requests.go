@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// listRequests lists logged requests. The parameter all=true also makes the sandbox log all requests for a while.
+// listRequests lists logged requests. With all=true, it also makes the sandbox log all requests for a while.
 func (a *API) listRequests(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	sandbox := who.Sandbox
 	q := wire.RequestQuery{Limit: wire.DefaultLimit}

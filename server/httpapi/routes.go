@@ -9,10 +9,10 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 )
 
-// Front returns how the API answers an error, and which fields the request log keeps of a request.
+// Front returns the front of /v1 for package exchange.
 func (a *API) Front() *exchange.Front { return &exchange.Front{Failed: a.failed, Kept: kept} }
 
-// Route adds the routes of the API, and the handlers for paths and methods that no front has a route for.
+// Route adds the routes of the API, and the handlers for unknown paths and methods of all fronts.
 func (a *API) Route(router chi.Router) {
 	answer := answerer{a.exchange, a.Front()}
 	router.NotFound(answer.open(a.notFound))
@@ -29,7 +29,7 @@ func (a *API) Route(router chi.Router) {
 	}
 }
 
-// answerer makes an [http.HandlerFunc] of a handler.
+// answerer converts handlers to [http.HandlerFunc].
 type answerer struct {
 	exchange *exchange.Exchange
 	front    *exchange.Front
@@ -41,7 +41,8 @@ func (a answerer) open(h exchange.OpenHandler) http.HandlerFunc { return a.excha
 // keyed returns a handler for requests that need an API key.
 func (a answerer) keyed(h exchange.Handler) http.HandlerFunc { return a.open(a.exchange.WithKey(h)) }
 
-// faulty is keyed for requests that record no transaction: the sandbox's faults apply before the handler.
+// faulty returns a handler for requests that need an API key and record no transaction. It applies the sandbox's faults
+// before h.
 func (a answerer) faulty(h exchange.Handler) http.HandlerFunc {
 	return a.keyed(a.exchange.AfterFault(h))
 }
@@ -52,7 +53,7 @@ type route struct {
 	handler http.HandlerFunc
 }
 
-// routes returns the routes of all operations. The route of the page is not among them.
+// routes returns the routes of all operations, without that of the page.
 func (a *API) routes(answer answerer) []route {
 	return []route{
 		{apidoc.CreatePayment, answer.keyed(a.createPayment)},

@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// openStream opens a stream of the sandbox's changes. Package streams says what it promises.
+// openStream opens a stream of the sandbox's changes. Package streams documents its guarantees.
 func (a *API) openStream(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	q, wrong := wire.ReadStreamQuery(r, who.Sandbox.Tenant)
 	if len(wrong) > 0 {

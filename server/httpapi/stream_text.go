@@ -24,11 +24,11 @@ func (t streamText) Change(tenant int64, c *ledger.Change) (streams.Entry, error
 
 // Ready returns the first entry of a stream, with the position at.
 func (streamText) Ready(at ledger.Position) streams.Entry {
-	text, _ := wire.StreamEntry{Type: wire.StreamReady}.AppendEvent(nil, &at) // plain data
+	text, _ := wire.StreamEntry{Type: wire.StreamReady}.AppendEvent(nil, &at) // encoding plain data does not fail
 	return streams.Entry{At: at, Type: wire.StreamReady, Ready: true, Text: text}
 }
 
-// Reset appends the entry `reset`, which says that the stream begins anew.
+// Reset appends the entry `reset`, which tells the client to read everything again.
 func (streamText) Reset(text []byte) ([]byte, error) {
 	return wire.StreamEntry{Type: wire.StreamReset}.AppendEvent(text, nil)
 }

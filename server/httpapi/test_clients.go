@@ -48,8 +48,7 @@ func (a *API) getTestClient(_ http.ResponseWriter, r *http.Request, who *service
 	return answered(http.StatusOK, wire.TestClientOf(client)), nil
 }
 
-// msisdnOf returns the number in a request's path, whose plus sign may be written as + or %2B. Its error is of type
-// [*wire.Error].
+// msisdnOf returns the number in a request's path. The plus sign may be + or %2B. Its error has the type [*wire.Error].
 func msisdnOf(r *http.Request) (string, error) {
 	msisdn := chi.URLParam(r, "msisdn")
 	if !payments.ValidMSISDN(msisdn) {

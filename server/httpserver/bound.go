@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// bound gives every request and its answer their deadlines, before anything else looks at the request.
+// bound returns a handler that sets the deadlines of each request and answer, and then calls next.
 func (d Deadlines) bound(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a := &answer{ResponseWriter: w, connection: http.NewResponseController(w), within: d.Write}
 		if r.Body != http.NoBody {
-			// It ends with the body, in Read. A deadline to read that stays would end the request's context, and with it an answer that is held.
-			_ = a.connection.SetReadDeadline(time.Now().Add(d.Body)) // a connection that is closed already has no deadlines
+			// body.Read clears the read deadline at the end of the body. Otherwise the deadline would cancel the
+			// context of a request whose answer is held.
+			_ = a.connection.SetReadDeadline(time.Now().Add(d.Body)) // an error means that the connection is closed
 			a.body = &body{ReadCloser: r.Body, connection: a.connection}
 			bounded := *r
 			bounded.Body = a.body
@@ -25,7 +26,7 @@ func (d Deadlines) bound(next http.Handler) http.Handler {
 	})
 }
 
-// body is the body of a request, whose deadline ends with it.
+// body is the body of a request. It clears the read deadline at its end.
 type body struct {
 	io.ReadCloser
 	connection *http.ResponseController
@@ -42,20 +43,20 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// answer is an answer that has to be read within a time.
+// answer is a response writer that sets the write deadline.
 type answer struct {
 	http.ResponseWriter
 	connection *http.ResponseController
 	within     time.Duration
-	body       *body // of the request; nil: there is none
+	body       *body // body of the request; nil for none
 	begun      bool
 }
 
-// Unwrap lets [http.ResponseController] find the connection.
+// Unwrap returns the underlying writer, for [http.ResponseController].
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// WriteHeader implements [http.ResponseWriter]. Over a body that was not read to its end the answer goes out at once, and the connection
-// is closed afterwards: net/http would first wait for the rest of the body otherwise.
+// WriteHeader implements [http.ResponseWriter]. If the body of the request was not read to its end, the connection is
+// closed after the answer. Otherwise net/http would wait for the rest of the body before it sends the answer.
 func (a *answer) WriteHeader(status int) {
 	if !a.begun {
 		a.begun = true

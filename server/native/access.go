@@ -12,8 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// admit finds the sandbox of a request, and counts the request against the sandbox's rate limit, as /v1 does. route is
-// nil for an unknown path, which admit refuses.
+// admit finds the sandbox of a request, and counts the request against the sandbox's rate limit. It returns an error
+// for an unknown path, for which route is nil.
 func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
 	if err := s.enter(r); err != nil {
 		return err
@@ -31,8 +31,8 @@ func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
 	return err
 }
 
-// enter finds the sandbox of a request by the key of the operator's API. A wrong key has the same answer for every
-// path, so that a stranger does not learn whether a sandbox exists.
+// enter finds the sandbox of a request by the key of the operator's API. The error for a wrong key does not depend on
+// the path, so that it does not reveal whether a sandbox exists.
 func (s *sandbox) enter(r *http.Request) error {
 	key := s.api.Key(r)
 	if key == "" {
@@ -46,8 +46,8 @@ func (s *sandbox) enter(r *http.Request) error {
 	return err
 }
 
-// find returns the caller whose key of the operator's API has the given hash. It returns nil if there is none, and if
-// the sandbox has no enabled environment of the operator.
+// find returns the caller whose key of the operator's API has this hash. It returns nil if no sandbox has the key, or
+// if the sandbox has no enabled environment of the operator.
 func (s *sandbox) find(r *http.Request, key sandboxes.KeyHash) *service.Caller {
 	opened, holder, ok := s.native.directory.ByNativeKey(s.api.Operator, key)
 	if !ok || !exchange.Names(r, opened) {

@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// answerOf returns the answer to a request in the operator's form. If a fault cuts the body off and the answer has no
-// body, it gets one.
+// answerOf returns an operator's answer as an answer of package exchange. If a fault truncates the body and the answer
+// has no body, the answer gets a body first.
 func answerOf(answered operatorapi.Answer, who *service.Caller) exchange.Answer {
 	a := exchange.Answer{Status: answered.Status, Header: answered.Header.Clone()}
 	if answered.Body != nil {
@@ -21,7 +21,7 @@ func answerOf(answered operatorapi.Answer, who *service.Caller) exchange.Answer 
 	return a
 }
 
-// body is encoded JSON in the operator's form.
+// body is the encoded JSON of an operator's answer.
 type body []byte
 
 // ContentType implements [exchange.Body].
@@ -35,7 +35,7 @@ func encodedBody(value any) []byte {
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		panic(err) // texts and numbers, which can always be encoded
+		panic(err) // encoding strings and numbers does not fail
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }

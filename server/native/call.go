@@ -11,10 +11,10 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
-// maxBody bounds the body of a request, in bytes.
+// maxBody is the maximum size of a request body, in bytes.
 const maxBody = 64 << 10
 
-// call returns the handler of a route of an operator's API. route is nil for paths that the operator does not know.
+// call returns the handler of a route of an operator's API. route is nil for unknown paths.
 func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.OpenHandler {
 	return func(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
 		ctx, cancel := context.WithTimeout(r.Context(), exchange.AnswerTimeout)
@@ -34,7 +34,7 @@ func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.O
 	}
 }
 
-// answer carries out a call. It does so again if the sandbox's configuration changes in the meantime.
+// answer executes a call. It executes the call again if the sandbox's configuration changed during the call.
 func (s *sandbox) answer(
 	w http.ResponseWriter, r *http.Request, route *operatorapi.Route,
 ) (answered operatorapi.Answer, err error) {
@@ -45,7 +45,7 @@ func (s *sandbox) answer(
 		if request.User, err = s.user(ctx, r, route); err != nil {
 			return err
 		}
-		if request.Body == nil { // it is set when the call is carried out again
+		if request.Body == nil { // the first execution sets it
 			if request.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
 				return operatorapi.Refuse(operatorapi.Invalid)
 			}
@@ -56,8 +56,8 @@ func (s *sandbox) answer(
 	return answered, err
 }
 
-// handle runs the handler of a route. It applies faults first, unless the route records a transaction: then package
-// service applies them, once it knows the transaction.
+// handle applies faults and then calls the handler of a route. If the route records a transaction, package service
+// applies the faults instead, because they depend on the transaction.
 func (s *sandbox) handle(
 	ctx context.Context, route *operatorapi.Route, r *operatorapi.Request,
 ) (operatorapi.Answer, error) {

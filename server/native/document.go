@@ -10,10 +10,10 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
-// documentPath is the path of the description of an operator's own API, below the API's base.
+// documentPath is the path of the OpenAPI document of an operator's own API, below the base path of that API.
 const documentPath = "/openapi.json"
 
-// serveDocument serves the OpenAPI document of an operator's own API. base is the path of that API.
+// serveDocument serves the OpenAPI document of an operator's own API. base is the base path of that API.
 func serveDocument(api *operatorapi.API, base string, public *url.URL) http.HandlerFunc {
 	document := sync.OnceValue(func() *static.Content { return static.New("application/json", encoded(api.Document())) })
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -26,7 +26,7 @@ func serveDocument(api *operatorapi.API, base string, public *url.URL) http.Hand
 func encoded(value any) json.RawMessage {
 	text, err := json.Marshal(value)
 	if err != nil {
-		// The value does not depend on the request, so every test would see the panic.
+		// The document does not depend on the request, so an error would fail every test.
 		panic("the description of an operator's own API: " + err.Error())
 	}
 	return text

@@ -1,5 +1,5 @@
-// Package native serves the operators' own APIs, below /operators. A request there does what a request of /v1 does, in
-// the operator's form. The forms are in the operators' packages, see package operatorapi.
+// Package native serves simulations of the operators' own APIs, below /operators. Like /v1, it calls package service.
+// The routes and formats of each operator are in the packages of the operators, see package operatorapi.
 package native
 
 import (
@@ -36,8 +36,8 @@ type Options struct {
 	Ledger    *ledger.Ledger
 	Directory *sandboxes.Directory
 	Now       func() time.Time
-	Random    io.Reader // for tokens and users
-	BaseURL   *url.URL  // the service's address for merchants, for the descriptions of the APIs; nil: not known
+	Random    io.Reader // random bytes for tokens and users
+	BaseURL   *url.URL  // base URL for merchants, used in the descriptions of the APIs; nil: not known
 }
 
 // New returns the front of the operators' APIs.
@@ -48,7 +48,7 @@ func New(o Options) *Native {
 	}
 }
 
-// Secrets returns what the credentials of the operators' own APIs look like and where a request has them.
+// Secrets returns the credentials that the operators' own APIs accept, so that the request log can hide them.
 func Secrets() (all []exchange.Secret) {
 	for _, api := range operators.NativeAPIs() {
 		all = append(all, exchange.Secret{Of: api.Key, Form: api.SecretForm})
@@ -56,8 +56,8 @@ func Secrets() (all []exchange.Secret) {
 	return all
 }
 
-// RoutedPath returns the path of a request to an operator's API without the slashes and spaces that some clients add: a
-// slash at the end, two slashes in a row, a space at the end. It returns any other path unchanged.
+// RoutedPath normalizes the path of a request to an operator's API: it removes a slash or a space at the end, and
+// repeated slashes, which some clients add. It returns any other path unchanged.
 func RoutedPath(path string) string {
 	before, after, found := strings.Cut(path, prefix)
 	if !found || before != "" && strings.Count(before, "/") != 3 {

@@ -19,8 +19,8 @@ import (
 // record is a method of [service.Service] that records an order.
 type record func(context.Context, *service.Caller, service.Ask) (service.Recorded, error)
 
-// recordOnce records an order. If the reference is taken, it refuses the order as a duplicate, even if the same order
-// took it: no operator repeats an answer.
+// recordOnce records an order. If the reference is taken, it returns an error for a duplicate, even for a repetition of
+// the same order: unlike /v1, no operator repeats an answer.
 func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record record) error {
 	sent, err := json.Marshal(o.Sent)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *sandbox) Find(ctx context.Context, reference string, operations ...stri
 	return p, s.applyStatusFault(ctx, &p)
 }
 
-// isReference reports whether a text has the form of a reference.
+// isReference reports whether a text has the format of a reference.
 func isReference(text string) bool {
 	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= 80 && !strings.ContainsRune(text, 0)
 }
@@ -94,8 +94,8 @@ func (s *sandbox) FindCollection(ctx context.Context, reference string) (*paymen
 	return t, err
 }
 
-// applyStatusFault applies a fault to the status that the operator reports of a completed transaction: the fault may
-// replace the reason, or keep the status pending.
+// applyStatusFault applies a fault to the reported status of a completed transaction. The fault may replace the reason,
+// or keep the status pending.
 func (s *sandbox) applyStatusFault(ctx context.Context, payment *operatorapi.Payment) error {
 	f, staysPending, err := s.native.service.StatusFault(ctx, s.who, payment.Transaction)
 	if err != nil || f == nil {

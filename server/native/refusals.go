@@ -13,10 +13,10 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// reasonHeader has the reason of a refusal as a code of Cauri: operators have fewer codes.
+// reasonHeader is a header with the error code of /v1 for a refusal, because operators have fewer codes.
 const reasonHeader = "X-Cauri-Reason"
 
-// refuse returns the operator's answer to an error. It logs an error whose text is not meant for the caller.
+// refuse returns the operator's answer to an error. It logs the error if isFailure says so.
 func (n *Native) refuse(r *http.Request, api *operatorapi.API, err error) exchange.Answer {
 	refusal := refusalOf(err)
 	if isFailure(err, refusal) {
@@ -34,14 +34,13 @@ func (n *Native) refuse(r *http.Request, api *operatorapi.API, err error) exchan
 	return a
 }
 
-// isFailure reports whether neither the caller nor a fault caused an error, so that it has to be logged.
+// isFailure reports whether neither the caller nor a fault caused an error.
 func isFailure(err error, refusal *operatorapi.Refusal) bool {
 	deliberate := errors.As(err, new(*operatorapi.Refusal)) || errors.As(err, new(service.ErrFault))
 	return refusal.Why == operatorapi.Internal && !deliberate || errors.Is(err, postgres.ErrUnavailable)
 }
 
-// pauseAfter returns the seconds for the header Retry-After, as text. It returns "" if no time is known after which the
-// client would be served.
+// pauseAfter returns the value of the header Retry-After, in seconds. It returns "" if the time is unknown.
 func pauseAfter(err error) string {
 	var fault service.ErrFault
 	var limited exchange.ErrRateLimited
@@ -58,11 +57,11 @@ func pauseAfter(err error) string {
 	return ""
 }
 
-// suspendedPause is a minute, since it is a person who ends a suspension.
+// suspendedPause is a minute, because only a person ends a suspension.
 const suspendedPause = "60"
 
-// refusalOf translates an error into a refusal of the operators' APIs. The refusal's reason is the error's code in /v1
-// if that code says more.
+// refusalOf returns the refusal of the operators' APIs for an error. Its reason is the error's code in /v1, if that
+// code is more specific.
 func refusalOf(err error) *operatorapi.Refusal {
 	var refusal *operatorapi.Refusal
 	var fault service.ErrFault
@@ -85,7 +84,7 @@ func refusalOf(err error) *operatorapi.Refusal {
 	return failureOf(err)
 }
 
-// orderRefusal returns the refusal for an error about an order, and nil for any other error.
+// orderRefusal returns the refusal for an error about an order; nil for any other error.
 func orderRefusal(err error) *operatorapi.Refusal {
 	switch {
 	case errors.As(err, new(service.ErrDuplicateReference)):

@@ -11,7 +11,8 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
-// Route adds the routes of all operators. Paths that an operator does not know are answered in its form too.
+// Route adds the routes of all operators. Unknown paths below the base path of an operator get an answer in the
+// operator's format.
 func (n *Native) Route(router chi.Router) {
 	for _, api := range operators.NativeAPIs() {
 		base, front := prefix+string(api.Operator), n.front(api)
@@ -32,7 +33,7 @@ func (n *Native) Route(router chi.Router) {
 	}
 }
 
-// front returns how the operator's API answers an error, and which fields the request log keeps of it.
+// front returns the front of an operator's API for package exchange.
 func (n *Native) front(api *operatorapi.API) *exchange.Front {
 	fields := loggedFields(api)
 	return &exchange.Front{

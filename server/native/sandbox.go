@@ -15,13 +15,13 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// sandbox is the sandbox of one request to an operator's API. It implements [operatorapi.Sandbox].
+// sandbox is the sandbox of one request. It implements [operatorapi.Sandbox].
 type sandbox struct {
 	native *Native
 	api    *operatorapi.API
 	who    *service.Caller
 	digest sandboxes.NativeDigest
-	before *service.BeforeAnswer // an event or a callback that is sent before the answer; nil: none
+	before *service.BeforeAnswer // event or callback that is sent before the answer; nil for none
 }
 
 var _ operatorapi.Sandbox = (*sandbox)(nil)
@@ -44,7 +44,8 @@ func (s *sandbox) Balance(ctx context.Context, currency payments.Currency) (int6
 	return s.native.ledger.FloatBalance(ctx, s.who.Sandbox.Tenant, currency)
 }
 
-// Holder implements [operatorapi.Sandbox]. A number without a SIM has a holder if the sandbox lets unknown numbers pay.
+// Holder implements [operatorapi.Sandbox]. A number without a SIM has a holder if unknown numbers may pay in the
+// sandbox.
 func (s *sandbox) Holder(ctx context.Context, e operatorapi.Environment, msisdn string) (operatorapi.Holder, error) {
 	sandbox, market := s.who.Sandbox, sandboxes.Market{Operator: s.api.Operator, Country: e.Country}
 	sim, err := s.native.ledger.FindHolder(ctx, sandbox.Tenant, msisdn)

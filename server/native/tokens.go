@@ -8,10 +8,10 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// maxKnownTokens bounds the tokens that a process remembers.
+// maxKnownTokens is the maximum number of cached tokens in a process.
 const maxKnownTokens = 10_000
 
-// knownTokens caches tokens that were found in the database. It is safe for concurrent use.
+// knownTokens caches tokens of the database. It is safe for concurrent use.
 type knownTokens struct {
 	mu   sync.Mutex
 	byID map[sandboxes.KeyHash]knownToken
@@ -21,7 +21,7 @@ type knownToken struct {
 	token   ledger.NativeToken
 	tenant  int64
 	version int64     // version of the sandbox's configuration
-	until   time.Time // the entry is not used from then on
+	until   time.Time // expiry of the cache entry
 }
 
 func (k *knownTokens) find(

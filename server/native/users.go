@@ -16,7 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// user returns the user who makes a request, and the zero User if the route needs none.
+// user returns the user of a request; the zero User if the route needs none.
 func (s *sandbox) user(ctx context.Context, r *http.Request, route *operatorapi.Route) (operatorapi.User, error) {
 	switch route.Access {
 	case operatorapi.ByUser:
@@ -35,8 +35,8 @@ func (s *sandbox) user(ctx context.Context, r *http.Request, route *operatorapi.
 	return operatorapi.User{}, nil
 }
 
-// userWith returns the user with an id and a password: the user of the credentials Secret, or one that was made through
-// the API. It refuses any other pair.
+// userWith returns the user with this id and password: the user of the credentials Secret, or a user that was added
+// through the API. It returns an error for any other pair.
 func (s *sandbox) userWith(ctx context.Context, id, password string) (operatorapi.User, error) {
 	id = strings.ToLower(id)
 	if s.digest.MatchesUser(id, password) {
@@ -56,8 +56,8 @@ func (s *sandbox) userWith(ctx context.Context, id, password string) (operatorap
 	return operatorapi.User{ID: id, CallbackHost: found.CallbackHost}, nil
 }
 
-// addedUser returns a user that was made through the API. It returns [ledger.ErrNotFound] if there is none, and if the
-// API key that made the user is no longer valid.
+// addedUser returns a user that was added through the API. It returns [ledger.ErrNotFound] if the user does not exist,
+// or if the API key that added the user is no longer valid.
 func (s *sandbox) addedUser(ctx context.Context, id string) (ledger.NativeUser, error) {
 	uuid, ok := parseUUID(id)
 	if !ok {
@@ -70,13 +70,13 @@ func (s *sandbox) addedUser(ctx context.Context, id string) (ledger.NativeUser, 
 	return found, err
 }
 
-// holds reports whether an API key still opens the sandbox.
+// holds reports whether an API key opens the sandbox.
 func (s *sandbox) holds(key sandboxes.KeyHash) bool {
 	sandbox, ok := s.native.directory.ByKey(key)
 	return ok && sandbox.Tenant == s.who.Sandbox.Tenant
 }
 
-// userOf returns the user of a token. It refuses a token of another operator or product.
+// userOf returns the user of a token. It returns an error for a token of another operator or product.
 func (s *sandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product string) (operatorapi.User, error) {
 	token, err := s.token(ctx, hash)
 	if errors.Is(err, ledger.ErrNotFound) {
@@ -91,8 +91,8 @@ func (s *sandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product st
 	return operatorapi.User{ID: token.UserID, CallbackHost: token.CallbackHost}, nil
 }
 
-// token returns a valid token. In a sandbox with a clock of its own it asks the database each time, since the clock may
-// have moved past the token's end.
+// token returns a valid token. In a sandbox with its own clock it does not use the cache, because the clock may have
+// moved past the token's expiry.
 func (s *sandbox) token(ctx context.Context, hash sandboxes.KeyHash) (ledger.NativeToken, error) {
 	n, sandbox := s.native, s.who.Sandbox
 	if !sandbox.Clocked {

@@ -1,4 +1,4 @@
-// Package frontstest makes the options of a server with all fronts, for tests that need the whole.
+// Package frontstest returns the options of a server with all fronts, for tests.
 package frontstest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Options are those of a server on a database, with its own copy of the configuration. All latencies are the shortest
-// ones, and no request is logged.
+// Options returns the options of a server on db, with its own cache of the configuration. Each latency is the shortest
+// possible one. No request is logged.
 func Options(db *ledgertest.Store) fronts.Options {
 	return fronts.Options{
 		Ledger: db.Ledger, Books: db.Books, Sandboxes: db.Store, Directory: sandboxes.NewDirectory(db.DB), Version: "test",

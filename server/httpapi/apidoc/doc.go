@@ -1,3 +1,2 @@
-// Package apidoc has the API's description, and serves it: an OpenAPI document with examples, and a page with the same
-// content.
+// Package apidoc serves the API's description: an OpenAPI document with examples, and a page with the same content.
 package apidoc

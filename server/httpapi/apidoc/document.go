@@ -25,7 +25,7 @@ const (
 	tagWebhooks    = "Webhooks"
 )
 
-// NewDocument returns the API's description, whose servers have relative URLs.
+// NewDocument returns the API's description. The URLs of its servers are relative.
 func NewDocument() *huma.OpenAPI {
 	d := &huma.OpenAPI{
 		OpenAPI: "3.1.0",

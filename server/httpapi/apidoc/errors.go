@@ -15,13 +15,14 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// ErrorCase describes an error: when the API answers with it, and an example of the answer.
+// ErrorCase describes when the API answers with an error, and has an example of the answer.
 type ErrorCase struct {
 	When    string
 	Example *wire.Error
 }
 
-// ErrorCases has all errors of the API. Where a function makes the error, it makes the example too.
+// ErrorCases has all errors of the API. If a function of package wire returns the error, the same function returns the
+// example.
 var ErrorCases = []ErrorCase{
 	{"The body is not one JSON object, or fields are missing or invalid. `detail.fieldErrors` names all of them.",
 		wire.InvalidBody(wire.FieldErrors{
@@ -86,21 +87,21 @@ var ErrorCases = []ErrorCase{
 		wire.Uncertain(exampleReference)},
 }
 
-// simulated returns the answer of a fault with a status.
+// simulated returns the answer of a fault with this status.
 func simulated(status int) *wire.Error {
 	a := &faults.API{Status: status}
 	return wire.Simulated(&faults.Fault{Name: "bad-gateway", API: a}, a)
 }
 
-// errorHeaders has the headers of errors by status.
+// errorHeaders has the names of the headers of errors, by status.
 var errorHeaders = map[int][]string{
 	http.StatusUnauthorized:       {"WWW-Authenticate"},
 	http.StatusTooManyRequests:    {"Retry-After"},
 	http.StatusServiceUnavailable: {"Retry-After"},
 }
 
-// errorResponses returns the responses for the given error codes, by status. headers are the names of the headers that
-// a route adds to every answer to a valid key.
+// errorResponses returns the responses for these error codes, by status. headers are the names of the headers of every
+// answer to a valid key.
 func errorResponses(codes, headers []string) map[string]*huma.Response {
 	cases := map[int][]ErrorCase{}
 	for _, code := range codes {

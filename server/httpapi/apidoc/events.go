@@ -89,12 +89,12 @@ var ResendEvent = Operation{
 	}},
 }
 
-// failedEvent returns the event of the settled collection after an attempt that was answered 410 Gone.
+// failedEvent returns the event of the settled collection after an attempt with the answer 410 Gone.
 func failedEvent() *ledger.EventDetail {
 	t := settledCollection()
 	body, err := webhooks.Body(exampleOrganization, t, operators.Raw(t))
 	if err != nil {
-		panic(err) // the example is final
+		panic(err) // every final transaction has a body
 	}
 	attempt := ledger.AttemptRecord{
 		Number: 1, StartedAt: t.CompletedAt.Add(120 * time.Millisecond), Duration: 31 * time.Millisecond,
@@ -109,7 +109,7 @@ func failedEvent() *ledger.EventDetail {
 	}
 }
 
-// resentEvent returns the failed event as it is when it is sent again, ten minutes later.
+// resentEvent returns the failed event after a request to send it again, ten minutes later.
 func resentEvent() *ledger.Event {
 	e := failedEvent().Event
 	e.State, e.NextAttemptAt = ledger.EventQueued, new(e.CreatedAt.Add(10*time.Minute))

@@ -8,10 +8,9 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// The transactions of the examples. The code that makes real transactions makes them too, so that no example shows a
-// state that the API never answers with. They suppose the sandbox of the README: a store "shop", MTN in Rwanda at a
-// commission of 150 basis points that the merchant absorbs, a float of 1,000,000 RWF, and +250788123456 registered with
-// 50,000 RWF.
+// The transactions of the examples. The code of the domain computes their fields, so that the API could answer with
+// each example. They assume the sandbox of the README: a store "shop", MTN in Rwanda with a commission of 150 basis
+// points that the merchant absorbs, a float of 1,000,000 RWF, and a SIM +250788123456 with 50,000 RWF.
 const (
 	exampleMSISDN      = "+250788123456"
 	exampleReference   = "SHOP-PAY-20260531120000-4F2A9C01B7E3"
@@ -27,17 +26,17 @@ var (
 	settledID    = exampleID("settled", time.Minute)
 )
 
-// exampleID returns an id that depends only on its arguments.
+// exampleID returns an id that depends only on the arguments.
 func exampleID(name string, after time.Duration) payments.ID {
 	digest := sha256.Sum256([]byte(name))
 	id, err := payments.NewID(exampleTime.Add(after), bytes.NewReader(digest[:]))
 	if err != nil {
-		panic(err) // a digest has bytes enough
+		panic(err) // the digest has enough bytes for an id
 	}
 	return id
 }
 
-// exampleTransaction returns a transaction with the fields that all examples share.
+// exampleTransaction returns a transaction with the common fields of all examples.
 func exampleTransaction(
 	id payments.ID, kind payments.Type, status payments.Status, reference string, amount int64, at time.Time,
 ) payments.Transaction {

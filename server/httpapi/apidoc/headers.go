@@ -11,8 +11,8 @@ import (
 // RateLimitHeaders are on the answers to a sandbox that has a rate limit.
 var RateLimitHeaders = []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
 
-// responseHeaders are the components of the document for headers, to which answers refer. A required header is on every
-// answer that refers to it.
+// responseHeaders are the header components of the document. Responses refer to them. A required header is on every
+// answer whose response refers to it.
 var responseHeaders = map[string]*huma.Header{
 	wire.APIVersionHeader: {Required: true, Description: "Version of the API.", Schema: exampleText("date", wire.APIVersion)},
 	wire.RequestIDHeader: {
@@ -57,7 +57,7 @@ var requestIDParameter = &huma.Param{
 	Schema:      &huma.Schema{Type: huma.TypeString, Pattern: requests.IDForm.String(), Examples: []any{"checkout-1042"}},
 }
 
-// headerRefs returns references to the headers that every answer has, and to the given headers.
+// headerRefs returns references to the headers of every answer and to the headers with these names.
 func headerRefs(names ...string) map[string]*huma.Param {
 	refs := map[string]*huma.Param{}
 	for _, name := range append([]string{wire.APIVersionHeader, wire.RequestIDHeader}, names...) {

@@ -22,9 +22,9 @@ var ledgerParameterDescriptions = map[string]*huma.Param{
 }
 
 func refineLedgerAccount(fields map[string]*huma.Schema) {
-	// In place of a reference, which cannot be null.
+	// The schema is inlined, because a reference cannot be nullable.
 	imbalance := *wire.Schemas.Map()["LedgerImbalance"]
-	delete(wire.Schemas.Map(), "LedgerImbalance") // nothing else has one
+	delete(wire.Schemas.Map(), "LedgerImbalance") // no other schema refers to it
 	imbalance.Nullable, imbalance.Description = true, fields["imbalance"].Description
 	fields["imbalance"] = &imbalance
 	fields["kind"].Enum = []any{proof.FloatAccount, proof.TestClientAccount}

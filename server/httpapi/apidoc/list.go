@@ -27,11 +27,11 @@ var listParameterDescriptions = map[string]*huma.Param{
 	"created_before": {Description: "Created before this time (RFC 3339, exclusive).", Schema: dateTime()},
 }
 
-// listParameterOrder is the order of the list's parameters in the description. Parameters that it does not name follow.
+// listParameterOrder is the order of the list's parameters in the description. Other parameters follow.
 var listParameterOrder = []string{"limit", "cursor", "status", "type", "created_after", "created_before", "order_ref", "order", "reference"}
 
-// describedParameters returns the descriptions of the parameters that read has: those named in first in its order, then
-// the others by name.
+// describedParameters returns the descriptions of the parameters in read: those in first, in that order, then the
+// others, sorted by name.
 func describedParameters[Q any](read wire.Parameters[Q], descriptions map[string]*huma.Param, first []string) []*huma.Param {
 	names := slices.Sorted(maps.Keys(read))
 	if described := slices.Sorted(maps.Keys(descriptions)); !slices.Equal(names, described) {

@@ -17,36 +17,36 @@ type Operation struct {
 	ID, Method, Path string
 	Tag, Summary     string
 	Description      string // paragraphs of plain text, with `code` in backticks
-	Open             bool   // needs no key
+	Open             bool   // whether the route needs no key
 	Parameters       []*huma.Param
-	Body             *huma.Schema // nil: there is none
+	Body             *huma.Schema // schema of the request's body; nil for none
 	BodyOptional     bool
 	Media            string // media type of the answer; empty: JSON
 	answers          []described
-	csv              string   // example of the result as CSV; empty: it is JSON only
-	errors           []string // error codes, without those that errorCodes adds
+	csv              string   // example of the result as CSV; empty: only JSON
+	errors           []string // error codes, except those that errorCodes adds
 	Examples         []Example
 }
 
-// described is a status that a route answers with when nothing is wrong.
+// described is a successful answer of a route.
 type described struct {
 	status  int
 	when    string
 	schema  *huma.Schema // nil: an answer without a body
-	headers []string     // without those that every answer has
+	headers []string     // header names, except those of every answer
 }
 
-// Example is a request with its answer. The tests send each one. The document has examples in the order of their names.
-// Many tools use only the first example, so that one is a success.
+// Example is a request with its answer. The tests send every example. The document sorts examples by name. Many tools
+// use only the first example, so the first one is a success.
 type Example struct {
 	name, Summary string
 	Parameters    map[string]any
-	Body          string // of the request; empty: none
+	Body          string // body of the request; empty for none
 	Status        int
 	Answer        any
 }
 
-// Operations has all operations of the API, in the page's order.
+// Operations has all operations of the API, in the order of the page.
 var Operations = []Operation{
 	CreatePayment, GetPayment, ListPayments, CreateRefund, CreateDisbursement,
 	ListEvents, GetEvent, ResendEvent,
@@ -57,14 +57,14 @@ var Operations = []Operation{
 	GetMeta, GetHealth, GetDocument, GetDocument30,
 }
 
-// Describe returns the operation's part of the document.
+// Describe returns the operation object of the document.
 func (o Operation) Describe() *huma.Operation {
 	d := &huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Tags: []string{o.Tag}, Summary: o.Summary, Description: o.Description,
 		Responses: map[string]*huma.Response{},
 	}
 	if o.Open {
-		d.Security = []map[string][]string{} // overrides the document's
+		d.Security = []map[string][]string{} // overrides the security of the document
 	}
 	for _, p := range o.Parameters {
 		d.Parameters = append(d.Parameters, o.withExamples(p))
@@ -90,8 +90,7 @@ func (o Operation) Describe() *huma.Operation {
 	return d
 }
 
-// errorCodes returns the error codes that an operation may answer with: its own, and those of all operations of its
-// kind (with a key, with a body).
+// errorCodes returns the error codes of an operation: its own, and those of all operations with a key or with a body.
 func (o Operation) errorCodes() []string {
 	codes := append([]string{"internal"}, o.errors...)
 	if o.Body != nil {
@@ -104,7 +103,7 @@ func (o Operation) errorCodes() []string {
 	return codes
 }
 
-// headers returns the names of the headers that the operation adds to every answer to a valid key.
+// headers returns the names of the headers that the operation adds to each answer to a valid key.
 func (o Operation) headers() []string {
 	if o.Open {
 		return nil
@@ -141,7 +140,7 @@ func (o Operation) requestExamples() map[string]*huma.Example {
 }
 
 func (o Operation) withExamples(p *huma.Param) *huma.Param {
-	shown := *p // parameters are shared by operations, examples are not
+	shown := *p // a copy, because operations share the parameter but not its examples
 	for _, e := range o.Examples {
 		if value, given := e.Parameters[p.Name]; given {
 			if shown.Examples == nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange/static"
 )
 
-// PagePath is the path of the page that describes the API for people. The page is also served below
-// /sandboxes/{namespace}/{name}.
+// PagePath is the path of the page that describes the API. The page is also served below /sandboxes/{namespace}/{name}.
 const PagePath = "/docs"
 
 // PageStyle and PageScript are parts of the page.
@@ -25,8 +24,8 @@ var (
 	rendered []byte
 )
 
-// PageHandler serves the API's description as `make generate` has rendered it (hack/apipage). The page loads
-// nothing, and runs only its own script.
+// PageHandler serves the page with the API's description, which `make generate` renders (hack/apipage). The page loads
+// no other resources, and only its own script may run.
 func PageHandler() http.Handler {
 	page := static.New("text/html; charset=utf-8", rendered)
 	page.Header.Set("Content-Security-Policy", fmt.Sprintf(
@@ -36,8 +35,7 @@ func PageHandler() http.Handler {
 	return page
 }
 
-// sourceHash returns the source expression by which a Content-Security-Policy allows this text, and no other, in the
-// page.
+// sourceHash returns the hash source expression that allows this inline text in a Content-Security-Policy.
 func sourceHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

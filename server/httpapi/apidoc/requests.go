@@ -57,11 +57,11 @@ var ListRequests = Operation{
 	}},
 }
 
-// refusedRequest returns a payment with a wrong amount and without a reference.
+// refusedRequest returns a logged request for a payment with a wrong amount and without a reference.
 func refusedRequest() *requests.Entry {
 	answer, err := json.Marshal(ErrorCaseOf("invalid_body").Example)
 	if err != nil {
-		panic(err) // it is plain data
+		panic(err) // encoding plain data does not fail
 	}
 	return &requests.Entry{
 		ID: exampleID("refused", 3*time.Second), ReceivedAt: exampleTime.Add(3 * time.Second), Method: http.MethodPost, Path: "/v1/payments",

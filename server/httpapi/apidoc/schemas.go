@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// componentOf refers to a schema in the registry.
+// componentOf returns a reference to a schema in the registry.
 func componentOf(schema *huma.Schema) *huma.Schema {
 	for name, s := range wire.Schemas.Map() {
 		if s == schema {
@@ -20,17 +20,17 @@ func componentOf(schema *huma.Schema) *huma.Schema {
 	panic("a schema is used that is no component")
 }
 
-// component registers a schema that belongs to no struct.
+// component registers a schema that is not derived from a struct, and returns a reference to it.
 func component(name string, schema *huma.Schema) *huma.Schema {
 	wire.Schemas.Map()[name] = schema
 	return &huma.Schema{Ref: wire.SchemaPrefix + name}
 }
 
-// viewSchema derives the schema of an answer from its struct and returns a reference to it. refine adds what a Go type
-// does not say about its fields.
+// viewSchema derives the schema of an answer from its struct and returns a reference to it. refine sets the keywords of
+// the fields that do not follow from their Go types.
 func viewSchema[T any](refine func(fields map[string]*huma.Schema)) *huma.Schema {
 	schema := wire.Schemas.Schema(reflect.TypeFor[T](), false, "")
-	schema.AdditionalProperties = nil // fields may be added within a version
+	schema.AdditionalProperties = nil // a version of the API may get additional fields
 	for _, field := range schema.Properties {
 		if field.Type == huma.TypeArray {
 			field.Nullable = false // an empty list is [], never null

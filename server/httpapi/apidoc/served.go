@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange/static"
 )
 
-// The documents without their servers, encoded once in a process: tests start hundreds of servers.
+// The documents without their servers. They are encoded once in a process, because tests start hundreds of servers.
 var (
 	document31 = sync.OnceValue(func() *static.Content {
 		d := NewDocument()
@@ -18,8 +18,8 @@ var (
 	document30 = sync.OnceValue(func() *static.Content { return static.New(MediaJSON, openAPI30(document31().Body())) })
 )
 
-// DocumentHandler serves the API's description as OpenAPI 3.1. Its servers are at the address under which it is asked
-// for, see [static.AskedAt].
+// DocumentHandler serves the API's description as OpenAPI 3.1. The base URL of its servers is the one that the client
+// used for the request, see [static.AskedAt].
 func DocumentHandler(public *url.URL) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		serveDocument(w, r, public, GetDocument.Path, document31())

@@ -2,8 +2,8 @@ package apidoc
 
 import "github.com/danielgtaylor/huma/v2"
 
-// serversAt returns the base URLs of the API: first the one below which the document was asked for, then the path forms
-// that the origin answers. Without an origin they are relative, and there is no first one.
+// serversAt returns the servers of the document. The first is the base URL of the document's own URL. The others have
+// all path prefixes of the API. Without an origin, the first one is missing and the others are relative.
 func serversAt(origin, form string) []*huma.Server {
 	var servers []*huma.Server
 	if origin != "" {

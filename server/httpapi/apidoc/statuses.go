@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// StatusMeanings says what each status means.
+// StatusMeanings has the meaning of each status.
 var StatusMeanings = map[payments.Status]string{
 	payments.Success:            "Completed; the money has moved.",
 	payments.PINInvalid:         "The payer entered a wrong PIN.",
@@ -23,7 +23,7 @@ var StatusMeanings = map[payments.Status]string{
 	payments.Pending:            "In flight: the payer has not answered yet. The only status that changes.",
 }
 
-// statusDescription returns the table of the statuses for readers of the document.
+// statusDescription returns a Markdown table of the statuses.
 func statusDescription() string {
 	var b strings.Builder
 	b.WriteString("All but `PENDING` are final.\n")
@@ -33,7 +33,7 @@ func statusDescription() string {
 	return b.String()
 }
 
-// LatencyRange returns how long an outcome takes, at least and at most.
+// LatencyRange returns the shortest and the longest latency of a status.
 func LatencyRange(s payments.Status) (least, most time.Duration) {
 	least = s.Latency(func(int64) int64 { return 0 })
 	most = s.Latency(func(n int64) int64 { return n - 1 })

@@ -27,9 +27,9 @@ var lastEventIDParameter = &huma.Param{
 	Schema:      &huma.Schema{Type: huma.TypeString, Pattern: wire.StreamIDForm.String(), Examples: []any{"748812-17"}},
 }
 
-// OpenStream describes the stream of changes. Package streams says what a stream promises, and why a client has four
-// minutes to resume although the worker keeps changes for ten: changes are noted only while the sandbox is marked as
-// followed, and the mark may count as ended four minutes after the last stream.
+// OpenStream describes the stream of changes. Package streams documents its guarantees. A client has four minutes to
+// resume, although the worker keeps changes for ten: changes are noted only while the sandbox is marked as followed,
+// and the mark may expire four minutes after the end of the last stream.
 var OpenStream = Operation{
 	ID: "openStream", Method: http.MethodGet, Path: "/v1/stream", Tag: tagStream, Summary: "Follow what changes", Media: MediaEvents,
 	Description: "Server-sent events: an entry for every change of a transaction, an event, an attempt to deliver one, the clock, and a balance, " +

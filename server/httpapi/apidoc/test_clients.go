@@ -116,7 +116,7 @@ var AnswerPrompt = Operation{
 	}},
 }
 
-// exampleTestClient returns the payer of the examples, with the balance after all examples but the last.
+// exampleTestClient returns the payer of the examples, with the balance before the last example.
 func exampleTestClient() *ledger.TestClient {
 	return &ledger.TestClient{Name: "alice", Source: sandboxes.SourceResource, Prompts: 1, SIM: payments.SIM{
 		MSISDN: exampleMSISDN, Operator: payments.MTN, Country: payments.Rwanda, Behavior: payments.Manual, Balance: 60_000,
@@ -131,8 +131,7 @@ func examplePrompt() *ledger.Prompt {
 	}
 }
 
-// answeredCollection returns the pending collection of the examples as it is half a minute later, when it has
-// succeeded.
+// answeredCollection returns the pending collection of the examples after its success, half a minute later.
 func answeredCollection() *payments.Transaction {
 	t := exampleTransaction(pendingCollection().ID, payments.Collection, payments.Success, exampleReference, 25_000, exampleTime)
 	t.CompletedAt = new(exampleTime.Add(30 * time.Second))

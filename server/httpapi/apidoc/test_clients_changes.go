@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// onlyIfAllowed ends the descriptions of what spec.api allows.
+// onlyIfAllowed ends the descriptions of the operations that need a permission in spec.api.
 const onlyIfAllowed = "\n\nThe SandboxEnvironment has to allow it: otherwise it is refused with `forbidden`, and `detail.field` names the " +
 	"field to set."
 
@@ -78,7 +78,7 @@ var ResetSandbox = Operation{
 	}},
 }
 
-// exampleAPIMSISDN is a number that no TestClient resource of the examples has.
+// exampleAPIMSISDN is the number of an example that is added through the API.
 const exampleAPIMSISDN = "+250788654321"
 
 func exampleAPITestClient(balance int64) *ledger.TestClient {

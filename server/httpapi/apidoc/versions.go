@@ -2,14 +2,14 @@ package apidoc
 
 import "encoding/json"
 
-// published returns the document without what only the messages and the page say.
+// published returns the document without the keyword patternDescription, which only messages and the page use.
 func published(document []byte) []byte {
 	return changed(document, func(object map[string]json.RawMessage) { delete(object, "patternDescription") })
 }
 
-// openAPI30 is an OpenAPI 3.1 document in the older version 3.0.3, for tools that read only that one. What the version
-// has no place for keeps its meaning as far as it goes: events are under x-webhooks, and a schema has one example.
-// Examples keep their bytes, since those of events are signed.
+// openAPI30 converts an OpenAPI 3.1 document to the older version 3.0.3, for tools that read only 3.0. Two features do
+// not exist in 3.0.3: the events move to x-webhooks, and each schema keeps only its first example. openAPI30 does not
+// change the bytes of examples, because the bodies of events are signed.
 func openAPI30(document []byte) []byte {
 	d := parsed(changed(document, olderSchema))
 	d["openapi"] = rawJSON(`"3.0.3"`)
@@ -18,7 +18,7 @@ func openAPI30(document []byte) []byte {
 	return encoded(d)
 }
 
-// changed makes a change to all objects of a document that describe something.
+// changed calls change on every object of a document, except those inside of examples and default values.
 func changed(text json.RawMessage, change func(map[string]json.RawMessage)) json.RawMessage {
 	switch text[0] {
 	case '[':
@@ -32,7 +32,7 @@ func changed(text json.RawMessage, change func(map[string]json.RawMessage)) json
 		object := parsed(text)
 		for keyword, value := range object {
 			switch keyword {
-			case "value", "example", "default": // describe nothing
+			case "value", "example", "default": // examples and default values
 			case "properties":
 				fields := parsed(value)
 				for name := range fields {
@@ -49,10 +49,10 @@ func changed(text json.RawMessage, change func(map[string]json.RawMessage)) json
 	return text
 }
 
-// olderSchema replaces the keywords of a schema that have another form in 3.0. None of them has that form in another
-// object.
+// olderSchema replaces the keywords of a schema that differ in 3.0. It may run on other objects too, because these do
+// not have the keywords in this form.
 func olderSchema(object map[string]json.RawMessage) {
-	if ref := object["$ref"]; ref != nil && len(object) > 1 { // what stands beside a reference is ignored in 3.0
+	if ref := object["$ref"]; ref != nil && len(object) > 1 { // 3.0 ignores the siblings of $ref
 		delete(object, "$ref")
 		object["allOf"] = encoded([]map[string]json.RawMessage{{"$ref": ref}})
 	}
@@ -87,7 +87,7 @@ func parsed(text json.RawMessage) (object map[string]json.RawMessage) {
 	return object
 }
 
-// decode and encoded panic: the document is the same in every program, so every test would see it.
+// decode and encoded panic on an error. The document is constant, so an error would fail every test.
 func decode(text []byte, into any) {
 	if err := json.Unmarshal(text, into); err != nil {
 		panic("the API's description: " + err.Error())

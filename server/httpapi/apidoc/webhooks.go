@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
-// Event describes the body of an event, which package webhooks builds. A test holds the two together.
+// Event describes the body of an event. Package webhooks builds the body. A test compares the two.
 type Event struct {
 	Event                 string          `json:"event" enum:"payment.completed,payment.refunded,disbursement.completed" doc:"Branch on it, so that a refund is not read as a payment."`
 	TxID                  string          `json:"tx_id" doc:"Transaction id. Match on it."`
@@ -49,7 +49,7 @@ func refineEvent(fields map[string]*huma.Schema) {
 	fields["raw"] = rawSchema(fields["raw"].Description)
 }
 
-// ExampleSecret signs the examples, so that a receiver can be tried on them.
+// ExampleSecret signs the examples, so that a receiver can be tested with them.
 const ExampleSecret = "whsec_ZXhhbXBsZS1zZWNyZXQtZm9yLWRvY3VtZW50YXRpb24="
 
 // DescribedEvent is an event as the document shows it.
@@ -101,20 +101,20 @@ func (e DescribedEvent) describe() *huma.Operation {
 	}
 }
 
-// Body returns the body that package webhooks builds of the event.
+// Body returns the body of the event, built by package webhooks.
 func (e DescribedEvent) Body() []byte {
 	body, err := webhooks.Body(exampleOrganization, e.Transaction, operators.Raw(e.Transaction))
 	if err != nil {
-		panic(err) // the examples are final
+		panic(err) // every final transaction has a body
 	}
 	return body
 }
 
-// signaturePattern is that of a signature in hex.
+// signaturePattern is the pattern of a hexadecimal signature.
 const signaturePattern = "^sha256=[0-9a-f]{64}$"
 
-// deliveryHeaders are the headers of a delivery, with what they are for a body that was sent at the time of the
-// examples.
+// deliveryHeaders returns the headers of a delivery. Their examples are the values for this body, sent at the time of
+// the examples.
 func deliveryHeaders(event, id string, body []byte) []*huma.Param {
 	at := exampleTime.Add(10 * time.Minute)
 	return []*huma.Param{

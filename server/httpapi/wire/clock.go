@@ -18,7 +18,7 @@ type Clock struct {
 	Due       DueNow  `json:"due" doc:"What is due and not done yet."`
 }
 
-// DueNow counts what is due at the clock's present time.
+// DueNow counts the due rows at the clock's current time.
 type DueNow struct {
 	Transactions int `json:"transactions" minimum:"0" doc:"Pending payments whose outcome is due."`
 	Events       int `json:"events" minimum:"0" doc:"Events, and callbacks of the operators' own APIs, that are to be sent now."`
@@ -32,8 +32,7 @@ func ClockOf(mode string, c *ledger.Clock) Clock {
 	}
 }
 
-// exactTime formats a time of a clock. Unlike other times it is not rounded, so that a client can send back the same
-// moment.
+// exactTime formats a time of a clock without rounding, so that a client can send the exact time back.
 func exactTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 func optionalTime(t *time.Time) *string {
@@ -59,7 +58,7 @@ type AdvanceRequest struct {
 // AdvanceClock reads the body of POST /v1/clock/advance.
 var AdvanceClock = newDecoder[AdvanceRequest]()
 
-// Parsed returns the target of an advance, and how long the request waits for it. Its error is of type [*Error].
+// Parsed returns the target of an advance, and the time for which the request waits. Its error has the type [*Error].
 func (a *AdvanceRequest) Parsed() (to ledger.ClockTarget, wait time.Duration, err error) {
 	wrong := FieldErrors{}
 	switch {
@@ -97,8 +96,8 @@ const (
 	clockEnd = "must stay before 2201-01-01T00:00:00Z, where all clocks end: a reset starts the clock again"
 )
 
-// Advanced is the answer of POST /v1/clock/advance when the clock has reached its target. The counts are of the whole
-// advance, also for a caller who joined an advance that somebody else began.
+// Advanced is the answer of POST /v1/clock/advance after the clock has reached its target. The counts cover the whole
+// advance, even if another caller started it.
 type Advanced struct {
 	Now            string `json:"now" format:"date-time" doc:"Sandbox time."`
 	Settled        int64  `json:"settled" minimum:"0" doc:"Payments that got their outcome."`
@@ -107,25 +106,25 @@ type Advanced struct {
 	FailedAttempts int64  `json:"failedAttempts" minimum:"0" doc:"Attempts to deliver an event or a callback that failed."`
 }
 
-// AdvancedOf returns the view of an advance that has ended.
+// AdvancedOf returns the view of a completed advance.
 func AdvancedOf(now time.Time, c *ledger.AdvanceCounts) Advanced {
 	return Advanced{
 		Now: exactTime(now), Settled: c.Settled, Expired: c.Expired, Delivered: c.Delivered, FailedAttempts: c.FailedAttempts,
 	}
 }
 
-// Advancing is the answer of POST /v1/clock/advance when the advance is still under way.
+// Advancing is the answer of POST /v1/clock/advance while the advance still runs.
 type Advancing struct {
 	Now    string `json:"now" format:"date-time" doc:"Sandbox time."`
 	Target string `json:"target" format:"date-time" doc:"Where the clock is being advanced to. Send it as to, and you wait on."`
 }
 
-// AdvancingOf returns the view of an advance that is under way.
+// AdvancingOf returns the view of a running advance.
 func AdvancingOf(now, target time.Time) Advancing {
 	return Advancing{Now: exactTime(now), Target: exactTime(target)}
 }
 
-// AdvanceRefusal says in the API's words why a clock cannot be advanced.
+// AdvanceRefusal returns the answer to an error of an advance. It returns other errors unchanged.
 func AdvanceRefusal(to ledger.ClockTarget, err error) error {
 	var backwards ledger.ErrClockBackwards
 	var far ledger.ErrAdvanceTooFar

@@ -9,23 +9,23 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// errBadCursor is returned for a cursor that this API did not make, or made for another sandbox or list.
+// errBadCursor is returned for an invalid cursor, and for a cursor of another sandbox or list.
 var errBadCursor = errors.New("not a cursor")
 
 const cursorSum = 8
 
-// cursors makes and reads the cursors of one list. Its value is the list's name, which is part of the checksum, so that
-// a cursor of another list is refused.
+// cursors encodes and decodes the cursors of one list. Its value is the list's name. The checksum of a cursor includes
+// the name, so that a cursor of another list is refused.
 type cursors string
 
 const (
 	PaymentCursors cursors = "cursor"
 	EventCursors   cursors = "events"
-	// callbackCursors name places in the list of events too, after callbacks.
+	// callbackCursors are cursors of the list of events that follow a callback.
 	callbackCursors cursors = "callbacks"
 )
 
-// place parses a cursor into the place that it names. It returns what is wrong with the cursor; empty: nothing.
+// place decodes a cursor into *into. It returns the problem of an invalid cursor, or "".
 func (c cursors) place(into **payments.ID, tenant int64, text string) (problem string) {
 	id, err := c.parse(tenant, text)
 	if err != nil {
@@ -35,8 +35,8 @@ func (c cursors) place(into **payments.ID, tenant int64, text string) (problem s
 	return ""
 }
 
-// After returns the cursor of the place after a transaction in a tenant's list. Its checksum lets place refuse a cursor
-// that was changed. The checksum needs no secret: every query is bound to the tenant anyway.
+// After returns the cursor that follows a transaction in a tenant's list. The checksum detects changed cursors. It
+// needs no secret, because every query is limited to the tenant.
 func (c cursors) After(tenant int64, id payments.ID) string {
 	return base64.RawURLEncoding.EncodeToString(append(id[:], c.checksum(tenant, id)...))
 }
@@ -68,7 +68,7 @@ func (c cursors) parse(tenant int64, text string) (payments.ID, error) {
 		return payments.ID{}, errBadCursor
 	}
 	id := payments.ID(raw[:len(payments.ID{})])
-	if c.After(tenant, id) != text { // to the letter: the decoder lets some differences pass
+	if c.After(tenant, id) != text { // compared as text, because the base64 decoder accepts some variants
 		return payments.ID{}, errBadCursor
 	}
 	return id, nil

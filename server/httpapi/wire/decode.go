@@ -18,30 +18,30 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// maxBody is the largest request body in bytes.
+// maxBody is the maximum size of a request body, in bytes.
 const maxBody = 64 << 10
 
 func init() {
-	// A name that differs from a field's name in case is an unknown field, which is ignored like any other.
+	// Names are case-sensitive. A name in another case is an unknown field, which is ignored.
 	huma.ValidateStrictCasing = true
 }
 
-// Decoder reads the bodies of one kind of request. T is a struct whose fields have json tags. A field that is null or
-// left out is zero in T. So a field whose schema allows the zero value is a pointer: nil if
-// it was null or left out.
+// Decoder decodes the bodies of one type of request. T is a struct whose fields have json tags. A null or missing field
+// is zero in T. If the schema of a field allows the zero value, the field is a pointer, which is nil for a null or
+// missing field.
 type Decoder[T any] struct {
-	Schema     *huma.Schema // in the API's description
-	fields     []field      // by name
-	mergePatch bool         // RFC 7396: null sets a pointer to a zero value; a field that is left out stays nil
+	Schema     *huma.Schema // schema in the API's description
+	fields     []field      // sorted by name
+	mergePatch bool         // RFC 7396: null sets a pointer to a zero value; a missing field stays nil
 }
 
 // field is a field of a request.
 type field struct {
 	name     string
-	index    int          // of the field in the struct
-	schema   *huma.Schema // the schema that huma validates with
+	index    int          // index in the struct
+	schema   *huma.Schema // schema for huma's validator
 	required bool
-	example  string // the end of messages about the field; empty: none
+	example  string // end of messages about the field; may be empty
 }
 
 func newDecoder[T any]() *Decoder[T] {
@@ -65,8 +65,8 @@ func newDecoder[T any]() *Decoder[T] {
 	return d
 }
 
-// describe adds to a field's schema what the decoder checks in Go: these checks are faster there and have better
-// messages.
+// describe adds the rules to a field's schema that the decoder checks in Go, not by huma. The checks in Go are faster
+// and have better messages.
 func describe(schema *huma.Schema, required bool) {
 	switch {
 	case schema.Format == "uri":
@@ -74,7 +74,7 @@ func describe(schema *huma.Schema, required bool) {
 	case schema.Type == huma.TypeString && schema.Pattern == "" && schema.Enum == nil:
 		schema.Pattern, schema.PatternDescription = `^[^\x00]*$`, "no NUL"
 	}
-	if !required { // null counts as left out
+	if !required { // null is the same as a missing field
 		schema.Nullable = true
 		if schema.Enum != nil {
 			schema.Enum = append(slices.Clone(schema.Enum), nil)
@@ -88,7 +88,7 @@ func newMergePatch[T any]() *Decoder[T] {
 	return d
 }
 
-// Decode reads a request's body and checks it. Its errors are of type [*Error] and name every wrong field at once.
+// Decode reads and validates a request's body. Its error has the type [*Error], and names every wrong field.
 func (d *Decoder[T]) Decode(w http.ResponseWriter, r *http.Request) (*T, error) {
 	if err := d.checkMediaType(r); err != nil {
 		return nil, err
@@ -100,8 +100,7 @@ func (d *Decoder[T]) Decode(w http.ResponseWriter, r *http.Request) (*T, error) 
 	return d.parse(text)
 }
 
-// DecodeOptional is [Decoder.Decode] for a body that may be left out. It reads a chunked body to its end to know
-// whether it is empty.
+// DecodeOptional is [Decoder.Decode] for an optional body. It returns a zero T for an empty body.
 func (d *Decoder[T]) DecodeOptional(w http.ResponseWriter, r *http.Request) (*T, error) {
 	text, err := readBody(w, r)
 	if err != nil {
@@ -116,7 +115,7 @@ func (d *Decoder[T]) DecodeOptional(w http.ResponseWriter, r *http.Request) (*T,
 	return d.parse(text)
 }
 
-// parse decodes the text of a body and checks it.
+// parse decodes and validates the text of a body.
 func (d *Decoder[T]) parse(text []byte) (*T, error) {
 	sent, err := parseObject(text)
 	if err != nil {
@@ -147,7 +146,7 @@ func (d *Decoder[T]) parse(text []byte) (*T, error) {
 	return body, nil
 }
 
-// set sets the field of a struct to a value that was validated, and so has the field's type.
+// set sets the field of a struct to a validated value, which has the field's type.
 func (f *field) set(into reflect.Value, value any) {
 	target := into.Field(f.index)
 	if target.Kind() == reflect.Pointer {
@@ -188,7 +187,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return text, nil
 }
 
-// parseObject decodes a text that has to be one JSON object. Integers without point and exponent become int64.
+// parseObject decodes one JSON object. Integers without point and exponent become int64.
 func parseObject(text []byte) (map[string]any, error) {
 	if object, ok := parsePlainObject(text); ok {
 		return object, nil
@@ -214,8 +213,8 @@ func parseAnyObject(text []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// integerOf returns an int64 for a number that is written as an integer, and a float64 for one beyond int64. It returns
-// other numbers, such as 100.0 and 1e2, as they are, since no schema accepts a [json.Number].
+// integerOf returns an int64 for a number that is written as an integer, and a float64 for an integer beyond int64. It
+// returns other numbers, such as 100.0 and 1e2, unchanged: every schema refuses a [json.Number].
 func integerOf(number json.Number) any {
 	if strings.ContainsAny(number.String(), ".eE") {
 		return number
@@ -223,11 +222,11 @@ func integerOf(number json.Number) any {
 	if n, err := strconv.ParseInt(number.String(), 10, 64); err == nil {
 		return n
 	}
-	size, _ := strconv.ParseFloat(number.String(), 64) // beyond int64, so beyond every bound of a schema too
+	size, _ := strconv.ParseFloat(number.String(), 64) // beyond int64, and so beyond the bounds of every schema
 	return size
 }
 
-// validation holds the state of huma's validator. The fields of one request share it.
+// validation is the state of huma's validator. All fields of a request share it.
 type validation struct {
 	path   *huma.PathBuffer
 	result huma.ValidateResult
@@ -235,7 +234,7 @@ type validation struct {
 
 func newValidation() *validation { return &validation{path: huma.NewPathBuffer(nil, 0)} }
 
-// problems returns what is wrong with the value of a field.
+// problems returns the messages about an invalid value of a field.
 func (v *validation) problems(f *field, value any) (problems []string) {
 	if text, ok := value.(string); ok && strings.ContainsRune(text, 0) {
 		problems = append(problems, "must not contain NUL characters")
@@ -253,7 +252,7 @@ func (v *validation) problems(f *field, value any) (problems []string) {
 	return problems
 }
 
-// plain returns a message of huma about a field's bound with the bound in digits, which huma writes as 1e+12.
+// plain returns a message of huma with the bound of the field in digits. huma writes large bounds as 1e+12.
 func (f *field) plain(message string) string {
 	if most := f.schema.Maximum; most != nil {
 		return strings.Replace(message, fmt.Sprint(*most), strconv.FormatFloat(*most, 'f', -1, 64), 1)
@@ -261,7 +260,7 @@ func (f *field) plain(message string) string {
 	return message
 }
 
-// absoluteURL reports whether a text is a URL that a browser can open. The schema's format also allows relative URLs.
+// absoluteURL reports whether a text is an absolute URL. The format of the schema also allows relative URLs.
 func absoluteURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && !strings.Contains(u.Hostname(), "%")

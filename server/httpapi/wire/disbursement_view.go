@@ -16,7 +16,7 @@ type Disbursement struct {
 	Faults                []string `json:"faults,omitempty" doc:"Names of the sandbox's faults that acted on the disbursement. Absent if there are none."`
 }
 
-// DisbursementOf returns the view of a disbursement. replayed: an earlier request recorded it.
+// DisbursementOf returns the view of a disbursement. replayed is whether an earlier request recorded it.
 func DisbursementOf(t *payments.Transaction, replayed bool) Disbursement {
 	return Disbursement{
 		TxID: t.ID.String(), Type: string(t.Type), Status: string(t.Status), Amount: t.Amount,

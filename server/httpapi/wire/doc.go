@@ -1,3 +1,3 @@
-// Package wire has what the API reads and writes: requests with their strict decoding and their hash, responses, error
-// bodies, cursors, and the parameters of lists.
+// Package wire has the types of the API's JSON: requests with strict decoding and their hash, responses and errors. It
+// also has cursors and the parameters of lists.
 package wire

@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 )
 
-// Error is an error answer: the contract's error body and its HTTP status.
+// Error is an error answer: the error body of the contract, with its HTTP status.
 type Error struct {
 	Status  int            `json:"-"`
 	Code    string         `json:"error" doc:"Machine-readable code." example:"invalid_body"`
@@ -20,7 +20,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
-// FieldErrors maps a field of a request to what is wrong with it.
+// FieldErrors maps the fields of a request to messages about them.
 type FieldErrors map[string][]string
 
 // InvalidBody is 400 for a body with wrong fields.
@@ -38,12 +38,12 @@ func malformedBody(message string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid_body", Message: message}
 }
 
-// NotFound is 404 for a thing that does not exist in the sandbox.
+// NotFound is 404 for an object that does not exist in the sandbox.
 func NotFound(message string) *Error {
 	return &Error{Status: http.StatusNotFound, Code: "not_found", Message: message}
 }
 
-// Unauthorized is 401, with the same body whatever is wrong with the key.
+// Unauthorized is 401. Its body does not depend on the reason.
 func Unauthorized() *Error {
 	return &Error{Status: http.StatusUnauthorized, Code: "unauthorized",
 		Message: "Send the sandbox's API key as `Authorization: Bearer <key>`. It is missing, malformed or not valid here."}
@@ -60,21 +60,21 @@ func DuplicateReference(reference string) *Error {
 		Message: fmt.Sprintf("The reference %q belongs to another request. Send a new reference, or repeat that request exactly.", reference)}
 }
 
-// QuotaExceeded is 402 for a sandbox that has used its monthly quota.
+// QuotaExceeded is 402 for a sandbox that has used up its monthly quota.
 func QuotaExceeded(e ledger.ErrQuotaExceeded) *Error {
 	return &Error{Status: http.StatusPaymentRequired, Code: "quota_exceeded",
 		Message: fmt.Sprintf("This sandbox has used its quota of %d transactions in a calendar month (UTC). Nothing was recorded.", e.Quota),
 		Detail:  map[string]any{"monthlyTransactions": e.Quota}}
 }
 
-// Unavailable is 503 if nothing was recorded.
+// Unavailable is 503 for a request that the unavailable database did not record.
 func Unavailable() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", RetryAfter: "1",
 		Message: "The service cannot reach its database. This request recorded nothing. Send it again, with the same reference if it has one."}
 }
 
-// Uncertain is [Unavailable] for a request whose database transaction may have been committed. The client repeats the
-// request with the reference; empty: it has none.
+// Uncertain is 503 for a request whose database transaction may have been committed. The client repeats the request
+// with the reference, which is empty if the request has none.
 func Uncertain(reference string) *Error {
 	e := &Error{Status: http.StatusServiceUnavailable, Code: "unavailable", Detail: repeatWith(reference), RetryAfter: "1",
 		Message: "The connection to the database failed during this request. It is not known whether the request was recorded. "}
@@ -86,14 +86,14 @@ func Uncertain(reference string) *Error {
 	return e
 }
 
-// Internal is 500 for an error that should not happen. The client repeats the request with the reference; empty: it has
-// none.
+// Internal is 500 for an unexpected error. The client repeats the request with the reference, which is empty if the
+// request has none.
 func Internal(reference string) *Error {
 	return &Error{Status: http.StatusInternalServerError, Code: "internal", Detail: repeatWith(reference),
 		Message: "The service failed. Send the request again with the same reference: nothing is recorded twice."}
 }
 
-// repeatWith returns the detail that names the reference to repeat the request with. It is nil if there is none.
+// repeatWith returns the detail with the reference for the repeated request; nil for an empty reference.
 func repeatWith(reference string) map[string]any {
 	if reference == "" {
 		return nil
@@ -107,7 +107,7 @@ func Overloaded() *Error {
 		Message: "The service has too many requests. This request recorded nothing. Send it again, with the same reference if it has one."}
 }
 
-// Changing is 503 for a request during each try of which the sandbox was reset or changed. Nothing was recorded.
+// Changing is 503 for a request whose sandbox was reset or changed during every try. Nothing was recorded.
 func Changing() *Error {
 	e := Overloaded()
 	e.Message = "This sandbox was reset or changed again and again while the request was tried. The request recorded nothing. Send it again, with " +
@@ -121,14 +121,14 @@ func Simulated(f *faults.Fault, a *faults.API) *Error {
 		Message: fmt.Sprintf("This is the sandbox's fault %s. Nothing was recorded. Send the request again with the same reference.", f)}
 }
 
-// RateLimited is 429 for a request beyond the rate limit of the sandbox. After that many seconds a request is allowed
+// RateLimited is 429 for a request beyond the rate limit of the sandbox. seconds is the time until a request is allowed
 // again.
 func RateLimited(limit int, seconds string) *Error {
 	return &Error{Status: http.StatusTooManyRequests, Code: "rate_limited", RetryAfter: seconds,
 		Message: fmt.Sprintf("This sandbox takes %d requests a minute. Try again in %s seconds.", limit, seconds)}
 }
 
-// Suspended is 503 for a suspended sandbox. Its Retry-After is a minute, since a person ends the suspension.
+// Suspended is 503 for a suspended sandbox. Retry-After is a minute, because only a person ends the suspension.
 func Suspended() *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "suspended", RetryAfter: "60",
 		Message: "This sandbox is suspended. Nothing was recorded. To resume it, set spec.suspend of the SandboxEnvironment to false."}

@@ -14,7 +14,7 @@ type EventQuery struct {
 	Limit  int
 }
 
-// EventParameters reads each parameter into a query and returns what is wrong with it.
+// EventParameters has the parsers of the query's parameters.
 var EventParameters = Parameters[EventQuery]{
 	"limit": func(q *EventQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *EventQuery, value string, tenant int64) string {
@@ -51,8 +51,8 @@ var EventParameters = Parameters[EventQuery]{
 	"created_before": func(q *EventQuery, value string, _ int64) string { return moment(&q.Filter.CreatedBefore, value) },
 }
 
-// EventNames has the names of the events of [payments.Types], in their order, then the name of the callbacks of the
-// operators' own APIs.
+// EventNames has the names of the events in the order of [payments.Types], and then the name of callbacks of operators'
+// own APIs.
 var EventNames = func() []string {
 	var names []string
 	for _, t := range payments.Types {

@@ -12,7 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// EventSummary is an event with the state of its delivery. It is exported so that its schema is part of what embeds it.
+// EventSummary is an event with the state of its delivery. It is exported, so that the schemas of structs that embed it
+// have its fields.
 type EventSummary struct {
 	ID                 string   `json:"id" doc:"The event's id: X-Service-Delivery of each of its deliveries." example:"evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
 	Event              string   `json:"event" enum:"payment.completed,payment.refunded,disbursement.completed,operator.callback" doc:"The event's name; operator.callback is the callback of an operator's own API."`
@@ -57,7 +58,7 @@ type DeliveryAttempt struct {
 	Effects        []string `json:"effects,omitempty" doc:"The same in words, as the sandbox declares them now: twice: sent 2 times."`
 }
 
-// EventSummaryOf returns the view of an event in a list, in a sandbox with these faults.
+// EventSummaryOf returns the view of an event in a list. declared are the faults of the sandbox.
 func EventSummaryOf(e *ledger.Event, declared faults.Set) EventSummary {
 	return EventSummary{
 		ID: e.EventID().String(), Event: e.Name(), TxID: e.ID.String(), Status: string(e.Status), State: string(e.State),
@@ -67,7 +68,7 @@ func EventSummaryOf(e *ledger.Event, declared faults.Set) EventSummary {
 	}
 }
 
-// EventDetailOf returns the view of an event with its body and attempts.
+// EventDetailOf returns the view of an event with its body and attempts. declared are the faults of the sandbox.
 func EventDetailOf(e *ledger.EventDetail, declared faults.Set) EventDetail {
 	view := EventDetail{
 		EventSummary: EventSummaryOf(&e.Event, declared), Body: string(e.Body), Payload: e.Body, Attempts: []DeliveryAttempt{},
@@ -78,7 +79,7 @@ func EventDetailOf(e *ledger.EventDetail, declared faults.Set) EventDetail {
 	return view
 }
 
-// CallbackDetailOf returns the view of a callback with its body and attempts.
+// CallbackDetailOf returns the view of a callback with its body and attempts. declared are the faults of the sandbox.
 func CallbackDetailOf(c *ledger.CallbackDetail, declared faults.Set) EventDetail {
 	view := EventDetailOf(&c.EventDetail, declared)
 	view.URL = c.URL

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// appender is an answer that encodes itself, byte for byte as encoding/json would. Most answers do so, since reflection
+// appender is an answer with its own encoder. The result has the same bytes as that of encoding/json, whose reflection
 // takes several times as long.
 type appender interface {
 	appendJSON(b []byte) []byte
@@ -20,7 +20,7 @@ func Append(b []byte, body any) ([]byte, error) {
 	return appendEncoded(b, body)
 }
 
-// appendEncoded appends a value to b by encoding/json, with a line break at its end.
+// appendEncoded appends a value to b, encoded by encoding/json, with a line break at its end.
 func appendEncoded(b []byte, value any) ([]byte, error) {
 	out := bytes.NewBuffer(b)
 	encoder := json.NewEncoder(out)
@@ -29,7 +29,7 @@ func appendEncoded(b []byte, value any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// jsonObject is the text of a JSON object under construction. Each call appends a field.
+// jsonObject builds the text of a JSON object. Each method appends a field.
 type jsonObject []byte
 
 // name appends the name of a field. The caller appends its value.
@@ -53,7 +53,7 @@ func (o *jsonObject) optionalText(name string, value *string) {
 	o.text(name, *value)
 }
 
-// texts appends a field with a list of texts, and no field for an empty list.
+// texts appends a field with a list of strings. It appends nothing for an empty list.
 func (o *jsonObject) texts(name string, values []string) {
 	if len(values) == 0 {
 		return
@@ -80,12 +80,12 @@ func (o *jsonObject) null(name string) {
 	*o = append(*o, "null"...)
 }
 
-// appendText appends a text as a JSON string to b. It leaves texts with other characters than plain ASCII to
-// encoding/json, which has many rules for them.
+// appendText appends a JSON string to b. encoding/json encodes texts with characters that need escapes or are not
+// ASCII.
 func appendText(b []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			b, _ = appendEncoded(b, text) // a text can always be encoded
+			b, _ = appendEncoded(b, text) // encoding a string does not fail
 			return b[:len(b)-1]
 		}
 	}

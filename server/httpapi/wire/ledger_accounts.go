@@ -5,7 +5,8 @@ import (
 	"github.com/cauri-dev/cauri/server/proof"
 )
 
-// LedgerAccount is the proof of one balance. It is exported so that its schema is part of what embeds it.
+// LedgerAccount is the proof of one balance. It is exported, so that the schemas of structs that embed it have its
+// fields.
 type LedgerAccount struct {
 	Account       string           `json:"account" doc:"Its name in double entries: float:RWF or testClient:+250788123456." example:"float:RWF"`
 	Kind          string           `json:"kind" doc:"float: the merchant's balance in a currency. testClient: the balance of a SIM."`
@@ -24,7 +25,7 @@ type LedgerAccount struct {
 	Imbalance     *LedgerImbalance `json:"imbalance" doc:"What is wrong; null for nothing."`
 }
 
-// LedgerImbalance says at which movement the balance does not follow from an account's movements.
+// LedgerImbalance has the first movement of an account that does not lead to the recorded balance.
 type LedgerImbalance struct {
 	Difference int64  `json:"difference" doc:"By how much the balance is above the sum of its movements; negative: below."`
 	After      int64  `json:"after" doc:"Number of the last movement that is right; 0 for none."`
@@ -58,10 +59,10 @@ type LedgerAccountList struct {
 	HasMore    bool            `json:"hasMore"`
 }
 
-// LedgerCursors makes and reads the cursors of the list of accounts.
+// LedgerCursors encodes and decodes the cursors of the list of accounts.
 const LedgerCursors cursors = "ledger"
 
-// LedgerPlace returns an account's place in the list.
+// LedgerPlace returns an account's position in the list, in the type that cursors encode.
 func LedgerPlace(a proof.Account) payments.ID {
 	if a.MSISDN != "" {
 		return PlaceOf(a.MSISDN)
@@ -71,12 +72,12 @@ func LedgerPlace(a proof.Account) payments.ID {
 
 // LedgerQuery is the query of the list of accounts.
 type LedgerQuery struct {
-	Verify bool // from the first movement on, before the answer
+	Verify bool // whether the answer waits for a verification from the first movement
 	After  *payments.ID
 	Limit  int
 }
 
-// Account returns the account after which the page begins.
+// Account returns the last account before the page.
 func (q *LedgerQuery) Account() proof.Account {
 	text := MSISDNAt(q.After)
 	if payments.ValidMSISDN(text) {
@@ -85,10 +86,10 @@ func (q *LedgerQuery) Account() proof.Account {
 	return proof.Account{Currency: payments.Currency(text)}
 }
 
-// VerifyFull asks for a verification from the first movement on.
+// VerifyFull is the value of the parameter that requests a verification from the first movement.
 const VerifyFull = "full"
 
-// LedgerParameters reads each parameter into a query and returns what is wrong with it.
+// LedgerParameters has the parsers of the query's parameters.
 var LedgerParameters = Parameters[LedgerQuery]{
 	"limit": func(q *LedgerQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *LedgerQuery, value string, tenant int64) string {

@@ -13,8 +13,8 @@ import (
 	"github.com/cauri-dev/cauri/server/proof"
 )
 
-// LedgerEntry is a movement of one account's balance as a double entry. It is exported so that its schema is part of
-// what embeds it.
+// LedgerEntry is a movement of one account's balance as a double entry. It is exported, so that the schemas of structs
+// that embed it have its fields.
 type LedgerEntry struct {
 	Number    int64     `json:"number" doc:"Of the movement, among those of the account: 1, 2, 3 and so on without a gap."`
 	Time      string    `json:"time" format:"date-time" doc:"When the money moved. ISO 8601, UTC."`
@@ -57,19 +57,18 @@ type LedgerEntryList struct {
 	HasMore    bool          `json:"hasMore"`
 }
 
-// CSVColumns are the columns of the entries as CSV, a line for each posting.
+// CSVColumns are the columns of the entries in CSV, with a line for each posting.
 var CSVColumns = []string{
 	"account", "number", "time", "type", "txId", "reference", "orderRef", "currency", "posting", "debit", "credit", "balance",
 }
 
-// CSV is a text in CSV (RFC 4180), for programs and spreadsheets.
+// CSV is a text in CSV (RFC 4180).
 type CSV []byte
 
 // CSVHeader returns the header line.
 func CSVHeader() CSV { return appendRecord(nil, CSVColumns) }
 
-// CSV returns the lines of a page, without the header line. Of each entry, only the line of the account's own posting
-// has the balance.
+// CSV returns the lines of a page, without the header line. Only the line of the account's own posting has the balance.
 func (l *LedgerEntryList) CSV() CSV {
 	var out CSV
 	for i := range l.Data {
@@ -88,8 +87,7 @@ func (l *LedgerEntryList) CSV() CSV {
 	return out
 }
 
-// appendRecord appends a line to b. It keeps the line breaks within fields as they are; encoding/csv with CRLF lines
-// would change them.
+// appendRecord appends a line to b. Unlike encoding/csv with CRLF lines, it does not change line breaks within fields.
 func appendRecord(b CSV, fields []string) CSV {
 	for i, field := range fields {
 		if i > 0 {
@@ -110,9 +108,9 @@ func orEmpty(text *string) string {
 	return *text
 }
 
-// cell returns a text that somebody else chose in the form that is safe in a table: an apostrophe goes before a text
-// that a spreadsheet would take for a formula. It goes before a text that begins with an apostrophe too, so that a
-// program that removes one apostrophe reads the text back.
+// cell prevents CSV injection: it puts an apostrophe before a text that a spreadsheet would take for a formula. It also
+// puts one before a text that begins with an apostrophe, so that a program can restore every text by removing one
+// apostrophe.
 func cell(text string) string {
 	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r\n'＝＋－＠", first) {
 		return "'" + text
@@ -120,7 +118,7 @@ func cell(text string) string {
 	return text
 }
 
-// PrefersCSV reports whether the header Accept names text/csv, and gives JSON no higher quality.
+// PrefersCSV reports whether the header Accept has text/csv, and no higher quality for JSON.
 func PrefersCSV(header http.Header) bool {
 	csvQuality, jsonQuality := 0.0, 0.0
 	for part := range strings.SplitSeq(strings.Join(header.Values("Accept"), ","), ",") {
@@ -145,17 +143,17 @@ func PrefersCSV(header http.Header) bool {
 // EntryQuery is the query of a list of entries.
 type EntryQuery struct {
 	Account proof.Account // the zero value is the first float
-	After   int64         // number of the entry before the first one
+	After   int64         // number of the last entry before the page
 	Limit   int
 
 	cursor string
 }
 
-// MaxEntries is the most entries on a page. It is higher than [MaxLimit] because entries are small and an account may
-// have a million.
+// MaxEntries is the maximum number of entries on a page. It is higher than [MaxLimit], because entries are small and an
+// account may have a million.
 const MaxEntries = 1000
 
-// EntryParameters reads each parameter into a query and returns what is wrong with it.
+// EntryParameters has the parsers of the query's parameters.
 var EntryParameters = Parameters[EntryQuery]{
 	"limit":  func(q *EntryQuery, value string, _ int64) string { return limitUpTo(&q.Limit, value, MaxEntries) },
 	"cursor": func(q *EntryQuery, value string, _ int64) string { q.cursor = value; return "" },
@@ -183,7 +181,7 @@ var EntryParameters = Parameters[EntryQuery]{
 	},
 }
 
-// ParseEntryQuery parses the query of a list of entries. Its error is of type [*Error] and names every invalid
+// ParseEntryQuery parses the query of a list of entries. Its error has the type [*Error], and names every invalid
 // parameter.
 func ParseEntryQuery(raw string, tenant int64) (EntryQuery, error) {
 	q := EntryQuery{Limit: MaxLimit}
@@ -202,7 +200,7 @@ func ParseEntryQuery(raw string, tenant int64) (EntryQuery, error) {
 	return q, nil
 }
 
-// continueAt sets q.After from the query's cursor. It refuses a cursor that was given for another account.
+// continueAt sets q.After from the query's cursor. It returns a problem for a cursor of another account.
 func (q *EntryQuery) continueAt(tenant int64) (problem string) {
 	var place *payments.ID
 	if problem := entryCursors(q.Account).place(&place, tenant, q.cursor); problem != "" {
@@ -212,7 +210,7 @@ func (q *EntryQuery) continueAt(tenant int64) (problem string) {
 	return ""
 }
 
-// Cursor returns the cursor of the place after the entry with a number, in the entries of the query's account.
+// Cursor returns the cursor that follows the entry with this number, for the query's account.
 func (q *EntryQuery) Cursor(tenant, number int64) string {
 	var place payments.ID
 	binary.BigEndian.PutUint64(place[:8], uint64(number))

@@ -2,7 +2,7 @@ package wire
 
 import "github.com/cauri-dev/cauri/server/payments"
 
-// Order is what the request asks to record.
+// Order returns the collection to record.
 func (b *CreatePaymentRequest) Order() payments.Order {
 	return payments.Order{
 		Reference: b.Reference, Operator: payments.Operator(b.Operator), Country: payments.Country(b.Country),
@@ -12,7 +12,7 @@ func (b *CreatePaymentRequest) Order() payments.Order {
 	}
 }
 
-// Order is what the request asks to record.
+// Order returns the disbursement to record.
 func (b *DisbursementRequest) Order() payments.Order {
 	return payments.Order{
 		Reference: b.Reference, Operator: payments.Operator(b.Operator), Country: payments.Country(b.Country),
@@ -22,7 +22,7 @@ func (b *DisbursementRequest) Order() payments.Order {
 	}
 }
 
-// Order returns the refund that the request asks to record. parent is the collection.
+// Order returns the refund to record. parent is the refunded collection.
 func (b *RefundRequest) Order(parent payments.ID) payments.Order {
 	o := payments.Order{Reference: b.Reference, Parent: parent}
 	if b.Amount != nil {

@@ -52,7 +52,7 @@ func (v Payment) appendJSON(b []byte) []byte {
 // appendCompact appends a JSON value to b without insignificant spaces. It appends null if value is empty.
 func appendCompact(b []byte, value json.RawMessage) []byte {
 	out := bytes.NewBuffer(b)
-	if value == nil || json.Compact(out, value) != nil { // what the database has in a column of JSON is JSON
+	if value == nil || json.Compact(out, value) != nil { // a JSON column of the database always has valid JSON
 		return append(b, "null"...)
 	}
 	return out.Bytes()

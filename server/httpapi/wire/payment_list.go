@@ -21,8 +21,8 @@ type PaymentQuery struct {
 	Limit  int
 }
 
-// ParsePaymentQuery parses the query of a list of transactions. Its error is of type [*Error] and names every invalid
-// parameter.
+// ParsePaymentQuery parses the query of a list of transactions. Its error has the type [*Error], and names every
+// invalid parameter.
 func ParsePaymentQuery(raw string, tenant int64) (PaymentQuery, error) {
 	q := PaymentQuery{Limit: DefaultLimit}
 	values, wrong := PaymentParameters.Read(raw, tenant, &q)
@@ -35,7 +35,7 @@ func ParsePaymentQuery(raw string, tenant int64) (PaymentQuery, error) {
 	return q, nil
 }
 
-// PaymentParameters reads each parameter into a query and returns what is wrong with it.
+// PaymentParameters has the parsers of the query's parameters.
 var PaymentParameters = Parameters[PaymentQuery]{
 	"limit": func(q *PaymentQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *PaymentQuery, value string, tenant int64) string {

@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Payment is the view of a transaction with which the API answers when transactions are created, read and listed.
+// Payment is the view of a transaction, also in lists.
 type Payment struct {
 	ID                    string          `json:"id" doc:"Transaction id. Webhooks name it tx_id." example:"TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
 	Type                  string          `json:"type" enum:"collection,refund,disbursement" doc:"A collection is a payment of a customer."`
@@ -46,7 +46,7 @@ type Payment struct {
 	Raw                   json.RawMessage `json:"raw" doc:"The operator-native payload; _simulated is true in it."`
 }
 
-// PaymentOf returns the view of a transaction of any type, in a sandbox with these faults.
+// PaymentOf returns the view of a transaction of any type. declared are the faults of the sandbox.
 func PaymentOf(t *payments.Transaction, declared faults.Set) Payment {
 	v := Payment{
 		ID: t.ID.String(), Type: string(t.Type), Status: string(t.Status),

@@ -1,8 +1,8 @@
 package wire
 
-// parsePlainObject decodes a JSON object of the kind that nearly every client sends: its values are texts without
-// escapes, integers of up to 18 digits, booleans and nulls. ok is false for every other text, JSON or not: the caller
-// then uses encoding/json, which takes several times as long. The text has to be UTF-8.
+// parsePlainObject is a fast decoder for the JSON objects of nearly every client. Their values are strings without
+// escapes, integers of up to 18 digits, booleans and nulls. ok is false for any other text. Then the caller uses
+// encoding/json, which takes several times as long. The text must be UTF-8.
 func parsePlainObject(text []byte) (object map[string]any, ok bool) {
 	r := plainReader{rest: text}
 	if !r.next('{') {
@@ -31,7 +31,7 @@ func parsePlainObject(text []byte) (object map[string]any, ok bool) {
 	}
 }
 
-// plainReader parses a text. rest is the part that it has not read.
+// plainReader parses a text. rest is the unread part.
 type plainReader struct{ rest []byte }
 
 func (r *plainReader) skipSpace() {
@@ -97,7 +97,7 @@ func (r *plainReader) text() (text string, ok bool) {
 }
 
 func (r *plainReader) integer() (n int64, ok bool) {
-	const digits = 18 // always fit
+	const digits = 18 // always fit into int64
 	i := 0
 	for i < len(r.rest) && '0' <= r.rest[i] && r.rest[i] <= '9' {
 		if i == digits {
@@ -109,6 +109,6 @@ func (r *plainReader) integer() (n int64, ok bool) {
 	if i == 0 || i > 1 && r.rest[0] == '0' {
 		return 0, false
 	}
-	r.rest = r.rest[i:] // a fraction or an exponent is not what may follow
+	r.rest = r.rest[i:] // the caller refuses a fraction or an exponent
 	return n, true
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Prompt is a payment as the payer's phone shows it.
+// Prompt is a pending payment that waits for the answer of its payer.
 type Prompt struct {
 	ID            string  `json:"id" doc:"Id of the payment that waits for an answer." example:"TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
 	Amount        int64   `json:"amount" doc:"Gross amount, in whole units of the currency."`
@@ -40,7 +40,7 @@ type PromptQuery struct {
 	Limit int
 }
 
-// PromptParameters reads each parameter into a query and returns what is wrong with it.
+// PromptParameters has the parsers of the query's parameters.
 var PromptParameters = Parameters[PromptQuery]{
 	"limit": func(q *PromptQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *PromptQuery, value string, tenant int64) string {

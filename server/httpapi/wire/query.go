@@ -18,12 +18,11 @@ const (
 	MaxLimit     = 100
 )
 
-// Parameters has a function for each parameter of a query. It parses the parameter's value into a Q, and returns what
-// is wrong with the value; empty: nothing.
+// Parameters has a parser for each parameter of a query. The parser sets a field of q, or returns a problem of the
+// value.
 type Parameters[Q any] map[string]func(q *Q, value string, tenant int64) (problem string)
 
-// Read parses a query into q. It reports every invalid value; it neither corrects nor drops any. It ignores unknown
-// parameters.
+// Read parses a query into q. It returns an error for each invalid value, and ignores unknown parameters.
 func (p Parameters[Q]) Read(raw string, tenant int64, q *Q) (url.Values, FieldErrors) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -101,8 +100,8 @@ func operator(into *payments.Operator, value string) (problem string) {
 	return ""
 }
 
-// momentForm checks what time.Parse lets pass: each number has two digits, a point is before the fraction, and the
-// offset is at most 23:59.
+// momentForm refuses texts that [time.Parse] accepts: numbers of one digit, a comma before the fraction, and offsets
+// beyond 23:59.
 var momentForm = regexp.MustCompile(`T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`)
 
 func moment(into **time.Time, value string) (problem string) {

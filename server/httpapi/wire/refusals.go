@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/proof"
 )
 
-// RefundRefusal says in the contract's words why a parent cannot be refunded.
+// RefundRefusal returns the answer to an error of a refund. It returns other errors unchanged.
 func RefundRefusal(err error) error {
 	var exceeds payments.ErrExceedsRefundable
 	switch {
@@ -30,7 +30,7 @@ func RefundRefusal(err error) error {
 	return err
 }
 
-// ResendRefusal says why an event cannot be sent again.
+// ResendRefusal returns the answer to an error of resending an event. It returns other errors unchanged.
 func ResendRefusal(err error) error {
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
@@ -55,7 +55,7 @@ func NoSuchPrompt() *Error {
 	return NotFound("This test client has no payment with this id to confirm.")
 }
 
-// PromptRefusal says in the API's words why a prompt cannot be answered.
+// PromptRefusal returns the answer to an error of answering a prompt. It returns other errors unchanged.
 func PromptRefusal(err error) error {
 	closed := new(ledger.ErrPromptClosed)
 	switch {

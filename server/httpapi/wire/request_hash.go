@@ -9,10 +9,9 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Hash returns a hash that is equal for equal requests: of one type, for the same parent if they have one, with the
-// same known fields as the client sent them, before anything is detected or filled in. It hashes the fields in the form
-// in which encoding/json writes a map. Hashes are stored and outlive the program: if an upgrade changed the hash of a
-// request, a retry across the upgrade would be answered 409.
+// Hash returns the fingerprint of a request. Two requests have the same hash if their type, parent and known fields are
+// equal as sent, before missing fields are detected. The hashed text is that of encoding/json for a map of the fields.
+// Hashes are stored: if an upgrade changed the hash of a request, a retry after the upgrade would be answered 409.
 func (d *Decoder[T]) Hash(kind payments.Type, parent string, body *T) []byte {
 	text := make([]byte, 0, 512)
 	text = append(append(append(append(text, kind...), '\n'), parent...), '\n')
@@ -40,7 +39,7 @@ func appendHashed(b []byte, value reflect.Value) []byte {
 	text := value.String()
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
-			encoded, _ := json.Marshal(text) // a text can always be encoded
+			encoded, _ := json.Marshal(text) // encoding a string does not fail
 			return append(b, encoded...)
 		}
 	}

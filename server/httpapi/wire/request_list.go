@@ -9,7 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
-// LoggedRequest is a request in the request log. It is exported so that its schema is part of what embeds it.
+// LoggedRequest is a request in the request log. It is exported, so that the schemas of structs that embed it have its
+// fields.
 type LoggedRequest struct {
 	ID           string          `json:"id" doc:"Of the entry in this list." example:"log_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
 	Time         string          `json:"time" format:"date-time" doc:"When the request arrived. ISO 8601, UTC; by the clock of the service, also in a sandbox with a clock of its own."`
@@ -26,7 +27,7 @@ type LoggedRequest struct {
 	NotKept      []string        `json:"notKept" doc:"Fields and parameters of the request whose values are not kept, because this description does not name them, and what else of it is not kept."`
 }
 
-// LoggedRequestOf returns the view of a logged request, in a sandbox with these faults.
+// LoggedRequestOf returns the view of a logged request. declared are the faults of the sandbox.
 func LoggedRequestOf(e *requests.Entry, declared faults.Set) LoggedRequest {
 	v := LoggedRequest{
 		ID: "log_" + e.ID.Code(), Time: payments.FormatTime(e.ReceivedAt), Method: e.Method, Path: e.Path, Error: optional(e.Error),
@@ -59,7 +60,7 @@ type RequestList struct {
 	HasMore    bool            `json:"hasMore"`
 }
 
-// RequestCursors makes and reads the cursors of the list of requests.
+// RequestCursors encodes and decodes the cursors of the list of requests.
 const RequestCursors cursors = "requests"
 
 // RequestQuery is the query of a list of requests.
@@ -69,7 +70,7 @@ type RequestQuery struct {
 	Limit  int
 }
 
-// RequestParameters reads each parameter into a query and returns what is wrong with it.
+// RequestParameters has the parsers of the query's parameters.
 var RequestParameters = Parameters[RequestQuery]{
 	"limit": func(q *RequestQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *RequestQuery, value string, tenant int64) string {

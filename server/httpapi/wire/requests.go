@@ -20,7 +20,7 @@ type CreatePaymentRequest struct {
 // CreatePayment reads the body of POST /v1/payments.
 var CreatePayment = newDecoder[CreatePaymentRequest]()
 
-// RefundRequest is the body of POST /v1/payments/{id}/refund. It may be left out altogether.
+// RefundRequest is the optional body of POST /v1/payments/{id}/refund.
 type RefundRequest struct {
 	_         struct{} `additionalProperties:"true"`
 	Amount    *int64   `json:"amount,omitempty" minimum:"1" maximum:"1000000000000" example:"5000" doc:"In whole units of the currency. Without it, everything that is left is refunded."`

@@ -4,6 +4,6 @@ import "github.com/danielgtaylor/huma/v2"
 
 const SchemaPrefix = "#/components/schemas/"
 
-// Schemas has all schemas of the API by the names of their Go types: of the request bodies, which [Decoder] checks, and
-// of the answers. It is complete after the initialization of packages, and never changes.
+// Schemas has the schemas of all request bodies and answers, by the names of their Go types. It does not change after
+// the initialization of the packages.
 var Schemas = huma.NewMapRegistry(SchemaPrefix, huma.DefaultSchemaNamer)

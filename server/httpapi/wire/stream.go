@@ -23,7 +23,7 @@ const (
 	StreamBalance     = "balance"
 )
 
-// StreamTypes are the types that a client can select. A stream always tells the others: ready and reset.
+// StreamTypes are the types that a client can select. The other types, ready and reset, are always sent.
 var StreamTypes = []string{StreamTransaction, StreamEvent, StreamAttempt, StreamClock, StreamBalance}
 
 // StreamEntry is the data of an entry of GET /v1/stream.
@@ -36,15 +36,14 @@ type StreamEntry struct {
 	Balance     *StreamBalanceOf `json:"balance,omitempty" doc:"Of a float, or of a test client."`
 }
 
-// StreamBalanceOf is the view of the balance of a float or of a test client.
+// StreamBalanceOf is the balance of a float or of a test client.
 type StreamBalanceOf struct {
 	MSISDN   string `json:"msisdn,omitempty" doc:"Of the test client. Absent for a float."`
 	Currency string `json:"currency"`
 	Balance  int64  `json:"balance" doc:"In whole units of the currency."`
 }
 
-// StreamEntryOf returns the view of a change. clockMode and declared are the clock's mode and the faults of the
-// sandbox.
+// StreamEntryOf returns the view of a change. clockMode is the mode of the sandbox's clock, declared are its faults.
 func StreamEntryOf(c *ledger.Change, clockMode string, declared faults.Set) StreamEntry {
 	switch {
 	case c.Transaction != nil:
@@ -62,7 +61,7 @@ func StreamEntryOf(c *ledger.Change, clockMode string, declared faults.Set) Stre
 	return StreamEntry{Type: StreamBalance, Balance: &StreamBalanceOf{MSISDN: b.MSISDN, Currency: b.Currency, Balance: b.Balance}}
 }
 
-// AppendEvent appends an entry to b as a server-sent event, whose id is the position. If at is nil, it has no id.
+// AppendEvent appends an entry to b as a server-sent event. The event's id is the position at; nil for no id.
 func (e StreamEntry) AppendEvent(b []byte, at *ledger.Position) ([]byte, error) {
 	if at != nil {
 		b = AppendStreamID(b, *at)
@@ -82,7 +81,7 @@ func AppendStreamID(b []byte, at ledger.Position) []byte {
 // LastEventIDHeader is the request header with the id of the entry after which a stream resumes.
 const LastEventIDHeader = "Last-Event-ID"
 
-// StreamIDForm is the form of an entry's id.
+// StreamIDForm is the format of an entry's id.
 var StreamIDForm = regexp.MustCompile(`^(0|[1-9][0-9]{0,17})-(0|[1-9][0-9]{0,17})$`)
 
 // StreamQuery is the query of a request for a stream.
@@ -91,7 +90,7 @@ type StreamQuery struct {
 	After *ledger.Position // nil: from now on
 }
 
-// StreamParameters reads each parameter into a query and returns what is wrong with it.
+// StreamParameters has the parsers of the query's parameters.
 var StreamParameters = Parameters[StreamQuery]{
 	"types": func(q *StreamQuery, value string, _ int64) string {
 		q.Types = strings.Split(value, ",")
@@ -115,13 +114,13 @@ func ReadStreamQuery(r *http.Request, tenant int64) (StreamQuery, FieldErrors) {
 			return q, wrong
 		}
 		q.After = &ledger.Position{}
-		q.After.Xact, _ = strconv.ParseInt(parts[1], 10, 64) // 18 digits
+		q.After.Xact, _ = strconv.ParseInt(parts[1], 10, 64) // at most 18 digits, so there is no error
 		q.After.Seq, _ = strconv.ParseInt(parts[2], 10, 64)
 	}
 	return q, wrong
 }
 
-// TooManyStreams is 429 for a stream beyond a limit. of says in words whose limit it is.
+// TooManyStreams is 429 for a stream beyond a limit. of is the owner of the limit, in the message.
 func TooManyStreams(of string, limit int) *Error {
 	return &Error{Status: http.StatusTooManyRequests, Code: "too_many_streams", RetryAfter: "10",
 		Message: fmt.Sprintf("%s has %d open streams already, as many as there may be. Close one, or try again later.", of, limit)}

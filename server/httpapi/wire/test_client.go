@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// TestClient is the view of a SIM of the registry with its holder.
+// TestClient is the view of a SIM and its holder.
 type TestClient struct {
 	MSISDN         string `json:"msisdn" doc:"Its number."`
 	Name           string `json:"name" doc:"Name of its TestClient resource. Of one that was made through the API, what the request said, or empty." example:"alice"`
@@ -22,7 +22,7 @@ type TestClient struct {
 	PendingPrompts int64  `json:"pendingPrompts" doc:"Payments that wait for its holder's answer."`
 }
 
-// The states of a test client, with the names that its resource has.
+// The states of a test client, with the names of the TestClient resource.
 const (
 	StateActive  = "Active"
 	StateBlocked = "Blocked"
@@ -54,13 +54,14 @@ const (
 	PromptCursors     cursors = "prompts"
 )
 
-// PlaceOf returns a number's place in the list. A number has at most 16 characters, as many as an id has bytes.
+// PlaceOf returns a number's position in the list, in the type that cursors encode. A number has at most 16 characters,
+// and an id has 16 bytes.
 func PlaceOf(msisdn string) (place payments.ID) {
 	copy(place[:], msisdn)
 	return place
 }
 
-// MSISDNAt returns the number at a place, and "" for nil.
+// MSISDNAt returns the number at a position; "" for nil.
 func MSISDNAt(place *payments.ID) string {
 	if place == nil {
 		return ""
@@ -75,7 +76,7 @@ type TestClientQuery struct {
 	Limit  int
 }
 
-// TestClientParameters reads each parameter into a query and returns what is wrong with it.
+// TestClientParameters has the parsers of the query's parameters.
 var TestClientParameters = Parameters[TestClientQuery]{
 	"limit": func(q *TestClientQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *TestClientQuery, value string, tenant int64) string {

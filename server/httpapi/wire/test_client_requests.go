@@ -27,8 +27,8 @@ type TestClientRequest struct {
 // CreateTestClient reads the body of POST /v1/test_clients.
 var CreateTestClient = newDecoder[TestClientRequest]()
 
-// TestClientPatch is the body of PATCH /v1/test_clients/{msisdn}, a JSON merge patch: a field that is left out stays as
-// it is, and null sets the default.
+// TestClientPatch is the body of PATCH /v1/test_clients/{msisdn}, a JSON merge patch. A missing field stays unchanged,
+// and null sets the default.
 type TestClientPatch struct {
 	_        struct{} `additionalProperties:"true"`
 	MSISDN   string   `json:"msisdn,omitempty" pattern:"^\\+[1-9][0-9]{6,14}$" patternDescription:"an E.164 number with its leading +" example:"+250788123456" doc:"It cannot be changed. The present value may be sent."`
@@ -40,7 +40,7 @@ type TestClientPatch struct {
 	Behavior *string  `json:"behavior,omitempty" enum:"Approve,Cancel,WrongPin,Ignore,Manual" example:"Manual" doc:"null: Approve."`
 }
 
-// TestClient returns the test client that the request asks to add. The caller fills in what follows from its number.
+// TestClient returns the test client to add. The caller sets the fields that follow from its number.
 func (b *TestClientRequest) TestClient() ledger.TestClient {
 	c := ledger.TestClient{Name: b.Name, SIM: payments.SIM{
 		MSISDN: b.MSISDN, Operator: payments.Operator(b.Operator), Country: payments.Country(b.Country), Blocked: b.State == StateBlocked,
@@ -55,7 +55,7 @@ func (b *TestClientRequest) TestClient() ledger.TestClient {
 // PatchTestClient reads the body of PATCH /v1/test_clients/{msisdn}.
 var PatchTestClient = newMergePatch[TestClientPatch]()
 
-// Apply changes a test client as the patch says. Its error is of type [*Error].
+// Apply applies the patch to a test client. Its error has the type [*Error].
 func (p *TestClientPatch) Apply(c *ledger.TestClient) error {
 	wrong := FieldErrors{}
 	for field, change := range map[string]struct{ present, sent string }{
@@ -88,13 +88,14 @@ type Reset struct {
 	OrganizationID string `json:"organizationId" doc:"The sandbox that was reset. It stays the same." example:"org_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
 }
 
-// Forbidden is 403 for what the sandbox's resource does not allow its API key.
+// Forbidden is 403 for an action that the sandbox's resource does not allow its API key.
 func Forbidden(what, field string) *Error {
 	return &Error{Status: http.StatusForbidden, Code: "forbidden", Detail: map[string]any{"field": field},
 		Message: fmt.Sprintf("This sandbox does not allow its API key to %s. Set %s of the SandboxEnvironment to true first.", what, field)}
 }
 
-// TestClientRefusal says in the API's words why a test client cannot be created, changed or deleted.
+// TestClientRefusal returns the answer to an error of creating, changing or deleting a test client. It returns other
+// errors unchanged.
 func TestClientRefusal(err error) error {
 	exists := new(ledger.ErrTestClientExists)
 	var managed ledger.ErrManagedByResource
@@ -115,7 +116,7 @@ func TestClientRefusal(err error) error {
 	return err
 }
 
-// TooManyResets is 429 for a reset beyond five in a second.
+// TooManyResets is 429 for more than five resets in a second.
 func TooManyResets() *Error {
 	return &Error{Status: http.StatusTooManyRequests, Code: "too_many_resets", RetryAfter: "1",
 		Message: "This sandbox was reset five times in the last second. It was not reset again. Try again in a second."}

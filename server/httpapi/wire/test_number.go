@@ -5,7 +5,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// TestNumber is a phone number that behaves in a certain way without a test client.
+// TestNumber is a phone number with a fixed behavior that needs no test client.
 type TestNumber struct {
 	MSISDN              string  `json:"msisdn" doc:"The number."`
 	Operator            string  `json:"operator" doc:"Its operator, where a request leaves it out."`

@@ -1,4 +1,4 @@
-// Package verify is the check of a webhook's signatures that the documentation shows.
+// Package verify has the code of the documentation that verifies the signatures of a webhook.
 package verify
 
 import (
@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// Verified reports whether a delivery is genuine and at most five minutes old. body is what arrived, byte for byte. secret is the
-// sandbox's webhook-signing-secret, exactly as it is in its Secret. After a rotation, the new and the previous secret verify.
+// Verified reports whether a delivery is genuine and at most five minutes old. body is the unchanged body of the
+// request. secret is the value of the key webhook-signing-secret in the sandbox's Secret. After a rotation, the new and
+// the previous secret verify.
 func Verified(header http.Header, body []byte, secret string, now time.Time) bool {
 	id, sentAt := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(sentAt, 10, 64)
