@@ -17,7 +17,7 @@ import (
 type CallbackDetail struct {
 	EventDetail
 	Transaction *payments.Transaction
-	Sent        json.RawMessage // the body of the request to the operator's API
+	Sent        json.RawMessage // as in [NativeRequest]
 	URL         string
 }
 

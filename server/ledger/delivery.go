@@ -176,8 +176,8 @@ func newBody(row *sqlc.LockDueEventsRow, body []byte) []byte {
 	return body
 }
 
-// sentForUnbuilt returns the bodies of the requests that made the transactions of events without a body. Only
-// transactions of the operators' own APIs have one.
+// sentForUnbuilt returns [NativeRequest].Sent for the transactions of events without a body. Only transactions of the
+// operators' own APIs have it.
 func sentForUnbuilt(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]json.RawMessage, error) {
 	var native rowKeys
 	for i := range due {
@@ -196,8 +196,7 @@ func sentForUnbuilt(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEven
 	return sent, err
 }
 
-// leasedEvent returns the event in a row. sent is the body of the request to the operator's own API that made its
-// transaction; nil for none.
+// leasedEvent returns the event in a row. sent is [NativeRequest].Sent for its transaction; nil for none.
 func (s *Deliveries) leasedEvent(row *sqlc.LockDueEventsRow, sent json.RawMessage, build BuildBody) LeasedEvent {
 	event := LeasedEvent{
 		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, TakenAt: row.TakenAt, Now: row.Present,

@@ -20,7 +20,7 @@ import (
 // request of /v1, so no request of /v1 is taken for a repetition of it.
 type NativeRequest struct {
 	Operation      string
-	Sent           json.RawMessage // what the operator's answers repeat
+	Sent           json.RawMessage // the parts of the request that the operator's answers repeat
 	CallbackURL    string          // empty: none was asked for
 	LatencyPercent int             // of the sandbox, for the callback of a transaction that completes at once
 }

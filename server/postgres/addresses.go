@@ -42,7 +42,7 @@ func (a *addresses) asked(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	if address == nil || port == nil {
-		return nil // by a Unix socket
+		return nil // the connection is a Unix socket
 	}
 	if at, err := netip.ParseAddr(*address); err == nil { // otherwise nothing can be sent to it
 		a.add(netip.AddrPortFrom(at.Unmap().WithZone(""), uint16(*port)))
@@ -50,7 +50,7 @@ func (a *addresses) asked(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// add copies the slice: callers of all may still read the one before.
+// add copies the slice, since callers of all may still read the old one.
 func (a *addresses) add(at netip.AddrPort) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

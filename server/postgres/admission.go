@@ -17,12 +17,12 @@ const (
 )
 
 // Admission decides which sandbox's statement gets a connection next. Each sandbox has a queue. The queues are served
-// round-robin, one statement at a time, so that a sandbox with a few requests does not wait behind the thousands of
-// another. No sandbox holds all connections at once: some stay free for other sandboxes, however long the statements of
-// the one take.
+// round-robin, one statement at a time, so that a sandbox with a few requests does not wait for the thousands of
+// another. No sandbox may hold all connections at once. So some stay free for other sandboxes, however long its
+// statements take.
 //
-// Admission refuses a statement at once if its queue is too slow: if the first in the queue has waited for longer than
-// maxQueueWait, a statement behind it would wait for at least as long. This needs no estimate.
+// Admission refuses a statement at once if its queue is too slow, that is, if the first statement in the queue has
+// waited longer than maxQueueWait. A statement after it would wait for at least as long.
 type Admission struct {
 	now          func() time.Time
 	maxQueueWait time.Duration // a queue whose first statement has waited longer takes no more statements; 0: no limit
@@ -45,7 +45,7 @@ type ticket struct {
 	admitted chan struct{} // is closed when the statement is admitted
 }
 
-// NewAdmission returns an admission of as many statements at one time as there are connections.
+// NewAdmission returns an admission that admits as many statements at one time as there are connections.
 func NewAdmission(connections int, maxQueueWait time.Duration, now func() time.Time) *Admission {
 	return &Admission{
 		now: now, maxQueueWait: maxQueueWait, each: max(1, connections-max(1, connections/4)), free: connections,
@@ -53,8 +53,8 @@ func NewAdmission(connections int, maxQueueWait time.Duration, now func() time.T
 	}
 }
 
-// Unbounded returns an admission of any number of statements at one time. It refuses statements that wait for it in
-// another queue by the same rule as a.
+// Unbounded returns an admission that admits any number of statements at one time. It has the limits of a for
+// statements that wait in the queue of a [Coalescer].
 func (a *Admission) Unbounded() *Admission { return NewAdmission(math.MaxInt, a.maxQueueWait, a.now) }
 
 // Acquire waits until the tenant may use a connection. The caller gives it back with [Admission.Release]. It returns
@@ -95,8 +95,8 @@ func (a *Admission) Acquire(ctx context.Context, tenant int64) error {
 	}
 }
 
-// join counts a statement that waits from now on, or returns [ErrOverloaded]. first is since when the first in its
-// queue has waited, zero if the queue is empty. quiet: no other statement of its sandbox waits.
+// join counts a statement that begins to wait, or returns [ErrOverloaded]. first is the time at which the first
+// statement in its queue began to wait, zero if the queue is empty. quiet: no other statement of its sandbox waits.
 func (a *Admission) join(first, now time.Time, quiet bool) error {
 	most := maxWaiting
 	if quiet {
@@ -109,8 +109,8 @@ func (a *Admission) join(first, now time.Time, quiet bool) error {
 	return nil
 }
 
-// expect counts, like join, a statement that still waits in another queue. The caller calls expected when n of them
-// have left that queue.
+// expect is join for a statement that waits in the queue of a [Coalescer]. When n such statements have left that queue,
+// the caller calls expected.
 func (a *Admission) expect(first, now time.Time, quiet bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -123,7 +123,8 @@ func (a *Admission) expected(n int) {
 	a.waiting -= n
 }
 
-// giveUp removes a statement from its queue, or, if it was given a connection meanwhile, gives that back.
+// giveUp removes a statement from its queue. If the statement was admitted in the meantime, giveUp releases its
+// connection.
 func (a *Admission) giveUp(tenant int64, q *tenantQueue, w *ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -20,28 +20,31 @@ type QueueKey struct {
 	Name   string
 }
 
-// Coalescer does requests of one queue together (group commit). A request that finds nobody before it is done alone and
-// at once, as if there were no coalescer. Those that come meanwhile wait, in the order in which they come, and what
-// waits together is done together, in one statement.
+// Coalescer combines the requests of a queue into batches (group commit). A request that comes to an idle queue is done
+// alone and at once, as if there were no coalescer. Requests that come in the meantime wait in the order of arrival.
+// They are then done together, in one statement.
 //
-// It has no goroutine of its own: when the queue is free again, the first waiter leads. It waits for admission, takes
-// along those that wait behind it by then, gives each its result, and passes the lead on. So nobody serves others for
-// longer than its own request takes, nothing has to be stopped, and requests are served as long as their callers wait.
+// A coalescer has no goroutine of its own, so nothing has to be stopped. When the queue is idle again, the first waiter
+// becomes the leader. The leader waits for admission, takes the requests that wait by then, runs the batch, sends each
+// waiter its result, and passes the lead to the next waiter. So a caller works for others no longer than its own
+// request takes.
 //
-// A request is in one place at every moment: in the queue, or with the one leader that has taken it out. A leader
-// answers all that it took, each once. A caller that gives up is removed from the queue; if it was taken before, its
-// request may still be done, as any statement whose caller is gone. What a batch did not do is tried alone by its own
-// caller: the statement for one then says what prevents it, and a failure there concerns only itself.
+// At every moment a request is either in the queue, or with the one leader that has taken it. A leader sends exactly
+// one result for each request that it has taken. A caller that gives up is removed from the queue. If a leader has
+// already taken its request, the request may still be done, like any statement whose caller is gone. If a batch did not
+// do a request, the caller of the request does it alone. The statement for one request then returns the reason, and its
+// failure concerns no other request.
 type Coalescer[T any] struct {
-	// AtOnce is how many batches of one queue are under way at one time. More than one would wait for each other at a
-	// float's row.
+	// AtOnce is the number of batches of one queue that may run at one time. For the queue of a float it is 1, since a
+	// second batch would only wait for the lock of the float.
 	AtOnce    int
 	Admission *Admission
-	Shared    bool // all tenants have one queue, in which each has one request
-	// One does a request within the admission of its caller, and without one if it has none yet.
+	Shared    bool // all tenants share one queue, in which each tenant has one request
+	// One does one request. admitted reports whether its caller has acquired admission. If not, One acquires it itself.
 	One func(ctx context.Context, at QueueKey, request T, admitted bool) error
-	// Many does several requests within the admission of its caller, all that it does in one database transaction, and
-	// tells which. An error means that none was done, or, if it is an [ErrUnavailable], that nobody knows.
+	// Many does several requests in one database transaction. Its caller has acquired admission. done[i] reports
+	// whether requests[i] was done. After an error none was done, or, if the error is an [ErrUnavailable], it is not
+	// known.
 	Many func(ctx context.Context, at QueueKey, requests []T) (done []bool, err error)
 
 	mu     sync.Mutex
@@ -56,7 +59,7 @@ type queue[T any] struct {
 type waiter[T any] struct {
 	request T
 	since   time.Time
-	results chan result // one, and then maybe the end of what it began
+	results chan result // receives one result
 }
 
 // result is sent to a waiter.
@@ -66,8 +69,9 @@ type result struct {
 	err   error
 }
 
-// Do does a request. It returns the errors of One and, if it went with others, of Many, [ErrOverloaded] if it would
-// have to wait for too long, and the context's error when that ends first: the request may still be done then.
+// Do does a request, alone or in a batch, and returns the error of One or of Many. It returns [ErrOverloaded] if the
+// request would wait for too long, and the context's error if the context ends first. In this last case the request may
+// still be done.
 func (c *Coalescer[T]) Do(ctx context.Context, at QueueKey, request T) error {
 	w, err := c.join(at, request)
 	if err != nil {
@@ -100,7 +104,7 @@ func (c *Coalescer[T]) Waiting() (n int) {
 	return n
 }
 
-// join returns a waiter in a queue, or nil for a request that may lead at once.
+// join adds a request to a queue and returns its waiter. It returns nil if the request may lead at once.
 func (c *Coalescer[T]) join(at QueueKey, request T) (*waiter[T], error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,7 +180,7 @@ func together(done []bool, err error) func(i int) result {
 	}
 }
 
-// take removes the first waiters, at most that many, from a queue and returns them.
+// take removes the first waiters from a queue, at most most, and returns them.
 func (c *Coalescer[T]) take(at QueueKey, most int) []*waiter[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,7 +192,7 @@ func (c *Coalescer[T]) take(at QueueKey, most int) []*waiter[T] {
 	return taken
 }
 
-// pass passes the lead on to the first waiter.
+// pass passes the lead to the first waiter, if there is one.
 func (c *Coalescer[T]) pass(at QueueKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,8 +208,8 @@ func (c *Coalescer[T]) pass(at QueueKey) {
 	}
 }
 
-// giveUp ends the wait of a caller whose context ended. If the caller was told to lead in the meantime, it passes the
-// lead on.
+// giveUp ends the wait of a caller whose context ended. If the caller became the leader in the meantime, it passes the
+// lead to the next waiter.
 func (c *Coalescer[T]) giveUp(ctx context.Context, at QueueKey, w *waiter[T]) error {
 	if c.leave(at, w) {
 		return waitedFor(ctx, "the requests before it")

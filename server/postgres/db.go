@@ -1,7 +1,7 @@
-// Package postgres is the way to the database: its schema, connections, tenant scope, admission, group commit and read
-// replica. It knows nothing of payments.
+// Package postgres has all access to the database: its schema, connections, tenant scope, admission, group commit and
+// read replica. It does not know payments.
 //
-// Errors are [ErrUnavailable] when the database cannot be reached or cannot serve, once [Classify] has seen them.
+// [Classify] makes an error an [ErrUnavailable] if the database could not be reached or could not serve.
 package postgres
 
 import (
@@ -37,16 +37,16 @@ type DB struct {
 
 // Options are the settings of a [DB]; the zero value of each means its default.
 type Options struct {
-	MaxConns int              // default: four a core
-	Now      func() time.Time // of this process; what is due is decided by the database's clock
+	MaxConns int              // default: four for each core
+	Now      func() time.Time // the clock of this process; the database's clock decides what is due
 	Tracer   pgx.QueryTracer  // of statements; nil for none
 
 	// MaxQueueWait bounds the queue of each sandbox: if its first statement has waited longer for a connection, further
 	// statements are refused with [ErrOverloaded]. Default: no bound.
 	MaxQueueWait time.Duration
 
-	// StatementTimeout bounds each statement, and each database transaction of several, outside the tenant scope;
-	// default 30 s.
+	// StatementTimeout bounds each statement, and each database transaction of several statements, outside the tenant
+	// scope. Default: 30 s.
 	StatementTimeout time.Duration
 
 	// ReplicaURL is the URL of a streaming replica of the database, which answers lists while [DB.RunReplica] runs.
@@ -96,7 +96,7 @@ func openPool(url string, options Options, reached *addresses) (*pgxpool.Pool, e
 	config.ConnConfig.ConnectTimeout = connectTimeout
 	config.ConnConfig.Tracer = options.Tracer
 	config.ConnConfig.DialFunc = reached.dialed(dialer().DialContext)
-	config.PingTimeout = connectTimeout // of a connection that was idle: one that hangs gives way to another
+	config.PingTimeout = connectTimeout // an idle connection that does not answer in this time is replaced
 	config.BeforeConnect = newPooler(url).adapt
 	config.AfterConnect = reached.asked
 	return pgxpool.NewWithConfig(context.Background(), config)

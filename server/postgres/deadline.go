@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// statementTimeout is the default bound of a statement outside the tenant scope: a database that hangs does not end
-// statements by itself. Statements in the scope of a tenant have the deadline of the request that they serve.
+// statementTimeout is the default of [Options].StatementTimeout. A database that hangs does not end statements by
+// itself. Statements in the scope of a tenant have the deadline of the request that they serve.
 const statementTimeout = 30 * time.Second
 
 // timely bounds the time of statements. One that takes longer is canceled, and its connection is closed.
@@ -21,8 +21,8 @@ type timely struct {
 
 var _ DBTX = timely{}
 
-// System runs statements outside the tenant scope: those on configuration, and those of sweeps over all tenants.
-// Postgres plans each of them each time, as in database transactions: see [IdleLimited].
+// System returns a [DBTX] for statements outside the tenant scope: those on configuration, and those of sweeps over all
+// tenants. Postgres plans each statement each time, as in database transactions: see [IdleLimited].
 func (d *DB) System() DBTX { return timely{plannedEachTime{d.pool}, d.limit} }
 
 // Frequent is [DB.System] for statements that a process sends many times a second. Planning such a statement costs many

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A host that is gone sends nothing, not even that it is gone. Its connections end after this time: idle ones since
-// nobody answers keepalives, busy ones since nobody acknowledges what was sent (TCP_USER_TIMEOUT, RFC 5482).
+// A host that has disappeared does not close its connections. Keepalives end its idle connections, and TCP_USER_TIMEOUT
+// (RFC 5482) ends connections whose sent data is not acknowledged.
 const (
 	keepAliveIdle     = 5 * time.Second
 	keepAliveInterval = 2 * time.Second

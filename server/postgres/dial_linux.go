@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// control sets what the net package does not know of, on a socket that is about to connect.
+// control sets TCP_USER_TIMEOUT on a socket before it connects. The net package has no option for it.
 func control(network, _ string, socket syscall.RawConn) error {
 	if !strings.HasPrefix(network, "tcp") {
 		return nil

@@ -4,5 +4,5 @@ package postgres
 
 import "syscall"
 
-// control does nothing: TCP_USER_TIMEOUT is Linux's. Statements have their deadlines everywhere.
+// control does nothing: only Linux has TCP_USER_TIMEOUT. Statements have their deadlines everywhere.
 func control(string, string, syscall.RawConn) error { return nil }

@@ -15,7 +15,7 @@ var (
 	// ErrConfigChanged is returned if the caller's configuration of the sandbox is not the current one, and for a
 	// tenant whose organization is gone.
 	ErrConfigChanged = errors.New("the sandbox's configuration has changed")
-	// ErrUnavailable wraps every failure to reach the database, or of the database to serve: a retry may succeed.
+	// ErrUnavailable is returned if the database could not be reached or could not serve. A retry may succeed.
 	ErrUnavailable = errors.New("the database is not available")
 	// ErrUncertain is an [ErrUnavailable] after which it is not known whether the write was committed.
 	ErrUncertain = fmt.Errorf("%w, and it is not known whether anything was recorded", ErrUnavailable)
@@ -57,8 +57,8 @@ func AbsenceOf(err error) Absence {
 	return Unreachable
 }
 
-// Classify adds to an error what was being done, and makes it an [ErrUnavailable] if the database was not available. It
-// returns nil for nil.
+// Classify adds doing, a description of the operation, to an error. It makes the error an [ErrUnavailable] if the
+// database was not available. It returns nil for nil.
 func Classify(err error, doing string) error {
 	switch {
 	case err == nil:
@@ -104,7 +104,7 @@ func waitedFor(ctx context.Context, what string) error {
 	return ctx.Err()
 }
 
-// unavailable reports whether an error may pass, so that a retry can succeed.
+// unavailable reports whether an error is temporary, so that a retry may succeed.
 func unavailable(err error) bool {
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {

@@ -22,9 +22,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the schema of the database at url up to date. Any number of processes may call it at once: one at a
-// time works, under a lock, and those that come later find nothing to do. It may go through a connection pooler in
-// transaction mode.
+// Migrate brings the schema of the database at url up to date. Several processes may call it at once: under an advisory
+// lock, one migrates, and the others then find nothing to do. url may lead to a connection pooler in transaction mode.
 func Migrate(ctx context.Context, url string) error {
 	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -69,7 +68,7 @@ func migrate(ctx context.Context, url string, folder fs.FS) error {
 }
 
 // deadlocked reports whether a migration was rolled back because of a deadlock with another process. The other process
-// goes on, so that the migration gets its locks at the next try.
+// continues, so the next try of the migration gets its locks.
 func deadlocked(err error) bool {
 	var answer *pgconn.PgError
 	return errors.As(err, &answer) && answer.Code == pgerrcode.DeadlockDetected
@@ -82,19 +81,19 @@ func ownerConfig(url string) (*pgx.ConnConfig, error) {
 		return nil, fmt.Errorf("reading the database URL: %w", unreadable(url, err))
 	}
 	config.ConnectTimeout, config.DialFunc = connectTimeout, dialer().DialContext
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // prepares nothing, which a pooler would not find again
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // prepares no statement, which a pooler would not find again
 	return config, nil
 }
 
-// ErrOtherSchema is returned for a database that was created by a commit of Cauri whose base of the schema has another
-// text: no migration leads from it to the schema of this program. If [DB.CheckSchema] returns it, it is an
+// ErrOtherSchema is returned for a database that another commit of Cauri created, with another text of the first
+// migration. No migration leads from it to the schema of this program. If [DB.CheckSchema] returns it, it is an
 // [ErrUnavailable] too.
 var ErrOtherSchema = errors.New("the database has the schema of another commit of Cauri, and no migration leads from it to that of this " +
 	"program: use an empty database, or remove these tables with all that they hold (drop schema public cascade; create schema public), " +
 	"and run `cauri migrate`")
 
-// checkDigest returns [ErrOtherSchema] if the database has tables of Cauri from another base. It reports whether the
-// digest of the base is stored already.
+// checkDigest returns [ErrOtherSchema] if another text of the first migration created the tables of the database. It
+// reports whether the digest of the first migration is stored already.
 func checkDigest(ctx context.Context, conn *sql.DB) (stored bool, err error) {
 	var made, versioned, digested bool
 	err = conn.QueryRowContext(ctx, `select to_regclass('config_version') is not null, to_regclass($1) is not null,
@@ -108,7 +107,7 @@ func checkDigest(ctx context.Context, conn *sql.DB) (stored bool, err error) {
 	var digest string
 	err = conn.QueryRowContext(ctx, schemaDigest).Scan(&digest)
 	switch {
-	case errors.Is(err, sql.ErrNoRows): // whoever migrated it was interrupted
+	case errors.Is(err, sql.ErrNoRows): // the migration was interrupted
 		return false, nil
 	case err == nil && digest != baseDigest():
 		return false, ErrOtherSchema
@@ -119,10 +118,10 @@ func checkDigest(ctx context.Context, conn *sql.DB) (stored bool, err error) {
 // lockPoll is the time between two tries to get the lock while another process migrates.
 const lockPoll = 250 * time.Millisecond
 
-// alone runs f while no other process runs one on the same database. The lock belongs to a database transaction of its
-// own, which a pooler leaves on one connection until it ends. It is the lock that goose uses. A process that waits
-// for it polls in short database transactions: building an index concurrently waits for every open one that has a
-// snapshot.
+// alone runs f under an advisory lock, so that no other process runs alone on the same database at that time. The lock
+// belongs to a database transaction of its own, which a pooler leaves on one connection until it ends. It is the lock
+// that goose uses. A process that waits for the lock polls for it in short database transactions, since CREATE INDEX
+// CONCURRENTLY waits for every open transaction that has a snapshot.
 func alone(ctx context.Context, config *pgx.ConnConfig, f func() error) error {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
@@ -137,7 +136,7 @@ func alone(ctx context.Context, config *pgx.ConnConfig, f func() error) error {
 			return err
 		}
 		var locked bool
-		// By the simple protocol: the extended one keeps the snapshot of the statement, for which the building of an index waits.
+		// The simple protocol is used because the extended one keeps the snapshot of the statement.
 		err = tx.QueryRow(ctx, "select pg_try_advisory_xact_lock($1::bigint)", pgx.QueryExecModeSimpleProtocol, lock.DefaultLockID).Scan(&locked)
 		if err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// modeParameter of a database's URL says how statements are sent, in pgx's words. If it is set, nothing is found out.
+// modeParameter is the parameter of a database URL that sets pgx's query mode. If a URL has it, pooler changes nothing.
 const modeParameter = "default_query_exec_mode"
 
 // pooler finds out whether a pool's connections lead to Postgres or to a connection pooler, such as PgBouncer. A pooler
@@ -33,8 +33,8 @@ const (
 
 func newPooler(url string) *pooler { return &pooler{told: strings.Contains(url, modeParameter)} }
 
-// adapt changes the configuration of a connection, before it is made, to suit what it leads to. To find that out, the
-// first connections are made twice.
+// adapt sets the query mode of a connection before it is opened. Until it knows whether the URL leads to a pooler, it
+// opens another connection to find out.
 func (p *pooler) adapt(ctx context.Context, config *pgx.ConnConfig) error {
 	if p.told {
 		return nil
@@ -52,8 +52,8 @@ func (p *pooler) adapt(ctx context.Context, config *pgx.ConnConfig) error {
 	return nil
 }
 
-// ask connects, and compares the id of the Postgres process that serves the connection with the one that was announced
-// when it was opened: a pooler announces an id of its own.
+// ask opens a connection and compares two process ids: that of the Postgres backend, and that which was announced when
+// the connection was opened. A pooler announces an id of its own.
 func ask(ctx context.Context, config *pgconn.Config) (connectedTo, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()

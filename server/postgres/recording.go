@@ -10,29 +10,29 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Statements that record something write recording_time() and recording_id(id) for its time and its id. In a sandbox
-// with a clock, a stamp is taken before, in the same database transaction: it is the time, and the first part of the
-// id. Each statement has a second text for a sandbox without a clock, with now() and the id as it was given: see
+// Statements that record a row use recording_time() as its time and recording_id(id) as its id. In a sandbox with a
+// clock, TakeStamp runs before them in the same database transaction. Its stamp is the time of the row, and the first
+// part of the id. For a sandbox without a clock, each statement has a second text with now() and the given id: see
 // recording_texts.go, which hack/recording writes.
 
-// TakeStamp takes the time of what is recorded next in a sandbox with a clock. The lock of the clock's row holds until
-// the end of the database transaction, so that ids and times rise in the order of recording.
+// TakeStamp takes the stamp of the next record in a sandbox with a clock. It locks the clock's row until the end of the
+// database transaction, so that ids and times rise in the order of recording.
 const TakeStamp = `update clocks
 set last_stamp = greatest(last_stamp + interval '1 microsecond', clock_time(stands_at, ahead, last_stamp))
 where tenant = $1
 returning set_config('cauri.stamp', last_stamp::text, true)`
 
-// recording says how a scope sends statements that record something.
+// recording says how a scope sends statements that record rows.
 type recording int
 
 const (
-	nothing        recording = iota // its statements record nothing
+	nothing        recording = iota // its statements record no rows
 	inDatabaseTime                  // the sandbox has no clock
 	inSandboxTime                   // the sandbox has a clock
 )
 
-// Recording returns the scope for statements that record something: with recording_time() and recording_id(id), in the
-// time of a sandbox that has a clock.
+// Recording returns the scope for statements that use recording_time() and recording_id(id). clocked: the sandbox has a
+// clock, from which the scope takes a stamp first.
 func (s Scope) Recording(clocked bool) Scope {
 	s.recording = inDatabaseTime
 	if clocked {
@@ -79,7 +79,7 @@ func (f *Following) QueryRow(context.Context, string, ...any) pgx.Row {
 }
 
 // Then returns the scope with statements that follow each of its own, in the same database transaction and round trip.
-// They are sent before the statement has answered, so they have to find out themselves whether it recorded anything.
+// They are sent before the statement has answered, so they must check themselves whether it recorded a row.
 func (s Scope) Then(f *Following) Scope {
 	s.then = f.statements
 	return s

@@ -13,8 +13,8 @@ import (
 
 // replica is a streaming replica of the database, which answers lists instead of the primary. It answers only after it
 // has replayed everything that any process committed before the list began. To know that, a list asks the primary for
-// its position in the log, which costs little, and the replica whether it has reached it. If the replica does not reach
-// it soon or is unavailable, the primary answers.
+// its position in the log, which costs little, and then asks the replica whether it has reached this position. If the
+// replica is unavailable or does not reach the position soon, the primary answers.
 type replica struct {
 	pool *pgxpool.Pool
 
@@ -86,7 +86,7 @@ func (d *DB) listOnReplica(ctx context.Context, tenant int64, f func(ctx context
 	defer cancel()
 	at, err := d.position(attempt)
 	if err != nil {
-		return err // the primary's fault
+		return err // of the primary: the replica stays usable
 	}
 	err = untilCaughtUp(attempt, func() error { return f(attempt, Scope{pool: d.replica.pool, tenant: tenant, at: &at}) })
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrConfigChanged) {
@@ -196,7 +196,7 @@ func enteredOnReplica(answer pgx.Row) error {
 	case !replayed:
 		return errReplicaBehind
 	case tenant == "":
-		return ErrConfigChanged // or it came while this was asked: the primary knows
+		return ErrConfigChanged // or the tenant is new and not replayed yet: List asks the primary
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (d *DB) CheckSchema(ctx context.Context) error {
 	if errors.As(err, &answer) && (answer.Code == pgerrcode.UndefinedTable || answer.Code == pgerrcode.InsufficientPrivilege) {
 		return ErrSchemaBehind{Needs: d.schema.needs}
 	}
-	if answer != nil && pgerrcode.IsInvalidAuthorizationSpecification(answer.Code) { // so does Postgres answer for a user that is not there
+	if answer != nil && pgerrcode.IsInvalidAuthorizationSpecification(answer.Code) { // the answer for a user that does not exist
 		return fmt.Errorf(
 			"the database does not let the user in, whom `cauri migrate --user-passwords` makes in some installations: %w: %w",
 			ErrUnavailable,

@@ -8,60 +8,63 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// EnterTenant sets the tenant that row level security is bound to and takes on the role that it binds, until the database
-// transaction ends. The tenant is empty where no organization stands behind the number any more.
+// EnterTenant enters the scope of a tenant until the database transaction ends. It sets cauri.tenant, with which
+// row-level security compares, and the role cauri_tenant, to which row-level security applies. It sets an empty tenant
+// if no organization has the number any more.
 const EnterTenant = `select
   set_config('cauri.tenant', coalesce((select tenant::text from organizations where tenant = $1 and retained_at is null), ''), true),
   ` + inScope + planned
 
-// EnterVersionChecked is EnterTenant for statements that check the version themselves: see [DB.VersionChecked]. They are those that every
-// payment needs, and planning them would cost as much as running them. Their plans are kept, so they are written in such a way that one
-// made for empty tables is right for full ones: see decision 0048.
+// EnterVersionChecked is EnterTenant for statements that check the version themselves: see [DB.VersionChecked]. Every
+// payment needs such statements, and planning one would cost as much as running it. So Postgres keeps their plans. The
+// statements are written so that a plan for empty tables is also good for full ones: see decision 0048.
 const EnterVersionChecked = `select set_config('cauri.tenant', $1::bigint::text, true), ` + inScope
 
-// enterUnfollowed is EnterVersionChecked for statements that write in a sandbox to which nobody listens: see
-// [Scope.Unfollowed]. Its database transaction has an id before the statement's snapshot is taken, by which a reader of
-// changes waits for it: see the function note_change.
+// enterUnfollowed is EnterVersionChecked for statements that write in a sandbox that no stream follows: see
+// [Scope.Unfollowed]. It gives the database transaction an id before the statement takes its snapshot. A reader of
+// changes waits for database transactions with such an id: see the SQL function note_change.
 const enterUnfollowed = EnterVersionChecked + `,
   set_config('cauri.followed', case when pg_current_xact_id() is not null then 'no' end, true)`
 
-// enterAnother is EnterVersionChecked where the database transaction is in the scope of another tenant already.
+// enterAnother is EnterVersionChecked for a database transaction that is already in the scope of another tenant.
 const enterAnother = `select set_config('cauri.tenant', $1::bigint::text, true)`
 
-// inScope is what else holds there. Everything that a tenant reads has an index that leads to it, so that no plan needs to read
-// a whole table: Postgres prefers to where all tenants together have a few pages, and those are read for every payment. Nor is a bitmap
-// of rows needed, which Postgres would sort where an index has them in order. See compileNothing for jit.
+// inScope has the other settings of the scope. Sequential scans are off: every statement of a tenant has an index that
+// serves it, but Postgres would scan a table as long as it has only a few pages. Bitmap scans are off: Postgres would
+// sort their rows, which an index returns in order. See compileNothing for jit.
 const inScope = `set_config('role', 'cauri_tenant', true), ` + byIndexAlone
 
 const byIndexAlone = `set_config('enable_seqscan', 'off', true) || set_config('enable_bitmapscan', 'off', true) || set_config('jit', 'off', true)`
 
-// planned follows inScope where statements are planned each time, see [planEachTime]. It is a part of its last column.
+// planned is appended to the last column of inScope if statements are planned each time, see planEachTime.
 const planned = ` || set_config('plan_cache_mode', 'force_custom_plan', true)`
 
-// Scope runs statements in the scope of a tenant: each in a database transaction of its own that sees and touches only the rows of
-// that tenant, whatever its WHERE says. It sends what enters the scope together with the statement, so that the scope costs no round
-// trip. Both run in the implicit transaction of the pipeline, and no answer is believed before that has committed.
+// Scope runs statements in the scope of a tenant, each in a database transaction of its own. A statement sees and
+// changes only the rows of that tenant, whatever its WHERE says. The statement that enters the scope is sent in the
+// same pipeline, so the scope costs no round trip. Both run in the implicit transaction of the pipeline. Results are
+// returned only after it has committed.
 type Scope struct {
 	pool       *pgxpool.Pool
 	tenant     int64
 	enter      string
-	at         *position  // that a replica must have replayed; nil on the primary
+	at         *position  // the position that the replica must have replayed; nil on the primary
 	admission  *Admission // of each statement; nil: it needs none
-	unfollowed bool       // nobody listens to the tenant
+	unfollowed bool       // no stream follows the sandbox
 	recording  recording
 	then       []statement
 }
 
 var _ DBTX = Scope{}
 
-// Tenant is the scope of a tenant. Statements return [ErrConfigChanged] for a tenant that was reset or deleted: what it left behind
-// is nobody's, from one moment on, however old the caller's copy of the configuration is.
+// Tenant returns the scope of a tenant. Its statements return [ErrConfigChanged] for a tenant that was reset or
+// deleted, however old the caller's copy of the configuration is.
 func (d *DB) Tenant(tenant int64) Scope {
 	return Scope{pool: d.pool, tenant: tenant, enter: EnterTenant, admission: d.admission}
 }
 
-// VersionChecked is the scope of a tenant for statements that write and return nothing unless the organization is there in the
-// version that their outcome was decided on: they check that themselves. Some callers are admitted already.
+// VersionChecked returns the scope of a tenant for statements that check the version of the configuration themselves.
+// They write and return nothing if the organization is gone, or has another version than the one on which their outcome
+// was decided. admitted: the caller has acquired admission already.
 func (d *DB) VersionChecked(tenant int64, admitted bool) Scope {
 	s := Scope{pool: d.pool, tenant: tenant, enter: EnterVersionChecked, admission: d.admission}
 	if admitted {
@@ -70,14 +73,15 @@ func (d *DB) VersionChecked(tenant int64, admitted bool) Scope {
 	return s
 }
 
-// Unfollowed is the scope of version-checked statements, where nobody listened to the tenant in the version that they check: they note no
-// changes.
+// Unfollowed returns the scope of version-checked statements. If unfollowed is set, no stream followed the sandbox in
+// the version that they check, and they note no changes.
 func (s Scope) Unfollowed(unfollowed bool) Scope {
 	s.unfollowed = unfollowed
 	return s
 }
 
-// InTenantTx runs f in one database transaction in the scope of a tenant, with the errors of [DB.Tenant] beside its own.
+// InTenantTx runs f in one database transaction in the scope of a tenant. It returns the error of f, and the errors of
+// [DB.Tenant].
 func (d *DB) InTenantTx(ctx context.Context, tenant int64, f func(tx pgx.Tx) error) error {
 	if err := d.admission.Acquire(ctx, tenant); err != nil {
 		return err
@@ -165,7 +169,7 @@ func entered(answer pgx.Row) error {
 	return nil
 }
 
-// enteredUnfollowed reads the answer to enterUnfollowed, which has no reason not to enter.
+// enteredUnfollowed reads the answer to enterUnfollowed, which always enters the scope.
 func enteredUnfollowed(answer pgx.Row) error { return answer.Scan(nil, nil, nil, nil) }
 
 func (s Scope) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {

@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ScopeBatch is several queries that go in one round trip. Each runs in the scope of a tenant of its own, whose version
-// it checks.
+// ScopeBatch has several queries for one round trip. Each query runs in the scope of its own tenant, see
+// [EnterVersionChecked].
 type ScopeBatch struct {
 	Planned bool // Postgres plans the queries each time; set for queries for which a kept plan would be bad
 
@@ -30,7 +30,7 @@ func (b *ScopeBatch) Queue(tenant int64, sql string, args ...any) {
 	b.batch.Queue(sql, args...)
 }
 
-// ScopeResults has the results of a [ScopeBatch], in its order. The caller has to close it.
+// ScopeResults has the results of a [ScopeBatch], in its order. The caller must close it.
 type ScopeResults struct{ results pgx.BatchResults }
 
 // Send sends a batch, without waiting for admission. The caller must close the results.

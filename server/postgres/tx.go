@@ -6,15 +6,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Kinds of database transactions. Postgres ends an idle one after a few seconds: the machine of its process may be
-// frozen or cut off, and its locks would keep all others from a merchant's money for hours. That is sooner than the api
-// gives up a request that waits for the locks.
+// Options of database transactions. Postgres ends an idle database transaction after 5 seconds, since the machine of
+// its process may be frozen or cut off. Otherwise its locks could block a merchant's float for hours. The api waits for
+// locks longer than that before it gives up a request.
 //
-// Postgres plans each of their statements anew, see [planEachTime].
+// Postgres plans each of their statements each time, see planEachTime.
 var (
 	// IdleLimited is for database transactions of several statements.
 	IdleLimited = pgx.TxOptions{BeginQuery: "begin; " + planEachTime + byIndex + "; set local idle_in_transaction_session_timeout = '5s'"}
-	// LockLimited is for work on several tenants, at once or in turn: it does not wait long for a lock, so that one
+	// LockLimited is for work on several tenants, at once or in turn. It waits for a lock at most 1 s, so that one
 	// tenant does not delay the others.
 	LockLimited = pgx.TxOptions{BeginQuery: "begin; " + planEachTime + byIndex +
 		"; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'"}
@@ -28,13 +28,13 @@ var (
 // one.
 const planEachTime = "set local plan_cache_mode = force_custom_plan"
 
-// byIndex makes Postgres look up each row of a batch by index. Otherwise it takes every batch for a thousand rows, and
-// reads whole tables of all sandboxes even for three.
+// byIndex makes Postgres look up each row of a batch by index. Otherwise Postgres estimates every batch at a thousand
+// rows, and scans whole tables even for three.
 const byIndex = "; set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_hashjoin = off; " +
 	"set local enable_mergejoin = off; " + compileNothing
 
-// compileNothing goes with the settings that switch kinds of scans off. Where Postgres has no other scan, it plans one
-// at a cost so high that it would compile the plan (JIT), which takes a second.
+// compileNothing switches JIT compilation off where kinds of scans are off. If Postgres has no other scan, it plans
+// such a scan at a very high cost. At this cost it would compile the plan, which takes a second.
 const compileNothing = "set local jit = off"
 
 // InTx runs f in one database transaction outside the tenant scope.

@@ -71,8 +71,8 @@ func (u User) ensure(ctx context.Context, conn *pgx.Conn) error {
 
 const scramIterations = 4096 // Postgres' own number
 
-// scramVerifier is what Postgres stores of a password (RFC 5803). It returns an error if the password is empty or has a
-// character that is not printable ASCII.
+// scramVerifier returns the verifier that Postgres stores for a password (RFC 5803). It returns an error if the
+// password is empty or has a character that is not printable ASCII.
 func scramVerifier(password string, salt []byte) (string, error) {
 	if password == "" {
 		return "", errors.New("its password is empty")

@@ -7,16 +7,17 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// UUID is an id as an argument of a statement.
+// UUID returns an id as an argument of a statement.
 func UUID(id [16]byte) pgtype.UUID { return pgtype.UUID{Bytes: id, Valid: true} }
 
-// Milliseconds is a duration as an argument of a statement.
+// Milliseconds returns a duration as an argument of a statement.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// FromMilliseconds is the duration that a statement returned.
+// FromMilliseconds returns the duration that a statement returned.
 func FromMilliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
 
-// Text is text that a column can store: U+FFFD stands for invalid UTF-8 and for zero bytes, which Postgres refuses.
+// Text returns a text that a column can store. It replaces invalid UTF-8 and zero bytes, which Postgres refuses, by
+// U+FFFD.
 func Text(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }

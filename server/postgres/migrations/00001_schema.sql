@@ -1,8 +1,8 @@
 -- +goose Up
 
--- The whole schema of Cauri. Until v0.1.0 is tagged, this file is edited in place: a database that another
--- text of it made is refused (see schema_digest). From the tag on it never changes, and a change of the
--- schema is a new file beside it.
+-- The whole schema of Cauri. Until v0.1.0 is tagged, this file is edited in place, and a database that
+-- another text of this file created is refused (see schema_digest). From the tag on this file never changes,
+-- and a change of the schema is a new file beside it.
 --
 -- Contents: roles, tenants, configuration, clocks, money, the proof of the ledger, events, the operators' own
 -- APIs, faults, the request log, the stream, the upkeep of the workers, what the api may do with the
@@ -10,15 +10,15 @@
 --
 -- Postgres keeps the plan of a prepared statement while its connection lives, and a new or emptied database
 -- has no statistics. So plans must not depend on them (decision 0048). Every index that begins with tenant
--- can serve a look-up of anything in that tenant, by reading all that the tenant has, and where two indexes
--- cost the same, as in an empty table, Postgres takes the one that was made last.
+-- can serve any look-up in a tenant, by reading all rows of the tenant. If two indexes have the same cost, as
+-- in an empty table, Postgres takes the one that was created last.
 
 -- Roles -----------------------------------------------------------------------------------------------------
 -- Each process logs in as a user of its own, a member of cauri_api, cauri_worker or cauri_controller
--- (docs/security.md). The api runs what serves one sandbox as cauri_tenant, under row-level security: a
--- statement that forgets its WHERE sees nothing of another sandbox. The api does not inherit these
--- privileges, it has to change its role for them. Roles belong to the whole server: another database may have
--- created them, or may be creating them now.
+-- (docs/security.md). The api serves a sandbox in the role cauri_tenant, under row-level security: even
+-- without a WHERE, a statement sees no rows of another sandbox. The api does not inherit the privileges of
+-- this role, it must set the role. Roles belong to the whole server: another database may have created them,
+-- or may be creating them now.
 
 -- +goose StatementBegin
 do $$
@@ -31,7 +31,7 @@ begin
     end;
   end loop;
   execute format('grant usage on schema %I to cauri_api, cauri_worker, cauri_controller', current_schema());
-  -- Two databases of one server that grant at once fail one another. One grant serves both.
+  -- Concurrent grants in two databases of one server may fail. One grant serves both.
   begin
     execute format('grant cauri_tenant to %I', current_user);
   exception when sqlstate 'XX000' then null;
@@ -49,8 +49,8 @@ end $$;
 
 create sequence tenant_numbers;
 
--- Tenant numbers that no sandbox has any more. Readers of the configuration learn from it what is gone, and
--- the purge what to remove.
+-- Tenant numbers that no sandbox has any more. Readers of the configuration learn from this table which
+-- tenants are gone, and the purge which rows to remove.
 create table retired_tenants (
   tenant       bigint primary key,
   resource_uid uuid not null,
@@ -59,25 +59,24 @@ create table retired_tenants (
   purged_at    timestamptz
 );
 create index retired_tenants_version on retired_tenants (version);
--- The purge looks for what it has not removed yet, and for what was retired long ago.
+-- The purge looks for tenants that it has not purged yet, and for tenants that were retired long ago.
 create index retired_tenants_unpurged on retired_tenants (retired_at) where purged_at is null;
 create index retired_tenants_purged on retired_tenants (retired_at) where purged_at is not null;
 alter table retired_tenants alter column tenant set statistics 0; -- see protect
 
--- The tenant whose scope the database transaction is in; null outside of every scope.
+-- Returns the tenant in whose scope the database transaction is; null outside of every scope.
 -- +goose StatementBegin
 create function current_tenant() returns bigint language sql stable parallel safe
   return nullif(current_setting('cauri.tenant', true), '')::bigint;
 -- +goose StatementEnd
 
--- Puts a table with a tenant under row-level security. In the scope of a tenant, only its rows are there.
--- Worker and controller work on all sandboxes at once: they delete rows of tenants that no sandbox has any
--- more, and those named in cleaned_by (worker, controller) rows of others too. Without writes, neither
--- inserts nor updates.
+-- Puts a table with a column tenant under row-level security. In the scope of a tenant, only its rows are
+-- visible. Worker and controller see the rows of all tenants, and may delete the rows of retired tenants.
+-- Those in cleaned_by (worker, controller) may delete rows of all tenants. If writes is false, they may
+-- neither insert nor update.
 --
--- How many rows tenants have on average says nothing about one of them. Where Postgres knows nothing of a
--- column, it takes a two-hundredth of the table for each of its values, and it knows the size of the table.
--- So there are no statistics of the column tenant.
+-- The column tenant has no statistics, since the average number of rows of a tenant says nothing about one
+-- tenant. Without statistics, Postgres estimates a two-hundredth of the table for each value.
 -- +goose StatementBegin
 create procedure protect(name text, cleaned_by text[] default '{}', writes boolean default true)
   language plpgsql as $$
@@ -111,22 +110,22 @@ create type transaction_status as enum (
   'UNKNOWN_MSISDN', 'LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE', 'DUPLICATE_REFERENCE');
 create type event_state as enum ('recorded', 'queued', 'delivered', 'failed');
 
--- One row. The last statement of every change of configuration increases it: its lock puts the changes in an
--- order, so that a reader that has seen version n has seen every change up to n.
+-- Has one row. The last statement of every change of configuration increases the version. The lock of the row
+-- puts the changes in an order, so that a reader that has seen version n has seen every change up to n.
 create table config_version (
   one     boolean primary key default true check (one),
   version bigint not null
 );
 insert into config_version (version) values (0);
 
--- A sandbox, and the tenant number of its rows. This is the one table that all tenants share.
+-- A sandbox, and the tenant number of its rows.
 create table organizations (
   org_id                   text primary key,
   tenant                   bigint not null unique default nextval('tenant_numbers'),
   resource_uid             uuid not null unique,
   namespace                text not null,
   name                     text not null,
-  -- Of the resource that the row was written for; an older one changes nothing.
+  -- metadata.generation of the applied resource; an older one changes nothing.
   generation               bigint not null default 0,
   version                  bigint not null default 0, -- of the configuration: see config_version
   created_at               timestamptz not null default now(),
@@ -137,40 +136,39 @@ create table organizations (
   pending_timeout_ms       bigint not null default 3600000,
   -- The API answers 503, and nothing that is due is done.
   suspended                boolean not null default false,
-  reset                    text not null default '', -- value of the spec that the tenant was created for
-  key_rotation             text not null default '', -- value of the spec that the API key was issued for
-  retained_at              timestamptz, -- when its resource was deleted while its rows were to stay
-  applied                  text, -- fingerprint of the configuration as the controller left it
+  reset                    text not null default '', -- spec.reset for which the tenant was created
+  key_rotation             text not null default '', -- value in the spec for which the API key was issued
+  retained_at              timestamptz, -- when its resource was deleted with deletionPolicy Retain
+  applied                  text, -- fingerprint of the configuration after the controller's last write
 
   test_numbers             text not null default 'None', -- or Standard
-  seed                     bigint, -- of what is drawn; null: it is drawn by chance
+  seed                     bigint, -- of random draws; null: each draw is random
   faults                   jsonb, -- the declared faults, as in the resource; null: none
   clock_mode               text not null default 'Real', -- or Manual
-  -- Of a manual clock, at creation and after each reset; null: the present.
+  -- Where a manual clock begins, at creation and after each reset; null: the present.
   clock_start              timestamptz,
   clocked                  boolean not null default false, -- it has a row in clocks
-  requests_logged_until    timestamptz, -- until then all requests are logged, not only those that failed
+  requests_logged_until    timestamptz, -- until then all requests are logged, not only failed ones
   followed_until           timestamptz, -- until then changes are noted: see changes
 
-  -- What the API key may do that is otherwise configuration: spec.api of the resource.
+  -- What the API key may change, beside the resources: spec.api of the resource.
   api_test_clients         boolean not null default false, -- create, change and delete test clients
   api_reset                boolean not null default false, -- reset the sandbox
   max_test_clients         bigint, -- in its registry; null is no limit
-  -- The last five, the last one first, in the time of the database.
+  -- Times of the last five resets by the API, the latest first, in the time of the database.
   api_resets               timestamptz[] not null default '{}',
 
   webhook_url              text,
   webhook_host             text not null default '', -- of webhook_url; empty: there is none
-  -- Whose events are sent.
+  -- The types of transactions whose events are sent.
   webhook_types            text[] not null default '{collection,refund,disbursement}',
   webhook_max_retries      integer not null,
   webhook_initial_delay_ms bigint not null,
   webhook_factor           double precision not null,
   webhook_max_delay_ms     bigint not null,
-  callback_hosts           text[], -- patterns of hosts of the operators' own APIs; null: as by default
-  -- Secrets are sealed. The previous ones sign beside the present one until their times, the most recent
-  -- first.
-  -- Value of the spec that the signing secret was issued for.
+  callback_hosts           text[], -- patterns of hosts that callbacks may go to; null: the default
+  -- Secrets are encrypted. A previous secret signs beside the present one until its time. older_secrets has
+  -- the most recent one first. Value in the spec for which the signing secret was issued.
   secret_rotation          text not null default '',
   signing_secret           bytea,
   previous_secret          bytea,
@@ -180,12 +178,12 @@ create table organizations (
 );
 create index organizations_version on organizations (version);
 create unique index organizations_name on organizations (namespace, name) where retained_at is null;
--- Whether anybody follows any sandbox is looked up with this.
+-- Serves the look-up whether any sandbox is followed.
 create index organizations_followed on organizations (followed_until) where followed_until is not null;
 call protect('organizations', '{controller}');
 
--- The order of environments and stores is that of the resource: a request of an operator's own API names no
--- store, and not always an environment. The first is meant.
+-- Environments and stores keep the order of the resource. A request of an operator's own API names no store,
+-- and sometimes no environment: it means the first one.
 create table environments (
   tenant         bigint not null,
   env_id         text not null,
@@ -193,14 +191,14 @@ create table environments (
   country        text not null,
   currency       text not null,
   enabled        boolean not null,
-  -- Kept, so that its history stays readable and it can come back.
+  -- A removed row is kept, so that its history stays readable and it can come back.
   removed        boolean not null default false,
   commission_bps integer not null,
   absorption_pct integer not null,
   unknown_policy text not null,
   max_amount     bigint,
-  place          integer not null default 0,     -- in the order
-  vague          boolean not null default false, -- the operator's own API tells failures without their reason
+  place          integer not null default 0,     -- position in the order
+  vague          boolean not null default false, -- the operator's own API hides the reasons of failures
   quirks         jsonb not null default '{}',    -- of the operator's own API
   primary key (tenant, env_id),
   unique (tenant, operator, country)
@@ -211,7 +209,7 @@ create table stores (
   tenant  bigint not null,
   slug    text not null,
   removed boolean not null default false,
-  place   integer not null default 0, -- in the order
+  place   integer not null default 0, -- position in the order
   primary key (tenant, slug)
 );
 call protect('stores');
@@ -220,15 +218,15 @@ create table api_keys (
   tenant     bigint not null,
   hash       bytea not null, -- SHA-256 of the key
   created_at timestamptz not null default now(),
-  expires_at timestamptz, -- of a key that a newer one replaced
-  -- What the operators' own APIs accept beside the key, and follows from it: identifiers, and hashes of
+  expires_at timestamptz, -- only of a key that a newer one replaced
+  -- Credentials for the operators' own APIs, which are derived from the key: identifiers, and hashes of
   -- secrets.
   native     jsonb,
   primary key (tenant, hash)
 );
 call protect('api_keys', '{controller}');
 
--- How a store's collections reach an operator.
+-- The access of a store to an operator's API, to which its collections are forwarded.
 create table operator_credentials (
   tenant   bigint not null,
   store    text not null, -- slug
@@ -240,7 +238,7 @@ create table operator_credentials (
 );
 call protect('operator_credentials', '{controller}');
 
--- The api serves all sandboxes by their configuration.
+-- The api reads the configuration of all sandboxes.
 create policy api on organizations for select to cauri_api using (true);
 create policy api on environments for select to cauri_api using (true);
 create policy api on stores for select to cauri_api using (true);
@@ -250,26 +248,28 @@ create policy api on api_keys for select to cauri_api using (true);
 
 -- The clock of a sandbox. A sandbox without a row has the time of the database.
 --
--- Times of a sandbox's rows are in sandbox time, and nothing writes them again when the time moves. Leases,
--- rate limits, keys, retention and cleaning are in the time of the database.
+-- The times in a sandbox's rows are in sandbox time. They stay as they are when the clock moves. Leases, rate
+-- limits, keys, retention and cleaning are in the time of the database.
 create table clocks (
   tenant          bigint primary key,
-  -- Where a manual clock began, to tell a start that waits for the next reset; null: it began as a real one.
+  -- The start of a manual clock, to show that another clock_start waits for the next reset. Null: the clock
+  -- began as a real one.
   began_at        timestamptz,
-  stands_at       timestamptz, -- sandbox time, where the clock stands: it is manual, or it is being advanced
-  ahead           interval not null default '0', -- else sandbox time is the time of the database and this
-  -- Of what was recorded last: sandbox time is never before it.
+  stands_at       timestamptz, -- sandbox time of a clock that is manual or is being advanced; null: it runs
+  ahead           interval not null default '0', -- of a clock that runs: sandbox time minus database time
+  -- Stamp of the last record: sandbox time is never before it.
   last_stamp      timestamptz not null default '-infinity',
-  target          timestamptz, -- of the advance that is under way
-  -- Number of the present advance, or of the last one: who waits for it sees its end.
+  target          timestamptz, -- of the advance that is under way; null: none is
+  -- Number of the present or last advance. A request that waits for an advance recognizes its end by it.
   advance         bigint not null default 0,
-  fence           bigint not null default 0, -- of the lease; a worker with an older one has lost it
-  leased_until    timestamptz, -- in the time of the database: of the worker that advances the clock
-  settled         bigint not null default 0, -- by this advance
+  fence           bigint not null default 0, -- fencing token: a worker with an older one has lost the lease
+  leased_until    timestamptz, -- end of the lease of the clock, in the time of the database
+  settled         bigint not null default 0, -- counts of the present or last advance
   expired         bigint not null default 0,
   delivered       bigint not null default 0,
   failed_attempts bigint not null default 0,
-  -- The last advances that reached their target: number and counts, five each, the last first.
+  -- The last advances that reached their target, the latest first: five values each, its number and four
+  -- counts.
   ended           bigint[] not null default '{}'
 ) with (fillfactor = 50);
 create index clocks_advanced on clocks (tenant) where target is not null;
@@ -284,14 +284,15 @@ end $$;
 -- +goose StatementEnd
 create trigger begins before insert on clocks for each row execute function note_beginning();
 
--- Sandbox time of a clock; where there is none, in a left join, the time of the database.
+-- Returns the sandbox time of a clock. For the nulls of a left join without a clock, it returns the time of
+-- the database.
 -- +goose StatementBegin
 create function clock_time(stands_at timestamptz, ahead interval, last_stamp timestamptz) returns timestamptz
   language sql stable parallel safe
   return greatest(coalesce(stands_at, now() + ahead, now()), last_stamp);
 -- +goose StatementEnd
 
--- Sandbox time of a tenant.
+-- Returns the sandbox time of a tenant.
 -- +goose StatementBegin
 create function sandbox_time(of_tenant bigint) returns timestamptz language sql stable parallel safe as $$
   select clock_time(c.stands_at, c.ahead, c.last_stamp)
@@ -300,14 +301,15 @@ create function sandbox_time(of_tenant bigint) returns timestamptz language sql 
 $$;
 -- +goose StatementEnd
 
--- What is recorded in a sandbox with a clock takes a stamp before, under the lock of the clock's row, so that
--- ids and times rise in the order of recording. It holds for the database transaction.
+-- Returns the time of the rows that the database transaction records. In a sandbox with a clock it is the
+-- stamp that TakeStamp (server/postgres/recording.go) has taken under the lock of the clock's row. So ids and
+-- times rise in the order of recording.
 -- +goose StatementBegin
 create function recording_time() returns timestamptz language sql stable parallel safe
   return coalesce(nullif(current_setting('cauri.stamp', true), '')::timestamptz, now());
 -- +goose StatementEnd
 
--- An id with the time of the recording: its first seven bytes are microseconds since the Unix epoch.
+-- Returns an id whose first seven bytes are recording_time(), in microseconds since the Unix epoch.
 -- +goose StatementBegin
 create function recording_id(id uuid) returns uuid language sql stable parallel safe
   return (lpad(to_hex((extract(epoch from recording_time()) * 1000000)::bigint), 14, '0')
@@ -316,21 +318,22 @@ create function recording_id(id uuid) returns uuid language sql stable parallel 
 
 -- Money -----------------------------------------------------------------------------------------------------
 -- For every float and every SIM, at every moment: sum of its adjustments + sum of its transactions' deltas =
--- balance. Balances change often and no index holds them, so that room in the page makes each change a HOT
--- update. No balance comes near the limit of its type, so that adding to one never fails: 10^15 is
--- payments.MaxBalance.
+-- balance. Balances change often. No index has them, and fillfactor leaves room in each page, so that each
+-- change is a HOT update. A balance is at most 10^15 (payments.MaxBalance), so that an addition never
+-- overflows.
 --
--- A movement of a float is an adjustment or a transaction that succeeds, one of a SIM an adjustment or a
--- transaction that it pays or receives. Each has a number of its own, per float and per SIM, which is taken
--- while the row of that balance is locked: 1, 2, 3 and so on. So number n's balance is that of number n-1 and
--- its own delta, no number is missing, and the balance after the last one is the balance.
+-- A movement of a float is an adjustment, or a transaction that succeeds. A movement of a SIM is an
+-- adjustment, or a transaction that the SIM pays or receives. The movements of each float and SIM are
+-- numbered 1, 2, 3 and so on. A movement takes its number under the lock of the balance's row. So no number
+-- is missing, the balance after movement n is the balance after movement n-1 plus the delta of n, and the
+-- balance after the last movement is the present balance.
 
 create table floats (
   tenant     bigint not null,
   currency   text not null,
   balance    bigint not null check (balance >= 0),
   movements  bigint not null default 0, -- the number of its last movement
-  opening    bigint not null, -- as the resource said last
+  opening    bigint not null, -- the balance in the resource
   changed_at timestamptz not null default now(),
   primary key (tenant, currency),
   constraint floats_balance_bound check (balance <= 1000000000000000)
@@ -341,7 +344,7 @@ create table sims (
   tenant     bigint not null,
   sim_id     uuid not null, -- UID of the TestClient
   name       text not null, -- of the TestClient
-  -- Or api: it is data of its tenant, without a resource, and a reset leaves it behind.
+  -- resource or api. A SIM of source api has no resource, and is gone after a reset.
   source     text not null default 'resource',
   msisdn     text not null,
   operator   text not null,
@@ -360,13 +363,13 @@ create table sims (
 ) with (fillfactor = 50);
 create index sims_sim_id on sims (sim_id); -- a TestClient whose sandbox is gone is found by its UID alone
 call protect('sims', '{controller}');
--- Whoever is in the scope of a tenant neither makes nor removes the SIM of a resource.
+-- In the scope of a tenant, SIMs of resources can be neither inserted nor deleted.
 create policy api_inserts on sims as restrictive for insert to cauri_tenant with check (source = 'api');
 create policy api_deletes on sims as restrictive for delete to cauri_tenant using (source = 'api');
 
--- What a payment looks up has an index whose first key is the tenant and the value together, which serves
--- nothing else. It is read through a view: row-level security adds no condition on the tenant to it. The view
--- has one itself, in a form that serves no index.
+-- Payments look up SIMs by this index. Its first key is the tenant and the number in one text, so that no
+-- other look-up uses it. Payments read it through a view, to which row-level security adds no condition on
+-- the tenant. The view has such a condition itself, in a form that no index serves.
 create unique index sims_number on sims ((tenant::text || msisdn) collate "C", tenant);
 create view sims_by_number as
   select (s.tenant::text || s.msisdn) collate "C" as number_key, s.sim_id, s.msisdn, s.operator, s.country,
@@ -374,7 +377,7 @@ create view sims_by_number as
   from sims s
   where s.tenant is not distinct from current_tenant();
 
--- Changes of a balance by configuration, the opening one first.
+-- Changes of a balance by configuration. The first one is the opening balance.
 create table adjustments (
   tenant        bigint not null,
   adjustment_id uuid not null default gen_random_uuid(),
@@ -391,8 +394,8 @@ create index adjustments_of_floats on adjustments (tenant, currency, number) whe
 create index adjustments_of_sims on adjustments (tenant, sim_id, number) where sim_id is not null;
 call protect('adjustments');
 
--- In transactions and events, what is aligned to eight bytes comes first, then what is aligned to four, then
--- the rest: no padding.
+-- In transactions and events, columns aligned to eight bytes come first, then columns aligned to four, then
+-- the rest. So there is no padding.
 create table transactions (
   tenant                 bigint not null,
   amount                 bigint not null check (amount > 0),
@@ -407,54 +410,55 @@ create table transactions (
   sim_number             bigint not null default 0, -- of the movement of the SIM; 0: it moved nothing
   created_at             timestamptz not null default now(),
   completed_at           timestamptz,
-  -- When a pending transaction needs attention: to settle, to expire, or what passthrough says.
+  -- When a worker next has work with a pending transaction: to settle it, to let it expire, or to forward it
+  -- (see passthrough).
   due_at                 timestamptz,
-  -- Of one that is forwarded from a sandbox with a clock; elsewhere due_at is the end of the lease.
+  -- End of the lease of a forwarded collection in a sandbox with a clock. Without a clock, due_at is the end
+  -- of the lease.
   leased_until           timestamptz,
   expires_at             timestamptz,
   forwarded_at           timestamptz, -- when the operator accepted it
-  forward_fence          bigint,      -- of the lease; a worker with an older one has lost it
+  forward_fence          bigint,      -- fencing token: a worker with an older one has lost the lease
 
   type                   transaction_type not null,
   status                 transaction_status not null,
   absorption_pct         integer not null,
   latency_ms             integer not null,
   forward_failures       integer, -- attempts in a row that had no outcome
-  -- Attempts to hand it to its operator, each written before its request leaves: if the operator has the
-  -- payment already, only an earlier attempt can be the cause. Null is none.
+  -- Attempts to send it to its operator, null for none. Each is committed before its request is sent. So if
+  -- the operator has the payment already, an earlier attempt has sent it.
   forward_attempts       integer,
 
   id                     uuid not null, -- sorts by time
   parent_id              uuid,
-  sim_id                 uuid, -- of the payer or recipient, where it was in the registry
-  -- A pending collection from a number that the sandbox does not know is forwarded to the operator's API. Its
-  -- due_at is when it is to be forwarded or asked after next, or when the lease of the worker that does it
-  -- ends.
+  sim_id                 uuid, -- of the payer or recipient; null: none
+  -- The collection is forwarded to the operator's API, since the sandbox does not know its number. due_at is
+  -- when a worker next forwards it or asks for its status, or the end of the lease of that worker.
   passthrough            boolean not null default false,
   is_url_protected       boolean not null,
   reference              text not null,
-  -- Of the request as sent: tells a replay from a conflict. For a request of an operator's own API it is the
-  -- name of the call and no hash: no request of /v1 repeats it.
+  -- Hash of the request as sent, which distinguishes a replay from a conflict. For a request of an operator's
+  -- own API it is the name of the call instead, so that no request of /v1 is a replay of it.
   request_hash           bytea not null,
   order_ref              text not null,
   order_url              text,
   store                  text not null,
   description            text,
-  scenario               text not null, -- empty: nothing was forced
+  scenario               text not null, -- empty: none was forced
   env_id                 text not null,
   operator               text not null,
   country                text not null,
   currency               text not null, -- as sent
   float_currency         text not null, -- of the float that the transaction belongs to
   msisdn                 text not null,
-  -- What the holder of a test number does with a pending collection, as it was when the collection was made.
-  -- Null: the payer is no test number. Such a collection has no SIM and is not forwarded.
+  -- Behavior of the payer's test number when the collection was recorded. Null: the payer is no test number.
+  -- A collection with a test number has no SIM and is not forwarded.
   test_behavior          text,
-  -- The operator's number, where it was drawn from the seed; null: it follows from the id.
+  -- The operator's transaction id, if it was drawn from the seed; null: it is derived from the id.
   provider_tx_id         text,
-  native_id              text, -- what an operator's API answered, where one was asked
-  native_raw             json, -- kept as it was answered, with its keys in their order
-  faults                 text[], -- names of the faults that acted, in the order in which they acted first
+  native_id              text, -- the id in the answer of an operator's API
+  native_raw             json, -- that answer, with its keys in their order
+  faults                 text[], -- names of the faults that applied, in the order of their first time
 
   check ((status = 'PENDING') = (completed_at is null)),
   check (status = 'PENDING' or due_at is null),
@@ -464,25 +468,28 @@ create table transactions (
   constraint transactions_forward check (passthrough = (forward_fence is not null))
 ) with (fillfactor = 90);
 create index transactions_order on transactions (tenant, order_ref, id);
--- Lists at any size: they are the merge of the newest of each status, type, operator and country.
+-- Serves filtered lists. A list merges the newest rows of each combination of status, type, operator and
+-- country.
 create index transactions_listed on transactions (tenant, status, type, operator, country, id);
--- Ordered by tenant first: a sweep skips from one sandbox that has something due to the next, and takes a
--- share from each, so that none waits behind the backlog of another, and a suspended one costs a single
--- probe. Each sweep has an index of its own, so that what one leaves never delays the other.
+-- These indexes begin with tenant: a sweep skips from one sandbox with due rows to the next, and takes a
+-- limited number of rows from each. So no sandbox waits for the backlog of another, and a suspended sandbox
+-- costs a single look-up. Each sweep has an index of its own, so that rows of one sweep never delay the
+-- other.
 create index transactions_due on transactions (tenant, due_at)
   where status = 'PENDING' and not passthrough;
 create index transactions_forward_due on transactions (tenant, due_at)
   where status = 'PENDING' and passthrough;
--- The movements of a float in the order of their numbers. What moves a SIM moves a float too.
+-- The movements of a float in the order of their numbers. Every transaction that moves a SIM moves a float
+-- too.
 create index transactions_movements on transactions (tenant, float_currency, merchant_number)
   where status = 'SUCCESS';
 create index transactions_sim_movements on transactions (tenant, sim_id, sim_number)
   where sim_delta <> 0;
--- A reference belongs to one transaction of the tenant. Read through transactions_by_reference, as
+-- Makes references unique in a tenant. Payments read it through transactions_by_reference, for the reasons of
 -- sims_number.
 create unique index transactions_reference on transactions
   ((tenant::text || ' ' || reference) collate "C", tenant);
--- The last of the indexes, so that it is preferred.
+-- Created last, so that Postgres prefers it to indexes with the same cost.
 alter table transactions add constraint transactions_pkey primary key (tenant, id);
 call protect('transactions');
 
@@ -491,9 +498,9 @@ create view transactions_by_reference as
   from transactions t
   where t.tenant is not distinct from current_tenant();
 
--- A page of a list is looked up here. The view has a tenant scope of its own: under row-level security no
--- index serves a comparison of a status or a type, which Postgres does not know to be leakproof. Its rows are
--- those of the tenant, whatever a WHERE says.
+-- Filtered lists read this view, which has the condition of row-level security itself. Under the policy, no
+-- index serves a condition on status or type, since comparisons of enums are not leakproof. The view returns
+-- only rows of the tenant, whatever a WHERE says.
 create view listed_transactions as
   select tenant, id, status, type, operator, country, store, msisdn, created_at
   from transactions
@@ -508,7 +515,7 @@ create table quota_usage (
 ) with (fillfactor = 50);
 call protect('quota_usage', '{worker}');
 
--- Requests granted in a second, of the last minute or so, for sandboxes with a rate limit only.
+-- Requests granted in each second of about the last minute, for sandboxes with a rate limit only.
 create table rate_usage (
   tenant  bigint not null,
   second  bigint not null, -- Unix time
@@ -517,45 +524,46 @@ create table rate_usage (
 ) with (fillfactor = 50);
 call protect('rate_usage', '{worker}');
 
--- How many transactions a sandbox has up to one of them, so that only the ones after it are counted.
+-- The number of a sandbox's transactions up to one of them, so that a count reads only the later ones.
 create table transaction_counts (
   tenant bigint primary key,
-  upto   uuid not null,  -- ids sort by time: nothing is recorded before this one any more
+  upto   uuid not null,  -- no transaction with a smaller id is recorded any more
   total  bigint not null -- transactions up to it
 ) with (fillfactor = 50);
 call protect('transaction_counts');
 
 -- The proof of the ledger -----------------------------------------------------------------------------------
 
--- The verification of a sandbox. No row: none took place yet.
+-- The last verification of a sandbox's ledger. No row: there was none yet.
 create table ledger_proofs (
   tenant       bigint primary key,
-  verified_at  timestamptz, -- what was recorded before is verified
-  passed_at    timestamptz, -- of the last verification from the first movement on
-  pass_due_at  timestamptz not null default now(), -- of the next one
+  verified_at  timestamptz, -- all that was recorded before is verified
+  passed_at    timestamptz, -- start of the last verification from the first movement on (a pass)
+  pass_due_at  timestamptz not null default now(), -- when the next pass is due
   broken       integer not null default 0, -- accounts that are not balanced
-  imbalance    bigint not null default 0,  -- of all of them, without the sign
-  fence        bigint not null default 0,  -- of the lease; a worker with an older one has lost it
+  imbalance    bigint not null default 0,  -- sum over these accounts, without signs
+  fence        bigint not null default 0,  -- fencing token: a worker with an older one has lost the lease
   leased_until timestamptz
 ) with (fillfactor = 50);
 call protect('ledger_proofs');
 
--- Each float and SIM as a worker verified it last.
+-- The last verification of each float and SIM.
 create table account_proofs (
   tenant         bigint not null,
   account        text not null, -- the currency of a float, or the sim_id of a SIM
-  sim_id         uuid, -- null: of a float
+  sim_id         uuid, -- null for a float
   verified_up_to bigint not null, -- the number of a movement
   verified_at    timestamptz not null,
   balance        bigint not null, -- after that movement
-  -- What moved it up to there.
+  -- Sums of the movements up to that number, by kind.
   opening        bigint not null,
-  adjustments    bigint not null, -- but the opening
+  adjustments    bigint not null, -- without the opening
   collections    bigint not null,
   refunds        bigint not null,
   disbursements  bigint not null,
-  -- Where it does not follow from its movements: by how much the balance is above their sum, after which
-  -- number this was found, and before which: null, where the last movement or the balance itself is wrong.
+  -- If the balance does not follow from its movements: imbalance is the balance minus their sum. The error
+  -- lies after movement broken_after, and before movement broken_before. If broken_before is null, the last
+  -- movement or the balance itself is wrong.
   imbalance      bigint not null default 0,
   broken_after   bigint, -- null: it is balanced
   broken_before  bigint,
@@ -565,26 +573,29 @@ call protect('account_proofs', '{worker}');
 
 -- Events ----------------------------------------------------------------------------------------------------
 
--- One row for each transaction that reached a terminal status, under the transaction's own id: there cannot
--- be two. The row is its own queue entry. The body is built before the first attempt, kept, and sent with
--- every attempt.
+-- Each transaction with a terminal status has one event. Its id is that of the transaction, so that there
+-- cannot be two. The row is also the entry in the delivery queue. The body is built before the first attempt
+-- and stored. Every attempt sends it.
 create table events (
   tenant       bigint not null,
-  -- Of the next attempt, or without a clock when the lease of the running one ends; null: nothing to do.
+  -- When the next attempt is due; null: none is. In a sandbox without a clock, it is the end of the lease
+  -- during an attempt.
   due_at       timestamptz,
   leased_until timestamptz, -- the end of the lease, in a sandbox with a clock
-  fence        bigint not null default 0, -- of the lease; a worker with an older one has lost it
+  fence        bigint not null default 0, -- fencing token: a worker with an older one has lost the lease
   created_at   timestamptz not null default now(),
-  recorded_at  timestamptz not null default now(), -- in the time of the database, for what is removed by age
+  recorded_at  timestamptz not null default now(), -- in the time of the database, for the removal by age
   delivered_at timestamptz,
   state        event_state not null,
   attempts     integer not null default 0,
-  -- Attempts when it was last queued by hand: its schedule begins there, and it is sent whatever its type.
+  -- The number of attempts when it was last queued by hand; null: never. Its retry schedule begins there, and
+  -- it is sent whatever its type.
   resent_after integer,
-  -- Probes of one never queued by hand, which use up no retry; else they raise resent_after.
+  -- The number of probes, which use up no retry, of an event that was never queued by hand. A probe of
+  -- another event raises resent_after.
   probes       integer not null default 0,
   id           uuid not null,
-  leased       boolean not null default false, -- due_at is the end of a lease
+  leased       boolean not null default false, -- a worker has leased it; the lease may have expired
   body         bytea,
   primary key (tenant, id)
 ) with (fillfactor = 80);
@@ -601,17 +612,17 @@ create table delivery_attempts (
   response_status integer, -- null: no answer came
   response_body   bytea,   -- the first 4 KiB
   error           text,    -- null: acknowledged
-  faults          text[],  -- names of those that acted
+  faults          text[],  -- names of the faults that applied
   primary key (tenant, event_id, attempt)
 );
 call protect('delivery_attempts', '{worker}');
 
--- How the deliveries of a sandbox's events go, written with every batch of attempts.
+-- The health of a sandbox's endpoint, updated with every batch of attempts.
 create table endpoint_health (
   tenant          bigint primary key,
   failures        integer not null default 0, -- attempts in a row without a success
   failing_since   timestamptz,                -- the first of them
-  -- The endpoint failed for long: nothing is sent before, and then one event only.
+  -- Set while the circuit breaker is open: nothing is sent before this time, and then one event as a probe.
   probe_at        timestamptz,
   delivered       bigint not null default 0,  -- events
   failed          bigint not null default 0,  -- events whose retries are used up
@@ -622,29 +633,29 @@ create table endpoint_health (
 call protect('endpoint_health');
 
 -- The operators' own APIs -----------------------------------------------------------------------------------
--- What they record are rows of transactions like all others.
+-- Their requests record transactions like those of /v1.
 
--- A request that was recorded as the transaction with the same id, and the callback that it owes. The row is
--- the callback's own queue entry, as in events. Callbacks are events: they are listed, their attempts are
--- kept, and they can be sent again.
+-- A request that recorded the transaction with the same id, and its callback. The row is also the entry of
+-- the callback in the queue, as in events. Like events, callbacks are listed, their attempts are kept, and
+-- they can be sent again.
 create table native_requests (
   tenant       bigint not null,
-  due_at       timestamptz, -- of the callback, in sandbox time; null: nothing to do
+  due_at       timestamptz, -- of the callback, in sandbox time; null: none is due
   leased_until timestamptz, -- in the time of the database
-  fence        bigint not null default 0, -- of the lease; a worker with an older one has lost it
+  fence        bigint not null default 0, -- fencing token: a worker with an older one has lost the lease
   delivered_at timestamptz,
   attempts     integer not null default 0,
-  last_status  integer, -- that the last attempt was answered with; null: no answer came
-  times_sent   integer not null default 0, -- in the present attempt, by a fault that duplicates it
+  last_status  integer, -- HTTP status of the last attempt; null: no answer came
+  times_sent   integer not null default 0, -- in the present attempt, because of a fault that duplicates it
   id           uuid not null,
   operation    text not null, -- of the operator's API
-  sent         json not null, -- what the operator's answers repeat, in its package's own form
+  sent         json not null, -- what the operator's answers repeat, in the format of its package
   callback_url text, -- null: no callback was asked for
   state        event_state, -- of the callback; null: it is not due yet, or none was asked for
   last_error   text,
-  body         bytea, -- of the callback, as each attempt sends it; null: it was neither sent nor shown
-  -- Of the present attempt, from the decision on: whoever takes the callback after another worker goes on
-  -- with it.
+  body         bytea, -- of the callback, which every attempt sends; null: not built yet
+  -- The fault that was decided for the present attempt. A worker that leases the callback after another
+  -- worker applies the same fault.
   fault        text,
   primary key (tenant, id)
 ) with (fillfactor = 80);
@@ -663,12 +674,12 @@ create table callback_attempts (
   response_status integer, -- null: no answer came
   response_body   bytea,   -- the first 4 KiB
   error           text,    -- null: acknowledged
-  faults          text[],  -- names of those that acted
+  faults          text[],  -- names of the faults that applied
   primary key (tenant, id, attempt)
 );
 call protect('callback_attempts', '{worker}');
 
--- Users that were made through an operator's own API. They end with the API key that they were made with, and
+-- Users that were created through an operator's own API. A user ends with the API key that created it, and
 -- with a reset.
 create table native_users (
   tenant        bigint not null,
@@ -681,8 +692,7 @@ create table native_users (
 );
 call protect('native_users');
 
--- Access tokens of the operators' own APIs. They are removed by their age, and a sandbox keeps its newest
--- ones.
+-- Access tokens of the operators' own APIs. Old tokens are removed, and a sandbox keeps only its newest ones.
 create table native_tokens (
   tenant        bigint not null,
   hash          bytea not null,
@@ -696,27 +706,27 @@ create table native_tokens (
   primary key (tenant, hash)
 );
 create index native_tokens_aged on native_tokens (created_at);
--- A partial index, with a condition that holds for all rows, so that a look-up of a token never takes it in
--- place of the primary key.
+-- A partial index whose condition is true for all rows, so that Postgres never uses it in place of the
+-- primary key to look up a token.
 create index native_tokens_newest on native_tokens (tenant, created_at) where created_at > '-infinity';
 call protect('native_tokens', '{worker}');
 
 -- Faults ----------------------------------------------------------------------------------------------------
--- What is remembered of references is removed by its age, in the time of the database.
+-- Rows about references are removed by their age, in the time of the database.
 
--- How often each fault acted: `first` is counted here, under the row's lock.
+-- How often each fault applied. `first` is compared with acts under the lock of this row.
 create table fault_counts (
   tenant  bigint not null,
   name    text not null,
-  digest  bytea not null, -- of the fault's entry: a changed one begins anew
+  digest  bytea not null, -- of the fault's entry in the spec; a changed entry is counted from 0
   acts    bigint not null default 0,
-  draws   bigint not null default 0, -- of `percent`, at places without a reference
-  last_at timestamptz, -- of the last act, in sandbox time
+  draws   bigint not null default 0, -- of `percent`, where there is no reference
+  last_at timestamptz, -- when it last applied, in sandbox time
   primary key (tenant, name)
 ) with (fillfactor = 50);
 call protect('fault_counts');
 
--- References for which a fault acted that acts once for each.
+-- The references for which a fault has applied, of faults that apply once for each reference.
 create table fault_acts (
   tenant    bigint not null,
   name      text not null,
@@ -727,7 +737,7 @@ create table fault_acts (
 create index fault_acts_aged on fault_acts (acted_at);
 call protect('fault_acts', '{worker}');
 
--- How often requests with a reference came, in sandboxes with faults that ask for it.
+-- The number of requests with a reference, in sandboxes with faults that depend on it.
 create table fault_requests (
   tenant     bigint not null,
   reference  text not null,
@@ -738,8 +748,8 @@ create table fault_requests (
 create index fault_requests_aged on fault_requests (counted_at);
 call protect('fault_requests', '{worker}');
 
--- The fault of the next attempt of an event, from the decision until the attempt is written down: whoever
--- takes the event after another worker goes on with it.
+-- The fault that was decided for the next attempt of an event, until the attempt is recorded. A worker that
+-- leases the event after another worker applies the same fault.
 create table event_faults (
   tenant      bigint not null,
   event_id    uuid not null,
@@ -754,10 +764,9 @@ call protect('event_faults', '{worker}');
 
 -- The request log -------------------------------------------------------------------------------------------
 
--- What callers asked and were answered, of each sandbox: the last requests that failed, the last failed
--- authentications, and the last ones that succeeded while somebody looked
--- (organizations.requests_logged_until). The api writes what may be kept of them, which no credential is part
--- of, and removes what is too many.
+-- The last requests to each sandbox, with their answers: requests that failed, requests that failed
+-- authentication, and requests that succeeded before organizations.requests_logged_until. The api writes only
+-- what may be kept of a request, which includes no credential, and removes the oldest requests.
 create table requests (
   tenant        bigint not null,
   id            uuid not null, -- sorts by the time of the answer
@@ -769,21 +778,21 @@ create table requests (
   status        integer, -- null: the connection was closed without an answer
   error         text,
   request_id    text,
-  fault         text, -- name of the declared fault that acted
+  fault         text, -- name of the declared fault that applied
   request_body  json,
   response_body json,
-  not_kept      json, -- names of what else the request had
+  not_kept      json, -- names of the parts of the request that are not kept
   primary key (tenant, id)
 );
 call protect('requests', writes => false);
-create policy api on requests to cauri_api using (true); -- written together for all sandboxes
+create policy api on requests to cauri_api using (true); -- it writes requests of all sandboxes at once
 
 -- The stream ------------------------------------------------------------------------------------------------
 
--- What changed in a sandbox while somebody followed it, for GET /v1/stream: only which row it was, since the
--- stream tells rows as they stand when it reads them. Readers go by (xact, seq), as far as no database
--- transaction before it runs any more, so that none of them passes one that commits late. A row of kind start
--- says that nothing is known of the time before it.
+-- The changes of a sandbox while a stream followed it (GET /v1/stream). Only a reference to the changed row
+-- is noted, since a stream sends a row in its state at the time of reading. Readers read in the order (xact,
+-- seq), up to the oldest database transaction that still runs. So no reader passes a change that is committed
+-- late. A row of kind start says that the changes before it are unknown.
 create table changes (
   tenant     bigint not null,
   -- The database transaction that made the change.
@@ -791,7 +800,7 @@ create table changes (
   seq        bigint generated always as identity,
   -- Start, booking, transaction, event, attempt, callback, callback_attempt, clock, float or sim.
   kind       text not null,
-  id         uuid, -- of the transaction, which is that of its event and its callback too; or of the SIM
+  id         uuid, -- of the transaction, its event or its callback, which have the same id; or of the SIM
   attempt    integer,
   currency   text, -- of the float
   created_at timestamptz not null default now(),
@@ -799,16 +808,17 @@ create table changes (
 );
 call protect('changes', '{worker}', writes => false);
 
--- Notes a change, if somebody follows the sandbox. Who knows that nobody does sets cauri.followed to no, and
--- this is not called: see server/postgres/scope.go. Whatever looks at the mark has a transaction id before it
--- looks: this is how a reader knows when all who have not seen the mark are done.
+-- Notes a change, if a stream follows the sandbox. If a statement knows that no stream does, cauri.followed
+-- is no, and the triggers do not call this function: see server/postgres/scope.go. A database transaction has
+-- a transaction id before it reads the mark followed_until. By these ids a reader knows when all database
+-- transactions that have not seen the mark have ended.
 -- +goose StatementBegin
 create function note_change() returns trigger language plpgsql security definer as $$
 declare
   kind text := tg_argv[0];
 begin
   if current_setting('cauri.followed', true) = 'no' then
-    return null; -- a row before this one of the same statement found it
+    return null; -- an earlier call in this database transaction has found it
   end if;
   if not exists (select from organizations where followed_until > now()) then
     perform set_config('cauri.followed', 'no', true);
@@ -821,7 +831,7 @@ begin
     kind := case when new.currency is not null then 'float' else 'sim' end;
   elsif kind = 'booking' and tg_op = 'UPDATE' then
     if old.status = new.status then
-      kind := 'transaction'; -- it neither ended nor moved a balance
+      kind := 'transaction'; -- with the same status, it moved no balance
     end if;
   end if;
   case kind
@@ -842,9 +852,9 @@ begin
 end $$;
 -- +goose StatementEnd
 
--- Triggers, so that nothing is missed whoever writes. Leases and times that nobody is shown are no changes.
--- Each trigger on a table that a payment writes costs it some microseconds, so there is one: a booking stands
--- for the transaction, its event, and the balances that it moved.
+-- Triggers note the changes of all writers. Leases, and times that are not shown, are no changes. Each
+-- trigger on a table that a payment writes costs the payment some microseconds. So a payment has one trigger:
+-- a booking stands for the transaction, its event, and the balances that it moved.
 create trigger noted_when_made after insert on transactions for each row
   when (current_setting('cauri.followed', true) is distinct from 'no')
   execute function note_change('booking');
@@ -896,11 +906,11 @@ create trigger noted_when_made after insert on adjustments for each row
 
 -- The upkeep of the workers ---------------------------------------------------------------------------------
 
--- What the workers could not do in one sandbox alone, although the database serves. The sandbox waits, for
--- longer after each failure, and the others go on.
+-- Sweeps that failed in one sandbox although the database serves. The sandbox waits until retry_at, longer
+-- after each failure. The other sandboxes do not wait.
 create table sweep_failures (
   tenant        bigint not null,
-  sweep         text not null, -- settlement, delivery, passthrough
+  sweep         text not null, -- settlement, delivery, passthrough, callbacks, clock or verification
   failures      integer not null default 1, -- in a row
   failing_since timestamptz not null default now(),
   retry_at      timestamptz not null,
@@ -909,8 +919,8 @@ create table sweep_failures (
 ) with (fillfactor = 50);
 call protect('sweep_failures', '{worker}');
 
--- When something last happened in a sandbox, as far as its status should follow. Processes write it together
--- for all sandboxes every few seconds, so that no payment pays for it.
+-- When something last happened in a sandbox that its status should show. A process writes the activity of all
+-- sandboxes in one statement every few seconds, so that no payment has to write it.
 create table activity (
   tenant     bigint primary key,
   changed_at timestamptz not null default now()
@@ -918,10 +928,10 @@ create table activity (
 call protect('activity');
 create policy api on activity to cauri_api using (true); -- written for all sandboxes at once
 
--- The default of vacuum waits until a fifth of a table is dead. What changes with every payment is vacuumed
--- long before, and the balances, a few pages that every booking reads and writes, without pauses. What only
--- grows is vacuumed too, so that an index alone answers for rows that everybody sees. Changes are written at
--- one end and removed at the other.
+-- By default, autovacuum waits until a fifth of a table's rows are dead. Tables that change with every
+-- payment are vacuumed long before that. Balances are vacuumed without pauses: they are a few pages that
+-- every booking reads and writes. Tables that only grow are vacuumed too, for index-only scans. Rows of
+-- changes are added at one end of the table and removed at the other.
 alter table floats set (
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 1000,
@@ -947,14 +957,14 @@ alter table changes set (
   autovacuum_vacuum_insert_scale_factor = 0.02);
 
 -- What the api may do with the configuration ----------------------------------------------------------------
--- It has no right to the tables. In the scope of a tenant it may call these functions, which act on one
--- sandbox only, with the rights of the owner of the tables. Whatever changes a configuration locks its row
--- first, so that one change comes after the other, and the version is increased last.
+-- The api may not write these tables. In the scope of a tenant it may call these functions, which change only
+-- this sandbox, with the rights of the owner of the tables. Every change of a configuration locks the row of
+-- the organization first, so that changes come one after the other, and increases the version last.
 
--- Resets the sandbox as a new value of its resource's spec.reset does, and returns the new tenant number;
--- null where the API may not do that, or where no sandbox has the number any more. At most five times in a
--- second: it returns 0 for one more, which does nothing. The value in organizations.reset stays: it is the
--- resource's.
+-- Resets the sandbox, as a new value of spec.reset in its resource does, and returns the new tenant number.
+-- It returns null if the API may not reset the sandbox, or if no sandbox has the tenant number any more.
+-- After five resets within a second, it does nothing and returns 0. organizations.reset stays, since it is
+-- the value in the resource.
 -- +goose StatementBegin
 create function reset_sandbox() returns bigint language plpgsql security definer as $$
 declare
@@ -982,7 +992,7 @@ begin
   update stores set tenant = present where tenant = former;
   update api_keys set tenant = present where tenant = former;
   update operator_credentials set tenant = present where tenant = former;
-  -- Copied, and not moved: payments of the old tenant that are being booked hold locks on these rows.
+  -- These rows are copied and not moved, since payments of the old tenant may hold locks on them.
   insert into floats (tenant, currency, balance, opening, movements)
     select present, f.currency, f.opening, f.opening, 1
     from floats f where f.tenant = former;
@@ -1006,8 +1016,8 @@ begin
 end $$;
 -- +goose StatementEnd
 
--- Gives the sandbox a clock of its own, which shows the time of the database until it is moved. With the
--- version, nothing is recorded any more by who does not know that there is a clock.
+-- Gives the sandbox a clock, which shows the time of the database until it is moved. The version increases,
+-- so that callers that do not know of the clock record nothing any more.
 -- +goose StatementBegin
 create function start_clock() returns void language plpgsql security definer as $$
 declare
@@ -1028,8 +1038,9 @@ begin
 end $$;
 -- +goose StatementEnd
 
--- Has all requests of the sandbox logged for ten minutes, and returns until when they are. A mark that has
--- five minutes left stays, so that who looks changes the configuration every five minutes at most.
+-- Marks the sandbox so that all its requests are logged for ten minutes, and returns the end of the mark. A
+-- mark that has more than five minutes left stays, so that the configuration changes at most every five
+-- minutes.
 -- +goose StatementBegin
 create function log_all_requests() returns timestamptz language plpgsql security definer as $$
 declare
@@ -1049,12 +1060,12 @@ begin
 end $$;
 -- +goose StatementEnd
 
--- Marks the sandbox as followed, as log_all_requests does, with the row that says from when on changes are
--- known: where the mark had ended, or has less than a minute left, which is longer than any statement that
--- extends it takes; and for a tenant that has no changes yet.
+-- Marks the sandbox as followed for ten minutes, and returns the end of the mark. It inserts a row of kind
+-- start if the mark has ended or has less than a minute left, and if the tenant has no changes yet. A minute
+-- is longer than any statement that extends the mark takes.
 --
--- Streams call this once a minute, so the mark has at least five minutes left when the last of them ends, and
--- a client has four to come back.
+-- Streams call this function once a minute. So the mark has at least five minutes left when the last stream
+-- ends, and a client has four minutes to reconnect.
 -- +goose StatementBegin
 create function follow_sandbox() returns timestamptz language plpgsql security definer as $$
 declare
@@ -1081,8 +1092,8 @@ begin
 end $$;
 -- +goose StatementEnd
 
--- A user of an operator's own API ends with the key that it was made with. Whether a key of the sandbox is
--- valid is all that a tenant learns of its keys.
+-- Reports whether an API key of the sandbox is valid: a user of an operator's own API ends with the key that
+-- created it. In its scope, a tenant can read nothing else about its keys.
 -- +goose StatementBegin
 create function api_key_is_valid(key_hash bytea) returns boolean language sql stable security definer as $$
   select exists (
@@ -1091,9 +1102,9 @@ create function api_key_is_valid(key_hash bytea) returns boolean language sql st
       and (k.expires_at is null or k.expires_at > now()))
 $$;
 -- +goose StatementEnd
--- They run with the rights of the owner, so nobody's search_path decides which tables these are. In the
--- tenant scope, where no plan is to read a whole table, the one row of config_version looks so expensive that
--- Postgres compiles what reads it, for a second.
+-- These functions run with the rights of the owner, so their search_path is fixed. In the tenant scope
+-- sequential scans are off, which makes the estimated cost of reading config_version very high. At this cost
+-- Postgres would compile the statement (JIT), which takes a second.
 -- +goose StatementBegin
 do $$
 declare f text;
@@ -1111,10 +1122,10 @@ end $$;
 
 -- Drift -----------------------------------------------------------------------------------------------------
 
--- A fingerprint of each sandbox's configuration, over all its rows. It changes when somebody changes one of
--- them, and when a key or a signing secret that was replaced expires. Balances are no part of it. Of secrets
--- only which ones exist is part, since a new encryption key makes the same secret other bytes. A condition on
--- the tenant reaches every part.
+-- Returns a fingerprint of each sandbox's configuration, over all its rows. The fingerprint changes when one
+-- of these rows changes, and when a replaced key or signing secret expires. It does not include balances. It
+-- includes only which secrets exist, since a new encryption key changes their bytes. Postgres pushes a
+-- condition on the tenant down into every subquery.
 -- +goose StatementBegin
 create function sandbox_fingerprints() returns table (tenant bigint, fingerprint text)
   language sql stable parallel safe as $$
@@ -1175,21 +1186,21 @@ $$;
 
 -- The version of the schema ---------------------------------------------------------------------------------
 
--- The digest of the text of this file, which the number of a version cannot tell from another text. `cauri
--- migrate` stores it, and every process refuses another one.
+-- The digest of the text of this file. A version number cannot distinguish two texts of this file. `cauri
+-- migrate` stores the digest, and every process refuses a database with another one.
 create table schema_digest (
   one    boolean primary key default true check (one),
   digest text not null
 );
 
 -- Privileges ------------------------------------------------------------------------------------------------
--- What the statements of each role need, and no more: TestRolesHaveWhatTheirStatementsNeed says what to write
--- here.
+-- Each role has only the privileges that its statements need. TestRolesHaveWhatTheirStatementsNeed reports
+-- missing and unneeded grants.
 
--- The processes compare the version of the schema, and its digest, with those that they need.
+-- The processes compare the version and the digest of the schema with those that they need.
 grant select on schema_version, schema_digest to cauri_api, cauri_worker, cauri_controller;
 
--- A request of one sandbox, in the rows of that sandbox.
+-- The api in the scope of a tenant, on the rows of that tenant.
 
 grant execute on function reset_sandbox, start_clock, log_all_requests, follow_sandbox, api_key_is_valid
   to cauri_tenant;
@@ -1265,7 +1276,7 @@ grant select,
   on transactions to cauri_tenant;
 grant select on transactions_by_reference to cauri_tenant;
 
--- Configuration is read into the cache and never written.
+-- The api outside of a scope reads the configuration into its cache, and never writes it.
 
 grant select, insert, update (changed_at) on activity to cauri_api;
 grant select (expires_at, hash, native, tenant) on api_keys to cauri_api;

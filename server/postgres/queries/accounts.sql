@@ -6,8 +6,8 @@
 select * from floats where tenant = sqlc.arg(tenant);
 
 -- name: SetFloat :exec
--- A new float opens with its balance; an edited one is set to the new value. Either is an adjustment. A new
--- one is no change that a status has to follow: whoever opens it writes that.
+-- Inserts a float with its opening balance, or sets the balance of an existing one. Both are adjustments. A
+-- new float has a changed_at of 0: its caller writes the status of the resource anyway.
 with before as (
   select balance from floats where floats.tenant = sqlc.arg(tenant) and floats.currency = sqlc.arg(currency)
   for update
@@ -29,7 +29,8 @@ from written;
 select count(*) from sims where tenant = sqlc.arg(tenant);
 
 -- name: TenantOf :one
--- Shared with other SIMs, exclusive against the sandbox's retirement and reset: no SIM is left behind.
+-- Locks the row of the organization. The lock permits other SIMs of the sandbox to be written, but not the
+-- retirement or a reset of the sandbox, so that no SIM is left behind.
 select tenant from organizations
 where resource_uid = sqlc.arg(resource_uid) and retained_at is null for key share;
 
@@ -40,7 +41,7 @@ select * from sims where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id)
 select sim_id, name, source from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn);
 
 -- name: InsertSIM :exec
--- As SetFloat, a new one is no change.
+-- A new SIM has a changed_at of 0, as in SetFloat.
 insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behavior,
   balance, opening, movements, changed_at, source)
 values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(generation), sqlc.arg(name), sqlc.arg(msisdn),
@@ -48,7 +49,7 @@ values (sqlc.arg(tenant), sqlc.arg(sim_id), sqlc.arg(generation), sqlc.arg(name)
   sqlc.arg(balance), sqlc.arg(balance), 1, to_timestamp(0), 'resource');
 
 -- name: UpdateSIM :execrows
--- As TakeGeneration.
+-- Refuses an older generation, as TakeGeneration does.
 update sims
 set generation = sqlc.arg(generation), name = sqlc.arg(name), msisdn = sqlc.arg(msisdn),
   operator = sqlc.arg(operator), country = sqlc.arg(country), currency = sqlc.arg(currency),
@@ -63,18 +64,18 @@ values (sqlc.arg(tenant), sqlc.arg(sim_id)::uuid, sqlc.arg(delta), sqlc.arg(bala
   sqlc.arg(number)::bigint);
 
 -- name: HoldTenantOfSIM :exec
--- As TenantOf: a reset that is copying the SIM comes to its end first.
+-- Takes the lock of TenantOf: it waits for a reset that is copying the SIM.
 select o.tenant from organizations o join sims s using (tenant)
 where s.sim_id = sqlc.arg(sim_id) for key share of o;
 
 -- name: DeleteSIM :exec
--- What was retained stays.
+-- SIMs of retained sandboxes stay.
 delete from sims s where s.sim_id = sqlc.arg(sim_id)
   and not exists (select from organizations o where o.tenant = s.tenant and o.retained_at is not null);
 
 -- name: ChangedAccounts :many
--- Each resource once, with its last change. A time that is none, which somebody has written by hand, tells of
--- no change.
+-- Returns each resource that has changed, once, with the time of its last change. An infinite time, which
+-- somebody may have written by hand, is no change.
 select o.namespace, o.name as sandbox, ''::text as test_client, max(c.changed_at)::timestamptz as changed_at
 from (
   select f.tenant, f.changed_at from floats f where f.changed_at > sqlc.arg(since) and isfinite(f.changed_at)

@@ -1,18 +1,19 @@
--- Changes of a sandbox, which triggers note while somebody listens: see the function note_change.
+-- Changes of a sandbox, which triggers note while a stream follows it: see the function note_change.
 
 -- name: FollowSandbox :one
--- In the tenant scope. Whether the sandbox is there, whose changes are noted for the next ten minutes.
+-- In the tenant scope. Has the changes of the sandbox noted for the next ten minutes, see follow_sandbox.
+-- Returns false if the sandbox is gone.
 select (follow_sandbox() is not null)::boolean;
 
 -- name: ChangesFrom :one
--- From here on all changes are known to who has marked the sandbox as watched before: whoever has not seen
--- the mark has an id before it.
+-- Returns a transaction id. Runs after FollowSandbox: all database transactions that have not seen its mark
+-- have smaller ids, so all changes from the returned id on are noted.
 select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xact;
 
 -- name: NextChanges :many
--- In the tenant scope. Those after a place, as far as no database transaction before them runs any more, with
--- the place up to which that is (below), and whether what came before the place is still known. One row at
--- least: without a change its kind is empty.
+-- In the tenant scope. Returns the changes after a position, of database transactions before `below`: all of
+-- these have ended. `known` is false if changes after the position may be missing. Returns at least one row:
+-- without a change its kind is empty.
 select span.below,
   (sqlc.arg(xact)::bigint <= pg_snapshot_xmax(pg_current_snapshot())::text::bigint and exists (
     select from changes f
@@ -29,7 +30,8 @@ left join lateral (
 order by c.xact, c.seq;
 
 -- name: AgedChanges :many
--- The sandboxes that have old changes beside the one that stays. The scan skips from one sandbox to the next.
+-- Returns the sandboxes that have more than one old change: RemoveAgedChanges keeps one. The scan skips from
+-- one sandbox to the next.
 with recursive noted as (
   (select c.tenant from changes c order by c.tenant limit 1)
   union all
@@ -42,8 +44,9 @@ where (select c.created_at from changes c where c.tenant = noted.tenant order by
   < now() - make_interval(secs => sqlc.arg(age_ms)::float8 / 1000);
 
 -- name: RemoveAgedChanges :execrows
--- Of the first changes of a sandbox those that are old, but the last of them: whoever reads on from an
--- earlier place finds none before it, and so knows that some are missing.
+-- Removes old changes from the start of a sandbox's changes, but keeps the last old one. A reader that
+-- resumes from an earlier position then finds no change before this position, so it knows that some are
+-- missing.
 with first as (
   select c.xact, c.seq, c.created_at from changes c where c.tenant = sqlc.arg(tenant)
   order by c.tenant, c.xact, c.seq limit sqlc.arg(batch)

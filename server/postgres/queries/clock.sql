@@ -1,20 +1,21 @@
 -- The clock of a sandbox, and its advance by a worker.
 
 -- name: StartClock :exec
--- Gives the sandbox a clock of its own, if it has none. See the function.
+-- Gives the sandbox a clock, if it has none. See the function start_clock.
 select start_clock();
 
 -- name: LockClock :one
--- Nothing is recorded, and the clock is not moved, until the database transaction ends.
+-- Locks the clock. Until the database transaction ends, nothing is recorded in the sandbox, and the clock is
+-- not moved.
 select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, c.target, c.advance
 from clocks c where c.tenant = sqlc.arg(tenant) for update;
 
 -- name: ReadClock :one
--- Sandbox time, what is due by then, and the earliest moment at which something is due. A paused endpoint's
--- events are due with its probe; callbacks of the operators' own APIs know no pause. What a worker is sending
--- at this moment is due.
+-- Returns sandbox time, the numbers of rows that are due, and when the first row of each kind is due. Events
+-- of a paused endpoint are due with its next probe. Callbacks of the operators' own APIs are never paused. A
+-- row that a worker is sending counts as due.
 with clock as materialized (
-  -- A time computed below would be compared after row-level security, and not by an index.
+  -- A time that is computed below would be compared after row-level security, without an index.
   select coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present, c.target,
     h.probe_at
   from organizations o
@@ -51,23 +52,23 @@ left join lateral (
   order by n.due_at limit 1) callback on true;
 
 -- name: SetClockTarget :one
--- Begins an advance. LockClock found none under way.
+-- Begins an advance. LockClock must have found none under way.
 update clocks c set target = sqlc.arg(target)::timestamptz, advance = c.advance + 1, leased_until = null,
   settled = 0, expired = 0, delivered = 0, failed_attempts = 0
 where c.tenant = sqlc.arg(tenant)
 returning c.advance;
 
 -- name: AdvanceState :one
--- What has become of an advance: it is under way, or it reached its target and has counts, or neither, and a
--- suspension stops it.
+-- Returns the state of an advance. It is under way, or it has reached its target and has counts in `ended`.
+-- Otherwise a suspension of the sandbox stops it.
 select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present,
   (c.target is not null and c.advance = sqlc.arg(advance)::bigint and not o.suspended)::boolean as under_way,
   c.ended
 from clocks c join organizations o on o.tenant = c.tenant where c.tenant = sqlc.arg(tenant);
 
 -- name: ClocksToAdvance :many
--- First those that nobody has advanced yet, then those that were released longest ago; beyond that in random
--- order, so that workers share them.
+-- Returns clocks that are to be advanced and are not leased. Clocks that were never leased come first, then
+-- those whose lease ended first. The rest of the order is random, so that workers share them.
 select c.tenant, (p.tenant is not null)::boolean as sweep_failed from clocks c
 left join sweep_failures p on p.tenant = c.tenant and p.sweep = 'clock'
 where c.target is not null and (c.leased_until is null or c.leased_until <= now())
@@ -76,7 +77,7 @@ order by c.leased_until nulls first, random()
 limit sqlc.arg(batch)::integer;
 
 -- name: LeaseClock :one
--- The clock stands from now on. What is recorded from now on has a later stamp.
+-- Leases a clock and stops it at its present time. All later records have later stamps.
 update clocks c
 set fence = c.fence + 1, leased_until = now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000),
   stands_at = clock_time(c.stands_at, c.ahead, c.last_stamp),
@@ -97,10 +98,10 @@ update clocks c set leased_until = now(),
 where c.tenant = sqlc.arg(tenant) and c.fence = sqlc.arg(fence);
 
 -- name: DueUnderClock :many
--- For each bound, when what was recorded before is due next: its ids are smaller. What a worker has leased
--- that died, or that began before the advance, is held, not due. A lease of before the sandbox had a clock
--- ends with due_at. What an operator outside has accepted is due when it expires: the operator does not know
--- of this clock. Nothing is returned if the lease was lost.
+-- Returns a row for each bound: when the rows with smaller ids are due next. A leased row is not due. It sets
+-- `held`, since its worker may have died, or may have leased it before the advance. A lease from before the
+-- sandbox had a clock ends at due_at. A collection that an operator has accepted is due when it expires,
+-- since the operator does not know of this clock. Returns nothing if the lease of the clock was lost.
 select bound.place::integer as place, clock.present, clock.suspended, clock.probe_at,
   transaction.due_at as settle_at, forward.due_at as forward_at, forward.forwarded_at, forward.expires_at,
   event.due_at as deliver_at, callback.due_at as call_back_at,
@@ -150,8 +151,8 @@ cross join lateral (
 order by bound.place;
 
 -- name: MoveClock :one
--- What was recorded before has a stamp that is not after the one that is returned, and what is recorded later
--- has a later one.
+-- Moves a clock forward to a moment, and returns its stamp. Earlier records have no later stamp, and all
+-- later records have later ones.
 update clocks c
 set stands_at = greatest(clock_time(c.stands_at, c.ahead, c.last_stamp), sqlc.arg(moment)::timestamptz),
   last_stamp = greatest(clock_time(c.stands_at, c.ahead, c.last_stamp), sqlc.arg(moment)::timestamptz),
@@ -162,8 +163,9 @@ where c.tenant = sqlc.arg(tenant) and c.fence = sqlc.arg(fence) and c.target is 
 returning c.last_stamp as present;
 
 -- name: EndAdvance :execrows
--- A real clock runs on from where it stands, a manual one stands. An advance that was stopped leaves no
--- counts behind. The difference of two times has to be seconds: days would be those of a calendar.
+-- Ends an advance and its lease. In mode Real the clock runs again from its present time, in mode Manual it
+-- stands. Only an advance that has reached its target leaves counts in `ended`. The difference of the two
+-- times is in seconds, since days would be calendar days.
 update clocks c set target = null, leased_until = null,
   stands_at = case when o.clock_mode = 'Manual' then clock_time(c.stands_at, c.ahead, c.last_stamp) end,
   ahead = make_interval(secs => extract(epoch

@@ -1,4 +1,4 @@
--- Written by the controller, one sandbox at a time, and read by the api's directory.
+-- The configuration. The controller writes it, one sandbox at a time, and the api's directory reads it.
 
 -- name: LockOrganization :one
 select * from organizations where resource_uid = sqlc.arg(resource_uid) and retained_at is null for update;
@@ -19,8 +19,8 @@ values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(generation), sqlc.arg
 returning *;
 
 -- name: TakeGeneration :execrows
--- Refuses what was read of the resource before a change of its spec that has been applied since. Only a
--- restored API server counts generations again that were applied already.
+-- Changes no row if a later generation of the resource was applied already. Only a restored API server
+-- returns earlier generations: rolled_back is the generation that may then be replaced.
 update organizations set generation = sqlc.arg(generation)
 where tenant = sqlc.arg(tenant) and (generation <= sqlc.arg(generation)
   or generation = sqlc.arg(rolled_back));
@@ -46,8 +46,8 @@ select o.version, o.key_rotation, o.signing_secret, o.secret_rotation,
 from organizations o where o.resource_uid = sqlc.arg(resource_uid);
 
 -- name: SetSigningSecret :exec
--- The one before it, if there is one, signs beside it for the overlap, and so do those before, each until its
--- own end; three in all. One that cannot be kept leaves them as they are.
+-- Sets the signing secret. The previous one signs beside it for overlap_ms, and older ones each until their
+-- own end, three in all. If `previous` is null, the previous ones stay as they are.
 update organizations o set signing_secret = sqlc.arg(signing_secret),
   older_secrets = case when sqlc.narg(previous)::bytea is null
     or o.previous_secret is null then o.older_secrets
@@ -65,7 +65,7 @@ update organizations set key_rotation = sqlc.arg(key_rotation), secret_rotation 
 where tenant = sqlc.arg(tenant);
 
 -- name: ForgetPreviousSecrets :one
--- Removes those whose overlap is over, and tells what is left.
+-- Removes the previous secrets whose overlap has ended, and returns the others.
 update organizations o set
   previous_secret = case when o.previous_secret_until > now() then o.previous_secret end,
   previous_secret_until = case when o.previous_secret_until > now() then o.previous_secret_until end,
@@ -174,9 +174,9 @@ select tenant, slug from stores where tenant = any(sqlc.arg(tenants)::bigint[]) 
 order by tenant, place, slug;
 
 -- name: KeysOf :many
--- How long a replaced key still works is told as a length of time, which holds by any clock; 0 for one that
--- was not replaced. A row that somebody has written by hand, and that is no key, opens nothing and keeps
--- nobody from reading the others.
+-- expires_in_ms is the time for which a replaced key still works, 0 for a key that was not replaced. As a
+-- duration it does not depend on the clock of the reader. Rows whose hash is no SHA-256 hash, which somebody
+-- may have written by hand, are left out.
 select tenant, hash, native,
   coalesce(ceil(extract(epoch from least(expires_at, now() + interval '10 years') - now()) * 1000),
     0)::bigint as expires_in_ms
@@ -185,7 +185,7 @@ where tenant = any(sqlc.arg(tenants)::bigint[]) and (expires_at is null or expir
   and octet_length(hash) = 32;
 
 -- name: RetiredTenants :many
--- A retained organization is as good as gone.
+-- Returns the tenants that ended after a version. A retained organization counts as ended.
 select r.tenant from retired_tenants r where r.version > sqlc.arg(since)
 union all
 select o.tenant from organizations o where o.version > sqlc.arg(since) and o.retained_at is not null;

@@ -1,13 +1,13 @@
--- Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.
+-- Delivery of events. Workers lease events, since they make attempts outside of any database transaction.
 --
--- Due times are in sandbox time, and the ends of leases in the time of the database. So in a
--- sandbox with a clock a lease ends at leased_until and due_at stays; in one without, due_at is the end of
--- the lease.
+-- Due times are in sandbox time, and the ends of leases in the time of the database. So in a sandbox with a
+-- clock, leased_until is the end of the lease, and due_at stays. In a sandbox without a clock, due_at is the
+-- end of the lease.
 
 -- name: TenantsToDeliver :many
--- The sandboxes that have events due. The scan skips from one sandbox to the next and reads one row of each.
--- Left out are suspended sandboxes, those whose endpoint waits for its next probe, and those in which the
--- delivery failed a moment ago.
+-- Returns the sandboxes with due events. The scan skips from one sandbox to the next and reads one row of
+-- each. It leaves out suspended sandboxes, sandboxes whose endpoint waits for its next probe, and sandboxes
+-- in which the sweep failed and waits for its retry.
 with recursive due_tenants as (
   (select e.tenant, e.due_at from events e where e.due_at is not null order by e.tenant, e.due_at limit 1)
   union all
@@ -30,7 +30,7 @@ where due_tenants.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and c
     or o.webhook_url is null);
 
 -- name: TakeProbes :many
--- The next probe of these sandboxes' endpoints, where it is due and nobody else makes it.
+-- Claims the due probes of these sandboxes' endpoints, and returns the tenants whose probe it got.
 with taken as (
   select h.tenant, clock_time(c.stands_at, c.ahead, c.last_stamp) as present
   from endpoint_health h left join clocks c on c.tenant = h.tenant
@@ -45,7 +45,7 @@ from taken where h.tenant = taken.tenant
 returning h.tenant;
 
 -- name: LockDueEvents :many
--- Locks up to the given number of due events of each sandbox, and only one where the endpoint is probed.
+-- Locks up to the given number of due events of each sandbox, or one if its endpoint is probed.
 select claimed.tenant, claimed.id, claimed.fence, claimed.attempts, claimed.uncounted, claimed.resent,
   claimed.body, sqlc.embed(t), o.org_id, o.resource_uid, o.webhook_url, o.webhook_types, o.signing_secret,
   array(select x.secret from (select unnest(array_prepend(o.previous_secret, o.older_secrets)) as secret,
@@ -78,7 +78,7 @@ join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
 where h.probe_at is null or due_tenant.probe or o.webhook_url is null;
 
 -- name: LeaseEvents :exec
--- Takes the lease and keeps the body, built now if this is the first attempt.
+-- Takes the leases, and stores the bodies that were built now.
 update events e set fence = e.fence + 1, leased = true, body = coalesce(leased.body, e.body),
   due_at = case when c.tenant is null then now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000)
     else e.due_at end,
@@ -90,13 +90,13 @@ left join clocks c on c.tenant = leased.tenant
 where e.tenant = leased.tenant and e.id = leased.id;
 
 -- name: UnqueueEvents :exec
--- The sandbox has no endpoint any more, or none for events of this type: they are kept and nothing is sent.
+-- Removes events from the queue that no endpoint wants any more. Their rows stay.
 update events e set state = 'recorded', due_at = null, leased = false, leased_until = null
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) unqueued
 where e.tenant = unqueued.tenant and e.id = unqueued.id;
 
 -- name: GiveBackEvents :exec
--- Ends leases that nothing was done with.
+-- Ends the leases of events for which no attempt was made.
 update events e set fence = e.fence + 1, leased = false, leased_until = null,
   due_at = case when e.leased_until is null then clock_time(c.stands_at, c.ahead, c.last_stamp)
     else e.due_at end
@@ -106,10 +106,10 @@ left join clocks c on c.tenant = given.tenant
 where e.tenant = given.tenant and e.id = given.id and e.fence = given.fence;
 
 -- name: FinishAttempts :many
--- Writes down what attempts came to, ends their leases, and counts them in the health of their endpoints.
--- Nothing changes for one whose lease was lost: whoever has it now decides. A repeat, after an answer that
--- was lost, finds nothing to do. Rows are locked in one order, events before the health of endpoints, so that
--- nobody waits in a circle. An attempt to which a fault applied tells nothing about the endpoint.
+-- Records attempts, ends their leases, and updates the health of their endpoints. For an attempt whose lease
+-- was lost, it writes nothing. So a repetition after a lost answer writes nothing. Rows are locked in one
+-- order, events before endpoint_health, so that there is no deadlock. An attempt to which a fault applied
+-- counts neither as a failure nor as a success of the endpoint.
 with given as (
   select unnest(sqlc.arg(places)::integer[]) as place, unnest(sqlc.arg(tenants)::bigint[]) as tenant,
     unnest(sqlc.arg(ids)::uuid[]) as id, unnest(sqlc.arg(fences)::bigint[]) as fence,
@@ -156,7 +156,7 @@ with given as (
     make_interval(secs => sqlc.arg(probe_ms)::float8 / 1000) as pause
 ), runs as (
   select tenant, min(present) as present, bool_or(state = 'delivered' and telling) as success,
-    (count(*) filter (where place > last_success and telling))::integer as failures, -- since then
+    (count(*) filter (where place > last_success and telling))::integer as failures, -- since last_success
     count(*) filter (where state = 'delivered') as delivered,
     count(*) filter (where state = 'failed') as failed,
     (array_agg(error order by place desc) filter (where error <> '' and telling))[1] as last_failure

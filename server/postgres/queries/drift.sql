@@ -1,4 +1,4 @@
--- Whether the rows are still as the controller left them, over all sandboxes at once.
+-- Drift: whether rows differ from those that the controller wrote last, for all sandboxes at once.
 
 -- name: NoteFingerprint :exec
 update organizations o set applied = present.fingerprint
@@ -12,7 +12,7 @@ from organizations o join sandbox_fingerprints() present on present.tenant = o.t
 where o.retained_at is null;
 
 -- name: SIMFingerprints :many
--- The same as TestClientConfig.fingerprint. No resource stands behind a SIM that was made through the API.
+-- Computes TestClientConfig.fingerprint. SIMs that were created through the API have no resource.
 select s.sim_id,
   md5(concat_ws('|', o.resource_uid, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked,
     s.behavior, s.opening))::text
@@ -20,7 +20,7 @@ select s.sim_id,
 from sims s join organizations o using (tenant) where o.retained_at is null and s.source = 'resource';
 
 -- name: FindOrganization :one
--- As LockOrganization, and locks nothing.
+-- LockOrganization without a lock.
 select sqlc.embed(o), (o.applied is not distinct from (
   select present.fingerprint from sandbox_fingerprints() present
   where present.tenant = o.tenant))::boolean as settled, (coalesce(o.previous_secret_until <= now(), false)

@@ -13,15 +13,15 @@ where tenant = sqlc.arg(tenant) and event_id = sqlc.arg(event_id) and attempt <=
 order by attempt desc limit sqlc.arg(most);
 
 -- name: KeepEventBody :one
--- Keeps the body that an event is sent with, unless a worker was first, and returns the one that is kept.
+-- Stores the body of an event, unless one is stored already, and returns the stored body.
 update events e set body = coalesce(e.body, sqlc.arg(body))
 where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id) returning e.body;
 
 -- name: ResendEvent :one
--- Queues an event again, unless it is being sent, or there is nowhere to send it. The fence goes up, so that
--- an attempt whose lease has ended cannot undo this. An event that was never sent and waits for the answer of
--- its transaction goes on waiting. The counts are of the events in a state. Locks are taken as by delivery:
--- event, then endpoint.
+-- Queues an event again, unless it is being sent, or the sandbox has no endpoint. The fence increases, so
+-- that an attempt whose lease has ended cannot undo this. A queued event without an attempt keeps its due
+-- time, since it may wait for the answer of its transaction. Updates the counts of endpoint_health, which are
+-- by state. Locks are taken as in delivery.sql: the event, then endpoint_health.
 with present as (
   select e.id, e.state, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(),
     false)::boolean as being_sent, (o.webhook_url is not null)::boolean as deliverable,

@@ -1,8 +1,8 @@
--- Counts of the faults that a sandbox declares: how often each acted, and for which references.
+-- Counts of the faults that a sandbox declares: how often each applied, and to which references.
 
 -- name: HoldFaultCounts :many
--- Locks the counts of faults in one order, so that nobody waits in a circle. Those of an entry that changed
--- begin anew.
+-- Locks and returns the counts of faults, in one order, so that there is no deadlock. The counts of a changed
+-- entry start from 0.
 insert into fault_counts as c (tenant, name, digest)
 select g.tenant, g.name, g.digest
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(names)::text[]) as name,
@@ -15,7 +15,7 @@ on conflict (tenant, name) do update set digest = excluded.digest,
 returning c.tenant, c.name, c.acts, c.draws;
 
 -- name: ActedFaults :many
--- Of these faults and references, those for which the fault acted already.
+-- Returns those of the given faults and references for which the fault applied before.
 select a.tenant, a.name, a.reference from fault_acts a
 join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(names)::text[]) as name,
   unnest(sqlc.arg(refs)::text[]) as reference) g
@@ -23,7 +23,7 @@ join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(name
     and a.acted_at > now() - interval '30 days';
 
 -- name: CountFaults :exec
--- Counts what acted and what was drawn, after HoldFaultCounts.
+-- Adds to the counts that HoldFaultCounts has locked.
 update fault_counts c set acts = c.acts + g.acts, draws = c.draws + g.draws,
   last_at = case when g.acts > 0 then greatest(c.last_at, g.last_at) else c.last_at end
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(names)::text[]) as name,
@@ -32,7 +32,7 @@ from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(name
 where c.tenant = g.tenant and c.name = g.name;
 
 -- name: NoteFaultActs :exec
--- A fault that acts once for a reference has acted for these.
+-- Records that faults have applied to references, for faults that apply once for each reference.
 insert into fault_acts (tenant, name, reference, acted_at)
 select g.tenant, g.name, g.reference, now()
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(names)::text[]) as name,
@@ -41,7 +41,7 @@ order by g.tenant, g.name, g.reference
 on conflict do nothing;
 
 -- name: CountFaultRequest :one
--- How often a request with this reference came, with the present one.
+-- Counts a request with a reference, and returns how many there were, including this one.
 insert into fault_requests as r (tenant, reference) select o.tenant, sqlc.arg(reference) from organizations o
 where o.tenant = sqlc.arg(tenant)
 on conflict (tenant, reference) do update
@@ -58,7 +58,7 @@ join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)
   on f.tenant = g.tenant and f.event_id = g.id;
 
 -- name: AwaitingTenants :many
--- Of these sandboxes, those in which an event waits for the next one to be sent.
+-- Returns those of the given sandboxes in which an event waits for the next one to be sent.
 select distinct f.tenant from event_faults f
 where f.tenant = any(sqlc.arg(tenants)::bigint[]) and f.awaits_next;
 
@@ -72,20 +72,20 @@ set attempt = excluded.attempt, name = excluded.name, not_before = excluded.not_
   awaits_next = excluded.awaits_next, sent = 0;
 
 -- name: EndWaits :exec
--- These events wait no more: they are taken.
+-- Records that events do not wait for the next one any more, since a worker leases them.
 update event_faults f set awaits_next = false
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) g
 where f.tenant = g.tenant and f.event_id = g.id;
 
 -- name: PostponeEvents :exec
--- They are due later. Whoever had them before has lost them.
+-- Makes rows due later, and ends their leases.
 update events e set fence = e.fence + 1, leased = false, leased_until = null, due_at = g.due_at
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
   unnest(sqlc.arg(due_at)::timestamptz[]) as due_at) g
 where e.tenant = g.tenant and e.id = g.id;
 
 -- name: SendEventAgain :execrows
--- The event was sent, and is sent once more in the same attempt. Nothing changes if the lease was lost.
+-- Queues a sent event once more for the same attempt. Changes nothing if the lease was lost.
 with sent as (
   update events e set fence = e.fence + 1, leased = false, leased_until = null,
     due_at = sandbox_time(e.tenant) + make_interval(secs => sqlc.arg(spacing_ms)::float8 / 1000)
@@ -95,7 +95,7 @@ with sent as (
 update event_faults f set sent = f.sent + 1 from sent where f.tenant = sent.tenant and f.event_id = sent.id;
 
 -- name: DecideCallbackFaults :exec
--- Writes down the faults that apply to these callbacks and to their transactions.
+-- Records the faults that apply to callbacks, in the callbacks and in their transactions.
 with given as (
   select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
     unnest(sqlc.arg(names)::text[]) as name
@@ -106,26 +106,26 @@ update transactions t set faults = array_append(t.faults, g.name) from given g
 where t.tenant = g.tenant and t.id = g.id and (t.faults is null or g.name <> all(t.faults));
 
 -- name: PostponeCallbacks :exec
--- They are due later. Whoever had them before has lost them.
+-- Makes rows due later, and ends their leases.
 update native_requests n set fence = n.fence + 1, leased_until = null, due_at = g.due_at
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
   unnest(sqlc.arg(due_at)::timestamptz[]) as due_at) g
 where n.tenant = g.tenant and n.id = g.id;
 
 -- name: SendCallbackAgain :execrows
--- The callback was sent, and is sent once more in the same attempt. Nothing changes if the lease was lost.
+-- Queues a sent callback once more for the same attempt. Changes nothing if the lease was lost.
 update native_requests n set fence = n.fence + 1, leased_until = null, times_sent = n.times_sent + 1
 where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.fence = sqlc.arg(fence);
 
 -- name: FirstCallback :one
--- Whether the callback of a transaction was sent, or will not be sent. A pending transaction has none yet.
+-- Returns whether the callback of a transaction was sent or will never be sent. A pending transaction has no
+-- callback yet.
 select t.status, coalesce(n.attempts > 0 or n.times_sent > 0 or n.state <> 'queued', false)::boolean as done
 from transactions t join native_requests n on n.tenant = t.tenant and n.id = t.id
 where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id);
 
 -- name: NoteFaults :exec
--- The faults that applied to the events of these transactions, once each, in the order in which they
--- applied first.
+-- Adds the faults that applied to events to their transactions, each fault once, and removes the decisions.
 with given as (
   select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
     unnest(sqlc.arg(names)::text[]) as name
@@ -136,7 +136,7 @@ update transactions t set faults = array_append(t.faults, g.name) from given g
 where t.tenant = g.tenant and t.id = g.id and (t.faults is null or g.name <> all(t.faults));
 
 -- name: ReleaseAwaiting :exec
--- Events that wait for the next one of their sandbox: it was sent.
+-- Makes the events due that waited for one of the given events of their sandbox. The given events were sent.
 with awaiting as (
   select e.tenant, e.id, f.not_before
   from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) g
@@ -156,7 +156,7 @@ select name, digest, acts, last_at from fault_counts where tenant = sqlc.arg(ten
 order by name;
 
 -- name: RequestInFaults :one
--- What faults of the api ask beside the request: the sandbox's time, and which of these faults acted for its
+-- Returns inputs of faults for a request: sandbox time, and those of the given faults that applied to its
 -- reference before.
 select sandbox_time(sqlc.arg(tenant))::timestamptz as now,
   array(select a.name from fault_acts a
@@ -174,14 +174,15 @@ update transactions set faults = array_append(faults, sqlc.arg(fault)::text)
 where tenant = sqlc.arg(tenant) and id = sqlc.arg(id) and faults @> array[sqlc.arg(fault)::text] is not true;
 
 -- name: UsedUpFaults :many
--- Of these faults, those that have acted as often as they may.
+-- Returns those of the given faults that have applied as often as `first` allows.
 select c.name from fault_counts c
 join (select unnest(sqlc.arg(names)::text[]) as name, unnest(sqlc.arg(firsts)::bigint[]) as first) g
   on g.name = c.name
 where c.tenant = sqlc.arg(tenant) and c.acts >= g.first;
 
 -- name: FirstAttempt :one
--- Whether the event of a transaction was sent, or will not be sent. A pending transaction has none.
+-- Returns whether the event of a transaction was sent or will never be sent. A pending transaction has no
+-- event.
 select t.status, coalesce(e.attempts > 0 or e.state <> 'queued', false)::boolean as done
 from transactions t left join events e on e.tenant = t.tenant and e.id = t.id
 where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id);

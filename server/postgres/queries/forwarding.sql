@@ -1,8 +1,8 @@
--- Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to
+-- Forwarding of collections to an operator's API. Workers lease collections, since they call the operator
 -- outside of any database transaction. Sandbox time and leases are as in delivery.sql.
 
 -- name: TenantsToForward :many
--- The sandboxes that have something to forward or to ask after, as in TenantsToDeliver.
+-- Returns the sandboxes with collections to forward, or to ask an operator about, as TenantsToDeliver does.
 with recursive due_tenants as (
   (select t.tenant, t.due_at from transactions t
    where t.status = 'PENDING' and t.passthrough
@@ -21,9 +21,9 @@ where due_tenants.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and c
   and (p.retry_at is null or p.retry_at <= now());
 
 -- name: LockDueForwards :many
--- The share of each sandbox. Whether a payment's time ran out is decided by its own times, not by how late a
--- worker comes to it; under a clock, which may pass the times at which the operator was to be asked, by the
--- clock.
+-- Locks up to the given number of due collections of each sandbox. Whether a collection has expired depends
+-- on its own times, and not on the delay of a worker. In a sandbox with a clock it depends on the clock,
+-- which may have passed the times at which the operator was to be asked.
 select sqlc.embed(t), claimed.forward_fence, o.org_id, o.resource_uid, a.base_url, a.sealed,
   coalesce(case when c.tenant is null then t.due_at
     else clock_time(c.stands_at, c.ahead, c.last_stamp) end >= t.expires_at, true)::boolean as expired,
@@ -59,13 +59,14 @@ left join clocks c on c.tenant = leased.tenant
 where t.tenant = leased.tenant and t.id = leased.id;
 
 -- name: BeginForwardAttempt :execrows
--- Committed before the request leaves. No row changes if the lease was lost.
+-- Is committed before the request is sent. Changes no row if the lease was lost.
 update transactions t set forward_attempts = coalesce(t.forward_attempts, 0) + 1
 where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.forward_fence = sqlc.arg(fence)::bigint
   and t.status = 'PENDING';
 
 -- name: GiveBackForwards :exec
--- Ends leases that nothing was done with. What had expired stays so: it is due when it expires at the latest.
+-- Ends the leases of collections for which no attempt was made. The new due_at is not after expires_at, so
+-- that an expired collection stays expired.
 update transactions t set forward_fence = t.forward_fence + 1, leased_until = null,
   due_at = case when t.leased_until is null then least(clock_time(c.stands_at, c.ahead, c.last_stamp),
     t.expires_at) else t.due_at end
@@ -75,7 +76,7 @@ left join clocks c on c.tenant = given.tenant
 where t.tenant = given.tenant and t.id = given.id and t.forward_fence = given.fence and t.status = 'PENDING';
 
 -- name: DeferForward :execrows
--- Ends the lease of a payment that has no outcome yet. No row changes if the lease was lost.
+-- Ends the lease of a collection that has no outcome yet. Changes no row if the lease was lost.
 update transactions t set forward_fence = t.forward_fence + 1, leased_until = null,
   due_at = least(present.at + make_interval(secs => sqlc.arg(again_after_ms)::float8 / 1000), t.expires_at),
   forward_failures = sqlc.arg(failures)::integer,

@@ -1,7 +1,8 @@
--- The balances with their proofs, as the API tells them: in the tenant scope.
+-- The accounts with their proofs, as the API shows them. Every statement here runs in the tenant scope.
 
 -- name: ListLedgerAccounts :many
--- In one snapshot: what a worker verified, and the movements since then, which are few.
+-- Returns a page of accounts. Adds the sums that a worker verified and the few movements since then, in one
+-- snapshot.
 with page as (
   (select ''::text as msisdn, f.currency, f.currency as account, null::uuid as sim_id, f.balance, f.movements
    from floats f where f.tenant = sqlc.arg(tenant) and f.currency > sqlc.arg(after_currency)::text
@@ -12,7 +13,7 @@ with page as (
    order by s.msisdn limit sqlc.arg(most))
   order by msisdn, currency limit sqlc.arg(most)
 ), proved as materialized (
-  -- Under row level security, no index is read by a condition with coalesce. So it stands here.
+  -- coalesce is applied here, since under row-level security no index serves a condition with coalesce.
   select page.*, coalesce(p.verified_up_to, 0) as verified_up_to, p.verified_at,
     coalesce(p.opening, 0) as opening, coalesce(p.adjustments, 0) as adjustments,
     coalesce(p.collections, 0) as collections, coalesce(p.refunds, 0) as refunds,

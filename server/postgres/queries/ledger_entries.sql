@@ -1,4 +1,5 @@
--- The double entries that the API tells, in the tenant scope. See ledger_accounts.sql for the balances.
+-- The double entries that the API shows. Every statement here runs in the tenant scope. See
+-- ledger_accounts.sql for the balances.
 
 -- name: FirstFloat :one
 -- The float in a currency; for an empty currency, the first of all floats.

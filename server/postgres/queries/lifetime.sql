@@ -1,10 +1,9 @@
--- The life of a sandbox: emptied, retained, and what its status counts.
+-- The life of a sandbox: reset, retention, and the counts in its status.
 
 -- name: NewTenant :one
 select nextval('tenant_numbers')::bigint;
 
--- A reset moves what is configuration to a new tenant number, row by row as it stands, and leaves the rest to
--- the old one.
+-- A reset gives the rows of the configuration a new tenant number. All other rows keep the old one.
 
 -- name: MoveOrganization :exec
 update organizations set tenant = sqlc.arg(tenant), reset = sqlc.arg(reset) where tenant = sqlc.arg(former);
@@ -22,8 +21,8 @@ update api_keys set tenant = sqlc.arg(tenant) where tenant = sqlc.arg(former);
 update operator_credentials set tenant = sqlc.arg(tenant) where tenant = sqlc.arg(former);
 
 -- name: CopySIMs :exec
--- Copied, and not moved: payments of the old tenant that are being booked hold locks on these rows, and
--- nobody waits for them. Those that were made through the API stay behind.
+-- Copies SIMs and does not move them: payments of the old tenant may hold locks on these rows, and a reset
+-- does not wait for them. SIMs that were created through the API are not copied.
 with opened as (
   insert into sims (tenant, sim_id, generation, name, msisdn, operator, country, currency, blocked, behavior,
     balance, opening, movements)
@@ -36,27 +35,29 @@ insert into adjustments (tenant, sim_id, delta, balance_after, number)
 select sqlc.arg(tenant)::bigint, opened.sim_id, opened.balance, opened.balance, 1 from opened;
 
 -- name: PutClock :exec
--- A manual clock, at the beginning of a sandbox and after each reset, or where it is missing.
+-- Adds a manual clock, for a new sandbox, after each reset, or if it is missing.
 insert into clocks (tenant, stands_at) values (sqlc.arg(tenant), coalesce(sqlc.narg(start), now()))
 on conflict do nothing;
 
 -- name: StopClock :execrows
--- Makes a clock a manual one, which stands at the sandbox's time. One that is being advanced is left alone.
+-- Makes a clock manual: it stands at the present sandbox time. Changes no row while the clock is being
+-- advanced.
 insert into clocks as c (tenant, stands_at) select o.tenant, now() from organizations o
 where o.tenant = sqlc.arg(tenant)
 on conflict (tenant) do update set stands_at = clock_time(c.stands_at, c.ahead, c.last_stamp)
 where c.target is null;
 
 -- name: RunClock :execrows
--- Makes a clock a real one, which runs on from the sandbox's time. One that is being advanced is left alone.
--- The difference is in seconds: days would be those of a calendar.
+-- Makes a clock real: it runs again from the present sandbox time. Changes no row while the clock is being
+-- advanced. The difference is in seconds, since days would be calendar days.
 insert into clocks as c (tenant) select o.tenant from organizations o where o.tenant = sqlc.arg(tenant)
 on conflict (tenant) do update set stands_at = null,
   ahead = make_interval(secs => extract(epoch
     from clock_time(c.stands_at, c.ahead, c.last_stamp) - now())::float8) where c.target is null;
 
 -- name: RetireTenant :exec
--- Takes the place of BumpVersion: readers of the configuration learn of both tenants at one moment.
+-- Retires the former tenant of a sandbox. Replaces BumpVersion, so that readers of the configuration learn of
+-- both tenants with the same version.
 with bumped as (
   update config_version set version = config_version.version + 1 returning config_version.version
 ), present as (
@@ -67,12 +68,12 @@ insert into retired_tenants (tenant, resource_uid, version)
 select sqlc.arg(former)::bigint, present.resource_uid, present.version from present;
 
 -- name: ResetByAPI :one
--- The reset that a sandbox's own API key asks for: the new tenant number, 0 for too many resets, and -1 where
--- there is nothing that it may reset. See the function.
+-- Resets a sandbox for its own API key, see reset_sandbox. Returns the new tenant number, 0 for too many
+-- resets, and -1 if the key may not reset the sandbox.
 select coalesce(reset_sandbox(), -1)::bigint;
 
 -- name: RetainOrganization :exec
--- Its rows stay and nothing happens to them any more. No secret stays with them.
+-- Retains a sandbox: its rows stay, and nothing changes them any more. Removes its secrets.
 update organizations
 set retained_at = now(), suspended = true, signing_secret = null, previous_secret = null,
   previous_secret_until = null, older_secrets = '{}', older_secrets_until = '{}'
@@ -84,8 +85,8 @@ where retained_at < now() - make_interval(secs => sqlc.arg(older_than_ms)::float
 order by retained_at;
 
 -- name: CountTransactions :one
--- Transactions up to the one in transaction_counts are not counted again. The pending ones are counted in the
--- indexes of what is due, which hold no others.
+-- Transactions up to the one in transaction_counts are not counted again. Pending transactions are counted in
+-- the indexes of due transactions, which have no others.
 with base as (
   select b.upto, b.total from transaction_counts b where b.tenant = sqlc.arg(tenant)
 )
@@ -99,15 +100,14 @@ select coalesce((select base.total from base), 0)::bigint as counted,
       where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and t.passthrough))::bigint as pending;
 
 -- name: RecordedUntil :one
--- A time before which no id is recorded any more. With a clock ids rise in the order of recording. Without
--- one the id is made before, and is recorded within later_ms.
+-- Returns a time: no id from before this time is recorded any more. With a clock, ids rise in the order of
+-- recording. Without a clock, an id is recorded within later_ms after it was made.
 select (case when isfinite(c.last_stamp) then c.last_stamp
   else now() - make_interval(secs => sqlc.arg(later_ms)::float8 / 1000) end)::timestamptz
 from (select) one left join clocks c on c.tenant = sqlc.arg(tenant);
 
 -- name: AdvanceCount :exec
--- Counts what came between the transaction that is counted up to and another one. Of two that do so at once
--- one writes.
+-- Moves the count of transactions up to a later transaction. Of two concurrent calls only one writes.
 with base as (
   select b.upto, b.total from transaction_counts b where b.tenant = sqlc.arg(tenant)
 )
@@ -124,14 +124,14 @@ select failures, failing_since, probe_at, delivered, failed, last_failure_at, la
 from endpoint_health where tenant = sqlc.arg(tenant);
 
 -- name: ShownClock :one
--- Sandbox time, how far it is ahead of the time of the database, and where a manual clock began.
+-- Returns sandbox time, how far it is ahead of the time of the database, and the start of a manual clock.
 select clock_time(stands_at, ahead, last_stamp)::timestamptz as present,
   extract(epoch
     from case when stands_at is null then ahead else stands_at - now() end)::bigint as ahead_seconds, began_at
 from clocks where tenant = sqlc.arg(tenant);
 
 -- name: NoteActivity :exec
--- In one order, since several processes do this at the same time.
+-- Writes the rows in one order, so that concurrent processes have no deadlock.
 insert into activity (tenant, changed_at)
 select o.tenant, now() from organizations o where o.tenant = any(sqlc.arg(tenants)::bigint[])
 order by o.tenant

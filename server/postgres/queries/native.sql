@@ -1,8 +1,8 @@
 -- What the operators' own APIs need beside the transactions: API users, tokens, requests and their callbacks.
 
 -- name: RecordNativeRequest :exec
--- Follows the statement that records the transaction. The callback of one that has its outcome already is due
--- when its answer would be, had the operator held it. Nothing is recorded where the transaction was not.
+-- Is sent after the statement that records the transaction. Records nothing if that statement did not. The
+-- callback of a transaction that already has its outcome is due after the scaled latency.
 insert into native_requests (tenant, id, operation, sent, callback_url, state, due_at)
 select t.tenant, t.id, sqlc.arg(operation), sqlc.arg(sent), sqlc.narg(callback_url),
   case when sqlc.narg(callback_url)::text is not null
@@ -13,19 +13,19 @@ select t.tenant, t.id, sqlc.arg(operation), sqlc.arg(sent), sqlc.narg(callback_u
 from transactions t where t.tenant = sqlc.arg(tenant) and t.id = (select recording_id(sqlc.arg(id)));
 
 -- name: FindNative :one
--- A transaction that an operator's own API recorded, by its reference.
+-- Returns the transaction that an operator's own API recorded with a reference.
 select sqlc.embed(t), n.sent from transactions_by_reference x
 join transactions t on t.tenant = sqlc.arg(tenant)::bigint and t.id = x.id
 join native_requests n on n.tenant = t.tenant and n.id = t.id
 where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text;
 
 -- name: ListSent :many
--- What was sent for transactions of a sandbox that the operators' own APIs recorded.
+-- Returns the column `sent` of transactions that the operators' own APIs recorded.
 select n.id, n.sent from native_requests n
 where n.tenant = sqlc.arg(tenant) and n.id = any(sqlc.arg(ids)::uuid[]);
 
 -- name: ListSentOfAll :many
--- As ListSent, of several sandboxes.
+-- ListSent for several sandboxes.
 select n.tenant, n.id, n.sent from native_requests n
 join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) wanted
   on wanted.tenant = n.tenant and wanted.id = n.id;
@@ -34,17 +34,17 @@ join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)
 select balance from floats where tenant = sqlc.arg(tenant) and currency = sqlc.arg(currency);
 
 -- name: LockNativeUsers :exec
--- The users of a sandbox are added one after the other, so that they are counted.
+-- Lets one caller at a time add users of a sandbox, so that their number stays right.
 select pg_advisory_xact_lock(hashtextextended('native users', sqlc.arg(tenant)::bigint));
 
 -- name: RemoveEndedNativeUsers :exec
--- Those that ended with the API key that they were made with.
+-- Removes the users that ended with their API key.
 delete from native_users u where u.tenant = sqlc.arg(tenant) and u.operator = sqlc.arg(operator)
   and not api_key_is_valid(u.made_with);
 
 -- name: AddNativeUser :one
--- After LockNativeUsers and RemoveEndedNativeUsers. Neither added nor taken: the sandbox has as many users as
--- it may have.
+-- Runs after LockNativeUsers and RemoveEndedNativeUsers. If both added and taken are false, the sandbox has
+-- as many users as it may have.
 with present as (
   select count(*) as users from native_users u
   where u.tenant = sqlc.arg(tenant) and u.operator = sqlc.arg(operator)
@@ -69,13 +69,13 @@ update native_users set secret_hash = sqlc.arg(secret_hash)
 where tenant = sqlc.arg(tenant) and operator = sqlc.arg(operator) and user_id = sqlc.arg(user_id);
 
 -- name: SortNothing :exec
--- What comes in an order is read in the order of an index, until the database transaction ends, however few
--- rows the statistics tell of.
+-- Switches sorting off until the database transaction ends: ordered rows are read by an index, whatever the
+-- statistics.
 select set_config('enable_sort', 'off', true);
 
 -- name: AddNativeToken :exec
--- After SortNothing. A token lives in sandbox time, and a day at most in that of the database. A sandbox
--- keeps its newest tokens: what is beyond them ends.
+-- Runs after SortNothing. The lifetime of a token is in sandbox time, and at most a day in the time of the
+-- database. A sandbox keeps its newest tokens: the oldest ones are deleted.
 with beyond as (
   select k.hash from native_tokens k
   where k.tenant = sqlc.arg(tenant) and k.created_at > '-infinity' and k.created_at <= (
@@ -100,8 +100,8 @@ where k.tenant = sqlc.arg(tenant) and k.hash = sqlc.arg(hash) and k.expires_at >
   and k.created_at > now() - interval '1 day';
 
 -- name: TenantsToCallBack :many
--- The sandboxes that have callbacks due, as TenantsToDeliver finds those with events. A clock that is being
--- advanced sends its own.
+-- Returns the sandboxes with due callbacks, as TenantsToDeliver does for events. It leaves out sandboxes
+-- whose clock is being advanced: the worker of the clock sends their callbacks.
 with recursive due_tenants as (
   (select n.tenant, n.due_at from native_requests n where n.due_at is not null order by n.tenant, n.due_at
     limit 1)
@@ -121,7 +121,7 @@ where due_tenants.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_sta
   and (p.retry_at is null or p.retry_at <= now());
 
 -- name: LockDueCallbacks :many
--- The share of each sandbox.
+-- Locks up to the given number of due callbacks of each sandbox.
 select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault,
   claimed.times_sent, sqlc.embed(t), o.org_id, o.namespace, o.webhook_host, o.callback_hosts,
   coalesce(e.vague, false)::boolean as vague, coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
@@ -143,8 +143,8 @@ join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
 left join environments e on e.tenant = claimed.tenant and e.env_id = t.env_id;
 
 -- name: LeaseCallbacks :exec
--- Takes the lease and keeps the body, built now if this is the first attempt. A callback whose lease ends
--- without a result is due again.
+-- Takes the leases, and stores the bodies that were built now. A callback whose lease ends without a result
+-- is due again.
 update native_requests n
 set fence = n.fence + 1, leased_until = now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000),
   body = coalesce(n.body, leased.body)
@@ -159,8 +159,8 @@ from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)
 where n.tenant = given.tenant and n.id = given.id and n.fence = given.fence;
 
 -- name: FinishCallback :execrows
--- Writes down what an attempt came to. A callback is sent once: whatever its receiver answered, nothing more
--- is due. Nothing is written if the lease was lost.
+-- Records an attempt and ends the lease. A callback has no retries, whatever its receiver answered. Writes
+-- nothing if the lease was lost.
 with finished as (
   update native_requests n
   set fence = n.fence + 1, leased_until = null, due_at = null, attempts = n.attempts + 1,
@@ -191,13 +191,13 @@ where tenant = sqlc.arg(tenant) and id = sqlc.arg(id) and attempt <= sqlc.arg(la
 order by attempt desc limit sqlc.arg(most);
 
 -- name: KeepCallbackBody :one
--- As KeepEventBody.
+-- KeepEventBody for callbacks.
 update native_requests n set body = coalesce(n.body, sqlc.arg(body))
 where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) returning n.body;
 
 -- name: ResendCallback :one
--- Queues a callback again, unless it is being sent. The fence goes up, as with events. One that was never
--- sent stays due at its time.
+-- Queues a callback again, unless it is being sent. The fence increases, as in ResendEvent. A callback
+-- without an attempt keeps its due time.
 with present as (
   select n.id, coalesce(n.leased_until > now(), false)::boolean as being_sent from native_requests n
   where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.state is not null

@@ -17,7 +17,7 @@ join transactions t on t.tenant = sqlc.arg(tenant)::bigint and t.id = x.id
 where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text;
 
 -- name: QuotaUsed :one
--- In the calendar month of the sandbox's time, and when the next one begins.
+-- Returns the quota, its use in the present calendar month of sandbox time, and the start of the next month.
 select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used,
   ((present.month + interval '1 month') at time zone 'utc')::timestamptz as renews_at
 from organizations o
@@ -28,13 +28,14 @@ left join quota_usage q on q.tenant = o.tenant and q.month = present.month::date
 where o.tenant = sqlc.arg(tenant);
 
 -- name: SetProviderTxID :exec
--- Of the transaction that the statement before it recorded.
+-- Is sent after the statement that records the transaction.
 update transactions set provider_tx_id = sqlc.arg(provider_tx_id)
 where tenant = sqlc.arg(tenant) and id = (select recording_id(sqlc.arg(id)));
 
 -- name: BookCollection :one
--- A collection that succeeds at once. The payer's SIM is debited if it is registered, active and can pay; the
--- merchant is credited either way. The float refers to the payer so that the SIM is locked before the float.
+-- Records a collection that succeeds at once. It debits the payer's SIM if the SIM is registered, is not
+-- blocked and can pay. It credits the float in any case. `merchant` refers to `payer`, so that the SIM is
+-- locked before the float.
 with present as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
@@ -93,12 +94,12 @@ with present as (
 select id, created_at, completed_at, merchant_balance_after, sim_balance_after from booked;
 
 -- name: RecordCollection :one
--- A collection that moves no money: one that is pending, or one that failed. Its payer decides the outcome,
--- as the registry knows the number at this moment. The status for each state of the payer was worked out
--- before, in this order: not in the registry, blocked, short of money, able to pay. A scenario asks nobody:
--- its collection has no SIM. A market that was presumed from the number's prefix holds only if the registry
--- does not know better. A pending one from a number that is not in the registry is forwarded to the operator,
--- at once, unless test_behavior says what the holder of the number does: it is a test number.
+-- Records a collection that moves no money, because it is pending or has failed. The state of the payer in
+-- the registry decides the outcome. statuses, latencies and after_ms have an element for each state, in this
+-- order: not in the registry, blocked, short of money, able to pay. A collection with a forced scenario has
+-- no SIM. If the market was presumed from the number's prefix and the registry has another one, nothing is
+-- recorded. A pending collection from a number that is not in the registry is forwarded to the operator at
+-- once, unless it is from a test number: then test_behavior is set.
 with present as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota

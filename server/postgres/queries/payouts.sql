@@ -2,15 +2,15 @@
 -- tenant scope, the version check first, and the same order of locks. The statement locks the float and
 -- decides under that lock whether it suffices, so the caller gives the latencies of both outcomes.
 --
--- The float is set to what its locked balance leaves, not lowered by the amount: Postgres checks a constraint
--- first against the version that the statement's snapshot saw, which may be too low although the present one
--- is not.
+-- The statement sets the float to its locked balance minus the amount. It does not subtract from the column:
+-- Postgres would first check the constraint on the row version in the statement's snapshot, whose balance may
+-- be too low although the present balance is not.
 
 -- name: BookDisbursement :one
--- The recipient decides first, as the registry knows the number at this moment, and the float where nothing
--- speaks against the recipient: a status of null. Of latencies and after_ms there are four: for SUCCESS,
--- INSUFFICIENT_FUNDS, a number that is not in the registry, and a SIM that is blocked. recipient_full: it was
--- found that the recipient's SIM can take no more.
+-- The recipient in the registry decides the status first. If it is null, the float decides. latencies and
+-- after_ms have four elements: for SUCCESS, INSUFFICIENT_FUNDS, a number that is not in the registry, and a
+-- SIM that is blocked. recipient_full: an earlier attempt found that the recipient's SIM cannot hold the
+-- amount.
 with present as (
   select (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota

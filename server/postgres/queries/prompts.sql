@@ -1,6 +1,6 @@
--- The registry's SIMs as a merchant's tester sees them, and their prompts: the pending collections that wait
--- for a payer's answer. Every statement here runs in the tenant scope. Where a pending collection is looked
--- for, the present ones are gone through first: their index is small, whatever the history.
+-- The SIMs of the registry, and their prompts: the pending collections that wait for a payer's answer. Every
+-- statement here runs in the tenant scope. Statements find prompts by going through all pending collections
+-- of the sandbox, whose index is small whatever the history.
 
 -- name: ListTestClients :many
 with page as materialized (
@@ -41,8 +41,8 @@ where sqlc.narg(after)::uuid is null or waiting.id > sqlc.narg(after)::uuid
 order by waiting.id limit sqlc.arg(batch)::integer;
 
 -- name: LockPrompt :one
--- A collection that is, or was, a prompt of the SIM: one that waited for its payer, and for no operator. A
--- worker that settles it at this moment is waited for.
+-- Locks a collection that is or was a prompt of the SIM: it waited for its payer, and not for an operator.
+-- Waits for a worker that is settling it.
 select t.id, t.tenant, t.due_at, coalesce(t.expires_at <= clock_time(c.stands_at, c.ahead, c.last_stamp),
   false)::boolean as expired, t.float_currency, t.sim_id, t.net_amount, t.commission, t.status, o.suspended
 from transactions t join organizations o on o.tenant = t.tenant left join clocks c on c.tenant = t.tenant

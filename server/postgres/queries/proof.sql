@@ -1,10 +1,10 @@
 -- The proof of the ledger: every balance follows from its movements, in the order of their numbers.
 --
--- The verification only reads, and locks nothing but its own rows. What has a number never changes any more.
+-- The verification locks only its own rows. A movement that has a number never changes any more.
 
 -- name: TenantsToVerify :many
--- The sandboxes in which something happened since their verification, those whose next pass is due, and those
--- that were never verified. In random order, so that workers share them.
+-- Returns the sandboxes with activity since their verification, those whose next pass is due, and those that
+-- were never verified. The order is random, so that workers share them.
 select o.tenant, (f.tenant is not null)::boolean as sweep_failed
 from organizations o
 left join ledger_proofs p on p.tenant = o.tenant
@@ -19,7 +19,8 @@ order by random()
 limit sqlc.arg(batch)::integer;
 
 -- name: LeaseProof :one
--- No row: somebody else verifies the sandbox, or it is gone.
+-- Leases the verification of a sandbox. Returns no row if another worker has the lease, or if the sandbox is
+-- gone.
 insert into ledger_proofs as p (tenant, fence, leased_until)
 select o.tenant, 1, now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000) from organizations o
 where o.tenant = sqlc.arg(tenant) and o.retained_at is null
@@ -32,8 +33,8 @@ update ledger_proofs set leased_until = now() + make_interval(secs => sqlc.arg(l
 where tenant = sqlc.arg(tenant) and fence = sqlc.arg(fence);
 
 -- name: FinishProof :one
--- Ends the lease. A pass that was asked for meanwhile is due. No row: the lease was lost, or the sandbox is
--- not there any more. Tells what it was before.
+-- Records the result, ends the lease, and returns the previous result. A pass that was asked for meanwhile
+-- stays due. Returns no row if the lease was lost, or if the sandbox is gone.
 with before as (
   select p.tenant, p.broken, p.imbalance, (p.passed_at is null)::boolean as first from ledger_proofs p
   where p.tenant = sqlc.arg(tenant) and p.fence = sqlc.arg(fence)
@@ -68,7 +69,7 @@ set verified_up_to = excluded.verified_up_to, verified_at = excluded.verified_at
   broken_before = excluded.broken_before;
 
 -- name: ForgetAccountProofs :exec
--- Of SIMs that were deleted: a pass has just verified all that there are.
+-- Deletes the proofs of deleted SIMs, after a pass has verified all existing ones.
 delete from account_proofs
 where tenant = sqlc.arg(tenant) and verified_at < sqlc.arg(verified_at)::timestamptz;
 
@@ -79,7 +80,7 @@ select * from account_proofs where tenant = sqlc.arg(tenant) and account = any(s
 select f.currency, f.balance, f.movements from floats f where f.tenant = sqlc.arg(tenant) order by f.currency;
 
 -- name: SIMsToVerify :many
--- All, or those that are not as they were verified.
+-- Returns all SIMs if every is true, else those that have changed since their verification.
 select s.sim_id, s.balance, s.movements from sims s
 left join account_proofs p on p.tenant = sqlc.arg(tenant) and p.account = s.sim_id::text
 where s.tenant = sqlc.arg(tenant)
@@ -88,7 +89,8 @@ where s.tenant = sqlc.arg(tenant)
 order by s.sim_id;
 
 -- name: FloatMovements :many
--- Those with numbers in a range, with what they moved on a SIM.
+-- Returns the movements of a float with numbers in a range, each with the movement of a SIM by the same
+-- transaction.
 select t.merchant_number as number, t.merchant_delta as delta,
   coalesce(t.merchant_balance_after, 0)::bigint as balance_after, t.type::text as kind, t.sim_id,
   t.sim_number, t.sim_delta, t.sim_balance_after
@@ -103,18 +105,18 @@ where a.tenant = sqlc.arg(tenant) and a.currency = sqlc.arg(currency)
 order by 1;
 
 -- name: SIMAdjustments :many
--- Those with numbers above the ones that are given for each SIM.
+-- Returns the adjustments of SIMs with numbers above the given number of each SIM.
 select a.sim_id, a.number, a.delta, a.balance_after
 from (select unnest(sqlc.arg(sim_ids)::uuid[]) as sim_id, unnest(sqlc.arg(after)::bigint[]) as after) given
 join adjustments a on a.tenant = sqlc.arg(tenant) and a.sim_id = given.sim_id and a.number > given.after
 order by a.sim_id, a.number;
 
 -- name: VerificationTime :one
--- The moment of the snapshot.
+-- Returns the time of the snapshot.
 select now()::timestamptz;
 
 -- name: AskForPass :one
--- Has the whole ledger of the sandbox verified as soon as a worker comes by.
+-- Makes a pass due: a worker then verifies the whole ledger of the sandbox.
 insert into ledger_proofs as p (tenant, pass_due_at) select o.tenant, clock_timestamp() from organizations o
 where o.tenant = sqlc.arg(tenant)
 on conflict (tenant) do update set pass_due_at = clock_timestamp()
@@ -125,7 +127,7 @@ select coalesce(p.passed_at >= sqlc.arg(asked)::timestamptz, false)::boolean fro
 where p.tenant = sqlc.arg(tenant);
 
 -- name: BrokenAccounts :many
--- What a status tells of the proof: where the chain does not hold.
+-- Returns the accounts that are not balanced, for the status of the resource.
 select p.account, coalesce(s.name, '')::text as test_client, (p.sim_id is not null)::boolean as of_sim,
   p.imbalance, p.broken_after::bigint as broken_after, p.broken_before
 from account_proofs p left join sims s on s.tenant = p.tenant and s.sim_id = p.sim_id

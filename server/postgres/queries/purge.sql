@@ -1,7 +1,7 @@
--- Removal of what a retired tenant left behind, in small batches.
+-- Removal of the rows of retired tenants, in small batches.
 
 -- name: TenantsToPurge :many
--- Retired long enough ago that nothing which had begun before is still writing.
+-- Returns tenants that were retired so long ago that all writes from before have ended.
 select tenant from retired_tenants
 where purged_at is null and retired_at < now() - make_interval(secs => sqlc.arg(settled_ms)::float8 / 1000)
 order by retired_at limit 100;
@@ -13,9 +13,9 @@ delete from retired_tenants where tenant in (
     and r.retired_at < now() - make_interval(secs => sqlc.arg(kept_ms)::float8 / 1000)
   order by r.retired_at limit sqlc.arg(batch));
 
--- The ones of large tables go on behind the last row of the batch before, whose name they return: a batch
--- that began at the front would have to pass all that was removed already. Of two that do so at once one
--- waits for the other.
+-- The statements for large tables begin after the last row of the previous batch, and return the key of their
+-- own last row. A batch that began with the first row would have to skip all removed rows. Of two concurrent
+-- calls, one waits for the other.
 
 -- name: PurgeTransactions :one
 with batch as (

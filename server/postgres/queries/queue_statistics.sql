@@ -1,8 +1,8 @@
 -- The queue statistics: how much due work waits for the workers. Each scan skips from one sandbox with due
 -- work to the next and reads one row of each. The counts are limited, so that a statement stays cheap when
--- much work waits. Left out is work that no worker may take: that of suspended and of deleted sandboxes, of
--- those in which the sweep failed, and events whose endpoint has failed for long. Sandboxes with a clock are
--- left out: their time is no measure of how long something waits.
+-- much work waits. They leave out work that no worker may take: work of suspended and deleted sandboxes, work
+-- of sandboxes in which the sweep failed, and events whose endpoint has failed for long. They leave out
+-- sandboxes with a clock, whose time does not measure how long a row waits.
 
 -- name: CountDueSettlements :one
 with recursive due_tenants as (
@@ -85,7 +85,7 @@ select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as olde
 from late;
 
 -- name: CountDueCallbacks :one
--- One that a worker is sending keeps its time, unlike an event, and is left out by its lease.
+-- A leased callback keeps its due time, unlike an event, so its lease is compared too.
 with recursive due_tenants as (
   (select n.tenant, n.due_at from native_requests n
    where n.due_at is not null and (n.leased_until is null or n.leased_until <= now())

@@ -1,16 +1,17 @@
 -- name: LockRate :exec
--- The replicas of the api take turns with one sandbox's requests.
+-- Lets one replica of the api at a time take requests of a sandbox.
 select pg_advisory_xact_lock(hashtextextended('rate', sqlc.arg(tenant)::bigint));
 
 -- name: ReturnRequests :exec
--- Gives back what was granted in a second and not used.
+-- Gives back requests that were granted in a second and not used.
 update rate_usage set granted = granted - sqlc.arg(unused)::integer
 where tenant = sqlc.arg(tenant) and second = sqlc.arg(second) and granted >= sqlc.arg(unused)::integer;
 
 -- name: TakeRequests :one
--- Grants up to `wanted` requests within the limit of the last minute, and tells when the oldest of them leave
--- it. Of a grant only its second is known, and it is used within another second: after 62 of them the last of
--- its requests is a minute ago. The statement's time is the one after the lock was granted.
+-- Grants up to `wanted` requests within the limit of the last minute, and returns when the oldest grant
+-- leaves this minute. Of a grant only its second is stored, and its requests are used within another second.
+-- So after 62 seconds its last request is a minute old. Runs after LockRate: statement_timestamp() is then
+-- after the lock was granted.
 with clock as (
   select floor(extract(epoch from statement_timestamp()))::bigint as second
 ), present as (

@@ -1,8 +1,8 @@
 -- The request log.
 
 -- name: LogRequests :exec
--- For all sandboxes at once; a request is one position in all arrays. What came from a sandbox that was reset
--- or deleted meanwhile is left out.
+-- Inserts requests of several sandboxes; a request is one position in all arrays. Requests to a sandbox that
+-- was reset or deleted meanwhile are left out.
 with logged as (
   select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
     unnest(sqlc.arg(kinds)::text[]) as kind, unnest(sqlc.arg(received)::timestamptz[]) as received_at,
@@ -22,11 +22,11 @@ join organizations o on o.tenant = l.tenant and o.retained_at is null
 on conflict do nothing;
 
 -- name: LockRequestLog :exec
--- Before TrimRequests, since several processes do this at the same time.
+-- Runs before TrimRequests, so that processes trim one after the other.
 select pg_advisory_xact_lock(hashtextextended('cauri requests', 0));
 
 -- name: TrimRequests :exec
--- Leaves the newest of each kind, in the sandboxes that something was logged for.
+-- Removes all but the newest requests of each kind, for the given sandboxes and kinds.
 with logged as (
   select distinct g.tenant, g.kind
   from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(kinds)::text[]) as kind) g
@@ -41,7 +41,7 @@ delete from requests r using oldest
 where r.tenant = oldest.tenant and r.kind = oldest.kind and r.id < oldest.id;
 
 -- name: ListRequests :many
--- In the tenant scope. A sandbox has a thousand at most, so that no filter needs an index.
+-- In the tenant scope. A sandbox has about a thousand rows at most, so that no filter needs an index.
 select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.request_id, r.fault,
   r.request_body, r.response_body, r.not_kept
 from requests r
@@ -52,7 +52,7 @@ where r.tenant = sqlc.arg(tenant) and (r.kind <> 'succeeded' or sqlc.arg(succeed
 order by r.tenant desc, r.id desc limit sqlc.arg(most);
 
 -- name: LogAllRequests :one
--- In the tenant scope. False where the tenant is nobody's any more.
+-- In the tenant scope. See log_all_requests. Returns false if the sandbox is gone.
 select (log_all_requests() is not null)::boolean;
 
 -- name: PurgeRequests :execrows

@@ -1,9 +1,9 @@
--- Removal of what is older than it has to be kept, in small batches, while everything else goes on.
+-- Removal of rows after their retention time, in small batches.
 
 -- name: AgedTenants :many
--- The sandboxes that have old events. Their ids tell: those before one are old. In a sandbox with a clock
--- they tell nothing of the time of the database, and the first events of the sandbox do. What was retained
--- stays.
+-- Returns the sandboxes with old events. Events with ids below `before` are old. In a sandbox with a clock,
+-- ids do not show the time of the database: the recorded_at of its first events decides. Retained sandboxes
+-- are left out.
 select o.tenant, (c.tenant is not null)::boolean as clocked
 from organizations o left join clocks c on c.tenant = o.tenant
 where o.retained_at is null and case when c.tenant is null
@@ -14,12 +14,11 @@ where o.retained_at is null and case when c.tenant is null
   end;
 
 -- name: RemoveAgedEvents :one
--- Removes those of the next events that are old, with their attempts, and with what operators' own APIs keep
--- of their requests: their callbacks, with the attempts at them. What is still to be sent stays, an event
--- until its transaction's callback was sent too. It tells how many it looked at, how many of them were old,
--- and which was the last, since what it leaves must not hold it up. One that somebody else works on is left
--- for the next time. Locks are taken as by delivery: events, then the endpoint, whose counts are of the
--- events in a state.
+-- Looks at the next events, and removes the old ones with their attempts, and with the native requests,
+-- callbacks and callback attempts of their transactions. Queued events stay, and so do events whose callback
+-- is still due. Locked events stay until the next call. Returns how many events it looked at, how many of
+-- these were old, and the last id, after which the next call continues. Locks are taken as in delivery.sql:
+-- the events, then endpoint_health, whose counts it updates.
 with span as (
   select e.id, case when sqlc.arg(clocked)::boolean then e.recorded_at
     else e.created_at end < sqlc.arg(cutoff) as old from events e
@@ -57,19 +56,19 @@ select (select count(*) from span)::integer as seen,
 from counts;
 
 -- name: RemoveAgedRateUsage :execrows
--- Of sandboxes that are not called any more; a call removes its own.
+-- Removes the rows of sandboxes that get no requests any more. TakeRequests removes those of the others.
 delete from rate_usage where (tenant, second) in (
   select r.tenant, r.second from rate_usage r where r.second < extract(epoch from now())::bigint - 3600
   limit sqlc.arg(batch));
 
 -- name: RemoveAgedQuotaUsage :execrows
--- Nothing looks at a month that has passed, by the time of its sandbox.
+-- Removes months that began more than a year ago, in sandbox time. No statement reads a past month.
 delete from quota_usage where (tenant, month) in (
   select q.tenant, q.month from quota_usage q left join clocks c on c.tenant = q.tenant
   where q.month < (clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '1 year')::date
   limit sqlc.arg(batch));
 
--- The oldest first, whichever sandbox they are of.
+-- The following statements remove the oldest rows of all sandboxes first.
 
 -- name: RemoveAgedNativeTokens :execrows
 -- No token lives longer than a day.

@@ -1,7 +1,7 @@
--- Rotation of the encryption keys. What is sealed begins with the four bytes that name its key.
+-- Rotation of the encryption keys. An encrypted secret begins with four bytes that identify its key.
 
 -- name: SecretsSealedByOthers :many
--- Organizations with a secret that another key than the given one has sealed.
+-- Returns organizations with a secret that another key than the given one has encrypted.
 select tenant, resource_uid, signing_secret, previous_secret, older_secrets from organizations
 where tenant > sqlc.arg(after) and (substring(signing_secret for 4) <> sqlc.arg(key)::bytea
   or substring(previous_secret for 4) <> sqlc.arg(key)::bytea
@@ -20,7 +20,7 @@ order by c.tenant, c.store, c.operator, c.country
 limit sqlc.arg(batch);
 
 -- name: ResealSecrets :execrows
--- Nothing is written where the secrets have changed since they were read.
+-- Changes no row if the secrets have changed since they were read.
 update organizations
 set signing_secret = sqlc.narg(signing_secret), previous_secret = sqlc.narg(previous_secret),
   older_secrets = sqlc.arg(older_secrets)
@@ -35,7 +35,8 @@ where tenant = sqlc.arg(tenant) and store = sqlc.arg(store) and operator = sqlc.
   and sealed = sqlc.arg(before);
 
 -- name: CountSealed :many
--- What was left behind by a reset or a deletion is never opened again and does not count.
+-- Counts encrypted secrets by key. Rows of retired tenants do not count, since their secrets are never opened
+-- again.
 select substring(s.sealed for 4)::bytea as key, count(*) as secrets
 from (
   select signing_secret as sealed from organizations

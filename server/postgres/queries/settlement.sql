@@ -1,13 +1,13 @@
--- Settlement of what is due, of a few sandboxes in one database transaction: the row locks are the lease, and
--- a worker that dies gives everything back by dying.
+-- Settlement of due transactions, of a few sandboxes in one database transaction. Row locks replace leases:
+-- if a worker dies, its database transaction ends, and other workers can settle the rows.
 --
--- What is due is due by the time of its sandbox: that of the database, unless the sandbox has a clock. While
--- a clock is being advanced, the worker that advances it does what is due in its sandbox, and the lists of
--- sandboxes with something due leave it out.
+-- Due times are in sandbox time, which is the time of the database unless the sandbox has a clock. While a
+-- clock is being advanced, its worker does all due work of the sandbox. So the statements that list sandboxes
+-- with due work leave the sandbox out.
 
 -- name: TenantsToSettle :many
--- The sandboxes that have something due and are neither suspended nor deleted, in random order. The scan
--- skips from one sandbox to the next and reads one row of each. A sandbox in which the settlement failed
+-- Returns the sandboxes with due transactions that are neither suspended nor deleted, in random order. The
+-- scan skips from one sandbox to the next and reads one row of each. A sandbox in which the settlement failed
 -- waits for its retry time. Collections that are forwarded are settled, and expire, in forwarding.sql.
 with recursive due_tenants as (
   (select t.tenant, t.due_at from transactions t
@@ -29,10 +29,10 @@ where due_tenants.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and c
 order by random();
 
 -- name: ClaimDueTransactions :many
--- A share of what is due in each of some sandboxes, but in those that somebody else is settling at this
--- moment: nobody waits for them. The lock on a sandbox ends with the database transaction.
+-- Locks up to a number of due transactions of each given sandbox. Skips sandboxes that another worker is
+-- settling, without waiting. The advisory lock on a sandbox ends with the database transaction.
 --
--- Whether a payment expired is decided by its own times, not by how late a worker comes to it.
+-- Whether a payment has expired depends on its own times, and not on the delay of a worker.
 with mine as materialized (
   select given.tenant from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant) given
   where pg_try_advisory_xact_lock(hashtextextended('cauri settlement', given.tenant))
@@ -61,7 +61,7 @@ order by s.tenant, s.sim_id
 for update of s;
 
 -- name: LockFloats :many
--- After the payers, as everywhere.
+-- Runs after LockPayers: all statements lock SIMs before floats.
 select f.tenant, f.currency, f.balance from floats f
 join (select distinct unnest(sqlc.arg(tenants)::bigint[]) as tenant,
   unnest(sqlc.arg(currencies)::text[]) as currency) wanted
@@ -70,14 +70,14 @@ order by f.tenant, f.currency
 for update of f;
 
 -- name: ParkTransactions :exec
--- The payer has not answered: nothing more is due before the payment expires.
+-- Makes payments due when they expire: their payer does not answer before.
 update transactions t set due_at = t.expires_at
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) parked
 where t.tenant = parked.tenant and t.id = parked.id;
 
 -- name: SettleTransactions :exec
--- All that a batch of outcomes does, on SIMs and floats that were locked before. Balances are what they are
--- after each.
+-- Writes the outcomes of a batch: transactions, SIMs, floats, events and callbacks. SIMs and floats were
+-- locked before. merchant_balances and sim_balances are the balances after each transaction.
 with given as (
   select generate_subscripts(sqlc.arg(ids)::uuid[], 1) as n, unnest(sqlc.arg(tenants)::bigint[]) as tenant,
     unnest(sqlc.arg(ids)::uuid[]) as id, unnest(sqlc.arg(statuses)::text[]) as status,
@@ -130,8 +130,8 @@ from settled s
 where t.tenant = s.tenant and t.id = s.id;
 
 -- name: RequeueStuck :execrows
--- Expired pending payments that no worker would take any more are made due. No lease, and no pause between
--- two questions to an operator, is a minute long: what is due within one is not stuck.
+-- Makes expired pending payments due that no worker would take any more. No lease, and no interval between
+-- two requests to an operator, is as long as a minute. So a payment that is due within a minute is not stuck.
 with stuck as materialized (
   select f.tenant, f.id, clock_time(c.stands_at, c.ahead, c.last_stamp) as present
   from transactions f left join clocks c on c.tenant = f.tenant

@@ -2,8 +2,8 @@
 -- resources are in accounts.sql.
 
 -- name: HoldRegistry :one
--- Whoever adds to a registry that has a limit takes turns. Tells which version of the configuration is the
--- present one.
+-- Takes an advisory lock on the registry, so that its changes come one after the other. Returns the present
+-- version of the configuration.
 with held as materialized (select pg_advisory_xact_lock(hashtextextended('registry',
   sqlc.arg(tenant)::bigint)))
 select o.version from held, organizations o where o.tenant = sqlc.arg(tenant)::bigint;
@@ -29,5 +29,5 @@ set name = sqlc.arg(name), blocked = sqlc.arg(blocked), behavior = sqlc.arg(beha
 where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id) and source = 'api';
 
 -- name: DeleteTestClient :execrows
--- Of a number that a resource has nothing is deleted.
+-- Deletes nothing if the SIM of the number belongs to a resource.
 delete from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn) and source = 'api';

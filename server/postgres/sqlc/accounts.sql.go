@@ -39,8 +39,8 @@ type ChangedAccountsRow struct {
 	ChangedAt  time.Time `db:"changed_at"`
 }
 
-// Each resource once, with its last change. A time that is none, which somebody has written by hand, tells of
-// no change.
+// Returns each resource that has changed, once, with the time of its last change. An infinite time, which
+// somebody may have written by hand, is no change.
 func (q *Queries) ChangedAccounts(ctx context.Context, since time.Time) ([]ChangedAccountsRow, error) {
 	rows, err := q.db.Query(ctx, changedAccounts, since)
 	if err != nil {
@@ -93,7 +93,7 @@ delete from sims s where s.sim_id = $1
   and not exists (select from organizations o where o.tenant = s.tenant and o.retained_at is not null)
 `
 
-// What was retained stays.
+// SIMs of retained sandboxes stay.
 func (q *Queries) DeleteSIM(ctx context.Context, simID pgtype.UUID) error {
 	_, err := q.db.Exec(ctx, deleteSIM, simID)
 	return err
@@ -104,7 +104,7 @@ select o.tenant from organizations o join sims s using (tenant)
 where s.sim_id = $1 for key share of o
 `
 
-// As TenantOf: a reset that is copying the SIM comes to its end first.
+// Takes the lock of TenantOf: it waits for a reset that is copying the SIM.
 func (q *Queries) HoldTenantOfSIM(ctx context.Context, simID pgtype.UUID) error {
 	_, err := q.db.Exec(ctx, holdTenantOfSIM, simID)
 	return err
@@ -132,7 +132,7 @@ type InsertSIMParams struct {
 	Balance    int64       `db:"balance"`
 }
 
-// As SetFloat, a new one is no change.
+// A new SIM has a changed_at of 0, as in SetFloat.
 func (q *Queries) InsertSIM(ctx context.Context, arg InsertSIMParams) error {
 	_, err := q.db.Exec(ctx, insertSIM,
 		arg.Tenant,
@@ -273,8 +273,8 @@ select $1, $2::text,
 from written
 `
 
-// A new float opens with its balance; an edited one is set to the new value. Either is an adjustment. A new
-// one is no change that a status has to follow: whoever opens it writes that.
+// Inserts a float with its opening balance, or sets the balance of an existing one. Both are adjustments. A
+// new float has a changed_at of 0: its caller writes the status of the resource anyway.
 func (q *Queries) SetFloat(ctx context.Context, tenant int64, currency string, balance int64) error {
 	_, err := q.db.Exec(ctx, setFloat, tenant, currency, balance)
 	return err
@@ -285,7 +285,8 @@ select tenant from organizations
 where resource_uid = $1 and retained_at is null for key share
 `
 
-// Shared with other SIMs, exclusive against the sandbox's retirement and reset: no SIM is left behind.
+// Locks the row of the organization. The lock permits other SIMs of the sandbox to be written, but not the
+// retirement or a reset of the sandbox, so that no SIM is left behind.
 func (q *Queries) TenantOf(ctx context.Context, resourceUid pgtype.UUID) (int64, error) {
 	row := q.db.QueryRow(ctx, tenantOf, resourceUid)
 	var tenant int64
@@ -320,7 +321,7 @@ type UpdateSIMParams struct {
 	RolledBack int64       `db:"rolled_back"`
 }
 
-// As TakeGeneration.
+// Refuses an older generation, as TakeGeneration does.
 func (q *Queries) UpdateSIM(ctx context.Context, arg UpdateSIMParams) (int64, error) {
 	result, err := q.db.Exec(ctx, updateSIM,
 		arg.Generation,

@@ -24,7 +24,8 @@ where (select c.created_at from changes c where c.tenant = noted.tenant order by
   < now() - make_interval(secs => $1::float8 / 1000)
 `
 
-// The sandboxes that have old changes beside the one that stays. The scan skips from one sandbox to the next.
+// Returns the sandboxes that have more than one old change: RemoveAgedChanges keeps one. The scan skips from
+// one sandbox to the next.
 func (q *Queries) AgedChanges(ctx context.Context, ageMs float64) ([]int64, error) {
 	rows, err := q.db.Query(ctx, agedChanges, ageMs)
 	if err != nil {
@@ -49,8 +50,8 @@ const changesFrom = `-- name: ChangesFrom :one
 select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xact
 `
 
-// From here on all changes are known to who has marked the sandbox as watched before: whoever has not seen
-// the mark has an id before it.
+// Returns a transaction id. Runs after FollowSandbox: all database transactions that have not seen its mark
+// have smaller ids, so all changes from the returned id on are noted.
 func (q *Queries) ChangesFrom(ctx context.Context) (int64, error) {
 	row := q.db.QueryRow(ctx, changesFrom)
 	var xact int64
@@ -63,8 +64,9 @@ const followSandbox = `-- name: FollowSandbox :one
 select (follow_sandbox() is not null)::boolean
 `
 
-// Changes of a sandbox, which triggers note while somebody listens: see the function note_change.
-// In the tenant scope. Whether the sandbox is there, whose changes are noted for the next ten minutes.
+// Changes of a sandbox, which triggers note while a stream follows it: see the function note_change.
+// In the tenant scope. Has the changes of the sandbox noted for the next ten minutes, see follow_sandbox.
+// Returns false if the sandbox is gone.
 func (q *Queries) FollowSandbox(ctx context.Context) (bool, error) {
 	row := q.db.QueryRow(ctx, followSandbox)
 	var column_1 bool
@@ -100,9 +102,9 @@ type NextChangesRow struct {
 	Currency *string     `db:"currency"`
 }
 
-// In the tenant scope. Those after a place, as far as no database transaction before them runs any more, with
-// the place up to which that is (below), and whether what came before the place is still known. One row at
-// least: without a change its kind is empty.
+// In the tenant scope. Returns the changes after a position, of database transactions before `below`: all of
+// these have ended. `known` is false if changes after the position may be missing. Returns at least one row:
+// without a change its kind is empty.
 func (q *Queries) NextChanges(ctx context.Context, xact int64, tenant int64, seq int64, most int32) ([]NextChangesRow, error) {
 	rows, err := q.db.Query(ctx, nextChanges,
 		xact,
@@ -150,8 +152,9 @@ delete from changes c using kept
 where c.tenant = $1 and (c.xact, c.seq) < (kept.xact, kept.seq)
 `
 
-// Of the first changes of a sandbox those that are old, but the last of them: whoever reads on from an
-// earlier place finds none before it, and so knows that some are missing.
+// Removes old changes from the start of a sandbox's changes, but keeps the last old one. A reader that
+// resumes from an earlier position then finds no change before this position, so it knows that some are
+// missing.
 func (q *Queries) RemoveAgedChanges(ctx context.Context, tenant int64, batch int32, ageMs float64) (int64, error) {
 	result, err := q.db.Exec(ctx, removeAgedChanges, tenant, batch, ageMs)
 	if err != nil {

@@ -25,8 +25,8 @@ type AdvanceStateRow struct {
 	Ended    []int64   `db:"ended"`
 }
 
-// What has become of an advance: it is under way, or it reached its target and has counts, or neither, and a
-// suspension stops it.
+// Returns the state of an advance. It is under way, or it has reached its target and has counts in `ended`.
+// Otherwise a suspension of the sandbox stops it.
 func (q *Queries) AdvanceState(ctx context.Context, advance int64, tenant int64) (AdvanceStateRow, error) {
 	row := q.db.QueryRow(ctx, advanceState, advance, tenant)
 	var i AdvanceStateRow
@@ -48,8 +48,8 @@ type ClocksToAdvanceRow struct {
 	SweepFailed bool  `db:"sweep_failed"`
 }
 
-// First those that nobody has advanced yet, then those that were released longest ago; beyond that in random
-// order, so that workers share them.
+// Returns clocks that are to be advanced and are not leased. Clocks that were never leased come first, then
+// those whose lease ended first. The rest of the order is random, so that workers share them.
 func (q *Queries) ClocksToAdvance(ctx context.Context, batch int32) ([]ClocksToAdvanceRow, error) {
 	rows, err := q.db.Query(ctx, clocksToAdvance, batch)
 	if err != nil {
@@ -134,10 +134,10 @@ type DueUnderClockRow struct {
 	Held        bool       `db:"held"`
 }
 
-// For each bound, when what was recorded before is due next: its ids are smaller. What a worker has leased
-// that died, or that began before the advance, is held, not due. A lease of before the sandbox had a clock
-// ends with due_at. What an operator outside has accepted is due when it expires: the operator does not know
-// of this clock. Nothing is returned if the lease was lost.
+// Returns a row for each bound: when the rows with smaller ids are due next. A leased row is not due. It sets
+// `held`, since its worker may have died, or may have leased it before the advance. A lease from before the
+// sandbox had a clock ends at due_at. A collection that an operator has accepted is due when it expires,
+// since the operator does not know of this clock. Returns nothing if the lease of the clock was lost.
 func (q *Queries) DueUnderClock(ctx context.Context, tenant int64, fence int64, bounds []pgtype.UUID) ([]DueUnderClockRow, error) {
 	rows, err := q.db.Query(ctx, dueUnderClock, tenant, fence, bounds)
 	if err != nil {
@@ -195,8 +195,9 @@ type EndAdvanceParams struct {
 	Fence          int64 `db:"fence"`
 }
 
-// A real clock runs on from where it stands, a manual one stands. An advance that was stopped leaves no
-// counts behind. The difference of two times has to be seconds: days would be those of a calendar.
+// Ends an advance and its lease. In mode Real the clock runs again from its present time, in mode Manual it
+// stands. Only an advance that has reached its target leaves counts in `ended`. The difference of the two
+// times is in seconds, since days would be calendar days.
 func (q *Queries) EndAdvance(ctx context.Context, arg EndAdvanceParams) (int64, error) {
 	result, err := q.db.Exec(ctx, endAdvance,
 		arg.Reached,
@@ -229,7 +230,7 @@ type LeaseClockRow struct {
 	Present time.Time `db:"present"`
 }
 
-// The clock stands from now on. What is recorded from now on has a later stamp.
+// Leases a clock and stops it at its present time. All later records have later stamps.
 func (q *Queries) LeaseClock(ctx context.Context, leaseMs float64, tenant int64) (LeaseClockRow, error) {
 	row := q.db.QueryRow(ctx, leaseClock, leaseMs, tenant)
 	var i LeaseClockRow
@@ -248,7 +249,8 @@ type LockClockRow struct {
 	Advance int64      `db:"advance"`
 }
 
-// Nothing is recorded, and the clock is not moved, until the database transaction ends.
+// Locks the clock. Until the database transaction ends, nothing is recorded in the sandbox, and the clock is
+// not moved.
 func (q *Queries) LockClock(ctx context.Context, tenant int64) (LockClockRow, error) {
 	row := q.db.QueryRow(ctx, lockClock, tenant)
 	var i LockClockRow
@@ -277,8 +279,8 @@ type MoveClockParams struct {
 	Fence          int64     `db:"fence"`
 }
 
-// What was recorded before has a stamp that is not after the one that is returned, and what is recorded later
-// has a later one.
+// Moves a clock forward to a moment, and returns its stamp. Earlier records have no later stamp, and all
+// later records have later ones.
 func (q *Queries) MoveClock(ctx context.Context, arg MoveClockParams) (time.Time, error) {
 	row := q.db.QueryRow(ctx, moveClock,
 		arg.Moment,
@@ -296,7 +298,7 @@ func (q *Queries) MoveClock(ctx context.Context, arg MoveClockParams) (time.Time
 
 const readClock = `-- name: ReadClock :one
 with clock as materialized (
-  -- A time computed below would be compared after row-level security, and not by an index.
+  -- A time that is computed below would be compared after row-level security, without an index.
   select coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())::timestamptz as present, c.target,
     h.probe_at
   from organizations o
@@ -345,9 +347,9 @@ type ReadClockRow struct {
 	Events       int64      `db:"events"`
 }
 
-// Sandbox time, what is due by then, and the earliest moment at which something is due. A paused endpoint's
-// events are due with its probe; callbacks of the operators' own APIs know no pause. What a worker is sending
-// at this moment is due.
+// Returns sandbox time, the numbers of rows that are due, and when the first row of each kind is due. Events
+// of a paused endpoint are due with its next probe. Callbacks of the operators' own APIs are never paused. A
+// row that a worker is sending counts as due.
 func (q *Queries) ReadClock(ctx context.Context, tenant int64) (ReadClockRow, error) {
 	row := q.db.QueryRow(ctx, readClock, tenant)
 	var i ReadClockRow
@@ -414,7 +416,7 @@ where c.tenant = $2
 returning c.advance
 `
 
-// Begins an advance. LockClock found none under way.
+// Begins an advance. LockClock must have found none under way.
 func (q *Queries) SetClockTarget(ctx context.Context, target time.Time, tenant int64) (int64, error) {
 	row := q.db.QueryRow(ctx, setClockTarget, target, tenant)
 	var advance int64
@@ -428,7 +430,7 @@ select start_clock()
 `
 
 // The clock of a sandbox, and its advance by a worker.
-// Gives the sandbox a clock of its own, if it has none. See the function.
+// Gives the sandbox a clock, if it has none. See the function start_clock.
 func (q *Queries) StartClock(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, startClock)
 	return err

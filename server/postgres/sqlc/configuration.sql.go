@@ -187,7 +187,7 @@ type ForgetPreviousSecretsRow struct {
 	OlderSecrets   [][]byte `db:"older_secrets"`
 }
 
-// Removes those whose overlap is over, and tells what is left.
+// Removes the previous secrets whose overlap has ended, and returns the others.
 func (q *Queries) ForgetPreviousSecrets(ctx context.Context, tenant int64) (ForgetPreviousSecretsRow, error) {
 	row := q.db.QueryRow(ctx, forgetPreviousSecrets, tenant)
 	var i ForgetPreviousSecretsRow
@@ -360,9 +360,9 @@ type KeysOfRow struct {
 	ExpiresInMs int64  `db:"expires_in_ms"`
 }
 
-// How long a replaced key still works is told as a length of time, which holds by any clock; 0 for one that
-// was not replaced. A row that somebody has written by hand, and that is no key, opens nothing and keeps
-// nobody from reading the others.
+// expires_in_ms is the time for which a replaced key still works, 0 for a key that was not replaced. As a
+// duration it does not depend on the clock of the reader. Rows whose hash is no SHA-256 hash, which somebody
+// may have written by hand, are left out.
 func (q *Queries) KeysOf(ctx context.Context, tenants []int64) ([]KeysOfRow, error) {
 	rows, err := q.db.Query(ctx, keysOf, tenants)
 	if err != nil {
@@ -499,7 +499,7 @@ const lockOrganization = `-- name: LockOrganization :one
 select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until from organizations where resource_uid = $1 and retained_at is null for update
 `
 
-// Written by the controller, one sandbox at a time, and read by the api's directory.
+// The configuration. The controller writes it, one sandbox at a time, and the api's directory reads it.
 func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID) (Organization, error) {
 	row := q.db.QueryRow(ctx, lockOrganization, resourceUid)
 	var i Organization
@@ -623,7 +623,7 @@ union all
 select o.tenant from organizations o where o.version > $1 and o.retained_at is not null
 `
 
-// A retained organization is as good as gone.
+// Returns the tenants that ended after a version. A retained organization counts as ended.
 func (q *Queries) RetiredTenants(ctx context.Context, since int64) ([]int64, error) {
 	rows, err := q.db.Query(ctx, retiredTenants, since)
 	if err != nil {
@@ -677,8 +677,8 @@ update organizations o set signing_secret = $1,
 where o.tenant = $4
 `
 
-// The one before it, if there is one, signs beside it for the overlap, and so do those before, each until its
-// own end; three in all. One that cannot be kept leaves them as they are.
+// Sets the signing secret. The previous one signs beside it for overlap_ms, and older ones each until their
+// own end, three in all. If `previous` is null, the previous ones stay as they are.
 func (q *Queries) SetSigningSecret(ctx context.Context, signingSecret []byte, previous []byte, overlapMs float64, tenant int64) error {
 	_, err := q.db.Exec(ctx, setSigningSecret,
 		signingSecret,
@@ -752,8 +752,8 @@ where tenant = $2 and (generation <= $1
   or generation = $3)
 `
 
-// Refuses what was read of the resource before a change of its spec that has been applied since. Only a
-// restored API server counts generations again that were applied already.
+// Changes no row if a later generation of the resource was applied already. Only a restored API server
+// returns earlier generations: rolled_back is the generation that may then be replaced.
 func (q *Queries) TakeGeneration(ctx context.Context, generation int64, tenant int64, rolledBack int64) (int64, error) {
 	result, err := q.db.Exec(ctx, takeGeneration, generation, tenant, rolledBack)
 	if err != nil {

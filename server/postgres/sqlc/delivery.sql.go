@@ -59,7 +59,7 @@ with given as (
     make_interval(secs => $16::float8 / 1000) as pause
 ), runs as (
   select tenant, min(present) as present, bool_or(state = 'delivered' and telling) as success,
-    (count(*) filter (where place > last_success and telling))::integer as failures, -- since then
+    (count(*) filter (where place > last_success and telling))::integer as failures, -- since last_success
     count(*) filter (where state = 'delivered') as delivered,
     count(*) filter (where state = 'failed') as failed,
     (array_agg(error order by place desc) filter (where error <> '' and telling))[1] as last_failure
@@ -109,10 +109,10 @@ type FinishAttemptsParams struct {
 	ProbeMs          float64       `db:"probe_ms"`
 }
 
-// Writes down what attempts came to, ends their leases, and counts them in the health of their endpoints.
-// Nothing changes for one whose lease was lost: whoever has it now decides. A repeat, after an answer that
-// was lost, finds nothing to do. Rows are locked in one order, events before the health of endpoints, so that
-// nobody waits in a circle. An attempt to which a fault applied tells nothing about the endpoint.
+// Records attempts, ends their leases, and updates the health of their endpoints. For an attempt whose lease
+// was lost, it writes nothing. So a repetition after a lost answer writes nothing. Rows are locked in one
+// order, events before endpoint_health, so that there is no deadlock. An attempt to which a fault applied
+// counts neither as a failure nor as a success of the endpoint.
 func (q *Queries) FinishAttempts(ctx context.Context, arg FinishAttemptsParams) ([]int32, error) {
 	rows, err := q.db.Query(ctx, finishAttempts,
 		arg.Places,
@@ -160,7 +160,7 @@ left join clocks c on c.tenant = given.tenant
 where e.tenant = given.tenant and e.id = given.id and e.fence = given.fence
 `
 
-// Ends leases that nothing was done with.
+// Ends the leases of events for which no attempt was made.
 func (q *Queries) GiveBackEvents(ctx context.Context, tenants []int64, ids []pgtype.UUID, fences []int64) error {
 	_, err := q.db.Exec(ctx, giveBackEvents, tenants, ids, fences)
 	return err
@@ -178,7 +178,7 @@ left join clocks c on c.tenant = leased.tenant
 where e.tenant = leased.tenant and e.id = leased.id
 `
 
-// Takes the lease and keeps the body, built now if this is the first attempt.
+// Takes the leases, and stores the bodies that were built now.
 func (q *Queries) LeaseEvents(ctx context.Context, leaseMs float64, tenants []int64, ids []pgtype.UUID, bodies [][]byte) error {
 	_, err := q.db.Exec(ctx, leaseEvents,
 		leaseMs,
@@ -248,7 +248,7 @@ type LockDueEventsRow struct {
 	WithFaults            bool        `db:"with_faults"`
 }
 
-// Locks up to the given number of due events of each sandbox, and only one where the endpoint is probed.
+// Locks up to the given number of due events of each sandbox, or one if its endpoint is probed.
 func (q *Queries) LockDueEvents(ctx context.Context, probes []int64, tenants []int64, limits []int32) ([]LockDueEventsRow, error) {
 	rows, err := q.db.Query(ctx, lockDueEvents, probes, tenants, limits)
 	if err != nil {
@@ -354,7 +354,7 @@ from taken where h.tenant = taken.tenant
 returning h.tenant
 `
 
-// The next probe of these sandboxes' endpoints, where it is due and nobody else makes it.
+// Claims the due probes of these sandboxes' endpoints, and returns the tenants whose probe it got.
 func (q *Queries) TakeProbes(ctx context.Context, intervalMs float64, tenants []int64) ([]int64, error) {
 	rows, err := q.db.Query(ctx, takeProbes, intervalMs, tenants)
 	if err != nil {
@@ -407,14 +407,14 @@ type TenantsToDeliverRow struct {
 	SweepFailed     bool  `db:"sweep_failed"`
 }
 
-// Delivery of events: claimed under a lease, since an attempt is made outside of any database transaction.
+// Delivery of events. Workers lease events, since they make attempts outside of any database transaction.
 //
-// Due times are in sandbox time, and the ends of leases in the time of the database. So in a
-// sandbox with a clock a lease ends at leased_until and due_at stays; in one without, due_at is the end of
-// the lease.
-// The sandboxes that have events due. The scan skips from one sandbox to the next and reads one row of each.
-// Left out are suspended sandboxes, those whose endpoint waits for its next probe, and those in which the
-// delivery failed a moment ago.
+// Due times are in sandbox time, and the ends of leases in the time of the database. So in a sandbox with a
+// clock, leased_until is the end of the lease, and due_at stays. In a sandbox without a clock, due_at is the
+// end of the lease.
+// Returns the sandboxes with due events. The scan skips from one sandbox to the next and reads one row of
+// each. It leaves out suspended sandboxes, sandboxes whose endpoint waits for its next probe, and sandboxes
+// in which the sweep failed and waits for its retry.
 func (q *Queries) TenantsToDeliver(ctx context.Context) ([]TenantsToDeliverRow, error) {
 	rows, err := q.db.Query(ctx, tenantsToDeliver)
 	if err != nil {
@@ -447,7 +447,7 @@ from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id) unqueued
 where e.tenant = unqueued.tenant and e.id = unqueued.id
 `
 
-// The sandbox has no endpoint any more, or none for events of this type: they are kept and nothing is sent.
+// Removes events from the queue that no endpoint wants any more. Their rows stay.
 func (q *Queries) UnqueueEvents(ctx context.Context, tenants []int64, ids []pgtype.UUID) error {
 	_, err := q.db.Exec(ctx, unqueueEvents, tenants, ids)
 	return err

@@ -26,7 +26,7 @@ type FindOrganizationRow struct {
 	OverlapOver  bool         `db:"overlap_over"`
 }
 
-// As LockOrganization, and locks nothing.
+// LockOrganization without a lock.
 func (q *Queries) FindOrganization(ctx context.Context, resourceUid pgtype.UUID) (FindOrganizationRow, error) {
 	row := q.db.QueryRow(ctx, findOrganization, resourceUid)
 	var i FindOrganizationRow
@@ -116,7 +116,7 @@ where present.tenant = $1::bigint and o.tenant = $1::bigint
   and o.applied is distinct from present.fingerprint
 `
 
-// Whether the rows are still as the controller left them, over all sandboxes at once.
+// Drift: whether rows differ from those that the controller wrote last, for all sandboxes at once.
 func (q *Queries) NoteFingerprint(ctx context.Context, tenant int64) error {
 	_, err := q.db.Exec(ctx, noteFingerprint, tenant)
 	return err
@@ -135,7 +135,7 @@ type SIMFingerprintsRow struct {
 	Fingerprint string      `db:"fingerprint"`
 }
 
-// The same as TestClientConfig.fingerprint. No resource stands behind a SIM that was made through the API.
+// Computes TestClientConfig.fingerprint. SIMs that were created through the API have no resource.
 func (q *Queries) SIMFingerprints(ctx context.Context) ([]SIMFingerprintsRow, error) {
 	rows, err := q.db.Query(ctx, sIMFingerprints)
 	if err != nil {

@@ -102,7 +102,7 @@ update events e set body = coalesce(e.body, $1)
 where e.tenant = $2 and e.id = $3 returning e.body
 `
 
-// Keeps the body that an event is sent with, unless a worker was first, and returns the one that is kept.
+// Stores the body of an event, unless one is stored already, and returns the stored body.
 func (q *Queries) KeepEventBody(ctx context.Context, body []byte, tenant int64, iD pgtype.UUID) ([]byte, error) {
 	row := q.db.QueryRow(ctx, keepEventBody, body, tenant, iD)
 	var body_2 []byte
@@ -184,10 +184,10 @@ type ResendEventRow struct {
 	Deliverable bool `db:"deliverable"`
 }
 
-// Queues an event again, unless it is being sent, or there is nowhere to send it. The fence goes up, so that
-// an attempt whose lease has ended cannot undo this. An event that was never sent and waits for the answer of
-// its transaction goes on waiting. The counts are of the events in a state. Locks are taken as by delivery:
-// event, then endpoint.
+// Queues an event again, unless it is being sent, or the sandbox has no endpoint. The fence increases, so
+// that an attempt whose lease has ended cannot undo this. A queued event without an attempt keeps its due
+// time, since it may wait for the answer of its transaction. Updates the counts of endpoint_health, which are
+// by state. Locks are taken as in delivery.sql: the event, then endpoint_health.
 func (q *Queries) ResendEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (ResendEventRow, error) {
 	row := q.db.QueryRow(ctx, resendEvent, tenant, iD)
 	var i ResendEventRow

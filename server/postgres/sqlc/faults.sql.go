@@ -27,7 +27,7 @@ type ActedFaultsRow struct {
 	Reference string `db:"reference"`
 }
 
-// Of these faults and references, those for which the fault acted already.
+// Returns those of the given faults and references for which the fault applied before.
 func (q *Queries) ActedFaults(ctx context.Context, tenants []int64, names []string, refs []string) ([]ActedFaultsRow, error) {
 	rows, err := q.db.Query(ctx, actedFaults, tenants, names, refs)
 	if err != nil {
@@ -63,7 +63,7 @@ select distinct f.tenant from event_faults f
 where f.tenant = any($1::bigint[]) and f.awaits_next
 `
 
-// Of these sandboxes, those in which an event waits for the next one to be sent.
+// Returns those of the given sandboxes in which an event waits for the next one to be sent.
 func (q *Queries) AwaitingTenants(ctx context.Context, tenants []int64) ([]int64, error) {
 	rows, err := q.db.Query(ctx, awaitingTenants, tenants)
 	if err != nil {
@@ -92,7 +92,7 @@ set requests = case when r.counted_at > now() - interval '30 days' then r.reques
 returning r.requests
 `
 
-// How often a request with this reference came, with the present one.
+// Counts a request with a reference, and returns how many there were, including this one.
 func (q *Queries) CountFaultRequest(ctx context.Context, reference string, tenant int64) (int32, error) {
 	row := q.db.QueryRow(ctx, countFaultRequest, reference, tenant)
 	var requests int32
@@ -117,7 +117,7 @@ type CountFaultsParams struct {
 	LastAt  []time.Time `db:"last_at"`
 }
 
-// Counts what acted and what was drawn, after HoldFaultCounts.
+// Adds to the counts that HoldFaultCounts has locked.
 func (q *Queries) CountFaults(ctx context.Context, arg CountFaultsParams) error {
 	_, err := q.db.Exec(ctx, countFaults,
 		arg.Tenants,
@@ -140,7 +140,7 @@ update transactions t set faults = array_append(t.faults, g.name) from given g
 where t.tenant = g.tenant and t.id = g.id and (t.faults is null or g.name <> all(t.faults))
 `
 
-// Writes down the faults that apply to these callbacks and to their transactions.
+// Records the faults that apply to callbacks, in the callbacks and in their transactions.
 func (q *Queries) DecideCallbackFaults(ctx context.Context, tenants []int64, ids []pgtype.UUID, names []string) error {
 	_, err := q.db.Exec(ctx, decideCallbackFaults, tenants, ids, names)
 	return err
@@ -248,7 +248,7 @@ from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id) g
 where f.tenant = g.tenant and f.event_id = g.id
 `
 
-// These events wait no more: they are taken.
+// Records that events do not wait for the next one any more, since a worker leases them.
 func (q *Queries) EndWaits(ctx context.Context, tenants []int64, ids []pgtype.UUID) error {
 	_, err := q.db.Exec(ctx, endWaits, tenants, ids)
 	return err
@@ -302,7 +302,8 @@ type FirstAttemptRow struct {
 	Done   bool            `db:"done"`
 }
 
-// Whether the event of a transaction was sent, or will not be sent. A pending transaction has none.
+// Returns whether the event of a transaction was sent or will never be sent. A pending transaction has no
+// event.
 func (q *Queries) FirstAttempt(ctx context.Context, tenant int64, iD pgtype.UUID) (FirstAttemptRow, error) {
 	row := q.db.QueryRow(ctx, firstAttempt, tenant, iD)
 	var i FirstAttemptRow
@@ -321,7 +322,8 @@ type FirstCallbackRow struct {
 	Done   bool            `db:"done"`
 }
 
-// Whether the callback of a transaction was sent, or will not be sent. A pending transaction has none yet.
+// Returns whether the callback of a transaction was sent or will never be sent. A pending transaction has no
+// callback yet.
 func (q *Queries) FirstCallback(ctx context.Context, tenant int64, iD pgtype.UUID) (FirstCallbackRow, error) {
 	row := q.db.QueryRow(ctx, firstCallback, tenant, iD)
 	var i FirstCallbackRow
@@ -350,9 +352,9 @@ type HoldFaultCountsRow struct {
 	Draws  int64  `db:"draws"`
 }
 
-// Counts of the faults that a sandbox declares: how often each acted, and for which references.
-// Locks the counts of faults in one order, so that nobody waits in a circle. Those of an entry that changed
-// begin anew.
+// Counts of the faults that a sandbox declares: how often each applied, and to which references.
+// Locks and returns the counts of faults, in one order, so that there is no deadlock. The counts of a changed
+// entry start from 0.
 func (q *Queries) HoldFaultCounts(ctx context.Context, tenants []int64, names []string, digests [][]byte) ([]HoldFaultCountsRow, error) {
 	rows, err := q.db.Query(ctx, holdFaultCounts, tenants, names, digests)
 	if err != nil {
@@ -387,7 +389,7 @@ order by g.tenant, g.name, g.reference
 on conflict do nothing
 `
 
-// A fault that acts once for a reference has acted for these.
+// Records that faults have applied to references, for faults that apply once for each reference.
 func (q *Queries) NoteFaultActs(ctx context.Context, tenants []int64, names []string, refs []string) error {
 	_, err := q.db.Exec(ctx, noteFaultActs, tenants, names, refs)
 	return err
@@ -404,8 +406,7 @@ update transactions t set faults = array_append(t.faults, g.name) from given g
 where t.tenant = g.tenant and t.id = g.id and (t.faults is null or g.name <> all(t.faults))
 `
 
-// The faults that applied to the events of these transactions, once each, in the order in which they
-// applied first.
+// Adds the faults that applied to events to their transactions, each fault once, and removes the decisions.
 func (q *Queries) NoteFaults(ctx context.Context, tenants []int64, ids []pgtype.UUID, names []string) error {
 	_, err := q.db.Exec(ctx, noteFaults, tenants, ids, names)
 	return err
@@ -418,7 +419,7 @@ from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
 where n.tenant = g.tenant and n.id = g.id
 `
 
-// They are due later. Whoever had them before has lost them.
+// Makes rows due later, and ends their leases.
 func (q *Queries) PostponeCallbacks(ctx context.Context, tenants []int64, ids []pgtype.UUID, dueAt []time.Time) error {
 	_, err := q.db.Exec(ctx, postponeCallbacks, tenants, ids, dueAt)
 	return err
@@ -431,7 +432,7 @@ from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
 where e.tenant = g.tenant and e.id = g.id
 `
 
-// They are due later. Whoever had them before has lost them.
+// Makes rows due later, and ends their leases.
 func (q *Queries) PostponeEvents(ctx context.Context, tenants []int64, ids []pgtype.UUID, dueAt []time.Time) error {
 	_, err := q.db.Exec(ctx, postponeEvents, tenants, ids, dueAt)
 	return err
@@ -453,7 +454,7 @@ update events e set due_at = greatest(w.not_before, sandbox_time(w.tenant)) from
 where e.tenant = w.tenant and e.id = w.id
 `
 
-// Events that wait for the next one of their sandbox: it was sent.
+// Makes the events due that waited for one of the given events of their sandbox. The given events were sent.
 func (q *Queries) ReleaseAwaiting(ctx context.Context, tenants []int64, ids []pgtype.UUID) error {
 	_, err := q.db.Exec(ctx, releaseAwaiting, tenants, ids)
 	return err
@@ -473,7 +474,7 @@ type RequestInFaultsRow struct {
 	Acted []string  `db:"acted"`
 }
 
-// What faults of the api ask beside the request: the sandbox's time, and which of these faults acted for its
+// Returns inputs of faults for a request: sandbox time, and those of the given faults that applied to its
 // reference before.
 func (q *Queries) RequestInFaults(ctx context.Context, tenant int64, names []string, reference string) (RequestInFaultsRow, error) {
 	row := q.db.QueryRow(ctx, requestInFaults, tenant, names, reference)
@@ -487,7 +488,7 @@ update native_requests n set fence = n.fence + 1, leased_until = null, times_sen
 where n.tenant = $1 and n.id = $2 and n.fence = $3
 `
 
-// The callback was sent, and is sent once more in the same attempt. Nothing changes if the lease was lost.
+// Queues a sent callback once more for the same attempt. Changes nothing if the lease was lost.
 func (q *Queries) SendCallbackAgain(ctx context.Context, tenant int64, iD pgtype.UUID, fence int64) (int64, error) {
 	result, err := q.db.Exec(ctx, sendCallbackAgain, tenant, iD, fence)
 	if err != nil {
@@ -506,7 +507,7 @@ with sent as (
 update event_faults f set sent = f.sent + 1 from sent where f.tenant = sent.tenant and f.event_id = sent.id
 `
 
-// The event was sent, and is sent once more in the same attempt. Nothing changes if the lease was lost.
+// Queues a sent event once more for the same attempt. Changes nothing if the lease was lost.
 func (q *Queries) SendEventAgain(ctx context.Context, spacingMs float64, tenant int64, iD pgtype.UUID, fence int64) (int64, error) {
 	result, err := q.db.Exec(ctx, sendEventAgain,
 		spacingMs,
@@ -537,7 +538,7 @@ join (select unnest($1::text[]) as name, unnest($2::bigint[]) as first) g
 where c.tenant = $3 and c.acts >= g.first
 `
 
-// Of these faults, those that have acted as often as they may.
+// Returns those of the given faults that have applied as often as `first` allows.
 func (q *Queries) UsedUpFaults(ctx context.Context, names []string, firsts []int64, tenant int64) ([]string, error) {
 	rows, err := q.db.Query(ctx, usedUpFaults, names, firsts, tenant)
 	if err != nil {

@@ -19,7 +19,7 @@ where t.tenant = $1 and t.id = $2 and t.forward_fence = $3::bigint
   and t.status = 'PENDING'
 `
 
-// Committed before the request leaves. No row changes if the lease was lost.
+// Is committed before the request is sent. Changes no row if the lease was lost.
 func (q *Queries) BeginForwardAttempt(ctx context.Context, tenant int64, iD pgtype.UUID, fence int64) (int64, error) {
 	result, err := q.db.Exec(ctx, beginForwardAttempt, tenant, iD, fence)
 	if err != nil {
@@ -52,7 +52,7 @@ type DeferForwardParams struct {
 	Fence        int64       `db:"fence"`
 }
 
-// Ends the lease of a payment that has no outcome yet. No row changes if the lease was lost.
+// Ends the lease of a collection that has no outcome yet. Changes no row if the lease was lost.
 func (q *Queries) DeferForward(ctx context.Context, arg DeferForwardParams) (int64, error) {
 	result, err := q.db.Exec(ctx, deferForward,
 		arg.AgainAfterMs,
@@ -95,7 +95,8 @@ left join clocks c on c.tenant = given.tenant
 where t.tenant = given.tenant and t.id = given.id and t.forward_fence = given.fence and t.status = 'PENDING'
 `
 
-// Ends leases that nothing was done with. What had expired stays so: it is due when it expires at the latest.
+// Ends the leases of collections for which no attempt was made. The new due_at is not after expires_at, so
+// that an expired collection stays expired.
 func (q *Queries) GiveBackForwards(ctx context.Context, tenants []int64, ids []pgtype.UUID, fences []int64) error {
 	_, err := q.db.Exec(ctx, giveBackForwards, tenants, ids, fences)
 	return err
@@ -187,9 +188,9 @@ type LockDueForwardsRow struct {
 	AnswerAfterMs int64       `db:"answer_after_ms"`
 }
 
-// The share of each sandbox. Whether a payment's time ran out is decided by its own times, not by how late a
-// worker comes to it; under a clock, which may pass the times at which the operator was to be asked, by the
-// clock.
+// Locks up to the given number of due collections of each sandbox. Whether a collection has expired depends
+// on its own times, and not on the delay of a worker. In a sandbox with a clock it depends on the clock,
+// which may have passed the times at which the operator was to be asked.
 func (q *Queries) LockDueForwards(ctx context.Context, tenants []int64, limits []int32) ([]LockDueForwardsRow, error) {
 	rows, err := q.db.Query(ctx, lockDueForwards, tenants, limits)
 	if err != nil {
@@ -394,9 +395,9 @@ type TenantsToForwardRow struct {
 	SweepFailed bool  `db:"sweep_failed"`
 }
 
-// Forwarding of collections to an operator's API: claimed under a lease, since the operator is talked to
+// Forwarding of collections to an operator's API. Workers lease collections, since they call the operator
 // outside of any database transaction. Sandbox time and leases are as in delivery.sql.
-// The sandboxes that have something to forward or to ask after, as in TenantsToDeliver.
+// Returns the sandboxes with collections to forward, or to ask an operator about, as TenantsToDeliver does.
 func (q *Queries) TenantsToForward(ctx context.Context) ([]TenantsToForwardRow, error) {
 	rows, err := q.db.Query(ctx, tenantsToForward)
 	if err != nil {

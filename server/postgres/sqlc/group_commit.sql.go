@@ -146,14 +146,13 @@ type BookCollectionsRow struct {
 	SimBalanceAfter      *int64      `db:"sim_balance_after"`
 }
 
-// The group commit: each statement does for several requests of one float what the statement for one of them
-// (BookCollection, BookDisbursement) would do for each, in order. A request is one position in all arrays,
-// and its number n is that position. A request that a statement does not return is not recorded: its
-// reference is taken, maybe by an earlier request of the batch, or it was decided on another configuration.
-// If the requests exceed the quota together, none is recorded. The callers then try each
-// request that was not recorded alone.
+// The group commit. Each statement does the work of BookCollection or BookDisbursement for several requests
+// of one float, in order. A request is one position in all arrays, and n is this position. A request that a
+// statement does not return is not recorded: its reference is taken, maybe by an earlier request of the
+// batch, or it was decided on another version of the configuration. If the requests together exceed the
+// quota, none is recorded. The callers then try each of these requests alone.
 //
-// Rows are locked in the order of all statements: quota, SIMs by their ids, float.
+// Rows are locked in the same order as in all statements: quota, SIMs by their ids, float.
 //
 // SIMs are looked up one by one in lateral joins with a limit, or by an array of keys: in a plain join,
 // without statistics, Postgres may read all SIMs of the sandbox.
@@ -254,7 +253,7 @@ with recursive asked as materialized (
       and s.currency = $20
     limit 1 for update) s
 ), judged as materialized (
-  -- The recipient decides first. Where nothing speaks against it the status is null: the float decides.
+  -- The recipient decides the status first. If it is null, the float decides.
   select accepted.n, accepted.id, accepted.config_version, accepted.reference, accepted.request_hash, accepted.order_ref, accepted.order_url, accepted.is_url_protected, accepted.store, accepted.described, accepted.description, accepted.env_id, accepted.operator, accepted.country, accepted.currency, accepted.msisdn, accepted.amount, accepted.absorption_pct, accepted.unknown_status, accepted.deliver, recipients.sim_id, recipients.balance as sim_before,
     recipients.movements as sim_moved_before, row_number() over (order by accepted.n) as rank,
     nullif(case when recipients.sim_id is null then accepted.unknown_status when recipients.blocked
@@ -363,7 +362,7 @@ type BookDisbursementsRow struct {
 	SimBalanceAfter      *int64          `db:"sim_balance_after"`
 }
 
-// Of latencies and after_ms there are four for each request, in the order of BookDisbursement.
+// latencies and after_ms have four elements for each request, in the order of BookDisbursement.
 func (q *Queries) BookDisbursements(ctx context.Context, arg BookDisbursementsParams) ([]BookDisbursementsRow, error) {
 	rows, err := q.db.Query(ctx, bookDisbursements,
 		arg.Ids,

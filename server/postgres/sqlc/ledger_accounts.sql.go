@@ -22,7 +22,7 @@ with page as (
    order by s.msisdn limit $2)
   order by msisdn, currency limit $2
 ), proved as materialized (
-  -- Under row level security, no index is read by a condition with coalesce. So it stands here.
+  -- coalesce is applied here, since under row-level security no index serves a condition with coalesce.
   select page.msisdn, page.currency, page.account, page.sim_id, page.balance, page.movements, coalesce(p.verified_up_to, 0) as verified_up_to, p.verified_at,
     coalesce(p.opening, 0) as opening, coalesce(p.adjustments, 0) as adjustments,
     coalesce(p.collections, 0) as collections, coalesce(p.refunds, 0) as refunds,
@@ -83,8 +83,9 @@ type ListLedgerAccountsRow struct {
 	Broken        int32      `db:"broken"`
 }
 
-// The balances with their proofs, as the API tells them: in the tenant scope.
-// In one snapshot: what a worker verified, and the movements since then, which are few.
+// The accounts with their proofs, as the API shows them. Every statement here runs in the tenant scope.
+// Returns a page of accounts. Adds the sums that a worker verified and the few movements since then, in one
+// snapshot.
 func (q *Queries) ListLedgerAccounts(ctx context.Context, tenant int64, most int32, afterCurrency string, afterMsisdn string) ([]ListLedgerAccountsRow, error) {
 	rows, err := q.db.Query(ctx, listLedgerAccounts,
 		tenant,

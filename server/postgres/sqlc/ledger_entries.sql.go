@@ -19,7 +19,8 @@ where tenant = $1 and (currency = $2::text or $2::text = '')
 order by currency limit 1
 `
 
-// The double entries that the API tells, in the tenant scope. See ledger_accounts.sql for the balances.
+// The double entries that the API shows. Every statement here runs in the tenant scope. See
+// ledger_accounts.sql for the balances.
 // The float in a currency; for an empty currency, the first of all floats.
 func (q *Queries) FirstFloat(ctx context.Context, tenant int64, currency string) (string, error) {
 	row := q.db.QueryRow(ctx, firstFloat, tenant, currency)

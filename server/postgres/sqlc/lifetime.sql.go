@@ -25,8 +25,7 @@ on conflict (tenant) do update set upto = excluded.upto, total = excluded.total
   where c.upto < excluded.upto and c.upto = (select base.upto from base)
 `
 
-// Counts what came between the transaction that is counted up to and another one. Of two that do so at once
-// one writes.
+// Moves the count of transactions up to a later transaction. Of two concurrent calls only one writes.
 func (q *Queries) AdvanceCount(ctx context.Context, upto pgtype.UUID, tenant int64) error {
 	_, err := q.db.Exec(ctx, advanceCount, upto, tenant)
 	return err
@@ -45,8 +44,8 @@ insert into adjustments (tenant, sim_id, delta, balance_after, number)
 select $1::bigint, opened.sim_id, opened.balance, opened.balance, 1 from opened
 `
 
-// Copied, and not moved: payments of the old tenant that are being booked hold locks on these rows, and
-// nobody waits for them. Those that were made through the API stay behind.
+// Copies SIMs and does not move them: payments of the old tenant may hold locks on these rows, and a reset
+// does not wait for them. SIMs that were created through the API are not copied.
 func (q *Queries) CopySIMs(ctx context.Context, tenant int64, former int64) error {
 	_, err := q.db.Exec(ctx, copySIMs, tenant, former)
 	return err
@@ -72,8 +71,8 @@ type CountTransactionsRow struct {
 	Pending int64 `db:"pending"`
 }
 
-// Transactions up to the one in transaction_counts are not counted again. The pending ones are counted in the
-// indexes of what is due, which hold no others.
+// Transactions up to the one in transaction_counts are not counted again. Pending transactions are counted in
+// the indexes of due transactions, which have no others.
 func (q *Queries) CountTransactions(ctx context.Context, tenant int64) (CountTransactionsRow, error) {
 	row := q.db.QueryRow(ctx, countTransactions, tenant)
 	var i CountTransactionsRow
@@ -143,8 +142,7 @@ const moveOrganization = `-- name: MoveOrganization :exec
 update organizations set tenant = $1, reset = $2 where tenant = $3
 `
 
-// A reset moves what is configuration to a new tenant number, row by row as it stands, and leaves the rest to
-// the old one.
+// A reset gives the rows of the configuration a new tenant number. All other rows keep the old one.
 func (q *Queries) MoveOrganization(ctx context.Context, tenant int64, reset string, former int64) error {
 	_, err := q.db.Exec(ctx, moveOrganization, tenant, reset, former)
 	return err
@@ -164,7 +162,7 @@ const newTenant = `-- name: NewTenant :one
 select nextval('tenant_numbers')::bigint
 `
 
-// The life of a sandbox: emptied, retained, and what its status counts.
+// The life of a sandbox: reset, retention, and the counts in its status.
 func (q *Queries) NewTenant(ctx context.Context) (int64, error) {
 	row := q.db.QueryRow(ctx, newTenant)
 	var column_1 int64
@@ -179,7 +177,7 @@ order by o.tenant
 on conflict (tenant) do update set changed_at = excluded.changed_at
 `
 
-// In one order, since several processes do this at the same time.
+// Writes the rows in one order, so that concurrent processes have no deadlock.
 func (q *Queries) NoteActivity(ctx context.Context, tenants []int64) error {
 	_, err := q.db.Exec(ctx, noteActivity, tenants)
 	return err
@@ -202,7 +200,7 @@ insert into clocks (tenant, stands_at) values ($1, coalesce($2, now()))
 on conflict do nothing
 `
 
-// A manual clock, at the beginning of a sandbox and after each reset, or where it is missing.
+// Adds a manual clock, for a new sandbox, after each reset, or if it is missing.
 func (q *Queries) PutClock(ctx context.Context, tenant int64, start interface{}) error {
 	_, err := q.db.Exec(ctx, putClock, tenant, start)
 	return err
@@ -214,8 +212,8 @@ select (case when isfinite(c.last_stamp) then c.last_stamp
 from (select) one left join clocks c on c.tenant = $2
 `
 
-// A time before which no id is recorded any more. With a clock ids rise in the order of recording. Without
-// one the id is made before, and is recorded within later_ms.
+// Returns a time: no id from before this time is recorded any more. With a clock, ids rise in the order of
+// recording. Without a clock, an id is recorded within later_ms after it was made.
 func (q *Queries) RecordedUntil(ctx context.Context, laterMs float64, tenant int64) (time.Time, error) {
 	row := q.db.QueryRow(ctx, recordedUntil, laterMs, tenant)
 	var column_1 time.Time
@@ -227,8 +225,8 @@ const resetByAPI = `-- name: ResetByAPI :one
 select coalesce(reset_sandbox(), -1)::bigint
 `
 
-// The reset that a sandbox's own API key asks for: the new tenant number, 0 for too many resets, and -1 where
-// there is nothing that it may reset. See the function.
+// Resets a sandbox for its own API key, see reset_sandbox. Returns the new tenant number, 0 for too many
+// resets, and -1 if the key may not reset the sandbox.
 func (q *Queries) ResetByAPI(ctx context.Context) (int64, error) {
 	row := q.db.QueryRow(ctx, resetByAPI)
 	var column_1 int64
@@ -243,7 +241,7 @@ set retained_at = now(), suspended = true, signing_secret = null, previous_secre
 where tenant = $1
 `
 
-// Its rows stay and nothing happens to them any more. No secret stays with them.
+// Retains a sandbox: its rows stay, and nothing changes them any more. Removes its secrets.
 func (q *Queries) RetainOrganization(ctx context.Context, tenant int64) error {
 	_, err := q.db.Exec(ctx, retainOrganization, tenant)
 	return err
@@ -300,7 +298,8 @@ insert into retired_tenants (tenant, resource_uid, version)
 select $1::bigint, present.resource_uid, present.version from present
 `
 
-// Takes the place of BumpVersion: readers of the configuration learn of both tenants at one moment.
+// Retires the former tenant of a sandbox. Replaces BumpVersion, so that readers of the configuration learn of
+// both tenants with the same version.
 func (q *Queries) RetireTenant(ctx context.Context, former int64, tenant int64) error {
 	_, err := q.db.Exec(ctx, retireTenant, former, tenant)
 	return err
@@ -313,8 +312,8 @@ on conflict (tenant) do update set stands_at = null,
     from clock_time(c.stands_at, c.ahead, c.last_stamp) - now())::float8) where c.target is null
 `
 
-// Makes a clock a real one, which runs on from the sandbox's time. One that is being advanced is left alone.
-// The difference is in seconds: days would be those of a calendar.
+// Makes a clock real: it runs again from the present sandbox time. Changes no row while the clock is being
+// advanced. The difference is in seconds, since days would be calendar days.
 func (q *Queries) RunClock(ctx context.Context, tenant int64) (int64, error) {
 	result, err := q.db.Exec(ctx, runClock, tenant)
 	if err != nil {
@@ -336,7 +335,7 @@ type ShownClockRow struct {
 	BeganAt      *time.Time `db:"began_at"`
 }
 
-// Sandbox time, how far it is ahead of the time of the database, and where a manual clock began.
+// Returns sandbox time, how far it is ahead of the time of the database, and the start of a manual clock.
 func (q *Queries) ShownClock(ctx context.Context, tenant int64) (ShownClockRow, error) {
 	row := q.db.QueryRow(ctx, shownClock, tenant)
 	var i ShownClockRow
@@ -351,7 +350,8 @@ on conflict (tenant) do update set stands_at = clock_time(c.stands_at, c.ahead, 
 where c.target is null
 `
 
-// Makes a clock a manual one, which stands at the sandbox's time. One that is being advanced is left alone.
+// Makes a clock manual: it stands at the present sandbox time. Changes no row while the clock is being
+// advanced.
 func (q *Queries) StopClock(ctx context.Context, tenant int64) (int64, error) {
 	result, err := q.db.Exec(ctx, stopClock, tenant)
 	if err != nil {

@@ -41,8 +41,8 @@ type AddNativeTokenParams struct {
 	Others       int32   `db:"others"`
 }
 
-// After SortNothing. A token lives in sandbox time, and a day at most in that of the database. A sandbox
-// keeps its newest tokens: what is beyond them ends.
+// Runs after SortNothing. The lifetime of a token is in sandbox time, and at most a day in the time of the
+// database. A sandbox keeps its newest tokens: the oldest ones are deleted.
 func (q *Queries) AddNativeToken(ctx context.Context, arg AddNativeTokenParams) error {
 	_, err := q.db.Exec(ctx, addNativeToken,
 		arg.Tenant,
@@ -89,8 +89,8 @@ type AddNativeUserRow struct {
 	Taken bool `db:"taken"`
 }
 
-// After LockNativeUsers and RemoveEndedNativeUsers. Neither added nor taken: the sandbox has as many users as
-// it may have.
+// Runs after LockNativeUsers and RemoveEndedNativeUsers. If both added and taken are false, the sandbox has
+// as many users as it may have.
 func (q *Queries) AddNativeUser(ctx context.Context, arg AddNativeUserParams) (AddNativeUserRow, error) {
 	row := q.db.QueryRow(ctx, addNativeUser,
 		arg.Tenant,
@@ -117,7 +117,7 @@ type FindNativeRow struct {
 	Sent        json.RawMessage `db:"sent"`
 }
 
-// A transaction that an operator's own API recorded, by its reference.
+// Returns the transaction that an operator's own API recorded with a reference.
 func (q *Queries) FindNative(ctx context.Context, tenant int64, reference string) (FindNativeRow, error) {
 	row := q.db.QueryRow(ctx, findNative, tenant, reference)
 	var i FindNativeRow
@@ -257,8 +257,8 @@ type FinishCallbackParams struct {
 	Fence          int64       `db:"fence"`
 }
 
-// Writes down what an attempt came to. A callback is sent once: whatever its receiver answered, nothing more
-// is due. Nothing is written if the lease was lost.
+// Records an attempt and ends the lease. A callback has no retries, whatever its receiver answered. Writes
+// nothing if the lease was lost.
 func (q *Queries) FinishCallback(ctx context.Context, arg FinishCallbackParams) (int64, error) {
 	result, err := q.db.Exec(ctx, finishCallback,
 		arg.Tenant,
@@ -392,7 +392,7 @@ update native_requests n set body = coalesce(n.body, $1)
 where n.tenant = $2 and n.id = $3 returning n.body
 `
 
-// As KeepEventBody.
+// KeepEventBody for callbacks.
 func (q *Queries) KeepCallbackBody(ctx context.Context, body []byte, tenant int64, iD pgtype.UUID) ([]byte, error) {
 	row := q.db.QueryRow(ctx, keepCallbackBody, body, tenant, iD)
 	var body_2 []byte
@@ -409,8 +409,8 @@ from (select unnest($2::bigint[]) as tenant, unnest($3::uuid[]) as id,
 where n.tenant = leased.tenant and n.id = leased.id
 `
 
-// Takes the lease and keeps the body, built now if this is the first attempt. A callback whose lease ends
-// without a result is due again.
+// Takes the leases, and stores the bodies that were built now. A callback whose lease ends without a result
+// is due again.
 func (q *Queries) LeaseCallbacks(ctx context.Context, leaseMs float64, tenants []int64, ids []pgtype.UUID, bodies [][]byte) error {
 	_, err := q.db.Exec(ctx, leaseCallbacks,
 		leaseMs,
@@ -472,7 +472,7 @@ type ListSentRow struct {
 	Sent json.RawMessage `db:"sent"`
 }
 
-// What was sent for transactions of a sandbox that the operators' own APIs recorded.
+// Returns the column `sent` of transactions that the operators' own APIs recorded.
 func (q *Queries) ListSent(ctx context.Context, tenant int64, ids []pgtype.UUID) ([]ListSentRow, error) {
 	rows, err := q.db.Query(ctx, listSent, tenant, ids)
 	if err != nil {
@@ -505,7 +505,7 @@ type ListSentOfAllRow struct {
 	Sent   json.RawMessage `db:"sent"`
 }
 
-// As ListSent, of several sandboxes.
+// ListSent for several sandboxes.
 func (q *Queries) ListSentOfAll(ctx context.Context, tenants []int64, ids []pgtype.UUID) ([]ListSentOfAllRow, error) {
 	rows, err := q.db.Query(ctx, listSentOfAll, tenants, ids)
 	if err != nil {
@@ -567,7 +567,7 @@ type LockDueCallbacksRow struct {
 	WithFaults    bool            `db:"with_faults"`
 }
 
-// The share of each sandbox.
+// Locks up to the given number of due callbacks of each sandbox.
 func (q *Queries) LockDueCallbacks(ctx context.Context, tenants []int64, limits []int32) ([]LockDueCallbacksRow, error) {
 	rows, err := q.db.Query(ctx, lockDueCallbacks, tenants, limits)
 	if err != nil {
@@ -655,7 +655,7 @@ const lockNativeUsers = `-- name: LockNativeUsers :exec
 select pg_advisory_xact_lock(hashtextextended('native users', $1::bigint))
 `
 
-// The users of a sandbox are added one after the other, so that they are counted.
+// Lets one caller at a time add users of a sandbox, so that their number stays right.
 func (q *Queries) LockNativeUsers(ctx context.Context, tenant int64) error {
 	_, err := q.db.Exec(ctx, lockNativeUsers, tenant)
 	return err
@@ -754,8 +754,8 @@ type RecordNativeRequestParams struct {
 }
 
 // What the operators' own APIs need beside the transactions: API users, tokens, requests and their callbacks.
-// Follows the statement that records the transaction. The callback of one that has its outcome already is due
-// when its answer would be, had the operator held it. Nothing is recorded where the transaction was not.
+// Is sent after the statement that records the transaction. Records nothing if that statement did not. The
+// callback of a transaction that already has its outcome is due after the scaled latency.
 func (q *Queries) RecordNativeRequest(ctx context.Context, arg RecordNativeRequestParams) error {
 	_, err := q.db.Exec(ctx, recordNativeRequest,
 		arg.Operation,
@@ -773,7 +773,7 @@ delete from native_users u where u.tenant = $1 and u.operator = $2
   and not api_key_is_valid(u.made_with)
 `
 
-// Those that ended with the API key that they were made with.
+// Removes the users that ended with their API key.
 func (q *Queries) RemoveEndedNativeUsers(ctx context.Context, tenant int64, operator string) error {
 	_, err := q.db.Exec(ctx, removeEndedNativeUsers, tenant, operator)
 	return err
@@ -794,8 +794,8 @@ with present as (
 select present.being_sent from present
 `
 
-// Queues a callback again, unless it is being sent. The fence goes up, as with events. One that was never
-// sent stays due at its time.
+// Queues a callback again, unless it is being sent. The fence increases, as in ResendEvent. A callback
+// without an attempt keeps its due time.
 func (q *Queries) ResendCallback(ctx context.Context, tenant int64, iD pgtype.UUID) (bool, error) {
 	row := q.db.QueryRow(ctx, resendCallback, tenant, iD)
 	var being_sent bool
@@ -825,8 +825,8 @@ const sortNothing = `-- name: SortNothing :exec
 select set_config('enable_sort', 'off', true)
 `
 
-// What comes in an order is read in the order of an index, until the database transaction ends, however few
-// rows the statistics tell of.
+// Switches sorting off until the database transaction ends: ordered rows are read by an index, whatever the
+// statistics.
 func (q *Queries) SortNothing(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, sortNothing)
 	return err
@@ -857,8 +857,8 @@ type TenantsToCallBackRow struct {
 	SweepFailed bool  `db:"sweep_failed"`
 }
 
-// The sandboxes that have callbacks due, as TenantsToDeliver finds those with events. A clock that is being
-// advanced sends its own.
+// Returns the sandboxes with due callbacks, as TenantsToDeliver does for events. It leaves out sandboxes
+// whose clock is being advanced: the worker of the clock sends their callbacks.
 func (q *Queries) TenantsToCallBack(ctx context.Context) ([]TenantsToCallBackRow, error) {
 	rows, err := q.db.Query(ctx, tenantsToCallBack)
 	if err != nil {

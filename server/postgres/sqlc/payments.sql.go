@@ -106,8 +106,9 @@ type BookCollectionRow struct {
 	SimBalanceAfter      *int64      `db:"sim_balance_after"`
 }
 
-// A collection that succeeds at once. The payer's SIM is debited if it is registered, active and can pay; the
-// merchant is credited either way. The float refers to the payer so that the SIM is locked before the float.
+// Records a collection that succeeds at once. It debits the payer's SIM if the SIM is registered, is not
+// blocked and can pay. It credits the float in any case. `merchant` refers to `payer`, so that the SIM is
+// locked before the float.
 func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) (BookCollectionRow, error) {
 	row := q.db.QueryRow(ctx, bookCollection,
 		arg.Tenant,
@@ -316,7 +317,7 @@ type QuotaUsedRow struct {
 	RenewsAt time.Time `db:"renews_at"`
 }
 
-// In the calendar month of the sandbox's time, and when the next one begins.
+// Returns the quota, its use in the present calendar month of sandbox time, and the start of the next month.
 func (q *Queries) QuotaUsed(ctx context.Context, tenant int64) (QuotaUsedRow, error) {
 	row := q.db.QueryRow(ctx, quotaUsed, tenant)
 	var i QuotaUsedRow
@@ -430,12 +431,12 @@ type RecordCollectionRow struct {
 	PayerState  int32           `db:"payer_state"`
 }
 
-// A collection that moves no money: one that is pending, or one that failed. Its payer decides the outcome,
-// as the registry knows the number at this moment. The status for each state of the payer was worked out
-// before, in this order: not in the registry, blocked, short of money, able to pay. A scenario asks nobody:
-// its collection has no SIM. A market that was presumed from the number's prefix holds only if the registry
-// does not know better. A pending one from a number that is not in the registry is forwarded to the operator,
-// at once, unless test_behavior says what the holder of the number does: it is a test number.
+// Records a collection that moves no money, because it is pending or has failed. The state of the payer in
+// the registry decides the outcome. statuses, latencies and after_ms have an element for each state, in this
+// order: not in the registry, blocked, short of money, able to pay. A collection with a forced scenario has
+// no SIM. If the market was presumed from the number's prefix and the registry has another one, nothing is
+// recorded. A pending collection from a number that is not in the registry is forwarded to the operator at
+// once, unless it is from a test number: then test_behavior is set.
 func (q *Queries) RecordCollection(ctx context.Context, arg RecordCollectionParams) (RecordCollectionRow, error) {
 	row := q.db.QueryRow(ctx, recordCollection,
 		arg.Tenant,
@@ -482,7 +483,7 @@ update transactions set provider_tx_id = $1
 where tenant = $2 and id = (select recording_id($3))
 `
 
-// Of the transaction that the statement before it recorded.
+// Is sent after the statement that records the transaction.
 func (q *Queries) SetProviderTxID(ctx context.Context, providerTxID *string, tenant int64, iD pgtype.UUID) error {
 	_, err := q.db.Exec(ctx, setProviderTxID, providerTxID, tenant, iD)
 	return err

@@ -147,9 +147,9 @@ type ListTestClientsRow struct {
 	Prompts int64 `db:"prompts"`
 }
 
-// The registry's SIMs as a merchant's tester sees them, and their prompts: the pending collections that wait
-// for a payer's answer. Every statement here runs in the tenant scope. Where a pending collection is looked
-// for, the present ones are gone through first: their index is small, whatever the history.
+// The SIMs of the registry, and their prompts: the pending collections that wait for a payer's answer. Every
+// statement here runs in the tenant scope. Statements find prompts by going through all pending collections
+// of the sandbox, whose index is small whatever the history.
 func (q *Queries) ListTestClients(ctx context.Context, arg ListTestClientsParams) ([]ListTestClientsRow, error) {
 	rows, err := q.db.Query(ctx, listTestClients,
 		arg.Tenant,
@@ -217,8 +217,8 @@ type LockPromptRow struct {
 	Suspended     bool            `db:"suspended"`
 }
 
-// A collection that is, or was, a prompt of the SIM: one that waited for its payer, and for no operator. A
-// worker that settles it at this moment is waited for.
+// Locks a collection that is or was a prompt of the SIM: it waited for its payer, and not for an operator.
+// Waits for a worker that is settling it.
 func (q *Queries) LockPrompt(ctx context.Context, tenant int64, iD pgtype.UUID, simID pgtype.UUID) (LockPromptRow, error) {
 	row := q.db.QueryRow(ctx, lockPrompt, tenant, iD, simID)
 	var i LockPromptRow

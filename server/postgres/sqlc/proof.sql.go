@@ -19,7 +19,7 @@ on conflict (tenant) do update set pass_due_at = clock_timestamp()
 returning p.pass_due_at
 `
 
-// Has the whole ledger of the sandbox verified as soon as a worker comes by.
+// Makes a pass due: a worker then verifies the whole ledger of the sandbox.
 func (q *Queries) AskForPass(ctx context.Context, tenant int64) (time.Time, error) {
 	row := q.db.QueryRow(ctx, askForPass, tenant)
 	var pass_due_at time.Time
@@ -45,7 +45,7 @@ type BrokenAccountsRow struct {
 	BrokenBefore *int64 `db:"broken_before"`
 }
 
-// What a status tells of the proof: where the chain does not hold.
+// Returns the accounts that are not balanced, for the status of the resource.
 func (q *Queries) BrokenAccounts(ctx context.Context, tenant int64, shown int32) ([]BrokenAccountsRow, error) {
 	rows, err := q.db.Query(ctx, brokenAccounts, tenant, shown)
 	if err != nil {
@@ -124,8 +124,8 @@ type FinishProofRow struct {
 	First     bool  `db:"first"`
 }
 
-// Ends the lease. A pass that was asked for meanwhile is due. No row: the lease was lost, or the sandbox is
-// not there any more. Tells what it was before.
+// Records the result, ends the lease, and returns the previous result. A pass that was asked for meanwhile
+// stays due. Returns no row if the lease was lost, or if the sandbox is gone.
 func (q *Queries) FinishProof(ctx context.Context, arg FinishProofParams) (FinishProofRow, error) {
 	row := q.db.QueryRow(ctx, finishProof,
 		arg.VerifiedAt,
@@ -167,7 +167,8 @@ type FloatMovementsRow struct {
 	SimBalanceAfter *int64      `db:"sim_balance_after"`
 }
 
-// Those with numbers in a range, with what they moved on a SIM.
+// Returns the movements of a float with numbers in a range, each with the movement of a SIM by the same
+// transaction.
 func (q *Queries) FloatMovements(ctx context.Context, tenant int64, currency string, after int64, upTo int64) ([]FloatMovementsRow, error) {
 	rows, err := q.db.Query(ctx, floatMovements,
 		tenant,
@@ -237,7 +238,7 @@ delete from account_proofs
 where tenant = $1 and verified_at < $2::timestamptz
 `
 
-// Of SIMs that were deleted: a pass has just verified all that there are.
+// Deletes the proofs of deleted SIMs, after a pass has verified all existing ones.
 func (q *Queries) ForgetAccountProofs(ctx context.Context, tenant int64, verifiedAt time.Time) error {
 	_, err := q.db.Exec(ctx, forgetAccountProofs, tenant, verifiedAt)
 	return err
@@ -313,7 +314,8 @@ type LeaseProofRow struct {
 	Began   time.Time `db:"began"`
 }
 
-// No row: somebody else verifies the sandbox, or it is gone.
+// Leases the verification of a sandbox. Returns no row if another worker has the lease, or if the sandbox is
+// gone.
 func (q *Queries) LeaseProof(ctx context.Context, leaseMs float64, tenant int64) (LeaseProofRow, error) {
 	row := q.db.QueryRow(ctx, leaseProof, leaseMs, tenant)
 	var i LeaseProofRow
@@ -439,7 +441,7 @@ type SIMAdjustmentsRow struct {
 	BalanceAfter int64       `db:"balance_after"`
 }
 
-// Those with numbers above the ones that are given for each SIM.
+// Returns the adjustments of SIMs with numbers above the given number of each SIM.
 func (q *Queries) SIMAdjustments(ctx context.Context, simIds []pgtype.UUID, after []int64, tenant int64) ([]SIMAdjustmentsRow, error) {
 	rows, err := q.db.Query(ctx, sIMAdjustments, simIds, after, tenant)
 	if err != nil {
@@ -480,7 +482,7 @@ type SIMsToVerifyRow struct {
 	Movements int64       `db:"movements"`
 }
 
-// All, or those that are not as they were verified.
+// Returns all SIMs if every is true, else those that have changed since their verification.
 func (q *Queries) SIMsToVerify(ctx context.Context, tenant int64, every bool) ([]SIMsToVerifyRow, error) {
 	rows, err := q.db.Query(ctx, sIMsToVerify, tenant, every)
 	if err != nil {
@@ -524,9 +526,9 @@ type TenantsToVerifyRow struct {
 
 // The proof of the ledger: every balance follows from its movements, in the order of their numbers.
 //
-// The verification only reads, and locks nothing but its own rows. What has a number never changes any more.
-// The sandboxes in which something happened since their verification, those whose next pass is due, and those
-// that were never verified. In random order, so that workers share them.
+// The verification locks only its own rows. A movement that has a number never changes any more.
+// Returns the sandboxes with activity since their verification, those whose next pass is due, and those that
+// were never verified. The order is random, so that workers share them.
 func (q *Queries) TenantsToVerify(ctx context.Context, pauseMs float64, batch int32) ([]TenantsToVerifyRow, error) {
 	rows, err := q.db.Query(ctx, tenantsToVerify, pauseMs, batch)
 	if err != nil {
@@ -551,7 +553,7 @@ const verificationTime = `-- name: VerificationTime :one
 select now()::timestamptz
 `
 
-// The moment of the snapshot.
+// Returns the time of the snapshot.
 func (q *Queries) VerificationTime(ctx context.Context) (time.Time, error) {
 	row := q.db.QueryRow(ctx, verificationTime)
 	var column_1 time.Time

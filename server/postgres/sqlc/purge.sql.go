@@ -336,9 +336,9 @@ with batch as (
 select batch.id from batch order by batch.id desc limit 1
 `
 
-// The ones of large tables go on behind the last row of the batch before, whose name they return: a batch
-// that began at the front would have to pass all that was removed already. Of two that do so at once one
-// waits for the other.
+// The statements for large tables begin after the last row of the previous batch, and return the key of their
+// own last row. A batch that began with the first row would have to skip all removed rows. Of two concurrent
+// calls, one waits for the other.
 func (q *Queries) PurgeTransactions(ctx context.Context, tenant int64, after pgtype.UUID, batch int32) (pgtype.UUID, error) {
 	row := q.db.QueryRow(ctx, purgeTransactions, tenant, after, batch)
 	var id pgtype.UUID
@@ -353,8 +353,8 @@ where purged_at is null and retired_at < now() - make_interval(secs => $1::float
 order by retired_at limit 100
 `
 
-// Removal of what a retired tenant left behind, in small batches.
-// Retired long enough ago that nothing which had begun before is still writing.
+// Removal of the rows of retired tenants, in small batches.
+// Returns tenants that were retired so long ago that all writes from before have ended.
 func (q *Queries) TenantsToPurge(ctx context.Context, settledMs float64) ([]int64, error) {
 	rows, err := q.db.Query(ctx, tenantsToPurge, settledMs)
 	if err != nil {

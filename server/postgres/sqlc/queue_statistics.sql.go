@@ -44,7 +44,7 @@ type CountDueCallbacksRow struct {
 	Due           int32   `db:"due"`
 }
 
-// One that a worker is sending keeps its time, unlike an event, and is left out by its lease.
+// A leased callback keeps its due time, unlike an event, so its lease is compared too.
 func (q *Queries) CountDueCallbacks(ctx context.Context) (CountDueCallbacksRow, error) {
 	row := q.db.QueryRow(ctx, countDueCallbacks)
 	var i CountDueCallbacksRow
@@ -170,9 +170,9 @@ type CountDueSettlementsRow struct {
 
 // The queue statistics: how much due work waits for the workers. Each scan skips from one sandbox with due
 // work to the next and reads one row of each. The counts are limited, so that a statement stays cheap when
-// much work waits. Left out is work that no worker may take: that of suspended and of deleted sandboxes, of
-// those in which the sweep failed, and events whose endpoint has failed for long. Sandboxes with a clock are
-// left out: their time is no measure of how long something waits.
+// much work waits. They leave out work that no worker may take: work of suspended and deleted sandboxes, work
+// of sandboxes in which the sweep failed, and events whose endpoint has failed for long. They leave out
+// sandboxes with a clock, whose time does not measure how long a row waits.
 func (q *Queries) CountDueSettlements(ctx context.Context) (CountDueSettlementsRow, error) {
 	row := q.db.QueryRow(ctx, countDueSettlements)
 	var i CountDueSettlementsRow

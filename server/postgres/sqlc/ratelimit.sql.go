@@ -13,7 +13,7 @@ const lockRate = `-- name: LockRate :exec
 select pg_advisory_xact_lock(hashtextextended('rate', $1::bigint))
 `
 
-// The replicas of the api take turns with one sandbox's requests.
+// Lets one replica of the api at a time take requests of a sandbox.
 func (q *Queries) LockRate(ctx context.Context, tenant int64) error {
 	_, err := q.db.Exec(ctx, lockRate, tenant)
 	return err
@@ -24,7 +24,7 @@ update rate_usage set granted = granted - $1::integer
 where tenant = $2 and second = $3 and granted >= $1::integer
 `
 
-// Gives back what was granted in a second and not used.
+// Gives back requests that were granted in a second and not used.
 func (q *Queries) ReturnRequests(ctx context.Context, unused int32, tenant int64, second int64) error {
 	_, err := q.db.Exec(ctx, returnRequests, unused, tenant, second)
 	return err
@@ -60,9 +60,10 @@ type TakeRequestsRow struct {
 	Second       int64 `db:"second"`
 }
 
-// Grants up to `wanted` requests within the limit of the last minute, and tells when the oldest of them leave
-// it. Of a grant only its second is known, and it is used within another second: after 62 of them the last of
-// its requests is a minute ago. The statement's time is the one after the lock was granted.
+// Grants up to `wanted` requests within the limit of the last minute, and returns when the oldest grant
+// leaves this minute. Of a grant only its second is stored, and its requests are used within another second.
+// So after 62 seconds its last request is a minute old. Runs after LockRate: statement_timestamp() is then
+// after the lock was granted.
 func (q *Queries) TakeRequests(ctx context.Context, requestLimit int64, tenant int64, wanted int64) (TakeRequestsRow, error) {
 	row := q.db.QueryRow(ctx, takeRequests, requestLimit, tenant, wanted)
 	var i TakeRequestsRow

@@ -50,7 +50,7 @@ type ListRequestsRow struct {
 	NotKept      json.RawMessage `db:"not_kept"`
 }
 
-// In the tenant scope. A sandbox has a thousand at most, so that no filter needs an index.
+// In the tenant scope. A sandbox has about a thousand rows at most, so that no filter needs an index.
 func (q *Queries) ListRequests(ctx context.Context, arg ListRequestsParams) ([]ListRequestsRow, error) {
 	rows, err := q.db.Query(ctx, listRequests,
 		arg.Tenant,
@@ -97,7 +97,7 @@ const lockRequestLog = `-- name: LockRequestLog :exec
 select pg_advisory_xact_lock(hashtextextended('cauri requests', 0))
 `
 
-// Before TrimRequests, since several processes do this at the same time.
+// Runs before TrimRequests, so that processes trim one after the other.
 func (q *Queries) LockRequestLog(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lockRequestLog)
 	return err
@@ -107,7 +107,7 @@ const logAllRequests = `-- name: LogAllRequests :one
 select (log_all_requests() is not null)::boolean
 `
 
-// In the tenant scope. False where the tenant is nobody's any more.
+// In the tenant scope. See log_all_requests. Returns false if the sandbox is gone.
 func (q *Queries) LogAllRequests(ctx context.Context) (bool, error) {
 	row := q.db.QueryRow(ctx, logAllRequests)
 	var column_1 bool
@@ -154,8 +154,8 @@ type LogRequestsParams struct {
 }
 
 // The request log.
-// For all sandboxes at once; a request is one position in all arrays. What came from a sandbox that was reset
-// or deleted meanwhile is left out.
+// Inserts requests of several sandboxes; a request is one position in all arrays. Requests to a sandbox that
+// was reset or deleted meanwhile are left out.
 func (q *Queries) LogRequests(ctx context.Context, arg LogRequestsParams) error {
 	_, err := q.db.Exec(ctx, logRequests,
 		arg.Tenants,
@@ -203,7 +203,7 @@ delete from requests r using oldest
 where r.tenant = oldest.tenant and r.kind = oldest.kind and r.id < oldest.id
 `
 
-// Leaves the newest of each kind, in the sandboxes that something was logged for.
+// Removes all but the newest requests of each kind, for the given sandboxes and kinds.
 func (q *Queries) TrimRequests(ctx context.Context, tenants []int64, kinds []string, unauthenticated int32, others int32) error {
 	_, err := q.db.Exec(ctx, trimRequests,
 		tenants,

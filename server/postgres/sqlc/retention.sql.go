@@ -29,10 +29,10 @@ type AgedTenantsRow struct {
 	Clocked bool  `db:"clocked"`
 }
 
-// Removal of what is older than it has to be kept, in small batches, while everything else goes on.
-// The sandboxes that have old events. Their ids tell: those before one are old. In a sandbox with a clock
-// they tell nothing of the time of the database, and the first events of the sandbox do. What was retained
-// stays.
+// Removal of rows after their retention time, in small batches.
+// Returns the sandboxes with old events. Events with ids below `before` are old. In a sandbox with a clock,
+// ids do not show the time of the database: the recorded_at of its first events decides. Retained sandboxes
+// are left out.
 func (q *Queries) AgedTenants(ctx context.Context, before pgtype.UUID, cutoff time.Time, batch int32) ([]AgedTenantsRow, error) {
 	rows, err := q.db.Query(ctx, agedTenants, before, cutoff, batch)
 	if err != nil {
@@ -107,12 +107,11 @@ type RemoveAgedEventsRow struct {
 	Removed int64       `db:"removed"`
 }
 
-// Removes those of the next events that are old, with their attempts, and with what operators' own APIs keep
-// of their requests: their callbacks, with the attempts at them. What is still to be sent stays, an event
-// until its transaction's callback was sent too. It tells how many it looked at, how many of them were old,
-// and which was the last, since what it leaves must not hold it up. One that somebody else works on is left
-// for the next time. Locks are taken as by delivery: events, then the endpoint, whose counts are of the
-// events in a state.
+// Looks at the next events, and removes the old ones with their attempts, and with the native requests,
+// callbacks and callback attempts of their transactions. Queued events stay, and so do events whose callback
+// is still due. Locked events stay until the next call. Returns how many events it looked at, how many of
+// these were old, and the last id, after which the next call continues. Locks are taken as in delivery.sql:
+// the events, then endpoint_health, whose counts it updates.
 func (q *Queries) RemoveAgedEvents(ctx context.Context, arg RemoveAgedEventsParams) (RemoveAgedEventsRow, error) {
 	row := q.db.QueryRow(ctx, removeAgedEvents,
 		arg.Clocked,
@@ -168,7 +167,7 @@ delete from native_tokens where (tenant, hash) in (
   order by k.created_at limit $1)
 `
 
-// The oldest first, whichever sandbox they are of.
+// The following statements remove the oldest rows of all sandboxes first.
 // No token lives longer than a day.
 func (q *Queries) RemoveAgedNativeTokens(ctx context.Context, batch int32) (int64, error) {
 	result, err := q.db.Exec(ctx, removeAgedNativeTokens, batch)
@@ -185,7 +184,7 @@ delete from quota_usage where (tenant, month) in (
   limit $1)
 `
 
-// Nothing looks at a month that has passed, by the time of its sandbox.
+// Removes months that began more than a year ago, in sandbox time. No statement reads a past month.
 func (q *Queries) RemoveAgedQuotaUsage(ctx context.Context, batch int32) (int64, error) {
 	result, err := q.db.Exec(ctx, removeAgedQuotaUsage, batch)
 	if err != nil {
@@ -200,7 +199,7 @@ delete from rate_usage where (tenant, second) in (
   limit $1)
 `
 
-// Of sandboxes that are not called any more; a call removes its own.
+// Removes the rows of sandboxes that get no requests any more. TakeRequests removes those of the others.
 func (q *Queries) RemoveAgedRateUsage(ctx context.Context, batch int32) (int64, error) {
 	result, err := q.db.Exec(ctx, removeAgedRateUsage, batch)
 	if err != nil {

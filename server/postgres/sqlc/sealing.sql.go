@@ -91,7 +91,8 @@ type CountSealedRow struct {
 	Secrets int64  `db:"secrets"`
 }
 
-// What was left behind by a reset or a deletion is never opened again and does not count.
+// Counts encrypted secrets by key. Rows of retired tenants do not count, since their secrets are never opened
+// again.
 func (q *Queries) CountSealed(ctx context.Context) ([]CountSealedRow, error) {
 	rows, err := q.db.Query(ctx, countSealed)
 	if err != nil {
@@ -162,7 +163,7 @@ type ResealSecretsParams struct {
 	OlderBefore    [][]byte `db:"older_before"`
 }
 
-// Nothing is written where the secrets have changed since they were read.
+// Changes no row if the secrets have changed since they were read.
 func (q *Queries) ResealSecrets(ctx context.Context, arg ResealSecretsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, resealSecrets,
 		arg.SigningSecret,
@@ -198,8 +199,8 @@ type SecretsSealedByOthersRow struct {
 	OlderSecrets   [][]byte    `db:"older_secrets"`
 }
 
-// Rotation of the encryption keys. What is sealed begins with the four bytes that name its key.
-// Organizations with a secret that another key than the given one has sealed.
+// Rotation of the encryption keys. An encrypted secret begins with four bytes that identify its key.
+// Returns organizations with a secret that another key than the given one has encrypted.
 func (q *Queries) SecretsSealedByOthers(ctx context.Context, after int64, key []byte, batch int32) ([]SecretsSealedByOthersRow, error) {
 	rows, err := q.db.Query(ctx, secretsSealedByOthers, after, key, batch)
 	if err != nil {

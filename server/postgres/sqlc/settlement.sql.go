@@ -47,10 +47,10 @@ type ClaimDueTransactionsRow struct {
 	LateMs        float64     `db:"late_ms"`
 }
 
-// A share of what is due in each of some sandboxes, but in those that somebody else is settling at this
-// moment: nobody waits for them. The lock on a sandbox ends with the database transaction.
+// Locks up to a number of due transactions of each given sandbox. Skips sandboxes that another worker is
+// settling, without waiting. The advisory lock on a sandbox ends with the database transaction.
 //
-// Whether a payment expired is decided by its own times, not by how late a worker comes to it.
+// Whether a payment has expired depends on its own times, and not on the delay of a worker.
 func (q *Queries) ClaimDueTransactions(ctx context.Context, share int32, tenants []int64) ([]ClaimDueTransactionsRow, error) {
 	rows, err := q.db.Query(ctx, claimDueTransactions, share, tenants)
 	if err != nil {
@@ -98,7 +98,7 @@ type LockFloatsRow struct {
 	Balance  int64  `db:"balance"`
 }
 
-// After the payers, as everywhere.
+// Runs after LockPayers: all statements lock SIMs before floats.
 func (q *Queries) LockFloats(ctx context.Context, tenants []int64, currencies []string) ([]LockFloatsRow, error) {
 	rows, err := q.db.Query(ctx, lockFloats, tenants, currencies)
 	if err != nil {
@@ -170,7 +170,7 @@ from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id) parked
 where t.tenant = parked.tenant and t.id = parked.id
 `
 
-// The payer has not answered: nothing more is due before the payment expires.
+// Makes payments due when they expire: their payer does not answer before.
 func (q *Queries) ParkTransactions(ctx context.Context, tenants []int64, ids []pgtype.UUID) error {
 	_, err := q.db.Exec(ctx, parkTransactions, tenants, ids)
 	return err
@@ -190,8 +190,8 @@ update transactions t set due_at = stuck.present
 from stuck where t.tenant = stuck.tenant and t.id = stuck.id
 `
 
-// Expired pending payments that no worker would take any more are made due. No lease, and no pause between
-// two questions to an operator, is a minute long: what is due within one is not stuck.
+// Makes expired pending payments due that no worker would take any more. No lease, and no interval between
+// two requests to an operator, is as long as a minute. So a payment that is due within a minute is not stuck.
 func (q *Queries) RequeueStuck(ctx context.Context, batch int32) (int64, error) {
 	result, err := q.db.Exec(ctx, requeueStuck, batch)
 	if err != nil {
@@ -265,8 +265,8 @@ type SettleTransactionsParams struct {
 	SimBalances      []int64       `db:"sim_balances"`
 }
 
-// All that a batch of outcomes does, on SIMs and floats that were locked before. Balances are what they are
-// after each.
+// Writes the outcomes of a batch: transactions, SIMs, floats, events and callbacks. SIMs and floats were
+// locked before. merchant_balances and sim_balances are the balances after each transaction.
 func (q *Queries) SettleTransactions(ctx context.Context, arg SettleTransactionsParams) error {
 	_, err := q.db.Exec(ctx, settleTransactions,
 		arg.Ids,
@@ -309,14 +309,14 @@ type TenantsToSettleRow struct {
 	SweepFailed bool  `db:"sweep_failed"`
 }
 
-// Settlement of what is due, of a few sandboxes in one database transaction: the row locks are the lease, and
-// a worker that dies gives everything back by dying.
+// Settlement of due transactions, of a few sandboxes in one database transaction. Row locks replace leases:
+// if a worker dies, its database transaction ends, and other workers can settle the rows.
 //
-// What is due is due by the time of its sandbox: that of the database, unless the sandbox has a clock. While
-// a clock is being advanced, the worker that advances it does what is due in its sandbox, and the lists of
-// sandboxes with something due leave it out.
-// The sandboxes that have something due and are neither suspended nor deleted, in random order. The scan
-// skips from one sandbox to the next and reads one row of each. A sandbox in which the settlement failed
+// Due times are in sandbox time, which is the time of the database unless the sandbox has a clock. While a
+// clock is being advanced, its worker does all due work of the sandbox. So the statements that list sandboxes
+// with due work leave the sandbox out.
+// Returns the sandboxes with due transactions that are neither suspended nor deleted, in random order. The
+// scan skips from one sandbox to the next and reads one row of each. A sandbox in which the settlement failed
 // waits for its retry time. Collections that are forwarded are settled, and expire, in forwarding.sql.
 func (q *Queries) TenantsToSettle(ctx context.Context) ([]TenantsToSettleRow, error) {
 	rows, err := q.db.Query(ctx, tenantsToSettle)

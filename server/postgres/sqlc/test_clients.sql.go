@@ -99,7 +99,7 @@ const deleteTestClient = `-- name: DeleteTestClient :execrows
 delete from sims where tenant = $1 and msisdn = $2 and source = 'api'
 `
 
-// Of a number that a resource has nothing is deleted.
+// Deletes nothing if the SIM of the number belongs to a resource.
 func (q *Queries) DeleteTestClient(ctx context.Context, tenant int64, mSISDN string) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteTestClient, tenant, mSISDN)
 	if err != nil {
@@ -117,8 +117,8 @@ select o.version from held, organizations o where o.tenant = $1::bigint
 
 // Test clients that are made, changed and deleted through the API, in the scope of their tenant. Those of
 // resources are in accounts.sql.
-// Whoever adds to a registry that has a limit takes turns. Tells which version of the configuration is the
-// present one.
+// Takes an advisory lock on the registry, so that its changes come one after the other. Returns the present
+// version of the configuration.
 func (q *Queries) HoldRegistry(ctx context.Context, tenant int64) (int64, error) {
 	row := q.db.QueryRow(ctx, holdRegistry, tenant)
 	var version int64
