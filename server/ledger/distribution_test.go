@@ -98,6 +98,7 @@ var spanning = map[string]string{
 	"TrimRequests":   "the sandboxes of which requests were logged, every second",
 
 	// The worker: what is due in all sandboxes. It skips from one sandbox to the next in an index that holds only what is due.
+	"QueuesInUse":     "which queues have a row at all",
 	"TenantsToSettle": "the sandboxes that have something to settle", "ClaimDueTransactions": "of a batch", "LockFloats": "of a batch",
 	"LockPayers": "of a batch", "ParkTransactions": "of a batch", "SettleTransactions": "of a batch", "ClearSweepFailures": "of a batch",
 	"AgedChanges":      "the sandboxes that have old changes, every minute",

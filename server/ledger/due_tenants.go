@@ -17,6 +17,15 @@ type DueTenant struct {
 	SweepFailed     bool // the last run of the sweep failed in this sandbox
 }
 
+// QueuesInUse says which of the workers' queues have a row, due or not, over all sandboxes.
+type QueuesInUse struct{ Settlements, Forwards, Events, Callbacks, Clocks bool }
+
+// QueuesInUse returns which queues have a row. It costs a fraction of the lists of what is due.
+func (s *Upkeep) QueuesInUse(ctx context.Context) (QueuesInUse, error) {
+	row, err := s.polling().QueuesInUse(ctx)
+	return QueuesInUse(row), postgres.Classify(err, "looking for queues in use")
+}
+
 func tenantsOf(due []DueTenant) []int64 {
 	tenants := make([]int64, len(due))
 	for i, one := range due {

@@ -28,7 +28,8 @@ import (
 var kept = []string{
 	"BookCollection", "BookCollections", "RecordCollection", "BookDisbursement", "BookDisbursements", "LookUp", "SetProviderTxID",
 	"SetTransactionFaults", "RecordNativeRequest", "TakeStamp", "EnterTenant",
-	"TenantsToDeliver", "TenantsToSettle", "TenantsToForward", "TenantsToCallBack", "ClocksToAdvance", "FindOrganization",
+	"TenantsToDeliver", "TenantsToSettle", "TenantsToForward", "TenantsToCallBack", "ClocksToAdvance", "QueuesInUse",
+	"FindOrganization",
 	"ListEnvironments", "ListStores", "ListFloats", "ListKeys", "KeyOfAnother", "CountSIMs",
 }
 

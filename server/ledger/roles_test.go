@@ -138,7 +138,7 @@ var apiStatements = []string{
 }
 
 var workerStatements = append([]string{
-	"ConfigVersion",
+	"ConfigVersion", "QueuesInUse",
 	// settlement
 	"ClaimDueTransactions", "LockFloats", "LockPayers", "ParkTransactions", "TenantsToSettle", "SettleTransactions", "RequeueStuck",
 	// forwarding

@@ -32,7 +32,7 @@ type callbackDatabase interface {
 // during a callback, another worker may send it again.
 func (w *Worker) callBack(ctx context.Context) {
 	dispatcher := leasedDispatcher[ledger.LeasedCallback]{
-		worker: w, name: "callbacks", queue: w.callingBack,
+		worker: w, name: "callbacks", queue: w.callingBack, inUse: w.queues.callbacks,
 		listDue: w.database.TenantsToCallBack, attempt: w.callBackOne, release: w.database.GiveBackCallbacks,
 		lease: func(ctx context.Context, grants []ledger.SlotGrant) ([]ledger.LeasedCallback, map[int64]int, error) {
 			return w.database.LeaseDueCallbacks(ctx, grants, lease, operators.CallbackBody)

@@ -66,6 +66,11 @@ func (w *Worker) advanceClocks(ctx context.Context) {
 }
 
 func (s *clockSweep) step(ctx context.Context) (more bool, err error) {
+	select {
+	case <-ctx.Done():
+		return false, nil
+	case <-s.queues.clocks:
+	}
 	free := cap(s.slots) - len(s.slots)
 	var waiting []ledger.DueTenant
 	err = within(ctx, leaseTimeout, func(ctx context.Context) (err error) {

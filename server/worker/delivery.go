@@ -39,7 +39,7 @@ func (w *Worker) deliver(ctx context.Context) {
 	var writing sync.WaitGroup
 	writing.Go(func() { d.results.run(ctx) })
 	dispatcher := leasedDispatcher[ledger.LeasedEvent]{
-		worker: w, name: "delivery", queue: w.delivering,
+		worker: w, name: "delivery", queue: w.delivering, inUse: w.queues.events,
 		listDue: w.database.TenantsToDeliver, lease: d.leaseEvents, attempt: d.attempt, release: w.database.GiveBackEvents,
 		tenant: func(e *ledger.LeasedEvent) int64 { return e.Tenant },
 	}

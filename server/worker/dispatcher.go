@@ -33,6 +33,7 @@ type leasedDispatcher[T any] struct {
 	worker *Worker
 	name   string
 	queue  *fairQueue
+	inUse  <-chan struct{} // receives while there may be something due
 
 	listDue func(context.Context) ([]ledger.DueTenant, error)
 	lease   func(context.Context, []ledger.SlotGrant) (leased []T, found map[int64]int, err error)
@@ -55,16 +56,23 @@ func (d *leasedDispatcher[T]) run(ctx context.Context) {
 	})
 }
 
-// wait waits for the next poll, or for a free slot if a tenant may have more due rows. It returns false if ctx ends
-// first.
+// wait waits for the next poll and until the queue is in use, or for a free slot if a tenant may have more due rows. It
+// returns false if ctx ends first.
 func (d *leasedDispatcher[T]) wait(ctx context.Context) bool {
 	timer := time.NewTimer(d.nextPoll.Sub(d.worker.now()))
 	defer timer.Stop()
+	var inUse <-chan struct{} // from the time of the next poll on
 	for {
 		select {
 		case <-ctx.Done():
 			return false
 		case <-timer.C:
+			if inUse != nil {
+				return true
+			}
+			inUse = d.inUse
+			timer.Reset(listAtLeast)
+		case <-inUse:
 			return true
 		case <-d.queue.freed:
 			if d.queue.waiting() {

@@ -18,11 +18,12 @@ func TestStoppedDispatcherGivesBackWhatItHasNotBegun(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
 	w := &Worker{log: slog.New(slog.DiscardHandler), now: time.Now}
-	begun, release := make(chan struct{}), make(chan struct{})
+	begun, release, inUse := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	close(inUse)
 	var takes int
 	var kept, back []int
 	d := &leasedDispatcher[int]{
-		worker: w, name: "test", queue: newFairQueue(8, 8, time.Now),
+		worker: w, name: "test", queue: newFairQueue(8, 8, time.Now), inUse: inUse,
 		listDue: func(context.Context) ([]ledger.DueTenant, error) {
 			return []ledger.DueTenant{{Tenant: 1, EndpointWorked: true}}, nil
 		},

@@ -44,7 +44,7 @@ type forwardingDatabase interface {
 // because no database transaction may stay open during an exchange with an operator.
 func (w *Worker) forward(ctx context.Context) {
 	dispatcher := leasedDispatcher[ledger.Forward]{
-		worker: w, name: "passthrough", queue: w.forwarding,
+		worker: w, name: "passthrough", queue: w.forwarding, inUse: w.queues.forwards,
 		listDue: w.database.TenantsToForward, attempt: w.forwardOne, release: w.database.GiveBackForwards,
 		lease: func(ctx context.Context, grants []ledger.SlotGrant) ([]ledger.Forward, map[int64]int, error) {
 			return w.database.LeaseDueForwards(ctx, grants, forwardLease)

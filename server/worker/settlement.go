@@ -106,16 +106,28 @@ func (s *settlementSweep) unmarkBusy(group []ledger.DueTenant) {
 	}
 }
 
-// wait waits for d. It returns earlier if a group of sandboxes has more due payments or the database is unavailable.
+// wait waits for d and until the queue is in use. It returns earlier if a group of sandboxes has more due payments or the
+// database is unavailable.
 func (s *settlementSweep) wait(ctx context.Context, d time.Duration) (more bool, err error) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	case err = <-s.events:
+	var inUse <-chan struct{} // after d
+	for {
+		select {
+		case <-ctx.Done():
+			return true, nil
+		case <-timer.C:
+			if inUse != nil {
+				return true, nil
+			}
+			inUse = s.queues.settlements
+			timer.Reset(listAtLeast)
+		case <-inUse:
+			return true, nil
+		case err = <-s.events:
+			return err == nil, err
+		}
 	}
-	return err == nil, err
 }
 
 // report wakes the sweep. It drops the event if another one is waiting.

@@ -27,6 +27,7 @@ type Database interface {
 	isolationDatabase
 	clockDatabase
 	verificationDatabase
+	queuesDatabase
 }
 
 // Worker runs the sweeps.
@@ -43,6 +44,8 @@ type Worker struct {
 
 	// Slots for attempts. The sweeps and the advances of clocks share them.
 	delivering, forwarding, callingBack *fairQueue
+
+	queues queuesInUse
 
 	eventRetention time.Duration
 
@@ -75,7 +78,7 @@ func New(o Options) *Worker {
 		database: o.Database, sender: o.Sender, operators: o.Operators, log: o.Log, chance: o.Chance, now: o.Now,
 		concurrency: o.Concurrency, perSandbox: o.PerSandbox, clocks: cmp.Or(o.Clocks, clocksAtOnce),
 	}
-	w.eventRetention = o.EventRetention
+	w.queues, w.eventRetention = newQueuesInUse(), o.EventRetention
 	w.metrics, w.tracing = o.Metrics, o.Tracing
 	if w.concurrency == 0 {
 		w.concurrency = 512
@@ -114,6 +117,7 @@ const (
 // Run sweeps until ctx ends. Then it finishes the attempts that are in flight, and returns.
 func (w *Worker) Run(ctx context.Context) {
 	var sweeps sync.WaitGroup
+	sweeps.Go(func() { w.sweep(ctx, "queues", w.findQueuesInUse) })
 	sweeps.Go(func() { w.settleDue(ctx) })
 	sweeps.Go(func() { w.expire(ctx) })
 	sweeps.Go(func() { w.deliver(ctx) })

@@ -487,6 +487,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	w := &fixture{t: t, url: ledgertest.Empty(t), hook: newReceiver(t, nil)}
 	w.Store = ledgertest.Open(t, w.url)
 	w.run(logged.into)
+	logged.until(t, "sweep failed", "sweep=queues")
 	logged.until(t, "sweep failed", "sweep=settlement")
 	logged.until(t, "sweep failed", "sweep=delivery")
 	logged.until(t, "sweep failed", "sweep=passthrough")
@@ -503,7 +504,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	w.pay("r1", payments.Pending)
 	w.until(ledger.EventDelivered, 1)
 	logged.until(t, "sweep works again", "sweep=settlement")
-	if got := logged.count("sweep failed"); got != 9 {
+	if got := logged.count("sweep failed"); got != 10 {
 		t.Errorf("%d failures were logged, want one for each sweep", got)
 	}
 }

@@ -19,3 +19,13 @@ order by sweep;
 
 -- name: PurgeSweepFailures :execrows
 delete from sweep_failures where tenant = sqlc.arg(tenant);
+
+-- name: QueuesInUse :one
+-- Which queues have a row, due or not. A worker asks before it lists what is due: an empty queue costs it one
+-- look at an index.
+select exists (select from transactions t
+    where t.status = 'PENDING' and not t.passthrough)::boolean as settlements,
+  exists (select from transactions t where t.status = 'PENDING' and t.passthrough)::boolean as forwards,
+  exists (select from events e where e.due_at is not null)::boolean as events,
+  exists (select from native_requests n where n.due_at is not null)::boolean as callbacks,
+  exists (select from clocks c where c.target is not null)::boolean as clocks;

@@ -56,6 +56,38 @@ func (q *Queries) PurgeSweepFailures(ctx context.Context, tenant int64) (int64, 
 	return result.RowsAffected(), nil
 }
 
+const queuesInUse = `-- name: QueuesInUse :one
+select exists (select from transactions t
+    where t.status = 'PENDING' and not t.passthrough)::boolean as settlements,
+  exists (select from transactions t where t.status = 'PENDING' and t.passthrough)::boolean as forwards,
+  exists (select from events e where e.due_at is not null)::boolean as events,
+  exists (select from native_requests n where n.due_at is not null)::boolean as callbacks,
+  exists (select from clocks c where c.target is not null)::boolean as clocks
+`
+
+type QueuesInUseRow struct {
+	Settlements bool `db:"settlements"`
+	Forwards    bool `db:"forwards"`
+	Events      bool `db:"events"`
+	Callbacks   bool `db:"callbacks"`
+	Clocks      bool `db:"clocks"`
+}
+
+// Which queues have a row, due or not. A worker asks before it lists what is due: an empty queue costs it one
+// look at an index.
+func (q *Queries) QueuesInUse(ctx context.Context) (QueuesInUseRow, error) {
+	row := q.db.QueryRow(ctx, queuesInUse)
+	var i QueuesInUseRow
+	err := row.Scan(
+		&i.Settlements,
+		&i.Forwards,
+		&i.Events,
+		&i.Callbacks,
+		&i.Clocks,
+	)
+	return i, err
+}
+
 const sweepFailures = `-- name: SweepFailures :many
 select sweep, failures, failing_since, retry_at, error from sweep_failures where tenant = $1
 order by sweep
