@@ -2,20 +2,20 @@ package operators
 
 import "github.com/cauri-dev/cauri/server/payments"
 
-// numberingPlan is the form of the phone numbers of a country, after its calling code.
+// numberingPlan is the format of the phone numbers of a country, without the calling code.
 type numberingPlan struct {
 	country payments.Country
 	digits  int // length of a number
-	// formerDigits is the length of the numbers before the country's last renumbering, which put formerLead before each
-	// of them. Zero where no such number is in use any more.
+	// formerDigits is the length of a number before the country's last renumbering, which added the prefix formerLead.
+	// Zero if former numbers are not in use any more.
 	formerDigits int
 	formerLead   string
 	prefixDigits int                          // number of leading digits that identify the operator
-	prefixes     map[string]payments.Operator // without prefixes of other operators and of fixed lines
+	prefixes     map[string]payments.Operator // prefixes of mobile numbers of the supported operators
 }
 
-// plans are the numbering plans of the markets by calling code (o; a test compares them with libphonenumber's carrier
-// data). All calling codes of the markets have three digits, and no calling code is the beginning of another.
+// plans are the numbering plans of the markets, by calling code (o; a test compares them with libphonenumber's carrier
+// data). All calling codes of the markets have three digits.
 var plans = map[string]numberingPlan{
 	"225": {
 		country:      payments.CoteDIvoire,
@@ -57,23 +57,22 @@ var plans = map[string]numberingPlan{
 		prefixDigits: 2,
 		prefixes: byPrefix(map[payments.Operator][]string{
 			payments.MTN:    {"78", "79"},
-			payments.Airtel: {"72", "73"}, // 72 was Tigo's, which Airtel took over
+			payments.Airtel: {"72", "73"}, // 72 belonged to Tigo before Airtel took it over
 		}),
 	},
 }
 
 const callingCodeDigits = 3
 
-// Detect finds the operator and the country of a number in E.164 with its plus sign, by its leading digits. Both are only defaults: numbers
-// are portable in some markets, so that values from the caller or from the SIM registry take precedence.
+// Detect returns the operator and the country of a number by its leading digits. The number is in E.164 with the plus
+// sign. Values from the caller or from the SIM registry take precedence, because numbers are portable in some markets.
 //
-//   - A number of a supported operator gives both, and ok.
-//   - A number of a market that belongs to another operator, or is not a mobile number, gives only its country: op is empty and ok is
-//     false. A caller that already knows the operator may use the country.
-//   - Any other number gives nothing: one of another country, and one that is too short or too long for its country, which is probably
-//     mistyped.
+//   - For a number of a supported operator, it returns both, and ok is true.
+//   - For a number of another operator in a market, or a fixed line, it returns only the country, and ok is false. A
+//     caller that already knows the operator may use the country.
+//   - For a number of another country, or of a wrong length, it returns neither.
 //
-// Numbers of Benin are accepted in the current form, which begins with 01, and in the former form without it.
+// Numbers of Benin may have the current format, which begins with 01, or the former format without 01.
 func Detect(msisdn string) (op payments.Operator, country payments.Country, ok bool) {
 	if !payments.ValidMSISDN(msisdn) {
 		return "", "", false
@@ -91,7 +90,7 @@ func Detect(msisdn string) (op payments.Operator, country payments.Country, ok b
 	return op, plan.country, ok
 }
 
-// national is the number as it is dialled within the country today; ok is false if its length is wrong.
+// national returns the number in the current national format. ok is false if its length is wrong.
 func (p numberingPlan) national(number string) (national string, ok bool) {
 	switch len(number) {
 	case p.digits:
@@ -102,7 +101,7 @@ func (p numberingPlan) national(number string) (national string, ok bool) {
 	return "", false
 }
 
-// byPrefix turns lists of prefixes by operator, as they are published, into a map from prefix to operator.
+// byPrefix inverts a map from operators to prefixes.
 func byPrefix(prefixes map[payments.Operator][]string) map[string]payments.Operator {
 	operators := make(map[string]payments.Operator)
 	for op, list := range prefixes {

@@ -1,8 +1,9 @@
-// Package operators knows the mobile-money operators: which numbers belong to which operator, and how the operator's own API represents a
-// transaction. Each operator has a package of its own; this one holds the table of them.
+// Package operators has the table of the mobile-money operators, and the prefixes of their numbers. Each operator has
+// its own package.
 //
-// Every fact about an operator has a mark for how sure it is: o observed in the operator's answers or documented by the operator, t not
-// documented, but used by third-party clients, a assumed. A mark on a table holds for all rows without a mark of their own.
+// Every fact about an operator has a mark. The mark o means that the operator documents the fact or that it was
+// observed in the operator's answers, t that third-party clients use it, and a that it is assumed. The mark of a table
+// applies to all rows without a mark.
 //
 // An operator is added in these places (docs/where.md and docs/adding-an-operator.md say more):
 //
@@ -27,13 +28,13 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// operator is what the package of an operator provides.
+// operator has the functions and properties that the package of an operator provides.
 type operator struct {
 	raw         func(*payments.Transaction) json.RawMessage
 	unavailable func(t *payments.Transaction, why string) json.RawMessage
 	newClient   func(adapter.Access) adapter.Client
-	api         *operatorapi.API // its own API, as sandboxes serve it; nil: none
-	credentials bool             // whether its API takes no payment of a store without credentials
+	api         *operatorapi.API // simulation of its own API; nil for none
+	credentials bool             // whether its API requires credentials
 }
 
 var all = map[payments.Operator]operator{
@@ -43,11 +44,12 @@ var all = map[payments.Operator]operator{
 	payments.Orange: {orange.Raw, orange.Unavailable, orange.NewClient, nil, false},
 }
 
-// Raw is the payload with which the operator of a transaction would report it, for any type and any status. Amounts are gross, in whole
-// units of the currency. Phone numbers have no plus sign. Every payload that is made here has "_simulated": true as its first key.
+// Raw returns the operator's payload of a transaction, for any type and any status. Amounts are gross, in whole units
+// of the currency. Phone numbers have no plus sign. Every simulated payload has "_simulated": true as its first key.
 //
-// If the transaction was forwarded to an operator's API, Raw returns the stored answer of that API. Otherwise the payload follows from the
-// transaction alone and is not stored. Raw returns nil, which is null in JSON, for an unknown operator.
+// If the transaction was forwarded to an operator's API, Raw returns the stored answer of that API. Otherwise the
+// payload is derived from the transaction alone and is not stored. For an unknown operator, Raw returns nil, which is
+// null in JSON.
 func Raw(t *payments.Transaction) json.RawMessage {
 	if len(t.NativeRaw) > 0 {
 		return t.NativeRaw
@@ -58,8 +60,9 @@ func Raw(t *payments.Transaction) json.RawMessage {
 	return nil
 }
 
-// Unavailable is the payload of a collection that ended [payments.ServiceUnavailable] because the operator's API could not be used, with
-// the reason in the text field of the operator's payload. It is nil for an unknown operator.
+// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable], because the operator's
+// API could not be used. The text field of the operator's payload is why. Unavailable returns nil for an unknown
+// operator.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	if o, known := all[t.Operator]; known {
 		return o.unavailable(t, why)
@@ -67,7 +70,7 @@ func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	return nil
 }
 
-// NewClient makes a client of an operator's API; nil for an unknown operator.
+// NewClient returns a client of an operator's API; nil for an unknown operator.
 func NewClient(name payments.Operator, a adapter.Access) adapter.Client {
 	if o, known := all[name]; known {
 		return o.newClient(a)
@@ -75,11 +78,10 @@ func NewClient(name payments.Operator, a adapter.Access) adapter.Client {
 	return nil
 }
 
-// NeedsCredentials reports whether the operator's API takes no payment of a store without credentials. The others do while no request
-// has to carry them.
+// NeedsCredentials reports whether the operator's API refuses payments of a store without credentials.
 func NeedsCredentials(name payments.Operator) bool { return all[name].credentials }
 
-// NativeAPIs are the operators' own APIs that sandboxes serve, in the order of [payments.Operators].
+// NativeAPIs returns the simulated operators' own APIs, in the order of [payments.Operators].
 func NativeAPIs() []*operatorapi.API {
 	var apis []*operatorapi.API
 	for _, name := range payments.Operators {
@@ -90,11 +92,12 @@ func NativeAPIs() []*operatorapi.API {
 	return apis
 }
 
-// NativeAPI is the own API of an operator; nil for none.
+// NativeAPI returns the simulated own API of an operator; nil for none.
 func NativeAPI(name payments.Operator) *operatorapi.API { return all[name].api }
 
-// CallbackBody is the body of the callback that an operator's own API owes for a transaction with an outcome, from what was sent to it; nil
-// if there is no such API. vague: a failure is told without its reason.
+// CallbackBody returns the body of the callback of a transaction with an outcome. sent are the stored fields of its
+// request. If vague is true, the body omits the reason of a failure. CallbackBody returns nil if the operator has no
+// own API.
 func CallbackBody(t *payments.Transaction, sent json.RawMessage, vague bool) []byte {
 	if api := NativeAPI(t.Operator); api != nil {
 		return api.Callback(t, sent, operatorapi.Telling{Vague: vague}).Body

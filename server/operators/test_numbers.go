@@ -10,23 +10,24 @@ type TestNumber struct {
 	Country  payments.Country
 }
 
-// testBlock is the block of the test numbers of one operator in one country: a number without its suffix.
+// testBlock is the common prefix of the test numbers of one operator in one country.
 type testBlock struct {
 	operator payments.Operator
 	country  payments.Country
 	block    string
 }
 
-// testBlocks are the blocks of all environments that a sandbox can have. A test number must not belong to anybody, and checkout forms
+// testBlocks are the blocks of all possible environments. A test number must not belong to a person, and checkout forms
 // should accept it as a number of the operator. No numbering plan has a range for tests.
 //
-// The first blocks have a prefix of their operator. Nobody outside knows which numbers an operator has given out, so that these blocks
-// are the least likely ones (a). In CI the operators' prefixes were put before the former numbers in 2021, and no former mobile number
-// began with 3 (o, libphonenumber's metadata of December 2020), so no renumbered number is in the block. Elsewhere the block is the
-// lowest of a prefix: 79 of Rwanda, 78 of Togo, and 0142 and 0145 of Benin are newer than that metadata (o).
+// The first blocks have a prefix of their operator. The operators do not publish which numbers are in use, so these
+// blocks were chosen as the least likely ones (a). In CI, the renumbering of 2021 put the operators' prefixes before
+// the former numbers. No former mobile number began with 3 (o, libphonenumber's metadata of December 2020), so no
+// renumbered number is in the block. In other countries, the block is the lowest of a prefix. 79 of Rwanda, 78 of Togo,
+// and 0142 and 0145 of Benin are newer than that metadata (o).
 //
-// The last blocks are for operators that have no prefix in the country. They begin with digits of which no number is valid (o,
-// libphonenumber's metadata), so nobody has them.
+// The last blocks are for operators without a prefix in the country. No valid number begins with their digits (o,
+// libphonenumber's metadata).
 var testBlocks = []testBlock{
 	{payments.MTN, payments.CoteDIvoire, "+2250530000"},
 	{payments.Orange, payments.CoteDIvoire, "+2250730000"},
@@ -63,14 +64,14 @@ func (b testBlock) numbers() []TestNumber {
 	return numbers
 }
 
-// FindTestNumber finds the test number with an MSISDN, of any operator and country.
+// FindTestNumber returns the test number with an MSISDN, of any operator and country.
 func FindTestNumber(msisdn string) (number TestNumber, ok bool) {
 	number, ok = testNumbers[msisdn]
 	return number, ok
 }
 
-// TestNumbersOf lists the test numbers of an operator in a country, in the order of [payments.TestNumbers]. It is empty for a country
-// in which the operator cannot be simulated.
+// TestNumbersOf returns the test numbers of an operator in a country, in the order of [payments.TestNumbers]. It
+// returns none for a country in which the operator cannot be simulated.
 func TestNumbersOf(op payments.Operator, country payments.Country) []TestNumber {
 	for _, b := range testBlocks {
 		if b.operator == op && b.country == country {

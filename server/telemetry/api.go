@@ -12,7 +12,7 @@ import (
 // answerBuckets are the histogram buckets for the duration of requests, in seconds.
 var answerBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
-// API are the metrics of an api process. Its methods are safe for concurrent use.
+// API has the metrics of an api process. It is safe for concurrent use.
 type API struct {
 	requests     *prometheus.CounterVec
 	durations    *prometheus.HistogramVec
@@ -112,8 +112,8 @@ func (a *API) Begin() {
 	}
 }
 
-// End counts an answered request. The route is a pattern of the router, empty for none. The duration excludes the time for which the
-// answer was held.
+// End counts an answered request. route is a pattern of the router, or empty. took is the duration without the time for
+// which the answer was held.
 func (a *API) End(route, method string, status int, took time.Duration) {
 	if a == nil {
 		return
@@ -127,14 +127,14 @@ func (a *API) End(route, method string, status int, took time.Duration) {
 	a.durations.WithLabelValues(route, method).Observe(took.Seconds())
 }
 
-// Hold counts an answer that is held, until [API.Release].
+// Hold counts a held answer until [API.Release] is called.
 func (a *API) Hold() {
 	if a != nil {
 		a.held.Inc()
 	}
 }
 
-// Release counts an answer that is not held any more.
+// Release ends the count of one call of [API.Hold].
 func (a *API) Release() {
 	if a != nil {
 		a.held.Dec()
@@ -162,14 +162,15 @@ func (a *API) Recorded(kind, status string) {
 	}
 }
 
-// FaultApplied counts a fault of a kind that was applied to an answer.
+// FaultApplied counts a fault of this kind that was applied to an answer.
 func (a *API) FaultApplied(kind string) {
 	if a != nil {
 		a.faults.WithLabelValues(kind).Inc()
 	}
 }
 
-// registerFaults registers the counter of faults, which several roles in one process share, with the kinds that a role counts.
+// registerFaults registers the counter of faults with the kinds of a role. Several roles in one process share the
+// counter.
 func registerFaults(registry prometheus.Registerer, kinds ...string) *prometheus.CounterVec {
 	counter := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cauri_faults_total", Help: "Faults that acted, as their sandboxes declare them, by kind.",
@@ -186,28 +187,28 @@ func registerFaults(registry prometheus.Registerer, kinds ...string) *prometheus
 	return counter
 }
 
-// NotLogged counts requests that were left out of the request log.
+// NotLogged counts requests that the request log omitted.
 func (a *API) NotLogged(reason string, requests int) {
 	if a != nil {
 		a.notLogged.WithLabelValues(reason).Add(float64(requests))
 	}
 }
 
-// StreamOpened counts a stream that is open, until [API.StreamClosed].
+// StreamOpened counts an open stream until [API.StreamClosed] is called.
 func (a *API) StreamOpened() {
 	if a != nil {
 		a.streams.Inc()
 	}
 }
 
-// StreamClosed counts a stream that is not open any more.
+// StreamClosed ends the count of one call of [API.StreamOpened].
 func (a *API) StreamClosed() {
 	if a != nil {
 		a.streams.Dec()
 	}
 }
 
-// Told counts entries that a stream was told.
+// Told counts entries that were sent in streams.
 func (a *API) Told(entries int) {
 	if a != nil {
 		a.told.Add(float64(entries))
@@ -221,7 +222,7 @@ func (a *API) StreamCutOff() {
 	}
 }
 
-// methodLabel keeps invented methods out of the labels.
+// methodLabel returns the label of a method. Unknown methods share one label.
 func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -234,11 +235,11 @@ func methodLabel(method string) string {
 type ConfigState struct {
 	Version   int64
 	Sandboxes int
-	Age       time.Duration // since it was last confirmed to match the database
-	Read      bool          // false before the first time
+	Age       time.Duration // time since the last successful refresh
+	Read      bool          // whether there was a successful refresh
 }
 
-// RegisterConfig adds the state of the configuration cache to the metrics. There is no series before the first read.
+// RegisterConfig registers metrics of the configuration cache. They have no values before the first refresh.
 func RegisterConfig(registry prometheus.Registerer, state func() ConfigState) {
 	registry.MustRegister(configCollector(state))
 }

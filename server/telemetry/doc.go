@@ -1,10 +1,15 @@
-// Package telemetry reports on the processes: Prometheus metrics, OpenTelemetry traces, and the answers to probes.
+// Package telemetry has Prometheus metrics, OpenTelemetry traces and the probes of the processes.
 //
-// Its size does not grow with what merchants do: no label is a sandbox, a transaction, a phone number or a URL. A nil [API], [Worker] or
-// [Tracing] is turned off: its methods do nothing.
+// The number of time series does not depend on the merchants: no label is a sandbox, a transaction, a phone number or a
+// URL. The methods of a nil [API], [Worker] or [Tracing] do nothing.
 //
-// A new metric of the api (api.go) or the worker (worker.go) needs a field, an entry in the constructor, an argument of MustRegister at the
-// constructor's end, and a method that counts. Nothing fails to compile without MustRegister, but then the metric is not served. So also
-// give it a value in everything of metrics_test.go, write testdata/metrics.txt again (go test ./server/telemetry -update), and describe it
-// in docs/operations.md. registry.go has only what all processes report.
+// The steps to add a metric of the api (api.go) or the worker (worker.go):
+//
+//   - Add a field, its value in the constructor, an argument of MustRegister at the constructor's end, and a method
+//     that counts. Without MustRegister the code compiles, but the metric is not served.
+//   - Give it a value in everything of metrics_test.go, and write testdata/metrics.txt again
+//     (go test ./server/telemetry -update).
+//   - Describe it in docs/operations.md.
+//
+// registry.go has only the metrics of all processes.
 package telemetry

@@ -5,7 +5,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// RegisterPool adds a pool of connections to the database to the metrics.
+// RegisterPool registers metrics of a pool of database connections.
 func RegisterPool(registry prometheus.Registerer, stat func() *pgxpool.Stat) {
 	registry.MustRegister(poolCollector(stat))
 }

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Check returns what is wrong, in words that anybody may read, or nil.
+// Check returns an error if a process is not healthy. The text of the error is public.
 type Check func(context.Context) error
 
 // probeTimeout bounds one probe. The default of Kubernetes is one second.
 const probeTimeout = 2 * time.Second
 
-// Probes answer questions about a process.
+// Probes are the liveness and readiness probes of a process.
 type Probes struct {
-	Live    []Check      // a process that fails one of these needs a restart
-	Ready   []Check      // a process that fails one of these must get no traffic
+	Live    []Check      // checks of the liveness probe
+	Ready   []Check      // checks of the readiness probe
 	Metrics http.Handler // may be nil
 }
 
@@ -30,7 +30,7 @@ func (p Probes) Handler() http.Handler {
 	return mux
 }
 
-// routes are all routes. Everybody who reaches the port may call them.
+// routes returns the handlers by path. They need no authentication.
 func (p Probes) routes() map[string]http.Handler {
 	routes := map[string]http.Handler{"GET /healthz": probe(p.Live), "GET /readyz": probe(p.Ready)}
 	if p.Metrics != nil {
@@ -41,7 +41,7 @@ func (p Probes) routes() map[string]http.Handler {
 
 func probe(checks []Check) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A client that closes its side of the connection and still reads gets an answer too.
+		// WithoutCancel, because a client that has closed its side of the connection may still read the answer.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), probeTimeout)
 		defer cancel()
 		var problems []string

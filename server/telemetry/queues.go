@@ -12,29 +12,29 @@ import (
 // Queue is the length of one of the workers' queues.
 type Queue struct {
 	Name      string
-	Due       int           // rows that are due and not leased, counted up to a limit
-	Sandboxes int           // that have something due
-	Oldest    time.Duration // lag: how long the oldest row has been due; 0 for none
+	Due       int           // number of due rows that are not leased, counted up to a limit
+	Sandboxes int           // number of sandboxes with due rows
+	Oldest    time.Duration // lag: time since the oldest row is due; 0 for none
 }
 
-// QueueStatistics are the lengths of the workers' queues, over all sandboxes that are served.
+// QueueStatistics are the lengths of the workers' queues, over all active sandboxes.
 type QueueStatistics struct {
 	Queues  []Queue
-	Failing int // endpoints whose circuit breaker is open: they get one attempt a minute
+	Failing int // number of endpoints whose circuit breaker is open; these get one attempt a minute
 
-	UnbalancedAccounts int   // floats and SIMs whose balance does not follow from their movements
-	ImbalanceUnits     int64 // by how much they are above or below the sum of their movements
+	UnbalancedAccounts int   // number of floats and SIMs whose balance does not follow from their movements
+	ImbalanceUnits     int64 // sum of the differences between their balances and their movements
 }
 
 const (
-	// refreshInterval is the time between two reads. They are independent of scrapes, so that many scrapers cost no more than one.
+	// refreshInterval is the time between two reads of the statistics. It is independent of the number of scrapes.
 	refreshInterval = 10 * time.Second
 	refreshTimeout  = 5 * time.Second
-	// statisticsValidFor is how long statistics are reported: older ones say nothing about the present.
+	// statisticsValidFor is the age up to which statistics are reported.
 	statisticsValidFor = 6 * refreshInterval
 )
 
-// QueueMonitor reads the queue statistics periodically and reports the last ones as metrics.
+// QueueMonitor reads the queue statistics periodically, and reports the last result as metrics.
 type QueueMonitor struct {
 	read func(context.Context) (QueueStatistics, error)
 	last atomic.Pointer[datedStatistics]
@@ -45,7 +45,7 @@ type datedStatistics struct {
 	at time.Time
 }
 
-// NewQueueMonitor makes a monitor and registers its metrics. [QueueMonitor.Run] keeps them up to date.
+// NewQueueMonitor returns a monitor and registers its metrics. [QueueMonitor.Run] updates them.
 func NewQueueMonitor(registry prometheus.Registerer, read func(context.Context) (QueueStatistics, error)) *QueueMonitor {
 	m := &QueueMonitor{read: read}
 	registry.MustRegister(m)

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// NewRegistry makes a registry with the metrics that every process has: of the Go runtime, of the process, and its build info.
+// NewRegistry returns a registry with the metrics of the Go runtime, of the process, and the build info.
 func NewRegistry(role, version string) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
@@ -20,7 +20,7 @@ func NewRegistry(role, version string) *prometheus.Registry {
 	return registry
 }
 
-// buildInfo is always 1. Its labels name the role, the version and the Go version.
+// buildInfo returns a metric with the value 1. Its labels are the role, the version and the Go version.
 func buildInfo(role, version string) prometheus.Collector {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "cauri_build_info", Help: "Always 1; the labels are the role of the process, its version and the version of Go.",
@@ -30,7 +30,7 @@ func buildInfo(role, version string) prometheus.Collector {
 	return info
 }
 
-// RegisterBuildInfo adds the build info to a registry that has the other metrics already.
+// RegisterBuildInfo registers only the build info.
 func RegisterBuildInfo(registry prometheus.Registerer, role, version string) error {
 	return registry.Register(buildInfo(role, version))
 }

@@ -2,14 +2,14 @@ package telemetry
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// ReplicaState is how a read replica of the database is used.
+// ReplicaState is the state of a read replica of the database.
 type ReplicaState struct {
 	Usable   bool
-	Answered int64 // lists that it answered
-	Declined int64 // lists that the primary answered in its place
+	Answered int64 // number of lists that the replica answered
+	Declined int64 // number of lists that the primary answered instead
 }
 
-// RegisterReplica adds a read replica to the metrics.
+// RegisterReplica registers metrics of a read replica.
 func RegisterReplica(registry prometheus.Registerer, state func() ReplicaState) {
 	registry.MustRegister(replicaCollector(state))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Resources counts custom resources by their conditions. The counts change with each resource, so that a scrape costs as many series as
-// there are reasons, however many resources there are. A series disappears with its last resource.
+// Resources counts custom resources by their conditions. The number of time series depends on the number of different
+// reasons, not of resources. A time series disappears with its last resource.
 type Resources struct {
 	mu         sync.Mutex
 	known      map[resourceName]ResourceState
@@ -30,11 +30,11 @@ type Condition struct{ Type, Status, Reason string }
 // ResourceState is the conditions of a resource.
 type ResourceState struct {
 	Ready      Condition
-	Conditions []Condition // the others
+	Conditions []Condition // the other conditions
 }
 
-// NewResources makes an empty count and registers its metrics. They are reported only while counted returns true: of several replicas of
-// the controller only the leader reports them.
+// NewResources returns empty counts and registers their metrics. The metrics are reported only while counted returns
+// true, so that only the leader of the controller's replicas reports them.
 func NewResources(registry prometheus.Registerer, counted func() bool) (*Resources, error) {
 	r := &Resources{
 		known: map[resourceName]ResourceState{}, ready: map[readyLabels]int{}, conditions: map[conditionLabels]int{}, counted: counted,
@@ -42,7 +42,7 @@ func NewResources(registry prometheus.Registerer, counted func() bool) (*Resourc
 	return r, registry.Register(r)
 }
 
-// Set counts a resource by its current conditions, in place of its previous ones.
+// Set replaces the counted conditions of a resource.
 func (r *Resources) Set(kind, key string, now ResourceState) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *Resources) Remove(kind, key string) {
 
 func (r *Resources) count(at resourceName, s ResourceState, by int) {
 	if s.Ready.Status == "" {
-		return // not counted before
+		return // was not counted
 	}
 	add(r.ready, readyLabels{at.kind, s.Ready.Status, s.Ready.Reason}, by)
 	for _, c := range s.Conditions {

@@ -16,14 +16,14 @@ type Span struct{ span trace.Span }
 // Followed reports whether the span is recorded.
 func (s Span) Followed() bool { return s.span != nil && s.span.IsRecording() }
 
-// Set adds attributes. They must not hold keys, secrets or phone numbers.
+// Set adds attributes. They must not contain keys, secrets or phone numbers.
 func (s Span) Set(attributes ...attribute.KeyValue) {
 	if s.span != nil {
 		s.span.SetAttributes(attributes...)
 	}
 }
 
-// Fail marks the span as failed. The reason is a fixed word that contains no value.
+// Fail marks the span as failed. why is a constant.
 func (s Span) Fail(why string) {
 	if s.span != nil {
 		s.span.SetStatus(codes.Error, why)
@@ -39,8 +39,8 @@ func (s Span) End() {
 
 var callers propagation.TraceContext
 
-// Serve begins the span of a request. The trace of the caller becomes a link, not the parent: the caller must not decide what is sampled
-// here.
+// Serve starts the span of a request. The trace of the caller becomes a link of the span, not its parent, so that the
+// caller does not decide whether the span is sampled.
 func (t *Tracing) Serve(r *http.Request) (context.Context, Span) {
 	if t == nil {
 		return r.Context(), Span{}
@@ -79,7 +79,7 @@ func (t *Tracing) Describe(ctx context.Context, key, value string) {
 	}
 }
 
-// Begin begins the span of work that a process starts by itself.
+// Begin starts the span of work without a request.
 func (t *Tracing) Begin(ctx context.Context, name string, attributes ...attribute.KeyValue) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
@@ -88,8 +88,8 @@ func (t *Tracing) Begin(ctx context.Context, name string, attributes ...attribut
 	return ctx, Span{span}
 }
 
-// Call begins the span of a request to another system. No trace header is sent with it: the servers of merchants get only what the
-// contract says.
+// Call starts the span of a request to another system. The request has no trace header, because the contract with
+// merchants does not have it.
 func (t *Tracing) Call(ctx context.Context, name string, attributes ...attribute.KeyValue) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}

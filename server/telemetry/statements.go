@@ -13,8 +13,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Statements makes a span for every SQL statement inside a span. The span holds the name of the statement and, if it failed, the SQLSTATE.
-// It holds no value and no error text, which may contain values. Statements returns nil if tracing is off, so that statements cost nothing.
+// Statements returns a tracer that creates a child span for every SQL statement. The span has the name of the statement
+// and, after an error, the SQLSTATE. It has neither values nor the text of errors, which may contain values. Statements
+// returns nil if tracing is off.
 func (t *Tracing) Statements() pgx.QueryTracer {
 	if t == nil {
 		return nil
@@ -35,7 +36,7 @@ type statementKey struct{}
 type statement struct {
 	name  string
 	began time.Time
-	span  trace.Span // nil while it is not known whether its sweep found anything
+	span  trace.Span // nil for a statement of a sweep that has not found any work yet
 }
 
 func (t statementTracer) begin(ctx context.Context, sql string) context.Context {
@@ -71,8 +72,8 @@ func (t statementTracer) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, data pg
 	t.end(ctx, data.Err)
 }
 
-// TraceBatchStart implements [pgx.BatchTracer]. A batch is the entry into the tenant scope with one statement after it, which
-// gives it its name.
+// TraceBatchStart implements [pgx.BatchTracer]. A batch is the entry into the tenant scope and one statement. The span
+// has the name of the statement.
 func (t statementTracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
 	queued := data.Batch.QueuedQueries
 	if len(queued) == 0 {
@@ -109,7 +110,8 @@ func failStatement(span trace.Span, err error) {
 	span.SetStatus(codes.Error, why)
 }
 
-// statementName is the name of a generated query, from the statement's first line, or else the statement's first word.
+// statementName returns the name of a generated query, from its first line. For other statements, it returns the first
+// word.
 func statementName(sql string) string {
 	if named, ok := strings.CutPrefix(sql, "-- name: "); ok {
 		name, _, _ := strings.Cut(named, " ")

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Sweep is one run of a sweep, which mostly finds no work. It becomes a span, with the spans of its statements, only if it found some: a
-// worker looks for work twenty times a second.
+// Sweep is one run of a sweep. Only a run that finds work gets a span, with the spans of its statements, because a
+// worker polls twenty times a second and mostly finds no work.
 type Sweep struct {
 	tracing *Tracing
 	began   time.Time
@@ -33,7 +33,7 @@ func sweepOf(ctx context.Context) *Sweep {
 	return s
 }
 
-// Sweep begins a run of a sweep. It returns a nil sweep if tracing is off.
+// Sweep starts a run of a sweep. It returns a nil Sweep if tracing is off.
 func (t *Tracing) Sweep(ctx context.Context) (context.Context, *Sweep) {
 	if t == nil {
 		return ctx, nil
@@ -48,7 +48,7 @@ func (s *Sweep) add(f finished) {
 	s.statements = append(s.statements, f)
 }
 
-// Found turns the sweep into a span that ends now.
+// Found creates the span of the run, which ends now.
 func (s *Sweep) Found(ctx context.Context, name string, attributes ...attribute.KeyValue) {
 	if s == nil {
 		return

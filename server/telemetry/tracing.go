@@ -17,14 +17,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Tracing makes spans and exports them. A nil Tracing makes none.
+// Tracing creates spans and exports them. A nil Tracing creates none.
 type Tracing struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 }
 
-// Environment variables of the OpenTelemetry specification that turn tracing on and off. The SDK also follows those of its OTLP exporter,
-// sampler and batches.
+// Environment variables of the OpenTelemetry specification that turn tracing on and off. The SDK also reads the
+// variables of its OTLP exporter, sampler and batches.
 const (
 	variableEndpoint       = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	variableTracesEndpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -36,8 +36,8 @@ const (
 	onlyProtocol = "http/protobuf"
 )
 
-// NewTracing makes a Tracing that exports to the OTLP endpoint in the environment. It returns nil if there is none. The service name is
-// cauri- and the role, unless OTEL_SERVICE_NAME sets another one.
+// NewTracing returns a Tracing that exports to the OTLP endpoint in the environment. It returns nil without an
+// endpoint. The service name is "cauri-" and the role, unless OTEL_SERVICE_NAME is set.
 func NewTracing(ctx context.Context, role, version string) (*Tracing, error) {
 	if !tracingConfigured(os.Getenv) {
 		return nil, nil
@@ -52,7 +52,7 @@ func NewTracing(ctx context.Context, role, version string) (*Tracing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("setting up traces: %w", err)
 	}
-	// The resource holds nothing of the command line or the environment, which may contain the password of the database.
+	// The resource must not contain the command line or the environment, which may have the password of the database.
 	described, err := resource.New(ctx, resource.WithAttributes(
 		attribute.String("service.name", "cauri-"+role), attribute.String("service.version", version),
 	), resource.WithFromEnv(), resource.WithTelemetrySDK(), resource.WithHost())
@@ -74,7 +74,7 @@ func tracingConfigured(getenv func(string) string) bool {
 	return getenv(variableEndpoint) != "" || getenv(variableTracesEndpoint) != ""
 }
 
-// Close exports the spans that were not exported yet.
+// Close exports the remaining spans.
 func (t *Tracing) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -82,7 +82,7 @@ func (t *Tracing) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// exportErrors logs errors of the export, at most one a minute. Only traces are lost.
+// exportErrors logs errors of the export, at most one a minute.
 type exportErrors struct{ last atomic.Int64 }
 
 // Handle implements [otel.ErrorHandler].

@@ -19,7 +19,7 @@ const (
 // Results of an advance of a clock.
 const (
 	AdvanceReached = "reached"
-	AdvanceStopped = "stopped" // by a suspension of its sandbox
+	AdvanceStopped = "stopped" // the sandbox was suspended
 )
 
 var (
@@ -29,7 +29,7 @@ var (
 	attemptBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 )
 
-// Worker are the metrics of a worker. Its methods are safe for concurrent use.
+// Worker has the metrics of a worker. It is safe for concurrent use.
 type Worker struct {
 	deliveries *prometheus.CounterVec
 	attempts   prometheus.Histogram
@@ -63,7 +63,7 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 	return w
 }
 
-// registerDelivery registers what counts and measures delivery attempts.
+// registerDelivery registers the metrics of delivery attempts.
 func (w *Worker) registerDelivery(registry prometheus.Registerer) {
 	w.deliveries = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cauri_worker_deliveries_total", Help: "Webhook delivery attempts, by result.",
@@ -82,7 +82,7 @@ func (w *Worker) registerDelivery(registry prometheus.Registerer) {
 	registry.MustRegister(w.deliveries, w.failures, w.attempts, w.retries)
 }
 
-// registerSettlement registers what counts and measures the settlement of transactions.
+// registerSettlement registers the metrics of the settlement of transactions.
 func (w *Worker) registerSettlement(registry prometheus.Registerer) {
 	w.settled = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cauri_worker_settled_total", Help: "Transactions settled, by final status.",
@@ -101,7 +101,7 @@ func (w *Worker) registerSettlement(registry prometheus.Registerer) {
 	registry.MustRegister(w.settled, w.settleLag, w.batches, w.parked)
 }
 
-// registerOperators registers what counts and measures exchanges with operators, and the callbacks of their own APIs.
+// registerOperators registers the metrics of exchanges with operators, and of callbacks of the operators' own APIs.
 func (w *Worker) registerOperators(registry prometheus.Registerer) {
 	w.forwards = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cauri_worker_forwards_total",
@@ -116,7 +116,7 @@ func (w *Worker) registerOperators(registry prometheus.Registerer) {
 	registry.MustRegister(w.forwards, w.exchanges, w.callbacks)
 }
 
-// registerSweeps registers what counts the work and the failures of sweeps.
+// registerSweeps registers the metrics of the work and the failures of sweeps.
 func (w *Worker) registerSweeps(registry prometheus.Registerer) {
 	w.advances = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cauri_worker_clock_advances_total",
@@ -138,8 +138,8 @@ func (w *Worker) registerSweeps(registry prometheus.Registerer) {
 	registry.MustRegister(w.advances, w.removed, w.sweeps, w.alone)
 }
 
-// startAtZero reports 0 for these values of a counter's only label until something is counted, so that the first count
-// is seen as an increase.
+// startAtZero initializes these values of a counter's label with 0, so that Prometheus sees the first count as an
+// increase.
 func startAtZero(counter *prometheus.CounterVec, values ...string) {
 	for _, value := range values {
 		counter.WithLabelValues(value)
@@ -148,10 +148,10 @@ func startAtZero(counter *prometheus.CounterVec, values ...string) {
 
 // Attempt is the result of a delivery attempt.
 type Attempt struct {
-	Result   string // one of the results above
-	Reason   string // the kind of failure, from a fixed set; empty where it was acknowledged
+	Result   string // one of the constants above
+	Reason   string // kind of failure, from a fixed set; empty for an acknowledged attempt
 	Duration time.Duration
-	Retry    bool // the event had been attempted before
+	Retry    bool // whether there was an earlier attempt
 }
 
 // Attempted counts a delivery attempt.
@@ -161,7 +161,7 @@ func (w *Worker) Attempted(a Attempt) {
 	}
 	w.deliveries.WithLabelValues(a.Result).Inc()
 	if a.Result == DeliveryUnsendable {
-		return // nothing was sent
+		return // nothing was sent, so there is no duration
 	}
 	w.attempts.Observe(a.Duration.Seconds())
 	if a.Retry {
@@ -172,14 +172,14 @@ func (w *Worker) Attempted(a Attempt) {
 	}
 }
 
-// WithFault counts a delivery attempt, or a callback, to which a fault of a kind applied.
+// WithFault counts a delivery attempt or a callback to which a fault of this kind applied.
 func (w *Worker) WithFault(kind string) {
 	if w != nil {
 		w.faults.WithLabelValues(kind).Inc()
 	}
 }
 
-// Settled counts a settled transaction. The lag is the time since it was due; nil for one that was not due by the time of the database.
+// Settled counts a settled transaction. lag is the time since it was due; nil if it was not due by database time.
 func (w *Worker) Settled(status string, lag *time.Duration) {
 	if w == nil {
 		return
@@ -190,7 +190,8 @@ func (w *Worker) Settled(status string, lag *time.Duration) {
 	}
 }
 
-// Batch counts a database transaction that settled payments, and the payments whose payer had not answered yet.
+// Batch counts a database transaction that settled payments. parked is the number of payments that still wait for their
+// payer.
 func (w *Worker) Batch(parked int) {
 	if w == nil {
 		return
@@ -208,14 +209,14 @@ func (w *Worker) Forwarded(operator, status string, took time.Duration) {
 	w.exchanges.WithLabelValues(operator).Observe(took.Seconds())
 }
 
-// CalledBack counts a callback of an operator's own API, by a result of deliveries: delivered, failed, lost or unrecorded.
+// CalledBack counts a callback of an operator's own API. result is one of the results of a delivery attempt.
 func (w *Worker) CalledBack(operator, result string) {
 	if w != nil {
 		w.callbacks.WithLabelValues(operator, result).Inc()
 	}
 }
 
-// Advanced counts an advance of a clock that has ended.
+// Advanced counts the end of an advance of a clock.
 func (w *Worker) Advanced(result string) {
 	if w != nil {
 		w.advances.WithLabelValues(result).Inc()
@@ -229,7 +230,7 @@ func (w *Worker) Removed(kind string, rows int) {
 	}
 }
 
-// SandboxFailed counts a sweep that failed in one sandbox alone.
+// SandboxFailed counts a sweep that failed only in one sandbox.
 func (w *Worker) SandboxFailed(sweep string) {
 	if w != nil {
 		w.alone.WithLabelValues(sweep).Inc()

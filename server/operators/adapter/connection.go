@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// maxAnswer bounds the body of an operator's answer, in bytes.
+// maxAnswer is the maximum size of an operator's answer, in bytes.
 const maxAnswer = 64 << 10
 
-// Connection makes requests to an operator's API.
+// Connection sends requests to an operator's API.
 type Connection struct{ Access }
 
-// NewConnection makes a connection.
+// NewConnection returns a connection.
 func NewConnection(a Access) Connection {
 	a.BaseURL = strings.TrimRight(a.BaseURL, "/")
 	return Connection{a}
@@ -28,12 +28,12 @@ func NewConnection(a Access) Connection {
 // Request is one request to an operator's API.
 type Request struct {
 	Method string
-	Path   string // escaped, with its leading slash
+	Path   string // escaped, with a leading slash
 	Header map[string]string
-	Body   any // sent as JSON; url.Values as a form; nil for none
+	Body   any // encoded as JSON, or as a form if it is url.Values; nil for none
 }
 
-// Reply is what an operator's API answered.
+// Reply is an answer of an operator's API.
 type Reply struct {
 	Code int // HTTP status
 	Body []byte
@@ -42,7 +42,7 @@ type Reply struct {
 // OK reports whether the status is a 2xx.
 func (r Reply) OK() bool { return r.Code >= 200 && r.Code < 300 }
 
-// Decode reads the body as JSON. It returns an error if the body has another form than expected.
+// Decode decodes the body as JSON. It returns an error for an invalid body.
 func (r Reply) Decode(value any) error {
 	if err := json.Unmarshal(r.Body, value); err != nil {
 		return fmt.Errorf("the operator answered %d with what cannot be read", r.Code)
@@ -50,7 +50,7 @@ func (r Reply) Decode(value any) error {
 	return nil
 }
 
-// Unexpected is the error for an answer that the operator is not known to give.
+// Unexpected returns the error for an unknown answer.
 func (r Reply) Unexpected() error { return fmt.Errorf("the operator answered %d", r.Code) }
 
 // Do sends a request without a token.
@@ -100,7 +100,7 @@ func (c Connection) make(ctx context.Context, r Request) (*http.Request, error) 
 	return made, nil
 }
 
-// Authorized sends a request with a token. If the operator refuses the token, it tries once more with a new one.
+// Authorized sends a request with a token. If the operator refuses the token, Authorized retries once with a new token.
 func (c Connection) Authorized(ctx context.Context, r Request, fetch fetchToken) (Reply, error) {
 	for range 2 {
 		token, err := c.Tokens.get(ctx, c.Access, fetch)
@@ -121,7 +121,7 @@ func (c Connection) Authorized(ctx context.Context, r Request, fetch fetchToken)
 	return Reply{}, ErrRefused{"the operator takes no token that it gives (401)"}
 }
 
-// unreached is the error of a request without an answer. It does not contain the URL.
+// unreached returns the error for a request without an answer. The error does not contain the URL.
 func unreached(err error) error {
 	var failed *url.Error
 	if errors.As(err, &failed) {
@@ -134,7 +134,8 @@ func unreached(err error) error {
 	return fmt.Errorf("the operator cannot be reached: %w", err)
 }
 
-// Seconds reads the field expires_in of a token: a number, or a text with a number. It is at most one day.
+// Seconds is the duration in the field expires_in of a token: a JSON number, or a string with a number. It is at most
+// one day.
 type Seconds time.Duration
 
 func (s *Seconds) UnmarshalJSON(text []byte) error {

@@ -23,10 +23,10 @@ type token struct {
 	until time.Time
 }
 
-// NewTokens makes an empty cache.
+// NewTokens returns an empty cache.
 func NewTokens(now func() time.Time) *Tokens { return &Tokens{now: now, held: map[[32]byte]token{}} }
 
-// fetchToken gets a new token from an operator.
+// fetchToken requests a new token from an operator.
 type fetchToken func(context.Context) (text string, valid time.Duration, err error)
 
 // get returns the cached token for these credentials, or fetches a new one.
@@ -45,16 +45,16 @@ func (t *Tokens) get(ctx context.Context, a Access, fetch fetchToken) (string, e
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
-	for other, old := range t.held { // the loop is cheap compared to the request to the operator
+	for other, old := range t.held { // much cheaper than the request to the operator
 		if !now.Before(old.until) {
 			delete(t.held, other)
 		}
 	}
-	t.held[key] = token{text, now.Add(valid * 9 / 10)} // it must stay valid until the operator has read the request
+	t.held[key] = token{text, now.Add(valid * 9 / 10)} // a margin, because the operator reads the token later
 	return text, nil
 }
 
-// forget removes a token that the operator refuses, unless it has been replaced already.
+// forget removes a token that the operator refused, unless it was already replaced.
 func (t *Tokens) forget(a Access, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -67,13 +67,13 @@ func keyOf(a Access) [32]byte {
 	return sha256.Sum256([]byte(strings.Join([]string{a.BaseURL, a.ClientID, a.ClientSecret, a.SubscriptionKey}, "\x00")))
 }
 
-// tokenAnswer is the form in which operators answer with a token. Moov has another one.
+// tokenAnswer is the answer with a token of all operators except Moov.
 type tokenAnswer struct {
 	AccessToken string  `json:"access_token"`
 	ExpiresIn   Seconds `json:"expires_in"`
 }
 
-// Token reads the answer to a request for a token.
+// Token returns the token in the answer to a request for a token.
 func (r Reply) Token() (string, time.Duration, error) {
 	if err := r.Granted(); err != nil {
 		return "", 0, err
@@ -85,7 +85,7 @@ func (r Reply) Token() (string, time.Duration, error) {
 	return Token(answer.AccessToken, answer.ExpiresIn)
 }
 
-// Token returns a token from an answer, or an error if the token is empty.
+// Token returns its arguments, or an error if the token is empty.
 func Token(text string, valid Seconds) (string, time.Duration, error) {
 	if text == "" {
 		return "", 0, errors.New("the operator answered without a token")

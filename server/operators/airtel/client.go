@@ -42,7 +42,7 @@ type reply struct {
 	Status Status `json:"status"`
 }
 
-// NewClient makes a client of Airtel's API.
+// NewClient returns a client of Airtel's API.
 func NewClient(a adapter.Access) adapter.Client { return &client{adapter.NewConnection(a)} }
 
 // Collect implements [adapter.Client].
@@ -75,7 +75,7 @@ func (a *client) Ask(ctx context.Context, t *payments.Transaction) (adapter.Answ
 	switch said.Data.Transaction.Status {
 	case succeeded:
 		return said.answer(t, payments.Success), nil
-	case inProgress, ambiguous: // ambiguous is not decided yet
+	case inProgress, ambiguous: // ambiguous means not decided yet
 		return said.answer(t, payments.Pending), nil
 	case expired:
 		return said.answer(t, payments.Timeout), nil
@@ -87,7 +87,7 @@ func (a *client) Ask(ctx context.Context, t *payments.Transaction) (adapter.Answ
 	return adapter.Answer{}, errors.New("the operator answered with an unknown status")
 }
 
-// ask makes a request and reads its answer, which has the same form whatever its HTTP status.
+// ask sends a request and decodes its answer. The answer has the same format for every HTTP status.
 func (a *client) ask(ctx context.Context, t *payments.Transaction, r adapter.Request) (reply, error) {
 	var said reply
 	r.Header = map[string]string{"X-Country": string(t.Country), "X-Currency": adapter.CurrencyCode(t)}
@@ -102,7 +102,7 @@ func (a *client) ask(ctx context.Context, t *payments.Transaction, r adapter.Req
 		return said, err
 	}
 	if !answer.OK() && (said.Status.Success || said.Data.Transaction.Status == succeeded) {
-		return said, answer.Unexpected() // contradictory: money must not move
+		return said, answer.Unexpected() // the HTTP status and the body contradict each other: money must not move
 	}
 	return said, nil
 }
@@ -119,7 +119,7 @@ func (a *client) token(ctx context.Context) (string, time.Duration, error) {
 	return answer.Token()
 }
 
-// answer combines the request and the answer of Airtel to the payload that the merchant sees.
+// answer combines the request and the answer of Airtel into the payload for the merchant.
 func (r reply) answer(t *payments.Transaction, status payments.Status) adapter.Answer {
 	p := NewPayload(t)
 	id := r.id(t)
@@ -128,8 +128,8 @@ func (r reply) answer(t *payments.Transaction, status payments.Status) adapter.A
 	return adapter.Answer{Status: status, NativeID: id, Raw: adapter.Encode(p)}
 }
 
-// id is Airtel's id of the payment, empty if it gave none yet. The first id that it gave stays. Its answers repeat the caller's id (o),
-// which does not count.
+// id returns Airtel's id of the payment; empty if it has none yet. A stored id does not change. id ignores the caller's
+// id, which Airtel's answers repeat (o).
 func (r reply) id(t *payments.Transaction) string {
 	given := r.Data.Transaction
 	switch {
@@ -143,7 +143,7 @@ func (r reply) id(t *payments.Transaction) string {
 	return ""
 }
 
-// failure is the status for the response code of a failed payment (o, except 012: a).
+// failure returns the status for the response code of a failed payment (o, except 012: a).
 func failure(code string) payments.Status {
 	switch code {
 	case "DP00800001002":

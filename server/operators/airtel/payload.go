@@ -1,5 +1,5 @@
-// Package airtel speaks Airtel's own API: its payloads (payload.go) and a client (client.go). How sure each fact is (o, t or a): see
-// package operators.
+// Package airtel has the payloads (payload.go) and a client (client.go) of Airtel's own API. Package operators explains
+// the marks o, t and a.
 package airtel
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Payload is a transaction as Airtel's Open API shows it (o): subscriber and transaction of the request, data and status of the answer. No
-// key is omitted: an outcome without a code has an empty one.
+// Payload is a transaction in the format of Airtel's Open API (o). Subscriber and transaction are from the request,
+// data and status from the answer. No key is omitted: an outcome without a code has an empty code.
 type Payload struct {
 	Simulated   bool        `json:"_simulated"`
 	Reference   string      `json:"reference"`
@@ -27,12 +27,12 @@ type Subscriber struct {
 	MSISDN   string `json:"msisdn"`
 }
 
-// Transaction is a payment as it was requested.
+// Transaction is the requested payment.
 type Transaction struct {
 	Amount   int64  `json:"amount"`
 	Country  string `json:"country"`
 	Currency string `json:"currency"`
-	ID       string `json:"id"` // the caller's
+	ID       string `json:"id"` // the caller's id
 }
 
 // Data is the part of an answer about the payment.
@@ -42,7 +42,7 @@ type Data struct {
 
 // Result is the state of a payment.
 type Result struct {
-	ID      string `json:"id"` // Airtel's
+	ID      string `json:"id"` // Airtel's id
 	Message string `json:"message"`
 	Status  string `json:"status"`
 }
@@ -51,8 +51,8 @@ type Result struct {
 type Status struct {
 	Code         string `json:"code"` // the HTTP status
 	Message      string `json:"message"`
-	ResultCode   string `json:"result_code"`   // the gateway's
-	ResponseCode string `json:"response_code"` // the payment product's
+	ResultCode   string `json:"result_code"`   // code of the gateway
+	ResponseCode string `json:"response_code"` // code of the payment product
 	Success      bool   `json:"success"`
 }
 
@@ -70,11 +70,11 @@ const (
 	duplicateID = "ESB000041"
 )
 
-// answer is how Airtel reports an outcome: the status of the transaction and the response code. Disbursements have codes of their own; if
-// the payout code is empty, a payout has the code of a collection.
+// answer is Airtel's report of an outcome: the status of the transaction, the response codes and the message. If the
+// payout code is empty, payouts have the code of collections.
 type answer struct{ status, collection, payout, message string }
 
-// answers are the answers of Airtel: the codes are o unless marked, the texts are a.
+// answers are the answers of Airtel. The mark of the codes is o unless another is given, that of the texts is a.
 var answers = map[payments.Status]answer{
 	payments.Success:            {succeeded, "DP00800001001", "DP00900001001", "Success"},
 	payments.Pending:            {inProgress, "DP00800001006", "", "In process"},
@@ -89,18 +89,18 @@ var answers = map[payments.Status]answer{
 	payments.DuplicateReference: {failed, "", "DP00900001011", "Transaction id already exists"},
 }
 
-// Raw is the payload of a transaction, encoded.
+// Raw returns the encoded payload of a transaction.
 func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
 
-// Unavailable is the payload of a collection that ended [payments.ServiceUnavailable] because Airtel's API could not be used, with the
-// reason in place of its text.
+// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable], because Airtel's API
+// could not be used. Its message is why.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
 	p.Data.Transaction.Message, p.Status.Message = why, why
 	return adapter.Encode(p)
 }
 
-// NewPayload makes the payload of a transaction of any type, in any status.
+// NewPayload returns the payload of a transaction of any type and status.
 func NewPayload(t *payments.Transaction) *Payload {
 	answer := answers[t.Status]
 	country, currency := string(t.Country), adapter.CurrencyCode(t)
@@ -131,7 +131,7 @@ func newStatus(t *payments.Transaction, answer answer) Status {
 	case payments.DuplicateReference:
 		s.ResultCode = duplicateID
 	case payments.ServiceUnavailable:
-		s.Code, s.ResultCode = "503", "" // an unavailable gateway gives no code
+		s.Code, s.ResultCode = "503", "" // an unavailable gateway has no result code
 	}
 	return s
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// client is a client of Moov's API, in a simple form: the payload is t, the paths and the token are a.
+// client is a simple client of Moov's API. The mark of the payload is t, that of the paths and the token is a.
 type client struct{ adapter.Connection }
 
 const (
@@ -31,7 +31,7 @@ type paymentRequest struct {
 	Description       string `json:"description"`
 }
 
-// NewClient makes a client of Moov's API.
+// NewClient returns a client of Moov's API.
 func NewClient(a adapter.Access) adapter.Client { return &client{adapter.NewConnection(a)} }
 
 // Collect implements [adapter.Client].
@@ -70,7 +70,8 @@ func (m *client) ask(ctx context.Context, t *payments.Transaction, r adapter.Req
 	return said.answer(t)
 }
 
-// answer reads the code of a payment, and its text if one code has several meanings. The merchant sees its own reference.
+// answer returns the answer for the code of a payment, and for its text if the code has several meanings. It replaces
+// the id in the payload by the merchant's reference.
 func (p Payload) answer(t *payments.Transaction) (adapter.Answer, error) {
 	p.Simulated, p.ExternalReference = true, t.Reference
 	a := adapter.Answer{NativeID: adapter.NativeID(p.TransactionID), Raw: adapter.Encode(p)}
@@ -84,9 +85,9 @@ func (p Payload) answer(t *payments.Transaction) (adapter.Answer, error) {
 	return a.Paid(t, strconv.FormatInt(p.Amount, 10), p.Currency, Unavailable), nil
 }
 
-// statusOf is the status for a code and a text; empty for an unknown code.
+// statusOf returns the status for a code and a text; empty for an unknown code.
 func statusOf(code, message string) payments.Status {
-	byCode := map[string]payments.Status{ // for an unknown text
+	byCode := map[string]payments.Status{ // used for an unknown text
 		"0": payments.Success, "100": payments.Pending, "51": payments.InsufficientFunds, "7": payments.AccountBlocked,
 		"13": payments.LimitExceeded, "92": payments.Timeout, "95": payments.ServiceUnavailable, "99": payments.ServiceUnavailable,
 		"555": payments.UnknownMSISDN,
@@ -99,7 +100,7 @@ func statusOf(code, message string) payments.Status {
 	return byCode[code]
 }
 
-// failure is the answer for a payment that Moov refused at once.
+// failure returns the answer for a payment that Moov refused at once.
 func failure(t *payments.Transaction, status payments.Status) adapter.Answer {
 	return adapter.Answer{Status: status, Raw: adapter.Encode(NewPayload(adapter.Ended(t, status)))}
 }

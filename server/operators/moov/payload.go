@@ -1,5 +1,5 @@
-// Package moov speaks Moov's own API: its payloads (payload.go) and a client (client.go). How sure each fact is (o, t or a): see
-// package operators.
+// Package moov has the payloads (payload.go) and a client (client.go) of Moov's own API. Package operators explains the
+// marks o, t and a.
 package moov
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Payload is a transaction as Moov's API shows it (t).
+// Payload is a transaction in the format of Moov's API (t).
 type Payload struct {
 	Simulated         bool   `json:"_simulated"`
 	ResponseCode      string `json:"responseCode"`
@@ -23,10 +23,11 @@ type Payload struct {
 	Timestamp         string `json:"timestamp"` // RFC 3339, UTC
 }
 
-// answer is how Moov reports an outcome.
+// answer is Moov's report of an outcome.
 type answer struct{ code, message string }
 
-// answers are the answers of Moov: the codes are t unless marked, the texts are a. Where several outcomes share a code, the text differs.
+// answers are the answers of Moov. The mark of the codes is t unless another is given, that of the texts is a. Outcomes
+// with the same code have different texts.
 var answers = map[payments.Status]answer{
 	payments.Success:            {"0", "Success"},
 	payments.Pending:            {"100", "Pending"},
@@ -41,18 +42,18 @@ var answers = map[payments.Status]answer{
 	payments.DuplicateReference: {"95", "Failed: duplicate reference"},         // a
 }
 
-// Raw is the payload of a transaction, encoded.
+// Raw returns the encoded payload of a transaction.
 func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
 
-// Unavailable is the payload of a collection that ended [payments.ServiceUnavailable] because Moov's API could not be used, with the
-// reason in place of its text.
+// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable], because Moov's API
+// could not be used. Its message is why.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
 	p.ResponseMessage = why
 	return adapter.Encode(p)
 }
 
-// NewPayload makes the payload of a transaction of any type, in any status.
+// NewPayload returns the payload of a transaction of any type and status.
 func NewPayload(t *payments.Transaction) *Payload {
 	answer := answers[t.Status]
 	return &Payload{
@@ -68,8 +69,8 @@ func NewPayload(t *payments.Transaction) *Payload {
 	}
 }
 
-// timestamp is the time at which the transaction got its status. It is not the current time: the payload of a transaction must not change
-// between two reads.
+// timestamp returns the time at which the transaction got its status. It does not return the current time, because the
+// payload must not change between two reads.
 func timestamp(t *payments.Transaction) string {
 	at := t.CreatedAt
 	if t.CompletedAt != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// The products of MTN's API. A token is good for one of them.
+// The products of MTN's API. A token is valid for one product.
 const (
 	collection   = "collection"
 	disbursement = "disbursement"
 	remittance   = "remittance"
 )
 
-// The calls that move money, as they are kept beside their transactions.
+// The names of the calls that move money. They are stored with their transactions.
 const (
 	payCall      = "requesttopay"
 	withdrawCall = "requesttowithdraw"
@@ -26,7 +26,7 @@ const (
 	refundCall   = "refund"
 )
 
-// NewAPI is MTN's own API, as its SDKs call it.
+// NewAPI returns MTN's own API. Its routes are those that MTN's SDKs call.
 func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
 		Operator: payments.MTN, Routes: routes(), Key: subscriptionKey, KeyHeader: keyHeader, Derive: deriveCredentials,
@@ -34,14 +34,14 @@ func NewAPI() *operatorapi.API {
 	}
 }
 
-// logged are the fields that say what a request asked for and what came of it: neither tokens nor keys, nor who has a number.
+// logged are the fields that the request log keeps. Tokens, keys and names of persons are not among them.
 var logged = []string{
 	"amount", "currency", "externalId", "payer", "payee", "partyIdType", "partyId", "payerMessage", "payeeNote", "referenceIdToRefund",
 	"notificationMessage", "providerCallbackHost", "targetEnvironment", "financialTransactionId", "status", "reason", "availableBalance",
 	"result", "expires_in", "statusCode", "message", "code", "error",
 }
 
-// secretForm is the form of subscription keys and of API keys.
+// secretForm matches subscription keys and API keys.
 var secretForm = regexp.MustCompile(`(?i)[0-9a-f]{32}`)
 
 // The headers of requests.
@@ -54,7 +54,7 @@ const (
 	notificationHeader = "notificationMessage"
 )
 
-// subscriptionKey is checked before everything else (o).
+// subscriptionKey returns the subscription key of a request. It is checked before everything else (o).
 func subscriptionKey(r *http.Request) string {
 	if key := r.Header.Get(keyHeader); key != "" {
 		return key
@@ -71,10 +71,10 @@ func deriveCredentials(apiKey string) operatorapi.Credentials {
 	}
 }
 
-// exchanges is the test that replays the files of exchanges.
+// exchanges is the prefix of the names of the tests that replay recorded exchanges.
 const exchanges = operatorapi.ExchangesTest + "/mtn/"
 
-// handler is a call of the API.
+// handler handles a call of the API.
 type handler func(context.Context, operatorapi.Sandbox, *operatorapi.Request) (operatorapi.Answer, error)
 
 func routes() []operatorapi.Route {
@@ -114,7 +114,7 @@ func routes() []operatorapi.Route {
 	return all
 }
 
-// sharedRoutes are those that each product has.
+// sharedRoutes returns the routes that every product has.
 func sharedRoutes(product string) []operatorapi.Route {
 	const holder = "/v1_0/accountholder/{type}/{holder}"
 	at := "/" + product
@@ -165,7 +165,7 @@ func sharedRoutes(product string) []operatorapi.Route {
 	return withTokens(product, shared)
 }
 
-// withTokens makes the routes of a product that say nothing else need a token of it.
+// withTokens sets the access of routes to a token of the product, unless a route has another access.
 func withTokens(product string, routes []operatorapi.Route) []operatorapi.Route {
 	for i := range routes {
 		if routes[i].Access == operatorapi.ByKey {
@@ -191,7 +191,7 @@ const (
 		`"status": "SUCCESSFUL"}`
 )
 
-// What the calls refuse beside what all do.
+// The refusals of groups of calls, beside those of all calls.
 var (
 	ordering = []operatorapi.Why{
 		wrongTarget, operatorapi.Invalid, wrongCurrency, wrongCallbackHost, operatorapi.NotFound, operatorapi.Duplicate,
@@ -199,7 +199,7 @@ var (
 	holding = []operatorapi.Why{wrongTarget, operatorapi.NotFound, notAllowed}
 )
 
-// accepted describes a call that moves money.
+// accepted returns the description of a call that moves money.
 func accepted(summary, body string, fields []operatorapi.Field, test string) operatorapi.Doc {
 	return operatorapi.Doc{
 		Summary: summary, Mark: operatorapi.Documented, Source: "MTN portal, API description", Body: body, Request: fields,
@@ -208,7 +208,7 @@ func accepted(summary, body string, fields []operatorapi.Field, test string) ope
 	}
 }
 
-// told describes a call that asks what came of it.
+// told returns the description of a call that reports the status of a transaction.
 func told(answer string, fields []operatorapi.Field, test string) operatorapi.Doc {
 	return operatorapi.Doc{
 		Summary: "What came of it", Mark: operatorapi.Documented, Source: "MTN portal; recorded by sandbox users", Status: http.StatusOK,

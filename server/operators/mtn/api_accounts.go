@@ -9,7 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
-// balance tells the float of the environment. Under the target sandbox it is told in EUR, one to one.
+// balance answers with the float of the environment. For the target environment sandbox, the currency is EUR with the
+// same amount.
 func balance(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (operatorapi.Answer, error) {
 	currency := t.currency()
 	if asked := r.Param("currency"); asked != "" {
@@ -24,7 +25,7 @@ func balance(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request,
 	}{strconv.FormatInt(amount, 10), currency}}, err
 }
 
-// holderOf finds who the holder of a path is. Only numbers have accounts here.
+// holderOf returns the account holder that a path names. In Cauri, only numbers have accounts.
 func holderOf(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (holder operatorapi.Holder, err error) {
 	kind, name := strings.ToLower(r.Param("type")), strings.ToLower(r.Param("holder"))
 	err = operatorapi.Refuse(operatorapi.NotFound)
@@ -33,7 +34,7 @@ func holderOf(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 		name = strings.TrimPrefix(msisdn, "+")
 	}
 	why, isTest := holderParties[kind+"/"+name]
-	if !isTest || !t.sandbox || holder.Name != "" { // a name: a test client has the number
+	if !isTest || !t.sandbox || holder.Name != "" { // with a name, the holder is a test client
 		return holder, err
 	}
 	if why == inactiveHolder {
@@ -47,7 +48,8 @@ func active(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, 
 	return operatorapi.Answer{Status: http.StatusOK, Body: map[string]bool{"result": holder.Active}}, err
 }
 
-// basicUserInfo tells who has a number: the name of the test client, and what MTN's own sandbox tells of everybody (o).
+// basicUserInfo answers with the name of the test client that has a number. The other fields are constant, as in MTN's
+// own sandbox (o).
 func basicUserInfo(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (operatorapi.Answer, error) {
 	holder, err := holderOf(ctx, s, r, t)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
-// The refusals that only MTN knows.
+// The refusals that only MTN has.
 const (
 	wrongTarget       operatorapi.Why = "wrong_target_environment"
 	wrongCurrency     operatorapi.Why = "wrong_currency"
@@ -21,7 +21,7 @@ type applicationError struct {
 	Code    string `json:"code"`
 }
 
-// gatewayError is an error of the gateway before it (o).
+// gatewayError is an error of the gateway before the application (o).
 type gatewayError struct {
 	StatusCode int    `json:"statusCode"`
 	Message    string `json:"message"`
@@ -47,18 +47,18 @@ func gateway(status int, message string) refusal {
 
 const codeUnavailable, textUnavailable = "SERVICE_UNAVAILABLE", "Service temporarily unavailable, try again later."
 
-// refusals are what MTN answers: o, but where it says otherwise.
+// refusals are MTN's answers to refused requests. The mark is o unless another is given.
 var refusals = map[operatorapi.Why]refusal{
 	operatorapi.KeyMissing: gateway(http.StatusUnauthorized, "Access denied due to missing subscription key. Make sure to include subscription "+
 		"key when making requests to an API."),
 	operatorapi.KeyInvalid: gateway(http.StatusUnauthorized, "Access denied due to invalid subscription key. Make sure to provide a valid key "+
 		"for an active subscription."),
 	operatorapi.UserInvalid: {http.StatusUnauthorized, oauthError{"login_failed"}}, // t
-	// a. The vendor's PHP SDK takes a 401 with a statusCode for a problem of the key, and any other for an expired token.
+	// a. For MTN's PHP SDK, a 401 with a statusCode means a problem of the key, and any other 401 an expired token.
 	operatorapi.TokenInvalid: {http.StatusUnauthorized, oauthError{"invalid_token"}},
 	operatorapi.NoRoute:      gateway(http.StatusNotFound, "Resource not found"),
 	operatorapi.NotFound:     application(http.StatusNotFound, "RESOURCE_NOT_FOUND", "Requested resource was not found."),
-	operatorapi.Invalid:      {http.StatusBadRequest, nil}, // a: the body was not observed, and clients go by the status
+	operatorapi.Invalid:      {http.StatusBadRequest, nil}, // a: the body was not observed; clients use only the status
 	operatorapi.Duplicate: application(http.StatusConflict, "RESOURCE_ALREADY_EXIST",
 		"Duplicated reference id. Creation of resource failed."),
 	operatorapi.TooMany:     gateway(http.StatusTooManyRequests, "Rate limit is exceeded. Try again later."), // a
@@ -75,10 +75,10 @@ var refusals = map[operatorapi.Why]refusal{
 		"The transaction is not successfully completed."),
 }
 
-// internalError is also how failures are often reported whatever their reason.
+// internalError is the code of an internal error. MTN also reports many other failures with it.
 const internalError = "INTERNAL_PROCESSING_ERROR"
 
-// refuse tells a refusal as MTN does.
+// refuse returns MTN's answer to a refused request.
 func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 	told, known := refusals[r.Why]
 	switch {

@@ -10,7 +10,7 @@ const (
 	ourChoice = "our choice"
 )
 
-// facts are what is known of the API beside its calls.
+// facts are the facts about the API, beside its calls, for the page of fidelity.
 var facts = []operatorapi.Fact{
 	fact("`Ocp-Apim-Subscription-Key` is checked before everything else, also as the query `subscription-key`; without it, or with a wrong "+
 		"one, 401 and the gateway's body", operatorapi.Documented, portal, "TestStrangersGetNothingFromOperators"),
@@ -84,7 +84,7 @@ var facts = []operatorapi.Fact{
 		"has them"),
 }
 
-// differs is a fact with how MTN's own API differs.
+// differs returns the fact with the difference to MTN's own API.
 func differs(f operatorapi.Fact, how string) operatorapi.Fact {
 	f.Real = how
 	return f

@@ -2,7 +2,7 @@ package mtn
 
 import "github.com/cauri-dev/cauri/server/operators/operatorapi"
 
-// The fields of bodies and headers, for the description of the API. A field without a mark has the one of its call.
+// The fields of bodies and headers, for the description of the API. A field without a mark has the mark of its call.
 
 const (
 	uuidForm   = `^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`
@@ -28,7 +28,7 @@ func assumed(f operatorapi.Field) operatorapi.Field {
 	return f
 }
 
-// partyField is the payer or the payee of a request.
+// partyField returns the field with the payer or the payee of a request.
 func partyField(name string) operatorapi.Field {
 	return operatorapi.Field{Name: name, Fields: []operatorapi.Field{
 		{Name: "partyIdType", Pattern: "^[Mm][Ss][Ii][Ss][Dd][Nn]$", About: "Only numbers have accounts here."},
@@ -36,7 +36,7 @@ func partyField(name string) operatorapi.Field {
 	}}
 }
 
-// texts are those that answers repeat.
+// texts are the fields of requests with free text. Answers repeat them.
 var texts = []operatorapi.Field{
 	assumed(operatorapi.Field{Name: "externalId", Optional: true, Max: maxExternalID, About: "Of the order. The bound is assumed."}),
 	{Name: "payerMessage", Optional: true, Max: maxMessage, Pattern: "^[^']*$"},
@@ -77,7 +77,7 @@ var (
 	messageFields = []operatorapi.Field{{Name: "notificationMessage", Optional: true, Max: maxMessage, About: "Needed, unless the header has it."}}
 )
 
-// knownReasons are the reasons of failures: the 17 that MTN documents, and those that a status or a test party has beside them.
+// knownReasons are the reasons of failures: the 17 that MTN documents, and others of statuses and test parties.
 var knownReasons = []string{
 	payeeNotFound, "PAYER_NOT_FOUND", "NOT_ALLOWED", "NOT_ALLOWED_TARGET_ENVIRONMENT", "INVALID_CALLBACK_URL_HOST", "INVALID_CURRENCY",
 	codeUnavailable, internalError, "NOT_ENOUGH_FUNDS", "PAYER_LIMIT_REACHED", "PAYEE_NOT_ALLOWED_TO_RECEIVE", "PAYMENT_NOT_APPROVED",
@@ -85,7 +85,7 @@ var knownReasons = []string{
 	"COULD_NOT_PERFORM_TRANSACTION", "SENDER_ACCOUNT_NOT_ACTIVE", transferTypeUnknown,
 }
 
-// statusFields are what the calls tell that ask what came of a request.
+// statusFields returns the fields of an answer with the status of a transaction.
 func statusFields(party string, statuses ...string) []operatorapi.Field {
 	return []operatorapi.Field{
 		{Name: "financialTransactionId", Optional: true, Pattern: "^[0-9]{10}$", About: "Only of a success."},

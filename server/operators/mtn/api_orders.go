@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// inTarget is a call in the environment that the request names.
+// inTarget returns a handler that calls f with the target environment of the request.
 func inTarget(f func(context.Context, operatorapi.Sandbox, *operatorapi.Request, target) (operatorapi.Answer, error)) handler {
 	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
 		t, err := targetOf(s, r.Header)
@@ -25,7 +25,7 @@ func inTarget(f func(context.Context, operatorapi.Sandbox, *operatorapi.Request,
 
 var acceptedAnswer = operatorapi.Answer{Status: http.StatusAccepted}
 
-// collect asks a payer for money.
+// collect returns the handler of a call that records a collection.
 func collect(operation string, second bool) handler {
 	return inTarget(func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (operatorapi.Answer, error) {
 		order, body, err := newOrder(s, r, t, operation, second)
@@ -39,7 +39,7 @@ func collect(operation string, second bool) handler {
 	})
 }
 
-// disburse pays somebody.
+// disburse returns the handler of a call that records a disbursement.
 func disburse(operation string, second bool) handler {
 	return inTarget(func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (operatorapi.Answer, error) {
 		order, body, err := newOrder(s, r, t, operation, second)
@@ -53,7 +53,7 @@ func disburse(operation string, second bool) handler {
 	})
 }
 
-// giveBack refunds a collection.
+// giveBack returns the handler of a call that refunds a collection.
 func giveBack(second bool) handler {
 	return inTarget(func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (operatorapi.Answer, error) {
 		order, body, err := newOrder(s, r, t, refundCall, second)
@@ -63,7 +63,8 @@ func giveBack(second bool) handler {
 		parent, err := s.FindCollection(ctx, canonicalReference(body.ReferenceIDToRefund))
 		if err != nil {
 			test, isTest := refundedTests[body.ReferenceIDToRefund]
-			if isTest && t.sandbox && operatorapi.IsRefused(err, operatorapi.NotFound) { // there is nothing that it could be a refund of
+			if isTest && t.sandbox && operatorapi.IsRefused(err, operatorapi.NotFound) {
+				// Without a collection, the test is recorded as a disbursement.
 				setParty(order, Party{PartyIDType: "MSISDN", PartyID: refundedParty}, "+"+refundedParty, &test)
 				return acceptedAnswer, s.Disburse(ctx, *order)
 			}
@@ -75,8 +76,8 @@ func giveBack(second bool) handler {
 	})
 }
 
-// newOrder reads what the calls that move money have in common, in the order in which MTN looks at it (a): reference, body, currency,
-// callback. A taken reference comes last.
+// newOrder returns the order of a call that moves money, without its party. It checks the request in MTN's order (a):
+// reference, body, currency, callback. The check for a taken reference follows later.
 func newOrder(
 	s operatorapi.Sandbox, r *operatorapi.Request, t target, operation string, second bool,
 ) (*operatorapi.Order, *orderBody, error) {
@@ -120,7 +121,7 @@ func newOrder(
 	}}, body, nil
 }
 
-// addParty gives an order its payer or payee.
+// addParty sets the payer or payee of an order.
 func addParty(o *operatorapi.Order, p *Party, t target) error {
 	msisdn, err := msisdnOf(p)
 	if err != nil {
@@ -135,7 +136,8 @@ func addParty(o *operatorapi.Order, p *Party, t target) error {
 	return nil
 }
 
-// setParty gives an order its party. test is what MTN's own sandbox does with it; nil: nothing of its own.
+// setParty sets the party of an order. test is the behavior of a test number of MTN's own sandbox; nil for other
+// numbers.
 func setParty(o *operatorapi.Order, p Party, msisdn string, test *testParty) {
 	sent := o.Sent.(sent)
 	p.PartyID = strings.TrimSpace(p.PartyID)
@@ -153,7 +155,7 @@ func truncated(text string, most int) string {
 	return text
 }
 
-// tellStatus tells what came of an order.
+// tellStatus returns a handler that answers with the status of a transaction of the call operation.
 func tellStatus(operation string) func(context.Context, operatorapi.Sandbox, *operatorapi.Request, target) (operatorapi.Answer, error) {
 	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ target) (operatorapi.Answer, error) {
 		found, err := s.Find(ctx, canonicalReference(r.Param("reference")), operation)
@@ -165,7 +167,7 @@ func tellStatus(operation string) func(context.Context, operatorapi.Sandbox, *op
 	}
 }
 
-// notify takes the text that the payer of a successful request gets. Nobody gets one here.
+// notify validates a text for the payer of a successful payment. It sends nothing.
 func notify(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ target) (operatorapi.Answer, error) {
 	var body struct {
 		NotificationMessage string `json:"notificationMessage"`

@@ -8,30 +8,30 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// The test numbers of MTN's own sandbox, which act under the target sandbox where no test client has the number, by their digits.
-// Documented is which outcome each has; observed are 450 to 454 and 56733123453; that the others are accepted first, and fail then, is
-// assumed.
+// This file has the test numbers of MTN's own sandbox. They work for the target environment sandbox, if no test client
+// has the number. MTN documents their outcomes (o). The numbers ending in 450 to 454, and 56733123453, were observed
+// (o). That requests to the other numbers are accepted first and fail later is assumed (a).
 
-// testParty is what MTN's own sandbox does with one of its test numbers.
+// testParty is the behavior of a test number in MTN's own sandbox.
 type testParty struct {
 	status   payments.Status
-	behavior payments.Behavior // of one that is pending
-	latency  time.Duration     // until it answers; zero: as any other
-	begins   string            // how its request is told at first; empty: as any other
-	reason   string            // of the failure, if Cauri's status does not say it
+	behavior payments.Behavior // behavior of the payer while the payment is pending
+	latency  time.Duration     // time until the payer answers; zero: the usual latency
+	begins   string            // MTN's status while the payment is pending; empty: PENDING
+	reason   string            // reason of the failure, if it does not follow from Cauri's status
 }
 
-// number is the party as a number that no SIM has.
+// number returns the party as a test number of Cauri.
 func (p testParty) number() *payments.TestNumber {
 	return &payments.TestNumber{Status: p.status, Behavior: p.behavior, Latency: p.latency}
 }
 
-// failing is a party whose orders fail with a reason for which Cauri has no status of its own.
+// failing returns a party whose payments fail with a reason that has no status in Cauri.
 func failing(reason string) testParty {
 	return testParty{status: payments.ServiceUnavailable, reason: reason}
 }
 
-// paying is a party that pays after a while.
+// paying returns a party that pays after a latency.
 func paying(after time.Duration, begins string) testParty {
 	return testParty{status: payments.Pending, behavior: payments.Approve, latency: after, begins: begins}
 }
@@ -42,10 +42,10 @@ var (
 	ongoing   = testParty{status: payments.Pending, behavior: payments.Ignore}
 )
 
-// delayed is how long a delayed party takes: 25 to 30 s (o).
+// delayed is the latency of a delayed party: 25 to 30 s (o).
 const delayed = 25 * time.Second
 
-// partiesOfAll are those that every call knows.
+// partiesOfAll are the parties of every call.
 var partiesOfAll = map[string]testParty{
 	"46733123450": failing(internalError),
 	"46733123451": rejecting,
@@ -68,7 +68,7 @@ var withdrawParties = with(partiesOfAll, map[string]testParty{
 	"46733123463": failing("COULD_NOT_PERFORM_TRANSACTION"),
 })
 
-// transferTypeUnknown is the code of an error of which MTN documents the words only (a).
+// transferTypeUnknown is the code of an error (a). MTN documents only the text of the error.
 const transferTypeUnknown = "TRANSFER_TYPE_UNKNOWN"
 
 // payParties are the payers of requests to pay.
@@ -88,14 +88,14 @@ var transferParties = with(partiesOfAll, map[string]testParty{
 	"46733123464": failing(transferTypeUnknown),
 })
 
-// parties are those that the payer or payee of a call may be.
+// parties are the test parties of each call.
 var parties = map[string]map[string]testParty{
 	payCall: payParties, withdrawCall: withdrawParties, depositCall: withdrawParties, transferCall: transferParties,
 }
 
-// refundedTests are what a referenceIdToRefund stands for that no collection has.
+// refundedTests are the test values of referenceIdToRefund, with the behavior of the refund.
 var refundedTests = map[string]testParty{
-	"1":  failing("RESOURCE_NOT_FOUND"), // a: the code; documented is "transaction not found"
+	"1":  failing("RESOURCE_NOT_FOUND"), // a: MTN documents only the text "transaction not found"
 	"2":  failing(internalError),
 	"3":  rejecting,
 	"4":  expiring,
@@ -110,14 +110,14 @@ var refundedTests = map[string]testParty{
 	"13": failing("COULD_NOT_PERFORM_TRANSACTION"),
 }
 
-// refundedParty is who gets the refund of a test (a). It is no test number, so that no call but this one knows it.
+// refundedParty is the payee of a refund of refundedTests (a). It is not a test number of other calls.
 const refundedParty = "46733123400"
 
-// inactiveHolder is an account that is there and not active.
+// inactiveHolder marks an account holder that exists but is not active.
 const inactiveHolder operatorapi.Why = "inactive"
 
-// holderParties are what the calls about account holders answer, by the end of their paths. Of the addresses two are documented in full;
-// how the others end is assumed.
+// holderParties are the answers of the calls about account holders, by type and name in the path. Two of the e-mail
+// addresses are documented in full. The domains of the others are assumed.
 var holderParties = map[string]operatorapi.Why{
 	"msisdn/46733123450": operatorapi.NotFound, "email/notfound@email.com": operatorapi.NotFound,
 	"msisdn/46733123451": inactiveHolder, "email/notactive@email.com": inactiveHolder,

@@ -14,7 +14,7 @@ import (
 
 // orderBody is the body of the calls that move money. Unknown fields are ignored.
 type orderBody struct {
-	Amount              json.RawMessage `json:"amount"` // a text (o), or a number (a)
+	Amount              json.RawMessage `json:"amount"` // a JSON string (o) or number (a)
 	Currency            string          `json:"currency"`
 	ExternalID          string          `json:"externalId"`
 	Payer               *Party          `json:"payer"`
@@ -24,7 +24,7 @@ type orderBody struct {
 	ReferenceIDToRefund string          `json:"referenceIdToRefund"`
 }
 
-// sent is what the answers about an order repeat of its request.
+// sent has the fields of a request that the answers about its transaction repeat.
 type sent struct {
 	Currency     string `json:"currency"`
 	ExternalID   string `json:"externalId"`
@@ -33,14 +33,15 @@ type sent struct {
 	PayeeNote    string `json:"payeeNote"`
 	Second       bool   `json:"second,omitempty"` // version 2_0 of the call
 
-	// What a test party says: how the request is told at first, and the reason of the failure if it ends with a status.
+	// These fields are set for a test party. Begins is MTN's status while the payment is pending. Reason is the reason
+	// of the failure if the payment ends with the status ReasonOf.
 	Begins   string          `json:"begins,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 	ReasonOf payments.Status `json:"reasonOf,omitempty"`
 }
 
 const (
-	maxPartyID     = 40 // a: the number, and spaces around it
+	maxPartyID     = 40 // a: the number with spaces around it
 	maxMessage     = 160
 	maxExternalID  = 500 // a: MTN says only that it is free text
 	maxOrderRef    = 120
@@ -66,7 +67,8 @@ func readOrder(body []byte) (*orderBody, error) {
 
 var decimal = regexp.MustCompile(`^[0-9]{1,18}(\.0{1,18})?$`)
 
-// amountOf reads an amount in whole units. "5.0" is 5; a fraction other than zero is refused, as the currencies have none.
+// amountOf parses an amount in whole units. It accepts "5.0", but refuses a fraction other than zero, because the
+// currencies have none.
 func amountOf(raw json.RawMessage) (int64, error) {
 	text := strings.Trim(string(raw), `"`)
 	if !decimal.MatchString(text) {
@@ -82,7 +84,8 @@ func amountOf(raw json.RawMessage) (int64, error) {
 
 var digits = regexp.MustCompile(`^\+?([1-9][0-9]{6,14})$`)
 
-// msisdnOf is the number of a party in the form of Cauri. Only numbers have accounts here: an e-mail address and a party code are refused.
+// msisdnOf returns the number of a party in E.164. It refuses e-mail addresses and party codes, because in Cauri only
+// numbers have accounts.
 func msisdnOf(p *Party) (string, error) {
 	if p == nil || !strings.EqualFold(p.PartyIDType, "MSISDN") {
 		return "", operatorapi.Refuse(operatorapi.Invalid)
@@ -100,7 +103,8 @@ func msisdnFrom(text string) (string, error) {
 
 var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-// canonicalReference is a reference as it is kept: that of a request in lower case, one that another API made as it is.
+// canonicalReference returns a reference as it is stored. A UUID is stored in lower case. A reference of another API is
+// unchanged.
 func canonicalReference(text string) string {
 	text = strings.TrimSpace(text)
 	if lower := strings.ToLower(text); uuid4.MatchString(lower) {
@@ -109,7 +113,7 @@ func canonicalReference(text string) string {
 	return text
 }
 
-// referenceOf is the X-Reference-Id of a request that makes something.
+// referenceOf returns the X-Reference-Id of a request.
 func referenceOf(h http.Header) (string, error) {
 	reference := strings.ToLower(strings.TrimSpace(h.Get(referenceHeader)))
 	if !uuid4.MatchString(reference) {
@@ -118,20 +122,21 @@ func referenceOf(h http.Header) (string, error) {
 	return reference, nil
 }
 
-// targets are the environments that MTN names, with the country of each (o). Sandboxes have only some of them.
+// targets are MTN's names of target environments, with their countries (o). A sandbox may have only some of them.
 var targets = map[string]payments.Country{
 	"mtnivorycoast": payments.CoteDIvoire, "mtnbenin": payments.Benin, "mtnrwanda": payments.Rwanda,
 }
 
-// target is the environment that a request is made in.
+// target is the target environment of a request.
 type target struct {
 	operatorapi.Environment
-	sandbox bool // the request says sandbox, as to MTN's own
+	sandbox bool // whether the request names the target environment sandbox
 }
 
 const (
 	sandboxTarget = "sandbox"
-	// quirkSandboxTarget lets requests say sandbox, with the currency of MTN's own.
+	// quirkSandboxTarget is the quirk that accepts the target environment sandbox, with the currency of MTN's own
+	// sandbox.
 	quirkSandboxTarget = "mtnSandboxTarget"
 	sandboxCurrency    = "EUR"
 )
@@ -142,7 +147,7 @@ var quirks = []operatorapi.Quirk{{
 		"It means the first enabled environment of mtn. Default true.",
 }}
 
-// targetOf finds the environment that the header X-Target-Environment means.
+// targetOf returns the target environment that the header X-Target-Environment names.
 func targetOf(s operatorapi.Sandbox, h http.Header) (target, error) {
 	name := strings.ToLower(strings.TrimSpace(h.Get(targetHeader)))
 	for _, e := range s.Environments() {
@@ -159,13 +164,13 @@ func targetOf(s operatorapi.Sandbox, h http.Header) (target, error) {
 	return target{}, operatorapi.Refuse(wrongTarget)
 }
 
-// takes reports whether the environment takes a currency. Under the target sandbox, EUR is taken too: one unit of it is one of the
-// environment's currency.
+// takes reports whether the environment accepts a currency. The target environment sandbox also accepts EUR. One EUR
+// then is one unit of the environment's currency.
 func (t target) takes(currency string) bool {
 	return currency == string(t.Currency) || t.sandbox && currency == sandboxCurrency
 }
 
-// currency is the one that the environment tells its balance in.
+// currency returns the currency of the reported balance.
 func (t target) currency() string {
 	if t.sandbox {
 		return sandboxCurrency

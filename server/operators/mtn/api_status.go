@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// collectionStatus is what MTN tells about a request to pay or to withdraw, in its order of fields (o).
+// collectionStatus is MTN's status of a request to pay or to withdraw, with MTN's order of fields (o).
 type collectionStatus struct {
 	FinancialTransactionID string `json:"financialTransactionId,omitempty"`
 	ExternalID             string `json:"externalId"`
@@ -28,7 +28,7 @@ type collectionStatus struct {
 	Reason                 string `json:"reason,omitempty"`
 }
 
-// payoutStatus is what MTN tells about a transfer, a deposit or a refund (o).
+// payoutStatus is MTN's status of a transfer, a deposit or a refund (o).
 type payoutStatus struct {
 	Amount                 string `json:"amount"`
 	Currency               string `json:"currency"`
@@ -41,7 +41,7 @@ type payoutStatus struct {
 	Reason                 string `json:"reason,omitempty"`
 }
 
-// statusBody is what MTN tells about a transaction.
+// statusBody returns MTN's status of a transaction.
 func statusBody(t *payments.Transaction, raw json.RawMessage, how operatorapi.Telling) (any, error) {
 	var s sent
 	if err := json.Unmarshal(raw, &s); err != nil {
@@ -70,7 +70,7 @@ func statusBody(t *payments.Transaction, raw json.RawMessage, how operatorapi.Te
 
 func isPaid(t *payments.Transaction) bool { return t.Status == payments.Success }
 
-// nativeReason is the reason of a failure, always a text (o).
+// nativeReason returns the reason of a failure, which is always a string (o).
 func nativeReason(t *payments.Transaction, s *sent, how operatorapi.Telling) string {
 	switch {
 	case how.Reason != "":
@@ -85,15 +85,15 @@ func nativeReason(t *payments.Transaction, s *sent, how operatorapi.Telling) str
 	return reason(t)
 }
 
-// financialTransactionID is MTN's number of a transaction: ten digits (o), which follow from Cauri's.
+// financialTransactionID returns MTN's number of a transaction: ten digits (o), derived from Cauri's id.
 func financialTransactionID(t *payments.Transaction) string {
 	const first, count = 1_000_000_000, 9_000_000_000
 	hash := sha256.Sum256([]byte(t.ProviderTxID()))
 	return strconv.FormatUint(first+binary.BigEndian.Uint64(hash[:])%count, 10)
 }
 
-// newCallback is the callback of a transaction that has its outcome: unsigned, without the reference, as a POST; as a PUT for calls of
-// version 2_0 (one page of the vendor says one, another the other).
+// newCallback returns the callback of a transaction with an outcome. It is unsigned and does not contain the reference.
+// The method is PUT for calls of version 2_0, and POST for others, because MTN's documentation names both.
 func newCallback(t *payments.Transaction, raw json.RawMessage, how operatorapi.Telling) operatorapi.Callback {
 	c := operatorapi.Callback{
 		Method: http.MethodPost,
@@ -110,7 +110,7 @@ func newCallback(t *payments.Transaction, raw json.RawMessage, how operatorapi.T
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(body) // texts only, which can always be encoded
+	_ = encoder.Encode(body) // encoding strings does not fail
 	c.Body = bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 	return c
 }

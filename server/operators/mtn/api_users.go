@@ -14,7 +14,8 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
-// addUser makes an API user. Callbacks of its requests may go only to the host that it names; clients send a URL too.
+// addUser adds an API user. Callbacks of the user's requests may go only to the host in the request. Some clients send
+// a URL instead of a host.
 func addUser(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
 	id, err := referenceOf(r.Header)
 	if err != nil {
@@ -33,7 +34,7 @@ func addUser(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request)
 	return operatorapi.Answer{Status: http.StatusCreated}, s.AddUser(ctx, operatorapi.User{ID: id, CallbackHost: host})
 }
 
-// hostOf is the host of a URL, or of a text that is a host with or without a port; empty for one that no callback may go to.
+// hostOf returns the host of a URL, or of a host with or without a port; empty for an invalid host.
 func hostOf(text string) string {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -74,7 +75,7 @@ func getUser(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request)
 
 const tokenLifetime = time.Hour
 
-// issueToken answers whatever the body says: clients send none, JSON and forms.
+// issueToken answers with a new token. It ignores the body, because clients send JSON, a form, or none.
 func issueToken(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
 	session, err := s.Text()
 	if err != nil {
@@ -95,7 +96,8 @@ func issueToken(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Reque
 	}{token, "access_token", int(tokenLifetime.Seconds())}}, nil
 }
 
-// newToken has the form of MTN's tokens, a JWT. Its payload is for readers: the sandbox knows its tokens by their hashes.
+// newToken returns a token in the format of MTN's tokens, a JWT. Its payload is only for readers: the sandbox finds
+// tokens by their hashes.
 func newToken(user, session string, expires time.Time) string {
 	encode := base64.RawURLEncoding.EncodeToString
 	header := encode([]byte(`{"typ":"JWT","alg":"HS256"}`))

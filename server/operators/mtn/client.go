@@ -38,7 +38,7 @@ type apiError struct {
 	Message string `json:"message"`
 }
 
-// NewClient makes a client of MTN's API.
+// NewClient returns a client of MTN's API.
 func NewClient(a adapter.Access) adapter.Client { return &client{adapter.NewConnection(a)} }
 
 // Collect implements [adapter.Client].
@@ -81,7 +81,7 @@ func (m *client) Ask(ctx context.Context, t *payments.Transaction) (adapter.Answ
 	}
 	var said struct {
 		Payload
-		Reason json.RawMessage `json:"reason"` // a text, or an object with a code
+		Reason json.RawMessage `json:"reason"` // a string, or an object with a code
 	}
 	if err := answer.Decode(&said); err != nil {
 		return adapter.Answer{}, err
@@ -120,8 +120,8 @@ func (m *client) header(header map[string]string) map[string]string {
 	return all
 }
 
-// referenceID is the id of a payment at MTN. It follows from the transaction, so that MTN recognizes a repeated request. It has the form of
-// a random UUID, which MTN requires.
+// referenceID returns the id of a payment at MTN. It is derived from the transaction, so that MTN recognizes a repeated
+// request. It has the format of a random UUID, which MTN requires.
 func referenceID(id payments.ID) string {
 	digest := sha256.Sum256(append([]byte("mtn reference:"), id[:]...))
 	digest[6] = digest[6]&0x0f | 0x40 // version 4
@@ -129,7 +129,7 @@ func referenceID(id payments.ID) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", digest[0:4], digest[4:6], digest[6:8], digest[8:10], digest[10:16])
 }
 
-// failure is the answer for a payment that MTN refused at once.
+// failure returns the answer for a payment that MTN refused at once.
 func failure(t *payments.Transaction, reason string) adapter.Answer {
 	failed := adapter.Ended(t, statusOf(reason))
 	p := NewPayload(failed)
@@ -137,7 +137,7 @@ func failure(t *payments.Transaction, reason string) adapter.Answer {
 	return adapter.Answer{Status: failed.Status, Raw: adapter.Encode(p)}
 }
 
-// statusOf is the status for a reason. APPROVAL_REJECTED is the payer's refusal.
+// statusOf returns the status for a reason. APPROVAL_REJECTED means that the payer refused.
 func statusOf(reason string) payments.Status {
 	switch reason {
 	case "NOT_ENOUGH_FUNDS", "LOW_BALANCE_OR_PAYEE_LIMIT_REACHED_OR_NOT_ALLOWED":
@@ -158,7 +158,7 @@ func statusOf(reason string) payments.Status {
 	return payments.ServiceUnavailable
 }
 
-// reasonText reads a reason.
+// reasonText returns the text of a reason.
 func reasonText(reason json.RawMessage) string {
 	var text string
 	if json.Unmarshal(reason, &text) == nil {

@@ -1,5 +1,5 @@
-// Package mtn speaks MTN's own API: its payloads (payload.go) and a client (client.go). How sure each fact is (o, t or a): see
-// package operators.
+// Package mtn has the payloads (payload.go) and a client (client.go) of MTN's own API, and a simulation of that API
+// (api.go). Package operators explains the marks o, t and a.
 package mtn
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Payload is what MTN's Open API answers to a query for a request to pay or, with a payee in the place of the payer,
-// for a transfer (o).
+// Payload is the answer of MTN's Open API to a status query for a request to pay, or for a transfer (o). A transfer has
+// a payee instead of a payer.
 type Payload struct {
 	Simulated              bool   `json:"_simulated"`
 	Amount                 string `json:"amount"`
@@ -22,9 +22,9 @@ type Payload struct {
 	PayerMessage           string `json:"payerMessage"`
 	PayeeNote              string `json:"payeeNote"`
 	Status                 string `json:"status"`
-	FinancialTransactionID string `json:"financialTransactionId,omitempty"` // only of a success
-	Reason                 string `json:"reason,omitempty"`                 // only of a failure
-	Message                string `json:"message,omitempty"`                // only if MTN's API could not be used: why
+	FinancialTransactionID string `json:"financialTransactionId,omitempty"` // only for a success
+	Reason                 string `json:"reason,omitempty"`                 // only for a failure
+	Message                string `json:"message,omitempty"`                // reason why MTN's API could not be used
 }
 
 // Party is a payer or a payee.
@@ -34,7 +34,7 @@ type Party struct {
 }
 
 const (
-	created    = "CREATED" // of a test number only
+	created    = "CREATED" // only for a test number
 	pending    = "PENDING"
 	successful = "SUCCESSFUL"
 	failed     = "FAILED"
@@ -56,18 +56,18 @@ var reasons = map[payments.Status]string{
 // payeeNotFound is the reason of a payout to a number without an account (o).
 const payeeNotFound = "PAYEE_NOT_FOUND"
 
-// Raw is the payload of a transaction, encoded.
+// Raw returns the encoded payload of a transaction.
 func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
 
-// Unavailable is the payload of a collection that ended [payments.ServiceUnavailable] because MTN's API could not be used, with the
-// reason in place of its text.
+// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable], because MTN's API
+// could not be used. Its message is why.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
 	p.Message = why
 	return adapter.Encode(p)
 }
 
-// NewPayload makes the payload of a transaction of any type, in any status.
+// NewPayload returns the payload of a transaction of any type and status.
 func NewPayload(t *payments.Transaction) *Payload {
 	p := &Payload{
 		Simulated:    true,

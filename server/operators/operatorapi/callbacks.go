@@ -10,15 +10,15 @@ import (
 	"github.com/cauri-dev/cauri/server/egress"
 )
 
-// CallbackRules say where the callbacks of a sandbox may go. Who has an API key chooses the URL, and must not choose by
-// it where Cauri sends requests.
+// CallbackRules are the allowed hosts of a sandbox's callbacks. They prevent that the holder of an API key, who chooses
+// the URL, makes Cauri send requests to internal hosts (SSRF).
 type CallbackRules struct {
-	Hosts       []string // patterns such as *.shop.example, and * for every host; nil: the defaults
-	WebhookHost string   // is allowed by default; empty: none
-	Namespace   string   // whose Services are allowed by default
+	Hosts       []string // patterns such as *.shop.example; * allows every host; nil: the defaults
+	WebhookHost string   // host that is allowed by default; may be empty
+	Namespace   string   // namespace whose Services are allowed by default
 }
 
-// Allow reports whether callbacks may go to a URL, and if so, whether only at a public address.
+// Allow reports whether callbacks may go to a URL. publicOnly is whether the host must have a public address.
 func (r CallbackRules) Allow(target string) (allowed, publicOnly bool) {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || egress.HostOf(u) == "" {
@@ -40,8 +40,7 @@ func (r CallbackRules) Allow(target string) (allowed, publicOnly bool) {
 	return true, true
 }
 
-// matches reports whether a host is a name that matches a pattern, or the address that stands in its place. The pattern
-// * is every host.
+// matches reports whether a host matches a pattern. An IP address matches only the same address or the pattern *.
 func matches(pattern, host string) bool {
 	if address, err := netip.ParseAddr(host); err == nil {
 		listed, err := netip.ParseAddr(pattern)

@@ -7,11 +7,11 @@ import (
 	"fmt"
 )
 
-// Derived is a text of 32 hexadecimal digits that follows from an API key. Nobody finds the key by it. Credentials that
-// follow from the key need no storage of their own, and a rotation of the key replaces them all.
+// Derived returns 32 hexadecimal digits that are derived from an API key by a one-way function. Derived credentials
+// need no storage, and a rotation of the key replaces them all.
 func Derived(apiKey, purpose string) string { return hex.EncodeToString(derived(apiKey, purpose)[:16]) }
 
-// DerivedUUID is a UUID of version 4 that follows from an API key.
+// DerivedUUID returns a UUID of version 4 that is derived from an API key.
 func DerivedUUID(apiKey, purpose string) string {
 	b := derived(apiKey, purpose)
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Document describes the API as OpenAPI 3.1, without its servers. x-fidelity says of each call and each field, and of
-// the facts beside them, how sure it is.
+// Document returns the description of the API as OpenAPI 3.1, without servers. x-fidelity has the mark of each call,
+// field and fact.
 func (a *API) Document() map[string]any {
 	paths := map[string]map[string]any{}
 	var tags []map[string]any
@@ -61,7 +61,7 @@ var (
 	notInID       = regexp.MustCompile(`\W+`)
 )
 
-// tag is the part of the API that a call belongs to.
+// tag returns the tag of a call in the document.
 func (r *Route) tag() string {
 	if r.Product == "" {
 		return "provisioning"
@@ -111,7 +111,7 @@ func (r *Route) parameters() (all []any) {
 	return all
 }
 
-// responses are the answer to a good request, and the refusals by their status.
+// responses returns the responses of a call: the successful answer, and the refusals by their status.
 func (a *API) responses(r *Route) map[string]any {
 	good := map[string]any{"description": http.StatusText(r.Doc.Status)}
 	if r.Doc.Answer != "" {
@@ -138,7 +138,7 @@ func (a *API) responses(r *Route) map[string]any {
 	return responses
 }
 
-// Refusals are the reasons for which a call is refused.
+// Refusals returns the reasons for which a call is refused.
 func (a *API) Refusals(r *Route) []Why {
 	all := []Why{KeyMissing, KeyInvalid, TooMany, Unavailable, Internal}
 	switch r.Access {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// ExchangesTest is the test that replays recorded exchanges. Behind it, and a slash, is the file.
+// ExchangesTest is the name of the test that replays recorded exchanges. The name of a subtest is a slash and the file.
 const ExchangesTest = "TestExchangesOfOperators"
 
-// Summary is what a reader has to know first for the page of fidelity, in Markdown: how sure each call is, with its
-// exchanges, and how the operator's own API differs.
+// Summary returns the summary for the page of fidelity, in Markdown: the mark and the exchanges of each call, and the
+// differences to the operator's own API.
 func (a *API) Summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s: calls | mark | exchanges |\n| --- | --- | --- |\n", a.Operator)
@@ -26,7 +26,7 @@ func (a *API) Summary() string {
 	return b.String()
 }
 
-// group are the calls of one file of exchanges that are equally sure.
+// group has the calls with the same file of exchanges and the same mark.
 type group struct {
 	name, test string
 	mark       Mark
@@ -49,7 +49,7 @@ func (a *API) groups() (all []*group) {
 	return all
 }
 
-// Fidelity is the table of an operator's calls and facts for the page of fidelity, in Markdown.
+// Fidelity returns the table of an operator's calls and facts for the page of fidelity, in Markdown.
 func (a *API) Fidelity() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s: call or fact | mark | source | test |\n| --- | --- | --- | --- |\n", a.Operator)

@@ -1,8 +1,8 @@
-// Package operatorapi is the frame of the operators' own APIs: what an operator's package says of its API, and what a
-// sandbox does for it.
+// Package operatorapi is the contract of the operators' own APIs: the package of an operator provides an [API], and
+// package native serves it.
 //
-// The package of an operator knows paths, headers, bodies and codes. It knows neither the database nor the
-// configuration: it asks its [Sandbox], which is the same for all operators, and answers in the operator's shape.
+// The package of an operator has paths, headers, bodies and codes. It accesses neither the database nor the
+// configuration. Its handlers call the methods of a [Sandbox], which are the same for all operators.
 package operatorapi
 
 import (
@@ -20,56 +20,57 @@ import (
 type API struct {
 	Operator payments.Operator
 	Routes   []Route
-	// Key finds the credential in a request that says which sandbox it is made to; empty for none.
+	// Key returns the credential of a request that identifies the sandbox; "" for none.
 	Key func(*http.Request) string
-	// KeyHeader is the header in which Key looks first.
+	// KeyHeader is the header that Key reads first.
 	KeyHeader string
-	// Derive makes the credentials of the API from a sandbox's API key.
+	// Derive returns the credentials of the API, derived from a sandbox's API key.
 	Derive func(apiKey string) Credentials
-	// Refuse tells a refusal in the operator's shape.
+	// Refuse returns the operator's answer for a refusal.
 	Refuse func(*Refusal) Answer
-	// Callback is the callback of a transaction that has its outcome.
+	// Callback returns the callback of a transaction with an outcome.
 	Callback func(*payments.Transaction, json.RawMessage, Telling) Callback
 	Facts    []Fact
 	Quirks   []Quirk
 	// Logged are the fields of bodies and answers that the request log keeps. None of them is a credential.
 	Logged []string
-	// SecretForm is what the credentials of the API look like, to find one that stands in a field that is kept.
+	// SecretForm matches the credentials of the API, so that the request log can hide one in a kept field.
 	SecretForm *regexp.Regexp
 }
 
-// Quirk is a habit of the operator's own sandbox that the API has here too, unless the environment ends it.
+// Quirk is a special behavior of the operator's own sandbox. The simulated API has it too, unless the resource turns it
+// off.
 type Quirk struct {
-	Name  string // in the resource
-	About string // in lines, for the reference of the resource
+	Name  string // name in the resource
+	About string // description for the reference of the resource
 }
 
-// Credentials are what the credentials Secret holds of an operator.
+// Credentials are the credentials of an operator's own API.
 type Credentials struct {
-	Secret  map[string]string // by the key of the Secret
-	Key     string            // that [API.Key] finds
-	User    string            // who asks for tokens, with UserKey as the password
+	Secret  map[string]string // entries of the credentials Secret
+	Key     string            // credential that [API.Key] returns
+	User    string            // user who requests tokens, with the password UserKey
 	UserKey string
 }
 
-// Access is what a request has to carry beside the key.
+// Access is the credential that a request needs beside the key.
 type Access int
 
 // The kinds of access.
 const (
-	ByKey   Access = iota // nothing
-	ByUser                // a user and the user's password, as Basic authentication
-	ByToken               // an access token
+	ByKey   Access = iota // none
+	ByUser                // user and password, with Basic authentication
+	ByToken               // access token
 )
 
 // Route is one call of an API.
 type Route struct {
-	Name    string // of the call, as the operator writes it
+	Name    string // the operator's name of the call
 	Method  string
-	Path    string // below the base URL of the operator
+	Path    string // path below the base URL of the operator's API
 	Access  Access
-	Product string // that a token is issued for, or has to be for
-	Orders  bool   // the call asks the sandbox to record a transaction
+	Product string // product of the issued or required token
+	Orders  bool   // whether the call records a transaction
 	Handle  func(context.Context, Sandbox, *Request) (Answer, error)
 	Doc     Doc
 }
@@ -77,19 +78,19 @@ type Route struct {
 // Doc describes a call in the OpenAPI document and on the page of fidelity.
 type Doc struct {
 	Summary  string
-	Mark     Mark // of the call as a whole
+	Mark     Mark // mark of the call as a whole
 	Source   string
 	Headers  []Field
-	Body     string // example of the request; empty: it has none
+	Body     string // example of the request's body; empty for none
 	Request  []Field
-	Status   int    // of the answer to a good request
-	Answer   string // example of that answer; empty: it has no body
+	Status   int    // status of the successful answer
+	Answer   string // example of the successful answer's body; empty for none
 	Response []Field
-	Refused  []Why  // for which reasons, beside those that [API.Refusals] adds
-	Test     string // that holds it
+	Refused  []Why  // reasons of refusals, beside those that [API.Refusals] adds
+	Test     string // name of the test of the call
 }
 
-// Mark is how sure a fact is.
+// Mark is the certainty of a fact about an operator's own API.
 type Mark string
 
 // The marks.
@@ -99,31 +100,31 @@ const (
 	Assumed    Mark = "assumed"
 )
 
-// Fact is a row on the page of fidelity beside the calls: a field, a code, a rule.
+// Fact is a row on the page of fidelity about a field, a code or a rule.
 type Fact struct {
 	What   string
 	Mark   Mark
 	Source string
 	Test   string
-	Real   string // how the operator's own API is known to differ; empty: in nothing
+	Real   string // known difference of the operator's own API; empty for none
 }
 
-// Request is a request as it arrived.
+// Request is a request to the API.
 type Request struct {
 	Header  http.Header
 	Body    []byte
-	Param   func(name string) string // of the path
-	User    User                     // of its token, or of its password
-	Product string                   // of the route
+	Param   func(name string) string // returns a parameter of the path
+	User    User                     // user of the token or of the Basic authentication
+	Product string                   // product of the route
 }
 
 // User is a user of an API.
 type User struct {
 	ID           string
-	CallbackHost string // that callbacks are limited to; empty: none beside the sandbox's own limits
+	CallbackHost string // only allowed host of callbacks; empty: only the sandbox's rules apply
 }
 
-// Answer is what a request is answered with.
+// Answer is the answer to a request.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -134,27 +135,27 @@ type Answer struct {
 type Environment struct {
 	Country  payments.Country
 	Currency payments.Currency
-	Vague    bool            // failures are told without their reason
-	Quirks   map[string]bool // the ones that the resource sets
+	Vague    bool            // whether failures are reported without their reason
+	Quirks   map[string]bool // quirks that the resource turns on or off
 }
 
-// Order is an order as a call says it: without its operator and its store, which the sandbox knows.
+// Order is an order in a call. The sandbox sets its operator and its store.
 type Order struct {
 	payments.Order
 	Operation   string // name of the call
-	Sent        any    // what answers repeat, as JSON
-	CallbackURL string // empty: none
-	// Party is how the number behaves that belongs to no SIM, if the operator gives it a meaning; nil: as any other.
+	Sent        any    // fields of the request that answers repeat; encoded as JSON
+	CallbackURL string // empty for none
+	// Party is the behavior of the number in the operator's own sandbox, used if no SIM has the number; nil for none.
 	Party *payments.TestNumber
 }
 
-// Telling is how a failure is told.
+// Telling is how a failure is reported.
 type Telling struct {
-	Vague  bool   // without its reason
-	Reason string // in place of its own; empty: none
+	Vague  bool   // whether the reason is omitted
+	Reason string // reason of a fault that replaces the real one; empty for none
 }
 
-// Payment is a transaction that the operator's own API recorded, as the operator tells it.
+// Payment is a transaction that the operator's own API recorded.
 type Payment struct {
 	*payments.Transaction
 	Telling
@@ -162,50 +163,50 @@ type Payment struct {
 	Sent      json.RawMessage
 }
 
-// Holder is who has a number.
+// Holder is the account holder of a number.
 type Holder struct {
 	Name   string // empty: unknown
 	Active bool
 }
 
-// Sandbox is what the frame does for a request. Its methods return a [*Refusal] for what is refused.
+// Sandbox has the methods that handlers call for a request. They return a [*Refusal] for a refused request.
 type Sandbox interface {
-	// Environments are the enabled ones of the operator, in the order of the resource.
+	// Environments returns the enabled environments of the operator, in the order of the resource.
 	Environments() []Environment
 	// Collect, Disburse and Refund record a transaction.
 	Collect(context.Context, Order) error
 	Disburse(context.Context, Order) error
 	Refund(context.Context, Order) error
-	// Find finds a transaction that the operator's own API recorded by one of some calls.
+	// Find returns a transaction that one of the calls operations recorded.
 	Find(ctx context.Context, reference string, operations ...string) (Payment, error)
-	// FindCollection finds a collection of this operator that any API recorded.
+	// FindCollection returns a collection of this operator, recorded by any API.
 	FindCollection(ctx context.Context, reference string) (*payments.Transaction, error)
 	Balance(context.Context, payments.Currency) (int64, error)
 	Holder(ctx context.Context, e Environment, msisdn string) (Holder, error)
 	// MayCall reports whether callbacks may go to a URL.
 	MayCall(url string) bool
 	IssueToken(ctx context.Context, token, product string, u User, lifetime time.Duration) error
-	// AddUser makes a user without a password, SetPassword gives it one, or another.
+	// AddUser adds a user without a password. SetPassword sets or replaces the password.
 	AddUser(ctx context.Context, u User) error
 	SetPassword(ctx context.Context, id, password string) error
 	FindUser(ctx context.Context, id string) (User, error)
-	// Text is a new random text of 32 hexadecimal digits.
+	// Text returns 32 random hexadecimal digits.
 	Text() (string, error)
-	// Now is the time of the sandbox.
+	// Now returns the sandbox time.
 	Now(context.Context) (time.Time, error)
 }
 
-// Callback is a callback as it is sent.
+// Callback is the HTTP request of a callback.
 type Callback struct {
 	Method string
 	Header http.Header
 	Body   []byte
 }
 
-// Why is why a request is refused.
+// Why is the reason of a refusal.
 type Why string
 
-// The reasons of the frame. An operator's package may have others of its own.
+// The reasons of all operators. An operator's package may have further reasons.
 const (
 	KeyMissing   Why = "key_missing"
 	KeyInvalid   Why = "key_invalid"
@@ -213,34 +214,34 @@ const (
 	TokenInvalid Why = "token_invalid"
 	NoRoute      Why = "no_route"
 	NotFound     Why = "not_found"
-	Invalid      Why = "invalid_request" // what was sent is malformed, or asks for what cannot be
+	Invalid      Why = "invalid_request" // the request is malformed, or has an invalid value
 	Duplicate    Why = "duplicate_reference"
 	TooMany      Why = "rate_limited"
 	Unavailable  Why = "unavailable" // suspended, the quota is used up, or the database cannot be reached
 	Internal     Why = "internal"
-	Gateway      Why = "gateway" // what stands before the operator's application answers, with the status of the refusal
+	Gateway      Why = "gateway" // the gateway answers, not the application; Refusal.Status is set
 )
 
-// Refusal is a request that is refused.
+// Refusal is the error of a refused request.
 type Refusal struct {
 	Why    Why
-	Status int    // of [Gateway]
-	Reason string // the code of Cauri's own API that says it more exactly, for the header X-Cauri-Reason; empty: as Why
+	Status int    // HTTP status, only for [Gateway]
+	Reason string // more specific error code of /v1, for the header X-Cauri-Reason; empty: Why
 }
 
-// Refuse makes a refusal.
+// Refuse returns a refusal.
 func Refuse(why Why) *Refusal { return &Refusal{Why: why} }
 
-// Because is a refusal with the code of Cauri's own API.
+// Because returns a refusal with an error code of /v1.
 func Because(why Why, reason string) *Refusal { return &Refusal{Why: why, Reason: reason} }
 
-// IsRefused reports whether an error is a refusal for a reason.
+// IsRefused reports whether an error is a refusal with this reason.
 func IsRefused(err error, why Why) bool {
 	var r *Refusal
 	return errors.As(err, &r) && r.Why == why
 }
 
-// OfStatus is the refusal that an operator answers with a status of HTTP, with the code of Cauri's own API.
+// OfStatus returns the refusal whose answer has an HTTP status, with an error code of /v1.
 func OfStatus(status int, reason string) *Refusal {
 	switch status {
 	case http.StatusUnauthorized:
@@ -262,7 +263,7 @@ func (r *Refusal) Error() string {
 	return string(r.Why)
 }
 
-// Code is the reason for the header X-Cauri-Reason.
+// Code returns the value of the header X-Cauri-Reason.
 func (r *Refusal) Code() string {
 	if r.Reason != "" {
 		return r.Reason

@@ -11,17 +11,17 @@ import (
 type Field struct {
 	Name     string
 	About    string
-	Types    []string // of JSON; none: a text, or an object if it has Fields
+	Types    []string // JSON types; empty: an object if there are Fields, otherwise a string
 	Optional bool
 	Enum     []string
-	Pattern  string // of a text
-	Max      int    // characters of a text; zero: no bound
+	Pattern  string // pattern of a string
+	Max      int    // maximum number of characters of a string; zero: no limit
 	Fields   []Field
-	Mark     Mark // empty: that of its call, with its source
+	Mark     Mark // empty: the mark and source of the call
 	Source   string
 }
 
-// object is the schema of an object. Each field says how sure it is; one that has no mark has the given one.
+// object returns the schema of an object. A field without a mark gets the given mark and source.
 func object(fields []Field, mark Mark, source string) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for i := range fields {
@@ -67,8 +67,8 @@ func (f *Field) schema(mark Mark, source string) map[string]any {
 	return s
 }
 
-// refused is the schema of the bodies of some refusals: one object for those that have the same keys. It is nil if none
-// has a body.
+// refused returns the schema of the bodies of refusals. Bodies with the same keys share one object schema. refused
+// returns nil if no refusal has a body.
 func refused(answers []Answer) map[string]any {
 	byKeys := map[string][]map[string]any{}
 	for _, a := range answers {
@@ -95,7 +95,7 @@ func refused(answers []Answer) map[string]any {
 	return map[string]any{"oneOf": shapes}
 }
 
-// oneOfValues is the schema of a text or a number that some bodies have under a key.
+// oneOfValues returns the schema of a key of some bodies, with the values as an enumeration.
 func oneOfValues(key string, bodies []map[string]any) map[string]any {
 	var values []any
 	for _, body := range bodies {
@@ -116,7 +116,7 @@ func asObject(body any) (o map[string]any) {
 		err = json.Unmarshal(text, &o)
 	}
 	if err != nil {
-		panic(err) // the bodies of refusals are objects with texts and numbers
+		panic(err) // encoding objects with strings and numbers does not fail
 	}
 	return o
 }

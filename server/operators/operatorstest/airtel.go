@@ -29,7 +29,7 @@ func airtelGrant(v *visit) (clientID, clientSecret string) {
 		GrantType    string `json:"grant_type"`
 	}
 	if v.body(&request) != nil || request.GrantType != "client_credentials" {
-		return "", "" // no credentials are refused as wrong ones are
+		return "", "" // missing credentials get the same answer as wrong ones
 	}
 	return request.ClientID, request.ClientSecret
 }
@@ -61,7 +61,7 @@ type airtelData struct {
 }
 
 type airtelTransaction struct {
-	AirtelMoneyID string `json:"airtel_money_id,omitempty"` // of an enquiry only
+	AirtelMoneyID string `json:"airtel_money_id,omitempty"` // only in an answer to a status query
 	ID            string `json:"id"`
 	Message       string `json:"message,omitempty"`
 	Status        string `json:"status"`

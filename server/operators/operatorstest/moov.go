@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// moov is Moov's API in a simple form: its payload and its codes are t, the rest is a.
+// moov is a simple version of Moov's API. The mark of its payload and codes is t, that of the rest is a.
 var moov = native{
 	token: "/auth/token",
 	valid: 10 * time.Minute,
@@ -27,7 +27,7 @@ func moovGrant(v *visit) (clientID, clientSecret string) {
 		Password string `json:"password"`
 	}
 	if v.body(&request) != nil {
-		return "", "" // no credentials are refused as wrong ones are
+		return "", "" // missing credentials get the same answer as wrong ones
 	}
 	return request.Username, request.Password
 }
@@ -41,7 +41,7 @@ type moovRequest struct {
 	Description       string `json:"description"`
 }
 
-// moovState is how a payment stands.
+// moovState is the status of a payment.
 type moovState struct {
 	ResponseCode      string `json:"responseCode"`
 	ResponseMessage   string `json:"responseMessage"`

@@ -37,7 +37,7 @@ type mtnRequest struct {
 	PayeeNote    string   `json:"payeeNote"`
 }
 
-// mtnState is how a request to pay stands.
+// mtnState is the status of a request to pay.
 type mtnState struct {
 	mtnRequest
 	Status                 string `json:"status"`
@@ -58,7 +58,7 @@ func mtnAsk(v *visit) (answer, error) {
 	if err := v.body(&request); err != nil {
 		return answer{}, err
 	}
-	amount, _ := strconv.ParseInt(request.Amount, 10, 64) // what is no number is out of range
+	amount, _ := strconv.ParseInt(request.Amount, 10, 64) // 0 for an invalid number, which is out of range
 	if err := checkPayment(reference, amount, request.Currency, request.Payer.PartyID); err != nil {
 		return answer{}, err
 	}
@@ -96,7 +96,7 @@ func mtnProblem(p problem) answer {
 	}
 }
 
-// issuedOAuth is the answer with a token in the form of OAuth 2.0.
+// issuedOAuth returns a function for the answer with a token in the format of OAuth 2.0.
 func issuedOAuth(kind string) func(string, time.Duration) any {
 	return func(token string, valid time.Duration) any {
 		return map[string]any{"access_token": token, "token_type": kind, "expires_in": int(valid.Seconds())}

@@ -15,16 +15,16 @@ import (
 // native is the API of one operator.
 type native struct {
 	token  string        // path of the request for a token
-	valid  time.Duration // of its tokens
+	valid  time.Duration // validity of its tokens
 	grant  func(v *visit) (clientID, clientSecret string)
-	issued func(token string, valid time.Duration) any // the answer with a token
+	issued func(token string, valid time.Duration) any // returns the answer with a token
 
-	create string // path of a payment's creation
-	find   string // path of a payment, before its reference
+	create string // path that creates a payment
+	find   string // path of a payment, without its reference
 	ask    func(v *visit) (answer, error)
 	tell   func(v *visit, p Payment) (answer, error)
 
-	problem func(problem) answer // how it says what is wrong
+	problem func(problem) answer // returns the operator's answer to an error
 }
 
 var natives = map[payments.Operator]native{
@@ -34,16 +34,16 @@ var natives = map[payments.Operator]native{
 	payments.Moov:   moov,
 }
 
-// answer is what a request is answered with; a nil body is none.
+// answer is the answer to a request. A nil body means no body.
 type answer struct {
 	code int
 	body any
 }
 
-// problem is what is wrong with a request. Each operator has a form of its own for it.
+// problem is an error of a request. Each operator has its own format for errors.
 type problem struct {
 	kind    kind
-	message string // for the caller
+	message string // message for the caller
 }
 
 func (p problem) Error() string { return p.message }
@@ -61,7 +61,7 @@ const (
 
 func invalidField(message string) problem { return problem{invalid, message} }
 
-// serve answers a request in the operator's way.
+// serve answers a request in the operator's format.
 func (v *visit) serve(n native) {
 	a, err := v.route(n)
 	var wrong problem
@@ -71,7 +71,7 @@ func (v *visit) serve(n native) {
 	v.write(a)
 }
 
-// route finds out what a request asks for. Operators differ in whether their paths end with a slash; here either form does.
+// route calls the handler of a request. Paths may end with a slash, although only some operators allow this.
 func (v *visit) route(n native) (answer, error) {
 	nothing := problem{unknownPath, "no such resource"}
 	path := strings.TrimRight(v.path, "/")
@@ -119,10 +119,10 @@ func (v *visit) write(a answer) {
 		e := json.NewEncoder(&out)
 		e.SetEscapeHTML(false)
 		if err := e.Encode(a.body); err != nil {
-			panic(err) // answers hold nothing that cannot be encoded
+			panic(err) // encoding an answer does not fail
 		}
 		v.w.Header().Set("Content-Type", "application/json")
 	}
 	v.w.WriteHeader(a.code)
-	_, _ = v.w.Write(out.Bytes()) // a caller that went away asks again
+	_, _ = v.w.Write(out.Bytes()) // an error means that the caller has disconnected
 }

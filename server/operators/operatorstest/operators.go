@@ -1,5 +1,5 @@
-// Package operatorstest plays the operators in tests: their APIs, in their own words, over payments in memory that every payer approves.
-// Only tests import it.
+// Package operatorstest has fakes of the operators' APIs for tests. The payments are in memory, and every payer
+// approves. Only tests import it.
 package operatorstest
 
 import (
@@ -15,26 +15,26 @@ import (
 // Operators serves the APIs of all operators, each below its own path, see [BaseURL]. Set its fields before the first request.
 type Operators struct {
 	Now     func() time.Time                     // default time.Now
-	Answer  time.Duration                        // how long a payer takes to approve
-	Clients map[payments.Operator][]ClientSecret // who gets a token; of an operator that is not here: everybody
+	Answer  time.Duration                        // time until a payer approves
+	Clients map[payments.Operator][]ClientSecret // clients that may get a token; any client for a missing operator
 
 	mu       sync.Mutex
-	tokens   map[grant]time.Time // when each expires
+	tokens   map[grant]time.Time // expiry of each token
 	payments []Payment
 }
 
 // ClientSecret is a pair of credentials.
 type ClientSecret struct{ ID, Secret string }
 
-// Payment is a payment that an operator was asked for.
+// Payment is a payment that an operator has.
 type Payment struct {
 	Operator  payments.Operator
-	Reference string // the caller's id of it
-	NativeID  string // the operator's
+	Reference string // the caller's id
+	NativeID  string // the operator's id
 	CreatedAt time.Time
-	Answered  bool // its payer has approved it
+	Answered  bool // whether its payer has approved it
 
-	request any // as the operator repeats it
+	request any // request that the operator's answers repeat
 }
 
 // grant is a token of an operator.
@@ -43,12 +43,12 @@ type grant struct {
 	token    string
 }
 
-// BaseURL is where an operator is served.
+// BaseURL returns the base URL of an operator's API on a server.
 func BaseURL(server string, operator payments.Operator) string {
 	return strings.TrimRight(server, "/") + "/" + string(operator)
 }
 
-// Payments are the payments that the operators were asked for, in their order.
+// Payments returns the payments of all operators, in the order of their requests.
 func (o *Operators) Payments() []Payment {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -62,7 +62,7 @@ func (o *Operators) Expire() {
 	clear(o.tokens)
 }
 
-// Keep adds a payment, and reports false for an id that its operator has already.
+// Keep adds a payment. It returns false if its operator already has a payment with this id.
 func (o *Operators) Keep(p Payment) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -99,7 +99,7 @@ type visit struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	operator payments.Operator
-	path     string // behind the operator, escaped, since a reference in it may hold anything
+	path     string // path after the operator's name; escaped, because a reference may contain any character
 }
 
 // ServeHTTP implements [http.Handler].

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// orange is Orange's core API in a simple form: its payload is t, its paths are t, the rest is a.
+// orange is a simple version of Orange's core API. The mark of its payload and paths is t, that of the rest is a.
 var orange = native{
 	token:  "/oauth/v3/token",
 	valid:  time.Hour,
@@ -28,7 +28,7 @@ type orangeRequest struct {
 	Description      string `json:"description"`
 }
 
-// orangeState is how a payment stands.
+// orangeState is the status of a payment.
 type orangeState struct {
 	Status            string  `json:"status"`
 	SubscriberMSISDN  string  `json:"subscriber_msisdn"`

@@ -13,10 +13,10 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// maxBody is the largest request, in bytes.
+// maxBody is the maximum size of a request body, in bytes.
 const maxBody = 64 << 10
 
-// body reads the JSON object that a request carries.
+// body decodes the JSON body of a request.
 func (v *visit) body(into any) error {
 	text, err := io.ReadAll(http.MaxBytesReader(v.w, v.r.Body, maxBody))
 	if err != nil || json.Unmarshal(text, into) != nil {
@@ -25,7 +25,7 @@ func (v *visit) body(into any) error {
 	return nil
 }
 
-// keep writes down what the operator was asked for, once.
+// keep stores a requested payment. It returns an error for a duplicate.
 func (v *visit) keep(reference string, request any) (Payment, error) {
 	p := Payment{Operator: v.operator, Reference: reference, NativeID: "N" + rand.Text(), CreatedAt: v.now(), request: request}
 	if !v.Keep(p) {
@@ -36,10 +36,10 @@ func (v *visit) keep(reference string, request any) (Payment, error) {
 
 var digits = regexp.MustCompile(`^[1-9][0-9]{6,14}$`)
 
-// maxAmount is the largest amount that a payment may have.
+// maxAmount is the maximum amount of a payment.
 const maxAmount = 1_000_000_000_000
 
-// checkPayment says what is wrong with the parts that every operator's payments have.
+// checkPayment validates the fields that the payments of all operators have.
 func checkPayment(reference string, amount int64, currency, number string) error {
 	switch {
 	case reference == "" || !storable(reference):
@@ -54,7 +54,7 @@ func checkPayment(reference string, amount int64, currency, number string) error
 	return nil
 }
 
-// storable reports whether a text can be a payment's id.
+// storable reports whether a text is a valid id of a payment.
 func storable(text string) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= 128 && !strings.ContainsRune(text, 0)
 }

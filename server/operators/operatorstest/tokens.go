@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// issue gives a token to whoever has credentials.
+// issue answers with a token if the credentials are valid.
 func (v *visit) issue(n native) (answer, error) {
 	id, secret := n.grant(v)
 	clients, few := v.Clients[v.operator]
@@ -25,7 +25,7 @@ func (v *visit) issue(n native) (answer, error) {
 	return answer{http.StatusOK, n.issued(token, n.valid)}, nil
 }
 
-// authorize lets a request through that carries a token that has not expired.
+// authorize returns an error for a request without a valid token.
 func (v *visit) authorize() error {
 	scheme, token, _ := strings.Cut(v.r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {

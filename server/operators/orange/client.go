@@ -14,8 +14,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// client is a client of Orange's core API, in a simple form: the paths and the payload under data are t, the look-up by order_id is a.
-// Orange does not report the currency of a payment.
+// client is a simple client of Orange's core API. The mark of the paths and of the payload under data is t, that of the
+// look-up by order_id is a. Orange does not report the currency of a payment.
 type client struct{ adapter.Connection }
 
 const (
@@ -33,7 +33,7 @@ type paymentRequest struct {
 	Description      string `json:"description"`
 }
 
-// NewClient makes a client of Orange's API.
+// NewClient returns a client of Orange's API.
 func NewClient(a adapter.Access) adapter.Client { return &client{adapter.NewConnection(a)} }
 
 // Collect implements [adapter.Client].
@@ -74,7 +74,8 @@ func (o *client) ask(ctx context.Context, t *payments.Transaction, r adapter.Req
 	return said.Data.answer(t)
 }
 
-// answer reads the status and the text of a payment. The merchant sees its own reference.
+// answer returns the answer for the status and the text of a payment. It replaces the id in the payload by the
+// merchant's reference.
 func (p *Payload) answer(t *payments.Transaction) (adapter.Answer, error) {
 	p.Simulated, p.OrderID = true, t.Reference
 	a := adapter.Answer{NativeID: adapter.NativeID(p.TxnID), Raw: adapter.Encode(p)}
@@ -93,7 +94,7 @@ func (p *Payload) answer(t *payments.Transaction) (adapter.Answer, error) {
 	return a.Paid(t, strconv.FormatInt(p.Amount, 10), "", Unavailable), nil
 }
 
-// statusOf is the status for the text of a failure.
+// statusOf returns the status for the text of a failure.
 func statusOf(text *string) payments.Status {
 	for status, answer := range answers {
 		if text != nil && answer.status == failed && answer.message == *text {
@@ -103,7 +104,7 @@ func statusOf(text *string) payments.Status {
 	return payments.ServiceUnavailable
 }
 
-// failure is the answer for a payment that Orange refused at once.
+// failure returns the answer for a payment that Orange refused at once.
 func failure(t *payments.Transaction, status payments.Status) adapter.Answer {
 	return adapter.Answer{Status: status, Raw: adapter.Encode(NewPayload(adapter.Ended(t, status)))}
 }

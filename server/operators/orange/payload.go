@@ -1,5 +1,5 @@
-// Package orange speaks Orange's own API: its payloads (payload.go) and a client (client.go). How sure each fact is (o, t or a): see
-// package operators.
+// Package orange has the payloads (payload.go) and a client (client.go) of Orange's own API. Package operators explains
+// the marks o, t and a.
 package orange
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Payload is a transaction as Orange's core API shows it (t).
+// Payload is a transaction in the format of Orange's core API (t).
 type Payload struct {
 	Simulated         bool    `json:"_simulated"`
 	Status            string  `json:"status"`
@@ -31,10 +31,10 @@ const (
 	expired     = "EXPIRED"
 
 	codeOK  = "200"   // t
-	refused = "60019" // t of missing funds and of a blocked account, a of the other failures
+	refused = "60019" // t for missing funds and a blocked account, a for the other failures
 )
 
-// answer is how Orange reports an outcome. The code is empty while the payment is pending.
+// answer is Orange's report of an outcome. The code is empty while the payment is pending.
 type answer struct{ status, code, message string }
 
 // answers are the answers of Orange (t). Orange writes French without accents.
@@ -52,18 +52,18 @@ var answers = map[payments.Status]answer{
 	payments.DuplicateReference: {failed, refused, "Reference de transaction deja utilisee"},        // a
 }
 
-// Raw is the payload of a transaction, encoded.
+// Raw returns the encoded payload of a transaction.
 func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
 
-// Unavailable is the payload of a collection that ended [payments.ServiceUnavailable] because Orange's API could not be used, with the
-// reason in place of its text.
+// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable], because Orange's API
+// could not be used. Its message is why.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
 	p.ConfirmTxnMessage = &why
 	return adapter.Encode(p)
 }
 
-// NewPayload makes the payload of a transaction of any type, in any status.
+// NewPayload returns the payload of a transaction of any type and status.
 func NewPayload(t *payments.Transaction) *Payload {
 	answer := answers[t.Status]
 	txn := t.ProviderTxID()
