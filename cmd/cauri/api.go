@@ -23,11 +23,11 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// configPoll is how often the api checks for a new configuration: a revoked key stops working within this time.
+// configPoll is the polling interval of the api for a new configuration. A revoked key stops working within this time.
 const configPoll = 250 * time.Millisecond
 
-// maxQueueWait is how long requests of a sandbox may wait for the database before further requests are refused: a
-// client soon learns that it sends too many, and the queue stays short.
+// maxQueueWait bounds the wait of a sandbox's requests for the database. Beyond it, further requests are refused, so
+// that the queue stays short.
 const maxQueueWait = time.Second
 
 type apiOptions struct {
@@ -75,7 +75,7 @@ func (o apiOptions) check() error {
 	return requireDatabaseURL(o.databaseURL)
 }
 
-// publicURL returns the URL of --base-url, nil if the flag is empty.
+// publicURL returns the URL of --base-url; nil if the flag is empty.
 func (o apiOptions) publicURL() (*url.URL, error) {
 	if o.baseURL == "" {
 		return nil, nil
@@ -111,7 +111,7 @@ type apiProcess struct {
 	metrics   *telemetry.API
 }
 
-// newAPI makes the parts of the api. It does not connect yet.
+// newAPI returns the process of the api. It opens no connection.
 func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 	publicURL, err := o.publicURL()
 	if err != nil {
@@ -123,8 +123,8 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 	}
 	directory := sandboxes.NewDirectory(p.db)
 	p.ends += o.shutdownDelay
-	// The api stays ready while the database is unavailable: clients get a 503 with Retry-After instead of an error of
-	// the load balancer.
+	// The api stays ready while the database is unavailable, so that clients get a 503 with Retry-After, not an error
+	// of the load balancer.
 	p.ready = append(p.ready, configurationRead(directory))
 	telemetry.RegisterConfig(p.registry, configState(directory, p.now))
 	metrics := telemetry.NewAPI(p.registry)
@@ -140,7 +140,7 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 	}, nil
 }
 
-// serve sets the process's work: to serve the API until ctx ends.
+// serve sets the work of the process: it serves the API until ctx ends.
 func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 	handler := fronts.New(fronts.Options{
 		Ledger: p.ledger, Books: proof.NewBooks(p.db), Sandboxes: p.sandboxes, Directory: p.directory, Requests: p.requests,
@@ -152,7 +152,7 @@ func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 	}
 }
 
-// delayed returns a context that ends that much later than ctx.
+// delayed returns a context that ends the duration by after the end of ctx.
 func delayed(ctx context.Context, by time.Duration) context.Context {
 	if by == 0 {
 		return ctx
@@ -162,7 +162,8 @@ func delayed(ctx context.Context, by time.Duration) context.Context {
 	return later
 }
 
-// configurationRead returns a check that fails until the configuration has been read. Before that every key is unknown.
+// configurationRead returns a check that fails until the configuration was read, because before that every key is
+// unknown.
 func configurationRead(directory *sandboxes.Directory) telemetry.Check {
 	return func(context.Context) error {
 		if directory.State().ReadAt.IsZero() {

@@ -28,8 +28,8 @@ import (
 // namespaceFile contains the namespace of a pod.
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
-// bootstrapWithin bounds how long the Kubernetes API may refuse: RBAC rights and network rules may arrive after the pod
-// has started.
+// bootstrapWithin bounds the retries of requests that the Kubernetes API refuses. RBAC rights and network policies may
+// be created after the pod has started.
 const (
 	bootstrapWithin = 2 * time.Minute
 	bootstrapPoll   = time.Second
@@ -68,7 +68,7 @@ needs the RBAC rights to get these Secrets, and to create Secrets.`,
 	return cmd
 }
 
-// wantedSecret is a Secret that must exist, with the functions that make its values.
+// wantedSecret is a Secret that must exist, with functions that generate its values.
 type wantedSecret struct {
 	name   string
 	values map[string]func(random io.Reader) (string, error)
@@ -108,7 +108,7 @@ func runBootstrap(ctx context.Context, o bootstrapOptions) error {
 			return !errors.Is(err, errIncomplete) && !apierrors.IsInvalid(err)
 		}}
 	return waits.run(ctx, func() (err error) {
-		if b.cluster == nil { // making a client already calls the Kubernetes API
+		if b.cluster == nil { // created here, because creating a client sends requests that may fail
 			if b.cluster, err = client.New(config, client.Options{Scheme: controllers.Scheme}); err != nil {
 				return err
 			}
@@ -117,14 +117,14 @@ func runBootstrap(ctx context.Context, o bootstrapOptions) error {
 	})
 }
 
-// bootstrap creates Secrets.
+// bootstrap creates the missing Secrets of an installation.
 type bootstrap struct {
 	cluster client.Client
 	random  io.Reader
 	options bootstrapOptions
 }
 
-// errIncomplete is the error of an existing Secret that lacks a key, which only its owner can fix.
+// errIncomplete is returned for an existing Secret without a required key. Only its owner can fix this.
 var errIncomplete = errors.New("it is not changed: add the key, or delete the Secret if nothing was stored with it yet")
 
 func (b *bootstrap) run(ctx context.Context) error {
@@ -136,7 +136,7 @@ func (b *bootstrap) run(ctx context.Context) error {
 	return nil
 }
 
-// ensure creates a Secret if it is missing. If another process creates it at the same moment, it keeps that Secret.
+// ensure creates a Secret if it is missing. If another process creates it at the same time, ensure keeps that Secret.
 func (b *bootstrap) ensure(ctx context.Context, wanted wantedSecret) error {
 	existing := &corev1.Secret{}
 	err := b.cluster.Get(ctx, client.ObjectKey{Namespace: b.options.namespace, Name: wanted.name}, existing)

@@ -30,22 +30,22 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// migrationRetry is the time between two attempts to update the database schema.
+// migrationRetry is the pause between two attempts to migrate the database schema.
 const migrationRetry = 5 * time.Second
 
-// controllerStatementTimeout bounds every statement of the controller, so that resources soon report a database that
-// does not answer.
+// controllerStatementTimeout bounds every statement of the controller, so that the resources soon show a database that
+// hangs.
 const controllerStatementTimeout = 10 * time.Second
 
-// sealingInterval is how often the controller looks for stored secrets that are encrypted with an older key.
+// sealingInterval is the interval between two checks for stored secrets that are encrypted with an older key.
 const sealingInterval = 30 * time.Second
 
-// reconciliationTimeout bounds how long running reconciliations may take after the controller was told to stop.
-// Kubernetes allows 30 s.
+// reconciliationTimeout bounds the running reconciliations after the controller was told to stop. The grace period of
+// the pod is 30 s.
 const reconciliationTimeout = 25 * time.Second
 
-// stopTimeout is how long the whole controller may take to stop: longer than reconciliationTimeout, and within the same
-// 30 s.
+// stopTimeout bounds the stop of the whole controller. It is longer than reconciliationTimeout, and shorter than the
+// pod's grace period of 30 s.
 const stopTimeout = 28 * time.Second
 
 func newControllerCommand() *cobra.Command {
@@ -90,7 +90,7 @@ controller: sandboxes continue to work while it is stopped.`,
 	return cmd
 }
 
-// runController runs until the context ends, and then lets running reconciliations finish.
+// runController runs the controller until the context ends. Then it waits for the running reconciliations.
 func runController(ctx context.Context, f controllerFlags) error {
 	if err := requireDatabaseURL(f.databaseURL); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (f controllerFlags) openDatabase() (*postgres.DB, error) {
 	return postgres.Open(f.databaseURL, postgres.Options{Now: clock(f.clockOffset), StatementTimeout: controllerStatementTimeout})
 }
 
-// setUp adds the controllers to a manager, with what they need. It returns their readiness.
+// setUp adds the controllers to a manager. It returns their readiness check.
 func (f controllerFlags) setUp(mgr ctrl.Manager, db *postgres.DB, keys *secrets.KeyRing, baseURL *url.URL) (healthz.Checker, error) {
 	configured := sandboxes.New(db, sandboxes.Options{KeyRing: keys})
 	migration := controllers.NewMigration(func(ctx context.Context) error { return postgres.Migrate(ctx, f.databaseURL) }, migrationRetry)
@@ -163,9 +163,9 @@ func (f controllerFlags) setUp(mgr ctrl.Manager, db *postgres.DB, keys *secrets.
 	})
 }
 
-// startWithin calls start and returns its error. It also returns an error if start does not return within the timeout
-// after ctx ended: a manager does not stop while its caches are not filled, for example because the Kubernetes API does
-// not answer.
+// startWithin calls start and returns its error. It returns an error of its own if start does not return within timeout
+// after the end of ctx. This happens if the Kubernetes API does not answer: a manager does not stop while its caches
+// are not filled.
 func startWithin(ctx context.Context, start func(context.Context) error, timeout time.Duration) error {
 	stopped := make(chan error, 1)
 	go func() { stopped <- start(ctx) }()
@@ -182,7 +182,7 @@ func startWithin(ctx context.Context, start func(context.Context) error, timeout
 	}
 }
 
-// check returns the base URL, or all errors of the flags.
+// check returns the base URL, or all errors in the flags.
 func (f controllerFlags) check() (*url.URL, error) {
 	var problems []error
 	if f.concurrency < 1 {
@@ -210,7 +210,7 @@ func (f controllerFlags) check() (*url.URL, error) {
 	return baseURL, errors.Join(problems...)
 }
 
-// newManager returns the manager, which is not started yet.
+// newManager returns a manager that is not started.
 func (f controllerFlags) newManager() (ctrl.Manager, error) {
 	config, err := f.restConfig()
 	if err != nil {
@@ -221,7 +221,7 @@ func (f controllerFlags) newManager() (ctrl.Manager, error) {
 	options.LeaderElection = f.leaderElect
 	options.LeaderElectionID = controllers.LeaseName
 	options.LeaderElectionNamespace = f.leaderElectionNamespace
-	options.LeaderElectionReleaseOnCancel = true // the process ends right after the manager
+	options.LeaderElectionReleaseOnCancel = true // safe, because the process ends right after the manager
 	mgr, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return nil, fmt.Errorf("making the manager: %w", err)
@@ -236,7 +236,7 @@ func (f controllerFlags) managerOptions() ctrl.Options {
 	return options
 }
 
-// usualNames accepts the names that other controllers use for the flags of the two addresses.
+// usualNames also accepts the names of other controllers for the flags of the two addresses.
 func usualNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	switch name {
 	case "health-probe-bind-address":
@@ -247,7 +247,8 @@ func usualNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// registerMetrics adds Cauri's own metrics to those of the manager. Only the leader counts resources.
+// registerMetrics registers Cauri's metrics beside those of the manager. Only the leader reports the counts of
+// resources.
 func registerMetrics(mgr ctrl.Manager, db *postgres.DB) (*telemetry.Resources, error) {
 	if err := telemetry.RegisterBuildInfo(ctrlmetrics.Registry, "controller", programVersion()); err != nil {
 		return nil, fmt.Errorf("registering metrics: %w", err)
@@ -276,7 +277,7 @@ func (c offsetClock) Now() time.Time { return time.Now().Add(c.offset) }
 func (c offsetClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 // clusterConfig returns the configuration of the Kubernetes client. It ignores the environment variable KUBECONFIG,
-// which names the user's cluster: the process may be meant for another one.
+// because the user's cluster may be another one than that of the process.
 func clusterConfig(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {
 		return rest.InClusterConfig()

@@ -21,6 +21,6 @@ type controllerFlags struct {
 	watchNamespaces         []string
 	maxSandboxes            int
 	maxTestClients          int
-	signingSecret           string   // of all sandboxes whose webhook names none; no flag
-	callbackHosts           []string // of all sandboxes that name none; no flag
+	signingSecret           string   // secret for webhooks that name none; has no flag
+	callbackHosts           []string // hosts for sandboxes that name none; has no flag
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/cauri-dev/cauri/server/httpserver"
 )
 
-// addServers adds servers of probes and metrics to the manager. The manager's own servers have no deadline for the body
-// of a request.
+// addServers adds servers of probes and metrics to the manager. They replace the manager's own servers, which have no
+// deadline for the body of a request.
 func (f controllerFlags) addServers(mgr ctrl.Manager, ready healthz.Checker) error {
 	for _, s := range []struct {
 		name, address string
@@ -30,7 +30,7 @@ func (f controllerFlags) addServers(mgr ctrl.Manager, ready healthz.Checker) err
 		if err != nil {
 			return err
 		}
-		// The manager starts servers of this type before everything else, with or without a lease, and ends them last.
+		// The manager starts servers of this type first, without a leader election, and stops them last.
 		err = mgr.Add(&manager.Server{
 			Name: s.name, Listener: listener, Server: httpserver.HTTP(s.handler, httpserver.Default), ShutdownTimeout: new(httpserver.Default.Drain),
 		})
@@ -41,7 +41,7 @@ func (f controllerFlags) addServers(mgr ctrl.Manager, ready healthz.Checker) err
 	return nil
 }
 
-// controllerProbes returns a handler that answers /healthz and /readyz, and each check below them by its name.
+// controllerProbes returns a handler of /healthz and /readyz. Each check also has its own path below them.
 func controllerProbes(ready healthz.Checker) http.Handler {
 	mux := http.NewServeMux()
 	for path, checks := range map[string]map[string]healthz.Checker{

@@ -35,7 +35,7 @@ Postgres that the command starts and removes again; --data keeps its data.`,
 	return cmd
 }
 
-// quietLog shows warnings only, unless the user asks for more.
+// quietLog sets the log level to warning, unless the user sets another level.
 func quietLog(cmd *cobra.Command) error {
 	format, level := cmd.Flag("log-format").Value.String(), cmd.Flag("log-level")
 	if format == "auto" {

@@ -23,13 +23,13 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// devConsole prints what `cauri dev` tells its user. It is safe for concurrent use.
+// devConsole prints the output of `cauri dev`. It is safe for concurrent use.
 type devConsole struct {
 	mutex  sync.Mutex
 	out    io.Writer
 	in     io.Reader
 	colors bool
-	keys   bool // somebody may press one
+	keys   bool // whether the console reads keys
 }
 
 func newDevConsole(out io.Writer, in io.Reader) *devConsole {
@@ -53,7 +53,7 @@ func (c *devConsole) event(at time.Time, line cli.Line) {
 	c.print(line.Layout(at, cli.Width(c.out), c.colors))
 }
 
-// onKey calls f whenever the user presses s or Enter, until ctx ends. restore resets the terminal.
+// onKey calls f each time the user presses s or Enter, until ctx ends. restore resets the terminal.
 func (c *devConsole) onKey(ctx context.Context, f func()) (restore func()) {
 	restore, c.keys = keypress.On(ctx, c.in, func(key byte) {
 		if key == 's' || key == '\n' {
@@ -68,8 +68,8 @@ type devSandbox struct {
 	*v1alpha1.SandboxEnvironment
 	uri, key, secret string
 	native           string               // variables of the operators' own APIs
-	payer            *v1alpha1.TestClient // one that pays; nil: there is none
-	note             string               // on its clock; empty: it is real time
+	payer            *v1alpha1.TestClient // a test client that pays; nil for none
+	note             string               // note on its clock; empty for real time
 }
 
 // String returns the sandbox's name in the output.
@@ -80,8 +80,8 @@ func (s devSandbox) variables() string {
 	return cli.EnvLine("CAURI_URI", s.uri) + cli.EnvLine("CAURI_API_KEY", s.key) + cli.EnvLine("CAURI_WEBHOOK_SECRET", s.secret) + s.native
 }
 
-// nativeVariables returns the lines of an environment file for the operators' own APIs: mtn-api-key is
-// CAURI_MTN_API_KEY.
+// nativeVariables returns the lines of an environment file for the operators' own APIs. For example, the key
+// mtn-api-key of the Secret becomes CAURI_MTN_API_KEY.
 func nativeVariables(secret map[string]string) string {
 	var lines strings.Builder
 	for _, api := range operators.NativeAPIs() {
@@ -97,7 +97,7 @@ func nativeVariables(secret map[string]string) string {
 // nobody is a number outside every numbering plan.
 const nobody = "+99999999999"
 
-// curl returns a command that makes a payment, and "" if the sandbox has no environment or store for one.
+// curl returns a command that makes a payment; "" if the sandbox has no environment or no store.
 func (s devSandbox) curl(reference string) string {
 	if len(s.Spec.Stores) == 0 || len(s.Spec.Environments) == 0 {
 		return ""
@@ -109,7 +109,7 @@ func (s devSandbox) curl(reference string) string {
 	case s.payer != nil:
 		country, operator, msisdn, scenario = s.payer.Status.Country, s.payer.Status.Operator, s.payer.Spec.MSISDN, ""
 	case s.Spec.TestNumbers == string(payments.StandardTestNumbers) && len(numbers) > 0:
-		msisdn, scenario = numbers[0].MSISDN, "" // the first one approves
+		msisdn, scenario = numbers[0].MSISDN, "" // the first test number approves
 	}
 	currency, _ := payments.Country(country).Currency()
 	return fmt.Sprintf(`  curl -sS %s/api/v1/payments \
@@ -118,7 +118,7 @@ func (s devSandbox) curl(reference string) string {
 		s.uri, s.key, currency, operator, country, msisdn, reference, s.Spec.Stores[0].Slug, scenario)
 }
 
-// banner prints what the user needs for a first payment.
+// banner prints the URLs, the credentials and a command for a first payment.
 func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.Duration) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Cauri is ready at %s after %s. Its API is described at %s/docs.\n", baseURL,
@@ -191,11 +191,11 @@ func readiness(conditions []metav1.Condition) string {
 
 // writePrivately writes a file atomically. Only the file's owner can read it.
 func writePrivately(path, content string) error {
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-") // has the mode 0600
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-") // CreateTemp sets the mode 0600
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(file.Name()) }() // it was renamed, unless something failed
+	defer func() { _ = os.Remove(file.Name()) }() // has no effect after the rename
 	_, err = file.WriteString(content)
 	if err := cmp.Or(err, file.Close()); err != nil {
 		return err

@@ -12,14 +12,14 @@ import (
 // devDatabase is the database of `cauri dev`.
 type devDatabase struct {
 	url    string
-	home   *localpostgres.Home   // nil: the database was given
-	server *localpostgres.Server // nil: the database was given
+	home   *localpostgres.Home   // nil: the user named the database
+	server *localpostgres.Server // nil: the user named the database
 }
 
-// databaseAdvice says what to do if no Postgres can be started.
+// databaseAdvice is the advice for the user if no Postgres can be started.
 const databaseAdvice = "install Postgres 15 or newer (its server programs), or name a database: CAURI_DATABASE_URL=postgres://..."
 
-// openDevDatabase returns the database that was given, or starts one.
+// openDevDatabase returns the database that the user named, or starts a Postgres.
 func openDevDatabase(ctx context.Context, o devOptions, say func(string, ...any)) (*devDatabase, error) {
 	if o.databaseURL != "" {
 		return &devDatabase{url: o.databaseURL}, nil
@@ -55,7 +55,7 @@ func openHome(ctx context.Context, folder string) (*localpostgres.Home, error) {
 	return home, nil
 }
 
-// ended returns a channel that is closed when a Postgres that this process started has ended by itself.
+// ended returns a channel that is closed if the Postgres that this process started ends unexpectedly.
 func (d *devDatabase) ended() <-chan struct{} {
 	if d.server == nil {
 		return nil
@@ -63,7 +63,8 @@ func (d *devDatabase) ended() <-chan struct{} {
 	return d.server.Ended()
 }
 
-// close stops a Postgres that this process started. If the data is not kept, Postgres gets no time for an orderly end.
+// close stops the Postgres that this process started. If kept is false, it does so immediately, without a clean
+// shutdown.
 func (d *devDatabase) close(kept bool) error {
 	if d.server == nil {
 		return nil

@@ -37,7 +37,7 @@ type devOptions struct {
 	quiet         bool
 }
 
-// check returns all errors of the flags.
+// check returns all errors in the flags.
 func (o devOptions) check() error {
 	var problems []error
 	if o.key != "" {
@@ -71,7 +71,7 @@ func (o devOptions) check() error {
 // publicURL returns the URL of the API for clients on this machine.
 func (o devOptions) publicURL(listener net.Listener) *url.URL {
 	if o.baseURL != "" {
-		if u, err := parseBaseURL(o.baseURL); err == nil { // as check has seen
+		if u, err := parseBaseURL(o.baseURL); err == nil { // check has validated it
 			return u
 		}
 	}
@@ -99,7 +99,7 @@ func (o *devOptions) flags(cmd *cobra.Command) {
 	flags.BoolVar(&o.quiet, "quiet", false, "print no line for each transaction, event and attempt")
 }
 
-// manifests reads the files, or the sample. Its error has everything that is wrong with them.
+// manifests reads the files, or the sample. It returns all errors in them.
 func (o devOptions) manifests(ctx context.Context) (manifests localapi.Manifests, err error) {
 	if len(o.files) == 0 {
 		manifests, err = localapi.Parse("the sample", devSample)
@@ -117,8 +117,8 @@ func (o devOptions) manifests(ctx context.Context) (manifests localapi.Manifests
 	return manifests, api.Check(manifests)
 }
 
-// defaults returns the defaults of a sandbox's fields that differ from those in a cluster: nobody else uses the
-// sandbox, and its user has no kubectl.
+// defaults returns the defaults of a sandbox's fields that differ from those in a cluster. They fit a sandbox of one
+// user without kubectl.
 func (o devOptions) defaults() map[string]any {
 	fields := map[string]any{
 		"testNumbers": string(payments.StandardTestNumbers),

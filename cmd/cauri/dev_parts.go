@@ -24,18 +24,18 @@ type dev struct {
 	options   devOptions
 	console   *devConsole
 	baseURL   *url.URL
-	url       string // of the database
+	url       string // URL of the database
 	state     *devState
 	resources *localapi.API
 	api       *apiProcess
 	worker    *process
-	db        *postgres.DB // of the controller
+	db        *postgres.DB // the controller's connections
 	manager   ctrl.Manager
-	stopped   chan error // gets the result of each part
-	running   int        // parts
+	stopped   chan error // receives the result of each part
+	running   int        // number of running parts
 }
 
-// open makes all parts, on a database with the current schema.
+// open creates all parts. It migrates the database first.
 func (d *dev) open(ctx context.Context) (err error) {
 	if d.state, err = awaitDevState(ctx, d.url, d.options.wait, d.console.say); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (d *dev) openController(ctx context.Context, keys *secrets.KeyRing) (err er
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 	f := controllerFlags{databaseURL: d.url, concurrency: 4, statusWritesPerSecond: 50, signingSecret: d.options.webhookSecret,
-		callbackHosts: []string{"*"}, // who runs it has the machine already
+		callbackHosts: []string{"*"}, // the user of `cauri dev` may send requests to any host anyway
 	}
 	if d.db, err = f.openDatabase(); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (d *dev) openController(ctx context.Context, keys *secrets.KeyRing) (err er
 	return err
 }
 
-// start starts worker and controller, and returns when all sandboxes are ready.
+// start starts worker and controller, and waits until all sandboxes are ready.
 func (d *dev) start(ctx context.Context, manifests localapi.Manifests) error {
 	d.run(func() error { return startWithin(ctx, d.manager.Start, devStopTimeout) })
 	d.run(func() error { return d.worker.run(ctx, nil) })
@@ -111,8 +111,8 @@ func (d *dev) start(ctx context.Context, manifests localapi.Manifests) error {
 	return d.api.directory.Refresh(soon)
 }
 
-// awaitReady waits until all sandboxes are ready. It gives up if nothing changes for devProgress: then a resource waits
-// for something that is in no file, such as a Secret.
+// awaitReady waits until all sandboxes are ready. It returns an error if no status changes for devProgress. Then a
+// resource waits for an object that is in no file, such as a Secret.
 func (d *dev) awaitReady(ctx context.Context) error {
 	for last := ""; ; {
 		soon, cancel := context.WithTimeout(ctx, devProgress)
@@ -126,7 +126,7 @@ func (d *dev) awaitReady(ctx context.Context) error {
 	}
 }
 
-// serve starts the api. It answers the clients that have connected already.
+// serve starts the api. Clients may have connected to listener before.
 func (d *dev) serve(ctx context.Context, listener net.Listener) {
 	d.api.serve(ctx, listener)
 	d.run(func() error { return d.api.run(ctx, nil) })
@@ -137,8 +137,8 @@ func (d *dev) run(part func() error) {
 	go func() { d.stopped <- part() }()
 }
 
-// end stops all parts and waits for them. It returns no error for a part that does not finish in time: its due work
-// stays due.
+// end stops all parts and waits for them. A part that does not finish in time is no error, because its due work stays
+// due.
 func (d *dev) end(stop func()) error {
 	stop()
 	timer := time.NewTimer(devStopTimeout + closeTimeout/2)
@@ -158,21 +158,22 @@ func (d *dev) end(stop func()) error {
 }
 
 const (
-	// devReadyTimeout bounds the start of the sandboxes, from a database that is there.
+	// devReadyTimeout bounds the time until the sandboxes are ready, after the start of the database.
 	devReadyTimeout = time.Minute
-	// devProgress is how long the status of a sandbox that is not ready may stay unchanged before the command gives up.
+	// devProgress is the time without a change of a status after which the command gives up waiting for ready
+	// sandboxes.
 	devProgress = 3 * time.Second
-	// devStopTimeout is how long each part may take to finish its work. Unfinished work, such as an attempt that hangs,
-	// is done again after the next start.
+	// devStopTimeout bounds the time for each part to finish its work. Unfinished work, such as an attempt that hangs,
+	// is done after the next start.
 	devStopTimeout = 1200 * time.Millisecond
-	// devConnections is how many connections to the database each part may have.
+	// devConnections is the maximum number of database connections of each part.
 	devConnections = 8
 	// devQueueWait stands in for maxQueueWait. One merchant's tests share a machine with compilers: a slow database is not a
 	// client that sends too much. It ends before [exchange.AnswerTimeout].
 	devQueueWait = 8 * time.Second
 )
 
-// The garbage collector of `cauri dev` prefers little memory to little work.
+// Settings of the garbage collector for `cauri dev`, which needs little memory rather than little CPU time.
 const (
 	devGarbagePercent = 60
 	devMemoryLimit    = 80 << 20

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// runDev runs until ctx ends, or something fails.
+// runDev runs `cauri dev` until ctx ends or a part fails.
 func runDev(ctx context.Context, o devOptions, console *devConsole) (err error) {
 	if err := o.check(); err != nil {
 		return err
@@ -21,7 +21,7 @@ func runDev(ctx context.Context, o devOptions, console *devConsole) (err error) 
 	if err != nil {
 		return err
 	}
-	if err := removeFile(o.readyFile); err != nil { // of a process that was killed
+	if err := removeFile(o.readyFile); err != nil { // left by a process that was killed
 		return err
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(o.listen, strconv.Itoa(o.port)))
@@ -67,7 +67,7 @@ func runDev(ctx context.Context, o devOptions, console *devConsole) (err error) 
 	}
 }
 
-// ignoreEnd returns nil if ctx ended, since the user interrupted the start, and err otherwise.
+// ignoreEnd returns nil if ctx ended, because then the user interrupted the start; otherwise err.
 func ignoreEnd(ctx context.Context, err error) error {
 	select {
 	case <-ctx.Done():

@@ -16,7 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// sandboxes returns the present sandboxes with their credentials.
+// sandboxes returns the existing sandboxes with their credentials.
 func (d *dev) sandboxes() []devSandbox {
 	var all []devSandbox
 	clients := d.resources.TestClients()
@@ -38,8 +38,8 @@ func (d *dev) sandboxes() []devSandbox {
 	return all
 }
 
-// currentResources returns the sandboxes and their test clients in their present state. The status of the resources
-// lags some seconds behind it.
+// currentResources returns the sandboxes and their test clients with current values from the API, because the status of
+// the resources may be some seconds old.
 func (d *dev) currentResources(ctx context.Context, api *url.URL) ([]v1alpha1.SandboxEnvironment, []v1alpha1.TestClient) {
 	ctx, cancel := context.WithTimeout(ctx, consoleTimeout)
 	defer cancel()
@@ -52,7 +52,7 @@ func (d *dev) currentResources(ctx context.Context, api *url.URL) ([]v1alpha1.Sa
 		if err == nil {
 			accounts, err = sandboxAPI(api, s).Ledger(ctx, math.MaxInt)
 		}
-		if i < 0 || err != nil { // it is being removed, or suspended: what is known is shown
+		if i < 0 || err != nil { // the sandbox is being deleted or is suspended: its status is kept
 			continue
 		}
 		status := &all[i].Status
@@ -97,7 +97,7 @@ func (d *dev) announce(after time.Duration, notes map[string]string) error {
 	return nil
 }
 
-// sayGone prints which sandboxes have ended by themselves.
+// sayGone prints the sandboxes that were deleted because their ttl ended.
 func (d *dev) sayGone(before, now []devSandbox) {
 	left := map[string]bool{}
 	for _, s := range now {
@@ -110,10 +110,10 @@ func (d *dev) sayGone(before, now []devSandbox) {
 	}
 }
 
-// consoleTimeout bounds how long a key press waits for the state.
+// consoleTimeout bounds the reading of the state after a key press.
 const consoleTimeout = 2 * time.Second
 
-// sandboxAPI returns a client of a sandbox's API. api is the address of all sandboxes on this machine.
+// sandboxAPI returns a client of a sandbox's API. api is the base URL of all sandboxes on this machine.
 func sandboxAPI(api *url.URL, s devSandbox) *sandboxapi.Client {
 	return sandboxapi.New(api.JoinPath("sandboxes", s.Namespace, s.Name).String(), s.key, nil)
 }

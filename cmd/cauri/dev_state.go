@@ -18,27 +18,27 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// devState is what the database keeps for `cauri dev` beside the rows of the sandboxes: the resources, and the key that
-// encrypts stored secrets. So the database alone decides what is there after a restart.
+// devState is the state of `cauri dev` in the database, beside the rows of the sandboxes. It has the resources, and the
+// key that encrypts stored secrets. So a restart needs only the database.
 type devState struct {
 	pool *pgxpool.Pool
-	lock *pgxpool.Conn // of the lock
+	lock *pgxpool.Conn // connection that holds the advisory lock
 }
 
-// devTable is the table of the key. It also marks a database that `cauri dev` may use.
+// devTable is the table with the key. It also marks a database that belongs to `cauri dev`.
 const devTable = "cauri_dev"
 
-// devLock is the advisory lock of the process that uses a database. The number only has to be an unusual one.
+// devLock is the number of the advisory lock of the process that uses a database. It is an arbitrary number.
 const devLock = 7_226_118_304
 
 const (
-	// stateTimeout bounds the time to open the state.
+	// stateTimeout bounds one attempt to open the state.
 	stateTimeout = 10 * time.Second
-	// statePoll is the time between two attempts to reach the database.
+	// statePoll is the pause between two attempts to reach the database.
 	statePoll = 200 * time.Millisecond
 )
 
-// awaitDevState calls [openDevState] again until the database has started, at most for the time within.
+// awaitDevState repeats openDevState until the database has started, for at most the duration within.
 func awaitDevState(ctx context.Context, url string, within time.Duration, say func(string, ...any)) (state *devState, err error) {
 	said := false
 	waits := retry{within: within, interval: statePoll, transient: func(err error) bool {
@@ -59,8 +59,8 @@ func awaitDevState(ctx context.Context, url string, within time.Duration, say fu
 	return state, err
 }
 
-// openDevState takes a database for this process. It refuses one that another process uses, or that holds tables which
-// `cauri dev` did not make.
+// openDevState locks a database for this process and returns its state. It returns an error if another process uses the
+// database, or if the database has tables that `cauri dev` did not create.
 func openDevState(ctx context.Context, url string) (*devState, error) {
 	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
@@ -96,7 +96,7 @@ func (s *devState) take(ctx context.Context) error {
 	return s.createTable(ctx)
 }
 
-// createTable makes the table of the state in an empty schema.
+// createTable creates devTable in an empty schema.
 func (s *devState) createTable(ctx context.Context) error {
 	var schema *string
 	if err := s.pool.QueryRow(ctx, "select current_schema()").Scan(&schema); err != nil {
@@ -142,7 +142,8 @@ func checkTables(schema string, tables []string) error {
 		strings.Join(tables, ", "), instead)
 }
 
-// migrate brings the schema up to date. Every role may use the schema public, and none another one.
+// migrate updates the schema of the database. It also grants the use of the current schema, because the roles may use
+// only the schema public by default.
 func (s *devState) migrate(ctx context.Context, url string) error {
 	if err := postgres.Migrate(ctx, url); err != nil {
 		return err
@@ -151,7 +152,7 @@ func (s *devState) migrate(ctx context.Context, url string) error {
 	return postgres.Classify(err, "granting the use of the schema")
 }
 
-// keyRing returns the key of this database. It makes the key at the first call for a database.
+// keyRing returns the encryption key of this database. The first call for a database generates the key.
 func (s *devState) keyRing(ctx context.Context) (*secrets.KeyRing, error) {
 	fresh, err := newEncryptionKey(rand.Reader)
 	if err != nil {

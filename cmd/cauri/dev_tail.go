@@ -12,30 +12,30 @@ import (
 const (
 	// devFollow is the polling interval for new and deleted sandboxes.
 	devFollow = 300 * time.Millisecond
-	// devFollowTimeout bounds how long the start waits until the lines of the first payment would be printed.
+	// devFollowTimeout bounds the wait for the streams at the start. They must be ready to print the first payment.
 	devFollowTimeout = 5 * time.Second
 )
 
-// devTails prints what happens in the sandboxes, from the stream of each one's API, like `cauri tail`.
+// devTails prints the changes in all sandboxes, like `cauri tail` for each sandbox.
 type devTails struct {
 	dev     *dev
 	api     *url.URL
 	running map[string]*devTail
-	late    bool // the sandboxes of the start were announced
+	late    bool // whether the sandboxes of the start were announced
 }
 
-// devTail prints what happens in a sandbox.
+// devTail prints the changes in a sandbox.
 type devTail struct {
 	key   string
 	stop  context.CancelFunc
-	begun chan struct{} // is closed when it has begun
-	note  string        // then: on which clock the times are of
+	begun chan struct{} // closed when the stream is ready
+	note  string        // note on the clock of the times; set before begun is closed
 	ended chan struct{}
 }
 
-// follow begins to print what happens in the sandboxes, and returns when all streams have begun, or after
-// devFollowTimeout. The returned function goes on until ctx ends, and follows new sandboxes too. notes says for each
-// sandbox whose clock the times are of.
+// follow starts to print the changes in the sandboxes. It returns when all streams are ready, or after
+// devFollowTimeout. The returned function runs until ctx ends, and also follows new sandboxes. notes has a note on the
+// clock of each sandbox.
 func (d *dev) follow(ctx context.Context, api *url.URL) (follow func(), notes map[string]string) {
 	tails := devTails{dev: d, api: api, running: map[string]*devTail{}}
 	known := d.sandboxes()
@@ -69,7 +69,7 @@ func (d *dev) follow(ctx context.Context, api *url.URL) (follow func(), notes ma
 	}, notes
 }
 
-// match starts and stops the tails to match the present sandboxes.
+// match starts and stops tails, so that each existing sandbox has one.
 func (t *devTails) match(ctx context.Context, found []devSandbox) {
 	if t.dev.options.quiet {
 		return
@@ -93,8 +93,8 @@ func (t *devTails) match(ctx context.Context, found []devSandbox) {
 	}
 }
 
-// nameColumn returns the width of the column of names at the beginning of lines. It returns 0 for a single sandbox,
-// whose lines need no name.
+// nameColumn returns the width of the column with the names of the sandboxes. It returns 0, for no column, if there is
+// only one sandbox.
 func nameColumn(found []devSandbox) (width int) {
 	for _, s := range found {
 		if len(found) > 1 {

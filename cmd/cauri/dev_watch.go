@@ -2,7 +2,7 @@ package main
 
 import "context"
 
-// applyAgain applies the files once more. If they are invalid, it prints why and keeps the former state.
+// applyAgain reads and applies the files again. If they are invalid, it prints the errors and changes nothing.
 func (d *dev) applyAgain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, devReadyTimeout)
 	defer cancel()

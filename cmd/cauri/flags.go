@@ -17,17 +17,17 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// alternatives has the flags that set the same value in another way, or name a sandbox in another way. A flag on the
-// command line takes precedence over the variable of its alternative.
+// alternatives has, for each flag, other flags for the same purpose. If one of these is on the command line, the
+// variable of the flag is ignored.
 var alternatives = map[string][]string{
 	"url": {"binding", "sandbox", "env-file", "namespace", "context", "kubeconfig"}, "api-key": {"binding"},
 	"env-file": {"url", "sandbox", "namespace", "context", "kubeconfig"}, "sandbox": {"url", "env-file"},
 	"secret": {"secret-file"}, "secret-file": {"secret"},
 }
 
-// flagsFromEnvironment sets every flag that is not on the command line from its environment variable, if there is one.
+// flagsFromEnvironment sets the flags that are not on the command line from their environment variables.
 func flagsFromEnvironment(cmd *cobra.Command) error {
-	given := map[string]bool{} // on the command line
+	given := map[string]bool{} // flags on the command line
 	cmd.Flags().Visit(func(flag *pflag.Flag) { given[flag.Name] = true })
 	var problems []error
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
@@ -46,8 +46,8 @@ func flagsFromEnvironment(cmd *cobra.Command) error {
 	return errors.Join(problems...)
 }
 
-// usualVariables has the variables that are not CAURI_ and the flag's name: common names, and names from the keys of a
-// sandbox's Secret.
+// usualVariables has the variables whose names are not CAURI_ and the flag's name. They are common names, or derived
+// from the keys of a sandbox's Secret.
 var usualVariables = map[string]string{
 	"database-url":      "DATABASE_URL",
 	"database-read-url": "DATABASE_READ_URL",
@@ -56,8 +56,8 @@ var usualVariables = map[string]string{
 	"secret-file":       "CAURI_WEBHOOK_SECRET_FILE",
 }
 
-// devVariables has the variables of `cauri dev` with other names than the flag's. DATABASE_URL is not among them: on a
-// developer's machine it names the database of the program under development.
+// devVariables has the variables of `cauri dev` whose names are not derived from the flag's name. `cauri dev` ignores
+// DATABASE_URL, because on a developer's machine it usually names the database of another program.
 var devVariables = map[string]string{"database-url": "CAURI_DATABASE_URL", "key": "CAURI_API_KEY"}
 
 // variableOf returns the name of the environment variable of a flag.
@@ -68,7 +68,7 @@ func variableOf(command, flag string) string {
 	return cmp.Or(usualVariables[flag], "CAURI_"+strings.ToUpper(strings.ReplaceAll(flag, "-", "_")))
 }
 
-// databaseURL declares the flag for the database.
+// databaseURL declares the flag --database-url.
 func databaseURL(cmd *cobra.Command, url *string) {
 	cmd.Flags().StringVar(url, "database-url", "", "URL of the Postgres database, postgres://user:password@host:5432/name (DATABASE_URL)")
 }
@@ -80,7 +80,7 @@ func requireDatabaseURL(url string) error {
 	return nil
 }
 
-// parseBaseURL reads the flag --base-url.
+// parseBaseURL parses the flag --base-url.
 func parseBaseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || egress.HostOf(u) == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -89,7 +89,7 @@ func parseBaseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// keyPoll is how often the file with the encryption keys is read.
+// keyPoll is the interval at which the file with the encryption keys is read.
 const keyPoll = 5 * time.Second
 
 func loadKeyRing(path string) (*secrets.KeyRing, error) {

@@ -65,14 +65,14 @@ func runKeys(ctx context.Context, out io.Writer, url, keyFile string) error {
 	return nil
 }
 
-// keyUse says how many stored secrets use a key.
+// keyUse is the number of stored secrets that are encrypted with a key.
 type keyUse struct {
 	key     string
 	inFile  string
 	secrets int
 }
 
-// keyUses returns the keys of the file in their order, then the keys that are only in the database.
+// keyUses returns the keys of the file in order, then the keys that only the database has.
 func keyUses(file []string, sealed []sandboxes.SealedSecrets) []keyUse {
 	var uses []keyUse
 	for i, key := range file {

@@ -10,7 +10,7 @@ import (
 
 func setUpLogging(format, level string) error {
 	var at slog.Level
-	// On levels below debug, the Kubernetes client logs the Secrets that it sends.
+	// Levels below debug are refused, because the Kubernetes client logs the Secrets that it sends on these levels.
 	if err := at.UnmarshalText([]byte(level)); err != nil || at < slog.LevelDebug {
 		return fmt.Errorf("--log-level=%s: write debug, info, warn or error", level)
 	}
@@ -29,7 +29,7 @@ func setUpLogging(format, level string) error {
 	return nil
 }
 
-// formatFor returns "text" for a terminal, and "json" otherwise, for log collectors.
+// formatFor returns the log format "text" for a terminal; otherwise "json", for log collectors.
 func formatFor(out *os.File) string {
 	if term.IsTerminal(int(out.Fd())) {
 		return "text"

@@ -1,5 +1,4 @@
-// Command cauri is every part of Cauri: the controller, the api and the worker, one process each, and the tools around
-// them.
+// Command cauri is the program of Cauri. Its commands run the controller, the api and the worker, and use sandboxes.
 package main
 
 import (
@@ -18,11 +17,11 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 )
 
-// commandVariable is the variable that names the command where no argument can be passed, for example to the service
-// containers of a pipeline.
+// commandVariable is the environment variable with the command. It is for containers without arguments, such as the
+// service containers of a pipeline.
 const commandVariable = "CAURI_COMMAND"
 
-// pluginName is the name by which kubectl calls the program as its plugin, and completionName that by which it asks for
+// The file names of the program as a plugin of kubectl. kubectl calls pluginName for a command, and completionName for
 // completions.
 const (
 	pluginName     = "kubectl-cauri"
@@ -50,28 +49,29 @@ func main() {
 
 var unknownCommand = regexp.MustCompile(`^unknown command ("(?:[^"\\]|\\.)*") for "`)
 
-// explained adds to the error of an unknown command what the user may have meant. cobra has no type for that error.
+// explained adds a suggestion to the error of an unknown command. It parses the text, because cobra has no type for
+// that error.
 func explained(root *cobra.Command, err error) error {
 	parts := unknownCommand.FindStringSubmatch(err.Error())
 	if parts == nil {
 		return err
 	}
 	root.SuggestionsMinimumDistance = 2
-	name, _ := strconv.Unquote(parts[1]) // it was quoted by strconv
+	name, _ := strconv.Unquote(parts[1]) // cobra quotes the name with strconv
 	if similar := root.SuggestionsFor(name); len(similar) > 0 {
 		return cli.Usage(fmt.Errorf("there is no command %s: is it %s?", name, strings.Join(similar, " or ")))
 	}
 	return cli.Usage(fmt.Errorf("there is no command %s: `%s --help` lists them", name, root.CommandPath()))
 }
 
-// The groups of the commands that are no part of package cli.
+// The groups of the commands that are not in package cli.
 const (
 	groupMachine = "machine"
 	groupService = "service"
 )
 
-// newRootCommand returns the root with all commands. As a plugin of kubectl it has only those that use a sandbox of a
-// cluster.
+// newRootCommand returns the root with all commands. For a plugin of kubectl, it has only the commands that use a
+// sandbox in a cluster.
 func newRootCommand(plugin bool) *cobra.Command {
 	var logFormat, logLevel string
 	root := &cobra.Command{
@@ -114,7 +114,7 @@ func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command)
 	}
 }
 
-// rootExample returns the commands from the start to a first payment, and to its effects.
+// rootExample returns the examples of the root command: the start, a first payment, and commands that show its effects.
 func rootExample(plugin bool) string {
 	if plugin {
 		return `  kubectl cauri -n team-payments status checkout
@@ -127,7 +127,7 @@ func rootExample(plugin bool) string {
   cauri requests                     # what your program asked, and why it was refused`
 }
 
-// rootHelp returns the text on how commands find their sandbox, on variables, and on exit codes.
+// rootHelp returns the help of the root command: how commands find their sandbox, the variables, and the exit codes.
 func rootHelp(plugin bool) string {
 	text := `Mobile-money sandboxes for Kubernetes.
 

@@ -7,21 +7,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// memoryLimit is Go's memory limit if the limit of the container is unknown. With it a process with thousands of
-// connections stays below 150 MiB, including the program itself.
+// memoryLimit is Go's memory limit, in bytes, if the limit of the container is unknown. With it, a process with
+// thousands of connections stays below 150 MiB, including the code of the program.
 const memoryLimit = 96 << 20
 
-// memoryPercent is the part of the container's limit that Go may use. The rest is for what Go does not count, above all
-// the pages of the program, and for allocations while the garbage collector works: a process that uses all of the limit
-// is killed before it has collected.
+// memoryPercent is the percentage of the container's limit that becomes Go's memory limit. The rest is for memory that
+// Go does not count, mainly the pages of the program, and for allocations during garbage collections. Without this
+// rest, the process could be killed before a collection ends.
 const memoryPercent = 90
 
-// garbagePercent lets garbage grow to several times the live heap, which is a few MiB, as long as memory is far from
-// its limit. GOGC in the environment takes precedence.
+// garbagePercent is the value of GOGC, unless the environment sets it. It lets garbage grow to several times the live
+// heap, which is only a few MiB. Near the memory limit, Go collects more often anyway.
 const garbagePercent = 400
 
-// containerMemory declares the flag for the memory limit of the container. Kubernetes can pass the limit as a variable,
-// but no percentage of it.
+// containerMemory declares the flag for the memory limit of the container. The flag is not a value for GOMEMLIMIT,
+// because Kubernetes can pass only the whole limit in a variable, not a percentage.
 func containerMemory(cmd *cobra.Command, memory *int64) {
 	cmd.Flags().Int64Var(memory, "container-memory", 0,
 		"memory limit of the container in bytes; Go uses at most 90 % of it; 0 means unknown; GOMEMLIMIT takes precedence")
@@ -37,8 +37,8 @@ func tuneMemory(container int64) {
 	}
 }
 
-// limitMemory sets Go's memory limit to its part of the container's limit. It returns false, and sets nothing, if the
-// limit is unknown or GOMEMLIMIT is set.
+// limitMemory sets Go's memory limit to memoryPercent of the container's limit. If the limit is unknown or GOMEMLIMIT
+// is set, it sets nothing and returns false.
 func limitMemory(container int64) bool {
 	if container <= 0 || os.Getenv("GOMEMLIMIT") != "" {
 		return false

@@ -16,7 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// databasePoll is the time between two attempts to reach the database.
+// databasePoll is the pause between two attempts to reach the database.
 const databasePoll = time.Second
 
 type migrateOptions struct {
@@ -71,8 +71,8 @@ func runMigrate(ctx context.Context, o migrateOptions) error {
 	return nil
 }
 
-// readUsers returns the database users of the processes, with their passwords from a folder. It returns none if the
-// folder's name is empty.
+// readUsers returns the database users of the processes, with passwords from the files of a folder. It returns none for
+// an empty folder name.
 func readUsers(folder string) ([]postgres.User, error) {
 	if folder == "" {
 		return nil, nil

@@ -19,25 +19,25 @@ import (
 )
 
 const (
-	// shutdownTimeout bounds the time in which a process finishes its work after it was told to stop. Kubernetes allows
-	// 30 s in all.
+	// shutdownTimeout bounds the time for a process to finish its work after it was told to stop. The grace period of
+	// the pod, 30 s, also has to include shutdownDelayLimit.
 	shutdownTimeout = 5 * time.Second
-	// shutdownDelayLimit bounds how long an api still accepts requests before that.
+	// shutdownDelayLimit bounds the flag for how long an api still accepts requests after it was told to stop.
 	shutdownDelayLimit = 15 * time.Second
-	// closeTimeout is the part of that time for closing connections and sending the last traces.
+	// closeTimeout is the part of shutdownTimeout for closing connections and sending the last traces.
 	closeTimeout = time.Second
 )
 
 // processOptions are the settings that the api and the worker share.
 type processOptions struct {
 	databaseURL string
-	replicaURL  string // only of the api
+	replicaURL  string // URL of a read replica; only for the api
 	maxConns    int
-	queueWait   time.Duration // how long requests may wait for a turn at the database; 0: for ever
+	queueWait   time.Duration // maximum wait of requests for the database; 0: no limit
 	health      string
-	profile     string // address; empty: no profiles
+	profile     string // address of the profiles; empty: none
 	clockOffset time.Duration
-	memory      int64 // limit of the container in bytes; 0: unknown
+	memory      int64 // memory limit of the container in bytes; 0: unknown
 }
 
 func (o *processOptions) flags(cmd *cobra.Command) {
@@ -52,11 +52,11 @@ func (o *processOptions) flags(cmd *cobra.Command) {
 	containerMemory(cmd, &o.memory)
 }
 
-// clockOffset declares a flag for tests in which the clocks of machines differ.
+// clockOffset declares a flag for tests of clock skew.
 func clockOffset(cmd *cobra.Command, offset *time.Duration) {
 	const name = "test-clock-offset"
 	cmd.Flags().DurationVar(offset, name, 0, "how far the clock of this process is ahead of the machine's; for tests only")
-	_ = cmd.Flags().MarkHidden(name) // only fails for an unknown flag
+	_ = cmd.Flags().MarkHidden(name) // fails only for an unknown flag
 }
 
 // clock returns the clock of a process, which all its parts use.
@@ -67,7 +67,7 @@ func clock(offset time.Duration) func() time.Time {
 	return func() time.Time { return time.Now().Add(offset) }
 }
 
-// process is what the api and the worker share: the database, metrics, traces, probes, and an orderly shutdown.
+// process is the common part of the api and the worker: the database, metrics, traces, probes, and graceful shutdown.
 type process struct {
 	role       string
 	options    processOptions
@@ -81,10 +81,10 @@ type process struct {
 	live       []telemetry.Check
 	ready      []telemetry.Check
 	work       func(context.Context) error
-	background []func(context.Context) // run in the background, and end after the work
+	background []func(context.Context) // background functions, which end after the work
 }
 
-// newProcess opens what a process needs. It makes no connection yet.
+// newProcess returns a process. It opens no connection.
 func newProcess(ctx context.Context, role string, o processOptions, keys *secrets.KeyRing) (*process, error) {
 	tuneMemory(o.memory)
 	tracing, err := telemetry.NewTracing(ctx, role, programVersion())
@@ -108,7 +108,7 @@ func newProcess(ctx context.Context, role string, o processOptions, keys *secret
 	return p, nil
 }
 
-// stillRunning fails once the process was told to stop, so that load balancers choose another one.
+// stillRunning returns a readiness check that fails after the process was told to stop, so that it gets no new traffic.
 func stillRunning(ctx context.Context) telemetry.Check {
 	return func(context.Context) error {
 		if ctx.Err() != nil {
@@ -127,7 +127,7 @@ func databaseAnswers(db *postgres.DB) telemetry.Check {
 	}
 }
 
-// serveProbes works until ctx ends, as [process.run] does. Probes and metrics are served until the end.
+// serveProbes calls [process.run], and serves probes and metrics until run returns.
 func (p *process) serveProbes(ctx context.Context) error {
 	listener, err := bind(p.role+"'s probes and metrics", p.options.health)
 	if err != nil {
@@ -146,14 +146,14 @@ func (p *process) serveProbes(ctx context.Context) error {
 	return p.run(ctx, failed)
 }
 
-// run works until ctx ends, and then shuts down within the time limit: readiness fails, the work finishes what it has
-// begun and returns, and the connections to the database are closed. It returns the error of the work, an error if the
-// work does not finish in time, or at once an error of failed.
+// run runs the work until ctx ends. Then it shuts down: readiness fails, the work finishes what it has started, and the
+// database connections are closed. run returns the error of the work, or an error if the work does not finish within
+// the time limit. It returns an error of failed at once.
 func (p *process) run(ctx context.Context, failed <-chan error) error {
 	done := make(chan error, 1)
 	go func() { done <- p.workWithBackground(ctx) }()
 	select {
-	case err := <-done: // it failed, or ended together with ctx
+	case err := <-done: // the work failed, or ended at the same time as ctx
 		p.close(context.WithoutCancel(ctx), shutdownTimeout)
 		return err
 	case err := <-failed:
@@ -163,8 +163,8 @@ func (p *process) run(ctx context.Context, failed <-chan error) error {
 	return p.end(context.WithoutCancel(ctx), done)
 }
 
-// workWithBackground runs the work and the background functions. These end after the work, because they may still
-// record what it did.
+// workWithBackground runs the work and the background functions. The background functions end after the work, because
+// they may record its results.
 func (p *process) workWithBackground(ctx context.Context) error {
 	until, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup
@@ -177,7 +177,7 @@ func (p *process) workWithBackground(ctx context.Context) error {
 	return err
 }
 
-// end waits until the work is done, and closes what is open.
+// end waits for the work, and then calls close.
 func (p *process) end(ctx context.Context, done <-chan error) error {
 	slog.InfoContext(ctx, "stopping", "within", p.ends)
 	begun := time.Now()
@@ -196,7 +196,7 @@ func (p *process) end(ctx context.Context, done <-chan error) error {
 	return err
 }
 
-// close sends the last traces and closes the connections to the database. It does not wait for a connection that hangs.
+// close sends the last traces and closes the database connections. It does not wait for a connection that hangs.
 func (p *process) close(ctx context.Context, within time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

@@ -12,16 +12,17 @@ import (
 	"github.com/cauri-dev/cauri/server/httpserver"
 )
 
-// Sampling rates of waits while profiles are served: enough to see where time goes, at no measurable cost.
+// Sampling rates of the mutex and block profiles. Their overhead is not measurable.
 const (
-	mutexEvery = 10                    // samples one of this many waits for a lock
-	blockEvery = 10 * time.Microsecond // samples one wait for each such time spent waiting
+	mutexEvery = 10                    // samples one of 10 waits for a mutex
+	blockEvery = 10 * time.Microsecond // samples one blocking event for each 10 µs of blocked time
 )
 
-// longestProfile bounds the duration of a profile. The response is written meanwhile.
+// longestProfile is the maximum duration of a profile. The write deadline of the server must allow it.
 const longestProfile = 10 * time.Minute
 
-// checkProfileAddress allows only loopback addresses: profiles show what is in the memory of the process.
+// checkProfileAddress returns an error unless the address is a loopback address, because profiles show the memory of
+// the process.
 func checkProfileAddress(address string) error {
 	if address == "" {
 		return nil
@@ -33,7 +34,8 @@ func checkProfileAddress(address string) error {
 	return nil
 }
 
-// serveProfiles serves the profiles of this process below /debug/pprof/ until stop is called. Without an address it does nothing.
+// serveProfiles serves the profiles of this process below /debug/pprof/ until stop is called. For an empty address it
+// does nothing.
 func serveProfiles(address string) (stop func(), err error) {
 	if err := checkProfileAddress(address); err != nil || address == "" {
 		return func() {}, err
@@ -51,6 +53,6 @@ func serveProfiles(address string) (stop func(), err error) {
 	deadlines := httpserver.Default
 	deadlines.Write = longestProfile
 	ctx, stop := context.WithCancel(context.Background())
-	go func() { _ = httpserver.New(mux, deadlines).Serve(ctx, listener) }() // until stop is called
+	go func() { _ = httpserver.New(mux, deadlines).Serve(ctx, listener) }() // stop cancels ctx
 	return stop, nil
 }

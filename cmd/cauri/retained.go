@@ -72,7 +72,7 @@ func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error 
 	return nil
 }
 
-// deleteWhole deletes a sandbox, however long it takes: one call of DeleteSandbox works only for some seconds.
+// deleteWhole calls DeleteSandbox until all rows of a sandbox are deleted. One call works only for some seconds.
 func deleteWhole(ctx context.Context, db interface {
 	DeleteSandbox(ctx context.Context, sandboxUID string) error
 }, uid string) error {

@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// retry is how a short command waits for what it depends on.
+// retry has the settings of repeated attempts in a short command.
 type retry struct {
-	within    time.Duration // gives up after this time; 0: after the first attempt
-	interval  time.Duration // between two attempts
-	message   string        // logged once, when the first attempt fails
+	within    time.Duration // total time limit; 0: only one attempt
+	interval  time.Duration // pause between two attempts
+	message   string        // logged once, after the first failure
 	transient func(error) bool
 }
 
-// run calls try until it succeeds or fails with an error that is not transient. It returns the last error.
+// run calls try until it succeeds, returns an error that is not transient, or the time limit is reached. It returns the
+// last error.
 func (r retry) run(ctx context.Context, try func() error) error {
 	deadline := time.Now().Add(r.within)
 	for logged := false; ; logged = true {

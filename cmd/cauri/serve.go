@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpserver"
 )
 
-// bind listens on an address. The name says what for, in messages.
+// bind listens on an address. name is for messages.
 func bind(name, address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -28,7 +28,7 @@ func serve(ctx context.Context, name string, listener net.Listener, handler http
 	return nil
 }
 
-// serveAt serves HTTP at an address until ctx ends.
+// serveAt serves HTTP at an address until ctx ends. name is for messages.
 func serveAt(ctx context.Context, name, address string, handler http.Handler) error {
 	listener, err := bind(name, address)
 	if err != nil {

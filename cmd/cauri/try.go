@@ -69,10 +69,11 @@ installation, or at the start of a pipeline.`,
 	return cmd
 }
 
-// tryPoll is the time between two requests.
+// tryPoll is the pause between two requests.
 const tryPoll = 250 * time.Millisecond
 
-// complete reads the binding and checks that nothing is missing.
+// complete reads missing options from the binding and the environment file. It returns an error for a missing or
+// invalid option.
 func (o *tryOptions) complete() error {
 	if o.binding != "" {
 		for name, value := range map[string]*string{"uri": &o.url, "api-key": &o.apiKey} {
@@ -114,7 +115,7 @@ type trial struct {
 	random   io.Reader
 	interval time.Duration
 	begun    time.Time
-	cause    error // of the last attempt that failed for another reason than the time limit
+	cause    error // error of the last attempt that did not fail because of the time limit
 }
 
 func (t *trial) run(ctx context.Context) error {
@@ -154,7 +155,8 @@ func (t *trial) say(what, format string, args ...any) {
 	fmt.Fprintf(t.out, "%7.3fs  %-8s %s\n", time.Since(t.begun).Seconds(), what, cli.Printable(fmt.Sprintf(format, args...)))
 }
 
-// awaitPayer finds the test client that pays. A new sandbox may not have it yet, and the api may not know its key yet.
+// awaitPayer waits for the test client that pays. In a new sandbox, the test client may not exist yet, and the api may
+// not know the key yet.
 func (t *trial) awaitPayer(ctx context.Context) (wire.TestClient, error) {
 	for {
 		payer, err := t.findPayer(ctx)
@@ -195,7 +197,7 @@ func (t *trial) pay(ctx context.Context, payer wire.TestClient) (payment wire.Pa
 		Amount: t.options.amount, Currency: payer.Currency, Operator: payer.Operator, Country: payer.Country, MSISDN: payer.MSISDN,
 		Reference: fmt.Sprintf("TRY-%X", reference), Application: t.options.application, Description: new("cauri try"),
 	}
-	for { // a repeated request has the same reference, so that it is no second payment
+	for { // every request has the same reference, so that only one payment is made
 		payment, err := t.api.Pay(ctx, body)
 		if err == nil || !transient(err) {
 			return payment, err
@@ -206,7 +208,8 @@ func (t *trial) pay(ctx context.Context, payer wire.TestClient) (payment wire.Pa
 	}
 }
 
-// wait waits until the next attempt. When the time limit is reached, it returns an error with what it waited for, and why.
+// wait waits until the next attempt. After the time limit, it returns an error that names the awaited object and the
+// cause.
 func (t *trial) wait(ctx context.Context, what string, because error) error {
 	if because != nil && !errors.Is(because, context.DeadlineExceeded) {
 		t.cause = because
@@ -222,8 +225,8 @@ func (t *trial) wait(ctx context.Context, what string, because error) error {
 	}
 }
 
-// transient reports whether an error may disappear by itself: no response, an api without its database, a key or a number that the api does
-// not know yet.
+// transient reports whether a retry may help: after no response, with an api without its database, or with a key or a
+// number that the api does not know yet.
 func transient(err error) bool {
 	var refused *sandboxapi.RefusedError
 	if !errors.As(err, &refused) {

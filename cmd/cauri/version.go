@@ -13,21 +13,21 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 )
 
-// The linker sets these in builds of images and releases (.ko.yaml, Dockerfile). In a build from a checkout they are
-// empty, and the build information of Go is used.
+// The linker sets these variables in builds of images and releases (.ko.yaml, Dockerfile). In a build from a checkout
+// they are empty, and the program uses Go's build information.
 var (
 	version  = ""
-	revision = "" // the commit, with modifiedSuffix if it was built from changed files
+	revision = "" // commit, with modifiedSuffix if files were changed
 )
 
 const modifiedSuffix = "-modified"
 
-// buildFacts is what `cauri version --output json` prints.
+// buildFacts is the output of `cauri version --output json`.
 type buildFacts struct {
 	Version string `json:"version"`
-	// Revision is the commit, empty where it is not known.
+	// Revision is the commit; empty if it is not known.
 	Revision string `json:"revision,omitempty"`
-	// Modified says that the files were not those of the commit.
+	// Modified is whether files differ from the commit.
 	Modified bool   `json:"modified"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
@@ -46,7 +46,7 @@ func factsOf(version, revision string, settings []debug.BuildSetting) buildFacts
 	facts.Revision, facts.Modified = strings.CutSuffix(revision, modifiedSuffix)
 	for _, setting := range settings {
 		switch {
-		case revision != "": // the linker knows
+		case revision != "": // set by the linker
 		case setting.Key == "vcs.revision":
 			facts.Revision = setting.Value
 		case setting.Key == "vcs.modified":
@@ -60,7 +60,7 @@ func factsOf(version, revision string, settings []debug.BuildSetting) buildFacts
 }
 
 func developmentVersion(facts buildFacts) string {
-	const short = 12 // digits, as in Go's pseudo-versions
+	const short = 12 // number of digits, as in Go's pseudo-versions
 	if len(facts.Revision) < short {
 		return "dev"
 	}

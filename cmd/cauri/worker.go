@@ -61,7 +61,7 @@ func newWorkerCommand() *cobra.Command {
 	return cmd
 }
 
-// workerDatabase is what the sweeps need of the database.
+// workerDatabase implements [worker.Database].
 type workerDatabase struct {
 	*sandboxes.Store
 	*ledger.Deliveries
@@ -91,7 +91,7 @@ func runWorker(ctx context.Context, o workerOptions) error {
 	return p.serveProbes(ctx)
 }
 
-// newWorker opens what the worker needs. It makes no connection yet.
+// newWorker returns the process of the worker. It opens no connection.
 func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*process, error) {
 	guard, err := o.guard()
 	if err != nil {
@@ -102,7 +102,7 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 		return nil, err
 	}
 	guard.Own = platformAddresses(p.db.Addresses, os.Getenv)
-	p.ends += webhooks.AttemptTimeout // an attempt that has begun is finished and recorded
+	p.ends += webhooks.AttemptTimeout // time for running attempts to end
 	p.worker = telemetry.NewWorker(p.registry)
 	upkeep := ledger.NewUpkeep(p.db)
 	w := worker.New(worker.Options{
@@ -133,7 +133,7 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 	return p, nil
 }
 
-// guard decides where webhooks and requests to operators' APIs may connect to.
+// guard returns the guard of the addresses of webhooks and operators' APIs.
 func (o workerOptions) guard() (egress.Guard, error) {
 	deny, err := egress.ParseDenyRules(o.deny)
 	if err != nil {
@@ -142,17 +142,17 @@ func (o workerOptions) guard() (egress.Guard, error) {
 	return egress.Guard{AllowLoopback: o.allowLoopback, Deny: deny}, nil
 }
 
-// platformAddresses returns the addresses of the platform itself, to which no request may go: those of the database
-// that the worker is connected to, and that of the Kubernetes API, from the environment of the pod.
+// platformAddresses returns the addresses that no request may reach: those of the database that the worker is connected
+// to, and that of the Kubernetes API, from the environment of the pod.
 func platformAddresses(database func() []netip.AddrPort, getenv func(string) string) func() []netip.AddrPort {
 	kubernetes, err := netip.ParseAddrPort(net.JoinHostPort(getenv("KUBERNETES_SERVICE_HOST"), getenv("KUBERNETES_SERVICE_PORT")))
-	if err != nil { // not in a pod
+	if err != nil { // the process is not in a pod
 		return database
 	}
 	return func() []netip.AddrPort { return append(slices.Clip(database()), kubernetes) }
 }
 
-// queueStatistics reads what waits for the workers, under the names that the metrics use.
+// queueStatistics returns a function that reads the lengths of the workers' queues, with the names of the metrics.
 func queueStatistics(db *ledger.Upkeep) func(context.Context) (telemetry.QueueStatistics, error) {
 	return func(ctx context.Context) (telemetry.QueueStatistics, error) {
 		found, err := db.QueueStatistics(ctx)

@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// command returns the command line with which the user calls a command for this sandbox.
+// command returns the command line that calls a command for this sandbox, for messages.
 func (s *sandbox) command(name, rest string) string {
 	words := []string{"cauri", name}
 	switch {
@@ -23,13 +23,13 @@ func (s *sandbox) command(name, rest string) string {
 	return strings.TrimSpace(strings.Join(append(words, rest), " "))
 }
 
-// undelivered reports whether a receiver does not acknowledge an event.
+// undelivered reports whether an event has failed attempts and is not acknowledged.
 func undelivered(e *wire.EventSummary) bool {
 	return e.AttemptCount > 0 && (e.State == eventFailed || e.State == eventQueued)
 }
 
-// eventAdvice says why an event is probably not acknowledged, and what to do. faults are the faults that applied to the
-// event's last attempt.
+// eventAdvice returns a text with the probable reason why an event is not acknowledged, and advice. faults are the
+// faults that applied to the event's last attempt.
 func (s *sandbox) eventAdvice(e *wire.EventSummary, faults []string) string {
 	if !undelivered(e) {
 		return ""
@@ -41,8 +41,8 @@ func (s *sandbox) eventAdvice(e *wire.EventSummary, faults []string) string {
 	return s.receiverAdvice(e.LastResponseStatus, "spec.webhook.url") + "\nWhen it is repaired, send the event again:\n  " + s.command("resend", e.ID)
 }
 
-// receiverAdvice says why a receiver probably does not acknowledge an event. status is the status of its answer, and
-// place is the name of the setting with its URL.
+// receiverAdvice returns a text with the probable reason why a receiver does not acknowledge an event. status is the
+// status of its answer. place is the name of the setting with its URL.
 func (s *sandbox) receiverAdvice(status *int, place string) string {
 	switch {
 	case status == nil && place == forwardFlag:

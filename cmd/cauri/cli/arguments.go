@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// checkArguments returns a check of the number of arguments. Its error says what to write.
+// checkArguments returns a check of the number of arguments. Its error has the expected arguments.
 func checkArguments(arguments []argument) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > len(arguments) {
@@ -34,5 +34,5 @@ func usageOf(arguments []argument) (text string) {
 	return text
 }
 
-// NoArguments is for commands without arguments.
+// NoArguments returns an error if a command has arguments.
 func NoArguments(cmd *cobra.Command, args []string) error { return checkArguments(nil)(cmd, args) }

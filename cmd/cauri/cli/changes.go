@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// The types of changes. All but the last are those of the stream.
+// The types of changes. The API's stream has all except the last.
 const (
 	typeTransaction = "transaction"
 	typeEvent       = "event"
@@ -21,44 +21,45 @@ const (
 	typeRequest     = "request"
 )
 
-// change is something of a sandbox as it is after it changed, or a request that was answered.
+// change is a change in a sandbox: the changed object in its new state, or a logged request.
 type change struct {
 	sandboxapi.Entry
 	Request *wire.LoggedRequest `json:"request,omitempty"`
 
-	again bool // an event that is to be sent again, now
+	again bool // whether an event was queued to be sent again
 }
 
 // changes follows the changes of a sandbox.
 type changes interface {
-	// Follow calls tell for each change from now on, until ctx ends or tell returns an error. It tells each change at
-	// least once, and the changes of one transaction or event in their order. It may tell two close changes as one.
+	// Follow calls tell for each change from now on, until ctx ends or tell returns an error. Each change is reported
+	// at least once. The changes of one transaction or event are reported in order. Two changes in quick succession may
+	// be reported as one.
 	Follow(ctx context.Context, tell func(change) error) error
 }
 
-// newChanges returns a [stream] of a sandbox. The stream calls ready when it has begun to follow, and say to tell the
-// user about its connection.
+// newChanges returns a [stream] of a sandbox. The stream calls ready after its first entry, and say with messages for
+// the user about its connection.
 func (p *program) newChanges(api *sandboxapi.Client, types []string, ready func(), say func(format string, args ...any)) *stream {
 	return &stream{api: api, types: types, ready: ready, say: say, retry: p.poll}
 }
 
-// stream follows the stream of a sandbox, and connects again when the connection is lost. It reads the lists if the
-// service says that changes may be missing.
+// stream reads the API's stream of a sandbox, and reconnects when the connection is lost. If the stream may have missed
+// changes, it reads the lists of transactions and events.
 type stream struct {
 	api   *sandboxapi.Client
 	types []string
-	ready func()                           // is called when the stream has begun
-	say   func(format string, args ...any) // to the user, about the connection
-	retry time.Duration                    // between two connections
-	clock *sandboxTime                     // is told what the clock says; nil: nobody asks
+	ready func()                           // called when the stream is ready for the first time
+	say   func(format string, args ...any) // prints a message about the connection
+	retry time.Duration                    // pause before a reconnect
+	clock *sandboxTime                     // set by changes of the clock; may be nil
 
 	last      string    // id of the last entry
-	begun     time.Time // sandbox time. What is older was there before
-	newest    time.Time // sandbox time of what was told last
+	begun     time.Time // sandbox time of the start; older objects are not reported
+	newest    time.Time // sandbox time of the newest reported change
 	known     memory
-	behind    bool // the lists are to be read
-	connected bool // once
-	lost      bool // the connection, and the user knows it
+	behind    bool // whether the lists must be read
+	connected bool // whether the stream was connected once
+	lost      bool // whether the user was told that the connection is lost
 }
 
 // Follow implements [changes].
@@ -84,7 +85,7 @@ func (s *stream) Follow(ctx context.Context, tell func(change) error) error {
 	}
 }
 
-// reason returns an error without the words that say that the API was not reached.
+// reason returns the cause of an [sandboxapi.UnreachableError], and other errors unchanged.
 func reason(err error) error {
 	var unreachable *sandboxapi.UnreachableError
 	if errors.As(err, &unreachable) {
@@ -93,8 +94,8 @@ func reason(err error) error {
 	return err
 }
 
-// patience returns how long to wait after an error before the next try, at least atLeast. It returns the error itself
-// if a retry does not help, and if the API was never reached.
+// patience returns the pause before the next try after an error, at least atLeast. It returns the error if a retry does
+// not help, or if the API was never reached (begun is false).
 func patience(err error, begun bool, atLeast time.Duration) (time.Duration, error) {
 	var refused *sandboxapi.RefusedError
 	var unreachable *sandboxapi.UnreachableError
@@ -107,7 +108,7 @@ func patience(err error, begun bool, atLeast time.Duration) (time.Duration, erro
 	return 0, err
 }
 
-// pause waits, and returns an error if ctx ends first.
+// pause waits for a duration. If ctx ends first, it returns the error of ctx.
 func pause(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -119,7 +120,7 @@ func pause(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// now returns the sandbox time, as exact as the times of transactions and events.
+// now returns the sandbox time, with the precision of the times of transactions and events.
 func (s *stream) now(ctx context.Context) (time.Time, error) {
 	clock, err := s.api.Clock(ctx)
 	if err == nil && s.clock != nil {
@@ -156,15 +157,15 @@ func (s *stream) entry(ctx context.Context, e sandboxapi.Entry, tell func(change
 	case typeClock:
 		return tell(change{Entry: e})
 	}
-	return nil // of a type that this program does not know
+	return nil // an unknown type
 }
 
 func (s *stream) wants(kind string) bool { return slices.Contains(s.types, kind) }
 
-// old reports whether something was there before the following began.
+// old reports whether a time is before the start of the stream.
 func (s *stream) old(at string) bool { return moment(at).Before(s.begun) }
 
-// transaction tells a transaction when it is made, and when it is final.
+// transaction reports a transaction when it is created and when it is final.
 func (s *stream) transaction(p *wire.Payment, tell func(change) error) error {
 	at := p.CreatedAt
 	if p.CompletedAt != nil {
@@ -180,8 +181,8 @@ func (s *stream) transaction(p *wire.Payment, tell func(change) error) error {
 	return nil
 }
 
-// event tells an event when it is recorded, and when it is queued to be sent again. Its other changes are told as
-// attempts.
+// event reports an event when it is recorded, and when it is queued to be sent again. Other changes of an event are
+// reported as attempts.
 func (s *stream) event(e *wire.EventSummary, tell func(change) error) error {
 	before := s.known.of(e.ID)
 	recorded := before.state == "" && !s.old(e.CreatedAt)
@@ -208,7 +209,7 @@ func (s *stream) attempt(e *wire.EventSummary, a *wire.DeliveryAttempt, tell fun
 	return nil
 }
 
-// reached notes the sandbox time of what was told.
+// reached updates s.newest with the time of a reported change.
 func (s *stream) reached(at string) {
 	if at := moment(at); at.After(s.newest) {
 		s.newest = at
@@ -216,20 +217,20 @@ func (s *stream) reached(at string) {
 }
 
 const (
-	// overlap is how far before the last told change the lists are read again: a change may be committed after its
-	// time.
+	// overlap is the time before the newest reported change from which the lists are read again, because a change may
+	// be committed after its time.
 	overlap = time.Minute
-	// missedAtMost is the most entries that are read of a list.
+	// missedAtMost is the maximum number of entries that are read from a list.
 	missedAtMost = 100_000
 )
 
-// readLists tells the changes that were missed, from the lists of the transactions and of the events.
+// readLists reports missed changes. It reads them from the lists of transactions and events.
 func (s *stream) readLists(ctx context.Context, tell func(change) error) error {
 	now, err := s.now(ctx)
 	if err != nil {
 		return err
 	}
-	if now.Before(s.newest) { // a reset put the clock back, and nothing is left of what was told
+	if now.Before(s.newest) { // a reset set the clock back and removed everything
 		s.begun, s.newest = time.Time{}, time.Time{}
 	}
 	from := s.newest.Add(-overlap)
@@ -238,7 +239,7 @@ func (s *stream) readLists(ctx context.Context, tell func(change) error) error {
 	}
 	since := url.Values{}
 	if !from.IsZero() {
-		since.Set("created_after", MachineTime(from.Add(-time.Millisecond))) // the parameter leaves the moment itself out
+		since.Set("created_after", MachineTime(from.Add(-time.Millisecond))) // the parameter excludes its own time
 	}
 	if s.wants(typeTransaction) {
 		transactions, err := s.api.Payments(ctx, since, missedAtMost)
@@ -263,7 +264,7 @@ func (s *stream) readLists(ctx context.Context, tell func(change) error) error {
 	return s.readQueued(ctx, tell)
 }
 
-// missedEvent tells what is new of an event, and of its transaction, which may be older than the list.
+// missedEvent reports the missed changes of an event, and of its transaction, which may be too old for the list.
 func (s *stream) missedEvent(ctx context.Context, e *wire.EventSummary, tell func(change) error) error {
 	if s.wants(typeTransaction) && s.known.of(e.TxID).state != e.Status {
 		found, err := s.api.Payment(ctx, e.TxID)
@@ -288,7 +289,7 @@ func (s *stream) missedEvent(ctx context.Context, e *wire.EventSummary, tell fun
 func (s *stream) missedAttempts(ctx context.Context, id string, tell func(change) error) error {
 	found, err := s.api.Event(ctx, id)
 	if sandboxapi.IsNotFound(err) {
-		s.known.set(id, progress{}) // by a reset
+		s.known.set(id, progress{}) // a reset removed the event
 		return nil
 	}
 	if err != nil {
@@ -305,7 +306,7 @@ func (s *stream) missedAttempts(ctx context.Context, id string, tell func(change
 	return nil
 }
 
-// readQueued tells the attempts of events that are older than the list.
+// readQueued reports the missed attempts of queued events that are too old for the list.
 func (s *stream) readQueued(ctx context.Context, tell func(change) error) error {
 	if !s.wants(typeAttempt) {
 		return nil
@@ -318,16 +319,16 @@ func (s *stream) readQueued(ctx context.Context, tell func(change) error) error 
 	return nil
 }
 
-// progress is what was told of a transaction or of an event.
+// progress is the last reported state of a transaction or an event.
 type progress struct {
-	state    string // empty: nothing
+	state    string // empty: not reported
 	attempts int
 }
 
-// memory is what was told, by ids. It forgets the oldest.
+// memory has the progress of transactions and events, by id. It forgets the oldest.
 type memory struct{ recent, older map[string]progress }
 
-// remembered is how many ids are remembered at least.
+// remembered is the minimum number of ids in a full memory.
 const remembered = 20_000
 
 func (m *memory) of(id string) progress {

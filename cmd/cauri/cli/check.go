@@ -73,7 +73,7 @@ wrong, by how much and between which entries. It makes a payment only with --pay
 	return cmd
 }
 
-// rights are what the commands use of Kubernetes.
+// rights are the rights in Kubernetes that the commands use.
 var rights = []struct{ verb, group, resource, needed string }{
 	{"get", "cauri.dev", "sandboxenvironments", "every command"},
 	{"patch", "cauri.dev", "sandboxenvironments", "reset, suspend, resume and rotate"},
@@ -111,7 +111,7 @@ func checkCluster(ctx context.Context, s *sandbox, c *checks) {
 	c.of("the sandbox is ready", errors.New("the controller has not looked at it: does it run, and does it watch this namespace?"), "")
 }
 
-// checkAPI returns nil if the API cannot be used.
+// checkAPI returns a client of the API; nil if the API cannot be used.
 func (p *program) checkAPI(ctx context.Context, s *sandbox, c *checks) *sandboxapi.Client {
 	api, err := s.connect(ctx)
 	where := s.uri
@@ -142,7 +142,7 @@ func (p *program) checkPayment(ctx context.Context, api *sandboxapi.Client, s *s
 	c.of("a payment", err, "%s is %s", made.ID, made.Status)
 }
 
-// trialPayment makes a payment that does not depend on the payer.
+// trialPayment makes a payment whose outcome does not depend on the payer.
 func (p *program) trialPayment(ctx context.Context, api *sandboxapi.Client, s *sandbox, timeout time.Duration) (wire.Payment, error) {
 	o := order{amount: 1}
 	if err := o.complete(ctx, api); err != nil {

@@ -11,13 +11,14 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// codeNotVerified is the error of a verification that no worker made in time.
+// codeNotVerified is the error code if no worker verified the ledger in time.
 const codeNotVerified = "not_verified"
 
-// wrongShown is how many mistakes of one account are told.
+// wrongShown is the maximum number of printed mistakes of one account.
 const wrongShown = 5
 
-// checkLedger lets a worker verify the whole ledger, and then verifies it by its entries, without trust in any total.
+// checkLedger requests a verification of the whole ledger by a worker. Then it verifies the ledger by its entries,
+// without relying on totals of the service.
 func checkLedger(ctx context.Context, api *sandboxapi.Client, c *checks) {
 	var refused *sandboxapi.RefusedError
 	if err := api.VerifyLedger(ctx); errors.As(err, &refused) && refused.Code == codeNotVerified {
@@ -35,7 +36,7 @@ func checkLedger(ctx context.Context, api *sandboxapi.Client, c *checks) {
 		p := newProof(a)
 		err := api.LedgerEntries(ctx, a, 0, wire.MaxEntries, func(page *wire.LedgerEntryList) (bool, error) {
 			for i := range page.Data {
-				if page.Data[i].Number > a.Movements { // came after the account was read
+				if page.Data[i].Number > a.Movements { // recorded after the account was read
 					return false, nil
 				}
 				p.add(&page.Data[i])

@@ -9,14 +9,14 @@ type checked struct {
 	Note   string `json:"note,omitempty"`
 }
 
-// checks collects the lines.
+// checks collects the lines of `cauri check`.
 type checks struct{ lines []checked }
 
 func (c *checks) add(name, result, format string, args ...any) {
 	c.lines = append(c.lines, checked{name, result, fmt.Sprintf(format, args...)})
 }
 
-// of adds a line by an error, and reports whether there was none.
+// of adds a line for the result err, and returns whether err is nil.
 func (c *checks) of(name string, err error, format string, args ...any) bool {
 	if err != nil {
 		c.add(name, resultFailed, "%s", Message(err))

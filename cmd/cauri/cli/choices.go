@@ -13,13 +13,13 @@ import (
 	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
-// choices are the sandboxes that `cauri use` has chosen. They are in a file of the user.
+// choices are the choices of `cauri use`, stored in a file of the user.
 type choices struct {
-	folder string // cauri in the user's folder for configuration, if it is empty
+	folder string // empty: the folder cauri in the user's configuration folder
 }
 
-// choice is the sandbox of one context of a kubeconfig. Another kubeconfig may have a context of the same name: the
-// server counts too.
+// choice is the sandbox of one context of a kubeconfig. The server is part of the choice, because another kubeconfig
+// may have a context of the same name.
 type choice struct {
 	Context string `json:"context"`
 	Server  string `json:"server"`
@@ -42,8 +42,8 @@ func (c choices) path() (string, error) {
 	return filepath.Join(folder, "cauri", choicesFile), err
 }
 
-// of returns the sandbox that was chosen for a cluster, and "" if there is none. It also returns "" if the file cannot
-// be read; `cauri use` says why.
+// of returns the sandbox that was chosen for a cluster; "" for none. It also returns "" if the file cannot be read,
+// which `cauri use` reports.
 func (c choices) of(cluster *kube.Cluster) string {
 	all, _ := c.read()
 	for i := range all {
@@ -54,7 +54,8 @@ func (c choices) of(cluster *kube.Cluster) string {
 	return ""
 }
 
-// read refuses a file that another user could have written: it would lead what is paid to another sandbox.
+// read returns the choices in the file. It returns an error if another user could have written the file, because that
+// user could redirect payments to another sandbox.
 func (c choices) read() (all []choice, err error) {
 	path, err := c.path()
 	if err != nil {
@@ -83,7 +84,7 @@ func (c choices) read() (all []choice, err error) {
 	return all, nil
 }
 
-// set chooses a sandbox for a cluster; empty: none.
+// set stores the choice of a sandbox for a cluster. An empty sandbox removes the choice.
 func (c choices) set(cluster *kube.Cluster, sandbox string) error {
 	all, err := c.read()
 	if err != nil {
@@ -111,9 +112,9 @@ func (c choices) set(cluster *kube.Cluster, sandbox string) error {
 	return replace(path, text)
 }
 
-// replace writes a file for the user alone, whole or not at all.
+// replace writes a file atomically. Only the user can read it.
 func replace(path, text string) error {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-*") // has the mode 0600
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-*") // CreateTemp sets the mode 0600
 	if err != nil {
 		return err
 	}

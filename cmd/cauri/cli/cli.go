@@ -1,5 +1,5 @@
-// Package cli has the commands with which people and scripts use sandboxes: `cauri status` and, as a plugin of kubectl,
-// `kubectl cauri status`.
+// Package cli has the commands that use sandboxes, for people and scripts. They are called as `cauri status`, and as a
+// plugin of kubectl as `kubectl cauri status`.
 package cli
 
 import (

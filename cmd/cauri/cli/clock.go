@@ -117,10 +117,10 @@ func advanceRequest(by time.Duration, to string, next bool) (r wire.AdvanceReque
 	return r, nil
 }
 
-// advanceWait is how long one request waits for an advance.
+// advanceWait is the time for which one request waits for the end of an advance.
 const advanceWait = 30 * time.Second
 
-// advance moves the clock and waits until everything is done, with progress for who looks at a terminal.
+// advance advances the clock and waits for the end of the advance. It prints progress on a terminal.
 func (p *program) advance(
 	ctx context.Context, api *sandboxapi.Client, progress io.Writer, r wire.AdvanceRequest, timeout time.Duration,
 ) (wire.Advanced, error) {
@@ -136,7 +136,7 @@ func (p *program) advance(
 		if err != nil || target == "" {
 			return made, err
 		}
-		r.By, r.To = "", target // it joins
+		r.By, r.To = "", target // the next request waits for the same advance
 		if terminal(progress) {
 			fmt.Fprintf(progress, "at %s, on the way to %s\n", Printable(clockTime(made.Now)), Printable(clockTime(target)))
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// completionTimeout bounds what a shell waits for.
+// completionTimeout bounds the wait of a shell for completions.
 const completionTimeout = 3 * time.Second
 
-// complete completes the arguments of a command. It prints no error: a shell has no place for one.
+// complete completes the arguments of a command. It prints no errors, because a shell cannot show them.
 func (t *target) complete(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
 	defer cancel()
@@ -45,7 +45,7 @@ func startingWith(typed string, all []string) []string {
 	return fit
 }
 
-// names returns the sandboxes of the namespace.
+// names returns the names of the sandboxes in the namespace.
 func (t *target) names(ctx context.Context) []string {
 	cluster, err := t.kube.Open()
 	if err != nil {
@@ -72,10 +72,10 @@ func (t *target) completeSandbox(cmd *cobra.Command, _ []string, typed string) (
 	return startingWith(typed, t.names(ctx)), cobra.ShellCompDirectiveNoFileComp
 }
 
-// listed is how many values a completion offers.
+// listed is the maximum number of values of a completion.
 const listed = 100
 
-// described adds a description that shells show beside a completion.
+// described returns a completion with a description, which shells show beside it.
 func described(value, description string) string {
 	return cobra.CompletionWithDesc(value, Printable(description))
 }
@@ -92,12 +92,12 @@ func completePayers(ctx context.Context, s *sandbox, _ string) (numbers []string
 	return numbers
 }
 
-// payerNote says what a payer does.
+// payerNote returns a text with the behavior of a payer.
 func payerNote(c *wire.TestClient) string {
 	return strings.Join([]string{c.Behavior, money(c.Balance, c.Currency), c.Operator + "/" + c.Country, c.Name}, "  ")
 }
 
-// completePayments completes transactions that fit a query.
+// completePayments returns a completer of the ids of the transactions that match a query.
 func completePayments(query url.Values) func(context.Context, *sandbox, string) []string {
 	return func(ctx context.Context, s *sandbox, _ string) (ids []string) {
 		api, err := s.connect(ctx)
@@ -128,7 +128,7 @@ func completeEvents(ctx context.Context, s *sandbox, _ string) (ids []string) {
 	return ids
 }
 
-// flagCompleter completes a flag by asking the sandbox.
+// flagCompleter returns a completion function for a flag. The values come from the sandbox.
 func (t *target) flagCompleter(complete func(context.Context, *sandbox, string) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
@@ -143,8 +143,8 @@ func (t *target) flagCompleter(complete func(context.Context, *sandbox, string) 
 	}
 }
 
-// fillFromVariables sets flags from environment variables for a completion, as the program does before it runs a
-// command.
+// fillFromVariables sets flags from environment variables. Normally the program does this before it runs a command, but
+// not for a completion.
 func (t *target) fillFromVariables() {
 	t.completing = true
 	t.apiKey = cmp.Or(t.apiKey, os.Getenv(variableAPIKey))

@@ -2,8 +2,8 @@ package cli
 
 import "strings"
 
-// EnvLine returns a line NAME=value of a file that shells read too, and with them `set -a; . FILE`. A value that needs
-// it is in single quotes.
+// EnvLine returns a line NAME=value of an environment file. A value is in single quotes if necessary, so that a shell
+// can read the file with `set -a; . FILE`.
 func EnvLine(name, value string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%"
 	if value == "" || strings.Trim(value, plain) != "" {
@@ -12,7 +12,7 @@ func EnvLine(name, value string) string {
 	return name + "=" + value + "\n"
 }
 
-// unquoted returns a value without the quotes of [EnvLine], or without double quotes.
+// unquoted removes the quotes of [EnvLine] or double quotes from a value.
 func unquoted(value string) string {
 	if n := len(value); n > 1 && value[0] == value[n-1] {
 		switch value[0] {

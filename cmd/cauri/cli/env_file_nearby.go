@@ -8,11 +8,11 @@ import (
 	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
-// envFileName is the file that is looked for where no flag and no variable names a sandbox.
+// envFileName is the name of the environment file that is used if no flag and no variable names a sandbox.
 const envFileName = ".env.cauri"
 
-// nearby takes the sandbox of the file .env.cauri in the working folder, or in the nearest folder above it that has
-// one, unless flags or variables name a sandbox. It says which file that is.
+// nearby sets t.envFile to the file .env.cauri in the working folder or in the nearest folder above it that has one. It
+// does nothing if flags or variables name a sandbox. It tells the user which file it found.
 func (t *target) nearby() {
 	if t.plugin || t.sandbox != "" || t.envFile != "" || t.uri != "" || t.kube.Given() {
 		return
@@ -24,16 +24,15 @@ func (t *target) nearby() {
 	t.say("that of %s", t.envFile)
 }
 
-// say tells the user which sandbox the command uses, since the user named none. format ends the sentence.
+// say tells the user which sandbox the command uses, if the user named none. format is the end of the sentence.
 func (t *target) say(format string, args ...any) {
 	if !t.completing {
 		fmt.Fprintf(t.cmd.ErrOrStderr(), "The sandbox is %s.\n", Printable(fmt.Sprintf(format, args...)))
 	}
 }
 
-// nearestEnvFile returns the path of the environment file in the folder or in the nearest folder above it, and "" if
-// there is none. It skips folders in which another user could have put the file, since that file could name another
-// address.
+// nearestEnvFile returns the path of the environment file in the folder or in the nearest folder above it; "" for none.
+// It skips folders in which another user could have created the file, because such a file could have another URL.
 func nearestEnvFile(folder string) string {
 	folder, err := filepath.Abs(folder)
 	for err == nil {

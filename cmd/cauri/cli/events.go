@@ -71,7 +71,7 @@ a callback of an operator's own API.`,
 	return cmd
 }
 
-// queryOf returns a query with the parameters that have a value.
+// queryOf returns a query with the non-empty parameters.
 func queryOf(parameters map[string]string) url.Values {
 	query := url.Values{}
 	for parameter, value := range parameters {
@@ -82,7 +82,7 @@ func queryOf(parameters map[string]string) url.Values {
 	return query
 }
 
-// listEvents prints events, and how to find out why the first of them was not delivered.
+// listEvents prints events, and a command that explains why the first undelivered event was not delivered.
 func (s *sandbox) listEvents(out io.Writer, found []wire.EventSummary, o output) error {
 	var names []string
 	for i := range found {
@@ -126,7 +126,7 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 	}
 	if body {
 		text := e.Body
-		if terminal(out) { // a program gets the very bytes
+		if terminal(out) { // other output gets the unchanged bytes
 			text = PrintableLines(text)
 		}
 		_, err := io.WriteString(out, text)
@@ -159,7 +159,7 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 	})
 }
 
-// effectsOf returns the faults that acted on an attempt, with their effects if the service reports them.
+// effectsOf returns the faults that applied to an attempt, with their effects if the service reports them.
 func effectsOf(a *wire.DeliveryAttempt) []string {
 	if len(a.Effects) > 0 {
 		return a.Effects
@@ -167,11 +167,11 @@ func effectsOf(a *wire.DeliveryAttempt) []string {
 	return a.Faults
 }
 
-// bodyShown is the most characters of a body that are shown.
+// bodyShown is the maximum number of printed characters of a body.
 const bodyShown = 120
 
-// notSent returns the error for an event that could not be sent again. before is how many events were sent again before
-// it.
+// notSent returns the error for an event that could not be sent again. before is the number of events that were already
+// sent again.
 func notSent(id string, before int, err error) error {
 	if before == 0 {
 		return fmt.Errorf("the event %s is not sent again: %w", id, err)

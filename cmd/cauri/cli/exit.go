@@ -12,11 +12,11 @@ import (
 // The exit codes of all commands.
 const (
 	ExitSuccess     = 0
-	ExitFailure     = 1 // anything else
-	ExitUsage       = 2 // flags or arguments are wrong
-	ExitRefused     = 3 // the API or Kubernetes refused: it does not exist, is not allowed, is in conflict
-	ExitUnavailable = 4 // no answer, or an answer that says to repeat later
-	ExitNegative    = 5 // the command worked, and its result is negative: a payment failed, a check failed, a signature is wrong
+	ExitFailure     = 1 // any other error
+	ExitUsage       = 2 // wrong flags or arguments
+	ExitRefused     = 3 // the API or Kubernetes refused: not found, not allowed, or a conflict
+	ExitUnavailable = 4 // no answer, or an answer that tells the client to retry later
+	ExitNegative    = 5 // the command worked, but its result is negative, such as a failed payment or a wrong signature
 )
 
 // ExitCodes explains the exit codes, for the help and the documents.
@@ -29,12 +29,12 @@ var ExitCodes = []string{
 	ExitNegative:    "the command worked and the result is negative: the payment failed, the signature is wrong, a check failed",
 }
 
-// usageError is a mistake in the command line.
+// usageError is an error of the command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// usage returns an error as a mistake in the command line.
+// usage returns err as a usageError; nil for nil.
 func usage(err error) error {
 	if err == nil {
 		return nil
@@ -42,11 +42,11 @@ func usage(err error) error {
 	return usageError{err}
 }
 
-// Usage is an error of a flag or an argument.
+// Usage returns err as an error of the command line, with the exit code [ExitUsage].
 func Usage(err error) error { return usage(err) }
 
-// refusedError is an error for a request that this program refuses before the API or Kubernetes does: something does
-// not exist, or conflicts.
+// refusedError is the error of a request that this program does not send, because an object does not exist or
+// conflicts.
 type refusedError struct{ error }
 
 func (e refusedError) Unwrap() error { return e.error }

@@ -53,7 +53,7 @@ entry of both. In CSV a text that begins with = + - @ or ' has a ' before it.`,
 	f.add(cmd)
 	cmd.Flags().Lookup("output").Usage = "json, yaml or name for balances; json or csv for entries"
 	choose(cmd, "currency", currencyNames()...)
-	_ = cmd.RegisterFlagCompletionFunc("msisdn", t.flagCompleter(completePayers)) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("msisdn", t.flagCompleter(completePayers)) // fails only for an unknown flag
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := f.check(); err != nil {
 			return err
@@ -155,7 +155,7 @@ func printLedger(out io.Writer, found *wire.LedgerAccountList) {
 	}
 }
 
-// printBalances prints the floats of a sandbox, with their proof if the API tells it, as lines of its status.
+// printBalances prints the floats of a sandbox for `cauri status`, with their proof if the API has it.
 func printBalances(out io.Writer, of *state) {
 	var balances []string
 	if of.Ledger == nil {
@@ -185,7 +185,7 @@ func printBalances(out io.Writer, of *state) {
 	fmt.Fprintf(out, "Ledger   balanced, %s, %d of %s verified\n", accounts, verified, plural(movements, "movement", "movements"))
 }
 
-// signed returns a change of a balance as text, with its sign.
+// signed returns an amount as text, with its sign.
 func signed(amount int64) string {
 	if amount == 0 {
 		return "0"
@@ -193,7 +193,7 @@ func signed(amount int64) string {
 	return fmt.Sprintf("%+d", amount)
 }
 
-// verdict returns the result of an account's verification in a few words.
+// verdict returns a short text with the result of an account's verification.
 func verdict(a *wire.LedgerAccount) string {
 	switch {
 	case !a.Balanced:
@@ -204,7 +204,7 @@ func verdict(a *wire.LedgerAccount) string {
 	return fmt.Sprintf("balanced, %d of %d verified", a.VerifiedUpTo, a.Movements)
 }
 
-// imbalance returns a text that says what is wrong with an account, and "" for nothing.
+// imbalance returns a text about the difference between an account's balance and its movements; "" for no difference.
 func imbalance(a *wire.LedgerAccount) string {
 	i := a.Imbalance
 	if i == nil {
@@ -238,7 +238,8 @@ func (f *ledgerFlags) export(ctx context.Context, api *sandboxapi.Client, out io
 	return end()
 }
 
-// writer writes pages of entries in the format of the flag. end comes after the last.
+// writer returns functions that write entries in the format of the flag. write writes a page. end is called after the
+// last page.
 func (f *ledgerFlags) writer(out io.Writer) (write func(page *wire.LedgerEntryList) error, end func() error) {
 	switch f.format {
 	case formatCSV:

@@ -10,8 +10,8 @@ import (
 // credits, each balance is the balance before plus the entry's change, and the last balance is the account's.
 type proof struct {
 	account *wire.LedgerAccount
-	number  int64 // of the last entry
-	balance int64 // after it
+	number  int64 // number of the last entry
+	balance int64 // balance after the last entry
 	changed map[string]int64
 	wrong   []string
 }
@@ -49,7 +49,7 @@ func (p *proof) add(e *wire.LedgerEntry) {
 	p.changed[e.Type] += change
 }
 
-// missing returns a text that says which entries are missing.
+// missing returns a text with the range of missing entries.
 func missing(first, last int64) string {
 	if first >= last {
 		return fmt.Sprintf("the entry %d is missing", first)

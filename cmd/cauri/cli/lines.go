@@ -13,26 +13,26 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Line is something that happened, as `cauri tail` tells it: what, its id, and then what is to be said of it.
+// Line is one line of `cauri tail` about a change: its type, its id, and details.
 type Line []part
 
-// part is a part of a line. Those of one place have one width, so that lines stand in columns.
+// part is a cell of a line. The same cells of all lines have the same width, so that they form columns.
 type part struct {
 	text   string
-	width  int             // at least
-	narrow int             // on a narrow terminal
-	right  bool            // its end stands in the column
-	whole  bool            // it is never shortened
-	status payments.Status // that it begins with; empty: it has no color
+	width  int             // minimum width
+	narrow int             // minimum width on a narrow terminal
+	right  bool            // whether it is aligned to the right
+	whole  bool            // whether it must not be shortened
+	status payments.Status // status at the beginning of the text, which is colored; empty for none
 }
 
-// The widths of the parts that lines have in common.
+// The widths of the common parts of lines.
 const (
 	whatWidth   = 22 // disbursement.completed
 	whatNarrow  = 12
 	idWidth     = 30
 	statusWidth = 18 // INSUFFICIENT_FUNDS
-	// wideLine is the least width of a terminal that has room for a whole line, with a reference of some letters.
+	// wideLine is the minimum width of a terminal on which a usual line fits.
 	wideLine = 150
 )
 
@@ -47,8 +47,8 @@ func statusPart(status, more string) part {
 	return part{text: status + more, width: width, narrow: len(payments.Success), status: payments.Status(status)}
 }
 
-// Layout returns the line with its time, to fit a terminal of a width; 0: the line is for a program, and whole. It
-// shortens texts or leaves them out, beginning at the end, but never cuts an id or an amount.
+// Layout returns the text of the line with its time, for a terminal of this width. It shortens or omits the last parts
+// that do not fit, but never shortens an id or an amount. With width 0, it returns the whole line, for a program.
 func (l Line) Layout(at time.Time, width int, colored bool) string {
 	narrow := width > 0 && width < wideLine
 	line := LineTime(at, narrow)
@@ -60,7 +60,7 @@ func (l Line) Layout(at time.Time, width int, colored bool) string {
 		}
 		if narrow && p.narrow > 0 {
 			column = p.narrow
-			if len(line) > len(time.TimeOnly) && p.width == whatWidth { // a day more
+			if len(line) > len(time.TimeOnly) && p.width == whatWidth { // the time has a date
 				column -= 2
 			}
 		}
@@ -68,7 +68,7 @@ func (l Line) Layout(at time.Time, width int, colored bool) string {
 		switch {
 		case p.width == whatWidth:
 			most = min(most, column)
-		case p.status != "" && i+1 < len(l) && l[i+1].whole: // an amount behind a status
+		case p.status != "" && i+1 < len(l) && l[i+1].whole: // an amount follows the status
 			most -= narrowGap + utf8.RuneCountInString(l[i+1].text)
 		}
 		if width > 0 && utf8.RuneCountInString(text) > most {
@@ -92,7 +92,7 @@ func (l Line) Layout(at time.Time, width int, colored bool) string {
 	return strings.TrimRight(line, " ")
 }
 
-// colored marks the status in a part, for a terminal.
+// colored colors the status at the beginning of a text.
 func (p *part) colored(text string) string {
 	status, rest := text, ""
 	if i := strings.IndexAny(text, " ,"); i >= 0 {
@@ -142,7 +142,7 @@ func paymentLine(p *wire.Payment) Line {
 	return append(body.line(), part{text: faultsNamed(p.Effects)})
 }
 
-// paymentTime returns when a transaction got its status, by the sandbox's clock.
+// paymentTime returns the sandbox time at which a transaction got its status.
 func paymentTime(p *wire.Payment) time.Time {
 	if p.CompletedAt != nil {
 		return moment(*p.CompletedAt)
@@ -169,7 +169,7 @@ func attemptLine(e *wire.EventSummary, a *wire.DeliveryAttempt) Line {
 	switch {
 	case a.Error == nil:
 		text += ", delivered"
-	case a.Number < e.AttemptCount: // it was told together with a later one
+	case a.Number < e.AttemptCount: // a later attempt is known, so the event's state belongs to that
 	case e.State == eventFailed:
 		text += ", given up"
 	case e.NextAttemptAt != nil:
@@ -186,7 +186,7 @@ func clockLine(c *wire.Clock, at *sandboxTime) Line {
 	return Line{whatPart("clock"), {text: text}}
 }
 
-// line returns a change as one line, with the sandbox's time.
+// line returns the line about a change. at is the sandbox's time.
 func (c *change) line(at *sandboxTime) Line {
 	switch c.Type {
 	case typeTransaction:
@@ -201,7 +201,7 @@ func (c *change) line(at *sandboxTime) Line {
 	return requestLine(c.Request)
 }
 
-// time returns when a change happened, by the sandbox's clock. For a request it returns the real time.
+// time returns the sandbox time of a change. For a request, it returns the real time.
 func (c *change) time(at *sandboxTime) time.Time {
 	text := ""
 	switch {
@@ -230,7 +230,7 @@ const (
 	plain  = "\x1b[0m"
 )
 
-// printLine prints a line with its time, and marks a status in it on a terminal.
+// printLine prints a line with its time. On a terminal, it colors the status.
 func printLine(out io.Writer, at time.Time, line Line) {
 	fmt.Fprintln(out, line.Layout(at, Width(out), Colored(out)))
 }
@@ -245,8 +245,8 @@ func colorOf(status payments.Status) string {
 	return red
 }
 
-// Of returns the line with the name of its sandbox before it, in a column of a width. If the width is 0, it returns the
-// line without a name.
+// Of returns the line with a first column of this width, which has the name of the sandbox. If width is 0, Of returns
+// the line unchanged.
 func (l Line) Of(sandbox string, width int) Line {
 	if width == 0 {
 		return l

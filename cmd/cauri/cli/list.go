@@ -22,13 +22,13 @@ import (
 type listedSandbox struct {
 	Namespace    string     `json:"namespace,omitempty"`
 	Name         string     `json:"name,omitempty"`
-	Current      bool       `json:"current"` // commands that name none use it
+	Current      bool       `json:"current"` // whether commands without a sandbox use it
 	Ready        string     `json:"ready,omitempty"`
 	Status       string     `json:"status,omitempty"` // the reason of Ready
 	URL          string     `json:"url"`
 	Transactions *int64     `json:"transactions,omitempty"`
 	CreatedAt    *time.Time `json:"createdAt,omitempty"`
-	From         string     `json:"from,omitempty"` // the variable or the file that names it, of one in no cluster
+	From         string     `json:"from,omitempty"` // variable or file with its URL, for a sandbox without a cluster
 }
 
 func (p *program) listCommand() *cobra.Command {
@@ -72,11 +72,11 @@ names one.`,
 	return cmd
 }
 
-// list returns the sandboxes of the namespace, or of all namespaces. Without a cluster it returns the sandbox that a
-// variable or a file names.
+// list returns the sandboxes of the namespace, or of all namespaces. Without a cluster, it returns the sandbox whose
+// URL is in a variable or a file.
 func (t *target) list(ctx context.Context, all bool) ([]listedSandbox, error) {
 	namespace := t.kube.Namespace
-	t.kube.Namespace = "" // to know which one the commands use that are called without -n
+	t.kube.Namespace = "" // Current describes commands without -n
 	cluster, err := t.kube.Open()
 	if err != nil {
 		if here := t.addressedHere(); here != nil {
@@ -103,7 +103,7 @@ func (t *target) list(ctx context.Context, all bool) ([]listedSandbox, error) {
 	return found, nil
 }
 
-// addressedHere returns the sandbox that a variable or a file names by its address, and nil if none does.
+// addressedHere returns the sandbox whose URL is in a variable or a file; nil for none.
 func (t *target) addressedHere() *listedSandbox {
 	before := t.before()
 	if before == "" || before == variableSandbox {
@@ -118,8 +118,7 @@ func (t *target) addressedHere() *listedSandbox {
 	return &listedSandbox{URL: s.uri, Current: true, From: before}
 }
 
-// current returns the sandbox of a cluster, as namespace/name, that commands use if they name none. It returns "" if
-// there is none.
+// current returns namespace/name of the sandbox that commands without a sandbox use; "" for none.
 func (t *target) current(cluster *kube.Cluster, sandboxes []v1alpha1.SandboxEnvironment) string {
 	if before := t.before(); before == variableSandbox {
 		key, err := (&target{}).key(cluster, os.Getenv(variableSandbox))
@@ -194,7 +193,8 @@ func (p *program) printList(out io.Writer, found []listedSandbox, t *target, all
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-// listInCSV prints a list for spreadsheets. None of its texts begins as a formula does.
+// listInCSV prints a list in CSV. It needs no protection against CSV injection, because no text can begin like a
+// formula.
 func listInCSV(out io.Writer, found []listedSandbox) error {
 	writer := csv.NewWriter(out)
 	records := [][]string{{"namespace", "name", "current", "ready", "status", "url", "transactions", "created_at"}}

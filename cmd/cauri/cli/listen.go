@@ -77,13 +77,13 @@ key r sends the last one again.`,
 	return cmd
 }
 
-// findable reports whether a sandbox exists. It is true too if an error prevents the search.
+// findable reports whether a sandbox is named or can be determined. It also returns true after any other error.
 func (t *target) findable(ctx context.Context) bool {
 	_, _, err := t.find(ctx, nil)
 	return !errors.Is(err, errNoSandbox)
 }
 
-// forwardURL returns the URL of --forward-to, whose text is a URL, or a host with a port and an optional path.
+// forwardURL parses --forward-to: a URL, or a host with a port and an optional path.
 func forwardURL(text string) (string, error) {
 	full := text
 	if !strings.Contains(text, "://") {
@@ -132,7 +132,7 @@ func (p *program) showSent(cmd *cobra.Command, t *target, o listenOptions, args 
 			if err == nil {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", PrintableLines(e.Body))
 			}
-			if sandboxapi.IsNotFound(err) { // by a reset
+			if sandboxapi.IsNotFound(err) { // a reset removed the event
 				return nil
 			}
 			return err
@@ -188,7 +188,7 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 	})
 }
 
-// forwarder posts events to a URL as the sandbox would.
+// forwarder posts events to a URL, with the headers and signatures of the sandbox.
 type forwarder struct {
 	api    *sandboxapi.Client
 	sender *webhooks.Sender
@@ -196,24 +196,24 @@ type forwarder struct {
 	secret string
 	out    io.Writer
 	full   bool
-	at     func() time.Time // the sandbox's time
+	at     func() time.Time // returns the sandbox time
 
-	advice func(status *int) // tells the user why an event is probably not acknowledged; nil: nobody
+	advice func(status *int) // prints the probable reason of a missing acknowledgment; may be nil
 
 	mutex   sync.Mutex
-	advised int               // the status that was explained last; -1: no answer, 0: none
-	last    *wire.EventDetail // nil: none yet
+	advised int               // last explained status; -1: no answer; 0: nothing explained
+	last    *wire.EventDetail // last event; nil for none
 }
 
-// forward reads an event and sends it. It skips callbacks of operators' own APIs, which have another form and other
-// receivers.
+// forward reads an event and sends it. It skips callbacks of operators' own APIs, because these have another format and
+// other receivers.
 func (f *forwarder) forward(ctx context.Context, summary *wire.EventSummary) error {
 	if summary.Event == payments.CallbackEvent {
 		return nil
 	}
 	e, err := f.api.Event(ctx, summary.ID)
 	if sandboxapi.IsNotFound(err) {
-		return nil // by a reset
+		return nil // a reset removed the event
 	}
 	if err != nil {
 		return err
@@ -224,7 +224,7 @@ func (f *forwarder) forward(ctx context.Context, summary *wire.EventSummary) err
 	return f.send(ctx, &e)
 }
 
-// send makes one attempt and prints what the program answered. The caller holds the mutex.
+// send makes one attempt and prints the answer. The caller holds the mutex.
 func (f *forwarder) send(ctx context.Context, e *wire.EventDetail) error {
 	id, err := payments.ParseID(e.TxID)
 	if err != nil {
@@ -254,7 +254,7 @@ func (f *forwarder) send(ctx context.Context, e *wire.EventDetail) error {
 	return nil
 }
 
-// advise explains an answer, unless the last answer was the same. The caller holds the mutex.
+// advise explains an answer, unless the last explained answer had the same status. The caller holds the mutex.
 func (f *forwarder) advise(s *sandbox, status *int, say func(format string, args ...any)) {
 	kind := -1
 	if status != nil {
@@ -269,8 +269,8 @@ func (f *forwarder) advise(s *sandbox, status *int, say func(format string, args
 	}
 }
 
-// secretLine returns a line about the secret that signs the events: the secret itself if shown, otherwise how to print
-// it, since output that is not a terminal may be kept in logs.
+// secretLine returns a line about the secret that signs the events. The line has the secret if shown is true. Otherwise
+// it has the command that prints the secret, because output that is not a terminal may be kept in logs.
 func secretLine(s *sandbox, secret string, shown bool) string {
 	if shown {
 		return "Verify them with CAURI_WEBHOOK_SECRET=" + secret
@@ -278,7 +278,7 @@ func secretLine(s *sandbox, secret string, shown bool) string {
 	return "Verify them with the secret that this prints: " + s.command("listen", "--print-secret")
 }
 
-// typeOf returns the type of the transactions of an event's name.
+// typeOf returns the type of the transactions whose events have this name.
 func typeOf(event string) (payments.Type, error) {
 	for _, kind := range payments.Types {
 		if kind.Event() == event {
@@ -288,16 +288,17 @@ func typeOf(event string) (payments.Type, error) {
 	return "", fmt.Errorf("the event %q is newer than this program: update it", event)
 }
 
-// pressed sends the last event again when the user asks for it.
+// pressed sends the last event again if the key is r.
 func (f *forwarder) pressed(ctx context.Context, key byte) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if f.last != nil && key == 'r' {
-		_ = f.send(ctx, f.last) // it was sent before
+		_ = f.send(ctx, f.last) // it was sent before, so its request is valid
 	}
 }
 
-// receiver is a webhook endpoint as every merchant should write it: it verifies before it parses, and refuses in doubt.
+// receiver is a webhook endpoint. It is an example for merchants: it verifies the signature before it parses the body,
+// and refuses everything that is not verified.
 type receiver struct {
 	secret string
 	full   bool

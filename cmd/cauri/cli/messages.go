@@ -23,15 +23,15 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Message returns the text of an error for people. Every error is printed by it. It replaces the texts of libraries,
-// also where an error of a command wraps them.
+// Message returns the text of an error for people. The program prints every error with it. It replaces the texts of
+// libraries' errors, also of wrapped ones.
 func Message(err error) string {
 	text := err.Error()
 	reword(err, func(library, said string) { text = strings.Replace(text, library, said, 1) })
 	return text
 }
 
-// reword calls replace for each error of a library that an error wraps.
+// reword calls replace for each error of a library in err and its wrapped errors, with the old and the new text.
 func reword(err error, replace func(library, said string)) {
 	if said, known := ofLibrary(err); known {
 		replace(err.Error(), said)
@@ -49,7 +49,7 @@ func reword(err error, replace func(library, said string)) {
 	}
 }
 
-// constants are the errors of libraries that are values, with what is said for them.
+// constants are error values of libraries, with the texts that replace theirs.
 var constants = []struct {
 	err  error
 	said string
@@ -62,8 +62,7 @@ var constants = []struct {
 	{net.ErrClosed, "the connection is closed"},
 }
 
-// ofLibrary returns the text for an error that a library made. It considers the error itself and not the errors that it
-// wraps.
+// ofLibrary returns the text for an error of a library. It does not look at wrapped errors.
 func ofLibrary(err error) (said string, known bool) {
 	switch e := err.(type) {
 	case *pflag.InvalidValueError:
@@ -109,7 +108,7 @@ func ofLibrary(err error) (said string, known bool) {
 	return "", false
 }
 
-// kindOf says what a flag takes.
+// kindOf returns a text with the kind of a flag's value.
 func kindOf(flag *pflag.Flag) string {
 	switch flag.Value.Type() {
 	case "duration":
@@ -124,7 +123,7 @@ func kindOf(flag *pflag.Flag) string {
 	return "a value"
 }
 
-// isTimeout reports whether a connection waited for too long.
+// isTimeout reports whether an error is a timeout.
 func isTimeout(err error) bool {
 	var late net.Error
 	return errors.As(err, &late) && late.Timeout()
@@ -153,8 +152,8 @@ func connectionFailed(e *net.OpError) string {
 	return at + " cannot be reached"
 }
 
-// notConnected returns why there is no connection to the database: the innermost error. The errors around it only name
-// the address.
+// notConnected returns the reason why there is no connection to the database. It is the text of the innermost error,
+// because the outer errors only add the address.
 func notConnected(e *pgconn.ConnectError) string {
 	why := "it ended the connection"
 	var answer *pgconn.PgError
@@ -196,7 +195,8 @@ func fileFailed(e *fs.PathError) string {
 	return e.Path + " cannot be used"
 }
 
-// kubernetesRefused names the fields that are wrong, and leaves out that other checks were not made.
+// kubernetesRefused returns a text for an error answer of Kubernetes. It lists the invalid fields, without the notice
+// that some rules were not checked.
 func kubernetesRefused(e apierrors.APIStatus) string {
 	status := e.Status()
 	var wrong []string
@@ -231,8 +231,8 @@ var (
 	wrongType    = regexp.MustCompile(`in body must be of type (\w+): "(\w+)"$`)
 )
 
-// wrongValue says what is wrong with the value of a field. Kubernetes puts the kind of the mistake before the value and
-// the advice.
+// wrongValue returns a text about an invalid value of a field. It removes the kind of error that Kubernetes puts before
+// the value.
 func wrongValue(cause metav1.StatusCause) string {
 	_, said, found := strings.Cut(cause.Message, ": ")
 	switch kind := wrongType.FindStringSubmatch(cause.Message); {
@@ -258,7 +258,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return usage(err)
 	}
-	similar := &cobra.Command{SuggestionsMinimumDistance: 2} // cobra compares names of commands
+	similar := &cobra.Command{SuggestionsMinimumDistance: 2} // cobra suggests only names of commands
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		similar.AddCommand(&cobra.Command{Use: flag.Name, Run: func(*cobra.Command, []string) {}})
 	})
@@ -273,7 +273,7 @@ var (
 	likelyAmount = regexp.MustCompile(`^[0-9]+$`)
 )
 
-// inPlaceOf returns what a user probably means by an argument that a command does not take.
+// inPlaceOf returns the argument or flag that a user probably means by an unexpected argument.
 func inPlaceOf(cmd *cobra.Command, argument string) string {
 	called := strings.TrimSuffix(cmd.UseLine(), " [flags]")
 	for _, flag := range []struct {

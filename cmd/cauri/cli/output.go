@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// output is the flag --output of a command.
+// output is the value of the flag --output.
 type output struct{ format string }
 
 // The formats of --output. Without it, commands print for people.
@@ -40,7 +40,7 @@ func (o *output) check() error {
 	return usage(fmt.Errorf("--output=%s: write json, yaml or name", o.format))
 }
 
-// print prints a value in the format of the flag. names are its ids, and table prints it for people.
+// print prints a value in the format of the flag. names are the ids in the value. table prints the value for people.
 func (o *output) print(out io.Writer, value any, names []string, table func(io.Writer)) error {
 	switch o.format {
 	case formatJSON:
@@ -55,7 +55,7 @@ func (o *output) print(out io.Writer, value any, names []string, table func(io.W
 		if err != nil {
 			return err
 		}
-		safe := escaped(text, "\n", escape) // is YAML too, in which all characters can be escaped
+		safe := escaped(text, "\n", escape) // YAML allows escapes for all characters
 		if safe == text {
 			inYAML, err := yaml.JSONToYAML([]byte(text))
 			if err != nil {
@@ -75,9 +75,8 @@ func (o *output) print(out io.Writer, value any, names []string, table func(io.W
 	return nil
 }
 
-// Printable returns a text that is safe on a terminal: it stays on its line, and can neither control the terminal nor
-// hide the text beside it. An unknown sender may have written it, such as a reference. Printable escapes control
-// characters, and format characters such as those that change the direction of text, as JSON does.
+// Printable escapes control characters and Unicode format characters, such as those that change the direction of text.
+// The result is one line and safe on a terminal, even if the text comes from an unknown sender.
 func Printable(text string) string { return escaped(text, "", escape) }
 
 // PrintableLines is [Printable] for a text that may have more than one line.
@@ -97,7 +96,7 @@ func escaped(text, keep string, escape func(rune) string) string {
 	return out.String()
 }
 
-// escape writes a character as texts of YAML and of Go have it.
+// escape returns the escape sequence of a character in YAML and in Go.
 func escape(r rune) string {
 	if r > math.MaxUint16 {
 		return fmt.Sprintf(`\U%08x`, r)
@@ -105,7 +104,7 @@ func escape(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// utf16Escape writes a character as texts of JSON have it.
+// utf16Escape returns the escape sequence of a character in JSON.
 func utf16Escape(r rune) (text string) {
 	for _, unit := range utf16.AppendRune(nil, r) {
 		text += fmt.Sprintf(`\u%04x`, unit)
@@ -146,12 +145,13 @@ func optional[T any](value *T, text func(T) string) string {
 
 func same(text string) string { return text }
 
-// sayOn tells a user how a command does, beside its output.
+// sayOn returns a function that prints messages for the user, apart from the command's output.
 func sayOn(out io.Writer) func(format string, args ...any) {
 	return func(format string, args ...any) { fmt.Fprintln(out, Printable(fmt.Sprintf(format, args...))) }
 }
 
-// choose completes a flag with fixed values.
+// choose registers the completion of a flag with fixed values.
 func choose(cmd *cobra.Command, flag string, values ...string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	// An error is possible only for an unknown flag.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }

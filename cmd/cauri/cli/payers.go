@@ -15,13 +15,13 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// payer is a test client with what waits for its answer.
+// payer is a test client with its prompts.
 type payer struct {
 	wire.TestClient
 	Prompts []wire.Prompt `json:"prompts,omitempty"`
 }
 
-// promptsShown bounds the prompts of a payer in a list.
+// promptsShown is the maximum number of prompts of a payer in a list.
 const promptsShown = 20
 
 func (p *program) payersCommand() *cobra.Command {
@@ -141,7 +141,7 @@ one payment that waits.`,
 	return cmd
 }
 
-// prompt finds what the user means by an id or a number.
+// prompt returns the prompt that an id or a phone number identifies.
 func prompt(ctx context.Context, api *sandboxapi.Client, what string) (msisdn, id string, err error) {
 	if !payments.ValidMSISDN(what) {
 		found, err := api.Payment(ctx, what)

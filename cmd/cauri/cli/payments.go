@@ -22,7 +22,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// waiting is how a command waits for a final status.
+// waiting has the flags of the wait for a final status.
 type waiting struct {
 	wait    bool
 	timeout time.Duration
@@ -54,11 +54,11 @@ func statuses() []string {
 	return all
 }
 
-// newReference returns the reference of a transaction that the user did not name.
+// newReference returns a random reference, for a transaction without one.
 func newReference() string { return "CLI-" + rand.Text() }
 
-// uncertain says how to repeat a request that may have been recorded. An error of the API
-// says itself whether it was.
+// uncertain adds to an error the advice to repeat a request that may have been recorded. It does not change errors of
+// the API, which say whether the request was recorded.
 func uncertain(err error, reference string) error {
 	var refused *sandboxapi.RefusedError
 	var unreachable *sandboxapi.UnreachableError
@@ -71,7 +71,7 @@ func uncertain(err error, reference string) error {
 	return err
 }
 
-// order is the flags that a payment and a payout share.
+// order has the common flags of payments and payouts.
 type order struct {
 	amount                                                                             int64
 	msisdn, currency, operator, country, application, reference, orderRef, description string
@@ -92,7 +92,7 @@ func (o *order) add(cmd *cobra.Command, t *target, number string) {
 	flags.StringVar(&o.description, "description", "", "text that is stored and returned")
 	choose(cmd, "operator", payments.Texts(payments.Operators)...)
 	choose(cmd, "country", payments.Texts(payments.Countries)...)
-	_ = cmd.RegisterFlagCompletionFunc("msisdn", t.flagCompleter(completePayers)) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("msisdn", t.flagCompleter(completePayers)) // fails only for an unknown flag
 	o.waiting.add(cmd)
 	o.output.add(cmd)
 }
@@ -104,10 +104,10 @@ func (o *order) check() error {
 // account is a number whose currency, operator and country are known.
 type account struct {
 	msisdn, currency, operator, country string
-	approves                            bool // and has enough money
+	approves                            bool // whether the payer approves and has enough money
 }
 
-// accounts returns the test clients, and after them the test numbers.
+// accounts returns the accounts of the test clients, then those of the test numbers.
 func (o *order) accounts(ctx context.Context, api *sandboxapi.Client) ([]account, error) {
 	payers, err := api.Payers(ctx, nil, listed)
 	if err != nil {
@@ -130,8 +130,8 @@ func (o *order) accounts(ctx context.Context, api *sandboxapi.Client) ([]account
 	return all, nil
 }
 
-// complete fills in the reference, and what follows from the number. Without a number, the first payer that approves is
-// meant.
+// complete sets the missing reference, and the missing fields that follow from the number. Without a number, it uses
+// the first payer that approves.
 func (o *order) complete(ctx context.Context, api *sandboxapi.Client) error {
 	o.reference = cmp.Or(o.reference, newReference())
 	if o.msisdn != "" && o.currency != "" && o.operator != "" && o.country != "" {
@@ -159,7 +159,7 @@ func (o *order) complete(ctx context.Context, api *sandboxapi.Client) error {
 	return nil
 }
 
-// text is nil for none.
+// text returns a pointer to value; nil for "".
 func text(value string) *string {
 	if value == "" {
 		return nil
@@ -238,8 +238,8 @@ func scenarios() []string {
 	return all
 }
 
-// stores returns the stores to try, in their order: the first one that the sandbox declares. Where none is known, it is
-// one with the name of the sandbox, the end of its URL, and then shop.
+// stores returns the stores to try, in order. If the resource declares stores, it returns only the first. Otherwise it
+// returns the last part of the sandbox's URL, which is its name in a cluster, and "shop".
 func (s *sandbox) stores() []string {
 	if s.resource != nil && len(s.resource.Spec.Stores) > 0 {
 		return []string{s.resource.Spec.Stores[0].Slug}
@@ -247,8 +247,8 @@ func (s *sandbox) stores() []string {
 	return []string{path.Base(s.uri), "shop"}
 }
 
-// forStore sends a request for the store that the user names, or else for the first of the likely ones that the sandbox
-// has.
+// forStore calls send with the store of the flag. Without the flag, it tries the stores of [sandbox.stores] until the
+// sandbox has one.
 func (o *order) forStore(s *sandbox, send func() error) (err error) {
 	var refused *sandboxapi.RefusedError
 	if o.application != "" {
@@ -256,14 +256,15 @@ func (o *order) forStore(s *sandbox, send func() error) (err error) {
 	}
 	for _, o.application = range s.stores() {
 		err = send()
-		if !errors.As(err, &refused) || refused.Code != "not_found" && refused.Code != "duplicate_reference" { // recorded by an earlier call for another store
+		// An earlier call may have recorded the reference for another store.
+		if !errors.As(err, &refused) || refused.Code != "not_found" && refused.Code != "duplicate_reference" {
 			return err
 		}
 	}
 	return err
 }
 
-// finish waits for a final status, and prints what happens.
+// finish waits for a final status, and prints the transaction.
 func (p *program) finish(ctx context.Context, api *sandboxapi.Client, cmd *cobra.Command, made wire.Payment, w waiting, o output) error {
 	out := cmd.OutOrStdout()
 	if err := p.tellTime(ctx, api, cmd.ErrOrStderr(), &o); err != nil {
@@ -317,7 +318,8 @@ func (p *program) awaitFinal(ctx context.Context, api *sandboxapi.Client, made w
 	}
 }
 
-// whyPending says what a payment may wait for, and whether it is a clock that stands.
+// whyPending returns a text with the probable reason why a payment is pending. stands is whether the reason is a manual
+// clock.
 func (p *program) whyPending(ctx context.Context, api *sandboxapi.Client) (why string, stands bool) {
 	if clock, err := p.readTime(ctx, api); err == nil && clock.standing() {
 		return fmt.Sprintf("the sandbox's clock stands, and a payment ends when it is advanced: `%s`", p.called("clock advance", "--next")), true

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// program makes the commands.
+// program creates the commands.
 type program struct {
 	Options
 	now   func() time.Time
-	poll  time.Duration // between two looks at what changes
-	await time.Duration // between two looks at what a command waits for
+	poll  time.Duration // polling interval for changes
+	await time.Duration // polling interval for the object that a command waits for
 }
 
-// Options are what the program tells its commands.
+// Options are the settings of the commands.
 type Options struct {
-	// Plugin says that the program was called as a plugin of kubectl: the first argument of a command may be the name
-	// of its sandbox.
+	// Plugin is whether the program was called as a plugin of kubectl. Then the first argument of a command may be the
+	// name of its sandbox.
 	Plugin  bool
 	Version string
-	// Serve serves HTTP at an address until ctx ends. The name is for messages.
+	// Serve serves HTTP at an address until ctx ends. name is for messages.
 	Serve  func(ctx context.Context, name, address string, handler http.Handler) error
-	Folder string // in which a file with the sandbox is looked for; empty: the working folder
-	// Config is the folder of what `cauri use` remembers; empty: cauri in the user's folder for configuration.
+	Folder string // first folder of the search for .env.cauri; empty: the working folder
+	// Config is the folder of the file of `cauri use`; empty: the folder cauri in the user's configuration folder.
 	Config string
 }
 
-// called returns how the user calls a command of this program, for examples and messages. The sandbox's name is in it.
+// called returns the command line of a command of this program, with the name of a sandbox, for examples and messages.
 func (p *program) called(command, rest string) string {
 	text := "cauri " + command
 	if p.Plugin {

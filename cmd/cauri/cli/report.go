@@ -17,7 +17,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// reported bounds the transactions and the events of a report.
+// reported is the maximum number of transactions and of events in a report.
 const reported = 200
 
 func (p *program) reportCommand() *cobra.Command {
@@ -63,7 +63,7 @@ type reportFile struct {
 	content any
 }
 
-// reportVersions is what a report says of the parts, and of what could not be read.
+// reportVersions has the versions of the parts, and the errors of the report.
 type reportVersions struct {
 	Program      string   `json:"program"`
 	Platform     string   `json:"platform"`
@@ -74,11 +74,12 @@ type reportVersions struct {
 	Problems     []string `json:"problems"`
 }
 
-// report collects the files. What cannot be read is said in them: a report is for what does not work.
+// report collects the files. It does not fail if something cannot be read, because reports are made for broken systems;
+// the files contain the errors.
 func (p *program) report(ctx context.Context, s *sandbox) ([]reportFile, error) {
 	versions := reportVersions{Program: p.Version, Platform: runtime.GOOS + "/" + runtime.GOARCH, Problems: []string{}}
 	read := func(what string, err error) bool {
-		if err != nil { // its text may hold a URL
+		if err != nil { // the text of the error may contain a URL
 			versions.Problems = append(versions.Problems, fmt.Sprintf("%s: %s", what, ExitCodes[ExitCode(err)]))
 		}
 		return err == nil
@@ -108,14 +109,14 @@ func (p *program) report(ctx context.Context, s *sandbox) ([]reportFile, error) 
 	return append(files, reportFile{"versions.json", versions}), ctx.Err()
 }
 
-// The fields of a report are those that are named here, and no others.
+// The fields of a report are an allow list.
 
 func sandboxFields(s *v1alpha1.SandboxEnvironment) object {
 	var environments, conditions []object
 	for _, e := range s.Status.Environments {
 		environments = append(environments, object{"operator": e.Operator, "country": e.Country, "enabled": e.Enabled})
 	}
-	for _, c := range s.Status.Conditions { // without the message, which may have a URL in it
+	for _, c := range s.Status.Conditions { // without the message, which may contain a URL
 		conditions = append(conditions, object{"type": c.Type, "status": c.Status, "reason": c.Reason, "observedGeneration": c.ObservedGeneration,
 			"lastTransitionTime": c.LastTransitionTime})
 	}
@@ -165,7 +166,7 @@ func lastDigits(msisdn string) string {
 	return strings.Repeat("*", len(msisdn)-kept) + msisdn[len(msisdn)-kept:]
 }
 
-// writeZip writes a file that only its owner reads, and that did not exist.
+// writeZip writes a new zip file that only its owner can read. It returns an error if the file exists.
 func writeZip(path string, files []reportFile) (err error) {
 	var content bytes.Buffer
 	archive := zip.NewWriter(&content)

@@ -44,7 +44,7 @@ until ten minutes after the last one.`,
 	flags.StringVar(&code, "error", "", "only those with an error code, such as invalid_body")
 	flags.BoolVar(&all, "all", false, "those that succeeded too")
 	flags.IntVar(&limit, "limit", 20, "how many")
-	_ = cmd.RegisterFlagCompletionFunc("error", t.flagCompleter(completeErrors)) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("error", t.flagCompleter(completeErrors)) // fails only for an unknown flag
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.check(); err != nil {
@@ -101,7 +101,7 @@ func (s *sandbox) printRequests(out io.Writer, found []wire.LoggedRequest, filte
 
 // answerOf returns the status of an answer and its error code.
 func answerOf(r *wire.LoggedRequest) string {
-	answer := "nothing" // the connection was closed
+	answer := "nothing" // the connection was closed without an answer
 	if r.Status != nil {
 		answer = strconv.Itoa(*r.Status)
 	}
@@ -111,16 +111,16 @@ func answerOf(r *wire.LoggedRequest) string {
 	return answer
 }
 
-// why returns the reason in an answer: the invalid fields, or else its message, which the APIs of operators have too.
+// why returns the reason in an error answer of any API: the invalid fields, or else the message.
 func why(r *wire.LoggedRequest) string {
 	var said struct {
 		Message string
 		Detail  struct {
 			FieldErrors map[string][]string `json:"fieldErrors"`
-			Fault       string              // that answered
+			Fault       string              // name of the fault that answered
 		}
 	}
-	_ = json.Unmarshal(r.ResponseBody, &said) // null, or of another form: nothing is said
+	_ = json.Unmarshal(r.ResponseBody, &said) // said stays empty for a null body or another format
 	var fields []string
 	for field, problems := range said.Detail.FieldErrors {
 		fields = append(fields, field+": "+strings.Join(problems, "; "))
@@ -128,7 +128,7 @@ func why(r *wire.LoggedRequest) string {
 	slices.Sort(fields)
 	text := cmp.Or(strings.Join(fields, "; "), said.Message)
 	if r.Status != nil && *r.Status == http.StatusUnauthorized {
-		text = cmp.Or(text, "no API key of this sandbox") // no body is kept
+		text = cmp.Or(text, "no API key of this sandbox") // the log keeps no body of such a request
 	}
 	if r.Fault == nil {
 		return text
@@ -140,9 +140,9 @@ func why(r *wire.LoggedRequest) string {
 	return fault + ". " + text
 }
 
-// showRequest prints one request. The log has no request by its id, so its list is read.
+// showRequest prints one request. It searches the list, because the API has no route for a single request.
 func (p *program) showRequest(ctx context.Context, api *sandboxapi.Client, out io.Writer, id string, o output) error {
-	const most = 2000 // more than the log has
+	const most = 2000 // more than the log keeps
 	for _, query := range []url.Values{nil, {"all": {"true"}}} {
 		found, err := api.Requests(ctx, query, most)
 		if err != nil {
@@ -207,19 +207,19 @@ func completeErrors(ctx context.Context, s *sandbox, _ string) (codes []string) 
 	return codes
 }
 
-// requestLog tells the requests of a sandbox as they are logged, about a second after their answers.
+// requestLog reports the requests of a sandbox when they are logged, about a second after their answers.
 type requestLog struct {
 	api      *sandboxapi.Client
 	interval time.Duration
-	newest   string          // what is not newer is known
-	known    map[string]bool // ids that were told
+	newest   string          // id of the newest request whose older ones were all reported
+	known    map[string]bool // ids of reported requests
 	begun    bool
 }
 
 const (
-	// requestMemory bounds the ids that are remembered.
+	// requestMemory is the maximum number of remembered ids.
 	requestMemory = 5000
-	// requestBurst bounds the requests that are read at once.
+	// requestBurst is the maximum number of requests in one poll.
 	requestBurst = 1000
 )
 
@@ -242,8 +242,8 @@ func (l *requestLog) Follow(ctx context.Context, tell func(change) error) error 
 	}
 }
 
-// poll tells what is new, oldest first. The first poll tells nothing, and lets the sandbox keep all requests from now
-// on.
+// poll reports the new requests, oldest first. The first poll reports nothing; it makes the sandbox log all requests
+// from now on.
 func (l *requestLog) poll(ctx context.Context, tell func(change) error) error {
 	found, err := l.api.RequestsUntil(ctx, requestBurst, func(oldest wire.LoggedRequest) bool { return !l.begun || l.isKnown(&oldest) })
 	if err != nil {
@@ -266,7 +266,7 @@ func (l *requestLog) poll(ctx context.Context, tell func(change) error) error {
 
 func (l *requestLog) isKnown(r *wire.LoggedRequest) bool { return r.ID <= l.newest || l.known[r.ID] }
 
-// forget remembers the newest requests only: none that is older than all of them is told any more.
+// forget removes all ids except those of newest. Requests older than these are not reported any more.
 func (l *requestLog) forget(newest []wire.LoggedRequest) {
 	l.newest, l.known = newest[len(newest)-1].ID, map[string]bool{}
 	for i := range newest {

@@ -18,7 +18,7 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 )
 
-// target is the flags that say which sandbox a command acts on.
+// target has the flags that select the sandbox of a command.
 type target struct {
 	plugin  bool
 	kube    kube.Flags
@@ -27,22 +27,22 @@ type target struct {
 	sandbox, envFile, uri, apiKey string
 
 	cmd        *cobra.Command
-	arguments  []argument // behind the sandbox's name
-	folder     string     // in which a file is looked for; empty: the working folder
+	arguments  []argument // arguments after the sandbox's name
+	folder     string     // first folder of the search for .env.cauri; empty: the working folder
 	choices    choices
-	standard   types.NamespacedName // the sandbox where nothing names one, once it is known
-	chosen     bool                 // by `cauri use`
-	found      bool                 // envFile was found nearby, and not named
-	completing bool                 // for the shell, and so without a word
+	standard   types.NamespacedName // the sandbox if the user names none; zero: not determined yet
+	chosen     bool                 // whether `cauri use` has chosen standard
+	found      bool                 // whether nearby found envFile
+	completing bool                 // whether this is a shell completion, which prints no messages
 }
 
-// sandbox is what is known of the sandbox that a command acts on.
+// sandbox is the sandbox of a command.
 type sandbox struct {
 	target  *target
-	cluster *kube.Cluster // nil: the user gave URL and key
+	cluster *kube.Cluster // nil: the sandbox is given by URL and key
 	key     types.NamespacedName
 
-	resource            *v1alpha1.SandboxEnvironment // nil: not read, or none
+	resource            *v1alpha1.SandboxEnvironment // nil: not read, or without a cluster
 	uri, apiKey, secret string
 	forward             *kube.Forward
 }
@@ -68,7 +68,7 @@ func (s *sandbox) read(ctx context.Context) (*v1alpha1.SandboxEnvironment, error
 	return s.resource, err
 }
 
-// credentials reads the Secret, if the user did not give what it holds.
+// credentials reads the URL and the API key from the Secret, if they were not given.
 func (s *sandbox) credentials(ctx context.Context) error {
 	if s.cluster == nil {
 		return nil
@@ -91,7 +91,8 @@ func (s *sandbox) credentials(ctx context.Context) error {
 	return nil
 }
 
-// connect returns a client of the sandbox's API: at its URL, or by a port-forward where that cannot be reached.
+// connect returns a client of the sandbox's API. If the URL of the sandbox cannot be reached, the client uses a
+// port-forward.
 func (s *sandbox) connect(ctx context.Context) (*sandboxapi.Client, error) {
 	if err := s.credentials(ctx); err != nil {
 		return nil, err
@@ -125,14 +126,14 @@ func (s *sandbox) connect(ctx context.Context) (*sandboxapi.Client, error) {
 	return sandboxapi.New("http://pod"+at.Path, s.apiKey, &http.Transport{DialContext: s.forward.DialContext}), nil
 }
 
-// close ends the port-forward, if there is one.
+// close closes the port-forward.
 func (s *sandbox) close() {
 	if s.forward != nil {
 		_ = s.forward.Close()
 	}
 }
 
-// reachTimeout is how long an address may take to answer before the port-forward is tried.
+// reachTimeout bounds the try to reach the sandbox's URL before the port-forward.
 const reachTimeout = 3 * time.Second
 
 // argument is a positional argument of a command.
@@ -140,11 +141,11 @@ type argument struct {
 	name     string
 	required bool
 	complete func(ctx context.Context, s *sandbox, typed string) []string
-	// form is that of values which could be names of sandboxes too; nil: none could.
+	// form matches the values of the argument that could also be names of sandboxes; nil: no value could.
 	form *regexp.Regexp
 }
 
-// The keys of a credentials Secret, and the variables of the same values.
+// The keys of a credentials Secret, and the variables with the same values.
 const (
 	keyURI    = "uri"
 	keyAPIKey = "api-key"
@@ -157,7 +158,7 @@ const (
 	variableSandbox, variableEnvFile = "CAURI_SANDBOX", "CAURI_ENV_FILE"
 )
 
-// program returns how the user calls another command.
+// program returns the command line of another command, for messages.
 func (t *target) program(command string) string {
 	if t.plugin {
 		return "kubectl cauri " + command
@@ -165,7 +166,7 @@ func (t *target) program(command string) string {
 	return "cauri " + command
 }
 
-// errNoSandbox says how to name a sandbox where nothing names one.
+// errNoSandbox is returned if no sandbox is named. Its text explains how to name one.
 var errNoSandbox = fmt.Errorf("no sandbox: pass --sandbox=namespace/name for one in a cluster, or choose it by `cauri use`, "+
 	"or set %s and %s to uri and api-key of its Secret, or start `cauri dev --env-file=.env.cauri`: commands find that file in their "+
 	"working folder and above it", variableURI, variableAPIKey)

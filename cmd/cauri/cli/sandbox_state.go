@@ -6,9 +6,10 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// state is one look at a sandbox. Without its resource, only what the API tells is in it.
+// state is a snapshot of a sandbox, from its resource and from the API. Without a cluster, it has only the fields of
+// the API.
 type state struct {
-	quota        *int64                             // of the resource; nil: there is none
+	quota        *int64                             // monthly quota in the resource; nil for none
 	Sandbox      string                             `json:"sandbox"`
 	URL          string                             `json:"url"`
 	Suspended    bool                               `json:"suspended"`
@@ -18,10 +19,10 @@ type state struct {
 	Pending      []wire.Payment                     `json:"pending"`
 	FailedEvents []wire.EventSummary                `json:"failedEvents"`
 	QueuedEvents []wire.EventSummary                `json:"queuedEvents"`
-	Refused      []wire.LoggedRequest               `json:"refusedRequests"` // of the request log
+	Refused      []wire.LoggedRequest               `json:"refusedRequests"` // from the request log
 	Latest       []wire.Payment                     `json:"latestTransactions"`
 	time         *sandboxTime
 	declared     faults.Set
-	// APIError says why nothing of the API is here.
+	// APIError is the reason why the API could not be read.
 	APIError string `json:"apiError,omitempty"`
 }

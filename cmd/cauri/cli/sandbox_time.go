@@ -12,16 +12,16 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// sandboxTime is the time of a sandbox, as far as this program knows it. It is safe for concurrent use.
+// sandboxTime computes the time of a sandbox from the last known state of its clock. It is safe for concurrent use.
 type sandboxTime struct {
-	real func() time.Time // of this machine
+	real func() time.Time // clock of this machine
 
 	mutex  sync.Mutex
-	stands time.Time     // of a manual clock; zero: it runs
-	ahead  time.Duration // of a clock that runs
+	stands time.Time     // time of a manual clock; zero: the clock runs
+	ahead  time.Duration // offset of a running clock
 }
 
-// clockSkew is by how much the clocks of two machines may differ without a sandbox having its own time.
+// clockSkew is the maximum offset that counts as clock skew between machines, not as an own time of the sandbox.
 const clockSkew = 2 * time.Second
 
 // readTime reads the time of a sandbox. A service without clocks has real time.
@@ -35,7 +35,7 @@ func (p *program) readTime(ctx context.Context, api *sandboxapi.Client) (*sandbo
 	return t, err
 }
 
-// set takes over what the API tells of the clock at this moment.
+// set updates the time from the current state of the clock.
 func (t *sandboxTime) set(c *wire.Clock) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -53,7 +53,7 @@ func (t *sandboxTime) set(c *wire.Clock) {
 
 const clockManual = "Manual"
 
-// at returns the sandbox's time at a moment of real time not long ago.
+// at returns the sandbox time at a recent moment of real time.
 func (t *sandboxTime) at(moment time.Time) time.Time {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -63,17 +63,17 @@ func (t *sandboxTime) at(moment time.Time) time.Time {
 	return moment.Add(t.ahead)
 }
 
-// now returns the sandbox's time.
+// now returns the current sandbox time.
 func (t *sandboxTime) now() time.Time { return t.at(t.real()) }
 
-// own reports whether the sandbox's time is not the real one.
+// own reports whether the sandbox time differs from real time.
 func (t *sandboxTime) own() bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	return !t.stands.IsZero() || t.ahead != 0
 }
 
-// standing reports whether the clock is a manual one, which stands until it is advanced.
+// standing reports whether the clock is a manual one.
 func (t *sandboxTime) standing() bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -100,7 +100,7 @@ func (t *sandboxTime) String() string {
 	return text
 }
 
-// note says once which clock the times of an output are of; empty if there is only one.
+// note returns a text about the clock of the printed times; "" if sandbox time is real time.
 func (t *sandboxTime) note() string {
 	if !t.own() {
 		return ""
@@ -108,7 +108,7 @@ func (t *sandboxTime) note() string {
 	return fmt.Sprintf("Times are the sandbox's: %s.", t)
 }
 
-// tellTime tells people which clock the times are of, beside the output.
+// tellTime prints the note on the clock of the printed times, apart from the output.
 func (p *program) tellTime(ctx context.Context, api *sandboxapi.Client, progress io.Writer, o *output) error {
 	if !o.people() {
 		return nil
@@ -120,7 +120,7 @@ func (p *program) tellTime(ctx context.Context, api *sandboxapi.Client, progress
 	return err
 }
 
-// tellRealTime is [program.tellTime] for what has real times only.
+// tellRealTime is like [program.tellTime], for output with only real times.
 func (p *program) tellRealTime(ctx context.Context, api *sandboxapi.Client, progress io.Writer, o *output) error {
 	if !o.people() {
 		return nil

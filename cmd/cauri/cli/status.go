@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// latestShown is how many transactions the status shows.
+	// latestShown is the maximum number of transactions in the status.
 	latestShown = 5
-	// countedAtMost bounds what is counted by reading it.
+	// countedAtMost is the maximum number of objects that are read to count them.
 	countedAtMost = wire.MaxLimit
 )
 
@@ -58,7 +58,8 @@ With only an API key it shows what the API tells: no conditions.`,
 	return cmd
 }
 
-// look reads the resource and the API of a sandbox. An API that cannot be reached is an error only where there is no resource.
+// look reads the resource and the API of a sandbox. It returns an error for an unreachable API only if there is no
+// resource.
 func (p *program) look(ctx context.Context, s *sandbox) (*state, error) {
 	found := &state{time: &sandboxTime{real: p.now}, Sandbox: s.String(), URL: s.uri}
 	if s.cluster != nil {
@@ -67,7 +68,7 @@ func (p *program) look(ctx context.Context, s *sandbox) (*state, error) {
 			return nil, err
 		}
 		found.URL, found.Status, found.Suspended = resource.Status.URL, &resource.Status, resource.Spec.Suspend
-		declared, _ := json.Marshal(resource.Spec.Faults) // was read as JSON
+		declared, _ := json.Marshal(resource.Spec.Faults) // decoded from JSON, so encoding does not fail
 		if found.declared, err = faults.Parse(declared); err != nil {
 			return nil, err
 		}
@@ -86,7 +87,7 @@ func (p *program) look(ctx context.Context, s *sandbox) (*state, error) {
 	return found, err
 }
 
-// ask reads what the API tells.
+// ask reads the state from the API.
 func (f *state) ask(ctx context.Context, s *sandbox) error {
 	api, err := s.connect(ctx)
 	if err != nil {
@@ -142,7 +143,7 @@ func (f *state) print(out io.Writer, s *sandbox) {
 	}
 }
 
-// next says what to look at.
+// next returns advice: the next commands for the user.
 func (f *state) next(s *sandbox) (all []string) {
 	tell := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if len(f.Latest) == 0 {
@@ -178,7 +179,7 @@ func (f *state) next(s *sandbox) (all []string) {
 	return all
 }
 
-// faultsOn names the faults that acted on an event, as far as the status knows.
+// faultsOn returns a text with the known faults that applied to an event.
 func (f *state) faultsOn(e *wire.EventSummary) string {
 	if len(e.LastEffects) > 0 {
 		return faultsNamed(e.LastEffects)
@@ -188,7 +189,7 @@ func (f *state) faultsOn(e *wire.EventSummary) string {
 			return faultsNamed(f.Latest[i].Effects)
 		}
 	}
-	if e.LastError != nil && strings.HasPrefix(*e.LastError, "fault ") { // of an attempt that a fault lost
+	if e.LastError != nil && strings.HasPrefix(*e.LastError, "fault ") { // a fault dropped the last attempt
 		return *e.LastError
 	}
 	return ""
@@ -216,7 +217,7 @@ func (f *state) printLatest(out io.Writer) {
 	table(out, latest)
 }
 
-// counted is a count by reading, which ends at a limit.
+// counted returns the text of a count that ends at countedAtMost.
 func counted(n int) string {
 	if n == countedAtMost {
 		return strconv.Itoa(n) + " or more"
@@ -249,7 +250,7 @@ func (f *state) printStatus(out io.Writer) {
 	for _, c := range f.Status.Conditions {
 		message := c.Message
 		if c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonReady {
-			message = "" // says that everything is well
+			message = "" // the message of a normal state has no information
 		}
 		rows = append(rows, []string{c.Type, string(c.Status), c.Reason, message})
 	}

@@ -11,30 +11,29 @@ import (
 	"golang.org/x/term"
 )
 
-// Table is rows below their titles. What reads a pipe gets all of it. On a terminal it is as wide as that at most, so
-// that no line wraps.
+// Table is a table with titles. On a terminal, its columns are shortened or dropped so that no line wraps. Otherwise it
+// is printed in full.
 type Table struct {
-	Titles string // with a space between two
+	Titles string // separated by spaces
 	Rows   [][]string
-	// Shorten are titles of columns whose texts end with an ellipsis where a terminal is too narrow, the first of them
-	// first. Ids and amounts are never shortened.
+	// Shorten has the titles of the columns that are shortened with an ellipsis on a narrow terminal, in this order. It
+	// must not contain columns with ids or amounts.
 	Shorten string
-	// Drop are titles of columns that are left out where that is not enough, the first of them first.
+	// Drop has the titles of the columns that are dropped if shortening is not enough, in this order.
 	Drop string
-	// Whole is the title of a column whose texts are printed once more below the table, as a whole, if they were
-	// shortened.
+	// Whole is the title of a column whose shortened texts are printed in full below the table.
 	Whole string
 }
 
 const (
 	tableGap  = 3
-	narrowGap = 2 // where the table would be too wide
+	narrowGap = 2 // used if the table is too wide
 	ellipsis  = "…"
-	leastText = 8  // what is left at least of a text that is shortened
-	someText  = 16 // the same while there are columns that can be left out
+	leastText = 8  // minimum width of a shortened column
+	someText  = 16 // minimum width of a shortened column before columns are dropped
 )
 
-// Print prints the table for a terminal of a width; 0: for a program.
+// Print prints the table for a terminal of this width. With width 0, it prints the table in full.
 func (t *Table) Print(out io.Writer, width int) {
 	titles := strings.Fields(t.Titles)
 	rows := append([][]string{titles}, t.Rows...)
@@ -76,12 +75,13 @@ func (t *Table) Print(out io.Writer, width int) {
 	}
 }
 
-// fit makes the columns as narrow as a terminal needs it, 0 for one that is left out, and returns the gap between them.
+// fit reduces widths for a terminal of this width. A dropped column gets the width 0. fit returns the gap between
+// columns and the titles of the dropped columns.
 func (t *Table) fit(titles []string, widths []int, width int) (gap int, dropped []string) {
 	if width == 0 || lineWidth(widths, tableGap) <= width {
 		return tableGap, nil
 	}
-	var shorten []int // columns
+	var shorten []int // indexes of columns
 	for _, title := range strings.Fields(t.Shorten) {
 		if i := slices.Index(titles, title); i >= 0 {
 			shorten = append(shorten, i)
@@ -123,7 +123,7 @@ func lineWidth(widths []int, gap int) (sum int) {
 	return max(0, sum-gap)
 }
 
-// shortened returns the beginning of a text, at most that many characters. It cuts a list between two of its parts.
+// shortened returns the beginning of a text, with at most most characters. It cuts a list between two items.
 func shortened(text string, most int) string {
 	letters := []rune(text)
 	if len(letters) <= most {
@@ -139,7 +139,7 @@ func shortened(text string, most int) string {
 // table prints a table.
 func table(out io.Writer, t Table) { t.Print(out, Width(out)) }
 
-// Width returns the width of the terminal that out is, and 0 if out is not a terminal.
+// Width returns the width of the terminal out; 0 if out is not a terminal.
 func Width(out io.Writer) int {
 	switch out := out.(type) {
 	case interface{ Width() int }:
@@ -152,12 +152,12 @@ func Width(out io.Writer) int {
 	return 0
 }
 
-// Colored reports whether somebody reads what is written there, and colors are welcome.
+// Colored reports whether out is a terminal and colors are allowed.
 func Colored(out io.Writer) bool {
 	return terminal(out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// terminal reports whether somebody reads what is written there.
+// terminal reports whether out is a terminal.
 func terminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

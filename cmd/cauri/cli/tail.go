@@ -87,10 +87,10 @@ func checkTail(types []string, format string) error {
 	return nil
 }
 
-// allTypes are the types of changes in the stream that have a line.
+// allTypes are the types of the stream's changes that `cauri tail` prints.
 var allTypes = []string{typeTransaction, typeEvent, typeAttempt, typeClock}
 
-// withClock are types of changes, and the changes of the clock, which say what time it is in the sandbox.
+// withClock adds the type of clock changes to types, because the printed sandbox time depends on the clock.
 func withClock(types []string) []string {
 	if slices.Contains(types, typeClock) {
 		return types
@@ -98,7 +98,8 @@ func withClock(types []string) []string {
 	return append(slices.Clip(types), typeClock)
 }
 
-// tail tells the changes from all sides, one after the other, until ctx ends or one side fails. The time follows changes of the clock.
+// tail follows all of from concurrently, and calls tell for one change at a time, until ctx ends or one of them fails.
+// It updates clock from the changes of the clock.
 func tail(ctx context.Context, from []changes, clock *sandboxTime, tell func(change) error) error {
 	var mutex sync.Mutex
 	ctx, stop := context.WithCancelCause(ctx)
@@ -106,7 +107,7 @@ func tail(ctx context.Context, from []changes, clock *sandboxTime, tell func(cha
 	var following sync.WaitGroup
 	for _, one := range from {
 		if s, is := one.(*stream); is {
-			s.clock = clock // after a reset it reads it
+			s.clock = clock // updated when the stream reads the clock after a reset
 		}
 		following.Go(func() {
 			stop(one.Follow(ctx, func(c change) error {
@@ -123,11 +124,11 @@ func tail(ctx context.Context, from []changes, clock *sandboxTime, tell func(cha
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
 	}
-	return nil // by Ctrl-C
+	return nil // the user pressed Ctrl-C
 }
 
-// Tail tells a line for each change in a sandbox, with its time, as `cauri tail` prints it, until ctx ends. It calls ready when it has begun,
-// with a note on which clock the times are of, empty for real time.
+// Tail calls tell with the line of `cauri tail` for each change in a sandbox, until ctx ends. It calls ready when the
+// stream is ready. note is about the clock of the times; it is empty for real time.
 func Tail(ctx context.Context, api *sandboxapi.Client, ready func(note string), tell func(at time.Time, line Line)) error {
 	p := &program{now: time.Now, poll: time.Second}
 	say := func(format string, args ...any) { slog.Debug(fmt.Sprintf(format, args...)) }

@@ -16,10 +16,12 @@ import (
 	"github.com/cauri-dev/cauri/server/egress"
 )
 
-// likelyName is what can be the name of a sandbox, or one with a mistake. Ids have an underscore, and numbers of phones a plus.
+// likelyName matches names of sandboxes, and names with some mistakes. It does not match ids, which have an underscore,
+// or phone numbers, which have a plus sign.
 var likelyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*(/[A-Za-z0-9][A-Za-z0-9.-]*)?$`)
 
-// split takes the sandbox's name from the arguments of the plugin: the first one, unless it is what comes behind a name.
+// split separates the sandbox's name from the arguments of the plugin. The first argument is the name, unless it can be
+// the command's own first argument.
 func (t *target) split(args []string) (name string, rest []string) {
 	if !t.plugin || len(args) == 0 || !likelyName.MatchString(args[0]) {
 		return "", args
@@ -30,7 +32,8 @@ func (t *target) split(args []string) (name string, rest []string) {
 	return args[0], args[1:]
 }
 
-// find says which sandbox is meant, and returns the arguments after its name. It sends a request only where nothing names a sandbox.
+// find returns the sandbox of the command, and the arguments after its name. It sends a request to the cluster only if
+// no sandbox is named.
 func (t *target) find(ctx context.Context, args []string) (*sandbox, []string, error) {
 	s := &sandbox{target: t}
 	name, rest := t.split(args)
@@ -57,13 +60,13 @@ func (t *target) find(ctx context.Context, args []string) (*sandbox, []string, e
 	return s, rest, err
 }
 
-// addressed reports whether flags, variables or a file nearby tell the address of a sandbox.
+// addressed reports whether flags, variables or a file nearby have the URL of a sandbox.
 func (t *target) addressed() bool {
 	t.nearby()
 	return !t.plugin && (t.envFile != "" || t.uri != "" || t.apiKey != "")
 }
 
-// named reports whether anything but there being only one names a sandbox.
+// named reports whether a flag, a variable, a file or `cauri use` selects a sandbox.
 func (t *target) named() bool {
 	t.nearby()
 	if t.plugin || t.sandbox != "" || t.envFile != "" || t.uri != "" || t.kube.Given() {
@@ -73,7 +76,7 @@ func (t *target) named() bool {
 	return err == nil && t.choices.of(cluster) != ""
 }
 
-// fromEnvironment takes what the variables or the file say of a sandbox.
+// fromEnvironment sets the URL, the API key and the signing secret of a sandbox from the variables or the file.
 func (t *target) fromEnvironment(s *sandbox) error {
 	s.secret = os.Getenv(variableSecret)
 	if t.uri == "" && t.envFile != "" {
@@ -92,7 +95,7 @@ func (t *target) fromEnvironment(s *sandbox) error {
 	return nil
 }
 
-// ReadEnvFile reads the file of --env-file: lines NAME=value.
+// ReadEnvFile returns the values in the file of --env-file, which has lines NAME=value.
 func ReadEnvFile(path string) (map[string]string, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -109,7 +112,7 @@ func ReadEnvFile(path string) (map[string]string, error) {
 	return values, nil
 }
 
-// withAPI runs a function of a command with a client of its sandbox, and with the arguments after the sandbox's name.
+// withAPI calls do with a client of the command's sandbox, and with the arguments after the sandbox's name.
 func (t *target) withAPI(
 	cmd *cobra.Command, args []string, do func(ctx context.Context, api *sandboxapi.Client, s *sandbox, rest []string) error,
 ) error {

@@ -2,7 +2,7 @@ package cli
 
 import "github.com/spf13/cobra"
 
-// target declares the flags of a command for its sandbox. Its arguments come behind the sandbox's name.
+// target declares the flags that select the sandbox of a command. arguments are the arguments after the sandbox's name.
 func (p *program) target(cmd *cobra.Command, arguments ...argument) *target {
 	t := &target{plugin: p.Plugin, cmd: cmd, arguments: arguments, folder: p.Folder, choices: p.choices()}
 	flags := cmd.Flags()
@@ -13,7 +13,7 @@ func (p *program) target(cmd *cobra.Command, arguments ...argument) *target {
 		flags.StringVar(&t.envFile, "env-file", "", "file with CAURI_URI, CAURI_API_KEY and CAURI_WEBHOOK_SECRET, as cauri dev --env-file writes it")
 		flags.StringVar(&t.uri, "url", "", "URL of the sandbox (CAURI_URI)")
 		flags.StringVar(&t.apiKey, "api-key", "", "API key of the sandbox; prefer CAURI_API_KEY, which ps does not show")
-		_ = cmd.RegisterFlagCompletionFunc("sandbox", t.completeSandbox) // the flag is there
+		_ = cmd.RegisterFlagCompletionFunc("sandbox", t.completeSandbox) // fails only for an unknown flag
 	}
 	if p.Plugin {
 		cmd.Use += " [NAME]"

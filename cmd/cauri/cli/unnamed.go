@@ -11,10 +11,10 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 )
 
-// guessTimeout bounds how long a cluster is asked that nobody may have meant.
+// guessTimeout bounds the request to a cluster that the user may not have meant.
 const guessTimeout = 10 * time.Second
 
-// key returns the sandbox of a cluster with a name, or with a namespace and a name.
+// key returns the namespace and name of a sandbox. name is "name" or "namespace/name".
 func (t *target) key(cluster *kube.Cluster, name string) (types.NamespacedName, error) {
 	namespace, rest, found := strings.Cut(name, "/")
 	if !found {
@@ -26,8 +26,8 @@ func (t *target) key(cluster *kube.Cluster, name string) (types.NamespacedName, 
 	return types.NamespacedName{Namespace: namespace, Name: rest}, nil
 }
 
-// unnamed is the sandbox of a cluster where nothing names one: the one that `cauri use` has chosen, or else the only
-// one of the namespace. It says which one that is.
+// unnamed returns the sandbox of a cluster if the user names none: the choice of `cauri use`, or else the only sandbox
+// in the namespace. It tells the user which one it is.
 func (t *target) unnamed(ctx context.Context, cluster *kube.Cluster) (key types.NamespacedName, err error) {
 	if t.standard.Name != "" {
 		return t.standard, nil
@@ -74,7 +74,7 @@ func (t *target) only(ctx context.Context, cluster *kube.Cluster) (string, error
 	return "", usage(fmt.Errorf("%w. The namespace %s of %s has none", errNoSandbox, cluster.Namespace, cluster.Host()))
 }
 
-// naming returns how the user names a sandbox to the command.
+// naming returns the command line with a sandbox, for messages.
 func (t *target) naming(cluster *kube.Cluster) string {
 	if t.plugin {
 		return t.cmd.CommandPath() + " NAME"

@@ -65,7 +65,7 @@ always about a cluster. With -n, a choice in another namespace does not count.`,
 	return cmd
 }
 
-// inContext says for which cluster a choice is.
+// inContext returns the part of a message that names the context of a choice.
 func inContext(cluster *kube.Cluster) string {
 	if cluster.Context == "" {
 		return "in the cluster " + Printable(cluster.Host())
@@ -89,7 +89,7 @@ func (t *target) choose(cluster *kube.Cluster, name string) error {
 	return nil
 }
 
-// showChoice prints the choice for programs, and what it means for people.
+// showChoice prints the choice on standard output, and messages about it on standard error.
 func (t *target) showChoice(cluster *kube.Cluster) error {
 	if _, err := t.choices.read(); err != nil {
 		return err
@@ -103,15 +103,15 @@ func (t *target) showChoice(cluster *kube.Cluster) error {
 	return nil
 }
 
-// sayWhatComesBefore says what else names a sandbox to the commands that are called here.
+// sayWhatComesBefore prints a message if a variable or a file takes precedence over the choice.
 func (t *target) sayWhatComesBefore() {
 	if before := t.before(); before != "" {
 		fmt.Fprintf(t.cmd.ErrOrStderr(), "Here commands use another one: %s comes before it.\n", before)
 	}
 }
 
-// before is the variable or the file that comes before a choice; empty: none does. A choice is made with flags that are not those of the
-// commands to come.
+// before returns the variable or the file that takes precedence over a choice; "" for none. It ignores flags, because
+// later commands have other flags.
 func (t *target) before() string {
 	if os.Getenv(variableSandbox) != "" {
 		return variableSandbox

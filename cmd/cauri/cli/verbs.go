@@ -31,7 +31,7 @@ func (a *applied) add(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&a.timeout, "timeout", time.Minute, "how long to wait")
 }
 
-// patch changes the resource of a sandbox, and waits until the change is applied.
+// patch changes the resource of a sandbox, and waits until the controller has applied the change.
 func (p *program) patch(ctx context.Context, s *sandbox, a applied, change resourceChange) error {
 	changed, err := s.cluster.Patch(ctx, s.key, object{"spec": change.spec})
 	if err != nil || !a.wait {
@@ -67,18 +67,18 @@ func (p *program) patch(ctx context.Context, s *sandbox, a applied, change resou
 type verb struct {
 	name, short, long string
 	arguments         []argument
-	example           string // the arguments of an example
-	// change says what the resource becomes.
+	example           string // arguments of an example
+	// change returns the change of the resource.
 	change func(s *v1alpha1.SandboxEnvironment, rest []string) (resourceChange, error)
-	// without does it by the API, for a sandbox that has no resource here; nil: it needs the resource.
+	// without makes the change through the API, for a sandbox without a cluster; nil: the command needs a cluster.
 	without func(ctx context.Context, s *sandbox) (said string, err error)
 }
 
 // resourceChange is a change of a resource.
 type resourceChange struct {
 	spec object
-	done func(*v1alpha1.SandboxEnvironment) bool // whether it is applied, beside being ready; nil: that is enough
-	said string                                  // then
+	done func(*v1alpha1.SandboxEnvironment) bool // further condition for the end of the wait, beside Ready; may be nil
+	said string                                  // message after the wait
 }
 
 func (p *program) verb(v verb) *cobra.Command {
@@ -123,10 +123,10 @@ func (p *program) verb(v verb) *cobra.Command {
 	return cmd
 }
 
-// stamp is a value that a field did not have before.
+// stamp returns a new value for a field such as spec.keyRotation.
 func (p *program) stamp() string { return stampTime(p.now()) }
 
-// resetDone is said of a sandbox behind its name.
+// resetDone is the end of the message about a reset sandbox.
 const resetDone = "is empty: no transactions, no events, balances as at the start"
 
 func (p *program) resetCommand() *cobra.Command {
@@ -172,10 +172,10 @@ func (p *program) suspension(name, short string, suspend bool) *cobra.Command {
 		}})
 }
 
-// likelyRotated is what can be rotated, and so no name of a sandbox that rotate is called for.
+// likelyRotated matches the arguments of rotate, which are then not names of sandboxes.
 var likelyRotated = regexp.MustCompile(`^(key|secret)$`)
 
-// What rotate replaces.
+// The arguments of rotate.
 const (
 	rotateKey    = "key"
 	rotateSecret = "secret"

@@ -43,9 +43,9 @@ stores, and says which differ. Without a secret it takes that of the sandbox.`,
   cauri verify evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE request.txt --env-file=.env.cauri`,
 	}
 	direct := *p
-	direct.Plugin = false // what it needs of a sandbox are flags: most often it needs none
+	direct.Plugin = false // the first argument is not a sandbox, because the command mostly needs none
 	t := direct.target(cmd, argument{name: "EVENT"}, argument{name: "FILE"})
-	cmd.ValidArgsFunction = nil // files
+	cmd.ValidArgsFunction = nil // the arguments are files
 	flags := cmd.Flags()
 	flags.StringVar(&headers, "headers", "", "file with the headers, one a line; FILE is then the body alone")
 	flags.StringVar(&at, "received-at", "", "when the request arrived, such as 2026-05-31T12:00:00Z; empty: the time in its header, so that its age is not checked")
@@ -81,7 +81,7 @@ stores, and says which differ. Without a secret it takes that of the sandbox.`,
 	return cmd
 }
 
-// splitEvent takes the id of an event from the arguments, if there is one. What is left is at most one file.
+// splitEvent separates the id of an event from the arguments. The rest is at most one file.
 func splitEvent(args []string) (event string, files []string, err error) {
 	if len(args) > 0 && strings.HasPrefix(args[0], eventPrefix) {
 		event, args = args[0], args[1:]
@@ -92,8 +92,8 @@ func splitEvent(args []string) (event string, files []string, err error) {
 	return event, args, nil
 }
 
-// readCaptured reads the captured request from a file, or from the standard input if there is none, and when it
-// arrived. headers is the file with its headers; empty: they are before the body.
+// readCaptured reads a captured request from the file in files, or else from standard input. It also returns the time
+// at which the request arrived. headers is the file with the headers; empty: the headers precede the body.
 func readCaptured(standard io.Reader, files []string, headers, at string) (http.Header, []byte, time.Time, error) {
 	in := standard
 	if len(files) == 1 && files[0] != "-" {
@@ -112,7 +112,7 @@ func readCaptured(standard io.Reader, files []string, headers, at string) (http.
 	return header, body, now, err
 }
 
-// arrival returns when a request arrived: the time that the user gives, or else that in its header.
+// arrival returns the time at which a request arrived: the user's time, or else the time in its header.
 func arrival(header http.Header, at string) (time.Time, error) {
 	if at == "" {
 		return sentAt(header), nil
@@ -124,7 +124,7 @@ func arrival(header http.Header, at string) (time.Time, error) {
 	return now, nil
 }
 
-// sameBody reports whether a body is the stored one of an event.
+// sameBody prints a line if a body is the stored body of an event. Otherwise it returns an error with the difference.
 func sameBody(out io.Writer, event, stored, body string) error {
 	if difference := differs(stored, body); difference != "" {
 		return negativeError{fmt.Errorf("the body is not that of %s: %s", event, difference)}
@@ -133,7 +133,7 @@ func sameBody(out io.Writer, event, stored, body string) error {
 	return nil
 }
 
-// differs says where a body differs from the stored one; empty: nowhere.
+// differs returns a text about the first difference between a body and the stored one; "" for none.
 func differs(stored, body string) string {
 	if stored == body {
 		return ""
@@ -157,10 +157,10 @@ func differs(stored, body string) string {
 	return said
 }
 
-// rewritten is said of a body that was parsed and written again.
+// rewritten is the message for a body that was parsed and encoded again.
 const rewritten = "\nThe body is the same JSON, parsed and written again: verify the bytes that arrive, before anything parses them."
 
-// captured reads a request. headers is the file of its headers, empty if they are before the body.
+// captured reads a captured request. headers is the file with the headers; empty: the headers precede the body.
 func captured(in io.Reader, headers string) (http.Header, []byte, error) {
 	reader := bufio.NewReader(io.LimitReader(in, 2*maxEvent))
 	top := reader
@@ -184,7 +184,7 @@ func captured(in io.Reader, headers string) (http.Header, []byte, error) {
 	return http.Header(header), body, err
 }
 
-// sentAt returns the time in the header of a request.
+// sentAt returns the time in the header of a request; zero for none.
 func sentAt(header http.Header) time.Time {
 	seconds, err := strconv.ParseInt(header.Get(webhooks.HeaderStandardTimestamp), 10, 64)
 	if err != nil {
@@ -193,7 +193,7 @@ func sentAt(header http.Header) time.Time {
 	return time.Unix(seconds, 0)
 }
 
-// verify prints the steps of a verification, in the order in which a receiver makes them.
+// verify prints the steps of a receiver's verification, in order.
 func verify(out io.Writer, header http.Header, body []byte, secret string, now time.Time) error {
 	failure := webhooks.Verify(header, body, secret, now)
 	passed := true
@@ -221,7 +221,8 @@ func verify(out io.Writer, header http.Header, body []byte, secret string, now t
 	return negativeError{fmt.Errorf("%w%s", failure, likely(header, body, secret, now))}
 }
 
-// likely names a mistake that explains why a verification fails, if a request without the mistake passes.
+// likely returns a text about a mistake that explains a failed verification. It tries requests without common mistakes;
+// one that passes shows the mistake.
 func likely(header http.Header, body []byte, secret string, now time.Time) string {
 	passes := func(body []byte, secret string) bool { return webhooks.Verify(header, body, secret, now) == nil }
 	without, _ := strings.CutPrefix(secret, webhooks.SecretPrefix)
@@ -249,11 +250,11 @@ func likely(header http.Header, body []byte, secret string, now time.Time) strin
 }
 
 const (
-	keyPrefix   = "cauri_sk_" // of every API key
-	eventPrefix = "evt_"      // of every id of an event
+	keyPrefix   = "cauri_sk_" // prefix of API keys
+	eventPrefix = "evt_"      // prefix of ids of events
 )
 
-// signingSecret is the flags of a command that needs the signing secret.
+// signingSecret has the flags of a command that needs a signing secret.
 type signingSecret struct{ text, file string }
 
 func (s *signingSecret) add(cmd *cobra.Command) {
@@ -264,7 +265,7 @@ func (s *signingSecret) add(cmd *cobra.Command) {
 
 func (s *signingSecret) given() bool { return s.text != "" || s.file != "" }
 
-// of is the secret that the user gave, or else the sandbox's own. The sandbox need not be named if the secret is.
+// of returns the secret of the flags, or else the secret of the command's sandbox.
 func (s *signingSecret) of(ctx context.Context, t *target, args []string) (string, error) {
 	if s.given() || t.uri != "" && t.sandbox == "" {
 		return s.read()

@@ -9,13 +9,13 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Times, durations, counts and faults as people read them, in every command and every line. Hints are in advice.go.
-// Nothing else of the program formats a time, see TestTimesAreWrittenInOnePlace.
+// This file formats times, durations, counts and faults for people. No other file formats a time, see
+// TestTimesAreWrittenInOnePlace. Hints are in advice.go.
 
-// TimeText returns a time as people of this machine read it.
+// TimeText formats a time for people, in the time zone of this machine.
 func TimeText(at time.Time) string { return at.Local().Format(time.DateTime) }
 
-// clockTime returns [TimeText] of a time of the API.
+// clockTime formats a time of the API with [TimeText].
 func clockTime(text string) string {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -24,8 +24,8 @@ func clockTime(text string) string {
 	return TimeText(at)
 }
 
-// LineTime is the time of a line, with its day if that is another one than today: a sandbox may have a time of its own.
-// A narrow terminal gets a short one.
+// LineTime formats the time of a line. The time has a date if it is not today, because a sandbox may have its own time.
+// For a narrow terminal, it is short.
 func LineTime(at time.Time, narrow bool) string {
 	at = at.Local()
 	day, clock := "2006-01-02 ", "15:04:05.000"
@@ -38,25 +38,25 @@ func LineTime(at time.Time, narrow bool) string {
 	return at.Format(day + clock)
 }
 
-// MachineTime returns a time for programs.
+// MachineTime formats a time for programs.
 func MachineTime(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 
-// stampTime returns a time in a name or a value that did not exist before.
+// stampTime formats a time as part of a unique name or value.
 func stampTime(at time.Time) string { return at.UTC().Format("20060102T150405.000") }
 
-// moment parses a time of the API. It returns the zero time for another text.
+// moment parses a time of the API. It returns the zero time for an invalid text.
 func moment(text string) time.Time {
-	at, _ := time.Parse(time.RFC3339Nano, text) // the zero time for none
+	at, _ := time.Parse(time.RFC3339Nano, text) // zero after an error
 	return at
 }
 
-// milliseconds returns a duration of the API.
+// milliseconds formats a duration of the API, which is in milliseconds.
 func milliseconds(n int64) string {
 	return payments.FormatDuration(time.Duration(n) * time.Millisecond)
 }
 
-// faultsNamed is how every line and every hint tells which faults of the sandbox acted, each with what it did: "fault
-// twice: sent 2 times". It is empty for none.
+// faultsNamed returns a text about applied faults with their effects, such as "fault twice: sent 2 times". It returns
+// "" for none.
 func faultsNamed(effects []string) string {
 	text := faultList(effects)
 	switch len(effects) {
@@ -68,10 +68,10 @@ func faultsNamed(effects []string) string {
 	return "faults " + text
 }
 
-// faultList returns the text of [faultsNamed] for a column with a title.
+// faultList returns the effects of faults for a column with a title.
 func faultList(effects []string) string { return strings.Join(effects, "; ") }
 
-// times returns how often something happened.
+// times formats the number of times of an event, such as "once".
 func times(n int64) string {
 	if n == 1 {
 		return "once"
@@ -79,7 +79,7 @@ func times(n int64) string {
 	return strconv.FormatInt(n, 10) + " times"
 }
 
-// plural returns a number with what it counts.
+// plural returns a number with the singular one or the plural more.
 func plural(n int64, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -87,14 +87,14 @@ func plural(n int64, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// Events in these states may be those that a receiver does not acknowledge.
+// The states of events that a receiver has not acknowledged.
 const (
 	eventQueued = "queued" // waits to be sent
 	eventFailed = "failed" // no retries are left
 )
 
-// forwardFlag is the flag for the URL of a program.
+// forwardFlag is the flag with the URL to forward events to.
 const forwardFlag = "--forward-to"
 
-// maxEvent bounds the body of an event, in bytes.
+// maxEvent is the maximum size of an event's body, in bytes.
 const maxEvent = 1 << 20

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// giveKeys makes a terminal give each key at once, and not show it. Unlike in raw mode, Ctrl-C and line breaks in the output go on working.
+// giveKeys turns off line buffering and echo of a terminal. Unlike in raw mode, Ctrl-C and line breaks in the output
+// still work.
 func giveKeys(file *os.File) error {
 	settings, err := unix.IoctlGetTermios(int(file.Fd()), getSettings)
 	if err != nil {
@@ -19,8 +20,9 @@ func giveKeys(file *os.File) error {
 	return unix.IoctlSetTermios(int(file.Fd()), setSettings, settings)
 }
 
-// foreground reports whether this process may use a terminal: one in the background would be stopped.
+// foreground reports whether this process is in the foreground of a terminal. A process in the background would be
+// stopped if it changed the terminal.
 func foreground(file *os.File) bool {
 	group, err := unix.IoctlGetInt(int(file.Fd()), unix.TIOCGPGRP)
-	return err != nil || group == unix.Getpgrp() // an error: it is not the terminal of this process's session
+	return err != nil || group == unix.Getpgrp() // an error means that the terminal belongs to another session
 }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// giveKeys makes a console give each key at once, and not show it. Ctrl-C goes on working.
+// giveKeys turns off line buffering and echo of a console. Ctrl-C still works.
 func giveKeys(file *os.File) error {
 	var mode uint32
 	console := windows.Handle(file.Fd())
@@ -16,5 +16,5 @@ func giveKeys(file *os.File) error {
 	return windows.SetConsoleMode(console, mode&^(windows.ENABLE_LINE_INPUT|windows.ENABLE_ECHO_INPUT))
 }
 
-// foreground reports whether this process may use a console: on Windows every process of it may.
+// foreground returns true, because on Windows every process of a console may use it.
 func foreground(*os.File) bool { return true }

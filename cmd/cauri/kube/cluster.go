@@ -1,4 +1,4 @@
-// Package kube has what the command line needs of Kubernetes: the sandboxes of a namespace, their Secrets, and a
+// Package kube is the Kubernetes client of the command line. It reads sandboxes and their Secrets, and opens a
 // port-forward to the API.
 package kube
 
@@ -23,7 +23,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// Flags select a cluster and a namespace, as those of kubectl do.
+// Flags select a cluster and a namespace, like the flags of kubectl.
 type Flags struct {
 	Kubeconfig, Context, Namespace string
 	// CauriNamespace is the namespace in which Cauri runs, for the port-forward.
@@ -47,13 +47,13 @@ func (f *Flags) AddSelection(flags *pflag.FlagSet) {
 // Given reports whether one of the flags names a cluster or a namespace.
 func (f *Flags) Given() bool { return f.Namespace != "" || f.Context != "" || f.Kubeconfig != "" }
 
-// Cluster is a Kubernetes API server, as a user of it.
+// Cluster is a client of a Kubernetes API server.
 type Cluster struct {
 	config    *rest.Config
 	client    *rest.RESTClient
-	Namespace string // that is meant where none is named
-	Context   string // of the kubeconfig; empty in a pod
-	cauri     string // where Cauri runs; empty: not known
+	Namespace string // default namespace
+	Context   string // context of the kubeconfig; empty in a pod
+	cauri     string // namespace in which Cauri runs; empty: not known
 }
 
 // Open reads the kubeconfig. It sends no request.
@@ -84,7 +84,7 @@ func (f *Flags) Open() (*Cluster, error) {
 
 func newCluster(config *rest.Config, namespace, cauri string) (*Cluster, error) {
 	config = rest.CopyConfig(config)
-	config.QPS = -1 // no limit: a command sends few requests
+	config.QPS = -1 // no limit, because a command sends few requests
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	client, err := rest.UnversionedRESTClientFor(config)
@@ -112,8 +112,8 @@ func (c *Cluster) Sandbox(ctx context.Context, key types.NamespacedName) (*v1alp
 	return found, c.explain(err, "get", "sandboxenvironments", key.Namespace)
 }
 
-// missing returns the error for a sandbox that does not exist. It names the existing sandboxes, or says that Cauri is
-// not installed.
+// missing returns the error for a sandbox that does not exist. Its text has the names of the existing sandboxes, or
+// says that Cauri is not installed.
 func (c *Cluster) missing(ctx context.Context, key types.NamespacedName, cause error) error {
 	all, err := c.Sandboxes(ctx, key.Namespace)
 	if apierrors.IsNotFound(err) {
@@ -125,7 +125,7 @@ func (c *Cluster) missing(ctx context.Context, key types.NamespacedName, cause e
 	return Because(cause, "the namespace %s has no sandbox %q; it has %s", key.Namespace, key.Name, strings.Join(Names(all), ", "))
 }
 
-// Sandboxes returns the sandboxes of a namespace, and of all namespaces if it is empty.
+// Sandboxes returns the sandboxes of a namespace; of all namespaces for "".
 func (c *Cluster) Sandboxes(ctx context.Context, namespace string) ([]v1alpha1.SandboxEnvironment, error) {
 	path := allSandboxesPath
 	if namespace != "" {
@@ -170,7 +170,7 @@ func (c *Cluster) Patch(ctx context.Context, key types.NamespacedName, patch any
 	return found, json.Unmarshal(text, found)
 }
 
-// Secret reads the content of a Secret.
+// Secret returns the data of a Secret.
 func (c *Cluster) Secret(ctx context.Context, key types.NamespacedName) (map[string][]byte, error) {
 	var found struct {
 		Data map[string][]byte `json:"data"`
@@ -179,7 +179,7 @@ func (c *Cluster) Secret(ctx context.Context, key types.NamespacedName) (map[str
 	return found.Data, c.explain(err, "get", "secrets", key.Namespace)
 }
 
-// Allowed asks whether the user may do something, by a SelfSubjectAccessReview.
+// Allowed reports whether the user has a right, by a SelfSubjectAccessReview.
 func (c *Cluster) Allowed(ctx context.Context, verb, group, resource, subresource, namespace string) (bool, error) {
 	review := map[string]any{
 		"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
@@ -224,7 +224,7 @@ func (c *Cluster) get(ctx context.Context, path string, query url.Values, into a
 	return json.Unmarshal(text, into)
 }
 
-// explain adds to an error the name of the missing right.
+// explain adds the name of the missing right to an error.
 func (c *Cluster) explain(err error, verb, resource, namespace string) error {
 	if apierrors.IsForbidden(err) && namespace == "" {
 		return Because(err, "you may not %s %s in all namespaces: ask for this right, or name one namespace with -n", verb, resource)
@@ -235,7 +235,7 @@ func (c *Cluster) explain(err error, verb, resource, namespace string) error {
 	return err
 }
 
-// explained is an error with a cause that its text does not repeat.
+// explained is an error whose text does not contain the text of its cause.
 type explained struct {
 	text  string
 	cause error
@@ -244,7 +244,7 @@ type explained struct {
 func (e explained) Error() string { return e.text }
 func (e explained) Unwrap() error { return e.cause }
 
-// Because returns an error that wraps a cause but has another text.
+// Because returns an error that wraps cause. Its text does not contain the text of cause.
 func Because(cause error, format string, args ...any) error {
 	return explained{fmt.Sprintf(format, args...), cause}
 }

@@ -21,27 +21,27 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 )
 
-// The api's pods, as the chart and config/default label them.
+// The labels of the api's pods, set by the chart and config/default.
 const (
 	apiPods = "app.kubernetes.io/part-of=cauri,app.kubernetes.io/component=api"
 	apiPort = "http"
 )
 
-// defaultCauriNamespace is where the documents install Cauri.
+// defaultCauriNamespace is the namespace in which the documents install Cauri.
 const defaultCauriNamespace = "cauri-system"
 
 // forwardTimeout bounds the start of a port-forward.
 const forwardTimeout = 30 * time.Second
 
-// Forward is a port-forward to the api through the API server and a pod. It opens again when its pod ends. It listens
-// on no port of this machine: another user could use the port, or take it while the pod is replaced and receive the
-// requests.
+// Forward is a port-forward to the api through the API server and a pod. It reopens when its pod ends. It listens on no
+// port of this machine, because another user could use such a port, or could listen on it to receive the requests while
+// the pod is replaced.
 type Forward struct {
 	cluster   *Cluster
 	namespace string
 
 	mutex       sync.Mutex
-	pod         httpstream.Connection // nil: none is open
+	pod         httpstream.Connection // nil: not open
 	port        int32
 	connections int
 	closed      bool
@@ -64,13 +64,14 @@ func (f *Forward) closePod() error {
 	return pod.Close()
 }
 
-// Forward opens a port-forward to a pod of the api. sandboxURL tells where Cauri runs, if it is a name of a Service.
+// Forward returns a port-forward to a pod of the api. If the host of sandboxURL is a name of a Service, it determines
+// the namespace in which Cauri runs.
 func (c *Cluster) Forward(ctx context.Context, sandboxURL string) (*Forward, error) {
 	f := &Forward{cluster: c, namespace: c.cauriNamespace(sandboxURL)}
 	return f, f.open(ctx)
 }
 
-// DialContext connects to a pod of the api that runs now, whatever the address is.
+// DialContext connects to a running pod of the api. It ignores the address.
 func (f *Forward) DialContext(ctx context.Context, _, _ string) (net.Conn, error) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -85,7 +86,7 @@ func (f *Forward) DialContext(ctx context.Context, _, _ string) (net.Conn, error
 			if conn, err := f.connect(); err == nil {
 				return conn, nil
 			}
-			_ = f.closePod() // its end was not noticed yet
+			_ = f.closePod() // the pod has ended
 		}
 	}
 	if err := f.open(ctx); err != nil {
@@ -94,7 +95,7 @@ func (f *Forward) DialContext(ctx context.Context, _, _ string) (net.Conn, error
 	return f.connect()
 }
 
-// connect makes a connection to the pod: a stream of data, and one on which the kubelet says why it cannot go on.
+// connect opens two streams to the pod: one for data, and one on which the kubelet reports an error.
 func (f *Forward) connect() (net.Conn, error) {
 	pod, header := f.pod, http.Header{}
 	f.connections++
@@ -105,7 +106,7 @@ func (f *Forward) connect() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	_ = failure.Close() // nothing is written to it
+	_ = failure.Close() // closes only the write side, which is not used
 	header.Set(corev1.StreamType, corev1.StreamTypeData)
 	data, err := pod.CreateStream(header)
 	if err != nil {
@@ -126,7 +127,7 @@ func (f *Forward) connect() (net.Conn, error) {
 	return near, nil
 }
 
-// open opens a port-forward to a pod that runs now.
+// open opens a port-forward to a running pod.
 func (f *Forward) open(ctx context.Context) error {
 	c := f.cluster
 	pod, port, err := c.apiPod(ctx, f.namespace)
@@ -145,7 +146,7 @@ func (f *Forward) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, forwardTimeout,
 		fmt.Errorf("the port-forward to the pod %s/%s was not ready after %s", f.namespace, pod, forwardTimeout))
 	defer cancel()
-	go func() { // the dialer knows no context
+	go func() { // in a goroutine, because the dialer has no context
 		connection, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
 		select {
 		case result <- dialed{connection, err}:
@@ -167,8 +168,8 @@ func (f *Forward) open(ctx context.Context) error {
 	}
 }
 
-// forwardError adds to an error the name of the missing right. The error of an upgrade has the API server's message but
-// no code.
+// forwardError adds the name of the missing right to an error. The error of a failed upgrade has the API server's
+// message, but no code.
 func (c *Cluster) forwardError(ctx context.Context, err error, namespace string) error {
 	if allowed, asked := c.Allowed(ctx, "create", "", "pods", "portforward", namespace); asked == nil && !allowed {
 		return Because(err, "you may not open a port-forward in the namespace %s: ask for the right to create pods/portforward there, "+
@@ -219,7 +220,7 @@ func (p *pod) ready() bool {
 	return false
 }
 
-// apiPort returns the port of the api in a pod, and 0 if it has none.
+// apiPort returns the port of the api in a pod; 0 for none.
 func (p *pod) apiPort() int32 {
 	for _, container := range p.Spec.Containers {
 		for _, port := range container.Ports {
@@ -231,7 +232,7 @@ func (p *pod) apiPort() int32 {
 	return 0
 }
 
-// apiPod returns the name and the port of a running pod of the api, a ready one if there is one.
+// apiPod returns the name and the port of a running pod of the api. It prefers a ready pod.
 func (c *Cluster) apiPod(ctx context.Context, namespace string) (name string, port int32, err error) {
 	var pods struct {
 		Items []pod `json:"items"`
@@ -256,7 +257,8 @@ func (c *Cluster) apiPod(ctx context.Context, namespace string) (name string, po
 	return name, port, nil
 }
 
-// dialer returns a dialer that uses WebSocket, and SPDY for an API server before Kubernetes 1.31, as kubectl does.
+// dialer returns a dialer that uses WebSocket. Like kubectl, it falls back to SPDY for an API server before Kubernetes
+// 1.31.
 func (c *Cluster) dialer(at *url.URL) (httpstream.Dialer, error) {
 	config := rest.CopyConfig(c.config)
 	transport, upgrader, err := spdy.RoundTripperFor(config)

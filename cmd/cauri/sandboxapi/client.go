@@ -22,31 +22,31 @@ import (
 
 // Client calls the API of one sandbox.
 type Client struct {
-	base     string // with /api/v1
+	base     string // URL that ends with /api/v1
 	key      string
 	client   *http.Client
-	patience time.Duration // how long an answer may take
+	patience time.Duration // timeout of a request
 }
 
-// maxAnswer bounds an answer, in bytes.
+// maxAnswer is the maximum size of an answer, in bytes.
 const maxAnswer = 32 << 20
 
-// maxWait bounds how long an answer may take. The API holds an answer for at most five minutes.
+// maxWait is the default timeout of a request. The API holds an answer for at most five minutes.
 const maxWait = 10 * time.Minute
 
-// New returns a client of the sandbox at a URL. If transport is nil, it uses the default transport.
+// New returns a client of the sandbox at a URL. A nil transport means the default transport.
 func New(uri, key string, transport http.RoundTripper) *Client {
 	return &Client{
 		base: strings.TrimRight(uri, "/") + "/api/v1", key: key, client: &http.Client{Transport: transport}, patience: maxWait,
 	}
 }
 
-// RefusedError is an error that the API answered with.
+// RefusedError is an error answer of the API.
 type RefusedError struct {
 	Status     int
-	Code       string // empty: the answer is not one of Cauri
+	Code       string // error code; empty: the answer is not from Cauri
 	Message    string
-	Fields     map[string][]string // what is wrong with which field
+	Fields     map[string][]string // messages by field
 	RequestID  string
 	RetryAfter time.Duration
 }
@@ -58,7 +58,8 @@ func (e *RefusedError) Error() string {
 	if len(e.Fields) == 0 {
 		return fmt.Sprintf("the API answered %d %s: %s", e.Status, e.Code, e.Message)
 	}
-	text := fmt.Sprintf("the API answered %d %s: these fields are wrong:", e.Status, e.Code) // the message names a place in the answer
+	// The API's message is not used, because it refers to a field of the answer.
+	text := fmt.Sprintf("the API answered %d %s: these fields are wrong:", e.Status, e.Code)
 	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
 		text += fmt.Sprintf("\n  %s: %s", field, strings.Join(e.Fields[field], "; "))
 	}
@@ -71,7 +72,7 @@ type UnreachableError struct{ Err error }
 func (e *UnreachableError) Error() string { return "the API cannot be reached: " + e.Err.Error() }
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// IsNotFound reports whether the API answered that what was asked for does not exist.
+// IsNotFound reports whether an error is the API's answer that an object does not exist.
 func IsNotFound(err error) bool {
 	var refused *RefusedError
 	return errors.As(err, &refused) && refused.Status == http.StatusNotFound && refused.Code == "not_found"
@@ -107,12 +108,12 @@ func (c *Client) Payment(ctx context.Context, id string) (p wire.Payment, err er
 	return p, c.call(ctx, http.MethodGet, "/payments/"+url.PathEscape(id), nil, &p)
 }
 
-// Payments returns the newest transactions that fit the query.
+// Payments returns the newest transactions that match the query.
 func (c *Client) Payments(ctx context.Context, query url.Values, limit int) ([]wire.Payment, error) {
 	return list[wire.Payment](ctx, c, "/payments", query, limit)
 }
 
-// Events returns the newest events that fit the query, in the order of their transactions.
+// Events returns the newest events that match the query, in the order of their transactions.
 func (c *Client) Events(ctx context.Context, query url.Values, limit int) ([]wire.EventSummary, error) {
 	return list[wire.EventSummary](ctx, c, "/events", query, limit)
 }
@@ -127,28 +128,28 @@ func (c *Client) Resend(ctx context.Context, id string) (e wire.EventSummary, er
 	return e, c.call(ctx, http.MethodPost, "/events/"+url.PathEscape(id)+"/resend", nil, &e)
 }
 
-// Requests returns the newest requests of the request log that fit the query.
+// Requests returns the newest requests in the request log that match the query.
 func (c *Client) Requests(ctx context.Context, query url.Values, limit int) ([]wire.LoggedRequest, error) {
 	return list[wire.LoggedRequest](ctx, c, "/requests", query, limit)
 }
 
-// RequestsUntil returns the newest requests of the log, also those that succeeded. It reads pages until enough returns
-// true for the oldest request.
+// RequestsUntil returns the newest requests in the request log, also successful ones. It reads pages until enough
+// returns true for the oldest request read.
 func (c *Client) RequestsUntil(ctx context.Context, limit int, enough func(oldest wire.LoggedRequest) bool) ([]wire.LoggedRequest, error) {
 	return listUntil(ctx, c, "/requests", url.Values{"all": {"true"}}, limit, enough)
 }
 
-// Payers returns the test clients that fit the query.
+// Payers returns the test clients that match the query.
 func (c *Client) Payers(ctx context.Context, query url.Values, limit int) ([]wire.TestClient, error) {
 	return list[wire.TestClient](ctx, c, "/test_clients", query, limit)
 }
 
-// Payer returns the test client with a number.
+// Payer returns the test client with this number.
 func (c *Client) Payer(ctx context.Context, msisdn string) (p wire.TestClient, err error) {
 	return p, c.call(ctx, http.MethodGet, "/test_clients/"+url.PathEscape(msisdn), nil, &p)
 }
 
-// TestNumbers returns the numbers with a fixed behavior, which need no test client.
+// TestNumbers returns the test numbers.
 func (c *Client) TestNumbers(ctx context.Context) ([]wire.TestNumber, error) {
 	var all wire.TestNumberList
 	return all.Data, c.call(ctx, http.MethodGet, "/test_numbers", nil, &all)
@@ -159,7 +160,7 @@ func (c *Client) Prompts(ctx context.Context, msisdn string, limit int) ([]wire.
 	return list[wire.Prompt](ctx, c, "/test_clients/"+url.PathEscape(msisdn)+"/prompts", nil, limit)
 }
 
-// Answer answers a prompt: approve, cancel or wrong_pin.
+// Answer answers a prompt with approve, cancel or wrong_pin.
 func (c *Client) Answer(ctx context.Context, msisdn, id, answer string) (p wire.Payment, err error) {
 	path := "/test_clients/" + url.PathEscape(msisdn) + "/prompts/" + url.PathEscape(id) + "/" + answer
 	return p, c.call(ctx, http.MethodPost, path, nil, &p)
@@ -170,18 +171,18 @@ func (c *Client) Reset(ctx context.Context) (r wire.Reset, err error) {
 	return r, c.call(ctx, http.MethodPost, "/reset", nil, &r)
 }
 
-// page is one answer of a list.
+// page is one page of a list.
 type page[T any] struct {
 	Data       []T     `json:"data"`
 	NextCursor *string `json:"nextCursor"`
 }
 
-// list reads pages until it has as many entries as the limit, or all.
+// list reads pages until it has limit entries, or all.
 func list[T any](ctx context.Context, c *Client, path string, query url.Values, limit int) ([]T, error) {
 	return listUntil(ctx, c, path, query, limit, func(T) bool { return false })
 }
 
-// listUntil is [list], but also ends after a page for whose last entry enough returns true.
+// listUntil is like list, but it also ends after a page if enough returns true for the last entry of the page.
 func listUntil[T any](ctx context.Context, c *Client, path string, query url.Values, limit int, enough func(last T) bool) ([]T, error) {
 	all := []T{}
 	asked := url.Values{}
@@ -249,8 +250,8 @@ func (c *Client) request(ctx context.Context, method, path string, body io.Reade
 	return request, err
 }
 
-// unreachable returns ctx's error if the command was interrupted, and otherwise an [UnreachableError] without the
-// request's URL.
+// unreachable returns the error of ctx if the command was interrupted. Otherwise it returns an [UnreachableError],
+// without the URL of the request.
 func unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -269,7 +270,7 @@ func (c *Client) refused(answer *http.Response, text []byte) error {
 			FieldErrors map[string][]string `json:"fieldErrors"`
 		}
 	}
-	_ = json.Unmarshal(text, &said) // an error of another server has no code
+	_ = json.Unmarshal(text, &said) // said stays empty for an error of another server
 	e := &RefusedError{Status: answer.StatusCode, Code: said.Error, Message: said.Message, Fields: said.Detail.FieldErrors,
 		RequestID: answer.Header.Get("X-Request-Id")}
 	if e.Status == http.StatusUnauthorized && e.Code != "" {
@@ -281,10 +282,10 @@ func (c *Client) refused(answer *http.Response, text []byte) error {
 	return e
 }
 
-// ofAnOperator is the form of the keys and users of the operators' own APIs.
+// ofAnOperator matches the keys and users of the operators' own APIs.
 var ofAnOperator = regexp.MustCompile(`^[0-9a-f]{32}$|^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// notAKey says what the user gave instead of an API key, if the form of the text shows it.
+// notAKey returns a text about the value that the user gave instead of an API key, if the format of the value shows it.
 func notAKey(key string) string {
 	switch {
 	case strings.HasPrefix(key, "whsec_"):

@@ -7,13 +7,13 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// Clock reads the clock.
+// Clock returns the clock of the sandbox.
 func (c *Client) Clock(ctx context.Context) (found wire.Clock, err error) {
 	return found, c.call(ctx, http.MethodGet, "/clock", nil, &found)
 }
 
-// Advance advances the clock. target is empty if the clock has reached its target. Otherwise the advance takes longer
-// than the request waits: the caller sends target as To to wait on.
+// Advance advances the clock and waits for the end of the advance. target is empty if the clock has reached its target.
+// If the advance takes longer than the request waits, target is the target; the caller sends it as To to wait again.
 func (c *Client) Advance(ctx context.Context, r wire.AdvanceRequest) (a wire.Advanced, target string, err error) {
 	var answer struct {
 		wire.Advanced

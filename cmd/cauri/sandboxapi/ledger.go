@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// Ledger returns the proof of up to limit balances. Its field about all accounts also covers those beyond the limit.
+// Ledger returns the proof of at most limit balances. The field about all accounts also covers the other balances.
 func (c *Client) Ledger(ctx context.Context, limit int) (all wire.LedgerAccountList, err error) {
 	all.Balanced, all.Data = true, []wire.LedgerAccount{}
 	asked := url.Values{}
@@ -29,13 +29,13 @@ func (c *Client) Ledger(ctx context.Context, limit int) (all wire.LedgerAccountL
 	}
 }
 
-// VerifyLedger requests a verification of the ledger from the first movement on, and waits for its end.
+// VerifyLedger requests a verification of the ledger from the first movement, and waits for its end.
 func (c *Client) VerifyLedger(ctx context.Context) error {
 	return c.call(ctx, http.MethodGet, "/ledger?limit=1&verify="+wire.VerifyFull, nil, &wire.LedgerAccountList{})
 }
 
 // LedgerEntries calls each with the pages of an account's entries after a number, until there are no more or each
-// returns false. The last page has the entries that are added in the meantime.
+// returns false. The last page includes entries that were added during the call.
 func (c *Client) LedgerEntries(
 	ctx context.Context, account *wire.LedgerAccount, after int64, limit int, each func(page *wire.LedgerEntryList) (more bool, err error),
 ) error {

@@ -19,25 +19,25 @@ import (
 
 // The types of the entries about the stream itself.
 const (
-	EntryReady = "ready" // everything that changes from here on is told
-	EntryReset = "reset" // changes may be missing: read the lists after the next ready
+	EntryReady = "ready" // the stream has all later changes
+	EntryReset = "reset" // changes may be missing; the client must read the lists after the next EntryReady
 )
 
-// Entry is an entry of the stream of changes. It has the changed thing as the service read it.
+// Entry is an entry of the stream of changes. It has the state of the changed object.
 type Entry struct {
 	Type        string                `json:"type"`
 	Transaction *wire.Payment         `json:"transaction,omitempty"`
-	Event       *wire.EventSummary    `json:"event,omitempty"` // of an event and of an attempt
+	Event       *wire.EventSummary    `json:"event,omitempty"` // set for changes of events and for attempts
 	Attempt     *wire.DeliveryAttempt `json:"attempt,omitempty"`
 	Clock       *wire.Clock           `json:"clock,omitempty"`
 }
 
-// streamSilence is how long a stream may send nothing before it counts as lost. The API sends a heartbeat every 15 s.
+// streamSilence is the time without data after which a stream counts as lost. The API sends a heartbeat every 15 s.
 const streamSilence = 45 * time.Second
 
-// Stream calls tell for each entry of the stream of changes that has one of the types, until ctx ends, tell returns an
-// error, or the connection is lost, for which it returns an [UnreachableError]. It begins after the entry whose id is
-// in last, and updates last.
+// Stream calls tell for each entry of the stream of changes that has one of the types. It ends when ctx ends, when tell
+// returns an error, or with an [UnreachableError] when the connection is lost. It resumes after the entry with the id
+// *last, and updates *last.
 func (c *Client) Stream(ctx context.Context, types []string, last *string, tell func(Entry) error) error {
 	reading, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -57,7 +57,7 @@ func (c *Client) Stream(ctx context.Context, types []string, last *string, tell 
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer)) // what is left out is no error of Cauri
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer)) // a longer answer is not from Cauri
 		return c.refused(answer, text)
 	}
 	if media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); media != "text/event-stream" {
@@ -93,7 +93,7 @@ func (c *Client) Stream(ctx context.Context, types []string, last *string, tell 
 	return lost(ctx, reading, err)
 }
 
-// lost returns the error of a request whose connection ended, or which this program ended.
+// lost returns the error of a stream that ended: the error of ctx, or an [UnreachableError].
 func lost(ctx, reading context.Context, err error) error {
 	if ctx.Err() == nil && reading.Err() != nil {
 		err = context.Cause(reading)
@@ -101,16 +101,16 @@ func lost(ctx, reading context.Context, err error) error {
 	return unreachable(ctx, err)
 }
 
-// block is an event of the stream, which ends with an empty line: an entry, or a heartbeat without data.
+// block is a server-sent event of the stream. It is an entry, or a heartbeat without data. An empty line ends it.
 type block struct {
 	id    string
 	hasID bool
 	data  []byte
 }
 
-// add adds a line, by the standard of server-sent events. It ignores the field event, since the data have the type too.
+// add parses a line of a server-sent event. It ignores the field event, because the data also has the type.
 func (b *block) add(line []byte) {
-	name, value, _ := bytes.Cut(line, []byte(":")) // a comment has no name
+	name, value, _ := bytes.Cut(line, []byte(":")) // the name of a comment is empty
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
 	case "id":
