@@ -102,8 +102,8 @@ func (c *chain) addWhenNext(m movement) {
 	}
 }
 
-// add adds a movement at the end of the chain. It notes a break if the balance does not follow, if numbers between are
-// missing, or if the number is not higher than the last one.
+// add adds a movement at the end of the chain. It notes a break if the balance does not follow, if numbers in between
+// are missing, or if the number is not higher than the last one.
 func (c *chain) add(m movement) {
 	if m.number <= c.number {
 		c.lost = true
@@ -155,7 +155,7 @@ func (c *chain) verdict() *Imbalance {
 	}
 	found := &Imbalance{Amount: c.gaps, After: at.after, Before: at.before}
 	if found.Amount == 0 {
-		found.Amount = at.gap // a balance on the way is wrong, and the sum is right
+		found.Amount = at.gap // an intermediate balance is wrong, but the sum is right
 	}
 	return found
 }

@@ -63,14 +63,14 @@ type Entry struct {
 	At           time.Time
 	Type         EntryType
 	Transaction  *payments.ID // nil: no transaction made the entry
-	Reference    string       // of the transaction; so is OrderRef
+	Reference    string       // of the transaction, like OrderRef
 	OrderRef     string
 	Currency     payments.Currency
 	Postings     []Posting
 	BalanceAfter int64
 }
 
-// transfer is what a successful transaction moved.
+// transfer has the amounts that a successful transaction moved.
 type transfer struct {
 	kind          payments.Type
 	currency      payments.Currency // of the float

@@ -10,7 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// activity is the set of tenants whose resource's status is out of date since they were last recorded as active.
+// activity is the set of tenants that were active since they were last recorded as active, so that the status of their
+// resources is out of date.
 type activity struct {
 	mu      sync.Mutex
 	tenants map[int64]struct{}
@@ -70,7 +71,7 @@ func (s *Store) RunActivity(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			_ = s.FlushActivity(context.WithoutCancel(ctx)) // there is nobody to try it again
+			_ = s.FlushActivity(context.WithoutCancel(ctx)) // nobody tries again
 			return
 		case <-ticker.C:
 		}

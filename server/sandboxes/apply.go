@@ -133,7 +133,7 @@ func (c *sandboxChange) organization(ctx context.Context) error {
 }
 
 // takeGeneration records which generation of the resource is applied. It returns [ErrStaleGeneration] for an earlier
-// one than the last: that would undo later changes, and repeat a reset that was carried out long ago.
+// generation than the last one, which would undo later changes and repeat an old reset.
 func (c *sandboxChange) takeGeneration(ctx context.Context, row sqlc.Organization) error {
 	if row.Generation == c.want.Generation {
 		return nil
@@ -354,7 +354,7 @@ func (c *sandboxChange) stores(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	present := map[string]bool{} // whether it is in use
+	present := map[string]bool{} // false: removed from the resource
 	places := map[string]int32{}
 	for _, row := range rows {
 		present[row.Slug], places[row.Slug] = !row.Removed, row.Place

@@ -23,12 +23,12 @@ type ClockState struct {
 	Mode  ClockMode
 	Now   *time.Time    // the time of a manual clock; nil: the clock is real
 	Ahead time.Duration // by how much a real clock is ahead of real time, in whole seconds
-	// StartWaits says that the resource has another start than the manual clock began at. It takes effect at the next
-	// reset.
+	// StartWaits reports whether the resource has another start than that of the manual clock. The new start takes
+	// effect at the next reset.
 	StartWaits bool
 }
 
-// FaultState says how often a fault acted.
+// FaultState says how often a fault applied.
 type FaultState struct {
 	Name  string
 	Acts  int64
@@ -91,8 +91,8 @@ func (c *sandboxChange) observeClock(ctx context.Context, row sqlc.Organization)
 	return nil
 }
 
-// observeFaults reads how often the faults of the resource acted, in the resource's order. It leaves out the counts of
-// faults that were removed or changed.
+// observeFaults reads how often the faults of the resource applied, in the resource's order. It leaves out the counts
+// of faults that were removed or changed.
 func (c *sandboxChange) observeFaults(ctx context.Context, row sqlc.Organization) error {
 	declared, err := faults.Parse(row.Faults)
 	if len(declared) == 0 || err != nil {
@@ -112,8 +112,8 @@ func (c *sandboxChange) observeFaults(ctx context.Context, row sqlc.Organization
 	return nil
 }
 
-// setClock sets the clock, the seed and the faults of the resource in a row. It keeps the row's text where the
-// resource's has the same meaning.
+// setClock sets the clock, the seed and the faults of the resource in a row. It keeps the faults of the row if they are
+// the same in another JSON text.
 func (c *sandboxChange) setClock(row *sqlc.Organization) {
 	row.ClockMode, row.Seed = string(cmp.Or(c.want.Clock.Mode, RealClock)), c.want.Seed
 	if start := c.want.Clock.Start; start == nil || row.ClockStart == nil || !start.Equal(*row.ClockStart) {
@@ -131,7 +131,7 @@ func sameJSON(a, b []byte) bool {
 		if json.Unmarshal(text, &value) != nil {
 			return text
 		}
-		written, _ := json.Marshal(value) // of what was just read
+		written, _ := json.Marshal(value) // it was decoded from JSON
 		return written
 	}
 	return bytes.Equal(canonical(a), canonical(b))

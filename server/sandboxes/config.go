@@ -6,12 +6,12 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Config is a sandbox as its resource wants it to be. The resource's UID is the identity of the organization that
-// stands behind it: a resource deleted and made again is a new organization.
+// Config is the desired state of a sandbox, as its resource declares it. The UID of the resource identifies the
+// organization: a resource that is deleted and created again is a new organization.
 type Config struct {
 	UID        string // of the SandboxEnvironment, a UUID
-	Generation int64  // of the SandboxEnvironment; one before the generation that was applied last is refused
-	RolledBack int64  // the generation that was applied last, where the API server is known to have gone back behind it; else 0
+	Generation int64  // of the SandboxEnvironment; an earlier one than the last applied is refused
+	RolledBack int64  // the generation applied last, if the API server was restored to an earlier one; else 0
 	Replaces   string // UID of a resource that is known to be gone: if its rows have the name, they are retained
 	Namespace  string
 	Name       string
@@ -26,12 +26,12 @@ type Config struct {
 	RateLimit      *int32                 // requests in a minute, nil for no limit
 	PendingTimeout time.Duration          // how long a pending collection waits for its payer; 0: DefaultPendingTimeout
 	TestNumbers    payments.TestNumberSet // empty: none
-	Suspended      bool                   // the API answers 503, and nothing is done that is due
+	Suspended      bool                   // the API answers 503, and due work waits
 	Reset          string                 // a value that differs from the one before empties the sandbox
 	API            APIAccess              // what the sandbox's key may do beside payments
-	CallbackHosts  []string               // patterns of hosts to which operators' callbacks may go; nil: as by default
+	CallbackHosts  []string               // patterns of hosts to which operators' callbacks may go; nil: the default
 	Clock          ClockConfig
-	Seed           *int64 // of what is drawn; nil: it is drawn by chance
+	Seed           *int64 // of random draws; nil: each draw is random
 	Faults         []byte // as JSON, read by [faults.Parse]; nil: none
 }
 
@@ -40,21 +40,21 @@ type ClockMode string
 
 // The modes of a clock.
 const (
-	RealClock   ClockMode = "Real"   // as everywhere, or so much ahead as it was advanced
+	RealClock   ClockMode = "Real"   // it runs like the database's clock, ahead of it by its advances
 	ManualClock ClockMode = "Manual" // it stands until it is advanced
 )
 
 // ClockConfig is the clock as the resource wants it.
 type ClockConfig struct {
 	Mode  ClockMode  // empty: RealClock
-	Start *time.Time // of a manual clock, at creation and after each reset; nil: the present
+	Start *time.Time // where a manual clock begins, at creation and after each reset; nil: the present
 }
 
-// APIAccess is what a sandbox's API key may do that is otherwise left to its resources.
+// APIAccess has the permissions of a sandbox's API key to change what resources otherwise configure.
 type APIAccess struct {
 	TestClients    bool   // create, change and delete test clients
 	Reset          bool   // reset the sandbox
-	MaxTestClients *int64 // in the sandbox's registry, with those of resources; nil: no limit
+	MaxTestClients *int64 // in the sandbox's registry, including those of resources; nil: no limit
 }
 
 // EnvironmentConfig is one operator in one country.
@@ -65,7 +65,7 @@ type EnvironmentConfig struct {
 	Terms         payments.Terms
 	UnknownPolicy payments.UnknownPolicy
 	MaxAmount     *int64 // nil: no limit
-	Vague         bool   // the operator's own API tells failures without their reason
+	Vague         bool   // the operator's own API hides the reasons of failures
 	// Quirks are habits of the operator's own sandbox that the resource sets.
 	Quirks map[string]bool
 }
@@ -74,7 +74,7 @@ type EnvironmentConfig struct {
 type WebhookConfig struct {
 	URL   string
 	Retry RetryPolicy
-	Types []payments.Type // of the transactions whose events are sent; the others' are recorded. nil: all
+	Types []payments.Type // of the transactions whose events are sent; other events are only recorded. nil: all
 }
 
 // RetryPolicy is the schedule of a webhook's retries: the n-th retry follows the attempt before it after
@@ -86,34 +86,34 @@ type RetryPolicy struct {
 	MaxDelay     time.Duration
 }
 
-// OperatorAccess is how the collections of one store from numbers that the sandbox does not know reach an operator in a
-// country.
+// OperatorAccess is the access of a store to an operator in a country. Collections from numbers that the sandbox does
+// not know are forwarded to it.
 type OperatorAccess struct {
 	Store       string // slug
 	Operator    payments.Operator
 	Country     payments.Country
-	BaseURL     string               // of the operator's API, empty for none: the worker approves them itself
+	BaseURL     string               // of the operator's API; empty: there is none, and the worker approves the collections
 	Credentials *OperatorCredentials // nil: they are missing
 }
 
-// OperatorCredentials are what a store holds of an operator. They are stored encrypted.
+// OperatorCredentials are the credentials of a store at an operator. They are stored encrypted.
 type OperatorCredentials struct {
 	ClientID        string
 	ClientSecret    string
 	SubscriptionKey string // MTN's, may be empty
 }
 
-// String keeps the credentials out of whatever is printed.
+// String hides the credentials when a value is printed.
 func (OperatorCredentials) String() string { return "(operator credentials)" }
 
-// GoString is as String.
+// GoString returns the text of String.
 func (c OperatorCredentials) GoString() string { return c.String() }
 
 // SandboxState is a sandbox as it stands in the database.
 type SandboxState struct {
 	OrganizationID string // org_<code>, stable for the life of the resource
 	Environments   []EnvironmentState
-	Balances       map[payments.Currency]int64 // live floats; every currency of an environment or an opening float is there
+	Balances       map[payments.Currency]int64 // live balances of the floats, for every currency of an environment or an opening float
 	TestClients    int
 	Transactions   TransactionCounts
 	Quota          *QuotaState // nil: there is none
@@ -121,12 +121,11 @@ type SandboxState struct {
 	Failures       []SweepFailure // of the workers, in this sandbox alone
 	Ledger         LedgerState
 	Clock          ClockState
-	Faults         []FaultState // those of the resource that acted
-	Reset          string       // the last one that was carried out, or the one that the sandbox was made with
+	Faults         []FaultState // those of the resource that applied
+	Reset          string       // the last value of spec.reset that was carried out, or the value at creation
 }
 
-// EnvironmentState is an environment as it stands in the database. One that was removed from the resource is not
-// listed.
+// EnvironmentState is an environment as it stands in the database. Removed environments are not listed.
 type EnvironmentState struct {
 	ID       string // env_<code>
 	Operator payments.Operator
@@ -135,25 +134,26 @@ type EnvironmentState struct {
 	Enabled  bool
 }
 
-// Credentials are what a sandbox's clients and webhook receiver hold.
+// Credentials are the credentials of a sandbox's clients and of its webhook receiver.
 type Credentials struct {
 	APIKeyHash     KeyHash       // SHA-256 of the key; the key itself is never stored
-	KeyRotation    string        // value of the spec that the key was issued for
-	Replaces       *KeyHash      // key that it was issued in place of; nil: none
+	KeyRotation    string        // value in the spec for which the key was issued
+	Replaces       *KeyHash      // the key that it replaces; nil: none
 	Grace          time.Duration // how long keys that were replaced still work; 0: not at all
 	SigningSecret  string        // stored encrypted
-	SecretRotation string        // value of the spec that the signing secret was made for
-	Native         []byte        // what the operators' own APIs accept, see [NativeDigests.Encode]; nil: as it stands there
-	Following      int64         // version of the [StoredCredentials] that they were chosen by; 0: whatever stands there
+	SecretRotation string        // value in the spec for which the signing secret was made
+	Native         []byte        // digests for the operators' own APIs, see [NativeDigests.Encode]; nil: unchanged
+	Following      int64         // version of the [StoredCredentials] that they replace; 0: any
 }
 
-// String keeps the credentials out of whatever is printed.
+// String hides the credentials when a value is printed.
 func (Credentials) String() string { return "(credentials)" }
 
-// GoString is as String.
+// GoString returns the text of String.
 func (c Credentials) GoString() string { return c.String() }
 
-// TestClientConfig is a SIM as its resource wants it to be. The resource's UID is the SIM's identity.
+// TestClientConfig is the desired state of a SIM, as its resource declares it. The UID of the resource identifies the
+// SIM.
 type TestClientConfig struct {
 	UID        string // of the TestClient, a UUID
 	Generation int64  // as in [Config]
@@ -165,7 +165,7 @@ type TestClientConfig struct {
 	Blocked    bool
 	Behavior   payments.Behavior
 	Balance    int64 // opening; a change sets the live balance to the new value
-	Limit      int   // of test clients in the registry, for a new one beside some that were made through the API; 0: none
+	Limit      int   // of test clients in the registry; it applies only if the API has created some of them; 0: none
 }
 
 // TestClientState is a SIM as it stands in the database.
@@ -181,8 +181,9 @@ type AccountChange struct {
 	ChangedAt  time.Time
 }
 
-// DefaultPendingTimeout holds for a sandbox that says nothing.
+// DefaultPendingTimeout is the pending timeout of a sandbox that sets none.
 const DefaultPendingTimeout = time.Hour
 
-// DefaultRetryPolicy holds for a sandbox that says nothing: 5 s, 25 s, about 2 min, 10 min and 52 min.
+// DefaultRetryPolicy is the retry policy of a sandbox that sets none. Its delays are 5 s, 25 s, about 2 min, 10 min and
+// 52 min.
 var DefaultRetryPolicy = RetryPolicy{MaxRetries: 5, InitialDelay: 5 * time.Second, Factor: 5, MaxDelay: time.Hour}

@@ -38,12 +38,11 @@ type EndpointHealth struct {
 }
 
 const (
-	// countedLater is how long after its id was made a transaction may still be recorded: a booking takes seconds at
-	// most, and the clocks of the api's replicas, which make the ids, may differ by the rest. A sandbox with a clock
-	// makes them as it records.
+	// countedLater is how long after its id was made a transaction may still be recorded. A booking takes seconds at
+	// most. The rest is the tolerated clock skew of the api's replicas, which make the ids. In a sandbox with a clock,
+	// an id is made when it is recorded.
 	countedLater = 5 * time.Minute
-	// countedAtMost is how many transactions are counted one by one before they are added to those that never are
-	// again.
+	// countedAtMost is the most transactions that are counted one by one. If there are more, a new count is stored.
 	countedAtMost = 1000
 )
 

@@ -27,7 +27,7 @@ type StoredCredentials struct {
 // String hides the signing secret when a value is printed.
 func (StoredCredentials) String() string { return "(credentials)" }
 
-// GoString is as String.
+// GoString returns the text of String.
 func (c StoredCredentials) GoString() string { return c.String() }
 
 // StoredCredentials reads the credentials of a sandbox. It returns the zero value if there are none, or no sandbox.
@@ -143,7 +143,7 @@ func (c *credentialsChange) forgetPrevious(ctx context.Context) error {
 }
 
 // keyIsFree returns ErrKeyTaken if another sandbox has the key. The caller has raised the version first, and so holds
-// the lock of that row. So of two sandboxes that apply the same key, the second sees the first.
+// the lock of that row. So of two sandboxes that apply the same key, the second sees the key of the first.
 func keyIsFree(ctx context.Context, q *sqlc.Queries, tenant int64, hash KeyHash) error {
 	taken, err := q.KeyOfAnother(ctx, hash[:], tenant)
 	if err == nil && taken {
@@ -178,7 +178,7 @@ func (c *credentialsChange) keys(ctx context.Context) error {
 	return c.q.InsertKey(ctx, c.org.Tenant, c.want.APIKeyHash[:], c.want.Native)
 }
 
-// native stores what the operators' own APIs accept for the wanted key.
+// native stores the digests for the operators' own APIs that belong to the wanted key.
 func (c *credentialsChange) native(ctx context.Context, key sqlc.ListKeysRow) error {
 	if c.want.Native == nil || sameNative(key.Native, c.want.Native) {
 		return nil
@@ -187,7 +187,7 @@ func (c *credentialsChange) native(ctx context.Context, key sqlc.ListKeysRow) er
 	return c.q.SetNativeCredentials(ctx, c.want.Native, c.org.Tenant, key.Hash)
 }
 
-// reinstate removes the end of the wanted key, which a key has that was replaced and is wanted again.
+// reinstate removes the end of the wanted key. A key that was replaced before has an end.
 func (c *credentialsChange) reinstate(ctx context.Context, key sqlc.ListKeysRow) error {
 	if !key.Replaced {
 		return nil
@@ -217,7 +217,7 @@ func (c *credentialsChange) signingSecret(ctx context.Context) error {
 		if err := c.store.resealSecrets(ctx, c.q, c.org); !errors.Is(err, secrets.ErrSealed) {
 			return err
 		}
-		return nil // the previous one cannot be opened, which is no reason to keep the present one back
+		return nil // a previous secret that cannot be decrypted does not stop the present one
 	}
 	c.changed = true
 	var previous []byte

@@ -16,8 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Sandbox is the configuration of a sandbox that the api serves by. It is immutable: a changed configuration is a new
-// Sandbox.
+// Sandbox is the configuration of a sandbox in the api. It is immutable: a changed configuration is a new Sandbox.
 type Sandbox struct {
 	Tenant              int64
 	OrganizationID      string
@@ -30,9 +29,9 @@ type Sandbox struct {
 	TestNumbers         payments.TestNumberSet
 	Suspended           bool // no call is served
 	API                 APIAccess
-	Clocked             bool // it has a clock of its own, whose time records get
+	Clocked             bool // it has a clock, from which records take their times
 	ClockMode           ClockMode
-	Seed                *int64     // of what is drawn; nil: it is drawn by chance
+	Seed                *int64     // of random draws; nil: each draw is random
 	Faults              faults.Set // that its resource declares
 	Environments        map[Market]Environment
 	Markets             []Market        // of the environments, in the order of the resource
@@ -40,7 +39,7 @@ type Sandbox struct {
 	RequestsLoggedUntil time.Time       // end of the mark that logs all requests; zero: never marked
 	FollowedUntil       time.Time       // end of the mark of a followed sandbox; zero: never marked
 	FirstStore          string          // of the resource
-	CallbackHosts       []string        // patterns; nil: as by default
+	CallbackHosts       []string        // patterns; nil: the default
 	WebhookHost         string          // empty: none
 }
 
@@ -75,7 +74,7 @@ type Environment struct {
 	Terms         payments.Terms
 	UnknownPolicy payments.UnknownPolicy
 	MaxAmount     *int64
-	Vague         bool            // the operator's own API tells failures without their reason
+	Vague         bool            // the operator's own API hides the reasons of failures
 	Quirks        map[string]bool // that the resource sets
 }
 
@@ -193,10 +192,10 @@ func (d *Directory) Refresh(ctx context.Context) error {
 	return postgres.Classify(err, "reading the sandboxes' configuration")
 }
 
-// changes are what a load read, all of one moment.
+// changes are the rows that a load has read, in one snapshot.
 type changes struct {
-	readAt        time.Time // by the clock of this process, no later than the moment
-	since         int64     // the version that they follow; nothing: they are all there is
+	readAt        time.Time // by the clock of this process, not after the snapshot
+	since         int64     // the rows changed after this version; nothing: they are all rows
 	version       int64
 	organizations []sqlc.ChangedOrganizationsRow
 	environments  []sqlc.Environment
@@ -215,7 +214,7 @@ func (d *Directory) load(ctx context.Context) error {
 	}
 	now, since := d.db.Now(), d.version
 	if now.Sub(d.readAt) > retiredKept/2 {
-		since = nothing // what was retired since then may be forgotten by now
+		since = nothing // tenants that were retired since then may be forgotten by now
 	}
 	if version == since {
 		d.noteRead(now)
@@ -233,11 +232,11 @@ func (d *Directory) load(ctx context.Context) error {
 	return nil
 }
 
-// DirectoryState is how a directory stands to the database.
+// DirectoryState is the state of a directory.
 type DirectoryState struct {
 	Version   int64     // of the configuration
 	Sandboxes int       // in it
-	ReadAt    time.Time // when it was last known to be that of the database; zero before the first time
+	ReadAt    time.Time // when the directory was last known to be equal to the database; zero: never
 }
 
 // State returns what was loaded last, and when. It does not wait for a load, and returns the zero value before the
@@ -260,7 +259,7 @@ func (c *changes) read(ctx context.Context, q *sqlc.Queries) (err error) {
 		return err
 	}
 	if c.version < c.since {
-		c.since = nothing // the database was restored from a backup: nothing that was read since then holds
+		c.since = nothing // the database was restored from a backup: all rows are read again
 	}
 	if c.organizations, err = q.ChangedOrganizations(ctx, c.since); err != nil {
 		return err
@@ -284,7 +283,7 @@ func (c *changes) read(ctx context.Context, q *sqlc.Queries) (err error) {
 	return err
 }
 
-// apply puts what was read in the place of what was known before.
+// apply replaces the entries of the sandboxes that have changed.
 func (d *Directory) apply(c *changes) {
 	changed := c.entries()
 	until, natives := c.addKeys(changed)
@@ -298,7 +297,7 @@ func (d *Directory) apply(c *changes) {
 		d.remove(tenant)
 	}
 	for tenant := range changed {
-		d.remove(tenant) // all of them before any is added: a key may have moved from one to another
+		d.remove(tenant) // all before any is added, since a key may have moved from one to another
 	}
 	for tenant, e := range changed {
 		d.add(tenant, e, until)

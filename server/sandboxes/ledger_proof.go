@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// LedgerState is what the last verification of a sandbox's ledger found.
+// LedgerState is the result of the last verification of a sandbox's ledger.
 type LedgerState struct {
 	Verified   bool        // a verification has taken place
 	Broken     int         // balances that do not follow from their movements
@@ -18,12 +18,12 @@ type LedgerState struct {
 type Imbalance struct {
 	Currency   string // of a float
 	TestClient string // else the name of the SIM's test client
-	Amount     int64  // by how much the balance is above the sum of its movements; negative: below
-	After      int64  // number of the last movement before this shows
+	Amount     int64  // the balance minus the sum of its movements
+	After      int64  // number of the last movement before the error
 	Before     int64  // number of the first movement after it; 0: there is none
 }
 
-// shownImbalances is how many a status names.
+// shownImbalances is the most imbalances that a status shows.
 const shownImbalances = 5
 
 func (s *Store) ledgerState(ctx context.Context, tenant int64) (state LedgerState, err error) {

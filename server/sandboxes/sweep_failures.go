@@ -17,7 +17,7 @@ import (
 // SweepFailure says that a sweep of the workers fails in one sandbox although the database serves the others. The sweep
 // skips the sandbox until RetryAt.
 type SweepFailure struct {
-	Sweep    string // settlement, delivery or passthrough
+	Sweep    string // settlement, delivery, passthrough, callbacks, clock or verification
 	Failures int    // in a row
 	Since    time.Time
 	RetryAt  time.Time

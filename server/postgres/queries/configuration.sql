@@ -20,7 +20,7 @@ returning *;
 
 -- name: TakeGeneration :execrows
 -- Changes no row if a later generation of the resource was applied already. Only a restored API server
--- returns earlier generations: rolled_back is the generation that may then be replaced.
+-- returns earlier generations: rolled_back is the applied generation that may then be replaced.
 update organizations set generation = sqlc.arg(generation)
 where tenant = sqlc.arg(tenant) and (generation <= sqlc.arg(generation)
   or generation = sqlc.arg(rolled_back));

@@ -753,7 +753,7 @@ where tenant = $2 and (generation <= $1
 `
 
 // Changes no row if a later generation of the resource was applied already. Only a restored API server
-// returns earlier generations: rolled_back is the generation that may then be replaced.
+// returns earlier generations: rolled_back is the applied generation that may then be replaced.
 func (q *Queries) TakeGeneration(ctx context.Context, generation int64, tenant int64, rolledBack int64) (int64, error) {
 	result, err := q.db.Exec(ctx, takeGeneration, generation, tenant, rolledBack)
 	if err != nil {
