@@ -3,9 +3,9 @@ package payments
 // MaxAmount is the largest amount of one transaction, in whole units of its currency.
 const MaxAmount int64 = 1_000_000_000_000
 
-// MaxBalance is the largest balance of a float or a SIM, in whole units of its currency: a transaction that would exceed it ends
-// [LimitExceeded]. It is a thousand times the largest amount, so that nobody reaches it by chance, no sum overflows, and every JSON parser
-// reads it exactly. A constraint of the database holds it too.
+// MaxBalance is the largest balance of a float or a SIM, in whole units of its currency: a transaction that would
+// exceed it ends [LimitExceeded]. It is a thousand times the largest amount, so that nobody reaches it by chance, no
+// sum overflows, and every JSON parser reads it exactly. A constraint of the database enforces it too.
 const MaxBalance = 1000 * MaxAmount
 
 // CommissionMode says who bears the larger share of a commission.

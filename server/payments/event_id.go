@@ -10,9 +10,9 @@ type EventID struct {
 
 const eventPrefix = "evt_"
 
-// String is the text form, evt_<code>. The code of an event is that of its transaction. That of a callback has its last digit raised by
-// one: this digit has two bits to spare, which are 0 in the code of a transaction, so that the code is nobody else's, and sorts directly
-// behind the other.
+// String returns the text form, evt_<code>. The code of an event is the code of its transaction. The code of a callback
+// has the last digit raised by one: this digit has two unused bits, which are 0 in the code of a transaction. So the
+// code is unique, and sorts directly after the code of the event.
 func (e EventID) String() string {
 	code := e.Transaction.Code()
 	if e.Callback {

@@ -36,7 +36,8 @@ func NewID(at time.Time, random io.Reader) (ID, error) {
 	return id, nil
 }
 
-// FirstID is not after any id that is made at that time or later, and after every id that was made before.
+// FirstID returns an id that is greater than every id made before a time, and not greater than any id made at that time
+// or later.
 func FirstID(at time.Time) ID {
 	var stamp [8]byte
 	binary.BigEndian.PutUint64(stamp[:], uint64(at.UnixMicro()))
@@ -45,7 +46,7 @@ func FirstID(at time.Time) ID {
 	return id
 }
 
-// LastID is after all ids.
+// LastID is the greatest id.
 var LastID = ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 
 // ParseID reads the text form of an id. It returns [ErrBadID] for anything else.
@@ -73,19 +74,19 @@ func ParseCode(code string) (ID, error) {
 	return id, nil
 }
 
-// Code is the id without its prefix: 26 digits and capital letters.
+// Code returns the id without its prefix: 26 digits and capital letters.
 func (id ID) Code() string { return crockford.EncodeToString(id[:]) }
 
-// String is the text form, TX_<code>.
+// String returns the text form, TX_<code>.
 func (id ID) String() string { return idPrefix + id.Code() }
 
-// ProviderTxID is the id that the simulated operator gives to the transaction, SIM_<code>. It follows from the id, so that
-// it needs no room of its own, and differs from it, so that a client that mixes up the two is found out.
+// ProviderTxID returns the id that the simulated operator gives to the transaction, SIM_<code>. It is derived from the
+// id, so that it is not stored. It differs from the id, so that a client that confuses the two gets an error.
 func (id ID) ProviderTxID() string {
 	return ProviderTxIDOf(sha256.Sum256(append([]byte("provider:"), id[:]...)))
 }
 
-// ProviderTxIDOf is the id that the simulated operator gives to a transaction for which the digest was drawn.
+// ProviderTxIDOf returns the id that the simulated operator gives to a transaction for which the digest was drawn.
 func ProviderTxIDOf(digest [sha256.Size]byte) string {
 	return "SIM_" + crockford.EncodeToString(digest[:10])
 }

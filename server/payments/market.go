@@ -20,19 +20,19 @@ const (
 // Operators lists every operator.
 var Operators = []Operator{MTN, Orange, Moov, Airtel}
 
-// only are the operators that are in one country only, with it. The others are in each.
+// only has the operators that are in a single country. The others are in every country.
 var only = map[Operator]Country{Airtel: Rwanda}
 
-// Only is the one country that an operator is in; empty: it is in each.
+// Only returns the single country of an operator; empty: it is in every country.
 func (o Operator) Only() Country { return only[o] }
 
 // In reports whether an operator is in a country.
 func (o Operator) In(c Country) bool { return o.Only() == "" || o.Only() == c }
 
-// OneOf are some codes for a text: a, b or c.
+// OneOf returns codes as a text: a, b or c.
 func OneOf[T ~string](codes []T) string { return enumerated(codes, "or") }
 
-// AllOf are some codes for a text: a, b and c.
+// AllOf returns codes as a text: a, b and c.
 func AllOf[T ~string](codes []T) string { return enumerated(codes, "and") }
 
 func enumerated[T ~string](codes []T, word string) string {
@@ -40,10 +40,10 @@ func enumerated[T ~string](codes []T, word string) string {
 	return List(codes[:last]) + " " + word + " " + string(codes[last])
 }
 
-// List are some codes for a text: a, b, c.
+// List returns codes as a text: a, b, c.
 func List[T ~string](codes []T) string { return strings.Join(Texts(codes), ", ") }
 
-// Texts are some codes as texts.
+// Texts returns codes as strings.
 func Texts[T ~string](codes []T) []string {
 	texts := make([]string, len(codes))
 	for i, code := range codes {
@@ -83,14 +83,14 @@ var Currencies = []Currency{XOF, RWF}
 
 var currencies = map[Country]Currency{CoteDIvoire: XOF, Benin: XOF, Togo: XOF, Rwanda: RWF}
 
-// Currency is the currency of a market; ok is false for a country that is no market.
+// Currency returns the currency of a market; ok is false for a country that is no market.
 func (c Country) Currency() (currency Currency, ok bool) {
 	currency, ok = currencies[c]
 	return currency, ok
 }
 
-// CanonicalCurrency is the currency that a caller means by what it wrote: FCFA and CFA are everyday names of XOF. What is
-// not known is returned as it is, in upper case.
+// CanonicalCurrency returns the currency for a text from a caller. FCFA and CFA are everyday names of XOF. Any other
+// text is returned in upper case.
 func CanonicalCurrency(asSent string) Currency {
 	switch c := strings.ToUpper(asSent); c {
 	case "FCFA", "CFA":

@@ -1,6 +1,6 @@
 package payments
 
-// Order is money that is to move, as a request says it. What no request of a type can say is empty.
+// Order is the order of a request to move money. Fields that requests of its type do not have are empty.
 type Order struct {
 	Reference    string   // empty: one is generated, for a disbursement and a refund
 	Operator     Operator // empty: it is detected from the number, for a collection

@@ -12,7 +12,7 @@ const (
 	Manual   Behavior = "Manual" // answers only by hand
 )
 
-// Answer is what a payer does with a prompt by hand: one of the behaviors that answer.
+// Answer is the answer that a payer gives to a prompt by hand.
 type Answer Behavior
 
 // The answers to a prompt.
@@ -25,7 +25,7 @@ const (
 // Answers are all answers to a prompt.
 var Answers = []Answer{AnswerApprove, AnswerCancel, AnswerWrongPIN}
 
-// Outcome is the status that an answer leads to, if nothing else decides.
+// Outcome returns the status that an answer leads to, if nothing else decides.
 func (a Answer) Outcome() Status {
 	switch a {
 	case AnswerCancel:
@@ -56,7 +56,7 @@ type SIM struct {
 	Balance  int64
 }
 
-// Currency is the currency of the SIM's country.
+// Currency returns the currency of the SIM's country.
 func (s *SIM) Currency() Currency {
 	c, _ := s.Country.Currency()
 	return c
@@ -73,8 +73,8 @@ type CollectionFacts struct {
 	TestNumber    *TestNumber // nil: the number is none
 }
 
-// Outcome is the status that a new collection is answered with. A forced scenario wins over the operator's limit, which
-// wins over the registry, which wins over the test numbers.
+// Outcome returns the status with which a new collection is answered. The first of these that applies decides: a forced
+// scenario, the operator's limit, the registry, the test numbers, the policy for unknown numbers.
 func (f CollectionFacts) Outcome() Status {
 	if status, forced := f.Scenario.Status(); forced {
 		return status
@@ -109,7 +109,7 @@ const (
 	PayerStates // number of states
 )
 
-// Outcomes are the statuses of the answer to a new collection, by the state of its payer.
+// Outcomes returns the status with which a new collection is answered, for each state of its payer.
 func (f CollectionFacts) Outcomes() (outcomes [PayerStates]Status) {
 	for state, payer := range [PayerStates]*SIM{
 		PayerBlocked: {Blocked: true, Balance: f.CustomerTotal},
@@ -133,7 +133,8 @@ type SettlementFacts struct {
 	FloatFull     bool     // the net amount would raise the float beyond [MaxBalance]
 }
 
-// Outcome is the status that a due collection gets. [Pending] means that its payer has not answered: it stays pending until it expires.
+// Outcome returns the status that a due collection gets. [Pending] means that its payer has not answered: it stays
+// pending until it expires.
 func (f SettlementFacts) Outcome() Status {
 	switch {
 	case f.Expired:
@@ -173,8 +174,8 @@ type DisbursementFacts struct {
 	TestNumber *TestNumber // nil: the number is none
 }
 
-// Outcome is the status that the recipient decides. [Success] means that the recipient can be paid: whether the float suffices is decided
-// when the money moves.
+// Outcome returns the status that the recipient decides. [Success] means that the recipient can be paid: whether the
+// float suffices is decided when the money moves.
 func (f DisbursementFacts) Outcome() Status {
 	switch {
 	case f.Recipient == nil && f.TestNumber != nil:

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// OwnOrigin is the origin of references that the service makes without another to go by.
+// OwnOrigin is the origin of generated references that follow no other reference.
 const OwnOrigin = "CAURI"
 
 // Operation is the second segment of a reference.
@@ -62,7 +62,8 @@ func NewReference(origin string, op Operation, at time.Time, random io.Reader) (
 	return Reference{Origin: origin, Op: op, At: at.UTC(), Code: strings.ToUpper(hex.EncodeToString(code[:]))}, nil
 }
 
-// OriginOf is the origin of a reference that follows another one: the other's if it has the recommended form, else our own.
+// OriginOf returns the origin for a generated reference that follows another reference: the origin of that reference if
+// it has the recommended form, else [OwnOrigin].
 func OriginOf(reference string) string {
 	if r, ok := ParseReference(reference); ok {
 		return r.Origin
@@ -70,7 +71,7 @@ func OriginOf(reference string) string {
 	return OwnOrigin
 }
 
-// String writes the reference.
+// String returns the text of the reference.
 func (r Reference) String() string {
 	if r.At.IsZero() {
 		return fmt.Sprintf("%s-%s-%s", r.Origin, r.Op, r.Code)

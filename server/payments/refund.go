@@ -17,7 +17,7 @@ func (e ErrExceedsRefundable) Error() string {
 	return fmt.Sprintf("%d is left to refund", e.Refundable)
 }
 
-// CheckRefund returns [ErrNotRefundable] or [ErrExceedsRefundable] if t cannot be refunded by amount, nil standing for all
+// CheckRefund returns [ErrNotRefundable] or [ErrExceedsRefundable] if t cannot be refunded by amount; nil means all
 // that is left.
 func (t *Transaction) CheckRefund(amount *int64) error {
 	if t.Type != Collection || t.Status != Success {

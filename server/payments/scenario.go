@@ -44,7 +44,7 @@ var outcomes = map[Scenario]outcome{
 	ScenarioDuplicate:     {DuplicateReference, 200, 500},
 }
 
-// latencies finds the range of a status; a payer who is asked takes as long as one who succeeds.
+// latencies has the range of each status. Pending has the range of Success.
 var latencies = func() map[Status]outcome {
 	byStatus := map[Status]outcome{Pending: outcomes[ScenarioSuccess]}
 	for _, o := range outcomes {
@@ -53,7 +53,7 @@ var latencies = func() map[Status]outcome {
 	return byStatus
 }()
 
-// Status is the outcome that s forces; ok is false for a scenario that does not exist.
+// Status returns the outcome that s forces; ok is false for a scenario that does not exist.
 func (s Scenario) Status() (status Status, ok bool) {
 	o, ok := outcomes[s]
 	return o.status, ok
@@ -66,7 +66,8 @@ func (s Status) Latency(draw func(n int64) int64) time.Duration {
 	return time.Duration(o.min+draw(o.max-o.min+1)) * time.Millisecond
 }
 
-// ScaleLatency is the time really waited for a simulated latency in a sandbox whose latency is scaled to percent.
+// ScaleLatency returns the time that is really waited for a simulated latency, in a sandbox that scales latencies to
+// percent.
 func ScaleLatency(latency time.Duration, percent int) time.Duration {
 	return latency * time.Duration(percent) / 100
 }

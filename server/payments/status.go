@@ -1,6 +1,6 @@
 package payments
 
-// Status is where a transaction stands. Only [Pending] is not final.
+// Status is the status of a transaction. Only [Pending] is not final.
 type Status string
 
 // The eleven statuses of the contract.
@@ -37,7 +37,7 @@ const (
 	Disbursement Type = "disbursement" // merchant to any number, linked to nothing
 )
 
-// Event is the name of the event that is sent when a transaction of this type reaches a terminal status.
+// Event returns the name of the event that is sent when a transaction of this type reaches a terminal status.
 func (t Type) Event() string {
 	switch t {
 	case Refund:

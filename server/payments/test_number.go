@@ -2,7 +2,7 @@ package payments
 
 import "time"
 
-// TestNumberSet is which test numbers a sandbox has.
+// TestNumberSet says which test numbers a sandbox has.
 type TestNumberSet string
 
 // The sets of test numbers.
@@ -11,8 +11,8 @@ const (
 	StandardTestNumbers TestNumberSet = "Standard" // those of [TestNumbers], in every enabled environment
 )
 
-// TestNumber is how a number behaves that belongs to no SIM. It has no balance, and money goes to it and comes from it as from an
-// unregistered wallet.
+// TestNumber is the behavior of a number that belongs to no SIM. It has no balance: money goes to it and comes from it
+// as from an unregistered wallet.
 type TestNumber struct {
 	Suffix      string        // the last digits of the number, the same in every environment
 	Status      Status        // of the answer to a new collection
@@ -24,14 +24,14 @@ type TestNumber struct {
 // SlowLatency is the latency of the slow test number.
 const SlowLatency = 20 * time.Second
 
-// The behaviors of test numbers whose holder approves, and whose callback is disturbed. No test client has them.
+// The behaviors of test numbers whose holder approves, with a fault of the callback. No test client has them.
 const (
 	ApproveWithoutCallback Behavior = "ApproveWithoutCallback" // no attempt to deliver the event succeeds
 	ApproveCallbackTwice   Behavior = "ApproveCallbackTwice"   // the event is sent twice
 	ApproveCallbackFirst   Behavior = "ApproveCallbackFirst"   // the event is sent before the payment is answered
 )
 
-// Confirmation is what the holder does when asked to confirm a collection, whatever becomes of the callback.
+// Confirmation returns what the holder does when asked to confirm a collection, without the fault of the callback.
 func (b Behavior) Confirmation() Behavior {
 	switch b {
 	case ApproveWithoutCallback, ApproveCallbackTwice, ApproveCallbackFirst:
@@ -57,10 +57,11 @@ var TestNumbers = []TestNumber{
 		"the answer."},
 }
 
-// TestNumberElsewhere is a test number at an operator or in a country that is not its own, where nobody knows it.
+// TestNumberElsewhere is a test number at another operator or in another country than its own, where it is unknown.
 var TestNumberElsewhere = &TestNumber{Status: UnknownMSISDN}
 
-// CollectionOutcome is the final status of a collection from the number, if its sandbox is not reset and its float is not full.
+// CollectionOutcome returns the final status of a collection from the number, if its sandbox is not reset and its float
+// is not full.
 func (n *TestNumber) CollectionOutcome() Status {
 	if n.Status != Pending {
 		return n.Status
@@ -71,7 +72,7 @@ func (n *TestNumber) CollectionOutcome() Status {
 	return Answer(n.Behavior.Confirmation()).Outcome()
 }
 
-// DisbursementOutcome is the status that the number gives a disbursement to it, see [DisbursementFacts.Outcome].
+// DisbursementOutcome returns the status of a disbursement to the number, see [DisbursementFacts.Outcome].
 func (n *TestNumber) DisbursementOutcome() Status {
 	if n.Status == AccountBlocked || n.Status == UnknownMSISDN {
 		return n.Status

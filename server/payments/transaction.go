@@ -25,8 +25,8 @@ type Transaction struct {
 	Scenario     Scenario // empty when nothing was forced
 	// NativeCall is the call of the operator's own API that recorded it; empty: it came through /v1.
 	NativeCall string
-	// NativeSent is what its request said, in the form of the operator's package; empty for others, and when the request is not kept
-	// any more.
+	// NativeSent has the parts of its request that the operator's answers repeat, in the format of the operator's
+	// package. It is empty for other transactions, and after the request was removed.
 	NativeSent json.RawMessage
 
 	EnvironmentID string
@@ -45,31 +45,31 @@ type Transaction struct {
 	CreatedAt   time.Time
 	CompletedAt *time.Time // nil while pending
 
-	// NativeID and NativeRaw are what an operator's API answered, for a transaction that was forwarded to one.
-	// They are empty otherwise: the id then follows from ID, and the payload from the transaction itself.
+	// NativeID and NativeRaw are from the answer of the operator's API to which the transaction was forwarded.
+	// Otherwise they are empty: the operator's id is then derived from ID, and the payload from the transaction.
 	NativeID  string
 	NativeRaw json.RawMessage
-	// DrawnProviderTxID is the operator's id that was drawn from the sandbox's seed; empty where there is none.
+	// DrawnProviderTxID is the operator's id that was drawn from the sandbox's seed; empty without a seed.
 	DrawnProviderTxID string
 
 	TestBehavior Behavior // of the test number that it is from; else empty
-	Faults       []string // names of those that acted on it, in the order in which they acted first
+	Faults       []string // names of the faults that applied to it, in the order of their first time
 
 	// MerchantBalanceAfter and SIMBalanceAfter are the balances right after this transaction moved money, nil where it did not.
 	MerchantBalanceAfter *int64
 	SIMBalanceAfter      *int64
 }
 
-// CustomerTotal is what the payer pays, or what the recipient of a payout gets.
+// CustomerTotal returns the amount that the payer pays, or that the recipient gets.
 func (t *Transaction) CustomerTotal() int64 { return t.NetAmount + t.Commission }
 
-// MerchantShare is the part of the commission that the merchant bears.
+// MerchantShare returns the part of the commission that the merchant bears.
 func (t *Transaction) MerchantShare() int64 { return t.Amount - t.NetAmount }
 
-// CustomerShare is the part of the commission that the customer bears.
+// CustomerShare returns the part of the commission that the customer bears.
 func (t *Transaction) CustomerShare() int64 { return t.Commission - t.MerchantShare() }
 
-// CommissionMode tells who bears the larger share; ties count as the merchant's.
+// CommissionMode returns who bears the larger share; if the shares are equal, the merchant.
 func (t *Transaction) CommissionMode() CommissionMode {
 	if t.MerchantShare() >= t.CustomerShare() {
 		return MerchantPays
@@ -77,7 +77,7 @@ func (t *Transaction) CommissionMode() CommissionMode {
 	return CustomerPays
 }
 
-// Refundable is what is left to refund of a collection; zero for everything else.
+// Refundable returns the amount of a collection that is left to refund; zero for all other transactions.
 func (t *Transaction) Refundable() int64 {
 	if t.Type != Collection || t.Status != Success {
 		return 0
@@ -85,15 +85,16 @@ func (t *Transaction) Refundable() int64 {
 	return t.Amount - t.Refunded
 }
 
-// ProviderTxID is the operator's id of the transaction.
+// ProviderTxID returns the operator's id of the transaction.
 func (t *Transaction) ProviderTxID() string {
 	return cmp.Or(t.NativeID, t.DrawnProviderTxID, t.ID.ProviderTxID())
 }
 
-// FormatTime writes a time as every representation of a transaction does: ISO 8601, in UTC, with milliseconds.
+// FormatTime returns a time in the form of all representations: ISO 8601, in UTC, with milliseconds.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// FormatDuration writes a duration for people: 23 ms, 1.7 s, 40 s, 1 h 30 min, 2 d. The smallest part is rounded away from an hour on.
+// FormatDuration returns a duration for people: 23 ms, 1.7 s, 40 s, 1 h 30 min, 2 d. From an hour on it rounds to
+// minutes.
 func FormatDuration(d time.Duration) string {
 	d = max(d, -d)
 	switch {

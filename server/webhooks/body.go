@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// EventID is the id of the event of a transaction, evt_<code>. A transaction has one event, with the same code.
+// EventID returns the id of the event of a transaction, evt_<code>. A transaction has one event, with the same code.
 func EventID(id payments.ID) string { return payments.EventID{Transaction: id}.String() }
 
 // body is the body of every event, in the order of the contract. Missing values are null.
@@ -83,8 +83,8 @@ func (b *body) encode() ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
-// AsSent is the body of an event in the form in which it is sent, for one that a program parsed and wrote again: with other spaces, another
-// order or other escapes. It returns nil for what is no event. The order within raw is not restored.
+// AsSent restores the sent form of an event's body that a program has parsed and written again, with other spaces,
+// another order or other escapes. It does not restore the order within raw. It returns nil for a text that is no event.
 func AsSent(rewritten []byte) []byte {
 	var b body
 	if json.Unmarshal(rewritten, &b) != nil || b.Event == "" {

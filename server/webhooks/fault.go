@@ -15,7 +15,7 @@ const (
 	UnknownField = "unknown_field"
 )
 
-// ErrLost is the error of an attempt that a fault lost.
+// ErrLost is the error of an attempt that a fault has dropped.
 type ErrLost struct{ Fault *faults.Fault }
 
 func (e ErrLost) Error() string { return "fault " + e.Fault.String() }
@@ -25,10 +25,10 @@ type sending struct {
 	Delivery
 	event       string // its type
 	contentType string
-	sent        []byte // of the signed body
+	sent        []byte // the part of the signed body that is sent
 }
 
-// withFault is the delivery as a fault lets it be sent: nil changes nothing. What the delivery itself holds stays as it is.
+// withFault returns what is sent of a delivery with a fault; nil changes nothing. It does not change the bytes of d.
 func withFault(d Delivery, f *faults.Webhook) sending {
 	s := sending{Delivery: d, event: d.Type.Event(), contentType: "application/json", sent: d.Body}
 	if f == nil {
@@ -48,7 +48,7 @@ func withFault(d Delivery, f *faults.Webhook) sending {
 		s.sent = s.Body[:len(s.Body)/2]
 	}
 	if f.BadSignature {
-		s.Secret, s.Previous = rand.Text(), nil // nobody has it
+		s.Secret, s.Previous = rand.Text(), nil // a random secret, which nobody has
 	}
 	s.At = s.At.Add(-f.StaleTimestamp.Of())
 	if f.ContentType != "" {

@@ -19,8 +19,8 @@ type Schedule struct {
 // jitterShare is the part of a delay that is random, in both directions, so that events that failed together are not retried together.
 const jitterShare = 0.1
 
-// Next is the time until the next attempt; again is false if there is none. attempts is the number of attempts so far, including the one
-// that r is the result of. The function chance returns a random number in [0, 1).
+// Next returns the time until the next attempt; again is false if there is none. attempts is the number of attempts so
+// far, including the one with the result r. The function chance returns a random number in [0, 1).
 func (s Schedule) Next(attempts int, r Result, chance func() float64) (delay time.Duration, again bool) {
 	if r.Status == http.StatusGone || attempts > s.MaxRetries {
 		return 0, false
@@ -36,5 +36,5 @@ func (s Schedule) Next(attempts int, r Result, chance func() float64) (delay tim
 	return delay, true
 }
 
-// AfterProbe is the shortest time that an event waits after it was sent as a probe of a failing endpoint, without success.
+// AfterProbe returns the shortest time that an event waits after a probe of a failing endpoint that had no success.
 func (s Schedule) AfterProbe(r Result) time.Duration { return min(r.RetryAfter, s.MaxDelay) }

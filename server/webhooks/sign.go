@@ -12,22 +12,24 @@ import (
 	"time"
 )
 
-// SecretPrefix is how a signing secret of the Standard Webhooks form begins.
+// SecretPrefix is the prefix of a signing secret in the Standard Webhooks form.
 const SecretPrefix = "whsec_"
 
-// Signature is the value of X-Service-Signature: the HMAC-SHA256 of the body. The key is the text of the secret as the user sees it.
+// Signature returns the value of X-Service-Signature: the HMAC-SHA256 of the body. The key is the text of the secret as
+// the user sees it.
 func Signature(secret string, body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac([]byte(secret), body))
 }
 
-// StandardSignature is the value of webhook-signature for one secret, by the Standard Webhooks specification 1.0. The key is the base64
-// text after whsec_, decoded; a secret of another form is the key itself.
+// StandardSignature returns the value of webhook-signature for one secret, by the Standard Webhooks specification 1.0.
+// The key is the decoded base64 text after whsec_. A secret of another form is the key itself.
 func StandardSignature(secret, id string, at time.Time, body []byte) string {
 	signed := append([]byte(id+"."+strconv.FormatInt(at.Unix(), 10)+"."), body...)
 	return "v1," + base64.StdEncoding.EncodeToString(mac(standardKey(secret), signed))
 }
 
-// StandardSignatures is the value of webhook-signature while previous secrets still sign. The signature of the current secret is first.
+// StandardSignatures returns the value of webhook-signature while previous secrets still sign. The signature of the
+// current secret is first.
 func StandardSignatures(secret string, previous []string, id string, at time.Time, body []byte) string {
 	signatures := StandardSignature(secret, id, at, body)
 	for _, one := range previous {
