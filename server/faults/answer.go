@@ -17,11 +17,11 @@ var codes = map[int]string{
 	http.StatusGatewayTimeout: "gateway_timeout",
 }
 
-// CodeOf is the code of an answer by a fault, by its status; empty for a status that no fault answers with.
+// CodeOf returns the code of an answer by a fault, for its status; empty for a status that no fault answers with.
 func CodeOf(status int) string { return codes[status] }
 
-// Pause is how many seconds a client is asked to pause: those of the fault, or one, for a status that asks for a pause;
-// empty for another.
+// Pause returns the value of the header Retry-After: the seconds of the fault, at least 1. It is empty for a status
+// without this header.
 func (a *API) Pause() string {
 	if a.Status != http.StatusTooManyRequests && a.Status != http.StatusServiceUnavailable {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Effects are what the faults of these names do, for people: "twice: sent 2 times". A name that the set does not have any more stands
-// alone.
+// Effects returns a text for people about each of the named faults: "twice: sent 2 times". For a name that the set does
+// not have any more, it returns the name.
 func (s Set) Effects(names []string) []string {
 	var all []string
 	for _, name := range names {
@@ -34,7 +34,7 @@ func ofTestNumberNamed(name string) *Fault {
 	return nil
 }
 
-// String is the fault with what it does: "twice: sent 2 times".
+// String returns the name of the fault and its effects: "twice: sent 2 times".
 func (f *Fault) String() string {
 	var effects []string
 	if w := f.Webhook; w != nil {
@@ -89,7 +89,7 @@ func (w *Webhook) effects() (all []string) {
 
 func (c *Callback) effects() []string { return sending(c.Drop, c.Duplicate, c.Delay, c.BeforeAnswer) }
 
-// sending is what events and callbacks have in common.
+// sending returns the effects that events and callbacks have in common.
 func sending(drop bool, duplicate int, delay *Duration, beforeAnswer bool) (all []string) {
 	if drop {
 		all = append(all, "not sent")

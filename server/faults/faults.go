@@ -26,15 +26,15 @@ type Fault struct {
 // When says when a fault applies: each field that is set must match.
 type When struct {
 	Type      payments.Type     `json:"type,omitempty"`
-	Status    payments.Status   `json:"status,omitempty"` // not asked of a request
+	Status    payments.Status   `json:"status,omitempty"` // not compared for a request
 	Operator  payments.Operator `json:"operator,omitempty"`
 	Country   payments.Country  `json:"country,omitempty"`
 	Store     string            `json:"store,omitempty"`
 	MSISDN    string            `json:"msisdn,omitempty"`
 	Reference string            `json:"reference,omitempty"` // a glob: * is any text, ? any character
-	Event     string            `json:"event,omitempty"`     // type of an event; asked of a webhook only
-	Path      string            `json:"path,omitempty"`      // a glob over the path within the sandbox; asked of a request only
-	Attempt   int               `json:"attempt,omitempty"`   // of the event; of a request, how often its reference came
+	Event     string            `json:"event,omitempty"`     // type of an event; compared for a webhook only
+	Path      string            `json:"path,omitempty"`      // a glob over the path within the sandbox; compared for a request only
+	Attempt   int               `json:"attempt,omitempty"`   // of the event; for a request, the number of requests with its reference
 	Percent   *int              `json:"percent,omitempty"`   // 0 to 100
 	First     int64             `json:"first,omitempty"`     // it applies at most this many times; 0: no limit
 	From      *time.Time        `json:"from,omitempty"`      // sandbox time
@@ -78,7 +78,8 @@ type Operator struct {
 	Reason             string         `json:"reason,omitempty"`             // of a failure, in place of the operator's own
 }
 
-// OfCallback is what the fault does to a callback. It is the zero value for a nil fault, and for one without callback.
+// OfCallback returns what the fault does to a callback. It is the zero value for a nil fault, and for a fault without
+// effect on callbacks.
 func (f *Fault) OfCallback() Callback {
 	if f == nil || f.Operator == nil || f.Operator.Callback == nil {
 		return Callback{}
@@ -116,7 +117,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // MarshalText writes the text form.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// Of is the duration, 0 for nil.
+// Of returns the duration, 0 for nil.
 func (d *Duration) Of() time.Duration {
 	if d == nil {
 		return 0

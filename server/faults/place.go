@@ -19,7 +19,7 @@ const (
 	OperatorKind Kind = "operator"
 )
 
-// Kind is the fault's kind.
+// Kind returns the fault's kind.
 func (f *Fault) Kind() Kind {
 	switch {
 	case f.API != nil:
@@ -42,8 +42,8 @@ const (
 	AtCallback              // an operator's callback
 )
 
-// Place is a request, an attempt or a callback, with all that faults may ask of it. A field that is not known there is
-// empty, and a fault that asks for it does not act.
+// Place is a request, an attempt or a callback, with all values that a fault compares. A value that is not known is
+// empty, and does not match a fault that compares it.
 type Place struct {
 	Where     Where
 	Type      payments.Type
@@ -53,22 +53,22 @@ type Place struct {
 	Store     string
 	MSISDN    string
 	Reference string
-	Request   string // what a request without a reference has in common with its repetitions
+	Request   string // the key of a request without a reference, which its repetitions have too
 	Event     string
 	Path      string
-	Reads     bool // the request changes nothing: only a fault that asks for the path acts
+	Reads     bool // the request changes nothing: only a fault with a path applies
 	Attempt   int
 	Now       time.Time // sandbox time
 	Ended     time.Time // when the transaction got its outcome, at an answer about it
 	Draws     Draws
 }
 
-// Key identifies a place together with its repetitions: what applies only once applies once to a key, and percent is
-// drawn by it. If it is empty, each request is on its own.
+// Key identifies a place together with its repetitions. A fault that applies only once applies once for each key, and
+// percent is drawn by the key. If the key is empty, each request stands alone.
 func (p *Place) Key() string { return cmp.Or(p.Reference, p.Request) }
 
-// At returns the faults that fit a place, in their order. The first of them that its counts allow acts, alone: whoever
-// has the counts decides that. A fault that needs none is the last.
+// At returns the faults that match a place, in their order. Of these, only the first whose counts allow it applies: the
+// caller, who has the counts, decides that. A fault without counts is the last.
 func (s Set) At(p *Place) []*Fault {
 	var fits []*Fault
 	for i := range s {
@@ -102,7 +102,7 @@ func (f *Fault) actsAt(p *Place) bool {
 
 func (p *Place) failed() bool { return p.Status.Terminal() && p.Status != payments.Success }
 
-// Answer is what the fault does to the answer to a request, nil if it leaves the answer alone.
+// Answer returns what the fault does to the answer to a request, nil if it does not change the answer.
 func (f *Fault) Answer() *API {
 	if o := f.Operator; o != nil && (o.Status != 0 || o.DropConnection != "" || o.Delay != nil) {
 		return &API{Status: o.Status, DropConnection: o.DropConnection, Delay: o.Delay}
@@ -136,7 +136,7 @@ func (w *When) fits(p *Place) bool {
 	return true
 }
 
-// drawn draws by percent. Without a reference nothing is drawn here, but by a counter: see [Fault.DrawnAs].
+// drawn draws by percent. Without a key it returns true, and [Fault.DrawnAs] draws by a counter.
 func (f *Fault) drawn(p *Place) bool {
 	return f.When.Percent == nil || p.Key() == "" || p.Draws.Chance("fault "+f.Name, p.Key(), *f.When.Percent)
 }
@@ -161,8 +161,9 @@ func (f *Fault) Once(p *Place) bool {
 	return (p.Where != AtWebhook || f.When.Percent != nil) && !f.When.Every
 }
 
-// GoesOn reports whether a fault that acted for the reference of a place acts there too, as a part of that act: what an
-// operator tells of the fault of one transaction applies to its callback, and as often as its status is asked for.
+// GoesOn reports whether a fault that has applied to the key of a place applies to this place too, and is not counted
+// again. This is so for an operator's callback, and for each of its answers about a status: a fault of one transaction
+// applies to all of them.
 func (p *Place) GoesOn() bool { return p.Where == AtStatus || p.Where == AtCallback }
 
 // counted reports whether the fault applies only if its counts in the database allow it.
@@ -193,7 +194,7 @@ func (s Set) Named(name string) *Fault {
 // match reports whether text matches a glob, in which * stands for any text, even none, and ? for any one character.
 func match(glob, text string) bool {
 	pattern, rest := []rune(glob), []rune(text)
-	star, behind := -1, 0 // the last star, and where the text behind it begins
+	star, behind := -1, 0 // the last star, and where the text after it begins
 	p, t := 0, 0
 	for t < len(rest) {
 		switch {

@@ -24,7 +24,7 @@ const (
 	// readTimeout bounds one query for changes, and one for the mark.
 	readTimeout = 10 * time.Second
 	// pageSize is the most changes that one query reads. pageBytes bounds the entries made of them, in bytes: a page
-	// ends with the entry that reaches it, and with those of the same place.
+	// ends with the entry that reaches it, and with the entries of the same position.
 	pageSize  = 64
 	pageBytes = 256 << 10
 	// maxRecent bounds, in bytes, the entries of its own reading that a reader keeps. The pages that its streams read with
@@ -73,7 +73,7 @@ func (p *page) add(entries []Entry) {
 	}
 }
 
-// trim drops the first entries until the page has at most that many bytes.
+// trim drops the first entries until the page has at most most bytes.
 func (p *page) trim(most int) {
 	gone := 0
 	for ; p.bytes > most; gone++ {
@@ -100,8 +100,8 @@ func (p *page) behind(at ledger.Position) int {
 	return sort.Search(len(p.entries), func(i int) bool { return p.entries[i].At.Compare(at) > 0 })
 }
 
-// after returns the entries after a position, at most that many bytes of them but at least one place, and the position
-// up to which they are complete. It does not split the entries of one place.
+// after returns entries after a position, and the position up to which they are complete. It returns at most most
+// bytes, but at least the entries of one position, which it does not split.
 func (p *page) after(at ledger.Position, most int) (entries []Entry, next ledger.Position) {
 	first := p.behind(at)
 	for n, size := first, 0; n < len(p.entries); n++ {
@@ -249,7 +249,7 @@ func (r *reader) publish(entries []Entry, next ledger.Position, ready bool) {
 	})
 }
 
-// trim drops the oldest entries of recent, and the oldest pages of again, beyond that many bytes each.
+// trim drops the oldest entries of recent, and the oldest pages of again, beyond most bytes each.
 func (r *reader) trim(most int) {
 	r.recent.trim(most)
 	bytes := 0

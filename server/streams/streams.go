@@ -1,23 +1,23 @@
-// Package streams tells the changes of sandboxes to the clients that follow them in this process. One reader of each
+// Package streams sends the changes of sandboxes to the clients that follow them in this process. One reader of each
 // sandbox serves all of its streams.
 //
 // What a stream promises to its client:
 //
-//   - Nothing is missed. The first entry is `ready`. Each change after it is told at least once, so a client that reads
+//   - Nothing is missed. The first entry is `ready`. Each later change is sent at least once, so a client that reads
 //     its lists after `ready` knows everything. A stream that resumes may repeat entries.
-//   - Order. The changes of one thing are told in their order: of one transaction, event or balance, and of the clock.
-//   - An entry has the thing as it is when the reader reads it, not as the change left it. So two changes may be told
-//     as one, and a client may not see a state that did not last.
+//   - Order. The changes of one transaction, event, balance or clock are sent in their order.
+//   - An entry shows a row in its state when the reader reads it, not in its state after the change. So two changes
+//     may be sent as one, and a client may miss a state that did not last.
 //   - Resuming. A client that sends the id of its last entry gets what follows it, for some minutes, see below.
 //   - `reset` means that the changes since the last entry are not known, because the client came back too late, or that
 //     the sandbox was reset. `ready` follows, and the client reads its lists again after it.
 //
-// How long a client can resume depends on two times. The mark of a followed sandbox ([ledger.Ledger.WatchChanges]),
-// without which nothing is noted, is extended to ten minutes when at most six are left of it. Readers see to that once
-// a minute, so at least five minutes are left when the last stream of a sandbox ends. The function follow_sandbox
-// treats a mark with less than a minute left as ended. So a client has four minutes, which the API's description names.
-// If other streams follow the sandbox meanwhile, the mark does not end, and the worker's purge is the limit, which keeps
-// changes for ten minutes.
+// How long a client can resume depends on two times. Changes are noted only until the mark of a followed sandbox ends
+// ([ledger.Ledger.WatchChanges]). Readers renew it once a minute: if at most six minutes are left, it then holds for
+// ten. So at least five minutes are left when the last stream of a sandbox ends. The SQL function follow_sandbox treats
+// a mark with less than a minute left as ended. So a client has four minutes, which the API's description names. If
+// other streams follow the sandbox meanwhile, the mark does not end. Then the worker sets the limit: it removes changes
+// after ten minutes.
 package streams
 
 import (
@@ -35,14 +35,14 @@ type Source interface {
 	ChangesAfter(ctx context.Context, tenant int64, after ledger.Position, limit int) (ledger.Changes, error)
 }
 
-// Entry tells one change, or that the stream is ready.
+// Entry is one change, or says that the stream is ready.
 type Entry struct {
 	At    ledger.Position
 	Type  string
 	Ready bool   // the entry says that the stream is ready
 	Text  []byte // the bytes that a stream sends; read-only
 
-	begun, ended uint64 // numbers of the reading's begin and end, see [reader.count]
+	begun, ended uint64 // numbers of the reading's begin and end, see reader.count
 }
 
 func (e *Entry) size() int { return len(e.Text) + entrySize }
@@ -121,7 +121,7 @@ func (s *Streams) most() int {
 // ErrDraining is returned by [Stream.Next] when the process is told to stop.
 var ErrDraining = errors.New("the process is told to stop")
 
-// Stream tells the changes of one tenant to one client. The caller has to close it.
+// Stream sends the changes of one tenant to one client. The caller must close it.
 type Stream struct {
 	streams  *Streams
 	reader   *reader
