@@ -11,22 +11,22 @@ import (
 const maxHeader = 64 << 10
 
 const (
-	// maxReceived is how much of the responses of one HTTP/2 connection may wait to be read, in bytes: its server sends it without being
-	// asked. Go's default is 1 GiB, and 4 MiB for each response.
+	// maxReceived is the most bytes of the responses of one HTTP/2 connection that may wait to be read. A server may
+	// send this much unasked. Go's default is 1 GiB, and 4 MiB for each response.
 	maxReceived = 1 << 20
-	// maxError is how many bytes of an error are told: some repeat what the server sent.
+	// maxError is the most bytes of an error that are shown, since some errors repeat data of the server.
 	maxError = 500
 )
 
 // ClientOptions are the settings of an HTTP client.
 type ClientOptions struct {
-	Timeout     time.Duration // of a request in all: name, connection, response
+	Timeout     time.Duration // of the whole request: name resolution, connection, response
 	Idle        int           // connections that are kept for the next requests
 	IdlePerHost int           // of these, to one host
 }
 
-// Client makes an HTTP client that connects only where the guard allows it. It uses no proxy, which would connect past the guard, and
-// follows no redirect: a redirect is a response like any other.
+// Client makes an HTTP client that connects only where the guard allows it. It uses no proxy, which would bypass the
+// guard, and follows no redirect: a redirect is a response like any other.
 func (g Guard) Client(o ClientOptions) *http.Client {
 	dialer := &net.Dialer{Timeout: o.Timeout, Control: g.control, Resolver: g.Resolver}
 	return &http.Client{
@@ -44,8 +44,8 @@ func (g Guard) Client(o ClientOptions) *http.Client {
 	}
 }
 
-// withoutLocation removes the target of a redirect, so that the client neither follows it nor fails where it is no URL. It refuses a
-// request without a host that [HostOf] reads, and shortens errors.
+// withoutLocation removes the target of a redirect, so that the client neither follows it nor fails if it is no URL. It
+// refuses a request if [HostOf] returns no host for it, and shortens errors.
 type withoutLocation struct{ *http.Transport }
 
 func (t withoutLocation) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -64,7 +64,7 @@ func (t withoutLocation) RoundTrip(request *http.Request) (*http.Response, error
 	return response, err
 }
 
-// shortened is an error of which the beginning is told.
+// shortened is an error of which only the beginning is shown.
 type shortened struct{ error }
 
 func (e shortened) Error() string { return strings.ToValidUTF8(e.error.Error()[:maxError], "") + "..." }

@@ -1,5 +1,5 @@
-// Package egress decides where requests may go whose addresses others choose, and makes HTTP clients that go nowhere else: webhooks
-// and operators' APIs alike.
+// Package egress decides to which addresses webhooks and requests to operators' APIs may go, since users choose these
+// addresses. It makes HTTP clients that connect to no other address.
 package egress
 
 import (
@@ -10,11 +10,11 @@ import (
 	"syscall"
 )
 
-// Guard decides which addresses requests may go to. A URL in a sandbox's resource comes from whoever may apply one, so it must not
-// become a way into what only the worker can reach.
+// Guard decides which addresses requests may go to. Everybody who may apply a sandbox's resource chooses its URLs. So
+// these URLs must not give access to addresses that only the worker can reach.
 type Guard struct {
 	AllowLoopback bool // for development on one machine
-	PublicOnly    bool // only addresses of the public Internet: no private network, and not this machine whatever AllowLoopback says
+	PublicOnly    bool // only addresses of the public Internet: no private network, and no loopback even with AllowLoopback
 	Deny          []DenyRule
 	Own           func() []netip.AddrPort // current addresses and ports of the platform itself: database, Kubernetes API; may be nil
 	Resolver      *net.Resolver           // looks names up; nil: the resolver of the machine
@@ -41,7 +41,7 @@ func ParseDenyRule(text string) (DenyRule, error) {
 	return DenyRule{}, fmt.Errorf("%q is neither a network (10.0.0.0/8) nor an address with or without a port (10.0.0.1:5432)", text)
 }
 
-// unmapped is the IPv4 network of an IPv4-mapped IPv6 network: only unmapped addresses are checked.
+// unmapped returns the IPv4 network of an IPv4-mapped IPv6 network, since only unmapped addresses are checked.
 func unmapped(network netip.Prefix) netip.Prefix {
 	if network.Addr().Is4In6() && network.Bits() >= 96 {
 		return netip.PrefixFrom(network.Addr().Unmap(), network.Bits()-96)
@@ -72,8 +72,8 @@ func (e ErrForbidden) Error() string {
 	return fmt.Sprintf("requests to %s are not allowed: %s", e.Address, e.Why)
 }
 
-// Check returns [ErrForbidden] for an address that requests may not go to. An IPv6 address that contains an IPv4 one, by mapping or
-// translation, is checked as the IPv4 address that it reaches.
+// Check returns [ErrForbidden] for an address that requests may not go to. If an IPv6 address contains an IPv4 address,
+// by mapping or translation, this IPv4 address is checked too.
 func (g Guard) Check(at netip.AddrPort) error {
 	for _, address := range reached(at.Addr()) {
 		if why := g.forbidden(address); why != "" {
@@ -112,7 +112,8 @@ func (g Guard) forbidden(address netip.Addr) (why string) {
 	return ""
 }
 
-// isPublic reports whether an address is one of the public Internet. What a NAT64 translates is judged as the address that it reaches.
+// isPublic reports whether an address is one of the public Internet. It returns true for an address of NAT64, whose
+// IPv4 address is checked too.
 func isPublic(address netip.Addr) bool {
 	if nat64.Contains(address) || nat64Local.Contains(address) {
 		return true
@@ -121,11 +122,12 @@ func isPublic(address netip.Addr) bool {
 	return !special && !address.IsPrivate() && (address.Is4() || globalUnicast.Contains(address))
 }
 
-// globalUnicast are the IPv6 addresses that are given out at all.
+// globalUnicast are the IPv6 addresses that IANA assigns.
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
-// specialPurpose are the blocks of IANA's special-purpose registries (RFC 6890) that are neither private nor forbidden to all and, of IPv6,
-// within globalUnicast. Those that are globally reachable are here too: they are for infrastructure, and no receiver has one.
+// specialPurpose are the blocks of IANA's special-purpose registries (RFC 6890), without private blocks, without those
+// that forbidden refuses anyway, and without IPv6 blocks outside of globalUnicast. It includes globally reachable
+// blocks: they are for infrastructure, and no receiver has such an address.
 var specialPurpose = []netip.Prefix{
 	netip.MustParsePrefix("100.64.0.0/10"),     // of carriers
 	netip.MustParsePrefix("192.0.0.0/24"),      // protocols
@@ -165,7 +167,7 @@ var (
 	isatap     = [2]string{"\x00\x00\x5e\xfe", "\x02\x00\x5e\xfe"} // RFC 5214: bytes 8 to 11, before the IPv4
 )
 
-// reached are the addresses at which a packet to address may arrive.
+// reached returns the addresses at which a packet to address may arrive.
 func reached(address netip.Addr) []netip.Addr {
 	address = address.Unmap().WithZone("")
 	if address.Is4() || address.IsLoopback() || address.IsUnspecified() {
@@ -187,8 +189,8 @@ func reached(address netip.Addr) []netip.Addr {
 	return []netip.Addr{address}
 }
 
-// localTranslations are the IPv4 addresses inside an address of local translation, for prefixes of 48, 56 or 64 bits (RFC 6052, section
-// 2.2: byte 8 is left out). Zeros are no IPv4 address of a receiver.
+// localTranslations returns the IPv4 addresses inside an address of local translation, for prefixes of 48, 56 or 64
+// bits (RFC 6052, section 2.2: byte 8 is left out). It leaves out zeros, which are no address of a receiver.
 func localTranslations(b [16]byte) (found []netip.Addr) {
 	for _, four := range [][4]byte{{b[6], b[7], b[9], b[10]}, {b[7], b[9], b[10], b[11]}, {b[9], b[10], b[11], b[12]}} {
 		if address := netip.AddrFrom4(four); !thisNetwork.Contains(address) {
@@ -198,8 +200,8 @@ func localTranslations(b [16]byte) (found []netip.Addr) {
 	return found
 }
 
-// control is called by the dialer with the address of each connection, after name resolution: the address that is checked is the address
-// of the connection.
+// control checks the address of a connection. The dialer calls it after name resolution, so that the checked address is
+// the one to which it connects.
 func (g Guard) control(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

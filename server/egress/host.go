@@ -16,9 +16,9 @@ var (
 	numbers = regexp.MustCompile(`(?i)(^|\.)(0x[0-9a-f]*|[0-9]+)$`) // the last label of 127.1, 0x7f.0x1 and the like
 )
 
-// HostOf returns the host of a URL as hosts are compared: a name in lower case without a dot at the end, or an address in its usual form.
-// It is empty for what is read in several ways, or is connected to as something else than it is compared as: an address with a zone, which
-// may be any text; a name in other characters than those of ASCII, which is translated; an IPv4 address that is not four decimal numbers.
+// HostOf returns the host of a URL in the form in which hosts are compared: a name in lower case without a dot at the
+// end, or an address in its usual form. It is empty for a host that programs interpret differently: an address with a
+// zone, a name with other characters than ASCII, or an IPv4 address that is not four decimal numbers.
 func HostOf(u *url.URL) string {
 	host := strings.TrimSuffix(u.Hostname(), ".")
 	if address, err := netip.ParseAddr(host); err == nil {

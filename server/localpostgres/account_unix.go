@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// account is the user that Postgres runs as; nil: the current user.
+// account is the user as whom Postgres runs; nil: the current user.
 type account struct{ *syscall.Credential }
 
 func findAccount() (account, error) {
@@ -20,8 +20,8 @@ func findAccount() (account, error) {
 	return account{credential}, err
 }
 
-// Credential is the user that Postgres runs as: nil, the current user, or for root, whom Postgres refuses, an unprivileged user, if
-// possible Debian's postgres.
+// Credential returns the user as whom Postgres runs. It is nil, the current user, except for root, as whom Postgres
+// does not run. For root it is an unprivileged user, if possible Debian's postgres.
 func Credential() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -42,7 +42,7 @@ func Credential() (*syscall.Credential, error) {
 		"or run this as another user")
 }
 
-// uid is the id of the user that Postgres runs as.
+// uid returns the id of the user as whom Postgres runs.
 func (a account) uid() int {
 	if a.Credential == nil {
 		return os.Geteuid()
@@ -50,8 +50,8 @@ func (a account) uid() int {
 	return int(a.Uid)
 }
 
-// CheckFolder returns an error unless a path is a folder, and no link to one, that belongs to a user or to root, and that not every user
-// can change.
+// CheckFolder returns an error unless a path is a folder that belongs to a user or to root, and to which not every user
+// can write. It returns an error for a link to a folder.
 func CheckFolder(path string, uid int) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -104,7 +104,8 @@ func (a account) checkReach(folder string) error {
 	}
 }
 
-// attributes of a process that gets no signal of the terminal: Ctrl-C reaches only this program, which then stops Postgres.
+// attributes returns the attributes of a process that gets no signal of the terminal. So Ctrl-C reaches only this
+// program, which then stops Postgres.
 func (a account) attributes() *syscall.SysProcAttr {
 	return endWithParent(&syscall.SysProcAttr{Setsid: true, Credential: a.Credential})
 }

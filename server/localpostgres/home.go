@@ -12,7 +12,8 @@ import (
 // prefix of the names of temporary homes.
 const prefix = "cauri-dev-"
 
-// lockName is the name of the lock file in a home. It shows that the program of a home runs, and tells homes from other folders.
+// lockName is the name of the lock file in a home. The file is locked while the program of the home runs. It
+// distinguishes homes from other folders.
 const lockName = "cauri.lock"
 
 // Home is a locked folder of a server.
@@ -22,8 +23,8 @@ type Home struct {
 	unlock    func()
 }
 
-// KeptHome locks a folder whose data stay, and makes it if it is missing. It returns [ErrLocked] if another process uses it, and another
-// error if another user can change it.
+// KeptHome locks a folder whose data stay, and creates it if it is missing. It returns [ErrLocked] if another process
+// uses it, and another error if another user can change it.
 func KeptHome(path string) (*Home, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -42,7 +43,8 @@ func KeptHome(path string) (*Home, error) {
 	return &Home{Path: path, unlock: unlock}, nil
 }
 
-// TemporaryHome makes a folder that [Home.Close] removes. It first removes those of processes that were killed.
+// TemporaryHome creates a folder that [Home.Close] removes. It first removes the temporary homes of processes that were
+// killed.
 func TemporaryHome(ctx context.Context) (*Home, error) {
 	a, err := findAccount()
 	if err != nil {
@@ -73,8 +75,8 @@ func (h *Home) Close() error {
 	return os.RemoveAll(h.Path)
 }
 
-// removeLeft removes the temporary homes of this user's processes that were killed, with their servers. Every user can put something with
-// such a name there.
+// removeLeft ends the servers of this user's killed processes, and removes their temporary homes. It checks each
+// folder, since every user can create one with such a name.
 func (a account) removeLeft(ctx context.Context, parent string) {
 	homes, _ := filepath.Glob(filepath.Join(parent, prefix+"*")) // a constant pattern
 	for _, home := range homes {

@@ -17,10 +17,12 @@ import (
 	"time"
 )
 
-// endOrphan ends the server that works on the data of a home, and removes its lock file: this would stop the next server as long as any
-// process has the pid, even a zombie. If a part of the old server still works, the next one finds its shared memory and refuses to start.
+// endOrphan ends the server that works on the data of a home, and removes its lock file. This file would stop the next
+// server as long as any process has its pid, even a zombie. If a part of the old server still runs, the next one finds
+// its shared memory and refuses to start.
 //
-// Only what another user cannot have put there counts, and a process that is this user's and works on the data.
+// It reads only files that another user cannot have created, and ends only a process of this user that works on the
+// data.
 func (a account) endOrphan(ctx context.Context, home string) error {
 	data := dataIn(home)
 	lock := filepath.Join(data, "postmaster.pid")

@@ -13,7 +13,8 @@ func endWithParent(attributes *syscall.SysProcAttr) *syscall.SysProcAttr {
 	return attributes
 }
 
-// runsIn reports whether a process of a user is alive and works in a folder. A zombie works nowhere.
+// runsIn reports whether a process of a user is alive and has a folder as its working directory. It returns false for a
+// zombie.
 func runsIn(pid int, folder string, uid int) bool {
 	process := filepath.Join("/proc", strconv.Itoa(pid))
 	info, err := os.Stat(process)

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// endWithParent can do nothing here: the next start ends a server whose program was killed.
+// endWithParent does nothing on this system: the next start ends a server whose program was killed.
 func endWithParent(attributes *syscall.SysProcAttr) *syscall.SysProcAttr { return attributes }
 
 // runsIn reports whether a process of a user is the Postgres of a folder, which its command line names.

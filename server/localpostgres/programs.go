@@ -26,17 +26,19 @@ type Programs struct {
 // ErrNoPrograms is returned if this machine has no server programs of a version that Cauri supports.
 var ErrNoPrograms = fmt.Errorf("this machine has no server programs of Postgres %d or newer", Oldest)
 
-// folders of server programs, which most distributions keep out of PATH. In order: Debian, the PostgreSQL RPMs, Alpine, Homebrew.
+// folders are the folders of server programs, which most distributions keep out of PATH: Debian, the PostgreSQL RPMs,
+// Alpine, Homebrew.
 var folders = []string{
 	"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/libexec/postgresql*", "/opt/homebrew/opt/postgresql@*/bin",
 	"/usr/local/opt/postgresql@*/bin",
 }
 
-// Variable names the folder of the server programs if they are in an unusual place.
+// Variable is the environment variable with the folder of the server programs, if they are in an unusual folder.
 const Variable = "CAURI_POSTGRES_PROGRAMS"
 
-// Find returns the server programs of this machine: those that [Variable] names, or else the newest in PATH and in the usual folders. If
-// data exist, only programs of their major version can open them; 0 is any. It returns [ErrNoPrograms] if there are none.
+// Find returns the server programs of this machine: those in the folder of [Variable], or else the newest in PATH and
+// in the usual folders. major is the version of existing data, which only programs of this version can open; 0: any
+// version. It returns [ErrNoPrograms] if there are none.
 func Find(ctx context.Context, major int) (Programs, error) {
 	if folder := os.Getenv(Variable); folder != "" {
 		found, err := programsIn(ctx, folder)

@@ -48,8 +48,8 @@ type Options struct {
 	Programs func(ctx context.Context, major int) (Programs, error)
 }
 
-// Start starts the server of a home. It creates the data if there are none. A server whose program was killed is stopped first. The data
-// of a temporary home would not survive a crash of the machine.
+// Start starts the server of a home. It creates the data if there are none. It first stops the server of a program that
+// was killed. The data of a temporary home do not survive a crash of the machine.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{home: folderIn(o.Home.Path), ended: make(chan struct{})}
 	var err error
@@ -84,7 +84,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, s.start(ctx, programs, !o.Home.temporary)
 }
 
-// folderIn is the folder of the server in a home, and dataIn that of its data.
+// folderIn returns the folder of the server in a home, and dataIn the folder of its data.
 func folderIn(home string) string { return filepath.Join(home, "postgres") }
 func dataIn(home string) string   { return filepath.Join(folderIn(home), "data") }
 
@@ -100,7 +100,7 @@ func (s *Server) makeHome() error {
 		return err
 	}
 	parent := filepath.Dir(s.home)
-	if s.account.Credential != nil { // the user of Postgres passes through them to its data
+	if s.account.Credential != nil { // the user of Postgres needs these folders to reach its data
 		if err := errors.Join(os.Chmod(parent, 0o711), os.Chmod(s.home, 0o711)); err != nil {
 			return fmt.Errorf("letting the user of Postgres into its folder: %w", err)
 		}
@@ -117,7 +117,7 @@ func (s *Server) readPassword() error {
 	return nil
 }
 
-// dataMajor is the major version of data; 0: there are none.
+// dataMajor returns the major version of data, 0 if there are none.
 func dataMajor(data string) (int, error) {
 	text, err := os.ReadFile(filepath.Join(data, "PG_VERSION"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +129,7 @@ func dataMajor(data string) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(text)))
 }
 
-// initialize creates the data. They get their name when they are complete.
+// initialize creates the data. It renames the folder when they are complete.
 func (s *Server) initialize(ctx context.Context, programs Programs) error {
 	partial := s.data() + ".partial"
 	if err := os.RemoveAll(partial); err != nil { // of a start that was killed
@@ -155,12 +155,12 @@ func (s *Server) initialize(ctx context.Context, programs Programs) error {
 	return os.Rename(partial, s.data())
 }
 
-// environment of the programs. Variables such as PGPORT would change what they do.
+// environment returns the environment of the programs. Variables such as PGPORT would change what they do.
 func environment() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
 }
 
-// settings of a server for one developer: little memory, no replication, few connections.
+// settings returns the settings of a server for one developer: little memory, no replication, few connections.
 func (s *Server) settings(lasting bool) []string {
 	settings := []string{
 		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(s.port), "unix_socket_directories=", "max_connections=60",
@@ -227,14 +227,14 @@ func (s *Server) awaitReady(ctx context.Context) error {
 	}
 }
 
-// lastLines is the end of the server's log.
+// lastLines returns the end of the server's log.
 func (s *Server) lastLines() string {
 	const most = 2000 // bytes
 	text, _ := os.ReadFile(s.logFile())
 	return strings.TrimSpace(string(text[max(0, len(text)-most):]))
 }
 
-// freePort is a port of the loopback interface that nobody listens on. It is below the range of outgoing connections, one of which could
+// freePort returns a free port of the loopback interface. It is below the range of outgoing connections, which could
 // take the port before the server listens.
 func freePort() (int, error) {
 	for range 100 {
@@ -246,7 +246,7 @@ func freePort() (int, error) {
 	return 0, errors.New("choosing a port for Postgres: none of 100 ports was free")
 }
 
-// URL is the address of the server's database, with the password.
+// URL returns the URL of the server's database, with the password.
 func (s *Server) URL() string {
 	address := url.URL{
 		Scheme: "postgres", User: url.UserPassword(superuser, s.password), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)),
@@ -255,10 +255,11 @@ func (s *Server) URL() string {
 	return address.String()
 }
 
-// Ended is closed when the server ended.
+// Ended returns a channel that is closed when the server has ended.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
 
-// Stop stops the server, in an orderly way if that takes no longer than within, and returns when it has ended.
+// Stop stops the server and returns when it has ended. If a fast shutdown takes longer than within, it makes an
+// immediate one.
 func (s *Server) Stop(within time.Duration) error {
 	if within > 0 {
 		_ = s.process.Signal(syscall.SIGINT) // it may have ended by itself

@@ -40,10 +40,10 @@ func Start(context.Context, Options) (*Server, error) {
 	return nil, errUnsupported
 }
 
-// URL is empty.
+// URL returns an empty text.
 func (*Server) URL() string { return "" }
 
-// Ended is never closed.
+// Ended returns nil.
 func (*Server) Ended() <-chan struct{} { return nil }
 
 // Stop does nothing.

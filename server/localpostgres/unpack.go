@@ -40,7 +40,7 @@ func unpack(archive, folder string) error {
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(folder) // no entry gets out of it
+	root, err := os.OpenRoot(folder) // no entry is written outside of it
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func writeFile(root *os.Root, name string, executable bool, content io.Reader) e
 	return errors.Join(err, file.Close())
 }
 
-// link makes the symbolic links that a package lists. They are in the same folder as what they point to.
+// link creates the symbolic links that a package lists. Each is in the folder of its target.
 func link(root *os.Root) error {
 	text, err := root.ReadFile(linksFile)
 	if errors.Is(err, os.ErrNotExist) {

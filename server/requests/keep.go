@@ -13,38 +13,40 @@ import (
 )
 
 const (
-	// MaxBody is how many bytes of a body are looked at, and how many are kept at most.
+	// MaxBody is the most bytes of a body that are read, and that are kept.
 	MaxBody = 4 << 10
-	// maxText is how many characters of a text are kept.
+	// maxText is the most characters of a text that are kept.
 	maxText = 500
-	// maxNames is how many names of what is not kept are kept.
+	// maxNames is the most names in the list of what is not kept.
 	maxNames = 20
 )
 
-// What stands for something that is not kept.
+// Placeholders for values that are not kept.
 const (
 	hiddenPart       = "{...}"        // of a path
 	hiddenCredential = "[credential]" // in a text
 )
 
-// Fields are the names of fields or parameters whose values may be kept. Nothing else of a body or of a query is.
+// Fields are the names of the fields or parameters whose values may be kept. No other part of a body or query is kept.
 type Fields map[string]bool
 
-// Keeper takes from one request what may be kept of it: methods, words and identifiers of paths, and the fields and parameters that
-// somebody names. If a credential is in one of these, by mistake, it is replaced: those of Cauri by their forms, and what
-// the request authenticates with in any form.
+// Keeper extracts the parts of one request that may be kept: the method, words and identifiers of the path, and named
+// fields and parameters. It replaces credentials that are in these parts by mistake. It recognizes Cauri's credentials
+// by their forms, and the credentials of the request itself in any form.
 type Keeper struct {
-	presented []string         // parts of what the request authenticates with
+	presented []string         // parts of the credentials of the request
 	forms     []*regexp.Regexp // of further credentials
 }
 
-// minPresented is the length from which a part of a credential is looked for in texts. Shorter ones are in them by chance.
+// minPresented is the shortest part of a credential that is searched for in texts. A shorter part may be in a text by
+// chance.
 const minPresented = 6
 
 // schemes are words before a credential.
 var schemes = regexp.MustCompile(`(?i)^(bearer|basic|digest)$`)
 
-// NewKeeper takes from a request with this header, which may authenticate with something else too.
+// NewKeeper returns the keeper of a request with this header. presented are credentials of the request that are not in
+// its header.
 func NewKeeper(header http.Header, presented ...string) *Keeper {
 	k := &Keeper{}
 	for _, name := range []string{"Authorization", "Proxy-Authorization"} {
@@ -60,18 +62,18 @@ func NewKeeper(header http.Header, presented ...string) *Keeper {
 	return k
 }
 
-// HideForm lets what has a form be replaced like a credential.
+// HideForm makes the keeper replace texts of this form like credentials.
 func (k *Keeper) HideForm(form *regexp.Regexp) { k.forms = append(k.forms, form) }
 
 var (
-	// credentials are what the credentials of sandboxes look like, and what other common ones do.
+	// credentials matches the credentials of sandboxes, and other common forms of credentials.
 	credentials = regexp.MustCompile(`(?i)(cauri_sk_|whsec_)[A-Za-z0-9+/=_-]*|` +
 		`\b(bearer|basic)\s+[A-Za-z0-9+/=._~-]{8,}|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]*`)
-	// links are URLs, of which the host is kept: the rest often has tokens.
+	// links matches URLs. Only their host is kept, since the rest often has tokens.
 	links = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)(?:[^/?#\s"]*@)?([^/?#\s"@]*)([/?#@][^\s"]*)?`)
 )
 
-// Text is a text without credentials, cut to what is kept of one.
+// Text returns a text with its credentials replaced, cut to maxText characters.
 func (k *Keeper) Text(text string) string {
 	for _, secret := range k.presented {
 		text = strings.ReplaceAll(text, secret, hiddenCredential)
@@ -96,7 +98,7 @@ func (k *Keeper) Text(text string) string {
 // clean reports whether a text has no credential.
 func (k *Keeper) clean(text string) bool { return k.Text(text) == text }
 
-// Method is the method of a request if it is one of HTTP's.
+// Method returns the method of a request if it is a common one of HTTP, else "other".
 func (k *Keeper) Method(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -106,9 +108,9 @@ func (k *Keeper) Method(method string) string {
 }
 
 var (
-	// word is a name that somebody chose: letters only, unlike most credentials.
+	// word matches a name that somebody chose: it has only letters, unlike most credentials.
 	word = regexp.MustCompile(`^[A-Za-z]+([_.-][A-Za-z]+)*$`)
-	// version and identifier are the other parts of paths.
+	// version and identifier match other parts of paths that are kept.
 	version    = regexp.MustCompile(`^v[0-9]{1,2}(_[0-9]{1,2})?$`)
 	identifier = regexp.MustCompile(`^[A-Za-z]{2,3}_[0-9A-HJKMNP-TV-Z]{26}$`)
 )
@@ -120,7 +122,8 @@ func (k *Keeper) word(text string) bool {
 	return len(text) <= maxWord && word.MatchString(text) && k.clean(text)
 }
 
-// Path is a path with its words, versions, phone numbers, and identifiers of Cauri. For any other part stands {...}.
+// Path returns a path with its words, versions, phone numbers, and identifiers of Cauri. Every other part is replaced
+// by {...}.
 func (k *Keeper) Path(path string) string {
 	parts := strings.Split(path, "/")
 	if len(parts) > maxNames {
@@ -134,7 +137,7 @@ func (k *Keeper) Path(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// RequestID is the id of a request, empty if it has a credential.
+// RequestID returns the id of a request, empty if it has a credential.
 func (k *Keeper) RequestID(id string) string {
 	if !k.clean(id) {
 		return ""
@@ -142,10 +145,10 @@ func (k *Keeper) RequestID(id string) string {
 	return id
 }
 
-// names are the names of what is not kept.
+// names has the names of parts that are not kept.
 type names []string
 
-// add adds the name of a field or a parameter, or what it is if the name may not be kept either.
+// add adds the name of a field or parameter. If the name may not be kept either, it adds what instead.
 func (n *names) add(k *Keeper, name, what string) {
 	if !k.word(name) {
 		name = what
@@ -159,10 +162,11 @@ func (n *names) say(name string) {
 	}
 }
 
-// Query keeps the parameters of a query that have a name in allowed, as an object; nil for none. A repeated one has all of its values.
+// Query returns the parameters of a query with a name in allowed, as a JSON object, nil for none, and the names of the
+// others. A repeated parameter has all of its values.
 func (k *Keeper) Query(raw string, allowed Fields) (kept json.RawMessage, notKept []string) {
 	values, left := map[string]string{}, names{}
-	if len(raw) > MaxBody { // without a parameter that is cut: a part of a credential has no form
+	if len(raw) > MaxBody { // without the parameter that is cut, since a part of a credential is not recognized
 		left.say("the rest of the query")
 		raw = raw[:strings.LastIndexByte(raw[:MaxBody], '&')+1]
 	}
@@ -186,8 +190,8 @@ func (k *Keeper) Query(raw string, allowed Fields) (kept json.RawMessage, notKep
 	return kept, left
 }
 
-// Request keeps of a request's body, of which text is the beginning, the values of the fields that have a name in allowed, unless they
-// are objects or lists. It is nil for what is no JSON object.
+// Request returns the fields of a request's body with a name in allowed, unless they are objects or lists, and the
+// names of the others. text is the beginning of the body. kept is nil if the body is no JSON object.
 func (k *Keeper) Request(text []byte, allowed Fields) (kept json.RawMessage, notKept []string) {
 	if len(text) == 0 {
 		return nil, nil
@@ -200,8 +204,8 @@ func (k *Keeper) Request(text []byte, allowed Fields) (kept json.RawMessage, not
 	return c.out, *c.left
 }
 
-// Answer keeps of an answer's body, of which text is the beginning, what has a name in allowed at every level. It is nil for what is no
-// JSON object.
+// Answer returns the fields of an answer's body with a name in allowed, at every level. text is the beginning of the
+// body. The result is nil if the body is no JSON object.
 func (k *Keeper) Answer(text []byte, allowed Fields) json.RawMessage {
 	c := newCopier(k, text, allowed)
 	if !c.document() {
@@ -210,13 +214,13 @@ func (k *Keeper) Answer(text []byte, allowed Fields) json.RawMessage {
 	return c.out
 }
 
-// copier copies what may be kept of a JSON object. What it writes is JSON, wherever what it reads ends.
+// copier copies the parts of a JSON object that may be kept. Its output is valid JSON, also if its input is cut off.
 type copier struct {
 	*Keeper
 	in      *json.Decoder
 	out     []byte
 	allowed Fields
-	left    *names // of fields at the only level that is kept; nil: all levels are
+	left    *names // names of fields that are not kept; nil: fields of all levels are kept, else of the first
 }
 
 func newCopier(k *Keeper, text []byte, allowed Fields) *copier {
@@ -236,7 +240,7 @@ func (c *copier) document() bool {
 	return true
 }
 
-// list copies what is between two brackets, of which the first was read, and reports whether it came to the end.
+// list copies the elements between two brackets, of which the first was read. It reports whether it reached the second.
 func (c *copier) list(opening, closing byte, element func() (kept, whole bool)) bool {
 	c.out = append(c.out, opening)
 	whole, empty := true, true
@@ -334,7 +338,7 @@ func (c *copier) skipTo(depth int) (whole bool) {
 	return true
 }
 
-// encoded is a text, a number or the like as JSON, without escapes that are only for HTML.
+// encoded returns a value as JSON, without escapes that are only for HTML.
 func encoded(value any) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

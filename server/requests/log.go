@@ -24,20 +24,20 @@ const (
 	period = time.Second
 	// writeTimeout bounds the writing.
 	writeTimeout = 5 * time.Second
-	// maxWaiting and maxWaitingOfOne are how many bytes of requests may wait to be written: of all sandboxes, and of one, so that it does
-	// not take what is for all.
+	// maxWaiting and maxWaitingOfOne are the most bytes of requests that may wait to be written, of all sandboxes and
+	// of one sandbox.
 	maxWaiting      = 8 << 20
 	maxWaitingOfOne = 1 << 20
 )
 
 // Reasons for which a request is not logged, for [Options.Dropped].
 const (
-	DroppedFull    = "full"    // too many wait to be written
+	DroppedFull    = "full"    // too many requests wait to be written
 	DroppedRefused = "refused" // the database refused to write it
 )
 
-// Log is the request log of all sandboxes in a database. Recording a request asks the database nothing: all that came are written
-// together, about every second. It is safe for concurrent use. A nil Log records nothing.
+// Log is the request log of all sandboxes in a database. Recording a request sends no statement: the recorded requests
+// are written together, about every second. A Log is safe for concurrent use. A nil Log records nothing.
 type Log struct {
 	db      *postgres.DB
 	dropped func(reason string, requests int)
@@ -46,14 +46,14 @@ type Log struct {
 
 	mu       sync.Mutex
 	waiting  []Entry
-	bytes    int            // of what waits, and of what is being written
-	byTenant map[int64]int  // the same of each sandbox
-	refused  map[int64]bool // sandboxes of which a request without a valid key waits
+	bytes    int            // of the requests that wait or are being written
+	byTenant map[int64]int  // bytes for each sandbox
+	refused  map[int64]bool // sandboxes with a waiting request without a valid key
 }
 
 // Options are the settings of a [Log].
 type Options struct {
-	Dropped func(reason string, requests int) // counts what is not logged; nil: it is not counted
+	Dropped func(reason string, requests int) // counts requests that are not logged; nil: they are not counted
 }
 
 // New makes a log in a database.
@@ -65,7 +65,8 @@ func New(db *postgres.DB, o Options) *Log {
 	return l
 }
 
-// Add records a request that was just answered. Of requests without a valid key, a sandbox has one in each round of writing.
+// Add records a request that was just answered. Of requests without a valid key, only the first of a sandbox in each
+// round of writing is recorded.
 func (l *Log) Add(e Entry) {
 	if l == nil {
 		return
@@ -79,7 +80,7 @@ func (l *Log) Add(e Entry) {
 	}
 }
 
-// add reports whether there is room for a request.
+// add adds a request, and reports whether there was room for it.
 func (l *Log) add(e Entry) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +100,7 @@ func (l *Log) add(e Entry) bool {
 	return true
 }
 
-// take returns what waits. It counts until it is forgotten.
+// take returns the waiting requests. Their bytes count until forget is called.
 func (l *Log) take() []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,14 +110,14 @@ func (l *Log) take() []Entry {
 	return taken
 }
 
-// wait lets what was taken wait again.
+// wait puts requests that were taken back.
 func (l *Log) wait(taken []Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.waiting = append(taken, l.waiting...)
 }
 
-// forget makes room again.
+// forget subtracts the bytes of requests that were taken.
 func (l *Log) forget(taken []Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,7 +130,7 @@ func (l *Log) forget(taken []Entry) {
 	}
 }
 
-// Run writes, every second and once more when ctx ends, what was recorded.
+// Run writes the recorded requests every second, and once more when ctx ends.
 func (l *Log) Run(ctx context.Context) {
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
@@ -137,7 +138,7 @@ func (l *Log) Run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			_ = l.Flush(context.WithoutCancel(ctx)) // there is nobody to try it again
+			_ = l.Flush(context.WithoutCancel(ctx)) // nobody tries again
 			return
 		case <-ticker.C:
 		}
@@ -149,7 +150,7 @@ func (l *Log) Run(ctx context.Context) {
 	}
 }
 
-// Flush is one round of [Log.Run]. What it cannot write while the database is unavailable waits for the next one.
+// Flush is one round of [Log.Run]. If the database is unavailable, the requests wait for the next round.
 func (l *Log) Flush(ctx context.Context) error {
 	taken := l.take()
 	if len(taken) == 0 {
@@ -204,8 +205,8 @@ func (l *Log) write(ctx context.Context, entries []Entry) error {
 	})
 }
 
-// List returns up to limit of a sandbox's requests, in the order of their answers, newest first, beginning after the one named by after,
-// nil for the newest of all.
+// List returns a page of up to limit requests of a sandbox, in the order of their answers, newest first. after is the
+// id of the last request of the previous page, nil for the first page.
 func (l *Log) List(ctx context.Context, tenant int64, f Filter, after *payments.ID, limit int) ([]Entry, error) {
 	asked := sqlc.ListRequestsParams{
 		Tenant: tenant, Succeeded: f.Succeeded, Status: int32(f.Status), Error: f.Error, Path: f.Path, Most: int32(limit),
@@ -250,8 +251,8 @@ func valueOf[T any](v *T) (value T) {
 	return value
 }
 
-// LogAll lets all requests of a sandbox be kept for the next ten minutes, by every process that reads its configuration after this. It
-// returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
+// LogAll makes all processes log all requests of a sandbox for the next ten minutes, from their next read of the
+// configuration on. It returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (l *Log) LogAll(ctx context.Context, tenant int64) error {
 	marked, err := sqlc.New(l.db.Tenant(tenant)).LogAllRequests(ctx)
 	if err == nil && !marked {

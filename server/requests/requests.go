@@ -1,7 +1,9 @@
-// Package requests is the request log: what callers asked of a sandbox and were answered, so that a developer sees what his code sends.
+// Package requests is the request log: the requests to a sandbox and their answers, so that developers see what their
+// code sends.
 //
-// Kept are the last requests that failed, and while somebody watches also the others. What is kept of a request is what a list of fields
-// names, see [Keeper]; no header is in it. Whatever answers requests for a sandbox may record them here.
+// It keeps the last failed requests, and the last other ones while somebody watches. Of a request it keeps only what a
+// list of fields names, see [Keeper], and no header. Every front that answers requests of a sandbox may record them
+// here.
 package requests
 
 import (
@@ -12,26 +14,27 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Kind decides how many requests are kept beside each other, so that none of another kind are pushed out.
+// Kind is the kind of a request. Each kind has its own limit, so that requests of one kind do not displace those of
+// another.
 type Kind string
 
 const (
 	Failed          Kind = "failed"          // it was not answered 2xx, or not at all
-	Succeeded       Kind = "succeeded"       // answered 2xx while somebody looked
+	Succeeded       Kind = "succeeded"       // it was answered 2xx; kept while somebody watches
 	Unauthenticated Kind = "unauthenticated" // without a valid key, to a path that names the sandbox
 )
 
 const (
-	// MostKept is how many failed requests of a sandbox are kept, and how many that succeeded.
+	// MostKept is the most failed requests of a sandbox that are kept, and the most successful ones.
 	MostKept = 500
-	// MostUnauthenticated is how many requests without a valid key are kept.
+	// MostUnauthenticated is the most requests without a valid key that are kept.
 	MostUnauthenticated = 20
 )
 
 // IDForm is the form of an id that a client may give to its request.
 var IDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// Entry is one request. It has no more than what may be kept.
+// Entry is one request. It has only what may be kept.
 type Entry struct {
 	ID           payments.ID // sorts by the time of the answer; set by [Log.Add]
 	Tenant       int64
@@ -43,16 +46,16 @@ type Entry struct {
 	Status       int             // 0: the connection was closed without an answer
 	Error        string          // code; empty for none
 	RequestID    string
-	Fault        string // name of the declared fault that acted
+	Fault        string // name of the declared fault that applied
 	RequestBody  json.RawMessage
 	ResponseBody json.RawMessage
-	NotKept      []string // what else the request had: names of fields and parameters, or words
+	NotKept      []string // names of fields and parameters that are not kept, or words for them
 }
 
-// overhead is about what an entry takes in memory beside its texts.
+// overhead is the approximate memory of an entry without its texts, in bytes.
 const overhead = 256
 
-// size is about what an entry takes in memory, in bytes.
+// size returns the approximate memory of an entry, in bytes.
 func (e *Entry) size() int {
 	n := overhead + len(e.Method) + len(e.Path) + len(e.Query) + len(e.Error) + len(e.RequestID) + len(e.Fault) +
 		len(e.RequestBody) + len(e.ResponseBody)

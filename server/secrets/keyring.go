@@ -1,4 +1,4 @@
-// Package secrets encrypts what the database keeps of secrets.
+// Package secrets encrypts the secrets that the database stores.
 package secrets
 
 import (
@@ -20,27 +20,27 @@ import (
 	"time"
 )
 
-// KeyRing encrypts the secrets that the database keeps, by AES-256-GCM. Its first key encrypts and all of them decrypt, so
-// that a new key can be put in front and an old one taken away once nothing is encrypted by it any more. It is safe for
-// concurrent use.
+// KeyRing encrypts the secrets that the database stores, by AES-256-GCM. Its first key encrypts, and all of its keys
+// decrypt. So a new key can be put first, and an old key can be removed when it encrypts no stored secret any more. A
+// KeyRing is safe for concurrent use.
 type KeyRing struct {
 	path string // of the file that it was read from; empty: none
 	keys atomic.Pointer[[]ringKey]
 }
 
 type ringKey struct {
-	id     [4]byte // names the key in what it encrypted
+	id     [4]byte // identifies the key, at the start of each secret that it encrypted
 	digest [32]byte
 	aead   cipher.AEAD
 }
 
-// ErrNoKeyRing is returned where a secret is read or written and no key ring was given.
+// ErrNoKeyRing is returned if a secret is read or written without a key ring.
 var ErrNoKeyRing = errors.New("no encryption key was given: pass --encryption-key-file")
 
-// ErrSealed is returned for a stored secret that cannot be opened.
+// ErrSealed is returned for a stored secret that cannot be decrypted.
 var ErrSealed = errors.New("a stored secret cannot be opened")
 
-// LoadKeyRing reads a file with one key a line, each 32 bytes in base64, the one that encrypts first.
+// LoadKeyRing reads a file with one key in each line, 32 bytes in base64. The first key encrypts.
 func LoadKeyRing(path string) (*KeyRing, error) {
 	ring := &KeyRing{path: path}
 	_, err := ring.Reload()
@@ -50,8 +50,8 @@ func LoadKeyRing(path string) (*KeyRing, error) {
 	return ring, nil
 }
 
-// Reload reads the file of the key ring again and takes over its keys. It reports whether they changed. With an error, which
-// never shows a key, the keys stay as they were.
+// Reload reads the file of the key ring again and uses its keys. It reports whether they changed. After an error, the
+// keys stay as they were. Errors never show a key.
 func (r *KeyRing) Reload() (changed bool, err error) {
 	text, err := os.ReadFile(r.path)
 	if err != nil {
@@ -69,8 +69,8 @@ func (r *KeyRing) Reload() (changed bool, err error) {
 	return true, nil
 }
 
-// Follow reads the file of the key ring again every interval until ctx ends, so that keys are exchanged without a restart. It
-// logs a change and the beginning of a failure.
+// Follow reloads the file of the key ring at every interval until ctx ends, so that keys change without a restart. It
+// logs each change, and the first failure in a row.
 func (r *KeyRing) Follow(ctx context.Context, interval time.Duration) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -92,7 +92,7 @@ func (r *KeyRing) Follow(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// ParseKeyRing reads what a key file holds. Its errors never show a key.
+// ParseKeyRing parses the content of a key file. Its errors never show a key.
 func ParseKeyRing(text string) (*KeyRing, error) {
 	keys, err := parseKeys(text)
 	if err != nil {
@@ -126,8 +126,8 @@ func parseKeys(text string) (keys []ringKey, err error) {
 	return keys, nil
 }
 
-// Keys names the keys, the one that encrypts first, by the first four bytes of the SHA-256 of each in hexadecimal. A name says
-// nothing about its key, and begins whatever the key has encrypted.
+// Keys returns the names of the keys; the first key encrypts. The name of a key is the first four bytes of its SHA-256,
+// in hexadecimal, which do not reveal the key. These bytes are the start of each secret that the key has encrypted.
 func (r *KeyRing) Keys() []string {
 	var names []string
 	for _, key := range *r.keys.Load() {
@@ -136,14 +136,14 @@ func (r *KeyRing) Keys() []string {
 	return names
 }
 
-// FirstID names the key that encrypts, in what it encrypts.
+// FirstID returns the first four bytes of the SHA-256 of the key that encrypts.
 func (r *KeyRing) FirstID() []byte {
 	id := (*r.keys.Load())[0].id
 	return id[:]
 }
 
-// Seal encrypts a secret that belongs to owner; it opens only for the same owner, so that a row copied to another sandbox
-// is worth nothing.
+// Seal encrypts a secret that belongs to owner. It can be decrypted only for the same owner, so that a row that is
+// copied to another sandbox is useless.
 func (r *KeyRing) Seal(random io.Reader, owner, secret string) ([]byte, error) {
 	if r == nil {
 		return nil, ErrNoKeyRing
@@ -157,7 +157,7 @@ func (r *KeyRing) Seal(random io.Reader, owner, secret string) ([]byte, error) {
 	return key.aead.Seal(sealed, nonce, []byte(secret), []byte(owner)), nil
 }
 
-// Open decrypts what [KeyRing.Seal] made. It returns [ErrSealed] if it cannot.
+// Open decrypts the result of [KeyRing.Seal]. It returns [ErrSealed] if it cannot.
 func (r *KeyRing) Open(owner string, sealed []byte) (string, error) {
 	if r == nil {
 		return "", ErrNoKeyRing
@@ -180,7 +180,7 @@ func (r *KeyRing) Open(owner string, sealed []byte) (string, error) {
 	return "", fmt.Errorf("%w: it was encrypted by a key that is not in the key ring", ErrSealed)
 }
 
-// Current reports whether a secret is sealed by the key that encrypts now.
+// Current reports whether the first key has encrypted a secret.
 func (r *KeyRing) Current(sealed []byte) bool {
 	return r != nil && bytes.HasPrefix(sealed, r.FirstID())
 }
