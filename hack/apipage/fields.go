@@ -16,12 +16,13 @@ import (
 // pageField is a field, a parameter or a header.
 type pageField struct {
 	Name        string
-	Kind        string // its type and what it may be
+	Kind        string // its type and allowed values
 	Required    bool
 	Description string
 }
 
-// schemaFields are the fields of an object: the required ones in the order of their struct, the others by name.
+// schemaFields returns the fields of an object: the required fields in the order of the struct, then the others by
+// name.
 func schemaFields(schema *huma.Schema) []pageField {
 	names := slices.Clone(schema.Required)
 	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
@@ -37,7 +38,7 @@ func schemaFields(schema *huma.Schema) []pageField {
 	return fields
 }
 
-// answerFields are the fields of an answer: what matters to its reader is which of them may be missing.
+// answerFields returns the fields of an answer. It marks the fields that may be missing.
 func answerFields(schema *huma.Schema) []pageField {
 	fields := schemaFields(schema)
 	for i := range fields {
@@ -49,7 +50,7 @@ func answerFields(schema *huma.Schema) []pageField {
 	return fields
 }
 
-// parameterFields are the parameters of an operation; the ones that all have stand with the headers.
+// parameterFields returns the parameters of an operation, without those that all operations have.
 func parameterFields(parameters []*huma.Param) []pageField {
 	var fields []pageField
 	for _, p := range parameters {
@@ -57,7 +58,7 @@ func parameterFields(parameters []*huma.Param) []pageField {
 			continue
 		}
 		kind := kindOf(p.Schema)
-		if p.In != "header" { // a list of headers has a title that says so
+		if p.In != "header" { // the list of headers has a title
 			kind = p.In + ", " + kind
 		}
 		fields = append(fields, pageField{p.Name, kind, p.Required, p.Description})
@@ -65,7 +66,7 @@ func parameterFields(parameters []*huma.Param) []pageField {
 	return fields
 }
 
-// headerFields are the headers of answers.
+// headerFields returns the headers of answers as fields.
 func headerFields(headers map[string]*huma.Param) []pageField {
 	var fields []pageField
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
@@ -75,7 +76,7 @@ func headerFields(headers map[string]*huma.Param) []pageField {
 	return fields
 }
 
-// kindOf says in words what a value may be.
+// kindOf returns a text with the type and the allowed values of a schema.
 func kindOf(s *huma.Schema) string {
 	if s.Ref != "" {
 		return strings.TrimPrefix(s.Ref, wire.SchemaPrefix)
@@ -116,7 +117,7 @@ func constraintsOf(s *huma.Schema) []string {
 	if len(s.Enum) > 0 {
 		var values []string
 		for _, v := range s.Enum {
-			if v != nil { // null is said by the type
+			if v != nil { // the type already says that null is allowed
 				values = append(values, fmt.Sprint(v))
 			}
 		}
@@ -131,7 +132,7 @@ func constraintsOf(s *huma.Schema) []string {
 	return words
 }
 
-// grouped writes a number with its thousands apart: 1,000,000.
+// grouped formats a number with thousands separators: 1,000,000.
 func grouped(n float64) string {
 	digits := strconv.FormatFloat(n, 'f', 0, 64)
 	for i := len(digits) - 3; i > 0; i -= 3 {

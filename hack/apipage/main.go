@@ -1,8 +1,8 @@
 // Command apipage renders the page that the api serves at /docs from the API's description. `make generate` runs it, from the root of the
 // repository.
 //
-// The api does not render the page itself: executing a template calls methods by names that no linker knows, so the linker keeps all
-// methods of all types, and the program grows by a quarter.
+// The api does not render the page itself, because a program that executes templates is a quarter larger: a template
+// calls methods by name, so the linker must keep all methods of all types.
 package main
 
 import (
@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// render makes the page from the document and the template.
+// render returns the page, rendered from the document and the template.
 func render() ([]byte, error) {
 	parsed, err := template.New("page").Funcs(template.FuncMap{"prose": prose, "lower": strings.ToLower}).Parse(pageTemplate)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// page is the API's description as the template shows it. All of it comes from the document.
+// page is the data for the template. All of it comes from the document.
 type page struct {
 	Style          template.CSS
 	Script         template.JS
@@ -132,7 +132,7 @@ func (p *page) addTables() {
 	}
 }
 
-// tagged are the operations with a tag, in the order of their registration.
+// tagged returns the operations with a tag, in the order of their registration.
 func tagged(tag string) []pageOperation {
 	var shown []pageOperation
 	for _, o := range apidoc.Operations {
@@ -160,7 +160,7 @@ func pageSchemas(registry huma.Registry) []pageSchema {
 	var shown []pageSchema
 	all := registry.Map()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		// What a request has in its body stands with its operation, and the statuses have a table.
+		// Bodies of requests are shown with their operations, and statuses in a table.
 		if all[name].Type == huma.TypeObject && !isRequest(name) {
 			shown = append(shown, pageSchema{name, answerFields(all[name])})
 		}

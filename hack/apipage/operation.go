@@ -61,7 +61,7 @@ func newPageOperation(o apidoc.Operation) pageOperation {
 	return p
 }
 
-// pageAnswers are the answers that are no errors, with the headers that are not on every answer.
+// pageAnswers returns the successful answers, with the headers that not every answer has.
 func pageAnswers(o *huma.Operation) []pageAnswer {
 	var answers []pageAnswer
 	for _, status := range slices.Sorted(maps.Keys(o.Responses)) {
@@ -88,7 +88,7 @@ func isError(r *huma.Response) bool {
 	return content != nil && content.Schema.Ref == apidoc.ErrorSchema.Ref
 }
 
-// pageErrors are the errors of an operation, in the order of the table.
+// pageErrors returns the errors of an operation, in the order of the table.
 func pageErrors(o *huma.Operation) []pageError {
 	var errors []pageError
 	for _, c := range apidoc.ErrorCases {
@@ -100,7 +100,7 @@ func pageErrors(o *huma.Operation) []pageError {
 	return errors
 }
 
-// curl is the command that makes an example's request.
+// curl returns the command that sends an example's request.
 func curl(o apidoc.Operation, e apidoc.Example) string {
 	path, query := o.Path, url.Values{}
 	for _, p := range o.Parameters {
@@ -128,14 +128,14 @@ func curl(o apidoc.Operation, e apidoc.Example) string {
 	return strings.Join(lines, " \\\n  ")
 }
 
-// indented is a value as JSON for people.
+// indented returns a value as indented JSON.
 func indented(value any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(value); err != nil {
-		panic(err) // examples are made of what is answered
+		panic(err) // encoding an answer does not fail
 	}
 	return strings.TrimSpace(b.String())
 }

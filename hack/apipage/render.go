@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// prose makes HTML of a description: paragraphs, and `code`.
+// prose converts a description with paragraphs and `code` to HTML.
 func prose(text string) template.HTML {
 	var b strings.Builder
 	for paragraph := range strings.SplitSeq(text, "\n\n") {

@@ -1,6 +1,7 @@
-// Command chart writes what the Helm chart and config/default have from elsewhere, so that each thing is written once: the CRDs, the
-// controller's rights, alert rules and dashboard in charts/cauri/files, the table of values in the chart's README, and in config/default
-// what the chart renders. `make generate` runs it, from the root of the repository.
+// Command chart writes the generated files of the Helm chart and of config/default. It copies the CRDs, the
+// controller's rights, the alert rules and the dashboard to charts/cauri/files. It writes the table of values in the
+// chart's README. It writes the objects that the chart renders to config/default. `make generate` runs it, from the
+// root of the repository.
 package main
 
 import (
@@ -37,7 +38,7 @@ func run() error {
 	return writeWorkloads()
 }
 
-// copyInto makes a folder hold the files of the patterns and nothing else.
+// copyInto copies the files of the patterns to a folder, and removes all other files there.
 func copyInto(folder string, patterns []string) error {
 	if err := os.RemoveAll(folder); err != nil {
 		return err

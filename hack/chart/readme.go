@@ -10,13 +10,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The table of values stands between these lines of the README.
+// The lines of the README before and after the table of values.
 const (
 	tableBegins = "<!-- The table is written by `make generate` from values.yaml. -->\n"
 	tableEnds   = "<!-- The end of the table. -->\n"
 )
 
-// writeReadme puts the table of values, made from values.yaml and its comments, into the chart's README.
+// writeReadme writes the table of values to the chart's README, from values.yaml and its comments.
 func writeReadme() error {
 	values, err := os.ReadFile(filepath.Join(chart, "values.yaml"))
 	if err != nil {
@@ -51,7 +51,8 @@ func writeReadme() error {
 // row is a line of the table.
 type row struct{ path, preset, means string }
 
-// rowsOf are the rows of a mapping. Every value has to be explained: its own comment does it, or that of the mapping it is in.
+// rowsOf returns the rows of a mapping. It returns an error if neither a value nor a mapping that contains it has a
+// comment.
 func rowsOf(path string, mapping *yaml.Node) ([]row, error) {
 	var rows []row
 	for i := 0; i < len(mapping.Content); i += 2 {
@@ -81,7 +82,7 @@ func rowsOf(path string, mapping *yaml.Node) ([]row, error) {
 	return rows, nil
 }
 
-// explainsParts reports whether a value is a mapping in which something has a comment of its own.
+// explainsParts reports whether a value is a mapping with a comment on an entry.
 func explainsParts(mapping *yaml.Node) bool {
 	if mapping.Kind != yaml.MappingNode {
 		return false

@@ -18,13 +18,13 @@ const (
 `
 )
 
-// besides are the folders whose objects config/default has already.
+// besides are the folders whose objects config/default already includes.
 var besides = []string{"config/crd", "config/rbac"}
 
-// helmsOwn are lines that say that Helm manages an object.
+// helmsOwn matches the lines that mark an object as managed by Helm.
 var helmsOwn = regexp.MustCompile(`(?m)^(# Source: .*|\s+helm\.sh/chart: .*|\s+app\.kubernetes\.io/managed-by: Helm)\n`)
 
-// writeWorkloads has the chart rendered for those who do without Helm.
+// writeWorkloads writes the rendered chart to config/default, for installations without Helm.
 func writeWorkloads() error {
 	there := map[string]bool{}
 	for _, folder := range besides {
@@ -58,7 +58,7 @@ func writeWorkloads() error {
 	return os.WriteFile(workloads, []byte(out), 0o644)
 }
 
-// documents are the objects of a file, as text.
+// documents returns the YAML documents of a file.
 func documents(file string) []string {
 	var all []string
 	for _, document := range regexp.MustCompile(`(?m)^---\n`).Split(file, -1) {
@@ -69,7 +69,7 @@ func documents(file string) []string {
 	return all
 }
 
-// identity says which object a document is; it is empty for what is none.
+// identity returns the identity of the object in a document; "" for no object.
 func identity(document string) string {
 	var object struct {
 		Kind     string `json:"kind"`

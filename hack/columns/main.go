@@ -1,5 +1,6 @@
-// Command columns writes the columns of the tables that server/ledger reads by statements of its own: those of package
-// sqlc's structs, in their order. A newer schema may have more, while an upgrade is rolled out.
+// Command columns writes the lists of columns for the hand-written statements of server/ledger. The columns are those
+// of package sqlc's structs, in the same order. The statements do not use *, because a newer schema may have more
+// columns during an upgrade.
 package main
 
 import (
@@ -16,7 +17,7 @@ const (
 	written = "server/ledger/columns.go"
 )
 
-// listed are the structs, and the constants with their columns.
+// listed has the structs, each with the constant for its columns.
 var listed = [][2]string{
 	{"Transaction", "transactionColumns"}, {"DeliveryAttempt", "deliveryAttemptColumns"}, {"CallbackAttempt", "callbackAttemptColumns"},
 }
@@ -57,7 +58,7 @@ func render(source string) ([]byte, error) {
 	return format.Source(b.Bytes())
 }
 
-// columnsOf are the columns of a struct's table.
+// columnsOf returns the columns of a struct's table.
 func columnsOf(source, name string) (columns []string) {
 	_, fields, _ := strings.Cut(source, "type "+name+" struct {\n")
 	fields, _, _ = strings.Cut(fields, "\n}")

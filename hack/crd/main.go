@@ -1,5 +1,6 @@
-// Command crd joins the lines of the descriptions in the CRDs that controller-gen wrote: they break where the comments of the Go source
-// do, and kubectl explain breaks them again at the width of the terminal. `make generate` runs it, from the root of the repository.
+// Command crd joins the lines of the descriptions in the CRDs of controller-gen. controller-gen keeps the line breaks
+// of the comments in the Go source, but kubectl explain wraps lines itself. `make generate` runs it, from the root of
+// the repository.
 package main
 
 import (
@@ -34,14 +35,14 @@ func run(pattern string) error {
 	return nil
 }
 
-// block is the head of a description with more than one line. Those with one line are folded by YAML, and have no line breaks.
+// block matches the first line of a description with line breaks.
 var block = regexp.MustCompile(`^( *)description: \|-\n$`)
 
-// joined is a CRD with one line for each paragraph of its descriptions.
+// joined returns a CRD with one line for each paragraph of its descriptions.
 func joined(crd string) string {
 	var out strings.Builder
 	var description []string
-	indent := -1 // of the description's lines; -1: there is none
+	indent := -1 // indentation of the description's lines; -1: not in a description
 	end := func() {
 		for _, line := range flowing(description) {
 			if line != "" {
@@ -71,7 +72,7 @@ func joined(crd string) string {
 	return out.String()
 }
 
-// item is the beginning of an item of a list, or of a line that is indented by intention, such as one of an example.
+// item matches the beginning of an item of a list, and of an indented line, such as a line of an example.
 var item = regexp.MustCompile(`^([-*] |[0-9]+[.] |\s)`)
 
 // flowing joins the lines of each paragraph. Items of lists keep their lines.

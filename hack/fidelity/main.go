@@ -41,7 +41,7 @@ func write() error {
 	return os.WriteFile(page, []byte(written), 0o644)
 }
 
-// replaced puts a part of the page between its marks.
+// replaced returns the text with part between its marks.
 func replaced(text, begin, part string) (string, error) {
 	before, rest, found := strings.Cut(text, begin)
 	_, after, closed := strings.Cut(rest, end)

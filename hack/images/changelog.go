@@ -18,8 +18,8 @@ const unreleased = "Unreleased"
 
 // changes are the changes of a version.
 type changes struct {
-	Version string // without the v; or unreleased
-	Date    string // 2026-11-21; empty if unreleased
+	Version string // without the v, or "unreleased"
+	Date    string // for example 2026-11-21; empty if unreleased
 	Text    string
 }
 
@@ -28,7 +28,7 @@ var (
 	changeKinds    = []string{"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 )
 
-// readChangelog splits a changelog by version, newest first, and reports all errors of its format.
+// readChangelog returns the changes of all versions in a changelog, newest first, or all errors of its format.
 func readChangelog(text string) ([]changes, error) {
 	var versions []changes
 	var problems []error
@@ -66,7 +66,8 @@ func readChangelog(text string) ([]changes, error) {
 	return versions, errors.Join(problems...)
 }
 
-// followsWell returns what is wrong with the last version compared with the earlier ones, or an empty string.
+// followsWell checks the last version, also in comparison with the one before it. It returns a text about an error; ""
+// for none.
 func followsWell(versions []changes) string {
 	last := versions[len(versions)-1]
 	if len(versions) == 1 {
@@ -92,7 +93,7 @@ func followsWell(versions []changes) string {
 	return ""
 }
 
-// notesOf are the release notes of a version.
+// notesOf returns the release notes of a version.
 func notesOf(versions []changes, version string) (string, error) {
 	for _, v := range versions {
 		if v.Version == version && v.Text != "" {

@@ -13,7 +13,7 @@ const checksumsFile = "SHA256SUMS"
 
 // makeChecksums writes the checksums of all files, in the format of `sha256sum --check`.
 func (r *release) makeChecksums() error {
-	entries, err := os.ReadDir(r.dist) // by name
+	entries, err := os.ReadDir(r.dist) // sorted by name
 	if err != nil {
 		return err
 	}

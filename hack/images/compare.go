@@ -45,8 +45,8 @@ func newCompareCommand() *cobra.Command {
 	}
 }
 
-// contentOf returns everything that a container sees of an image, one line for each fact. It ignores times, history and
-// the order of layers.
+// contentOf returns the files and settings of an image that a container sees, one line for each. It ignores times,
+// history and the order of layers.
 func contentOf(image v1.Image) (map[string]string, error) {
 	file, err := image.ConfigFile()
 	if err != nil {
@@ -78,7 +78,7 @@ func addFiles(facts map[string]string, files *tar.Reader) error {
 		}
 		name := path.Join("/", h.Name)
 		if name == "/" {
-			continue // some tools write it, some do not
+			continue // only some tools write it
 		}
 		digest := sha256.New()
 		if _, err := io.Copy(digest, files); err != nil {
@@ -96,7 +96,7 @@ func linkOf(h *tar.Header) string {
 	return ", link to " + h.Linkname
 }
 
-// differences are the facts that differ, one line each.
+// differences returns the differing lines of two images.
 func differences(a, b map[string]string) []string {
 	var found []string
 	all := maps.Clone(a)

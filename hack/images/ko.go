@@ -49,8 +49,8 @@ func (k koBuild) run(ctx context.Context) error {
 	return nil
 }
 
-// layoutArgument is the path of the images for ko. ko parses it as an image name, which must not have capital letters.
-// The folder of the checkout may have some.
+// layoutArgument returns the path of the images for ko, relative to the checkout. ko parses it as an image name, which
+// must not have capital letters, but the absolute path may have some.
 func layoutArgument(checkout, folder string) (string, error) {
 	from, err := filepath.Abs(checkout)
 	if err != nil {
@@ -93,7 +93,7 @@ func (k koBuild) environment(base string) []string {
 		"VERSION=" + k.source.Version, "REVISION=" + k.source.Revision(),
 		"KO_DOCKER_REPO=" + imageRepository, "KO_DEFAULTBASEIMAGE=" + base, "KOCACHE=" + k.cache,
 		"SOURCE_DATE_EPOCH=" + seconds, "KO_DATA_DATE_EPOCH=" + seconds, "TZ=UTC", // ko writes times in the time zone of the machine
-		// Not empty, because Go would then read the flags of `go env -w`.
+		// GOFLAGS is not empty, because then Go would read the flags of `go env -w`.
 		"GOFLAGS=-buildvcs=false",
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// downloads is where the files of a version are published.
+// downloads is the base URL of the published files.
 const downloads = "https://github.com/cauri-dev/cauri/releases/download/"
 
-// krewFile is the manifest of the plugin `kubectl cauri`, for krew. It is named after the plugin, as krew-index wants it.
+// krewFile is the name of krew's manifest of the plugin `kubectl cauri`. krew-index requires the name of the plugin.
 const krewFile = "cauri.yaml"
 
-// makePlugin writes the manifest of krew, with the checksums of the programs' archives. krew links the program by the name kubectl-cauri,
-// by which the program knows that it is a plugin.
+// makePlugin writes krew's manifest, with the checksums of the programs' archives. krew links the program as
+// kubectl-cauri. The program recognizes by this name that it is a plugin.
 func (r *release) makePlugin() error {
 	var b strings.Builder
 	fmt.Fprintf(&b, `apiVersion: krew.googlecontainertools.github.com/v1alpha2

@@ -5,13 +5,13 @@ import "time"
 // imageRepository is the name of the images that stay on this machine. Its registry does not exist.
 const imageRepository = "cauri.local/cauri"
 
-// publishedRepository is the default of the chart, and where the release workflow pushes to.
+// publishedRepository is the repository to which the release workflow pushes, and the default of the chart.
 const publishedRepository = "ghcr.io/cauri-dev/cauri"
 
 // imageUser is a user id without special rights that other images do not use.
 const imageUser = "65532:65532"
 
-// labels are the labels of the image, the same as in the Dockerfile.
+// labels returns the labels of the image. The Dockerfile has the same.
 func labels(s source) map[string]string {
 	return map[string]string{
 		"org.opencontainers.image.title":       "Cauri",

@@ -1,4 +1,4 @@
-// Command images builds Cauri's image with ko, and releases. The image holds one static program and nothing else.
+// Command images builds Cauri's image with ko, and the files of a release. The image contains only one static program.
 //
 // Run it from the root of the checkout, as the Makefile does.
 package main

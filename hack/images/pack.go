@@ -21,7 +21,7 @@ import (
 
 // Archives are reproducible: they have a fixed order, time and owner.
 
-// packed is a file of an archive.
+// packed is a file in an archive.
 type packed struct {
 	name    string
 	mode    int64
@@ -132,7 +132,7 @@ func repackChart(out io.Writer, in io.Reader, at time.Time) error {
 		}
 		files = append(files, packed{h.Name, 0o644, content})
 	}
-	// helm expects Chart.yaml first.
+	// Helm expects Chart.yaml first.
 	slices.SortStableFunc(files, func(a, b packed) int {
 		if first := strings.Count(a.name, "/") - strings.Count(b.name, "/"); first != 0 {
 			return first
@@ -142,7 +142,7 @@ func repackChart(out io.Writer, in io.Reader, at time.Time) error {
 	return packFiles(out, "", files, at)
 }
 
-// programIn returns the program of an image.
+// programIn returns the program in an image.
 func programIn(image v1.Image) ([]byte, error) {
 	content := mutate.Extract(image)
 	defer func() { _ = content.Close() }()

@@ -10,8 +10,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// makePrograms writes the programs for platforms without an image, and their SBOMs. ko builds them too, in images that nobody gets, so that
-// they differ from the program of the image only by their platform.
+// makePrograms writes the programs for platforms without an image, and their SBOMs. ko also builds these, so that they
+// differ from the program in the image only by their platform. Their images are not published.
 func (r *release) makePrograms(ctx context.Context) error {
 	images := filepath.Join(r.work, "programs")
 	build := koBuild{

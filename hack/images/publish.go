@@ -159,7 +159,7 @@ func attachSBOMs(dist, version string, repo name.Repository, index v1.ImageIndex
 	return nil
 }
 
-// referrer is an image that holds a document about another image.
+// referrer returns an image that contains a document about another image.
 func referrer(document []byte, subject v1.Descriptor) (v1.Image, error) {
 	sbom, err := mutate.AppendLayers(mutate.MediaType(empty.Image, types.OCIManifestSchema1), static.NewLayer(document, spdxType))
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 // release describes the files of one version in a folder.
 type release struct {
 	source
-	trial bool // HEAD has no tag of this version
+	trial bool // whether HEAD has no tag of this version
 	notes string
-	// image is the repository in the manifests and the chart. publish pushes images to it.
+	// image is the repository in the manifests and the chart, to which publish pushes images.
 	image name.Repository
 	tools tools
 	dist  string
@@ -30,8 +30,8 @@ type release struct {
 	out   io.Writer
 }
 
-// programLimit is the maximum size in bytes of the program and of the unpacked image, which holds nothing else. If anything executes a
-// template, the program grows by a quarter (see hack/apipage).
+// programLimit is the maximum size in bytes of the program, and of the unpacked image, which contains nothing else. The
+// program would be a quarter larger if it executed templates (see hack/apipage).
 const programLimit = 64 << 20
 
 // tools are the programs that a release needs.
@@ -62,7 +62,7 @@ func newReleaseCommand() *cobra.Command {
 	return cmd
 }
 
-// prepare finds the version and the source of the release, and refuses an invalid state.
+// prepare sets the version and the source of the release. It returns an error for an invalid state.
 func (r *release) prepare(ctx context.Context, version, repository string) error {
 	var err error
 	if r.source, err = readSource(ctx, ".", version); err != nil {
@@ -122,10 +122,10 @@ func chooseVersion(asked string, tags []string) (version string, trial bool, err
 	return asked, true, nil
 }
 
-// isVersion also refuses build metadata (v1.2.3+x), which an image tag cannot have.
+// isVersion reports whether a text is a version. It refuses build metadata (v1.2.3+x), which an image tag cannot have.
 func isVersion(text string) bool { return semver.IsValid(text) && semver.Canonical(text) == text }
 
-// number is the version in charts and image tags.
+// number returns the version as in charts and image tags.
 func (r *release) number() string { return strings.TrimPrefix(r.Version, "v") }
 
 func (r *release) make(ctx context.Context) error {
@@ -138,7 +138,7 @@ func (r *release) make(ctx context.Context) error {
 	if err := os.MkdirAll(r.dist, 0o755); err != nil {
 		return err
 	}
-	// Next to the checkout's files, because kustomize reads only relative paths below the folder of a kustomization.
+	// The folder is in the checkout, because kustomize reads only relative paths below the folder of a kustomization.
 	work, err := os.MkdirTemp(r.dist, ".work-")
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (r *release) make(ctx context.Context) error {
 	return r.makeChecksums()
 }
 
-// file is the path of a file of the release.
+// file returns the path of a file of the release.
 func (r *release) file(format string, args ...any) string {
 	return filepath.Join(r.dist, fmt.Sprintf(format, args...))
 }
@@ -201,7 +201,7 @@ func (r *release) makeImages(ctx context.Context) error {
 	return err
 }
 
-// layoutFile is the image for all platforms.
+// layoutFile returns the path of the image for all platforms.
 func (r *release) layoutFile() string { return r.file("cauri-%s-image.tar", r.Version) }
 
 // onlyIndex reads the only index of a layout.
@@ -238,7 +238,7 @@ func nameIndex(folder, tag string) error {
 	return path.ReplaceIndex(index, func(d v1.Descriptor) bool { return d.Digest == digest }, named)
 }
 
-// makePlatform writes the products of one platform's image: the archive of the image and the archive of the program.
+// makePlatform writes the archive of one platform's image, and the archive of its program.
 func (r *release) makePlatform(image v1.Image, platform v1.Platform) error {
 	name := platform.OS + "-" + platform.Architecture
 	size, err := writeArchive(r.file("cauri-%s-image-%s.tar", r.Version, name), imageRepository+":"+r.number(), image)
@@ -253,7 +253,7 @@ func (r *release) makePlatform(image v1.Image, platform v1.Platform) error {
 	return r.archiveProgram(program, platform)
 }
 
-// smallProgramIn returns the program of an image, and an error if it has more bytes than the limit.
+// smallProgramIn returns the program in an image. It returns an error if the program has more bytes than the limit.
 func smallProgramIn(image v1.Image, limit int) ([]byte, error) {
 	program, err := programIn(image)
 	if err == nil && len(program) > limit {

@@ -53,7 +53,8 @@ type (
 	}
 )
 
-// programSBOM lists what is linked into a program, from the record that Go keeps in it. ko writes the same for images only.
+// programSBOM returns an SBOM of the modules in a program, from Go's build information. ko writes SBOMs only for
+// images.
 func programSBOM(name, version string, program []byte, at time.Time) ([]byte, error) {
 	info, err := buildinfo.Read(bytes.NewReader(program))
 	if err != nil {
@@ -77,7 +78,7 @@ func programSBOM(name, version string, program []byte, at time.Time) ([]byte, er
 		if module.Replace != nil {
 			module = module.Replace
 		}
-		// The sum of go.sum is the SHA-256 of the module's list of files.
+		// The sum in go.sum is the SHA-256 of the module's list of files.
 		sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(module.Sum, "h1:"))
 		if err != nil {
 			return nil, fmt.Errorf("the sum of %s: %w", module.Path, err)

@@ -13,10 +13,10 @@ import (
 // source is the source of an image.
 type source struct {
 	Folder string
-	// Version is the output of `cauri version`: v1.2.3, or a word for an image that is not a release.
+	// Version is the version that `cauri version` prints: v1.2.3, or another word for an image that is not a release.
 	Version  string
 	Commit   string
-	Modified bool // the files differ from the commit
+	Modified bool // whether files differ from the commit
 	Time     time.Time
 }
 
@@ -41,7 +41,7 @@ func readSource(ctx context.Context, folder, version string) (source, error) {
 	return source{Folder: folder, Version: version, Commit: commit, Modified: changes != "", Time: time.Unix(at, 0).UTC()}, nil
 }
 
-// Revision is the commit in the program and the labels.
+// Revision returns the commit for the program and the labels.
 func (s source) Revision() string {
 	if s.Modified {
 		return s.Commit + "-modified"

@@ -24,7 +24,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal starts an orderly shutdown. A second signal ends the program at once.
+	// The first signal starts a graceful shutdown. A second signal ends the program at once.
 	context.AfterFunc(ctx, stop)
 
 	err := newRootCommand().ExecuteContext(ctx)

@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 )
 
-// The parts of a collection in Postman's format 2.1, as far as it is used here.
+// The parts of a collection in Postman's format 2.1, with the used fields.
 type (
 	collection struct {
 		Info      info       `json:"info"`
@@ -66,13 +66,13 @@ type (
 	}
 )
 
-// The names of the environment are those of the environment variables.
+// The names in Postman's environment. They are the same as those of the environment variables.
 const uri, apiKey = "CAURI_URI", "CAURI_API_KEY"
 
-// The ids that later requests take from earlier answers.
+// The variables with ids of earlier answers, for later requests.
 const paymentID, promptID, eventID = "payment_id", "prompt_id", "event_id"
 
-// keepIDs runs after every request.
+// keepIDs is the script that runs after every request and stores the ids of the answer.
 var keepIDs = []string{
 	`const body = pm.response.code < 300 && pm.response.text() ? pm.response.json() : {};`,
 	`if (body.type === "collection" && body.status === "SUCCESS" && pm.response.code === 201) {`,
@@ -97,7 +97,7 @@ func newCollection() collection {
 	for _, tag := range apidoc.NewDocument().Tags {
 		f := folderOf{Name: tag.Name, Description: tag.Description}
 		for _, o := range apidoc.Operations {
-			if o.Tag == tag.Name && o.Media != apidoc.MediaEvents { // who runs a collection waits for the end of each answer
+			if o.Tag == tag.Name && o.Media != apidoc.MediaEvents { // without streams, whose answers do not end
 				f.Items = append(f.Items, itemsOf(o)...)
 			}
 		}
@@ -117,7 +117,7 @@ func newEnvironment() any {
 	}
 }
 
-// itemsOf are the requests of an operation: its examples, but for those that repeat a request.
+// itemsOf returns the requests of an operation: its examples, without repetitions of a request.
 func itemsOf(o apidoc.Operation) []item {
 	if len(o.Examples) == 0 {
 		return []item{newItem(o, apidoc.Example{Summary: o.Summary, Status: 200})}
@@ -133,7 +133,8 @@ func itemsOf(o apidoc.Operation) []item {
 	return items
 }
 
-// referenceValue is the reference in a body: its first segments, and what makes it unique.
+// referenceValue matches the reference in a body. Its group is the constant first part; the rest makes the reference
+// unique.
 var referenceValue = regexp.MustCompile(`("reference": "[A-Z]+-[A-Z]+-)[^"]*"`)
 
 func newItem(o apidoc.Operation, e apidoc.Example) item {
@@ -160,7 +161,7 @@ func rawOf(i item) string {
 	return i.Request.Body.Raw
 }
 
-// target is the path and query of an example, with the ids of earlier answers.
+// target returns the path and query of an example, with variables in place of ids.
 func target(o apidoc.Operation, e apidoc.Example) string {
 	path := strings.NewReplacer("/payments/{id}", "/payments/{{"+paymentID+"}}", "/events/{id}", "/events/{{"+eventID+"}}",
 		"{tx}", "{{"+promptID+"}}").Replace(o.Path)

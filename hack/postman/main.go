@@ -1,8 +1,8 @@
 // Command postman writes a Postman collection and its environment from the API's description. `make generate` runs it, from the root of
 // the repository.
 //
-// A converter of the OpenAPI document makes requests that stand alone, with ids that do not exist. These requests run one after the other:
-// each example of the description is one, and takes the ids that the ones before it were answered with.
+// Each example of the description becomes a request. The requests run one after the other, and use the ids of earlier
+// answers. A converter of the OpenAPI document would write independent requests, with ids that do not exist.
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// maxWords is the length above which nobody reads a sentence once.
+// maxWords is the maximum number of words in a sentence.
 const maxWords = 40
 
 //go:embed rules.txt
@@ -42,7 +42,7 @@ func main() {
 	}
 }
 
-// A rule is a retired word or phrase, and what to write.
+// A rule is a retired word or phrase, with its replacement.
 type rule struct {
 	pattern *regexp.Regexp
 	instead string

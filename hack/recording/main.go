@@ -1,7 +1,7 @@
-// Command recording writes the statements of server/postgres/queries that record something once more: as they are sent
-// to a sandbox without a clock, which is most of them. There recording_time() is now(), and recording_id(id) is the id
-// that was given. As one text with functions that find out whether there is a clock, RecordCollection took 8.5 and
-// 9.2 % more time in two measurements, and BookCollection 1 to 6 %.
+// Command recording writes a second version of the statements in server/postgres/queries that record something. The
+// second version is for sandboxes without a clock, which are most. In it, recording_time() is replaced by now(), and
+// recording_id(id) by id. With one version for all sandboxes, RecordCollection took 8.5 and 9.2 % more time in two
+// measurements, and BookCollection 1 to 6 %, because the functions check whether there is a clock.
 package main
 
 import (
@@ -53,8 +53,7 @@ func write() error {
 	return os.WriteFile(written, text, 0o644)
 }
 
-// recording are the statements in a file of package sqlc that record something, in the time of the database, by their
-// names.
+// recording returns the statements in a file of package sqlc that record something, by name, with database time.
 func recording(source string) map[string]string {
 	texts := map[string]string{}
 	for _, match := range statement.FindAllStringSubmatch(source, -1) {

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// group is a block of constants that belong together, as their comment says.
+// group is a block of constants with their comment.
 type group struct {
 	about  string
 	values []value
 }
 
 type value struct {
-	name   string // as it stands in a status
+	name   string // value in a status
 	text   string
-	reason bool // else it is a type of condition
+	reason bool // false: a type of condition
 }
 
 // readConditions reads the constants of a file whose names begin with Condition or Reason.

@@ -1,5 +1,6 @@
-// Command reference writes docs/reference from the generated CRDs and from the conditions that package v1alpha1 documents, so
-// that the reference says what `kubectl explain` says. `make generate` runs it, from the root of the repository.
+// Command reference writes docs/reference from the generated CRDs and from the comments on conditions in package
+// v1alpha1. So the reference has the same texts as `kubectl explain`. `make generate` runs it, from the root of the
+// repository.
 package main
 
 import (

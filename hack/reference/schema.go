@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kind is a kind as its CRD describes it.
+// kind is a kind of resource, read from its CRD.
 type kind struct {
 	Name       string
 	ShortNames []string
@@ -26,7 +26,7 @@ type column struct {
 	Priority    int    `json:"priority"`
 }
 
-// schema is the part of an OpenAPI schema that the reference shows.
+// schema has the fields of an OpenAPI schema that the reference shows.
 type schema struct {
 	Type        string            `json:"type"`
 	Format      string            `json:"format"`
@@ -73,7 +73,7 @@ func readKind(file string) (kind, error) {
 
 func (k kind) page() string { return strings.ToLower(k.Name) + ".md" }
 
-// generated stands at the head of each page.
+// generated is the first line of each page.
 const generated = "<!-- Written by `make generate` from the types in api/v1alpha1. Edit those. -->\n\n"
 
 func (k kind) markdown() string {
@@ -95,7 +95,7 @@ func (k kind) markdown() string {
 	return b.String()
 }
 
-// writeObject writes a section about an object and about those inside of it.
+// writeObject writes sections about an object and its nested objects.
 func writeObject(b *strings.Builder, path string, s schema) {
 	fmt.Fprintf(b, "\n## %s\n\n", path)
 	if s.Description != "" && !strings.Contains(path, ".") {
@@ -152,12 +152,12 @@ func (s schema) defaultValue() string {
 	return " `" + text + "`"
 }
 
-// cell is a text within a table.
+// cell escapes a text for a cell of a table.
 func cell(text string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
 }
 
-// paragraphs joins the lines that a doc comment was broken into.
+// paragraphs joins the lines of each paragraph of a doc comment.
 func paragraphs(text string) string {
 	var joined []string
 	for paragraph := range strings.SplitSeq(text, "\n\n") {

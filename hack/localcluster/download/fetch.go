@@ -23,9 +23,9 @@ type fetcher struct {
 	settings Settings
 	client   *http.Client
 	out      io.Writer
-	stall    time.Duration // without any data
-	silence  time.Duration // before the first line of progress, and a fifth of the time between two
-	most     int64         // size of a file in bytes
+	stall    time.Duration // maximum time without data
+	silence  time.Duration // time before the first line of progress, and a fifth of the time between two lines
+	most     int64         // maximum size of a file in bytes
 }
 
 func newFetcher(settings Settings, out io.Writer) fetcher {
@@ -37,8 +37,8 @@ func newFetcher(settings Settings, out io.Writer) fetcher {
 	}
 }
 
-// fetch downloads a file and checks its sum. It continues what an earlier attempt left in the path, and tries once more
-// if the server breaks off.
+// fetch downloads a file and checks its sum. It resumes an earlier, interrupted download in the same path. If the
+// server breaks off, fetch resumes once.
 func (f fetcher) fetch(ctx context.Context, file File, into string) error {
 	err := f.attempt(ctx, file, into)
 	var wrong WrongSum
@@ -60,7 +60,7 @@ func (f fetcher) attempt(ctx context.Context, file File, into string) error {
 	return errors.Join(WrongSum{URL: f.settings.address(file), Got: sum, Want: file.Sum, continued: continued}, os.Remove(into))
 }
 
-// more downloads what is missing of a file.
+// more downloads the missing part of a file.
 func (f fetcher) more(ctx context.Context, file File, into string) (continued bool, err error) {
 	to, err := os.OpenFile(into, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -101,7 +101,7 @@ func (f fetcher) more(ctx context.Context, file File, into string) (continued bo
 	return continued, to.Sync()
 }
 
-// request asks for a file from a position.
+// request requests a file from a position on.
 func (f fetcher) request(ctx context.Context, file File, from int64) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.settings.address(file), nil)
 	if err != nil {
@@ -120,7 +120,7 @@ func (f fetcher) request(ctx context.Context, file File, from int64) (*http.Resp
 		return response, nil
 	case status == http.StatusPartialContent && from > 0 && strings.HasPrefix(response.Header.Get("Content-Range"), begins):
 		return response, nil
-	case status == http.StatusRequestedRangeNotSatisfiable && from > 0: // all of it is there, or of another file
+	case status == http.StatusRequestedRangeNotSatisfiable && from > 0: // the local file is complete, or another file
 		response.Body.Close()
 		return f.request(ctx, file, 0)
 	case status >= 500:
@@ -132,7 +132,7 @@ func (f fetcher) request(ctx context.Context, file File, from int64) (*http.Resp
 	return nil, err
 }
 
-// cause replaces the error of a canceled request by the reason.
+// cause replaces the error of a canceled request by the cause of the cancellation.
 func cause(ctx context.Context, err error) error {
 	if reason := context.Cause(ctx); reason != nil {
 		return reason
@@ -140,7 +140,7 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// watchedBody tells that data arrives.
+// watchedBody is the body of an answer that reports each arrival of data.
 type watchedBody struct {
 	from     io.Reader
 	alive    func()
@@ -156,7 +156,7 @@ func (w *watchedBody) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// progress prints a line now and then, if a download takes long.
+// progress prints lines about a long download.
 type progress struct {
 	name       string
 	out        io.Writer

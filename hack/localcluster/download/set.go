@@ -23,12 +23,12 @@ import (
 type File struct {
 	URL      string   // without its scheme: dl.k8s.io/release/v1.36.1/bin/linux/amd64/kubectl
 	Sum      string   // SHA-256 or SHA-512 in hexadecimal
-	Programs []string // to take out of an archive. None: the file is a program itself
+	Programs []string // programs to extract from an archive; empty: the file itself is a program
 }
 
 // Set is the programs of some files, in one folder of the cache.
 type Set struct {
-	Name     string // of the folder, with a version
+	Name     string // name of the folder, with a version
 	What     string // description for users
 	Folder   string
 	files    []File
@@ -39,10 +39,10 @@ type Set struct {
 // spaceForSet is the space of the files and of the programs, in bytes.
 const spaceForSet = 700 * host.Mebibyte
 
-// manifest is a file of a set with the sums of its programs.
+// manifest is the name of the file with the sums of a set's programs.
 const manifest = "SHA256SUMS"
 
-// NewSet finds the sums of files. It reports no set if one of them has none.
+// NewSet returns a set with the pinned sums of the files. known is false if a file has no sum.
 func NewSet(name, what string, files []File, pinned string, settings Settings) (set Set, known bool, err error) {
 	sums, err := settings.chooseSums(pinned)
 	if err != nil {
@@ -65,7 +65,7 @@ func NewSet(name, what string, files []File, pinned string, settings Settings) (
 	}, len(files) > 0, nil
 }
 
-// Kept reports whether all programs are in the cache and whole. It says which are damaged.
+// Kept reports whether all programs are in the cache and undamaged. It prints the names of damaged programs.
 func (s Set) Kept(out io.Writer) bool {
 	content, err := os.ReadFile(filepath.Join(s.Folder, manifest))
 	if err != nil {
@@ -82,8 +82,8 @@ func (s Set) Kept(out io.Writer) bool {
 	return host.MarkUsed(s.Folder) == nil
 }
 
-// Ensure downloads the programs if they are not in the cache. A WrongSum must not be passed over in silence. After any
-// other error, the caller can get the programs elsewhere.
+// Ensure downloads the programs if they are not in the cache. The caller must report a [WrongSum]. After any other
+// error, it may get the programs from another source.
 func (s Set) Ensure(ctx context.Context, out io.Writer) error {
 	cache := filepath.Dir(s.Folder)
 	if err := os.MkdirAll(cache, 0o755); err != nil {
@@ -96,7 +96,7 @@ func (s Set) Ensure(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer unlock()
-	if s.Kept(io.Discard) { // the other process downloaded it
+	if s.Kept(io.Discard) { // another process downloaded the set
 		return nil
 	}
 	if err := host.CheckSpace(cache, spaceForSet, s.What, "free some, or set XDG_CACHE_HOME to a folder with more"); err != nil {
@@ -111,7 +111,7 @@ func (s Set) Ensure(ctx context.Context, out io.Writer) error {
 	return host.RemoveUnused(cache, strings.TrimRight(s.Name, "0123456789.")+"*", time.Now())
 }
 
-// from names the servers.
+// from returns the names of the servers.
 func (s Set) from() string {
 	if s.settings.mirror != "" {
 		return s.settings.mirror
@@ -125,8 +125,8 @@ func (s Set) from() string {
 	return strings.Join(hosts, " and ")
 }
 
-// download makes the folder when all programs are complete. What arrived before an interruption stays for the next
-// attempt.
+// download downloads the programs, and creates the folder when all are complete. After an interruption, the next
+// attempt resumes.
 func (s Set) download(ctx context.Context, out io.Writer) error {
 	partial := s.Folder + ".partial"
 	if err := os.MkdirAll(partial, 0o755); err != nil {
@@ -147,7 +147,7 @@ func (s Set) download(ctx context.Context, out io.Writer) error {
 	if err := writeProgram(filepath.Join(partial, manifest), strings.NewReader(sums.String())); err != nil {
 		return fmt.Errorf("saving the download: %w", err)
 	}
-	if err := os.RemoveAll(s.Folder); err != nil { // damaged
+	if err := os.RemoveAll(s.Folder); err != nil { // it may exist with damaged programs
 		return fmt.Errorf("removing a damaged download: %w", err)
 	}
 	if err := os.Rename(partial, s.Folder); err != nil {
@@ -156,7 +156,7 @@ func (s Set) download(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// obtain fetches a file, unless an earlier attempt did, and adds its programs to the manifest.
+// obtain downloads a file, unless an earlier attempt did, and adds its programs to the manifest.
 func (s Set) obtain(ctx context.Context, fetcher fetcher, file File, folder string, sums *strings.Builder) error {
 	fetched := filepath.Join(folder, path.Base(file.URL))
 	sum, err := sumOf(fetched, file.Sum)

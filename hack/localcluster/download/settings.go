@@ -17,11 +17,11 @@ const (
 	SumsVariable   = "CAURI_DOWNLOAD_SUMS" // only for tests of the download itself, with a mirror on this machine
 )
 
-// Settings say from where files come.
+// Settings are the user's settings of downloads.
 type Settings struct {
 	Off    bool
-	mirror string // base URL, empty: the official hosts
-	sums   string // file with sums that replace the pinned ones, empty: none
+	mirror string // base URL of a mirror; empty: the official hosts
+	sums   string // file with sums that replace the pinned ones; empty: none
 }
 
 // SettingsOf reads the variables.
@@ -44,7 +44,7 @@ func SettingsOf(get func(string) string) (Settings, error) {
 	return s, nil
 }
 
-// address is the URL of a file.
+// address returns the URL of a file.
 func (s Settings) address(file File) string {
 	if s.mirror == "" {
 		return "https://" + file.URL
@@ -52,7 +52,7 @@ func (s Settings) address(file File) string {
 	return s.mirror + "/" + file.URL
 }
 
-// warning names sums that are not the pinned ones.
+// warning returns a warning if the sums are not the pinned ones; otherwise "".
 func (s Settings) warning() string {
 	if s.sums == "" {
 		return ""

@@ -10,10 +10,10 @@ import (
 	"os"
 )
 
-// WrongSum means that a whole file arrived, and that it is not the published one.
+// WrongSum is the error for a complete file with a wrong sum.
 type WrongSum struct {
 	URL, Got, Want string
-	// continued says that the beginning of the file is of an earlier attempt.
+	// continued is whether the beginning of the file comes from an earlier attempt.
 	continued bool
 }
 
@@ -26,7 +26,7 @@ The file is removed, and nothing of it ran. A proxy or a mirror may have replace
 or build from source: %s=off`, w.URL, w.Got, w.Want, MirrorVariable, SwitchVariable)
 }
 
-// newHash returns the algorithm of a sum in hexadecimal, or nil.
+// newHash returns the hash algorithm for a hexadecimal sum of this length; nil for none.
 func newHash(sum string) hash.Hash {
 	decoded, err := hex.DecodeString(sum)
 	switch {
@@ -40,7 +40,7 @@ func newHash(sum string) hash.Hash {
 	return nil
 }
 
-// sumOf returns the sum of a file, by the algorithm of another sum.
+// sumOf returns the sum of a file, with the algorithm of the sum like.
 func sumOf(path, like string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {

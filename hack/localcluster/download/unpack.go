@@ -12,7 +12,8 @@ import (
 	"slices"
 )
 
-// unpack writes some programs of an archive into a folder. Only their names count, so that no path leaves the folder.
+// unpack extracts some programs of an archive to a folder. It ignores the paths in the archive, so that no file is
+// outside the folder.
 func unpack(archive, folder string, programs []string, most int64) error {
 	file, err := os.Open(archive)
 	if err != nil {
@@ -48,7 +49,8 @@ func unpack(archive, folder string, programs []string, most int64) error {
 	return nil
 }
 
-// writeProgram writes a file to the disk, so that a crash does not leave an empty one behind the renaming of its folder.
+// writeProgram writes a file and calls fsync. Otherwise, after the later rename of the folder, a crash could leave an
+// empty file.
 func writeProgram(program string, from io.Reader) (err error) {
 	file, err := os.OpenFile(program, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
 	if err != nil {

@@ -11,12 +11,11 @@ import (
 	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
-// keptUnused is how long an unused cache entry is kept. It is long enough for a branch that nobody works on for a
-// while.
+// keptUnused is how long an unused cache entry is kept.
 const keptUnused = 30 * 24 * time.Hour
 
-// CacheFolder is the cache that all checkouts of one user share. It creates it. Its programs are run, so it returns an error if another
-// user can change them.
+// CacheFolder creates the cache folder that all checkouts of a user share, and returns its path. It returns an error if
+// another user can change the folder, because programs in it are executed.
 func CacheFolder() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {

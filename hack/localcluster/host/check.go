@@ -1,5 +1,5 @@
-// Package host answers questions about this machine: system, free space, free ports, listeners, file locks, cache
-// folder, polling.
+// Package host has functions for this machine: system, free space, free ports, listeners, file locks, cache folder,
+// polling.
 package host
 
 import (
@@ -13,7 +13,7 @@ import (
 
 const Mebibyte = 1 << 20
 
-// CheckSystem refuses systems that a part of localcluster does not support.
+// CheckSystem returns an error on systems that a part of localcluster does not support.
 func CheckSystem(part, otherwise string) error {
 	return checkSystemNamed(runtime.GOOS, part, otherwise)
 }
@@ -65,6 +65,6 @@ func enoughSpace(free, needed uint64, path, purpose, advice string) error {
 	)
 }
 
-// SystemHome is the folder of the data that root's state folder cannot hold. Only root can read the state folder, and
+// SystemHome is the folder for data of Postgres if root runs localcluster. Only root can read the state folder, and
 // Postgres refuses to run as root.
 const SystemHome = "/var/lib/cauri"

@@ -14,8 +14,8 @@ const InstallVariable = "CAURI_INSTALL"
 // errNoInstall means that the user forbids the installation.
 var errNoInstall = errors.New(InstallVariable + "=0")
 
-// AnnounceInstall tells what is about to be installed on the machine, why, and how to refuse. It returns an error with the
-// commands if the user refuses.
+// AnnounceInstall prints the commands of an installation on the machine, the reason, and how to refuse. It returns an
+// error with the commands if the user has refused.
 func AnnounceInstall(out io.Writer, what, why string, commands [][]string) error {
 	var lines strings.Builder
 	for _, command := range commands {

@@ -15,7 +15,7 @@ func EndOf(text string, count int) string {
 
 // LastLines returns the end of a file, or nothing if the file cannot be read.
 func LastLines(path string, count int) []string {
-	const longest = 300 // a log line may hold a whole object
+	const longest = 300 // maximum length, because a log line may contain a whole object
 	file, err := os.Open(filepath.Clean(path))
 	if err != nil {
 		return nil

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Hopeless marks an error that ends a poll at once, because waiting longer cannot help.
+// Hopeless wraps an error that ends a poll at once, because waiting cannot help.
 func Hopeless(err error) error { return hopelessError{err} }
 
 type hopelessError struct{ error }
 
-// Polling intervals: short for what is usually true within a second, long for the rest.
+// Polling intervals. The short one is for conditions that are usually true within a second.
 const (
 	PollFast = 50 * time.Millisecond
 	PollSlow = 250 * time.Millisecond
 )
 
-// Poll repeats a check until it returns nil. At the timeout it returns the last error of the check.
+// Poll repeats a check until it returns nil. After the timeout, it returns the last error of the check.
 func Poll(ctx context.Context, every, within time.Duration, check func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -32,7 +32,7 @@ func Poll(ctx context.Context, every, within time.Duration, check func(context.C
 		if err == nil || errors.As(err, &final) {
 			return err
 		}
-		if last == nil || limited.Err() == nil { // an interrupted check knows less than the previous one
+		if last == nil || limited.Err() == nil { // keeps the last error of a complete check
 			last = err
 		}
 		select {
@@ -46,7 +46,7 @@ func Poll(ctx context.Context, every, within time.Duration, check func(context.C
 	}
 }
 
-// AnswersOK checks that a health address answers 200.
+// AnswersOK returns a check that a health URL answers 200.
 func AnswersOK(client *http.Client, url string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Ports come from below the range for outgoing connections (32768 and up on Linux). An outgoing connection could take a
-// port of that range between the check and the start of its owner.
+// The chosen ports are below the range for outgoing connections (32768 and up on Linux). An outgoing connection could
+// take a port of that range between the check and the start of the server.
 const (
 	lowestPort  = 20000
 	highestPort = 32767
@@ -25,8 +25,8 @@ func FreePort(taken map[int]bool) (int, error) {
 	return 0, fmt.Errorf("no free port found between %d and %d", lowestPort, highestPort)
 }
 
-// BecomesFree waits up to two seconds for a port whose owner is ending, such as a process that was killed a moment ago.
-// This keeps addresses stable.
+// BecomesFree reports whether a port is free. It waits up to two seconds for the end of its owner, such as a killed
+// process, so that addresses stay the same.
 func BecomesFree(port int) bool {
 	for range 20 {
 		if IsFree(port) {
@@ -46,7 +46,7 @@ func IsFree(port int) bool {
 	return true
 }
 
-// Loopback is the only address that localcluster listens on.
+// Loopback returns the address of a port on the loopback interface. localcluster listens on no other interface.
 func Loopback(port int) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }

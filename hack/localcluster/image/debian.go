@@ -92,7 +92,7 @@ func unpack(ctx context.Context, packages []string, folder string) (packagedFile
 			return nil, fmt.Errorf("unpacking a package: %w", err)
 		}
 		err = files.read(content, folder)
-		io.Copy(io.Discard, content) // data after the end of the archive
+		io.Copy(io.Discard, content) // reads data after the end of the archive
 		if err := errors.Join(err, cmd.Wait()); err != nil {
 			return nil, fmt.Errorf("unpacking %s: %w %s", filepath.Base(name), err, &failed)
 		}
@@ -100,10 +100,10 @@ func unpack(ctx context.Context, packages []string, folder string) (packagedFile
 	return files, nil
 }
 
-// packagedFiles are the files and links of packages. A folder holds their content.
+// packagedFiles are the files and links of packages. Their content is in a folder.
 type packagedFiles layer
 
-// An image does not need documentation, which is half of many packages.
+// documentation has the folders that images omit. They are half of many packages.
 var documentation = []string{"usr/share/doc/", "usr/share/man/", "usr/share/locale/", "usr/share/info/", "usr/share/lintian/"}
 
 func (f packagedFiles) read(content io.Reader, folder string) error {
@@ -163,8 +163,8 @@ func mergedPath(name string) string {
 	return name
 }
 
-// choose selects the files that match the patterns and their dependencies: link targets and shared libraries. /**
-// matches everything below a folder. A pattern without a match is an error.
+// choose returns the files that match the patterns, and their dependencies: link targets and shared libraries. /**
+// matches everything below a folder. choose returns an error for a pattern without a match.
 func (f packagedFiles) choose(patterns, leftOut []string) (layer, error) {
 	chosen := layer{}
 	var open []string
@@ -217,7 +217,7 @@ func (f packagedFiles) needs(name string) ([]string, error) {
 		}
 		target = mergedPath(target)
 		if _, ok := f[target]; !ok {
-			return nil, nil // a link to a file that only exists on a running system
+			return nil, nil // the link's target exists only on a running system
 		}
 		return []string{target}, nil
 	}

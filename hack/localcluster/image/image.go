@@ -59,7 +59,7 @@ type (
 	}
 )
 
-// epoch is the time of everything in an image, so that the same content always gives the same image.
+// epoch is the time of all files in an image, so that the same content always gives the same image.
 var epoch = time.Unix(0, 0).UTC()
 
 // write writes the image as an archive for `docker load`, `ctr images import` and `kind load image-archive`. Layers are

@@ -16,7 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/source"
 )
 
-// Measured for a first build: compiled packages, source, and temporary files of the linker.
+// Disk space in bytes, measured for a first build: compiled packages, source, and temporary files of the linker.
 const (
 	spaceForCoreDNS = 2000 * host.Mebibyte
 	spaceForProgram = 200 * host.Mebibyte
@@ -36,7 +36,7 @@ type keptImage struct {
 	make func(ctx context.Context, out io.Writer, archive string) error
 }
 
-// ensure returns the archive and builds it if necessary.
+// ensure returns the path of the archive. It builds the archive if necessary.
 func (i keptImage) ensure(ctx context.Context, out io.Writer) (archive string, err error) {
 	cache, err := host.CacheFolder()
 	if err != nil {
@@ -58,7 +58,7 @@ func (i keptImage) ensure(ctx context.Context, out io.Writer) (archive string, e
 		return "", err
 	}
 	defer unlock()
-	if _, err := os.Stat(archive); err == nil { // another process built it in the meantime
+	if _, err := os.Stat(archive); err == nil { // another process built it
 		return archive, nil
 	}
 	begun := time.Now()
@@ -69,7 +69,7 @@ func (i keptImage) ensure(ctx context.Context, out io.Writer) (archive string, e
 	return archive, host.RemoveUnused(cache, "image-*", time.Now())
 }
 
-// programImage is the image of one program, built from source.
+// programImage returns the image of one program, built from source.
 func programImage(build source.Build, described image) keptImage {
 	path := "/" + build.Name
 	described.architecture, described.entrypoint = runtime.GOARCH, []string{path}
@@ -89,7 +89,7 @@ func programImage(build source.Build, described image) keptImage {
 	}
 }
 
-// nodeImages are the images that every node needs: the first process of every pod, and the DNS server.
+// nodeImages returns the images that every node needs: the first process of every pod, and the DNS server.
 func nodeImages() ([]keptImage, error) {
 	pause, err := source.Build{
 		Name:  "pause",

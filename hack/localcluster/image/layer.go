@@ -18,7 +18,7 @@ import (
 // layerEntry is a file, a folder or a symbolic link of a layer. Its owner is root.
 type layerEntry struct {
 	mode    fs.FileMode // type and permissions
-	target  string      // of a symbolic link
+	target  string      // target of a symbolic link
 	source  string      // the file of this machine with the content, or
 	content []byte
 }

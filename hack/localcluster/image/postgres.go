@@ -26,17 +26,17 @@ var (
 		"usr/lib/postgresql/{}/bin/*",
 		"usr/lib/postgresql/{}/lib/*.so",
 		"usr/share/postgresql/{}/**",
-		"usr/share/zoneinfo/**", // Debian's Postgres has no time zones of its own
+		"usr/share/zoneinfo/**", // Debian's Postgres uses the time zones of the system
 		"usr/lib/locale/C.utf8/**",
 		"usr/bin/dash", "usr/bin/sed", "usr/bin/cat", "usr/bin/chmod", "usr/bin/date", "usr/bin/env", "usr/bin/head", "usr/bin/id", "usr/bin/ls",
 		"usr/bin/mkdir", "usr/bin/mv", "usr/bin/rm", "usr/bin/rmdir", "usr/bin/sleep", "usr/bin/sort", "usr/bin/tail", "usr/bin/wc",
-		"usr/lib/*/libgcc_s.so.1", // the C library opens it when a thread ends
+		"usr/lib/*/libgcc_s.so.1", // the C library loads it when a thread ends
 	}
 	// The image leaves out the JIT compiler of queries. It takes 120 MB, and Postgres works without it.
 	postgresLeftOut = []string{"usr/lib/postgresql/{}/lib/llvmjit.so", "usr/share/zoneinfo/right/**", "usr/share/zoneinfo/posix/**"}
 )
 
-// postgresImageFiles are the files of the Postgres image that do not come from packages.
+// postgresImageFiles returns the files of the Postgres image that do not come from packages.
 func postgresImageFiles() layer {
 	link := func(target string) layerEntry { return layerEntry{mode: fs.ModeSymlink | 0o777, target: target} }
 	open := layerEntry{mode: fs.ModeDir | fs.ModeSticky | 0o777}
@@ -55,7 +55,7 @@ func postgresImageFiles() layer {
 	}
 }
 
-// debianPostgresImage is a Postgres image. It accepts the settings of the official image that the chart needs.
+// debianPostgresImage returns a Postgres image. It accepts the settings of the official image that the chart needs.
 func debianPostgresImage() (keptImage, error) {
 	if _, err := os.Stat("/etc/debian_version"); err != nil {
 		return keptImage{}, errors.New(
@@ -68,7 +68,7 @@ func debianPostgresImage() (keptImage, error) {
 	}
 	described := image{
 		name: postgresImage, architecture: runtime.GOARCH, entrypoint: []string{"/entrypoint.sh"}, command: []string{"postgres"},
-		user: "999:999", workdir: "/", stopSignal: "SIGINT", // a fast shutdown. SIGTERM would wait for clients to disconnect
+		user: "999:999", workdir: "/", stopSignal: "SIGINT", // fast shutdown; SIGTERM would wait for clients
 		env: []string{"PATH=/usr/lib/postgresql/" + postgresImageMajor + "/bin:/usr/bin", "PGDATA=/var/lib/postgresql/data"},
 	}
 	return keptImage{

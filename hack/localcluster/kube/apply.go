@@ -28,7 +28,7 @@ import (
 // from those of a user who runs `kubectl apply`.
 const fieldManager = "localcluster"
 
-// Cluster is a Kubernetes cluster to apply objects to. It may be ours or the user's.
+// Cluster is a client of a Kubernetes cluster: that of localcluster or the user's.
 type Cluster struct {
 	Dynamic   dynamic.Interface
 	discovery discovery.DiscoveryInterface
@@ -41,7 +41,7 @@ func Open(kubeconfig []byte) (*Cluster, error) {
 		return nil, fmt.Errorf("reading a kubeconfig: %w", err)
 	}
 	config.Timeout = 20 * time.Second
-	config.QPS = -1 // no limit: there are only a few requests
+	config.QPS = -1 // no limit, because there are only a few requests
 	config.UserAgent = fieldManager
 	// Deprecation warnings are for the authors of the objects, not for users of localcluster.
 	config.WarningHandler = rest.NoWarnings{}
@@ -56,7 +56,7 @@ func Open(kubeconfig []byte) (*Cluster, error) {
 	return &Cluster{Dynamic: dynamicClient, discovery: discoveryClient}, nil
 }
 
-// Version reads the server's version. Success shows that the server is reachable and accepts the credentials.
+// Version returns the server's version. Without an error, the server is reachable and accepts the credentials.
 func (c *Cluster) Version() (string, error) {
 	version, err := c.discovery.ServerVersion()
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *Cluster) Apply(ctx context.Context, objects []*unstructured.Unstructure
 		if err != nil {
 			return nil, fmt.Errorf("applying %s: %w", Describe(object), err)
 		}
-		// Force overwrites changes of other field managers: the files decide.
+		// Force overwrites changes of other field managers, because the files take precedence.
 		stored, err := client.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
 		if err != nil {
 			return nil, fmt.Errorf("applying %s: %w", Describe(object), err)
@@ -168,7 +168,7 @@ func DecodeObjects(name string, text io.Reader) ([]*unstructured.Unstructured, e
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		// Skip empty documents and kustomizations, which the API server does not know.
+		// Empty documents and kustomizations are not objects of the API server.
 		if len(object.Object) == 0 || strings.HasPrefix(object.GetAPIVersion(), "kustomize.config.k8s.io/") {
 			continue
 		}
@@ -176,7 +176,7 @@ func DecodeObjects(name string, text io.Reader) ([]*unstructured.Unstructured, e
 	}
 }
 
-// applyRank sorts objects by their dependencies. The order of Cauri's own kinds does not matter.
+// applyRank returns the rank of an object in the order of dependencies. The order of Cauri's own kinds does not matter.
 func applyRank(object *unstructured.Unstructured) int {
 	switch object.GetKind() {
 	case "Namespace":

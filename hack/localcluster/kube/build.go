@@ -10,7 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/source"
 )
 
-// spaceForBuild was measured for a first build: compiled packages, source, and temporary files of the linker.
+// spaceForBuild is the disk space in bytes, measured for a first build: compiled packages, source, and temporary files
+// of the linker.
 const spaceForBuild = 8000 * host.Mebibyte
 
 // kubePrograms are the names of the links to localkube.
@@ -36,7 +37,8 @@ func FindBuild() (source.Build, error) {
 	return build, err
 }
 
-// buildCost tells what was measured: an empty cache, a machine with 2 processors that did nothing else.
+// buildCost returns a text with the duration of a build, as measured with an empty cache on an idle machine with 2
+// processors.
 func buildCost(processors int) string {
 	return fmt.Sprintf("4 minutes on 2 idle processors (measured: 243 s; this machine has %d) and 8 GB of disk, most of it in Go's caches", processors)
 }

@@ -35,11 +35,11 @@ type ControlPlane struct {
 	Assets string // folder of the programs
 	Ports  process.Ports
 
-	Address       string   // of the API server
+	Address       string   // address of the API server
 	APIServerArgs []string // arguments that depend on whether a node runs
 }
 
-// LocalControlPlane is a control plane without a node. It does not change the machine's network.
+// LocalControlPlane returns a control plane without a node. It does not change the machine's network.
 func LocalControlPlane(state process.StateDir, assets string, chosen process.Ports) ControlPlane {
 	return ControlPlane{
 		State: state, Pki: PKI{State: state}, Assets: assets, Ports: chosen, Address: "127.0.0.1",
@@ -52,12 +52,12 @@ func (c ControlPlane) Server() string {
 	return "https://" + net.JoinHostPort(c.Address, strconv.Itoa(c.Ports[APIServerPort]))
 }
 
-// HasControllerManager reports whether the programs include one. Those of envtest do not.
+// HasControllerManager reports whether the programs include a controller manager. Those of envtest do not.
 func (c ControlPlane) HasControllerManager() bool {
 	return hasProgram(c.Assets, process.ControllerManagerName)
 }
 
-// Components are the processes in order of their dependencies.
+// Components returns the processes in the order of their dependencies.
 func (c ControlPlane) Components() ([]process.Component, error) {
 	etcdClient, err := c.HTTPClient(etcdAuthority, "apiserver-etcd-client")
 	if err != nil {
@@ -80,7 +80,7 @@ func (c ControlPlane) etcd(client *http.Client) process.Component {
 	return c.Component(process.EtcdName, address, address+"/health", client, "etcd", etcdAuthority, []string{
 		"--name=local",
 		"--data-dir=" + c.State.File("etcd"),
-		// The data survives a crash of the process, but not of the machine. A local cluster accepts that.
+		// Without fsync, the data survives a crash of the process, but not of the machine.
 		"--unsafe-no-fsync",
 		"--listen-client-urls=" + address,
 		"--advertise-client-urls=" + address,
@@ -137,8 +137,8 @@ func (c ControlPlane) controllerManager(client *http.Client) process.Component {
 	return made
 }
 
-// Component sets what all three processes share. They serve TLS with the certificate of that name and trust the
-// authority.
+// Component returns a component with the common settings of the three processes. The process serves TLS with the
+// certificate of that name and trusts the authority.
 func (c ControlPlane) Component(
 	name, address, health string,
 	client *http.Client,

@@ -23,8 +23,8 @@ import (
 
 const (
 	certificateLife = 365 * 24 * time.Hour
-	// renewBefore is the remaining lifetime that a certificate needs at the start of a process. Nobody runs a local
-	// cluster for longer without another up.
+	// renewBefore is the minimum remaining lifetime of a certificate at the start of a process. It is longer than a
+	// local cluster runs without another up.
 	renewBefore = 30 * 24 * time.Hour
 )
 
@@ -73,8 +73,8 @@ func (p PKI) identities() []Identity { return slices.Concat(controlPlaneIdentiti
 func (p PKI) Certificate(name string) string { return p.State.File("pki", name+".crt") }
 func (p PKI) Key(name string) string         { return p.State.File("pki", name+".key") }
 
-// serviceAccountKey signs the tokens of service accounts and serviceAccountPublicKey verifies them. They outlive the
-// certificates, because issued tokens do too.
+// serviceAccountKey signs the tokens of service accounts, and serviceAccountPublicKey verifies them. They are kept when
+// certificates are renewed, so that issued tokens stay valid.
 func (p PKI) serviceAccountKey() string       { return p.Key("service-accounts") }
 func (p PKI) serviceAccountPublicKey() string { return p.State.File("pki", "service-accounts.pub") }
 
@@ -158,10 +158,10 @@ type signer struct {
 
 func (p PKI) makeAuthority(name string, now time.Time) (*signer, error) {
 	template := &x509.Certificate{
-		// Every authority gets a new name. A client that remembers an old authority of the same name would use it.
+		// Every authority gets a new name, because a client may remember an old authority of the same name.
 		Subject:               pkix.Name{CommonName: fmt.Sprintf("localcluster %s %d", name, now.Unix())},
 		NotBefore:             now.Add(-time.Hour),
-		NotAfter:              now.Add(certificateLife + 24*time.Hour), // the authority outlives what it signs
+		NotAfter:              now.Add(certificateLife + 24*time.Hour), // longer than the signed certificates
 		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign | x509.KeyUsageDigitalSignature,
 		BasicConstraintsValid: true,
 		IsCA:                  true,
@@ -226,7 +226,7 @@ func (p PKI) makeServiceAccountKey() error {
 	if err != nil {
 		return fmt.Errorf("encoding the key of service accounts: %w", err)
 	}
-	// Write the public half last: its presence means that both exist.
+	// The public half is written last, so that its presence means that both exist.
 	if err := p.writeKey(p.serviceAccountKey(), key); err != nil {
 		return err
 	}

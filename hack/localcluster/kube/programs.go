@@ -15,14 +15,14 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// AssetsVariable names a folder with the programs of a control plane. envtest has given it this name.
+// AssetsVariable is the environment variable with the folder of a control plane's programs. envtest uses the same name.
 const AssetsVariable = "KUBEBUILDER_ASSETS"
 
 const kubectlName = "kubectl"
 
-// FindPrograms returns the folder of a control plane's programs: the one that the user names, else a download, else a
-// build from source. What the cache has comes before a new download, so that a machine without network does not try it
-// every time.
+// FindPrograms returns the folder of a control plane's programs: that of the user, else a download, else a build from
+// source. It prefers a build in the cache to a new download, so that a machine without network does not try the
+// download every time.
 func FindPrograms(ctx context.Context, out io.Writer) (folder string, err error) {
 	if given := os.Getenv(AssetsVariable); given != "" {
 		if folder, err = filepath.Abs(given); err != nil {
@@ -82,15 +82,15 @@ func hasProgram(folder, name string) bool {
 	return err == nil
 }
 
-// LinkKubectl links kubectl of a control plane into a folder and returns the link. It returns none if there is no kubectl, and
-// leaves a file of the user as it is.
+// LinkKubectl links kubectl of a control plane into a folder and returns the link; "" if there is no kubectl. It does
+// not replace a file of the user.
 func LinkKubectl(programs, folder string) (link string, err error) {
 	if !hasProgram(programs, kubectlName) {
 		return "", nil
 	}
 	target, link := filepath.Join(programs, kubectlName), filepath.Join(folder, kubectlName)
 	if present, err := os.Lstat(link); err == nil && present.Mode().Type() != os.ModeSymlink {
-		return link, nil // the user's own
+		return link, nil // the user's own kubectl
 	}
 	if present, err := os.Readlink(link); err == nil && present == target {
 		return link, nil

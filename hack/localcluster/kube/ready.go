@@ -81,7 +81,7 @@ func (c *Cluster) WaitReady(
 	return ready, nil
 }
 
-// readiness returns why an object is not ready. It ignores a condition of an older generation.
+// readiness returns an error with the reason why an object is not ready. It ignores a condition of an older generation.
 func readiness(object *unstructured.Unstructured) error {
 	found := Condition(object, "Ready")
 	if found == nil {
@@ -100,7 +100,7 @@ func readiness(object *unstructured.Unstructured) error {
 	return fmt.Errorf("%v: %v", found["reason"], found["message"])
 }
 
-// Condition returns the condition of a type, or nil.
+// Condition returns the condition of this type; nil for none.
 func Condition(object *unstructured.Unstructured, kind string) map[string]any {
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, entry := range conditions {

@@ -8,8 +8,8 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// Versions of the published programs. They are of the same minor versions as those that are built from source; patch
-// versions differ where nobody pins sums of the same one.
+// Versions of the published programs. The minor versions are the same as those of the build from source. A patch
+// version differs if no independent source has its sums.
 const (
 	releasedKubernetes = "v1.36.1"
 	releasedEtcd       = "v3.6.11"
@@ -19,7 +19,7 @@ const (
 //go:embed release.sums
 var pinnedSums string
 
-// releasedPrograms is the download of a control plane, if there is one for the platform.
+// releasedPrograms returns the download of a control plane. known is false if there is none for the platform.
 func releasedPrograms(system, processor string, settings download.Settings) (set download.Set, known bool, err error) {
 	name, what := "kubernetes-"+releasedKubernetes, "Kubernetes "+releasedKubernetes+" and etcd "+releasedEtcd
 	if system == "darwin" {
@@ -28,8 +28,8 @@ func releasedPrograms(system, processor string, settings download.Settings) (set
 	return download.NewSet(name, what, releasedFiles(system, processor), pinnedSums, settings)
 }
 
-// releasedFiles are the files of Kubernetes and etcd. For macOS, they publish neither an API server nor a controller
-// manager, so there the files are those of envtest, which has the API server.
+// releasedFiles returns the files of Kubernetes and etcd. For macOS, it returns those of envtest, because Kubernetes
+// publishes no API server for macOS.
 func releasedFiles(system, processor string) []download.File {
 	if system == "darwin" {
 		const releases = "github.com/kubernetes-sigs/controller-tools/releases/download/envtest-" + releasedEnvtest

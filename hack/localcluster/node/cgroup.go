@@ -17,7 +17,7 @@ import (
 
 const cgroupMount = "/sys/fs/cgroup"
 
-// unifiedCgroups reports whether all controllers share one hierarchy (version 2) or have one each (version 1).
+// unifiedCgroups reports whether the system has cgroups of version 2, in which all controllers share one hierarchy.
 func unifiedCgroups(mount string) bool {
 	_, err := os.Stat(filepath.Join(mount, "cgroup.controllers"))
 	return err == nil
@@ -35,15 +35,15 @@ func makeCgroup(name string) error {
 	return nil
 }
 
-// processesWorth is the CPU weight of all pods together, as a number of processes. The kernel counts their cgroup as
-// one process. On a busy machine the pods would then be too slow even to answer probes.
+// processesWorth is the CPU weight of all pods together, as a number of processes. By default, the kernel schedules
+// their cgroup like one process, so that on a busy machine the pods would be too slow to answer probes.
 const processesWorth = 16
 
 // weighCgroupIn sets the CPU weight of the cgroup, in the units of its version.
 func weighCgroupIn(mount, name string) error {
 	for path, one := range map[string]int{filepath.Join("cpu", name, "cpu.shares"): 1024, filepath.Join(name, "cpu.weight"): 100} {
 		err := os.WriteFile(filepath.Join(mount, path), []byte(strconv.Itoa(processesWorth*one)), 0o644)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the file of the other version does not exist
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // only the file of one version exists
 			return err
 		}
 	}
@@ -73,7 +73,7 @@ func makeCgroupIn(mount, name string) error {
 	return nil
 }
 
-// enableControllers enables, for the children of a version 2 cgroup, the controllers that pods need.
+// enableControllers enables the controllers that pods need, for the children of a version 2 cgroup.
 func enableControllers(folder string) error {
 	content, err := os.ReadFile(filepath.Join(folder, "cgroup.controllers"))
 	if err != nil {
@@ -89,7 +89,7 @@ func enableControllers(folder string) error {
 	return os.WriteFile(filepath.Join(folder, "cgroup.subtree_control"), []byte(strings.Join(enabled, " ")), 0o644)
 }
 
-// cgroupHierarchies returns the mounts of version 1 without duplicates: some have a second name, as a link.
+// cgroupHierarchies returns the mounts of version 1. It omits links, which are second names of mounts.
 func cgroupHierarchies(mount string) ([]string, error) {
 	entries, err := os.ReadDir(mount)
 	if err != nil {
@@ -108,7 +108,7 @@ func cgroupHierarchies(mount string) ([]string, error) {
 	return hierarchies, nil
 }
 
-// removeCgroup removes the cgroup and everything below it. It waits for killed processes to disappear.
+// removeCgroup removes the cgroup and everything below it. It waits for the end of killed processes.
 func removeCgroup(name string) error {
 	err := host.Poll(
 		context.Background(),

@@ -58,7 +58,7 @@ Debian packages. On other systems, ` + "`make kind`" + ` does the same with Dock
 	return cmd
 }
 
-// nodeRun is the input that the outer part of the command passes to the part inside the namespaces.
+// nodeRun is the input of the part of the command that runs inside the namespaces. The outer part passes it.
 type nodeRun struct {
 	Dir         string
 	Programs    string   // folder of the Kubernetes programs

@@ -28,7 +28,7 @@ const (
 	clusterDomain = "cluster.local"
 )
 
-// nodePorts are fixed, because nothing else listens in the namespace.
+// nodePorts are constants, because no other program listens in the namespace.
 var nodePorts = process.Ports{kube.EtcdPort: 2379, kube.EtcdPeerPort: 2380, kube.APIServerPort: 6443, kube.ControllerManagerPort: 10257}
 
 const (
@@ -49,7 +49,7 @@ type node struct {
 	cluster    *kube.Cluster
 }
 
-// runInside is the part inside the namespaces. It starts the node and runs the command.
+// runInside is the part of the command that runs inside the namespaces. It starts the node and runs the user's command.
 func runInside(ctx context.Context, run nodeRun) error {
 	state := process.StateDir{Path: run.Dir}
 	n := &node{
@@ -96,7 +96,7 @@ func (n *node) up(ctx context.Context) error {
 	} {
 		if err := step(ctx); err != nil {
 			if ctx.Err() != nil {
-				return context.Cause(ctx) // the error of a canceled step does not name the cause
+				return context.Cause(ctx) // the error of a canceled step has no cause
 			}
 			return err
 		}
@@ -105,7 +105,7 @@ func (n *node) up(ctx context.Context) error {
 	return nil
 }
 
-// prepare creates what the processes need at their start: mounts, addresses, certificates, files.
+// prepare creates the mounts, addresses, certificates and files that the processes need at their start.
 func (n *node) prepare(ctx context.Context) (err error) {
 	if err := isolateMounts(n.state); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (n *node) start(ctx context.Context, components ...process.Component) error
 	return errors.Join(failed...)
 }
 
-// startControlPlane starts etcd and the API server. All other processes can wait for these.
+// startControlPlane starts etcd and the API server. All other processes start after these.
 func (n *node) startControlPlane(ctx context.Context) error {
 	components, err := n.plane.Components()
 	if err != nil {
@@ -167,8 +167,8 @@ func (n *node) startManagers(ctx context.Context) error {
 	return n.start(ctx, components[2], scheduler, n.kubelet())
 }
 
-// startProxy waits until the kubelet has registered the node. The proxy looks for it at its start, and then only after
-// 30 s.
+// startProxy waits until the kubelet has registered the node, and starts the proxy. If the proxy does not find the node
+// at its start, it retries only after 30 s.
 func (n *node) startProxy(ctx context.Context) error {
 	err := host.Poll(ctx, host.PollFast, time.Minute, func(ctx context.Context) error {
 		_, err := n.cluster.Dynamic.Resource(nodeResource).Get(ctx, nodeName, metav1.GetOptions{})
@@ -207,7 +207,7 @@ func lookIn(path, program string) (string, error) {
 	return exec.LookPath(program)
 }
 
-// tellEnded names the parts of the node that have ended. They may be the reason for a failure of the command.
+// tellEnded prints the parts of the node that have ended. They may be the reason why the user's command failed.
 func (n *node) tellEnded() {
 	all, err := n.state.Processes()
 	if err != nil {
@@ -255,7 +255,7 @@ func (s *stages) reached(what string) {
 	fmt.Fprintf(s.out, "  %5.1f s  %s\n", time.Since(s.begun).Seconds(), what)
 }
 
-// nodeControlPlane is the control plane of a node: pods can reach it, and it can reach the kubelet.
+// nodeControlPlane returns the control plane of a node. Pods can reach it, and it can reach the kubelet.
 func nodeControlPlane(state process.StateDir, programs string) kube.ControlPlane {
 	certificates := kube.PKI{State: state, More: nodeIdentities, Addresses: []net.IP{net.ParseIP(nodeAddress)}}
 	return kube.ControlPlane{

@@ -77,11 +77,11 @@ func (n *node) kubeletConfiguration() map[string]any {
 		"podLogsDir":      n.state.File("pod-logs"),
 		"volumePluginDir": n.state.File("volume-plugins"),
 
-		// Disable image garbage collection and disk eviction: the machine's disk may be full, and no registry could
-		// replace a removed image.
+		// Image garbage collection and disk eviction are disabled, because the machine's disk may be full and no
+		// registry could replace a removed image.
 		"evictionHard":                map[string]string{"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
 		"imageGCHighThresholdPercent": 100,
-		// Imported images belong to no registry, so there is nobody to verify credentials with.
+		// Imported images belong to no registry, so credentials cannot be verified.
 		"imagePullCredentialsVerificationPolicy": "NeverVerify",
 		"nodeStatusUpdateFrequency":              "4s",
 	}
@@ -115,7 +115,7 @@ func (n *node) proxyConfiguration() map[string]any {
 		"nodePortAddresses":  []string{nodeAddress + "/32"},
 		// 0 leaves the size of the kernel's connection table unchanged.
 		"conntrack": map[string]any{"maxPerCore": 0, "min": 0, "tcpEstablishedTimeout": "0s", "tcpCloseWaitTimeout": "0s"},
-		// Apply changes of endpoints at once. The default collects changes for a second.
+		// Changes of endpoints are applied at once. By default, the proxy collects them for a second.
 		"iptables": map[string]any{"minSyncPeriod": "100ms"},
 	}
 }

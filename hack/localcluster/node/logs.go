@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
-// longestLog is the size to keep of the end of each log, in bytes.
+// longestLog is the maximum size of the kept end of a log, in bytes.
 const longestLog = 4 * host.Mebibyte
 
 // keepLogs collects logs and cluster state after a failure, while the cluster still answers.
@@ -36,7 +36,7 @@ func (n *node) keepLogs() {
 	fmt.Fprintf(n.stages.out, "logs of the node and its pods, and events: %s\n", n.run.Logs)
 }
 
-// answers are the queries to the cluster. The key is the file for the answer.
+// answers are the kubectl queries to the cluster. The key is the name of the file for the answer.
 var answers = map[string][]string{
 	"pods.txt":     {"get", "pods", "--all-namespaces", "--output=wide"},
 	"events.txt":   {"get", "events", "--all-namespaces", "--output=wide", "--sort-by=.metadata.creationTimestamp"},
@@ -51,7 +51,7 @@ func (n *node) keepAnswers(ctx context.Context) error {
 			ctx,
 			n.program("kubectl"),
 			append([]string{"--kubeconfig=" + n.state.Kubeconfig(), "--request-timeout=10s"}, question...)...)
-		output, err := cmd.CombinedOutput() // its error output goes into the file too
+		output, err := cmd.CombinedOutput() // the file also gets the error output
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("reading %s from the cluster: %w", name, err))
 		}
@@ -64,7 +64,7 @@ func (n *node) keepAnswers(ctx context.Context) error {
 // that is named after its namespace and name.
 func copyLogs(source, destination string) error {
 	return filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) { // the node did not get that far, or the pod no longer exists
+		if errors.Is(err, fs.ErrNotExist) { // the node failed before it created the folder, or the pod no longer exists
 			return nil
 		}
 		if err != nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
-// makeMountPoints creates the missing folders that nodes mount on. Its result removes them again. All nodes of the
-// machine share the folders and a record of them. The last node removes them, because removing a folder also removes
-// the mounts of other namespaces on it.
+// makeMountPoints creates the missing folders that nodes mount on. All nodes of the machine share the folders and a
+// record of them. leave removes the folders if no other node uses them, because removing a folder also removes the
+// mounts of other namespaces on it.
 func makeMountPoints(record string, folders []string) (leave func() error, err error) {
 	file, err := os.OpenFile(record, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("writing the record of mount points: %w", err)
 	}
-	// The lock is only held for long while another node removes the folders.
+	// This waits only while another node removes the folders.
 	if err := host.Flock(file, unix.LOCK_SH); err != nil {
 		return nil, errors.Join(fmt.Errorf("locking %s: %w", record, err), file.Close())
 	}
@@ -41,7 +41,7 @@ func makeMountPoints(record string, folders []string) (leave func() error, err e
 	}, nil
 }
 
-// removeRecorded removes the folders of the record if they are empty: somebody else may use them now.
+// removeRecorded removes the recorded folders that are empty. A folder with content is used by another program now.
 func removeRecorded(record string) error {
 	content, err := os.ReadFile(record)
 	if err != nil {

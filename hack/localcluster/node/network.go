@@ -11,9 +11,10 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// networkCommands give the node its address and a route to the addresses of Services. No interface has those: the proxy
-// replaces them, but only in packets that have a route. Both are on the loopback interface, which every system has. The
-// address is outside 127.0.0.0/8, because endpoints of a Service must not be loopback addresses.
+// networkCommands add the node's address and a route to the addresses of Services. No interface has the addresses of
+// Services; the proxy replaces them in packets, but a packet needs a route first. Both are on the loopback interface,
+// which every system has. The node's address is outside 127.0.0.0/8, because endpoints of a Service must not be
+// loopback addresses.
 var networkCommands = [][]string{
 	{"ip", "link", "set", "lo", "up"},
 	{"ip", "address", "add", nodeAddress + "/32", "dev", "lo"},
@@ -29,15 +30,15 @@ func makeNetwork(ctx context.Context) error {
 				strings.Join(command, " "), err, strings.TrimSpace(string(output)), withoutNode)
 		}
 	}
-	// Forward packets between pods.
+	// ip_forward lets the kernel forward packets between pods.
 	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1\n"), 0o644); err != nil {
 		return fmt.Errorf("setting up the network of the node: %w", err)
 	}
 	return nil
 }
 
-// podNetwork is the configuration of the CNI plugins. Each pod has its own link to the node, which routes between them.
-// With a bridge, answers between pods would bypass the proxy's rules on some kernels.
+// podNetwork returns the configuration of the CNI plugins. Each pod has its own link to the node, and the node routes
+// between pods. With a bridge, answers between pods would bypass the proxy's rules on some kernels.
 func podNetwork(state process.StateDir) map[string]any {
 	return map[string]any{
 		"cniVersion": "0.4.0",

@@ -1,4 +1,4 @@
-// Package node runs a command next to a Kubernetes of one node that runs pods, in its own namespaces.
+// Package node starts a Kubernetes cluster with one node in its own namespaces, and runs a command on that node.
 package node
 
 import (
@@ -24,7 +24,7 @@ import (
 // withoutNode is the alternative if no node can start.
 const withoutNode = "run `make kind`, which needs Docker"
 
-// runNode is the part outside the namespaces. It prepares the node, starts it and cleans up.
+// runNode is the part of the command that runs outside the namespaces. It prepares the node, starts it and cleans up.
 func runNode(ctx context.Context, out io.Writer, options nodeOptions) (err error) {
 	if err := checkNode(); err != nil {
 		return err
@@ -68,13 +68,14 @@ func runNode(ctx context.Context, out io.Writer, options nodeOptions) (err error
 	return runInNamespaces(run)
 }
 
-// nodeFolder is the folder of one node on this machine. All names outside it derive from its path, so that the next
-// node finds and removes them.
+// nodeFolder is the folder of one node on this machine. The names of its cgroup and other objects are derived from its
+// path, so that the next run finds and removes them.
 type nodeFolder struct {
 	path string // absolute
 }
 
-// nodeHome derives the folder from the working directory, so that each checkout can have its own node.
+// nodeHome returns the folder given, or else a folder derived from the working directory, so that each checkout can
+// have its own node.
 func nodeHome(given string) (nodeFolder, error) {
 	if given != "" {
 		absolute, err := filepath.Abs(given)
@@ -98,8 +99,8 @@ func shortHash(text string) string {
 func (f nodeFolder) state() process.StateDir { return process.StateDir{Path: f.path} }
 func (f nodeFolder) cgroup() string          { return "cauri-node-" + shortHash(f.path) }
 
-// clean removes the cgroup of a node's pods and its folder. The kernel removes processes, mounts and interfaces with
-// the namespaces.
+// clean removes the cgroup of a node's pods and the folder. The kernel removes processes, mounts and interfaces
+// together with the namespaces.
 func (f nodeFolder) clean() error {
 	if err := removeCgroup(f.cgroup()); err != nil {
 		return err
@@ -113,7 +114,7 @@ func (f nodeFolder) clean() error {
 	return nil
 }
 
-// prepare builds the programs and images once, and finds the rest.
+// prepare builds the programs and images if necessary, and returns the input for the inner part.
 func (f nodeFolder) prepare(ctx context.Context, out io.Writer, options nodeOptions) (nodeRun, error) {
 	if err := installNodePackages(ctx, out); err != nil {
 		return nodeRun{}, err
@@ -154,7 +155,7 @@ func (f nodeFolder) prepare(ctx context.Context, out io.Writer, options nodeOpti
 	}, nil
 }
 
-// imagesIn lists the archives of a folder, except those that are imported anyway. A missing folder is empty.
+// imagesIn returns the archives in a folder, except those in without. It returns none for a missing folder.
 func imagesIn(folder string, without []string) ([]string, error) {
 	absolute, err := filepath.Abs(folder)
 	if err != nil {
@@ -177,7 +178,7 @@ func imagesIn(folder string, without []string) ([]string, error) {
 	return images, nil
 }
 
-// commandPath is the PATH of the command. The programs of the checkout and of Kubernetes come first.
+// commandPath returns the PATH of the user's command. The programs of the checkout and of Kubernetes come first.
 func commandPath(programs string) (string, error) {
 	own, err := filepath.Abs("bin")
 	if err != nil {
@@ -186,13 +187,13 @@ func commandPath(programs string) (string, error) {
 	return strings.Join([]string{own, programs, systemPath()}, string(filepath.ListSeparator)), nil
 }
 
-// systemPath is PATH plus the folders of system programs such as iptables. A user's PATH often lacks them.
+// systemPath returns PATH with the folders of system programs such as iptables, which a user's PATH often lacks.
 func systemPath() string {
 	return os.Getenv("PATH") + string(filepath.ListSeparator) + "/usr/sbin:/sbin"
 }
 
 // runInNamespaces runs the inner part in new namespaces and passes signals to it. All processes in the namespaces end
-// with the first one, and the first one ends with this process.
+// with the first process, which ends with this process.
 func runInNamespaces(run nodeRun) error {
 	described, err := json.Marshal(run)
 	if err != nil {

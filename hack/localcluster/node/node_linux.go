@@ -15,8 +15,8 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// ownNamespaces are the network, mount and process namespaces of a node. Its first process gets a new session. Ctrl-C
-// then reaches only the outer part, which passes it on once.
+// ownNamespaces returns the attributes for the network, mount and process namespaces of a node. Its first process gets
+// a new session, so that Ctrl-C reaches only the outer part, which passes the signal on once.
 func ownNamespaces() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID,
@@ -76,11 +76,11 @@ func nodeInit(described string) error {
 	}
 }
 
-// fixedFolders are the folders that containerd, the CNI plugins and the kubelet always write to, whatever their
+// fixedFolders are the folders that containerd, the CNI plugins and the kubelet write to, independent of their
 // configuration.
 var fixedFolders = []string{"/run/containerd", "/run/netns", "/var/lib/cni", "/var/lib/kubelet", "/var/log/containers"}
 
-// kernelTunables are the kernel settings that the kubelet wants. It would change them for the whole machine.
+// kernelTunables are the kernel settings that the kubelet requires. It would change them for the whole machine.
 var kernelTunables = map[string]string{
 	"kernel/keys/root_maxbytes": "25000000",
 	"kernel/keys/root_maxkeys":  "1000000",
@@ -90,7 +90,7 @@ var kernelTunables = map[string]string{
 	"vm/panic_on_oom":           "0",
 }
 
-// isolateMounts gives the node private versions of the folders outside its own folder. They disappear with the
+// isolateMounts mounts private versions of the folders outside the node's own folder. The mounts end with the
 // namespace.
 func isolateMounts(state process.StateDir) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
@@ -107,12 +107,13 @@ func isolateMounts(state process.StateDir) error {
 	return errors.Join(shieldTunables(state), replaceResolver(state))
 }
 
-// shieldTunables shows the kubelet the values that it wants and discards its writes.
+// shieldTunables mounts files over the kernel settings, so that the kubelet reads the values that it requires and its
+// writes have no effect.
 func shieldTunables(state process.StateDir) error {
 	for name, value := range kernelTunables {
 		path := filepath.Join("/proc/sys", name)
 		if _, err := os.Stat(path); err != nil {
-			continue // this kernel does not have it, so the kubelet does not look for it
+			continue // this kernel does not have the setting, so the kubelet does not read it
 		}
 		shown := state.File("run", strings.ReplaceAll(name, "/", "."))
 		if err := os.WriteFile(shown, []byte(value+"\n"), 0o644); err != nil {
@@ -143,8 +144,8 @@ func replaceResolver(state process.StateDir) error {
 	return nil
 }
 
-// snapshotterFor returns the containerd snapshotter for a folder. An overlay cannot be on top of another overlay, as in
-// a container.
+// snapshotterFor returns the containerd snapshotter for a folder. In a container, this is not overlayfs, because an
+// overlay cannot be on top of another overlay.
 func snapshotterFor(path string) string {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(filepath.Dir(path), &stat); err == nil && stat.Type == unix.OVERLAYFS_SUPER_MAGIC {

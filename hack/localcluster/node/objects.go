@@ -23,7 +23,7 @@ var nodeObjectFiles embed.FS
 const (
 	storageClass = "standard"
 	volumeCount  = 10
-	volumeSize   = "20Gi" // as claims see it; nothing limits the use of the disk
+	volumeSize   = "20Gi" // size in the API; the use of the disk is not limited
 )
 
 var (
@@ -32,7 +32,7 @@ var (
 	serviceAccountResource = schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}
 )
 
-// nodeObjects are the DNS server and the storage.
+// nodeObjects returns the objects of the DNS server and the storage.
 func nodeObjects(state process.StateDir) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	for _, name := range []string{"objects/storage.yaml", "objects/coredns.yaml"} {
@@ -49,7 +49,7 @@ func nodeObjects(state process.StateDir) ([]*unstructured.Unstructured, error) {
 	return append(objects, nodeVolumes(state)...), nil
 }
 
-// nodeVolumes are the volumes for claims.
+// nodeVolumes returns the PersistentVolumes for claims.
 func nodeVolumes(state process.StateDir) []*unstructured.Unstructured {
 	var volumes []*unstructured.Unstructured
 	for i := range volumeCount {
@@ -73,7 +73,7 @@ func nodeVolumes(state process.StateDir) []*unstructured.Unstructured {
 	return volumes
 }
 
-// makeVolumes creates the folders of the volumes. Every user may write, because pods run as various users.
+// makeVolumes creates the folders of the volumes. Every user may write to them, because pods run as various users.
 func makeVolumes(state process.StateDir) error {
 	for _, volume := range nodeVolumes(state) {
 		folder := state.File("volumes", volume.GetName())
@@ -87,7 +87,8 @@ func makeVolumes(state process.StateDir) error {
 	return nil
 }
 
-// applyObjects retries for a moment: the API server creates its namespaces and roles just after it becomes ready.
+// applyObjects applies the node's objects. It retries, because the API server creates its namespaces and roles only
+// after it is ready.
 func (n *node) applyObjects(ctx context.Context) error {
 	if err := makeVolumes(n.state); err != nil {
 		return err

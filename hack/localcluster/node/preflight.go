@@ -15,7 +15,8 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/image"
 )
 
-// Measured: 450 MB with Postgres and two versions of Cauri. Databases grow from there.
+// spaceForNode is the required free disk space, in bytes. A node with Postgres and two versions of Cauri took 450 MB,
+// and databases grow.
 const spaceForNode = 2000 * host.Mebibyte
 
 // checkNode checks the requirements before anything is built or started.
@@ -57,8 +58,8 @@ func pluginFolder() (string, error) {
 	return "", fmt.Errorf("the CNI plugins %s are not in any of %s", strings.Join(pluginNames, ", "), strings.Join(pluginFolders, ", "))
 }
 
-// missingPackages returns the packages of missing programs. Programs from other sources count too: Debian's containerd
-// would replace that of Docker.
+// missingPackages returns the packages of missing programs. It does not return the package of a program from another
+// source: for example, Debian's containerd would replace that of Docker.
 func missingPackages(has func(program string) bool) []string {
 	var missing []string
 	for _, needed := range nodePrograms {
@@ -93,7 +94,7 @@ func installNodePackages(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer unlock()
-	missing := missingPackages(inSystemPath) // another process may have installed them
+	missing := missingPackages(inSystemPath) // checked again, because another process may have installed them
 	if len(missing) == 0 {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// containerdConfig works with containerd 1.6 to 2.x.
+// containerdConfig is a configuration for containerd 1.6 to 2.x.
 const containerdConfig = `version = 2
 root = %[1]q
 state = %[2]q

@@ -82,7 +82,7 @@ func newThrowaway(ctx context.Context, noFsync bool) (s Server, folder string, e
 	if err != nil {
 		return Server{}, "", err
 	}
-	as, err := FindAccount() // checked only now: the installation may have created the user
+	as, err := FindAccount() // after the installation, which may have created the user
 	if err != nil {
 		return Server{}, "", err
 	}
@@ -98,7 +98,9 @@ func newThrowaway(ctx context.Context, noFsync bool) (s Server, folder string, e
 	if err != nil {
 		return Server{}, "", fmt.Errorf("creating a folder for Postgres: %w", err)
 	}
-	if as.credential != nil { // it passes through to its data; beside them root writes, where it must not be able to put links
+	// The account gets access only through the folder, not to it: root also writes files there, and must not follow
+	// links of the account.
+	if as.credential != nil {
 		err = os.Chmod(folder, 0o711)
 	}
 	return Server{
@@ -117,9 +119,10 @@ func startThrowaway(s Server, logFile string) (running *os.Process, exited <-cha
 	cmd.Env = process.ChildEnvironment(nil)
 	cmd.Dir = s.Data
 	cmd.Stdout, cmd.Stderr = log, log
-	// Use a new session, so that Ctrl-C ends the command first.
+	// Postgres has a new session, so that Ctrl-C ends the command first.
 	cmd.SysProcAttr = process.DieWithParent(&syscall.SysProcAttr{Setsid: true, Credential: s.Account.credential})
-	// The parent death signal is tied to the thread that starts Postgres. Keep this thread until the program ends.
+	// The parent death signal depends on the thread that starts Postgres, so this thread must run until the program
+	// ends.
 	runtime.LockOSThread()
 	if err := cmd.Start(); err != nil {
 		return nil, nil, fmt.Errorf("starting Postgres: %w", err)

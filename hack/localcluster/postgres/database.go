@@ -17,11 +17,12 @@ import (
 	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
-// DatabaseVariable names a database. If it is set, localcluster uses that database and runs no Postgres.
+// DatabaseVariable is the environment variable with the URL of a database. If it is set, localcluster uses that
+// database and runs no Postgres.
 const DatabaseVariable = "CAURI_DATABASE_URL"
 
 const (
-	// OwnerRole is the role that Cauri connects as. It is not a superuser, but may create the group roles of the
+	// OwnerRole is the role with which Cauri connects. It is not a superuser, but may create the group roles of the
 	// migrations.
 	OwnerRole     = "cauri"
 	OwnerDatabase = "cauri"
@@ -61,7 +62,7 @@ func EnsureOwner(ctx context.Context, adminURL, password string) error {
 			return fmt.Errorf("creating the role %s: %w", OwnerRole, err)
 		}
 	}
-	// Utility statements take no parameters. The password has only hexadecimal digits and needs no quoting.
+	// Utility statements have no parameters. The password has only hexadecimal digits, so it needs no quoting.
 	if _, err := conn.Exec(ctx, "ALTER ROLE "+role+" LOGIN CREATEROLE NOSUPERUSER PASSWORD '"+password+"'"); err != nil {
 		return fmt.Errorf("setting up the role %s: %w", OwnerRole, err)
 	}
@@ -75,8 +76,8 @@ func EnsureOwner(ctx context.Context, adminURL, password string) error {
 	return nil
 }
 
-// users are the database users of the processes, and the groups with the rights that each needs. The migrations create
-// the groups.
+// users are the database users of the processes, each with the group that has the necessary rights. The migrations
+// create the groups.
 var users = map[string]struct{ name, group string }{
 	process.ControllerName: {"cauri_controller_user", "cauri_controller"},
 	process.APIName:        {"cauri_api_user", "cauri_api"},
@@ -111,8 +112,8 @@ func (s Server) EnsureUsers(ctx context.Context, ownerPassword string) (urls map
 	return urls, nil
 }
 
-// passwordOf derives the password of a user from one secret. Nobody can derive the secret, or another password, from
-// it.
+// passwordOf derives the password of a user from one secret. Neither the secret nor another password can be derived
+// from a password.
 func passwordOf(ownerPassword, user string) string {
 	mac := hmac.New(sha256.New, []byte(ownerPassword))
 	mac.Write([]byte(user))

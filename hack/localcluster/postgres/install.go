@@ -40,8 +40,9 @@ var packageManagers = []packageManager{
 	{program: "apk", commands: [][]string{{"apk", "add", "postgresql"}}},
 }
 
-// Require returns server programs for data of a major version, 0 for new data. If the machine has none, root installs them by the
-// package manager. Otherwise, and if that fails, they are downloaded once, as by `cauri dev`.
+// Require returns server programs for data of a major version; 0 means new data. If the machine has none and the user
+// is root, Require installs them with the package manager. Otherwise, or if that fails, it downloads them once, like
+// `cauri dev`.
 func Require(ctx context.Context, out io.Writer, dataMajor int) (localpostgres.Programs, error) {
 	if os.Geteuid() == 0 && os.Getenv(localpostgres.Variable) == "" {
 		if _, err := localpostgres.Find(ctx, 0); errors.Is(err, localpostgres.ErrNoPrograms) {
@@ -53,7 +54,8 @@ func Require(ctx context.Context, out io.Writer, dataMajor int) (localpostgres.P
 	return findOrDownload(ctx, sourceOf(out), dataMajor)
 }
 
-// installPostgres returns an error if the user refuses. A failed installation is only printed: a download may still work.
+// installPostgres installs Postgres with the package manager. It returns an error if the user has refused. It only
+// prints the error of a failed installation, because a download may still work.
 func installPostgres(ctx context.Context, out io.Writer) error {
 	manager, ok := presentManager()
 	if !ok {
@@ -68,7 +70,7 @@ func installPostgres(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// sourceOf is the source that the user's settings name.
+// sourceOf returns the source of the download, as the user's settings say.
 func sourceOf(out io.Writer) localpostgres.Source {
 	return localpostgres.Source{
 		URL: os.Getenv(localpostgres.URLVariable),
@@ -96,7 +98,7 @@ func presentManager() (packageManager, bool) {
 	return packageManager{}, false
 }
 
-// postgresAdvice tells the user what to do, with a command if possible.
+// postgresAdvice returns advice for the user, with a command if possible.
 func postgresAdvice() string {
 	const otherwise = "set your own database in " + DatabaseVariable + "=postgres://..."
 	manager, ok := presentManager()
@@ -131,7 +133,8 @@ func (m packageManager) install(ctx context.Context) (err error) {
 	return nil
 }
 
-// forbidCluster sets the option only during the installation, to leave the machine's configuration unchanged.
+// forbidCluster sets the option noCluster. remove removes it after the installation, so that the machine's
+// configuration stays unchanged.
 func (m packageManager) forbidCluster() (remove func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(m.noCluster), 0o755); err != nil {
 		return nil, fmt.Errorf("disabling the default database of the package: %w", err)

@@ -32,13 +32,13 @@ type Server struct {
 	Data     string // folder
 	Password string
 	Port     int
-	// unsafe turns off durability: faster, but a power failure loses the data.
+	// unsafe turns off fsync. This is faster, but a power failure loses the data.
 	unsafe bool
 }
 
 const superuser = "postgres"
 
-// Initialise creates the data folder. The folder gets its name only when it is complete.
+// Initialise creates the data folder. It creates the folder under another name, and renames it when it is complete.
 func (s Server) Initialise(ctx context.Context) error {
 	partial := s.Data + ".partial"
 	if err := os.RemoveAll(partial); err != nil {
@@ -47,7 +47,7 @@ func (s Server) Initialise(ctx context.Context) error {
 	if err := s.Account.makeFolder(partial); err != nil {
 		return err
 	}
-	// Use a file, because another user may not open our standard input.
+	// The password is in a file, because another user may not open this process's standard input.
 	password := s.Data + ".password"
 	defer os.Remove(password)
 	if err := errors.Join(host.WriteFile(password, []byte(s.Password+"\n")), s.Account.own(password)); err != nil {
@@ -75,13 +75,13 @@ func (s Server) Initialise(ctx context.Context) error {
 	return nil
 }
 
-// args are the arguments of postgres. All settings are here and not in the data folder, so that changes also reach
-// existing databases.
+// args returns the arguments of postgres. All settings are arguments, not in the data folder, so that changes also
+// apply to existing databases.
 func (s Server) args() []string {
 	settings := []string{
 		"listen_addresses=127.0.0.1",
 		"port=" + strconv.Itoa(s.Port),
-		"unix_socket_directories=", // listen in one place only
+		"unix_socket_directories=", // no Unix socket, only TCP
 		"max_connections=200",      // enough for three roles, a test suite and a few users
 		"shared_buffers=128MB",
 		"log_line_prefix=%m [%p] %u@%d ",
@@ -93,7 +93,7 @@ func (s Server) args() []string {
 			"synchronous_commit=off",
 			"full_page_writes=off",
 			"max_connections=500",
-		) // several test packages run at once
+		) // several test packages run concurrently
 	}
 	args := []string{"-D", s.Data}
 	for _, setting := range settings {
@@ -125,7 +125,7 @@ func (s Server) Component() process.Component {
 		Dir:        s.Data,
 		Address:    host.Loopback(s.Port),
 		Credential: s.Account.credential,
-		StopSignal: syscall.SIGINT, // "fast" shutdown: end open connections, do not wait for them
+		StopSignal: syscall.SIGINT, // fast shutdown, which does not wait for open connections
 		StopWithin: 30 * time.Second,
 		Ready: func(ctx context.Context) error {
 			return pingDatabase(ctx, s.AdminURL())
@@ -156,7 +156,7 @@ type State struct {
 	// Home is the folder that a purge removes. It may be outside the state folder.
 	Home              string `json:"home"`
 	SuperuserPassword string `json:"superuserPassword"`
-	OwnerPassword     string `json:"ownerPassword"` // of the role that Cauri connects as
+	OwnerPassword     string `json:"ownerPassword"` // password of OwnerRole
 }
 
 func (p State) Data() string { return filepath.Join(p.Home, "data") }
@@ -184,7 +184,7 @@ func EnsureState(d process.StateDir) (State, error) {
 		return known, err
 	}
 	known = State{Home: Home(d), SuperuserPassword: newPassword(), OwnerPassword: newPassword()}
-	// Nobody knows the passwords of existing data here: a user deleted the state folder by hand.
+	// The passwords of existing data are lost, because the state folder was deleted by hand.
 	if err := removeOrphan(known); err != nil {
 		return State{}, err
 	}
@@ -195,7 +195,7 @@ func EnsureState(d process.StateDir) (State, error) {
 	return known, host.WriteFile(d.File("postgres.json"), append(content, '\n'))
 }
 
-// removeOrphan removes data without an owner, unless a server still uses it.
+// removeOrphan removes data without a state folder. It returns an error if a server uses the data.
 func removeOrphan(known State) error {
 	if working := process.ProcessesIn(known.Data()); len(working) > 0 {
 		return fmt.Errorf(
@@ -210,9 +210,9 @@ func removeOrphan(known State) error {
 	return nil
 }
 
-// RecoverFromKill prepares the data of a killed server for the next server. Its child processes may still be ending.
-// Its lock file blocks the next server as long as any process has its pid, even a zombie. If no process uses the data
-// folder, the lock is invalid.
+// RecoverFromKill prepares the data of a killed server for the next server. It waits for the end of the killed server's
+// child processes, and removes its lock file. The lock file would block the next server as long as any process has the
+// old pid, even a zombie. It returns an error if processes still use the data after 20 seconds.
 func (s Server) RecoverFromKill(ctx context.Context) error {
 	lock := filepath.Join(s.Data, "postmaster.pid")
 	if _, err := os.Stat(lock); errors.Is(err, fs.ErrNotExist) {

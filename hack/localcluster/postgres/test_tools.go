@@ -17,7 +17,7 @@ import (
 
 // testTool is a program of the system that some tests need.
 type testTool struct {
-	name    string // of its package in Debian
+	name    string // name of its Debian package
 	title   string
 	program string
 	why     string
@@ -98,11 +98,11 @@ func (t testTool) install(ctx context.Context, messages io.Writer) error {
 	return packages.install(ctx)
 }
 
-// servicePolicy is the program that Debian's packages ask for permission to start a service.
+// servicePolicy is the program that Debian's packages call before they start a service.
 const servicePolicy = "/usr/sbin/policy-rc.d"
 
-// forbidServices stops a package from starting its service during the installation. It leaves an existing policy
-// unchanged.
+// forbidServices prevents that a package starts its service during the installation. It does not replace an existing
+// policy.
 func forbidServices(policy string) (remove func(), err error) {
 	file, err := os.OpenFile(policy, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
 	if errors.Is(err, fs.ErrExist) {

@@ -45,8 +45,8 @@ func (a Account) own(path string) error {
 	return nil
 }
 
-// Home returns the folder of a set's data. It is in the state folder. If another user needs access, it is outside,
-// under a name that derives from the path.
+// Home returns the folder of a set's data. It is in the state folder, unless the user is root. For root it is in
+// [host.SystemHome], because Postgres runs as another user. Its name is derived from the path of the state folder.
 func Home(d process.StateDir) string {
 	if os.Geteuid() != 0 {
 		return d.File("postgres")
@@ -55,7 +55,7 @@ func Home(d process.StateDir) string {
 	return filepath.Join(host.SystemHome, hex.EncodeToString(hash[:8]))
 }
 
-// MakeHome creates that folder and the data folder in it. The user of Postgres can pass through it.
+// MakeHome creates the folder of [Home] and the data folder in it. The user of Postgres can access the data folder.
 func MakeHome(d process.StateDir, as Account) error {
 	home := Home(d)
 	folders := map[string]os.FileMode{home: 0o700}
@@ -70,11 +70,11 @@ func MakeHome(d process.StateDir, as Account) error {
 			return fmt.Errorf("setting the permissions of the Postgres folder: %w", err)
 		}
 	}
-	// Explain the folder to somebody who finds it.
+	// The file explains the folder to somebody who finds it.
 	return os.WriteFile(filepath.Join(home, "belongs-to"), []byte(d.Path+"\n"), 0o644)
 }
 
-// temporaryFolder is the folder of temporary data: the usual one, if the account has access.
+// temporaryFolder returns the folder for temporary data: the usual one if the account has access.
 func (a Account) temporaryFolder() string {
 	usual := os.TempDir()
 	if a.credential == nil || passableForAll(usual) {
@@ -83,14 +83,15 @@ func (a Account) temporaryFolder() string {
 	return "/tmp"
 }
 
-// memoryFolder is a file system in memory on Linux. memoryNeeded is the most that test databases need there, in bytes.
+// memoryFolder is a file system in memory on Linux. memoryNeeded is the maximum space that test databases need there,
+// in bytes.
 const (
 	memoryFolder = "/dev/shm"
 	memoryNeeded = 4096 * host.Mebibyte
 )
 
-// fastFolder is the folder of temporary data that may be lost. Each database that a test creates and drops has hundreds
-// of files, which take more time on a disk than the tests themselves.
+// fastFolder returns the folder for temporary data that may be lost. Tests create and drop many databases, each with
+// hundreds of files. On a disk, this takes more time than the tests.
 func (a Account) fastFolder() string {
 	_, err := os.Stat(memoryFolder)
 	if err != nil || host.CheckSpace(memoryFolder, memoryNeeded, "tests", "") != nil || !passableForAll(memoryFolder) {

@@ -34,7 +34,7 @@ const (
 	WorkerName            = "worker"
 )
 
-// startOrder is the order of dependencies. Processes stop in the reverse order.
+// startOrder is the order in which processes start. They stop in the reverse order.
 var startOrder = []string{
 	PostgresName, ContainerdName, EtcdName, APIServerName, ControllerManagerName, SchedulerName, ProxyName, KubeletName,
 	ControllerName, APIName, WorkerName,
@@ -51,7 +51,8 @@ type Component struct {
 	Name    string
 	Program string
 	Args    []string
-	// Env is added to the environment. Secrets belong here, because all users of the machine can read arguments.
+	// Env is added to the environment. Secrets must be here, not in the arguments, which all users of the machine can
+	// read.
 	Env []string
 	// Files are the files that the program reads only at its start. If one changes, the program restarts.
 	Files   []string
@@ -59,24 +60,24 @@ type Component struct {
 	Address string // shown to the user
 	Metrics string // URL shown to the user, empty for none
 
-	// Credential is the user of the process. Nil is the current user.
+	// Credential is the user of the process; nil means the current user.
 	Credential *syscall.Credential
 	StopSignal syscall.Signal
 	StopWithin time.Duration
 
 	Ready       func(context.Context) error
 	ReadyWithin time.Duration
-	Hint        string // what to do if the process does not start
+	Hint        string // advice for the user if the process does not start
 }
 
-// The user's environment may hold settings for other clusters and databases, and for this program. Child processes must
-// not get them. For the settings of the roles, see roles.environment.
+// Variables that child processes do not inherit, because they may be settings for other clusters and databases, or for
+// this program. For the settings of the roles, see roles.environment.
 var (
 	notInherited       = []string{"KUBECONFIG", "DATABASE_URL"}
-	prefixNotInherited = []string{"CAURI_", "PG", "ETCD_"} // every Postgres client reads PG*, and etcd reads ETCD_*
+	prefixNotInherited = []string{"CAURI_", "PG", "ETCD_"} // Postgres clients read PG*, and etcd reads ETCD_*
 )
 
-// ChildEnvironment is the environment of all child processes.
+// ChildEnvironment returns the environment for a child process, with the added variables.
 func ChildEnvironment(added []string) []string {
 	kept := slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -86,8 +87,8 @@ func ChildEnvironment(added []string) []string {
 	return append(kept, added...)
 }
 
-// version is a hash of everything that defines the process. It changes when the program is rebuilt, even with the same
-// name and size.
+// version returns a hash of the program, the arguments, the environment and the files. It changes when the program is
+// rebuilt, even with the same name and size.
 func (c Component) version() (string, error) {
 	hash := sha256.New()
 	described := []any{c.Args, c.Env, c.Dir, c.Credential, c.StopSignal}
@@ -113,8 +114,8 @@ func hashFile(hash io.Writer, path string) error {
 	return err
 }
 
-// start starts the component in its own session and records it. The end of this program or Ctrl-C does not stop it. The
-// returned process may end at any time.
+// start starts the component in its own session and records it. Neither the end of this program nor Ctrl-C stops it.
+// The returned process may end at any time.
 func (d StateDir) start(c Component) (Process, error) {
 	version, err := c.version()
 	if err != nil {
@@ -134,7 +135,7 @@ func (d StateDir) start(c Component) (Process, error) {
 	if err := cmd.Start(); err != nil {
 		return Process{}, fmt.Errorf("starting %s: %w", c.Name, err)
 	}
-	// Collect the child when it ends. Otherwise it would look alive as long as this program runs.
+	// Wait reaps the child. Otherwise, after its end, it would be a zombie as long as this program runs.
 	go cmd.Wait()
 
 	started := Process{
@@ -169,7 +170,7 @@ func (d StateDir) OpenLog(name string) (*os.File, error) {
 	return log, nil
 }
 
-// Failure is the error of a process that ended or did not become ready. It includes the log.
+// Failure is the error of a process that ended or did not become ready. It includes the end of the log.
 type Failure struct {
 	Name string
 	Log  string

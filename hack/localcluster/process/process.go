@@ -18,8 +18,8 @@ import (
 // errNoProcess means that no process has the pid, or that the process is a zombie.
 var errNoProcess = errors.New("no such process")
 
-// Process is the record of a started process: enough to find it, to compare it with the wanted component, and to stop
-// it.
+// Process is the record of a started process. With it, a later run can find the process, compare it with the wanted
+// component, and stop it.
 type Process struct {
 	Name    string `json:"name"`
 	PID     int    `json:"pid"`
@@ -28,12 +28,12 @@ type Process struct {
 	Address string `json:"address,omitempty"`
 	Metrics string `json:"metrics,omitempty"` // URL
 	Log     string `json:"log"`
-	// StopSignal requests an orderly shutdown.
+	// StopSignal requests a graceful shutdown.
 	StopSignal syscall.Signal `json:"stopSignal"`
 }
 
-// Running reports whether exactly this process runs. The pid alone is not enough: the system may have given it to
-// another program, which must never get our signals.
+// Running reports whether exactly this process runs. It also compares the start time, because the system may have given
+// the pid to another program, which must never get signals of localcluster.
 func (p Process) Running() bool {
 	if p.PID <= 0 {
 		return false
@@ -44,7 +44,7 @@ func (p Process) Running() bool {
 
 // Stop stops the process with its stop signal. After the grace period it kills the process.
 func (p Process) Stop(grace time.Duration) error {
-	// Get the handle before the check. From then on (on Linux), it refers to the checked process, even if the pid is
+	// The handle is opened before the check. On Linux, it then refers to the checked process, even if the pid is
 	// reused.
 	handle, err := os.FindProcess(p.PID)
 	if err != nil || !p.Running() {
@@ -66,7 +66,7 @@ func (p Process) Stop(grace time.Duration) error {
 	return nil
 }
 
-// gone waits for the end of the process.
+// gone waits for the end of the process, and reports whether it has ended.
 func (p Process) gone(within time.Duration) bool {
 	err := host.Poll(context.Background(), 20*time.Millisecond, within, func(context.Context) error {
 		if p.Running() {
@@ -94,7 +94,7 @@ func (d StateDir) forget(name string) error {
 	return nil
 }
 
-// Process returns the record with a name. It returns the zero value, which never runs, if there is none.
+// Process returns the record with this name, or the zero value, which never runs.
 func (d StateDir) Process(name string) (Process, error) {
 	content, err := os.ReadFile(d.File("run", name+".json"))
 	if errors.Is(err, fs.ErrNotExist) {

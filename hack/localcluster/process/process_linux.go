@@ -16,8 +16,8 @@ var bootID = sync.OnceValues(func() (string, error) {
 	return strings.TrimSpace(string(content)), err
 })
 
-// birthOf returns the start time of a process, only for comparison. Two processes with the same pid never share it. For
-// an ended process or a zombie it returns errNoProcess.
+// birthOf returns the start time of a process, only for comparison. Two processes with the same pid have different
+// start times. For an ended process or a zombie, birthOf returns errNoProcess.
 func birthOf(pid int) (string, error) {
 	boot, err := bootID()
 	if err != nil {
@@ -37,8 +37,8 @@ func birthOf(pid int) (string, error) {
 	return boot + "/" + ticks, nil
 }
 
-// parseStat returns the state and the start time: fields 3 and 22 of proc_pid_stat(5). Field 2 is the program's name in
-// parentheses. It may contain spaces and parentheses.
+// parseStat returns the state and the start time, which are the fields 3 and 22 of proc_pid_stat(5). Field 2 is the
+// program's name in parentheses, which may contain spaces and parentheses.
 func parseStat(stat string) (state, startTicks string, err error) {
 	end := strings.LastIndexByte(stat, ')')
 	if end < 0 {

@@ -19,8 +19,8 @@ func birthOf(pid int) (string, error) {
 	return strings.TrimSpace(birth), nil
 }
 
-// ProcessesIn is only needed on systems that run Postgres.
+// ProcessesIn returns nil on this system.
 func ProcessesIn(string) []int { return nil }
 
-// DieWithParent is not available on this system.
+// DieWithParent does nothing on this system.
 func DieWithParent(attributes *syscall.SysProcAttr) *syscall.SysProcAttr { return attributes }

@@ -1,5 +1,5 @@
-// Package process starts, finds and stops the processes of a running set and records them in its state folder. They
-// outlive localcluster.
+// Package process starts, finds and stops the processes of a running set, and records them in its state folder. The
+// processes continue after the end of localcluster.
 package process
 
 import (
@@ -38,7 +38,8 @@ func (d StateDir) LogFile(name string) string { return d.File("logs", name+".log
 func (d StateDir) Kubeconfig() string         { return d.File("kubeconfig") }
 func (d StateDir) EncryptionKey() string      { return d.File("encryption.key") }
 
-// IsOurs reports whether Create made the folder, and no other user did. What its records name gets signals, and is removed.
+// IsOurs reports whether Create of the same user made the folder. This must be checked before the records are used,
+// because recorded processes get signals and recorded folders are removed.
 func (d StateDir) IsOurs() bool {
 	if localpostgres.CheckFolder(d.Path, os.Geteuid()) != nil {
 		return false
@@ -47,8 +48,8 @@ func (d StateDir) IsOurs() bool {
 	return err == nil
 }
 
-// Create creates the folder and its subfolders. It refuses a folder with other content, because a purge would delete
-// that.
+// Create creates the folder and its subfolders. It returns an error for a folder with other content, because a purge
+// would delete that content.
 func (d StateDir) Create() error {
 	entries, err := os.ReadDir(d.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -17,7 +17,7 @@ type Supervisor struct {
 	Progress *Progress
 }
 
-// Ensure makes one component run in its current version, and returns when it is ready.
+// Ensure starts or restarts a component if necessary, so that its current version runs. It waits until it is ready.
 func (s Supervisor) Ensure(ctx context.Context, c Component) error {
 	step := s.Progress.Begin(c.Name)
 	done, err := s.Reach(ctx, c)
@@ -29,7 +29,7 @@ func (s Supervisor) Ensure(ctx context.Context, c Component) error {
 	return nil
 }
 
-// Reach does the work of Ensure and returns a short description of what it did.
+// Reach does the work of Ensure, and returns a short description of its actions.
 func (s Supervisor) Reach(ctx context.Context, c Component) (did string, err error) {
 	running, err := s.State.Process(c.Name)
 	if err != nil {
@@ -52,8 +52,8 @@ func (s Supervisor) Reach(ctx context.Context, c Component) (did string, err err
 	return did, s.startAndWait(ctx, c)
 }
 
-// reasonToRestart compares a running process with the wanted component. An empty reason means that the process can
-// stay. The duration is its grace period.
+// reasonToRestart compares a running process with the wanted component. An empty reason means that no restart is
+// necessary. grace is the grace period for stopping the process.
 func reasonToRestart(ctx context.Context, running Process, c Component) (reason string, grace time.Duration, err error) {
 	version, err := c.version()
 	if err != nil {
@@ -62,8 +62,8 @@ func reasonToRestart(ctx context.Context, running Process, c Component) (reason 
 	if running.Version != version {
 		return "program or settings changed", c.StopWithin, nil
 	}
-	// Be patient on a busy machine, but do not wait for a hung process. A process that lost a dependency recovers when
-	// the dependency is back, and dependencies are checked first.
+	// The timeout allows for a busy machine. A process that lost a dependency recovers when the dependency is back, and
+	// dependencies are checked first.
 	if host.Poll(ctx, host.PollFast, 5*time.Second, c.Ready) != nil {
 		return "did not answer", min(c.StopWithin, 5*time.Second), ctx.Err()
 	}
@@ -76,7 +76,7 @@ func (s Supervisor) startAndWait(ctx context.Context, c Component) error {
 		return err
 	}
 	err = host.Poll(ctx, host.PollFast, c.ReadyWithin, func(ctx context.Context) error {
-		// Check this first: another program may answer on the port of a process that could not start.
+		// This check comes first, because another program may answer on the port of a process that could not start.
 		if !started.Running() {
 			return host.Hopeless(errors.New("ended right after its start"))
 		}
@@ -85,8 +85,7 @@ func (s Supervisor) startAndWait(ctx context.Context, c Component) error {
 	if err == nil {
 		return nil
 	}
-	// Stop a new process that does not become ready, because it would block the next attempt. An older process was
-	// ready before.
+	// A new process that does not become ready is stopped, because it would block the next attempt.
 	if stopErr := started.Stop(c.StopWithin); stopErr != nil {
 		return fmt.Errorf("%w (then: %v)", err, stopErr)
 	}
@@ -116,9 +115,9 @@ func (s Supervisor) Dismiss(wanted map[string]bool) error {
 	return nil
 }
 
-// stopAndForget stops a process if it still is the recorded one, and removes its record.
+// stopAndForget stops a process if it is still the recorded one, and removes its record.
 func (d StateDir) stopAndForget(p Process) error {
-	const grace = 30 * time.Second // the roles finish their work, Postgres writes its checkpoint
+	const grace = 30 * time.Second // the roles finish their work, and Postgres writes a checkpoint
 	if err := p.Stop(grace); err != nil {
 		return err
 	}

@@ -25,14 +25,14 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
 )
 
-// spaceForPrograms is the size of the programs in bytes, twice, because a new build exists next to the old one for a
+// spaceForPrograms is twice the size of the programs, in bytes, because a new build exists next to the old one for a
 // while.
 const spaceForPrograms = 300 * host.Mebibyte
 
 // Build is a program of one state of a module. The cache keeps it under its version and content hash, so that all
 // checkouts with the same source share it.
 type Build struct {
-	Name        string   // of the program
+	Name        string   // name of the program
 	source      string   // folder of its module
 	Version     string   // version of the main dependency: v1.2.3
 	Folder      string   // folder of the built program and its links
@@ -41,11 +41,11 @@ type Build struct {
 
 	What      string // description for users
 	Cost      string // cost of the first build, for users
-	Meanwhile string // what users can do during the build; empty: nothing that is worth a line
+	Meanwhile string // a line for users about what is usable during the build; may be empty
 	Space     uint64 // space that Go's caches need, in bytes
 }
 
-// Find finds the source and the place of its build.
+// Find returns the build with the folder of its source and the folder of its result.
 func (b Build) Find(folder, versionOf string) (Build, error) {
 	var err error
 	if b.source, err = moduleFolder(folder); err != nil {
@@ -93,7 +93,7 @@ func moduleFolder(name string) (string, error) {
 	return "", fmt.Errorf("hack/localcluster/source/%s is not in any parent of this folder: run this inside a checkout of Cauri", name)
 }
 
-// hashSource hashes everything that decides the result: the source, the versions of its modules, the platform.
+// hashSource returns a hash of the source, the versions of its modules and the platform, which determine the result.
 func hashSource(source string) (string, error) {
 	files, err := filepath.Glob(filepath.Join(source, "*.go"))
 	if err != nil {
@@ -116,7 +116,7 @@ func hashSource(source string) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil))[:12], nil
 }
 
-// RequiredVersion reads the version of a dependency from go.mod. A program without that dependency has none.
+// RequiredVersion returns the version of a dependency in go.mod; "" without that dependency.
 func RequiredVersion(goMod, module string) (string, error) {
 	if module == "" {
 		return "v1", nil
@@ -141,7 +141,7 @@ func (b Build) Built() bool {
 	return err == nil
 }
 
-// Ensure builds the program if necessary and reports the progress. It removes old builds that nobody has used for long.
+// Ensure builds the program if necessary and prints the progress. It removes builds that were not used for long.
 func (b Build) Ensure(ctx context.Context, out io.Writer) error {
 	if b.Built() {
 		return host.MarkUsed(b.Folder)
@@ -157,7 +157,7 @@ func (b Build) Ensure(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer unlock()
-	if b.Built() { // the other process built it
+	if b.Built() { // another process built it
 		return nil
 	}
 	if err := checkBuild(ctx, b); err != nil {
@@ -252,7 +252,7 @@ func (b Build) compile(ctx context.Context, out io.Writer, begun time.Time, fold
 	return nil
 }
 
-// progress says how far a build is. Only the linker's work is left after the last package.
+// progress returns a line about the progress of a build. After the last package, only linking is left.
 func progress(compiled, total int, elapsed time.Duration) string {
 	switch {
 	case compiled == 0:
@@ -324,7 +324,7 @@ func checkBuild(ctx context.Context, build Build) error {
 	if _, err := exec.LookPath("go"); err != nil {
 		return fmt.Errorf("building %s needs Go, and there is no `go` in PATH: %s", build.Name, advice)
 	}
-	// Run go in the module's folder: it then downloads a newer toolchain if necessary, or explains why not.
+	// In the module's folder, go downloads a newer toolchain if necessary, or returns an error.
 	cmd := build.command(ctx, "env", "GOCACHE")
 	var failed bytes.Buffer
 	cmd.Stderr = &failed

@@ -13,15 +13,15 @@ import (
 
 // banner is the final output of up: everything for a first payment.
 type banner struct {
-	dir        string // as the user gave it, because the output is pasted into the same shell
+	dir        string // as the user wrote it; the user pastes the output into the same shell
 	cauri      string
 	kubectl    string
 	running    []process.Process
 	kubeconfig string
 	baseURL    string
 	sample     *sample
-	reference  string // of the example payment
-	stop       string // command
+	reference  string // reference of the example payment
+	stop       string // command that stops the set
 }
 
 func (b banner) print(out io.Writer) error {
@@ -41,7 +41,7 @@ func (b banner) print(out io.Writer) error {
 	return nil
 }
 
-// path makes a kubectl that is not in PATH found, so that the commands of the documents work.
+// path returns a line that puts kubectl into PATH, so that the commands of the documents work; "" if kubectl is in PATH.
 func (b banner) path() string {
 	if !strings.ContainsRune(b.kubectl, filepath.Separator) {
 		return ""
@@ -89,7 +89,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || address.IsLoopback()
 }
 
-// curl returns a command that makes a payment. Every payment needs a new reference. Repeating one shows idempotency.
+// curl returns a command that makes a payment. Every payment needs a new reference. A repeated request with the same
+// reference shows idempotency.
 func (s sample) curl(reference string) string {
 	body := fmt.Sprintf(`{"amount": 1500, "currency": %q, "msisdn": %q, "reference": %q, "application": %q}`,
 		s.currency, s.msisdn, reference, s.store)

@@ -63,7 +63,7 @@ func removeAll(out io.Writer, state process.StateDir) error {
 		return err
 	}
 	folders := []string{state.Path}
-	// Only remove a folder that up would choose: the record may be edited or copied from another machine.
+	// Only a folder that up would choose is removed, because the record may be edited or copied from another machine.
 	if home := known.Home; home != "" && home == postgres.Home(state) && !strings.HasPrefix(home, state.Path+string(filepath.Separator)) {
 		folders = append([]string{home}, folders...)
 	}

@@ -42,7 +42,7 @@ func (u *up) choosePorts(context.Context) error {
 	}
 	u.ports, err = process.Choose(slices.Sorted(maps.Keys(owners)), known, func(name string) bool {
 		owner := running[owners[name]]
-		if name == apiPort { // the api may run on a port that the user gave
+		if name == apiPort { // the api may run on a port that the user chose
 			return owner.Running() && owner.Address == apiAddress(known[apiPort])
 		}
 		return owner.Running()
@@ -50,7 +50,7 @@ func (u *up) choosePorts(context.Context) error {
 	if err != nil {
 		return err
 	}
-	for name, port := range known { // unused now, but maybe not at the next up
+	for name, port := range known { // unused ports are kept for the next up
 		if _, ok := u.ports[name]; !ok {
 			u.ports[name] = port
 		}
@@ -70,7 +70,7 @@ func (u *up) runningByName() (map[string]process.Process, error) {
 	return byName, nil
 }
 
-// chosenAPIPort is the port of the API, from the user or chosen here.
+// chosenAPIPort returns the port of the API, chosen by the user or by choosePorts.
 func (u *up) chosenAPIPort() int {
 	if u.options.apiPort != 0 {
 		return u.options.apiPort

@@ -39,7 +39,7 @@ func (u *up) preparePostgres(ctx context.Context, known postgres.State) (postgre
 	if err != nil {
 		return postgres.Server{}, err
 	}
-	as, err := postgres.FindAccount() // checked only now: the installation may have created the user
+	as, err := postgres.FindAccount() // after the installation, which may have created the user
 	if err != nil {
 		return postgres.Server{}, err
 	}

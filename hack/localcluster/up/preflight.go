@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// checkFiles checks the files and folders that the user gave.
+// checkFiles checks the files and folders in the user's settings.
 func checkFiles(cauri, crds, samples string) error {
 	info, err := os.Stat(cauri)
 	switch {
@@ -37,7 +37,7 @@ func checkFiles(cauri, crds, samples string) error {
 	return nil
 }
 
-// checkAPIPort checks that the port is free or that the old api uses it.
+// checkAPIPort returns an error unless the port is free or the running api uses it.
 func checkAPIPort(port int, running process.Process) error {
 	if running.Running() && running.Address == apiAddress(port) {
 		return nil
@@ -58,7 +58,7 @@ func checkAPIPort(port int, running process.Process) error {
 	)
 }
 
-// listener names the program that listens on a port, if this user may see it.
+// listener returns the name of the program that listens on a port, if this user may see it.
 func listener(port int) string {
 	pid, program, ok := host.FindListener(port)
 	if !ok {

@@ -26,7 +26,7 @@ import (
 
 // Names of ports.
 const (
-	apiPort               = "api" // only if any port is fine
+	apiPort               = "api" // used only if the user did not choose the port
 	apiHealthPort         = "api-health"
 	controllerHealthPort  = "controller-health"
 	controllerMetricsPort = "controller-metrics"
@@ -40,9 +40,9 @@ const logFormatVariable = "CAURI_LOG_FORMAT"
 type roles struct {
 	state       process.StateDir
 	program     string
-	databaseURL string // of the owner
+	databaseURL string // database URL of the owner
 
-	databaseURLs map[string]string // of processes with their own user
+	databaseURLs map[string]string // database URLs of processes with their own user
 	apiPort      int
 	ports        process.Ports
 }
@@ -51,8 +51,8 @@ func apiAddress(port int) string { return "http://" + host.Loopback(port) }
 
 func (r roles) baseURL() string { return apiAddress(r.apiPort) }
 
-// notForRoles are settings of this program, of tests and of single commands. The roles accept every flag as
-// CAURI_<FLAG>, so they would misread some of these.
+// notForRoles are variables of this program, of tests and of single commands, which the roles must not get. The roles
+// accept every flag as CAURI_<FLAG>, so they would misinterpret some of these.
 var notForRoles = []string{
 	kube.KubeconfigVariable,
 	postgres.DatabaseVariable,
@@ -74,16 +74,16 @@ var notForRoles = []string{
 	processDatabaseVariables[process.WorkerName],
 }
 
-// url is the database URL of a process.
+// url returns the database URL of a process.
 func (r roles) url(process string) string { return cmp.Or(r.databaseURLs[process], r.databaseURL) }
 
-// environment returns the environment of a process, with the database URL. The URL has a password, and other users of
-// the machine can read arguments but not the environment. It includes the user's settings for the roles, such as
-// CAURI_LOG_LEVEL=debug. A change of them restarts the roles.
+// environment returns the environment of a process. It has the database URL, because the URL contains a password, and
+// other users of the machine can read arguments but not the environment. It also has the user's settings for the roles,
+// such as CAURI_LOG_LEVEL=debug. A change of these restarts the roles.
 func (r roles) environment(databaseURL string) []string {
 	environment := []string{"DATABASE_URL=" + databaseURL}
 	if os.Getenv(logFormatVariable) == "" {
-		environment = append(environment, logFormatVariable+"=text") // people read these logs
+		environment = append(environment, logFormatVariable+"=text") // for people
 	}
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "CAURI_") && !slices.Contains(notForRoles, name) {
@@ -98,7 +98,7 @@ func (r roles) components() []process.Component {
 	return []process.Component{r.controller(), r.api(), r.worker()}
 }
 
-// metricsAt is the metrics URL of a role.
+// metricsAt returns the metrics URL of a role.
 func (r roles) metricsAt(port string) string {
 	return "http://" + host.Loopback(r.ports[port]) + "/metrics"
 }
@@ -134,7 +134,7 @@ func (r roles) worker() process.Component {
 		"worker",
 		"--encryption-key-file=" + r.state.EncryptionKey(),
 		"--health-address=" + health,
-		"--allow-loopback-webhooks", // the user's receiver runs on this machine too
+		"--allow-loopback-webhooks", // the user's receiver also runs on this machine
 	})
 	c.Files = []string{r.state.EncryptionKey()}
 	c.Metrics = r.metricsAt(workerHealthPort)

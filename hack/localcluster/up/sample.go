@@ -15,14 +15,14 @@ import (
 
 var secretResource = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 
-// sample is what the user needs to know about a sandbox to try it.
+// sample has the data of a sandbox that the user needs for a first payment.
 type sample struct {
 	namespace, name string
 	secret          string
 	url, apiKey     string
 	store           string
-	currency        string // of the first environment
-	msisdn          string // of a TestClient, empty if there is none
+	currency        string // currency of the first environment
+	msisdn          string // number of a TestClient; empty if there is none
 	webhookURL      string
 	signingSecret   string
 }
@@ -30,8 +30,8 @@ type sample struct {
 // currencies are the currencies of the supported countries.
 var currencies = map[string]string{"CI": "XOF", "BJ": "XOF", "TG": "XOF", "RW": "RWF"}
 
-// addReceiver gives a sandbox without a webhook the address of `cauri listen`. The samples have no webhook, so that they work in any
-// cluster; only here may a loopback address be one.
+// addReceiver sets the webhook of sandboxes without one to the address of `cauri listen`. The samples have no webhook,
+// because most clusters do not allow a loopback address.
 func addReceiver(objects []*unstructured.Unstructured) {
 	for _, object := range objects {
 		spec, isMap := object.Object["spec"].(map[string]any)
@@ -41,7 +41,7 @@ func addReceiver(objects []*unstructured.Unstructured) {
 	}
 }
 
-// findSample describes the first sandbox among ready objects. It returns nil if there is none.
+// findSample returns the sample of the first sandbox among ready objects; nil for none.
 func findSample(ctx context.Context, c *kube.Cluster, objects []*unstructured.Unstructured) (*sample, error) {
 	for _, object := range objects {
 		if object.GetKind() != kube.EnvironmentKind {
@@ -65,7 +65,7 @@ func findSample(ctx context.Context, c *kube.Cluster, objects []*unstructured.Un
 	return nil, nil
 }
 
-// describeSample reads what a first payment needs from a sandbox and its TestClients.
+// describeSample returns the sample of a sandbox and its TestClients.
 func describeSample(sandbox *unstructured.Unstructured, objects []*unstructured.Unstructured) sample {
 	found := sample{namespace: sandbox.GetNamespace(), name: sandbox.GetName(), store: sandbox.GetName()}
 	found.secret, _, _ = unstructured.NestedString(sandbox.Object, "status", "binding", "name")
@@ -84,7 +84,7 @@ func describeSample(sandbox *unstructured.Unstructured, objects []*unstructured.
 	return found
 }
 
-// firstOf returns the first entry of a list of objects in the spec, or nil if there is none.
+// firstOf returns the first entry of a list of objects in the spec; nil for none.
 func firstOf(object *unstructured.Unstructured, list string) map[string]any {
 	entries, _, _ := unstructured.NestedSlice(object.Object, "spec", list)
 	if len(entries) == 0 {

@@ -18,7 +18,8 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 )
 
-// findControlPlane gets the programs of the control plane, and links kubectl next to this program for users who have none.
+// findControlPlane sets the folder of the control plane's programs. If the user has no kubectl, it links kubectl next
+// to this program.
 func (u *up) findControlPlane(ctx context.Context) (err error) {
 	u.kubectl = "kubectl"
 	if !u.ownControlPlane() {
@@ -45,7 +46,7 @@ func (u *up) hasControllerManager() bool {
 	return kube.LocalControlPlane(u.state, u.programs, u.ports).HasControllerManager()
 }
 
-// dismissUnwanted stops processes that an up with other settings started.
+// dismissUnwanted stops the processes of an earlier up with other settings that are not needed any more.
 func (u *up) dismissUnwanted(context.Context) error {
 	wanted := map[string]bool{process.ControllerName: true, process.APIName: true, process.WorkerName: true}
 	if u.ownPostgres() {
@@ -58,7 +59,7 @@ func (u *up) dismissUnwanted(context.Context) error {
 	return u.supervisor.Dismiss(wanted)
 }
 
-// startControlPlane starts a control plane or connects to the user's cluster. It leaves a kubeconfig in the state
+// startControlPlane starts a control plane or connects to the user's cluster. It writes a kubeconfig to the state
 // folder.
 func (u *up) startControlPlane(ctx context.Context) (err error) {
 	if !u.ownControlPlane() {
@@ -111,7 +112,8 @@ func (u *up) migrate(ctx context.Context) error {
 	return u.makeUsers(ctx)
 }
 
-// makeUsers creates a database user for each process if the database is ours. The migration creates their groups.
+// makeUsers creates a database user for each process, unless the user named the database. The migration creates the
+// groups of these users.
 func (u *up) makeUsers(ctx context.Context) error {
 	if u.postgres == nil {
 		return nil

@@ -37,7 +37,7 @@ func NewStatusCommand() *cobra.Command {
 	return cmd
 }
 
-// printProcesses prints a table of the started processes and whether they still run.
+// printProcesses prints a table of the started processes, with whether they still run.
 func printProcesses(out io.Writer, processes []process.Process) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "NAME\tPID\tADDRESS\tMETRICS\tLOG")

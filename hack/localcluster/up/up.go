@@ -21,22 +21,24 @@ import (
 	"github.com/cauri-dev/cauri/server/localpostgres"
 )
 
-// apiPortVariable sets the port of the API, like --api-port.
+// apiPortVariable is the environment variable of --api-port.
 const apiPortVariable = "CAURI_API_PORT"
 
-// processDatabaseVariables set a database URL for single processes, of a user with only the necessary rights.
+// processDatabaseVariables are the environment variables with the database URLs of single processes. Each URL may have
+// a user with only the necessary rights.
 var processDatabaseVariables = map[string]string{
 	process.ControllerName: "CAURI_CONTROLLER_DATABASE_URL",
 	process.APIName:        "CAURI_API_DATABASE_URL",
 	process.WorkerName:     "CAURI_WORKER_DATABASE_URL",
 }
 
-// baseURLVariable is the address of the API in the env file.
+// baseURLVariable is the variable with the base URL of the API in the env file.
 const baseURLVariable = "CAURI_BASE_URL"
 
 const defaultAPIPort = 8080
 
-// spaceForState is the free space that up requires, in bytes. A new set takes 150 MB, and Postgres and etcd grow.
+// spaceForState is the free space that up requires, in bytes. A new set takes 150 MB. The data of Postgres and etcd
+// grows.
 const spaceForState = 500 * host.Mebibyte
 
 // upOptions are the flags and variables of the command.
@@ -47,10 +49,10 @@ type upOptions struct {
 	samples string
 	apiPort int
 
-	// Settings of external services. If empty, up runs the service here.
+	// Settings of external services. For an empty setting, up starts the service itself.
 	kubeconfig   string
 	databaseURL  string
-	databaseURLs map[string]string // of single processes
+	databaseURLs map[string]string // database URLs of single processes
 }
 
 func NewUpCommand() *cobra.Command {
@@ -105,7 +107,7 @@ It never uses KUBECONFIG.`,
 	return cmd
 }
 
-// chooseAPIPort returns the port of the flag, the variable or the default, in this order. 0 means any.
+// chooseAPIPort returns the port of the flag, else of the variable, else the default. 0 means any port.
 func chooseAPIPort(flag, variable string) (int, error) {
 	for _, given := range []struct{ from, value string }{{"--api-port", flag}, {apiPortVariable, variable}} {
 		if given.value == "" {
@@ -130,14 +132,14 @@ type up struct {
 
 	cauri       string // absolute path
 	programs    string // folder of the control plane's programs
-	kubectl     string // as the user can call it
+	kubectl     string // command or path with which the user can call it
 	ports       process.Ports
-	databaseURL string           // of its owner
-	postgres    *postgres.Server // nil: the user gave the database
+	databaseURL string           // database URL of the owner
+	postgres    *postgres.Server // nil: the user named the database
 	kubeconfig  []byte
 	roles       roles
 	cluster     *kube.Cluster
-	ready       []*unstructured.Unstructured // the samples
+	ready       []*unstructured.Unstructured // the applied samples
 }
 
 func runUp(ctx context.Context, out io.Writer, options upOptions) error {
@@ -214,7 +216,7 @@ func (u *up) checkGiven(ctx context.Context) (err error) {
 	return nil
 }
 
-// checkAPIPort checks a port that the user gave. A port that is chosen here is free.
+// checkAPIPort checks the port if the user chose it. A port of choosePorts is free.
 func (u *up) checkAPIPort() error {
 	if u.options.apiPort == 0 {
 		return nil
@@ -265,7 +267,7 @@ func (u *up) tell(ctx context.Context) error {
 	}.print(u.out)
 }
 
-// stopCommand is the command that stops this set of processes.
+// stopCommand returns the command that stops this set of processes.
 func stopCommand(dir string) string {
 	program, err := os.Executable()
 	if err != nil {
@@ -274,7 +276,7 @@ func stopCommand(dir string) string {
 	return fmt.Sprintf("%s down --dir=%s", shortPath(program), shellWord(dir))
 }
 
-// shortPath is a path from the working directory, if that is shorter.
+// shortPath returns the path relative to the working directory if that is shorter.
 func shortPath(path string) string {
 	working, err := os.Getwd()
 	if err != nil {
@@ -286,7 +288,7 @@ func shortPath(path string) string {
 	return path
 }
 
-// addStateFlag adds the flag of all commands for a running set.
+// addStateFlag adds the flag --dir, which all commands for a running set have.
 func addStateFlag(cmd *cobra.Command, dir *string) {
 	cmd.Flags().StringVar(dir, "dir", ".cauri", "the folder of logs, certificates, data and process records")
 }

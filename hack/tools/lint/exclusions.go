@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// exclusions are findings that are none here. A line of their file reads
+// exclusions are findings that are ignored. A line of their file has the format
 //
 //	analyzer | files, a regular expression | message, a regular expression | reason
 type exclusions []*exclusion
@@ -47,7 +47,7 @@ func readExclusions(file string) (exclusions, error) {
 	return list, nil
 }
 
-// elsewhere reports whether a line is about files of a module that is not among those that are linted.
+// elsewhere reports whether a line is about files of a module that is not linted in this run.
 func (e *exclusion) elsewhere(modules []string) bool {
 	for folder := path.Dir(strings.TrimPrefix(e.files.String(), "^")); folder != "." && folder != "/"; folder = path.Dir(folder) {
 		if _, err := os.Stat(folder + "/go.mod"); err == nil {
@@ -57,7 +57,7 @@ func (e *exclusion) elsewhere(modules []string) bool {
 	return false
 }
 
-// match says whether a finding is excluded, and marks the line that excludes it.
+// match reports whether a finding is excluded, and marks the line that excludes it as used.
 func (list exclusions) match(f finding) bool {
 	for _, e := range list {
 		if e.analyzer == f.analyzer && e.files.MatchString(f.file) && e.message.MatchString(f.message) {

@@ -1,4 +1,4 @@
-// Command lint runs the analyzers that staticcheck does not have over whole modules:
+// Command lint runs analyzers that staticcheck does not have on whole modules:
 //
 //	lint <file of exclusions> <folder of a module>...
 //
@@ -40,14 +40,14 @@ func main() {
 	}
 }
 
-// lint returns the findings in the modules, sorted, without those that a line of the file excludes, and the lines that exclude nothing
-// in them.
+// lint returns the findings in the modules, sorted, without excluded ones. It also returns the lines of the file that
+// exclude nothing.
 func lint(file string, modules []string) ([]string, error) {
 	excluded, err := readExclusions(file)
 	if err != nil {
 		return nil, err
 	}
-	// A package is loaded with its tests and without them: most findings come twice.
+	// Each package is loaded with and without its tests, so most findings occur twice.
 	found := map[finding]bool{}
 	for _, module := range modules {
 		if err := lintModule(module, found); err != nil {
@@ -83,7 +83,7 @@ func lintModule(folder string, found map[finding]bool) error {
 	if packages.PrintErrors(pkgs) > 0 {
 		return errors.New("the packages do not compile")
 	}
-	packages.Visit(pkgs, nil, func(pkg *packages.Package) { // the analyzers look at dependencies too, whose source is not loaded
+	packages.Visit(pkgs, nil, func(pkg *packages.Package) { // also visits dependencies, whose source is not loaded
 		if !slices.Contains(pkgs, pkg) {
 			pkg.TypesInfo, pkg.Syntax = &types.Info{}, nil
 		}
@@ -113,7 +113,7 @@ func analyzers() []*analysis.Analyzer {
 	}
 }
 
-// unusedParameters runs unparam, which looks at all packages at once.
+// unusedParameters runs unparam, which needs all packages in one call.
 func unusedParameters(pkgs []*packages.Package, found map[finding]bool) error {
 	program, _ := ssautil.Packages(pkgs, 0)
 	program.Build()

@@ -1,5 +1,6 @@
-// Command windows checks that packages compile for Windows, for which a release has the program, without compiling them: it checks the
-// types of the packages and of what they import, at a tenth of the cost. What only Linux has, macOS lacks too: one system is enough.
+// Command windows checks that packages compile for Windows, because a release has a program for Windows. It only
+// type-checks the packages and their imports, which takes a tenth of the time. It does not check macOS, because code
+// that is only for Linux fails for both.
 //
 // Run it from the root of the module: bin/windows ./cmd/cauri
 package main

@@ -1,6 +1,6 @@
-// Command localkube is etcd and the Kubernetes programs that Cauri needs on a developer's machine, linked into one
-// program. This needs one build instead of seven, and downloads only Go modules. The API server and its dependencies
-// form a control plane without pods. The scheduler, the kubelet and the proxy are for a node that runs pods.
+// Command localkube is one program with etcd and the Kubernetes programs for a developer's machine. This needs one
+// build instead of seven, and downloads only Go modules. The API server and its dependencies form a control plane
+// without pods. The scheduler, the kubelet and the proxy are for a node that runs pods.
 //
 // The name of the program selects the part to run: localcluster creates a link for each part. With any other name, the
 // first argument selects it:
@@ -36,7 +36,7 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/version"
 )
 
-// roles are the parts, by their upstream name. Each takes over the process and returns its exit code.
+// roles are the parts, by their upstream names. Each runs until the end of the process and returns the exit code.
 var roles = map[string]func() int{
 	"etcd":                    runEtcd,
 	"kube-apiserver":          func() int { return runServer(apiserver.NewAPIServerCommand) },
@@ -56,7 +56,7 @@ func main() {
 	os.Exit(role())
 }
 
-// chooseRole finds the role and sets os.Args to what the role expects: its own name first.
+// chooseRole returns the role, and sets os.Args so that the role's name is first.
 func chooseRole() (func() int, bool) {
 	if role, ok := roles[filepath.Base(os.Args[0])]; ok {
 		return role, true
@@ -69,16 +69,16 @@ func chooseRole() (func() int, bool) {
 	return role, ok
 }
 
-// runServer takes the constructor, not the command. Some constructors register flags and metrics for the whole process,
-// so only the chosen one may run.
+// runServer runs a server. Its parameter is the constructor of the command, because some constructors register flags
+// and metrics for the whole process, so only the chosen one may run.
 func runServer(newCommand func() *cobra.Command) int {
 	return cli.Run(newCommand())
 }
 
-// newScheduler omits the variadic arguments, which other programs use to add plugins.
+// newScheduler returns the command of the scheduler without additional plugins.
 func newScheduler() *cobra.Command { return scheduler.NewSchedulerCommand() }
 
-// newKubelet passes a context that never ends: the kubelet handles signals itself.
+// newKubelet returns the command of the kubelet. Its context never ends, because the kubelet handles signals itself.
 func newKubelet() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) }
 
 func runEtcd() int {

@@ -1,5 +1,5 @@
 // Command pause is the first process of every pod. It keeps the pod's network namespace alive while containers start
-// and stop. If the containers share their process namespace, it also collects orphaned processes.
+// and stop. If the containers share their process namespace, it also reaps orphaned processes.
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 	}
 }
 
-// collect collects all ended processes: one signal can mean several.
+// collect reaps all ended processes, because one signal can stand for several.
 func collect() {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
