@@ -2,27 +2,28 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Clock is how the time of a sandbox passes: when payments settle and expire, when deliveries are retried, and which times the API
-// shows.
+// Clock is the clock of a sandbox. It determines when payments settle and expire, when deliveries are retried, and
+// which times the API shows.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.start) || self.mode == 'Manual'",fieldPath=".start",message="write a start only with mode: Manual. A Real clock starts at the present time"
 type Clock struct {
-	// mode is Real or Manual. Real, the default, is the current time, or as much ahead of it as POST /v1/clock/advance has moved
-	// it. Manual stands still until POST /v1/clock/advance moves it. A change of the mode keeps the sandbox's time.
+	// mode is Real or Manual. A Real clock, the default, shows the current time plus all advances by POST
+	// /v1/clock/advance. A Manual clock stands still until POST /v1/clock/advance moves it. A change of the mode keeps
+	// the sandbox's time.
 	//
 	// +optional
 	// +default="Real"
 	Mode ClockMode `json:"mode,omitempty"`
 
-	// start is the time of a Manual clock at the creation of the sandbox and after each reset, from the year 2000 to 2100, for
-	// example "2026-11-22T10:00:00Z". Default: the current time. A changed start waits for the next reset; Ready has the reason
-	// ClockStartWaits until then.
+	// start is the time of a Manual clock at the creation of the sandbox and after each reset, from the year 2000 to
+	// 2100, for example "2026-11-22T10:00:00Z". Default: the current time. A changed start applies after the next
+	// reset. Until then, Ready has the reason ClockStartWaits.
 	//
 	// +optional
 	Start DateTime `json:"start,omitempty"`
 }
 
-// ClockMode is how time passes: Real or Manual.
+// ClockMode is the mode of a clock: Real or Manual.
 //
 // +kubebuilder:validation:Enum=Real;Manual
 type ClockMode string
@@ -33,8 +34,8 @@ const (
 	ManualClock ClockMode = "Manual"
 )
 
-// DateTime is a moment in the form of RFC 3339, from the year 2000 to 2100: 2026-11-22T10:00:00Z, or 2026-11-22T12:00:00+02:00. The
-// type is a text and no metav1.Time, for the same reason as Duration.
+// DateTime is a time in the format of RFC 3339, from the year 2000 to 2100: 2026-11-22T10:00:00Z, or
+// 2026-11-22T12:00:00+02:00. The type is a string, not metav1.Time, for the same reason as Duration.
 //
 // +kubebuilder:validation:Type=string
 // +kubebuilder:validation:MaxLength=32
@@ -48,13 +49,13 @@ type ClockStatus struct {
 	// +required
 	Mode ClockMode `json:"mode"`
 
-	// now is the sandbox's time, of a Manual clock only: it stands there until it is advanced.
+	// now is the time of a Manual clock, which stands still until it is advanced. It is not set for a Real clock.
 	//
 	// +optional
 	Now *metav1.Time `json:"now,omitempty"`
 
-	// offset is how far a Real clock is ahead of the current time, in whole seconds, for example 1h1m0s; behind it with a minus
-	// sign. It is not set for a clock that was never moved.
+	// offset is the difference between a Real clock and the current time, in whole seconds, for example 1h1m0s. It is
+	// negative if the clock is behind. It is not set for a clock that was never moved.
 	//
 	// +optional
 	Offset string `json:"offset,omitempty"`

@@ -1,8 +1,8 @@
-// Package v1alpha1 is version v1alpha1 of the API group cauri.dev: sandboxes of mobile-money APIs, and the telephones
-// that pay in them.
+// Package v1alpha1 is version v1alpha1 of the API group cauri.dev. It has two kinds: sandboxes of mobile-money APIs,
+// and the SIMs that pay in them.
 //
-// What the schema can check, it checks: every rule has a message that says what to write. The controller checks the rest
-// and answers with the condition Stalled.
+// The schema checks as much as possible. Every rule has a message that says what to write. The controller checks the
+// rest, and reports an error with the condition Stalled.
 //
 // +kubebuilder:object:generate=true
 // +groupName=cauri.dev

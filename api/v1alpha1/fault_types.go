@@ -2,8 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Fault is something that goes wrong between the sandbox and its merchant: with a webhook, with an answer of the API, or with what
-// an operator's own API tells. It never changes a transaction or a balance.
+// Fault is a simulated error between the sandbox and its merchant: in a webhook, in an answer of the API, or in the
+// answers and callbacks of an operator's own API. It never changes a transaction or a balance.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.webhook), has(self.api), has(self.operator)].filter(x, x).size() == 1",message="write what goes wrong in exactly one of webhook, api and operator"
 // +kubebuilder:validation:XValidation:rule="!has(self.api) || !has(self.when) || !has(self.when.status)",fieldPath=".when.status",message="leave status out of a fault of the api, which acts before a status is known; or write webhook instead of api"
@@ -13,8 +13,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.when) || !has(self.when.status) || !has(self.operator.status) && !has(self.operator.delay) && !has(self.operator.dropConnection)",fieldPath=".when.status",message="leave status out of a fault with status, delay or dropConnection, which acts before a status is known; or write callback, statusStaysPending or reason in a fault of its own"
 // +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.when) || !has(self.when.path) && !has(self.when.attempt) || !has(self.operator.callback) && !has(self.operator.statusStaysPending) && !has(self.operator.reason)",fieldPath=".when",message="leave path and attempt out of a fault with callback, statusStaysPending or reason, which acts on a transaction; or write status, delay or dropConnection in a fault of its own"
 type Fault struct {
-	// name of the fault, unique in the sandbox: 1 to 63 of a-z, 0-9 and -, starting and ending with a letter or digit, for
-	// example receiver-sees-it-twice. Transactions, attempts and responses that it acted on show it.
+	// name of the fault, unique in the sandbox: 1 to 63 of a-z, 0-9 and -, starting and ending with a letter or digit,
+	// for example receiver-sees-it-twice. Transactions, attempts and responses to which the fault applied show the
+	// name.
 	//
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -22,31 +23,31 @@ type Fault struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="write a name of a-z, 0-9 and -, starting and ending with a letter or digit, for example receiver-sees-it-twice"
 	Name string `json:"name"`
 
-	// when says what the fault acts on: everything that is given must fit. Without it the fault acts on all webhooks, on all requests
-	// but those of GET, or on all transactions of the operators' own APIs.
+	// when has the conditions of the fault. All given conditions must match. Without conditions, the fault applies to
+	// all webhooks, to all requests except GET, or to all transactions of the operators' own APIs.
 	//
 	// +optional
 	When *FaultCondition `json:"when,omitempty"`
 
-	// webhook is what goes wrong with the delivery of an event.
+	// webhook is a fault of the delivery of an event.
 	//
 	// +optional
 	Webhook *WebhookFault `json:"webhook,omitempty"`
 
-	// api is what goes wrong with the answer to a request. It acts once for each reference, unless when.every is true, so that a
-	// client that repeats its request gets an answer.
+	// api is a fault of the answer to a request. It applies once for each reference, unless when.every is true, so that
+	// a client that repeats its request gets an answer.
 	//
 	// +optional
 	API *APIFault `json:"api,omitempty"`
 
-	// operator is what goes wrong with what an operator's own API tells, as the sandbox serves it: its answers, its callbacks, and
-	// what it says of a transaction. It acts once for each reference, as a fault of the api.
+	// operator is a fault of an operator's own API in the sandbox: of its answers, its callbacks, and the status that
+	// it reports of a transaction. It applies once for each reference, unless when.every is true.
 	//
 	// +optional
 	Operator *OperatorFault `json:"operator,omitempty"`
 }
 
-// FaultCondition says what a fault acts on.
+// FaultCondition has the conditions of a fault.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.from) || !has(self.until) || !self.from.matches('^2[01].*T.*[Z+-]') || !self.until.matches('^2[01].*T.*[Z+-]') || timestamp(self.until) > timestamp(self.from)",fieldPath=".until",message="write an until that is later than from"
 type FaultCondition struct {
@@ -56,8 +57,8 @@ type FaultCondition struct {
 	// +kubebuilder:validation:Enum=collection;refund;disbursement
 	Type string `json:"type,omitempty"`
 
-	// status of the transaction at its end, for example SUCCESS. Only with webhook, and with callback, statusStaysPending and reason of
-	// operator.
+	// status is the final status of the transaction, for example SUCCESS. Only with webhook, and with callback,
+	// statusStaysPending and reason of operator.
 	//
 	// +optional
 	// +kubebuilder:validation:Enum=SUCCESS;PIN_INVALID;INSUFFICIENT_FUNDS;TIMEOUT;ACCOUNT_BLOCKED;USER_CANCELLED;UNKNOWN_MSISDN;LIMIT_EXCEEDED;SERVICE_UNAVAILABLE;DUPLICATE_REFERENCE
@@ -87,23 +88,22 @@ type FaultCondition struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with its plus sign and country code, digits only, for example +250788000777"
 	MSISDN string `json:"msisdn,omitempty"`
 
-	// reference of the transaction, up to 80 characters, in which * is any text and ? is any character, for example
-	// order-9*.
+	// reference of the transaction, up to 80 characters. * matches any text, and ? any character, for example order-9*.
 	//
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=80
 	Reference string `json:"reference,omitempty"`
 
-	// event that is sent: payment.completed, payment.refunded or disbursement.completed. Only with webhook.
+	// event is the name of the event: payment.completed, payment.refunded or disbursement.completed. Only with webhook.
 	//
 	// +optional
 	Event WebhookEvent `json:"event,omitempty"`
 
-	// path of the request in the sandbox's API, up to 200 characters, in which * is any text and ? is any character, for
-	// example /v1/payments, /v1/payments/* or /operators/mtn/collection/v1_0/requesttopay. To requests of GET, and to those of operators'
-	// own APIs that move no money, only a fault with a path applies. Only with api, and with status, delay and dropConnection of
-	// operator.
+	// path of the request in the sandbox's API, up to 200 characters. * matches any text, and ? any character, for
+	// example /v1/payments, /v1/payments/* or /operators/mtn/collection/v1_0/requesttopay. Only a fault with a path
+	// applies to GET requests, and to requests of operators' own APIs that move no money. Only with api, and with
+	// status, delay and dropConnection of operator.
 	//
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -111,138 +111,138 @@ type FaultCondition struct {
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="write a path of the API that starts with /, for example /v1/payments or /v1/payments/*"
 	Path string `json:"path,omitempty"`
 
-	// attempt is the number of the attempt to deliver the event, or of a request, how often its reference came: 1 is the first,
-	// up to 1000.
+	// attempt is the number of the attempt to deliver the event, or the number of the request with the same reference.
+	// 1 is the first, up to 1000.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	Attempt int32 `json:"attempt,omitempty"`
 
-	// percent is how many of a hundred references the fault acts on, 0 to 100. A reference is drawn once, with spec.seed always
-	// in the same way.
+	// percent is the percentage of references to which the fault applies, 0 to 100. One random draw decides for each
+	// reference. With spec.seed, the draw always has the same result.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	Percent *int32 `json:"percent,omitempty"`
 
-	// first is how often the fault acts in all, 1 to 1000000, for example 1. The count begins again with a reset, and when the
-	// fault is changed.
+	// first is the maximum number of times that the fault applies, 1 to 1000000, for example 1. A reset, and a change
+	// of the fault, start the count again.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000
 	First int64 `json:"first,omitempty"`
 
-	// from is the time of the sandbox from which on the fault acts, for example "2026-11-22T12:00:00Z".
+	// from is the sandbox time from which the fault applies, for example "2026-11-22T12:00:00Z".
 	//
 	// +optional
 	From DateTime `json:"from,omitempty"`
 
-	// until is the time of the sandbox from which on the fault does not act any more.
+	// until is the sandbox time from which the fault no longer applies.
 	//
 	// +optional
 	Until DateTime `json:"until,omitempty"`
 
-	// every is whether a fault of the api, and one with a percent, acts on every request or attempt for itself, and not once for
-	// each reference. Default false.
+	// every is whether a fault of the api or of an operator applies to every request or attempt, not once for each
+	// reference. For a fault with a percent, it is whether each request or attempt has its own draw. Default false.
 	//
 	// +optional
 	Every bool `json:"every,omitempty"`
 }
 
-// WebhookFault is what goes wrong with the delivery of an event. All that is given acts together. Times are those of the sandbox's
-// clock.
+// WebhookFault is a fault of the delivery of an event. All given fields apply together. Times are in sandbox time.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.drop) && self.drop, has(self.duplicate), has(self.outOfOrder) && self.outOfOrder, has(self.delay), has(self.beforeAnswer) && self.beforeAnswer, has(self.badSignature) && self.badSignature, has(self.staleTimestamp), has(self.truncate) && self.truncate, has(self.contentType), has(self.unknownField) && self.unknownField, has(self.unknownEvent) && self.unknownEvent].exists(x, x)",message="write what goes wrong with the webhook, for example drop: true or delay: 30s"
 // +kubebuilder:validation:XValidation:rule="[has(self.drop) && self.drop, has(self.duplicate), has(self.outOfOrder) && self.outOfOrder].filter(x, x).size() <= 1",message="write at most one of drop, duplicate and outOfOrder"
 // +kubebuilder:validation:XValidation:rule="!has(self.spacing) || has(self.duplicate)",fieldPath=".spacing",message="write a spacing only with duplicate, for example duplicate: 2"
 type WebhookFault struct {
-	// drop loses the attempt: the receiver gets nothing, and the next attempt follows as after a failure. Without when.attempt all
-	// attempts are lost.
+	// drop loses the attempt: the receiver gets nothing, and the next attempt follows as after a failure. Without
+	// when.attempt, all attempts are lost.
 	//
 	// +optional
 	Drop bool `json:"drop,omitempty"`
 
-	// duplicate is how often the event is sent in all, 2 to 10.
+	// duplicate is the total number of times that the event is sent, 2 to 10.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=2
 	// +kubebuilder:validation:Maximum=10
 	Duplicate int32 `json:"duplicate,omitempty"`
 
-	// spacing is the time from one of the duplicates to the next, up to 1h. Default: none.
+	// spacing is the time between two duplicates, up to 1h. Default: none.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) <= duration('1h')",message="write a spacing of at most 1h"
 	Spacing Duration `json:"spacing,omitempty"`
 
-	// outOfOrder sends the event after the next one of the sandbox, or after 60 s if there is none by then.
+	// outOfOrder sends the event after the next event of the sandbox, or after 60 s if no other event follows in this
+	// time.
 	//
 	// +optional
 	OutOfOrder bool `json:"outOfOrder,omitempty"`
 
-	// delay sends the event later by so much, up to 1h.
+	// delay is the additional time before the event is sent, up to 1h.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) > duration('0s') && duration(self) <= duration('1h')",message="write a delay from 1ms to 1h"
 	Delay Duration `json:"delay,omitempty"`
 
-	// beforeAnswer sends the event before the request that caused it is answered. The answer waits for the first attempt, at most
-	// 15 s. With a clock that stands still it does nothing.
+	// beforeAnswer sends the event before the answer to the request that caused it. The answer waits for the first
+	// attempt, at most 15 s. With a Manual clock, it has no effect.
 	//
 	// +optional
 	BeforeAnswer bool `json:"beforeAnswer,omitempty"`
 
-	// badSignature signs the event with a key that nobody has.
+	// badSignature signs the event with an unknown key.
 	//
 	// +optional
 	BadSignature bool `json:"badSignature,omitempty"`
 
-	// staleTimestamp is how old the signed time of the event is, 1s to 24h, for example 10m.
+	// staleTimestamp is the age of the signed time of the event, 1s to 24h, for example 10m.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="write a staleTimestamp from 1s to 24h"
 	StaleTimestamp Duration `json:"staleTimestamp,omitempty"`
 
-	// truncate sends only the first part of the body, with the signature of the whole.
+	// truncate sends only the first part of the body, with the signature of the whole body.
 	//
 	// +optional
 	Truncate bool `json:"truncate,omitempty"`
 
-	// contentType is sent as the type of the body, which stays JSON, for example text/plain.
+	// contentType is the media type in the header Content-Type, for example text/plain. The body is still JSON.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=100
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*/[a-zA-Z0-9][a-zA-Z0-9!#$&^_.+-]*( *; *[a-zA-Z0-9-]+=[a-zA-Z0-9_.+-]+)*$')",message="write a media type, for example text/plain or text/plain; charset=utf-8"
 	ContentType string `json:"contentType,omitempty"`
 
-	// unknownField adds a field to the body that no document describes.
+	// unknownField adds an undocumented field to the body.
 	//
 	// +optional
 	UnknownField bool `json:"unknownField,omitempty"`
 
-	// unknownEvent sends a type of event that no document describes.
+	// unknownEvent sends an undocumented type of event.
 	//
 	// +optional
 	UnknownEvent bool `json:"unknownEvent,omitempty"`
 }
 
-// APIFault is what goes wrong with the answer to a request. All that is given acts together. Times are real, whatever the sandbox's
-// clock says.
+// APIFault is a fault of the answer to a request. All given fields apply together. Times are in real time, not in
+// sandbox time.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.status), has(self.dropConnection), has(self.delay), has(self.malformedBody) && self.malformedBody].exists(x, x)",message="write what goes wrong with the answer, for example status: 503 or dropConnection: AfterCommit"
 // +kubebuilder:validation:XValidation:rule="[has(self.status), has(self.dropConnection), has(self.malformedBody) && self.malformedBody].filter(x, x).size() <= 1",message="write at most one of status, dropConnection and malformedBody"
 // +kubebuilder:validation:XValidation:rule="!has(self.retryAfter) || has(self.status) && (self.status == 429 || self.status == 503)",fieldPath=".retryAfter",message="write a retryAfter only with status: 429 or status: 503"
 type APIFault struct {
-	// status answers with this status of HTTP, before anything is recorded: 429, 500, 501, 502, 503 or 504.
+	// status answers with this HTTP status, before anything is recorded: 429, 500, 501, 502, 503 or 504.
 	//
 	// +optional
 	// +kubebuilder:validation:Enum=429;500;501;502;503;504
 	Status int32 `json:"status,omitempty"`
 
-	// retryAfter is the header Retry-After of a 429 or 503, 1s to 1h, in whole seconds.
+	// retryAfter is the value of the header Retry-After of a 429 or 503, 1s to 1h, in whole seconds.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) >= duration('1s') && duration(self) <= duration('1h')",message="write a retryAfter from 1s to 1h"
@@ -255,25 +255,26 @@ type APIFault struct {
 	// +kubebuilder:validation:Enum=BeforeCommit;AfterCommit
 	DropConnection string `json:"dropConnection,omitempty"`
 
-	// delay answers later by so much, up to 60s. The answer comes at once where too many answers are held already.
+	// delay is the additional time before the answer, up to 60s. If too many answers are already held, the answer is
+	// sent at once.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) > duration('0s') && duration(self) <= duration('60s')",message="write a delay from 1ms to 60s"
 	Delay Duration `json:"delay,omitempty"`
 
-	// malformedBody answers with a body that is no JSON. What was asked for is done.
+	// malformedBody answers with a body that is not valid JSON. The request is still executed.
 	//
 	// +optional
 	MalformedBody bool `json:"malformedBody,omitempty"`
 }
 
-// OperatorFault is what goes wrong with what an operator's own API tells. All that is given acts together.
+// OperatorFault is a fault of an operator's own API. All given fields apply together.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.status), has(self.dropConnection), has(self.delay), has(self.callback), has(self.statusStaysPending), has(self.reason)].exists(x, x)",message="write what goes wrong at the operator, for example status: 503 or callback: {drop: true}"
 // +kubebuilder:validation:XValidation:rule="!has(self.status) || !has(self.dropConnection)",message="write at most one of status and dropConnection"
 type OperatorFault struct {
-	// status answers with this status of HTTP and the operator's own error, before anything is recorded: 401, 429, 500, 501, 502, 503
-	// or 504.
+	// status answers with this HTTP status and the operator's own error, before anything is recorded: 401, 429, 500,
+	// 501, 502, 503 or 504.
 	//
 	// +optional
 	// +kubebuilder:validation:Enum=401;429;500;501;502;503;504
@@ -286,26 +287,27 @@ type OperatorFault struct {
 	// +kubebuilder:validation:Enum=BeforeCommit;AfterCommit
 	DropConnection string `json:"dropConnection,omitempty"`
 
-	// delay answers later by so much, up to 60s of real time. The answer comes at once where too many answers are held already.
+	// delay is the additional real time before the answer, up to 60s. If too many answers are already held, the answer
+	// is sent at once.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) > duration('0s') && duration(self) <= duration('60s')",message="write a delay from 1ms to 60s"
 	Delay Duration `json:"delay,omitempty"`
 
-	// callback is what goes wrong with the callback of the transaction.
+	// callback is a fault of the callback of the transaction.
 	//
 	// +optional
 	Callback *CallbackFault `json:"callback,omitempty"`
 
-	// statusStaysPending is how long the operator still calls a transaction pending after it has its outcome, up to 24h by the
-	// sandbox's clock. The sandbox's own API tells the outcome at once.
+	// statusStaysPending is the sandbox time for which the operator still reports a transaction as pending after its
+	// outcome, up to 24h. The sandbox's own API shows the outcome at once.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) > duration('0s') && duration(self) <= duration('24h')",message="write a statusStaysPending from 1ms to 24h"
 	StatusStaysPending Duration `json:"statusStaysPending,omitempty"`
 
-	// reason is the operator's code that its answers and callbacks give for a failure, in place of the one that fits, 1 to 64 of A-Z,
-	// 0-9 and _, for example INTERNAL_PROCESSING_ERROR.
+	// reason is the operator's code for a failure in its answers and callbacks, instead of the right code: 1 to 64 of
+	// A-Z, 0-9 and _, for example INTERNAL_PROCESSING_ERROR.
 	//
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -314,38 +316,38 @@ type OperatorFault struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// CallbackFault is what goes wrong with the callback of an operator's own API. All that is given acts together. Times are those of the
-// sandbox's clock.
+// CallbackFault is a fault of the callback of an operator's own API. All given fields apply together. Times are in
+// sandbox time.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.drop) && self.drop, has(self.duplicate), has(self.delay), has(self.beforeAnswer) && self.beforeAnswer].exists(x, x)",message="write what goes wrong with the callback, for example drop: true or delay: 30s"
 // +kubebuilder:validation:XValidation:rule="!has(self.duplicate) || !has(self.drop) || !self.drop",message="write at most one of drop and duplicate"
 type CallbackFault struct {
-	// drop loses the callback: the receiver gets nothing, as an operator does not repeat it.
+	// drop loses the callback: the receiver gets nothing, because operators do not repeat callbacks.
 	//
 	// +optional
 	Drop bool `json:"drop,omitempty"`
 
-	// duplicate is how often the callback is sent in all, 2 to 10.
+	// duplicate is the total number of times that the callback is sent, 2 to 10.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=2
 	// +kubebuilder:validation:Maximum=10
 	Duplicate int32 `json:"duplicate,omitempty"`
 
-	// delay sends the callback later by so much, up to 1h.
+	// delay is the additional time before the callback is sent, up to 1h.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) > duration('0s') && duration(self) <= duration('1h')",message="write a delay from 1ms to 1h"
 	Delay Duration `json:"delay,omitempty"`
 
-	// beforeAnswer sends the callback before the request that asked for it is answered. The answer waits until it was sent, at most
-	// 15 s. With a clock that stands still it does nothing.
+	// beforeAnswer sends the callback before the answer to its request. The answer waits until the callback was sent,
+	// at most 15 s. With a Manual clock, it has no effect.
 	//
 	// +optional
 	BeforeAnswer bool `json:"beforeAnswer,omitempty"`
 }
 
-// FaultStatus is how often a fault acted.
+// FaultStatus is how often a fault has applied.
 type FaultStatus struct {
 	// name of the fault.
 	//
@@ -353,12 +355,12 @@ type FaultStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 
-	// times is how often the fault acted since the last reset, and since it was changed.
+	// times is the number of times that the fault has applied, since the last reset or the last change of the fault.
 	//
 	// +required
 	Times int64 `json:"times"`
 
-	// lastTime is when it acted last, by the sandbox's clock.
+	// lastTime is the sandbox time at which the fault last applied.
 	//
 	// +optional
 	LastTime *metav1.Time `json:"lastTime,omitempty"`

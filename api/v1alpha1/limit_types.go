@@ -2,11 +2,11 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Quota limits how many transactions a sandbox may make.
+// Quota limits the number of transactions of a sandbox.
 type Quota struct {
-	// monthlyTransactions is how many collections, refunds and disbursements together the sandbox may make in a calendar
-	// month (UTC), at least 1, for example 100000. Above it the API answers 402 quota_exceeded and records nothing. A
-	// repetition of a recorded request does not count. If it is not set there is no limit.
+	// monthlyTransactions is the maximum number of collections, refunds and disbursements together in a calendar month
+	// (UTC), at least 1, for example 100000. Above it, the API answers 402 quota_exceeded and records nothing. A
+	// repetition of a recorded request does not count. If it is not set, there is no limit.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -15,13 +15,13 @@ type Quota struct {
 
 // QuotaStatus is how much of a quota is used.
 type QuotaStatus struct {
-	// used is how many transactions of the current calendar month (UTC) count. At spec.quota.monthlyTransactions the API answers 402,
-	// and Ready has the reason QuotaExceeded.
+	// used is the number of transactions in the current calendar month (UTC). At spec.quota.monthlyTransactions, the
+	// API answers 402, and Ready has the reason QuotaExceeded.
 	//
 	// +required
 	Used int64 `json:"used"`
 
-	// renewsAt is when the next month begins, in the sandbox's time.
+	// renewsAt is the start of the next month, in sandbox time.
 	//
 	// +required
 	RenewsAt metav1.Time `json:"renewsAt"`
@@ -29,8 +29,9 @@ type QuotaStatus struct {
 
 // RateLimit limits how often a sandbox's API may be called.
 type RateLimit struct {
-	// requestsPerMinute is how many requests with the sandbox's API key are answered within any minute, at least 1, for
-	// example 1000. Above it the API answers 429 rate_limited and says when to retry. If it is not set there is no limit.
+	// requestsPerMinute is the maximum number of requests with the sandbox's API key in any minute, for example 1000. It
+	// is at least 1. Above it, the API answers 429 rate_limited with the time of a retry. If it is not set, there is no
+	// limit.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1

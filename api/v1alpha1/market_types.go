@@ -16,7 +16,7 @@ type Country string
 // +kubebuilder:validation:Enum=XOF;RWF
 type Currency string
 
-// Money is an amount of a currency.
+// Money is an amount in a currency.
 type Money struct {
 	// currency of the amount: XOF or RWF.
 	//

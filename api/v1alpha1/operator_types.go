@@ -14,17 +14,18 @@ type OperatorCredentials struct {
 	// +required
 	Country Country `json:"country"`
 
-	// secretRef names a Secret in the same namespace with the keys client_id and client_secret. For mtn these are the API user
-	// and the API key; it may also have the key subscription_key. A changed Secret takes effect by itself. While the Secret is
-	// missing the sandbox works, OperatorCredentialsReady is False, and collections that need the Secret end
-	// SERVICE_UNAVAILABLE.
+	// secretRef names a Secret in the same namespace with the keys client_id and client_secret. For mtn these are the
+	// API user and the API key, and the Secret may also have the key subscription_key. A change of the Secret takes
+	// effect automatically. While the Secret is missing, the sandbox works, but OperatorCredentialsReady is False, and
+	// collections that need the Secret end with SERVICE_UNAVAILABLE.
 	//
 	// +required
 	SecretRef LocalSecretReference `json:"secretRef"`
 
-	// baseURL is the URL of the operator's API, absolute with http or https, such as https://gateway.example.com/airtel. If it is
-	// empty, the default, Cauri approves the collections itself and sends no request. The operators' real APIs do not work here
-	// yet (docs/fidelity.md): name a service with the protocol of Cauri. Addresses that the platform team has blocked are refused.
+	// baseURL is the absolute http or https URL of the operator's API, such as https://gateway.example.com/airtel. If
+	// it is empty, the default, Cauri approves the collections itself and sends no request. The operators' real APIs do
+	// not work here yet (docs/fidelity.md): use a service with the protocol of Cauri. Addresses that the platform team
+	// has blocked are refused.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
@@ -33,7 +34,7 @@ type OperatorCredentials struct {
 	BaseURL string `json:"baseURL,omitempty"`
 }
 
-// LocalSecretReference names a Secret in the resource's own namespace. No reference crosses a namespace.
+// LocalSecretReference names a Secret in the same namespace.
 type LocalSecretReference struct {
 	// name of the Secret, in the same namespace.
 	//

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// SecretKeyReference names one key of a Secret in the resource's own namespace. No reference crosses a namespace.
+// SecretKeyReference names one key of a Secret in the same namespace.
 type SecretKeyReference struct {
 	// name of the Secret, in the same namespace.
 	//
@@ -10,7 +10,7 @@ type SecretKeyReference struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="write the name of a Secret of this namespace: a-z, 0-9, - and ., starting and ending with a letter or digit"
 	Name string `json:"name"`
 
-	// key within the Secret's data, for example whsec.
+	// key of the Secret's data, for example whsec.
 	//
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -19,7 +19,7 @@ type SecretKeyReference struct {
 	Key string `json:"key"`
 }
 
-// SecretReference names a Secret in the resource's own namespace.
+// SecretReference names a Secret in the same namespace.
 type SecretReference struct {
 	// name of the Secret.
 	//
@@ -27,7 +27,7 @@ type SecretReference struct {
 	Name string `json:"name"`
 }
 
-// SandboxReference names a SandboxEnvironment in the resource's own namespace.
+// SandboxReference names a SandboxEnvironment in the same namespace.
 type SandboxReference struct {
 	// name of the SandboxEnvironment, in the same namespace. It may be created later: the resource waits for it.
 	//

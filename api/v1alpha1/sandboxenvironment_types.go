@@ -20,8 +20,8 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Environments []Environment `json:"environments"`
 
-	// openingFloat is the merchant's opening balance, one entry for each currency. A currency without an entry starts at 0.
-	// A changed entry sets the live balance to the new amount.
+	// openingFloat is the merchant's opening balance, with one entry for each currency. Without an entry, the opening
+	// balance is zero. A change of an entry sets the live balance to the new amount.
 	//
 	// +optional
 	// +listType=map
@@ -29,7 +29,7 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:MaxItems=2
 	OpeningFloat []Money `json:"openingFloat,omitempty"`
 
-	// stores are the merchant's applications: the values that the API accepts as "application". Without any entry there is
+	// stores are the merchant's applications. The API accepts their slugs as "application". Without entries, there is
 	// one store with the name of the resource.
 	//
 	// +optional
@@ -38,13 +38,14 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	Stores []Store `json:"stores,omitempty"`
 
-	// webhook is where the sandbox sends its events. If it is not set, events are recorded and not sent.
+	// webhook is the endpoint that gets the sandbox's events. If it is not set, events are recorded but not sent.
 	//
 	// +optional
 	Webhook *Webhook `json:"webhook,omitempty"`
 
-	// latencyPercent scales the simulated latency of outcomes, in percent, 0 to 1000. Default 100: some hundred milliseconds to
-	// some seconds, half a minute for a timeout. 0 answers at once, for automated tests.
+	// latencyPercent scales the simulated latency of outcomes, in percent, 0 to 1000. With the default, 100, latencies
+	// are some hundred milliseconds to some seconds, and half a minute for a timeout. With 0, the API answers at once,
+	// for automated tests.
 	//
 	// +optional
 	// +default=100
@@ -52,30 +53,31 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	LatencyPercent *int32 `json:"latencyPercent,omitempty"`
 
-	// pendingTimeout is how long a collection waits for its payer to confirm it, 1s to 24h, for example 2s in an automated
-	// test. Then the collection ends TIMEOUT. Default 60m. A change applies to later collections.
+	// pendingTimeout is the time after which a collection that its payer has not confirmed ends with TIMEOUT, 1s to
+	// 24h, for example 2s in an automated test. Default 60m. A change applies to later collections.
 	//
 	// +optional
 	// +default="60m"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) >= duration('1s') && duration(self) <= duration('24h')",message="write a pendingTimeout from 1s to 24h"
 	PendingTimeout Duration `json:"pendingTimeout,omitempty"`
 
-	// testNumbers are phone numbers that behave in a certain way without a TestClient: one approves, one has not enough money,
-	// one never answers. None, the default, has none. Standard has a block of numbers for each enabled environment, which
-	// GET /v1/test_numbers lists. A TestClient with the same number takes precedence.
+	// testNumbers is the set of phone numbers with a fixed behavior that need no TestClient. For example, one approves,
+	// one has not enough money, and one never answers. With None, the default, there are none. With Standard, there is
+	// a block of numbers for each enabled environment, which GET /v1/test_numbers lists. A TestClient with the same
+	// number takes precedence.
 	//
 	// +optional
 	// +default="None"
 	// +kubebuilder:validation:Enum=None;Standard
 	TestNumbers string `json:"testNumbers,omitempty"`
 
-	// clock is how the sandbox's time passes. Default: as everywhere.
+	// clock is the clock of the sandbox. Default: a Real clock.
 	//
 	// +optional
 	Clock *Clock `json:"clock,omitempty"`
 
-	// faults are what goes wrong between the sandbox and its merchant, at most 50. At each request and at each attempt to send an
-	// event, only the first matching fault of the list applies. They change no transaction and no balance.
+	// faults are simulated errors between the sandbox and its merchant, at most 50. Only the first matching fault of
+	// the list applies to a request or to an attempt to send an event. Faults change no transaction and no balance.
 	//
 	// +optional
 	// +listType=map
@@ -83,19 +85,19 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:MaxItems=50
 	Faults []Fault `json:"faults,omitempty"`
 
-	// seed makes what is otherwise drawn by chance the same in every run: latencies, the jitter of retries, faults by percent and
-	// the operators' reference numbers of requests with a reference. -9007199254740991 to 9007199254740991. If it is not set each
-	// run has its own.
+	// seed makes random values the same in every run, for requests with a reference: latencies, the jitter of retries,
+	// faults with a percent and the operators' reference numbers. -9007199254740991 to 9007199254740991. If it is not
+	// set, the values differ in each run.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=-9007199254740991
 	// +kubebuilder:validation:Maximum=9007199254740991
 	Seed *int64 `json:"seed,omitempty"`
 
-	// callbackHosts are the hosts to which callbacks of the operators' own APIs may go: names such as shop.example, and
-	// patterns such as *.shop.example; * is every host. A pattern matches names only, an address is written as it is. Who has the
-	// API key chooses the URLs of callbacks. Default: the host of spec.webhook.url, Services of the sandbox's namespace, and names
-	// with public addresses only.
+	// callbackHosts are the allowed hosts for callbacks of the operators' own APIs: names such as shop.example,
+	// patterns such as *.shop.example, and IP addresses. * allows every host. Other patterns match only names. The
+	// holder of the API key chooses the URLs of callbacks. Default: the host of spec.webhook.url, Services of the
+	// sandbox's namespace, and names with only public addresses.
 	//
 	// +optional
 	// +listType=set
@@ -103,24 +105,25 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	CallbackHosts []CallbackHost `json:"callbackHosts,omitempty"`
 
-	// quota limits how many transactions the sandbox may make. If it is not set there is no limit.
+	// quota limits the number of transactions of the sandbox. If it is not set, there is no limit.
 	//
 	// +optional
 	Quota *Quota `json:"quota,omitempty"`
 
-	// rateLimit limits how often the sandbox's API may be called. If it is not set there is no limit.
+	// rateLimit limits how often the sandbox's API may be called. If it is not set, there is no limit.
 	//
 	// +optional
 	RateLimit *RateLimit `json:"rateLimit,omitempty"`
 
-	// api is what the sandbox's API key may do beside payments, for users without access to the cluster. Default: nothing of it.
+	// api has permissions of the sandbox's API key beside payments, for users without access to the cluster. Default:
+	// none.
 	//
 	// +optional
 	API *APIAccess `json:"api,omitempty"`
 
-	// credentialsSecretName is the name of the Secret that the controller writes the API key, the webhook signing secret
-	// and the base URL to. Default: the resource's name followed by -credentials. A new name moves the Secret; the key
-	// stays the same. The controller never changes a Secret of that name that it did not create.
+	// credentialsSecretName is the name of the Secret to which the controller writes the API key, the webhook signing
+	// secret and the base URL. Default: the resource's name followed by -credentials. A new name moves the Secret; the
+	// key stays the same. The controller never changes a Secret of that name that does not belong to the sandbox.
 	//
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -129,44 +132,45 @@ type SandboxEnvironmentSpec struct {
 	CredentialsSecretName string `json:"credentialsSecretName,omitempty"`
 
 	// keyRotation is any text of up to 63 characters, for example "2026-11". A new value puts a new API key into the
-	// credentials Secret at once; the previous key still works for keyRotationGrace.
+	// credentials Secret at once. The previous key still works for keyRotationGrace.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	KeyRotation string `json:"keyRotation,omitempty"`
 
-	// keyRotationGrace is how long an API key still works after another key replaced it, 0s to 720h. Default 24h. 0s revokes
-	// it, and every older key, within a second.
+	// keyRotationGrace is the time for which an API key still works after another key replaced it, 0s to 720h. Default
+	// 24h. 0s revokes the replaced key, and every older key, within a second.
 	//
 	// +optional
 	// +default="24h"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) <= duration('720h')",message="write a keyRotationGrace of at most 720h"
 	KeyRotationGrace Duration `json:"keyRotationGrace,omitempty"`
 
-	// reset is any text of up to 63 characters, for example "run-42". A new value empties the sandbox at once: its
-	// transactions and events are deleted, none of them is settled or sent any more, and balances and quota are as at the
-	// start. The organization's id, the environments' ids, the keys and the configuration stay. The value at the creation of
-	// the resource resets nothing.
+	// reset is any text of up to 63 characters, for example "run-42". A new value resets the sandbox at once: its
+	// transactions and events are deleted, and are not settled or sent any more. Balances and quota return to their
+	// initial values. The organization's id, the environments' ids, the keys and the configuration stay. The value at
+	// the creation of the resource has no effect.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Reset string `json:"reset,omitempty"`
 
-	// ttl is the lifetime of the resource: it deletes itself this long after its creation, 1m to 8760h, for example 2h. If it
-	// is not set the resource stays until somebody deletes it. status.expiresAt shows the time.
+	// ttl is the lifetime of the resource, 1m to 8760h, for example 2h. The resource is deleted this long after its
+	// creation. status.expiresAt shows the time. If ttl is not set, the resource stays until you delete it.
 	//
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self) >= duration('1m') && duration(self) <= duration('8760h')",message="write a ttl from 1m to 8760h"
 	TTL Duration `json:"ttl,omitempty"`
 
-	// suspend pauses the sandbox: the API answers 503 suspended, nothing is settled, expired or delivered, and nothing is
-	// lost. Work that became due meanwhile is done when suspend is false again. Default false.
+	// suspend pauses the sandbox: the API answers 503 suspended, and nothing is settled, expired or delivered. Nothing
+	// is lost: due work is done when suspend is false again. Default false.
 	//
 	// +optional
 	Suspend bool `json:"suspend,omitempty"`
 
-	// deletionPolicy is what happens to the sandbox's data when the resource is deleted. Delete, the default, deletes it from
-	// the database. Retain keeps it there, for example as evidence, and revokes its keys; no resource refers to it any more.
+	// deletionPolicy decides what happens to the sandbox's data when the resource is deleted. Delete, the default,
+	// deletes the data from the database. Retain keeps the data, for example as evidence, and revokes the keys. No
+	// resource refers to the kept data.
 	//
 	// +optional
 	// +default="Delete"
@@ -174,17 +178,17 @@ type SandboxEnvironmentSpec struct {
 	DeletionPolicy string `json:"deletionPolicy,omitempty"`
 }
 
-// APIAccess is what a sandbox's API key may do beside payments.
+// APIAccess has the permissions of a sandbox's API key beside payments.
 type APIAccess struct {
-	// testClients is whether the key may create, change and delete test clients: POST, PATCH and DELETE of /v1/test_clients.
-	// They are data of the sandbox: a reset deletes them, and a TestClient with the same number replaces them. The key never
-	// changes a TestClient. Default false.
+	// testClients is whether the key may create, change and delete test clients: POST, PATCH and DELETE of
+	// /v1/test_clients. A reset deletes these test clients, and a TestClient resource with the same number replaces
+	// one. The key never changes a TestClient resource. Default false.
 	//
 	// +optional
 	TestClients bool `json:"testClients,omitempty"`
 
-	// reset is whether the key may reset the sandbox: POST /v1/reset does what a new value of spec.reset does, and
-	// status.observedReset stays as it is. Default false.
+	// reset is whether the key may reset the sandbox. POST /v1/reset has the effect of a new value of spec.reset, but
+	// does not change status.observedReset. Default false.
 	//
 	// +optional
 	Reset bool `json:"reset,omitempty"`
@@ -199,7 +203,7 @@ type Environment struct {
 	// +required
 	Operator Operator `json:"operator"`
 
-	// country is the market: CI, RW, BJ or TG. It decides the currency: RWF in RW, else XOF. airtel is in RW only.
+	// country is the market: CI, RW, BJ or TG. It determines the currency: RWF in RW, else XOF. airtel is in RW only.
 	//
 	// +required
 	Country Country `json:"country"`
@@ -219,8 +223,8 @@ type Environment struct {
 	// +kubebuilder:validation:Maximum=10000
 	CommissionBps int32 `json:"commissionBps,omitempty"`
 
-	// merchantAbsorptionPct is the part of the commission that the merchant pays, in percent, 0 to 100; the customer pays
-	// the rest in addition to the amount. Default 100.
+	// merchantAbsorptionPct is the part of the commission that the merchant pays, in percent, 0 to 100. The customer
+	// pays the rest in addition to the amount. Default 100.
 	//
 	// +optional
 	// +default=100
@@ -228,33 +232,34 @@ type Environment struct {
 	// +kubebuilder:validation:Maximum=100
 	MerchantAbsorptionPct *int32 `json:"merchantAbsorptionPct,omitempty"`
 
-	// unknownMsisdnPolicy is what happens to payments from numbers that no TestClient of the sandbox has. reject, the default,
-	// refuses them with UNKNOWN_MSISDN. passthrough forwards them to the API that the store's operatorCredentials name; without
-	// one, Cauri approves them.
+	// unknownMsisdnPolicy decides about payments from numbers that no TestClient of the sandbox has. reject, the
+	// default, refuses them with UNKNOWN_MSISDN. passthrough forwards them to the API that the store's
+	// operatorCredentials name. Without such an API, Cauri approves them.
 	//
 	// +optional
 	// +default="reject"
 	// +kubebuilder:validation:Enum=reject;passthrough
 	UnknownMSISDNPolicy string `json:"unknownMsisdnPolicy,omitempty"`
 
-	// maxAmount is the operator's limit for one collection, in whole units of the currency, 1 to 1000000000000: a larger
-	// one ends LIMIT_EXCEEDED. If it is not set there is no limit.
+	// maxAmount is the operator's limit for a collection, in whole units of the currency, 1 to 1000000000000. A larger
+	// collection ends with LIMIT_EXCEEDED. If it is not set, there is no limit.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000000000000
 	MaxAmount *int64 `json:"maxAmount,omitempty"`
 
-	// fidelity is how the operator's own API tells why a payment failed. Observed, the default, gives the reason, such as
-	// NOT_ENOUGH_FUNDS. Vague gives INTERNAL_PROCESSING_ERROR for every failure, as the operators' own sandboxes often do.
-	// /v1 and webhooks always give the reason.
+	// fidelity decides which reason the operator's own API reports for a failed payment. Observed, the default, reports
+	// the real reason, such as NOT_ENOUGH_FUNDS. Vague reports INTERNAL_PROCESSING_ERROR for every failure, as the
+	// operators' own sandboxes often do. /v1 and webhooks always report the real reason.
 	//
 	// +optional
 	// +default="Observed"
 	// +kubebuilder:validation:Enum=Observed;Vague
 	Fidelity string `json:"fidelity,omitempty"`
 
-	// quirks are habits of the operator's own sandbox that its API has here too.
+	// quirks are special behaviors of the operator's own sandbox. The operator's own API in this sandbox has them too,
+	// unless you turn them off.
 	//
 	// +optional
 	Quirks *Quirks `json:"quirks,omitempty"`
@@ -279,9 +284,9 @@ type Store struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$')",message="write a slug of a-z, 0-9, - and _, starting and ending with a letter or digit, for example shop"
 	Slug string `json:"slug"`
 
-	// operatorCredentials are the store's credentials at operators. Where the policy is passthrough, collections from numbers
-	// without a TestClient are forwarded with them. For airtel they are required: without them these collections end
-	// SERVICE_UNAVAILABLE.
+	// operatorCredentials are the store's credentials at operators. With the policy passthrough, they are used to
+	// forward collections from numbers without a TestClient. They are required for airtel: without them, these
+	// collections end with SERVICE_UNAVAILABLE.
 	//
 	// +optional
 	// +listType=map
@@ -293,34 +298,34 @@ type Store struct {
 
 // SandboxEnvironmentStatus is the observed state of a sandbox.
 type SandboxEnvironmentStatus struct {
-	// observedGeneration is the generation of the spec that the rest of the status describes. It is -1 until the controller has
-	// looked at the resource, so that no tool takes a new resource for a ready one.
+	// observedGeneration is the generation of the spec that the rest of the status describes. It is -1 until the first
+	// reconciliation, so that tools do not consider a new resource ready.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Ready, which summarizes SpecAccepted, DatabaseReady and CredentialsReady; OperatorCredentialsReady, if
-	// stores name Secrets for operators; WebhookReady, if there is a webhook; LedgerBalanced, once the ledger was verified;
-	// and, while they are true, ProcessingFailing, Reconciling and Stalled.
+	// conditions are Ready, SpecAccepted, DatabaseReady and CredentialsReady. Ready summarizes the other three. There
+	// may also be: OperatorCredentialsReady, if stores name Secrets for operators; WebhookReady, if there is a webhook;
+	// LedgerBalanced, after the first verification of the ledger; and ProcessingFailing, Reconciling and Stalled, while
+	// they are True.
 	//
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// organizationID is the organization's id in the API, org_<code>. It stays the same for the life of the resource and is
-	// never reused.
+	// organizationID is the organization's id in the API, org_<code>. It does not change, and is never reused.
 	//
 	// +optional
 	OrganizationID string `json:"organizationID,omitempty"`
 
-	// url is the base URL of the sandbox's API; append the routes, /api/v1/... .
+	// url is the base URL of the sandbox's API. Append the routes, /api/v1/... .
 	//
 	// +optional
 	URL string `json:"url,omitempty"`
 
-	// binding names the credentials Secret, as the Service Binding specification defines it.
+	// binding names the credentials Secret. The Service Binding specification defines this field.
 	//
 	// +optional
 	Binding *SecretReference `json:"binding,omitempty"`
@@ -333,19 +338,21 @@ type SandboxEnvironmentStatus struct {
 	// +listMapKey=country
 	Environments []EnvironmentStatus `json:"environments,omitempty"`
 
-	// environmentsSummary is how many of the environments are enabled, for example 2/3.
+	// environmentsSummary is the number of enabled environments and of all environments, for example 2/3.
 	//
 	// +optional
 	EnvironmentsSummary string `json:"environmentsSummary,omitempty"`
 
-	// balances are the merchant's live balances, one entry for each currency. They show a change within 15 seconds.
+	// balances are the merchant's live balances, with one entry for each currency. They show a change within 15
+	// seconds.
 	//
 	// +optional
 	// +listType=map
 	// +listMapKey=currency
 	Balances []Balance `json:"balances,omitempty"`
 
-	// testClients is how many test clients the sandbox has: TestClients, and those that were made through the API.
+	// testClients is the number of test clients in the sandbox: TestClient resources, and test clients that were added
+	// through the API.
 	//
 	// +optional
 	TestClients *int64 `json:"testClients,omitempty"`
@@ -355,7 +362,7 @@ type SandboxEnvironmentStatus struct {
 	// +optional
 	Transactions *TransactionCounts `json:"transactions,omitempty"`
 
-	// quota is how much of spec.quota is used. It shows a change within 15 seconds.
+	// quota is the used part of spec.quota. It shows a change within 15 seconds.
 	//
 	// +optional
 	Quota *QuotaStatus `json:"quota,omitempty"`
@@ -365,8 +372,8 @@ type SandboxEnvironmentStatus struct {
 	// +optional
 	Webhook *WebhookStatus `json:"webhook,omitempty"`
 
-	// webhookSummary is the status of the condition WebhookReady (True, False or Unknown), or - for a sandbox without a webhook. It
-	// is the column Webhook of kubectl get.
+	// webhookSummary is the status of the condition WebhookReady (True, False or Unknown), or "-" for a sandbox without
+	// a webhook. It is the column Webhook of kubectl get.
 	//
 	// +optional
 	WebhookSummary string `json:"webhookSummary,omitempty"`
@@ -376,7 +383,7 @@ type SandboxEnvironmentStatus struct {
 	// +optional
 	Clock *ClockStatus `json:"clock,omitempty"`
 
-	// faults are those of spec.faults that acted. They show an act within 15 seconds.
+	// faults are the faults of spec.faults that have applied. They show a change within 15 seconds.
 	//
 	// +optional
 	// +listType=map
@@ -384,17 +391,17 @@ type SandboxEnvironmentStatus struct {
 	// +kubebuilder:validation:MaxItems=50
 	Faults []FaultStatus `json:"faults,omitempty"`
 
-	// observedKeyRotation is the value of spec.keyRotation that the API key in the credentials Secret was issued for.
+	// observedKeyRotation is the value of spec.keyRotation for which the API key in the credentials Secret was issued.
 	//
 	// +optional
 	ObservedKeyRotation string `json:"observedKeyRotation,omitempty"`
 
-	// observedReset is the value of spec.reset that was applied last.
+	// observedReset is the last applied value of spec.reset.
 	//
 	// +optional
 	ObservedReset string `json:"observedReset,omitempty"`
 
-	// expiresAt is when the resource deletes itself, if spec.ttl is set.
+	// expiresAt is the time at which the resource is deleted. It is set if spec.ttl is set.
 	//
 	// +optional
 	ExpiresAt *metav1.Time `json:"expiresAt,omitempty"`
@@ -415,12 +422,13 @@ type TransactionCounts struct {
 
 // WebhookStatus counts the deliveries to a webhook endpoint.
 type WebhookStatus struct {
-	// delivered is how many events the endpoint acknowledged.
+	// delivered is the number of events that the endpoint acknowledged.
 	//
 	// +required
 	Delivered int64 `json:"delivered"`
 
-	// failed is how many events it did not acknowledge after all retries. They are kept and can be resent through the API.
+	// failed is the number of events that the endpoint did not acknowledge after all retries. You can resend them
+	// through the API.
 	//
 	// +required
 	Failed int64 `json:"failed"`
@@ -444,7 +452,7 @@ type WebhookFailure struct {
 	Message string `json:"message"`
 }
 
-// Balance is a live balance. Unlike an amount of a spec it has no upper bound.
+// Balance is a live balance. Unlike an amount in a spec, it has no maximum.
 type Balance struct {
 	// currency of the balance.
 	//
@@ -469,7 +477,7 @@ type EnvironmentStatus struct {
 	// +required
 	Country Country `json:"country"`
 
-	// currency that follows from the country.
+	// currency of the country.
 	//
 	// +required
 	Currency Currency `json:"currency"`
@@ -485,8 +493,8 @@ type EnvironmentStatus struct {
 	Enabled bool `json:"enabled"`
 }
 
-// SandboxEnvironment is a mobile-money sandbox: a merchant's own organization at the simulated operators, with an API key,
-// balances, stores and a webhook endpoint. The Secret that status.binding names holds the credentials.
+// SandboxEnvironment is a mobile-money sandbox: a merchant's own organization at the simulated operators, with an API
+// key, balances, stores and a webhook endpoint. status.binding names the Secret with the credentials.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -529,7 +537,7 @@ type SandboxEnvironmentList struct {
 	Items           []SandboxEnvironment `json:"items"`
 }
 
-// CredentialsSecretName is the name of the Secret that the sandbox's credentials are written to.
+// CredentialsSecretName returns the name of the credentials Secret.
 func (s *SandboxEnvironment) CredentialsSecretName() string {
 	if s.Spec.CredentialsSecretName != "" {
 		return s.Spec.CredentialsSecretName

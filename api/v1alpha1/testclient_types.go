@@ -2,10 +2,10 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// TestClientFinalizer keeps a deleted TestClient until its SIM is out of the database.
+// TestClientFinalizer keeps a deleted TestClient until its SIM is deleted from the database.
 const TestClientFinalizer = "cauri.dev/testclient"
 
-// TestClientState is whether a SIM can be used.
+// TestClientState is the state of a SIM: Active or Blocked.
 //
 // +kubebuilder:validation:Enum=Active;Blocked
 type TestClientState string
@@ -20,15 +20,15 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.operator) || !has(self.country) || self.operator != 'airtel' || self.country == 'RW'",message="airtel is available in RW only: write country: RW, or another operator"
 type TestClientSpec struct {
-	// sandboxRef names the SandboxEnvironment, in the same namespace, that the SIM belongs to. It may be created later: the
-	// TestClient waits for it. It cannot be changed.
+	// sandboxRef names the SandboxEnvironment of the SIM, in the same namespace. The SandboxEnvironment may be created
+	// later: the TestClient waits for it. sandboxRef cannot be changed.
 	//
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="sandboxRef cannot be changed: delete the TestClient and create it again"
 	SandboxRef SandboxReference `json:"sandboxRef"`
 
-	// msisdn is the telephone number with its plus sign and country code, for example +250788123456. It is unique within
-	// the sandbox and cannot be changed.
+	// msisdn is the phone number with its plus sign and country code, for example +250788123456. It is unique in the
+	// sandbox and cannot be changed.
 	//
 	// +required
 	// +kubebuilder:validation:MaxLength=32
@@ -36,26 +36,29 @@ type TestClientSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="msisdn cannot be changed: delete the TestClient and create it again"
 	MSISDN string `json:"msisdn"`
 
-	// operator is the SIM's mobile-money operator: mtn, orange, moov or airtel. Default: the operator of the number's prefix.
-	// It cannot be changed once status.operator is set; the value of status.operator may be written here.
+	// operator is the SIM's mobile-money operator: mtn, orange, moov or airtel. Default: the operator of the number's
+	// prefix. It cannot be changed after status.operator is set. But you may always write the value of status.operator
+	// here.
 	//
 	// +optional
 	Operator Operator `json:"operator,omitempty"`
 
-	// country is the SIM's market: CI, RW, BJ or TG. It decides the currency. Default: the country of the number's country
-	// code. It cannot be changed once status.country is set; the value of status.country may be written here.
+	// country is the SIM's market: CI, RW, BJ or TG. It determines the currency. Default: the country of the number's
+	// country code. It cannot be changed after status.country is set. But you may always write the value of
+	// status.country here.
 	//
 	// +optional
 	Country Country `json:"country,omitempty"`
 
-	// state is Active (default) or Blocked. A blocked SIM can neither pay nor be paid: ACCOUNT_BLOCKED. It is still refunded.
+	// state is Active (default) or Blocked. Payments and payouts of a blocked SIM end with ACCOUNT_BLOCKED. Refunds to
+	// it still work.
 	//
 	// +optional
 	// +default="Active"
 	State TestClientState `json:"state,omitempty"`
 
-	// balance is the SIM's opening balance, in whole units of the currency, 0 to 1000000000000. Default 0. A change sets the
-	// live balance to the new value. status.balance shows the live balance.
+	// balance is the SIM's opening balance, in whole units of the currency, 0 to 1000000000000. Default 0. A change
+	// sets the live balance, which status.balance shows, to the new value.
 	//
 	// +optional
 	// +default=0
@@ -63,9 +66,9 @@ type TestClientSpec struct {
 	// +kubebuilder:validation:Maximum=1000000000000
 	Balance int64 `json:"balance,omitempty"`
 
-	// behavior is what the customer does when asked to confirm a payment. Approve (default) pays; Cancel declines;
-	// WrongPin enters a wrong PIN; Ignore never answers, and the payment expires; Manual waits for an answer through the
-	// test-client endpoints of the API.
+	// behavior is the customer's reaction to the request to confirm a payment. Approve (default) pays. Cancel declines.
+	// WrongPin enters a wrong PIN. Ignore never answers, so that the payment expires. Manual waits for an answer
+	// through the test-client endpoints of the API.
 	//
 	// +optional
 	// +default="Approve"
@@ -75,14 +78,14 @@ type TestClientSpec struct {
 
 // TestClientStatus is the observed state of a customer's SIM.
 type TestClientStatus struct {
-	// observedGeneration is the generation of the spec that the rest of the status describes. It is -1 until the controller has
-	// looked at the resource, so that no tool takes a new resource for a ready one.
+	// observedGeneration is the generation of the spec that the rest of the status describes. It is -1 until the first
+	// reconciliation, so that tools do not consider a new resource ready.
 	//
 	// +optional
 	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Ready and, while they are true, Reconciling and Stalled.
+	// conditions are Ready, and Reconciling and Stalled while they are True.
 	//
 	// +optional
 	// +listType=map
@@ -99,19 +102,19 @@ type TestClientStatus struct {
 	// +optional
 	Country Country `json:"country,omitempty"`
 
-	// currency that follows from the country.
+	// currency of the country.
 	//
 	// +optional
 	Currency Currency `json:"currency,omitempty"`
 
-	// balance is the live balance in whole units of the currency. It shows a change within 15 seconds. It is absent while the
-	// SIM is not in the sandbox.
+	// balance is the live balance in whole units of the currency. It shows a change within 15 seconds. It is not set
+	// while the SIM is not registered with the sandbox.
 	//
 	// +optional
 	Balance *int64 `json:"balance,omitempty"`
 }
 
-// TestClient is a customer of a sandbox: a SIM with a telephone number, a balance, and a behavior when asked to confirm a
+// TestClient is a customer of a sandbox: a SIM with a phone number, a balance, and a behavior for requests to confirm a
 // payment. A TestClient that is deleted and created again is a new SIM.
 //
 // +kubebuilder:object:root=true

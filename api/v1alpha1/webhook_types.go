@@ -1,10 +1,10 @@
 package v1alpha1
 
-// Webhook is where and how a sandbox sends its events.
+// Webhook has the endpoint for a sandbox's events, and how they are sent.
 type Webhook struct {
-	// url that the events are posted to, for example http://shop.team-payments.svc/webhooks. It is an absolute http or
-	// https URL, without a user name or password and without a fragment. Addresses that the platform team has blocked
-	// are refused at delivery.
+	// url is the URL to which events are posted, for example http://shop.team-payments.svc/webhooks. It is an absolute
+	// http or https URL, without a user name, a password or a fragment. Deliveries to addresses that the platform team
+	// has blocked are refused.
 	//
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -14,23 +14,24 @@ type Webhook struct {
 	// +kubebuilder:validation:XValidation:rule="!self.contains('#')",message="leave the fragment out of the URL: nothing after # is ever sent"
 	URL string `json:"url"`
 
-	// signingSecretRef names the key of a Secret of this namespace that holds your own signing secret: 16 to 256 printable
-	// characters. If it is not set, one is generated. In both cases the credentials Secret holds it as webhook-signing-secret.
+	// signingSecretRef names the key of a Secret in this namespace with your own signing secret: 16 to 256 printable
+	// characters. If it is not set, a signing secret is generated. In both cases, the credentials Secret has it as
+	// webhook-signing-secret.
 	//
 	// +optional
 	SigningSecretRef *SecretKeyReference `json:"signingSecretRef,omitempty"`
 
-	// secretRotation is any text of up to 63 characters, for example "1". A new value creates a new signing secret, if the
-	// secret is a generated one. The previous secret also signs for 24 hours, in the headers X-Service-Signature-Previous and
-	// webhook-signature; X-Service-Signature uses the new secret at once. Each secret has its own 24 hours, up to three
-	// previous secrets at a time.
+	// secretRotation is any text of up to 63 characters, for example "1". A new value replaces a generated signing
+	// secret by a new one. X-Service-Signature uses the new secret at once. The previous secret also signs for 24
+	// hours, in the headers X-Service-Signature-Previous and webhook-signature. There may be up to three previous
+	// secrets, each with its own 24 hours.
 	//
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	SecretRotation string `json:"secretRotation,omitempty"`
 
-	// events are the events that are sent: payment.completed, payment.refunded and disbursement.completed. Default: all. The
-	// others are recorded, and can be read and resent through the API.
+	// events are the names of the events to send: payment.completed, payment.refunded and disbursement.completed.
+	// Default: all. Other events are recorded, and can be read and resent through the API.
 	//
 	// +optional
 	// +listType=set
@@ -51,15 +52,15 @@ type Webhook struct {
 // +kubebuilder:validation:Enum=payment.completed;payment.refunded;disbursement.completed
 type WebhookEvent string
 
-// RetryPolicy is the schedule of a webhook's retries: the first follows the first attempt after initialDelay, each further
-// one after factor times the delay before, at most maxDelay. The rules skip a value that is not a duration: that has its own
-// message.
+// RetryPolicy is the schedule of a webhook's retries. The first retry follows the first attempt after initialDelay.
+// Each further delay is factor times the delay before, at most maxDelay. The rules ignore a value that is not a
+// duration, because that error has its own message.
 //
 // +kubebuilder:validation:XValidation:rule="!self.initialDelay.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self.initialDelay) >= duration('100ms') && duration(self.initialDelay) <= duration('24h')",fieldPath=".initialDelay",message="write an initialDelay from 100ms to 24h"
 // +kubebuilder:validation:XValidation:rule="!self.maxDelay.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self.maxDelay) <= duration('24h')",fieldPath=".maxDelay",message="write a maxDelay of at most 24h"
 // +kubebuilder:validation:XValidation:rule="!self.initialDelay.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || !self.maxDelay.matches('^([0-9]{1,5}([.][0-9]{1,3})?(h|m|s|ms))+$') || duration(self.maxDelay) >= duration(self.initialDelay)",fieldPath=".maxDelay",message="write a maxDelay that is not below initialDelay"
 type RetryPolicy struct {
-	// maxRetries is how many attempts follow the first one, 0 to 20. Default 5.
+	// maxRetries is the maximum number of attempts after the first one, 0 to 20. Default 5.
 	//
 	// +optional
 	// +default=5
@@ -73,7 +74,7 @@ type RetryPolicy struct {
 	// +default="5s"
 	InitialDelay Duration `json:"initialDelay,omitempty"`
 
-	// factor is how many times longer each delay is than the one before, a whole number from 1 to 10. Default 5.
+	// factor multiplies each delay to get the next one, a whole number from 1 to 10. Default 5.
 	//
 	// +optional
 	// +default=5
@@ -88,9 +89,10 @@ type RetryPolicy struct {
 	MaxDelay Duration `json:"maxDelay,omitempty"`
 }
 
-// Duration is a length of time in hours, minutes, seconds and milliseconds: 1h, 90s, 1m30s, 500ms. The pattern lets nothing
-// through that Go's time.ParseDuration would refuse, and no text of 32 characters that it allows is too long for it. The
-// type is a text and no metav1.Duration, because one object with a bad duration would keep the controller from reading any.
+// Duration is a length of time in hours, minutes, seconds and milliseconds: 1h, 90s, 1m30s, 500ms. Go's
+// time.ParseDuration accepts every text that matches the pattern and has at most 32 characters. The type is a string,
+// not metav1.Duration, because one object with an invalid duration would prevent the controller from reading all
+// objects.
 //
 // +kubebuilder:validation:Type=string
 // +kubebuilder:validation:MaxLength=32

@@ -2,7 +2,7 @@
 
 package v1alpha1
 
-// Quirks are habits of operators' own sandboxes.
+// Quirks are special behaviors of operators' own sandboxes.
 type Quirks struct {
 	// mtnSandboxTarget is whether MTN's API takes the target environment sandbox, with the currency EUR and MTN's test numbers.
 	// It means the first enabled environment of mtn. Default true.
@@ -12,7 +12,7 @@ type Quirks struct {
 	MtnSandboxTarget *bool `json:"mtnSandboxTarget,omitempty"`
 }
 
-// Named are the quirks by their names. One that is nil is not set.
+// Named returns the quirks by their names. A quirk that is not set is nil.
 func (q *Quirks) Named() map[string]*bool {
 	return map[string]*bool{
 		"mtnSandboxTarget": q.MtnSandboxTarget,

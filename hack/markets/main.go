@@ -117,7 +117,7 @@ func (t table) quirksType() ([]byte, error) {
 
 package v1alpha1
 
-// Quirks are habits of operators' own sandboxes.
+// Quirks are special behaviors of operators' own sandboxes.
 type Quirks struct {
 `)
 	var names strings.Builder
@@ -134,7 +134,7 @@ type Quirks struct {
 	}
 	fmt.Fprintf(&b, `}
 
-// Named are the quirks by their names. One that is nil is not set.
+// Named returns the quirks by their names. A quirk that is not set is nil.
 func (q *Quirks) Named() map[string]*bool {
 	return map[string]*bool{
 %s	}
