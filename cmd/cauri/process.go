@@ -127,7 +127,7 @@ func databaseAnswers(db *postgres.DB) telemetry.Check {
 	}
 }
 
-// serveProbes calls [process.run], and serves probes and metrics until run returns.
+// serveProbes calls run, and serves probes and metrics until run returns.
 func (p *process) serveProbes(ctx context.Context) error {
 	listener, err := bind(p.role+"'s probes and metrics", p.options.health)
 	if err != nil {

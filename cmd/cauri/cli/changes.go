@@ -37,7 +37,7 @@ type changes interface {
 	Follow(ctx context.Context, tell func(change) error) error
 }
 
-// newChanges returns a [stream] of a sandbox. The stream calls ready after its first entry, and say with messages for
+// newChanges returns a stream of a sandbox. The stream calls ready after its first entry, and say with messages for
 // the user about its connection.
 func (p *program) newChanges(api *sandboxapi.Client, types []string, ready func(), say func(format string, args ...any)) *stream {
 	return &stream{api: api, types: types, ready: ready, say: say, retry: p.poll}
@@ -62,7 +62,7 @@ type stream struct {
 	lost      bool // whether the user was told that the connection is lost
 }
 
-// Follow implements [changes].
+// Follow implements changes.
 func (s *stream) Follow(ctx context.Context, tell func(change) error) error {
 	now, err := s.now(ctx)
 	if err != nil {

@@ -247,7 +247,7 @@ func (s *sandbox) stores() []string {
 	return []string{path.Base(s.uri), "shop"}
 }
 
-// forStore calls send with the store of the flag. Without the flag, it tries the stores of [sandbox.stores] until the
+// forStore calls send with the store of the flag. Without the flag, it tries the stores of s.stores until the
 // sandbox has one.
 func (o *order) forStore(s *sandbox, send func() error) (err error) {
 	var refused *sandboxapi.RefusedError

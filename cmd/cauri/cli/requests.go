@@ -227,7 +227,7 @@ func (p *program) newRequestLog(api *sandboxapi.Client) changes {
 	return &requestLog{api: api, interval: p.poll, known: map[string]bool{}}
 }
 
-// Follow implements [changes].
+// Follow implements changes.
 func (l *requestLog) Follow(ctx context.Context, tell func(change) error) error {
 	for {
 		wait, err := l.interval, l.poll(ctx, tell)

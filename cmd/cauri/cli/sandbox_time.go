@@ -120,7 +120,7 @@ func (p *program) tellTime(ctx context.Context, api *sandboxapi.Client, progress
 	return err
 }
 
-// tellRealTime is like [program.tellTime], for output with only real times.
+// tellRealTime is like tellTime, for output with only real times.
 func (p *program) tellRealTime(ctx context.Context, api *sandboxapi.Client, progress io.Writer, o *output) error {
 	if !o.people() {
 		return nil

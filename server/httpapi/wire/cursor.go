@@ -41,7 +41,7 @@ func (c cursors) After(tenant int64, id payments.ID) string {
 	return base64.RawURLEncoding.EncodeToString(append(id[:], c.checksum(tenant, id)...))
 }
 
-// AfterEvent is [cursors.After] for the list of events.
+// AfterEvent is After for the list of events.
 func AfterEvent(tenant int64, id payments.EventID) string {
 	if id.Callback {
 		return callbackCursors.After(tenant, id.Transaction)
@@ -49,7 +49,7 @@ func AfterEvent(tenant int64, id payments.EventID) string {
 	return EventCursors.After(tenant, id.Transaction)
 }
 
-// placeOfEvent is [cursors.place] for the list of events.
+// placeOfEvent is place for the list of events.
 func placeOfEvent(into **payments.EventID, tenant int64, text string) (problem string) {
 	var id *payments.ID
 	callback := callbackCursors.place(&id, tenant, text) == ""

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// appendJSON implements [appender].
+// appendJSON implements appender.
 func (v Payment) appendJSON(b []byte) []byte {
 	o := jsonObject(append(b, '{'))
 	o.text("id", v.ID)
@@ -58,7 +58,7 @@ func appendCompact(b []byte, value json.RawMessage) []byte {
 	return out.Bytes()
 }
 
-// appendJSON implements [appender].
+// appendJSON implements appender.
 func (v PaymentList) appendJSON(b []byte) []byte {
 	b = append(b, `{"data":[`...)
 	for i, payment := range v.Data {
