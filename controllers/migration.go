@@ -22,7 +22,8 @@ type Migration struct {
 	done  atomic.Bool
 }
 
-// NewMigration returns a migration that calls migrate, and calls it again retry after a failure.
+// NewMigration returns a migration that calls migrate. After a failure, it waits for the duration retry and calls
+// migrate again.
 func NewMigration(migrate func(context.Context) error, retry time.Duration) *Migration {
 	return &Migration{migrate: migrate, retry: retry, tried: make(chan struct{})}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// reconcileDatabase applies the configuration to the database, with the operators' credentials from the Secrets that it names.
+// reconcileDatabase reads the operators' credentials from the Secrets that the spec names, and applies the
+// configuration to the database.
 func (r *sandboxReconciler) reconcileDatabase(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation,
 ) (err error) {

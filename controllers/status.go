@@ -38,8 +38,8 @@ func patchStatus(ctx context.Context, c client.Client, writes admission, before,
 // transientReasons are reasons that are normal for a short time after `kubectl apply` of a folder.
 var transientReasons = []string{v1alpha1.ReasonSandboxNotFound, v1alpha1.ReasonSandboxNotReady}
 
-// announce creates an event when a condition changes whose normal status is True. The first change to a normal state
-// creates no event: these events would be a quarter of the API server's writes for a new sandbox.
+// announce creates an event when a condition changes. The normal status of the condition is True. The first change to a
+// normal state creates no event, because such events would be a quarter of the API server's writes for a new sandbox.
 func announce(recorder events.EventRecorder, regarding runtime.Object, condition string, before, after []metav1.Condition) {
 	was, is := meta.FindStatusCondition(before, condition), meta.FindStatusCondition(after, condition)
 	if is == nil || (isInitial(was) && needsNoAction(is)) {

@@ -99,7 +99,7 @@ func (s *store) find(at key) (*unstructured.Unstructured, error) {
 	return obj, nil
 }
 
-// create stores a new object. If the object has a UID, it keeps it.
+// create stores a new object. It sets a new UID if the object has none.
 func (s *store) create(ctx context.Context, k *kind, obj *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -143,8 +143,8 @@ func (s *store) answerCreate(r *request) (any, error) {
 	return s.create(r.Context(), r.at.kind, obj)
 }
 
-// answerPatch answers a merge patch or a server-side apply, and merges both. For server-side apply, a merge has the
-// same result if only one field manager applies, and if it never omits a field that it applied before.
+// answerPatch answers a merge patch or a server-side apply. It treats a server-side apply as a merge patch. The result
+// is the same if there is only one field manager, and if it never omits a field that it applied before.
 func (s *store) answerPatch(r *request) (any, error) {
 	patch, err := r.body()
 	if err != nil {

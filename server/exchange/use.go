@@ -74,7 +74,7 @@ func (x *Exchange) recoverPanic(front *Front) func(http.Handler) http.Handler {
 	}
 }
 
-// byRoutedPath makes the router match the path that RoutedPath returns for the unescaped path. So %2B matches a +.
+// byRoutedPath makes the router use the unescaped path, changed by [Options.RoutedPath]. So %2B matches a +.
 func (x *Exchange) byRoutedPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		chi.RouteContext(r.Context()).RoutePath = x.options.RoutedPath(r.URL.Path)

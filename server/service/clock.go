@@ -69,7 +69,7 @@ func (s *Service) beginAdvance(
 	return begun, err
 }
 
-// lookPause returns the longest polling interval of a caller while waiting callers of its sandbox poll.
+// lookPause returns the longest polling interval of each caller. waiting is the number of callers of the sandbox.
 func lookPause(waiting int) time.Duration {
 	return lastLook * time.Duration(max(lookers, waiting)) / lookers
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // RequestFaults are the faults that apply to one request. The file faults.go decides them. All tries of the request
-// share the decision. It is made again only if no fault applied and the configuration changed before the next try.
+// share the decision. The service decides again only if no fault applied and the configuration changed before the next
+// try.
 type RequestFaults struct {
 	// The front sets these fields.
 

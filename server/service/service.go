@@ -1,7 +1,7 @@
 // Package service executes the requests of the holders of API keys. It is the application layer that all HTTP APIs
 // share.
 //
-// It imports neither HTTP nor SQL. A front (an HTTP API) decodes a request, calls a method of [Service], and encodes
+// It does not depend on HTTP or SQL. A front (an HTTP API) decodes a request, calls a method of [Service], and encodes
 // the result. Errors of this package, ledger and payments mean that the request is wrong. Errors of package postgres
 // mean that the database could not execute it. The front writes the error message.
 package service

@@ -7,16 +7,17 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 )
 
-// listAtLeast is the longest time between two lists of a sweep. Its heartbeat depends on it.
+// listAtLeast is the maximum time between two polls of a sweep. The heartbeat of the sweep needs this maximum.
 const listAtLeast = 10 * time.Second
 
-// queuesDatabase has the method of the database that says which queues are in use.
+// queuesDatabase has the method of the database that returns which queues have rows.
 type queuesDatabase interface {
 	QueuesInUse(ctx context.Context) (ledger.QueuesInUse, error)
 }
 
-// queuesInUse tells sweeps that their queues have a row, so that they list what is due. An idle worker then sends one
-// statement in place of one for each sweep. A channel that is full has a message that its sweep has not read.
+// queuesInUse has a channel for each sweep with a queue. A message means that the queue has rows, so that the sweep
+// polls for due rows. So an idle worker sends one statement, not one for each sweep. Each channel has a buffer for one
+// message.
 type queuesInUse struct{ settlements, forwards, events, callbacks, clocks chan struct{} }
 
 func newQueuesInUse() queuesInUse {
@@ -24,8 +25,8 @@ func newQueuesInUse() queuesInUse {
 	return queuesInUse{channel(), channel(), channel(), channel(), channel()}
 }
 
-// findQueuesInUse tells the sweeps whose queues have a row. If the database cannot say so, it tells all sweeps, and each of them reports
-// its own failure.
+// findQueuesInUse sends a message to each sweep whose queue has rows. After an error of the database, it sends a
+// message to every sweep, so that each sweep polls and reports its own failure.
 func (w *Worker) findQueuesInUse(ctx context.Context) (more bool, err error) {
 	in := ledger.QueuesInUse{Settlements: true, Forwards: true, Events: true, Callbacks: true, Clocks: true}
 	err = within(ctx, leaseTimeout, func(ctx context.Context) error {

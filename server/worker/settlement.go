@@ -25,8 +25,8 @@ const (
 	settleAtOnce = 4
 	settleSpread = 32
 	// The pause after a query for the due sandboxes is settlePause times the duration of the query, at most
-	// maxSettlePause. The query takes longer the more sandboxes have pending payments. The pause bounds the load of the
-	// database by these queries.
+	// maxSettlePause. The duration grows with the number of sandboxes that have pending payments. So the pause bounds
+	// the load of the database by these queries.
 	settlePause    = 4
 	maxSettlePause = 500 * time.Millisecond
 )

@@ -77,7 +77,7 @@ key r sends the last one again.`,
 	return cmd
 }
 
-// findable reports whether a sandbox is named or can be determined. It also returns true after any other error.
+// findable reports whether a sandbox is named or can be determined. It returns false only after errNoSandbox.
 func (t *target) findable(ctx context.Context) bool {
 	_, _, err := t.find(ctx, nil)
 	return !errors.Is(err, errNoSandbox)

@@ -123,7 +123,8 @@ func lineWidth(widths []int, gap int) (sum int) {
 	return max(0, sum-gap)
 }
 
-// shortened returns the beginning of a text, with at most most characters. It cuts a list between two items.
+// shortened returns the beginning of a text. The parameter most is the maximum number of characters. If the text is a
+// list, shortened cuts it between two items.
 func shortened(text string, most int) string {
 	letters := []rune(text)
 	if len(letters) <= most {
