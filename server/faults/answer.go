@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// This file has what a fault answers. Package service decides in faults.go which fault applies to a request, and package
-// exchange carries it out in fault.go.
+// This file has the answers of faults. The file service/apply_fault.go decides which fault applies to a request. The file
+// exchange/answer_fault.go applies it to the answer.
 
 // codes are the codes of the statuses that faults answer with.
 var codes = map[int]string{

@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// RequestFaults are the faults that apply to one request. The file faults.go decides them. All tries of the request
+// RequestFaults are the faults that apply to one request. The file apply_fault.go decides them. All tries of the request
 // share the decision. The service decides again only if no fault applied and the configuration changed before the next
 // try.
 type RequestFaults struct {

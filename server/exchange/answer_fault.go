@@ -10,7 +10,7 @@ import (
 )
 
 // This file applies a fault to an answer: it delays the answer, truncates its body, or drops the connection. The file
-// service/faults.go decides which fault applies and whether it ends the request.
+// service/apply_fault.go decides which fault applies and whether it ends the request.
 
 // IsDropped reports whether an error comes from a fault that drops the request's connection.
 func IsDropped(err error) bool {
