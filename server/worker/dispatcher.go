@@ -33,7 +33,7 @@ type leasedDispatcher[T any] struct {
 	worker *Worker
 	name   string
 	queue  *fairQueue
-	inUse  <-chan struct{} // receives while there may be something due
+	inUse  <-chan struct{} // receives a message while the queue has rows
 
 	listDue func(context.Context) ([]ledger.DueTenant, error)
 	lease   func(context.Context, []ledger.SlotGrant) (leased []T, found map[int64]int, err error)
@@ -56,12 +56,12 @@ func (d *leasedDispatcher[T]) run(ctx context.Context) {
 	})
 }
 
-// wait waits for the next poll and until the queue is in use, or for a free slot if a tenant may have more due rows. It
-// returns false if ctx ends first.
+// wait waits for the time of the next poll, and then until the queue has rows, for at most listAtLeast. It returns
+// earlier if a slot is free and a tenant may have more due rows. It returns false if ctx ends first.
 func (d *leasedDispatcher[T]) wait(ctx context.Context) bool {
 	timer := time.NewTimer(d.nextPoll.Sub(d.worker.now()))
 	defer timer.Stop()
-	var inUse <-chan struct{} // from the time of the next poll on
+	var inUse <-chan struct{} // nil until the time of the next poll
 	for {
 		select {
 		case <-ctx.Done():

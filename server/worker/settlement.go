@@ -106,12 +106,12 @@ func (s *settlementSweep) unmarkBusy(group []ledger.DueTenant) {
 	}
 }
 
-// wait waits for d and until the queue is in use. It returns earlier if a group of sandboxes has more due payments or the
-// database is unavailable.
+// wait waits for d, and then until the queue has rows, for at most listAtLeast. It returns earlier if a group of
+// sandboxes has more due payments or the database is unavailable.
 func (s *settlementSweep) wait(ctx context.Context, d time.Duration) (more bool, err error) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	var inUse <-chan struct{} // after d
+	var inUse <-chan struct{} // nil until d is over
 	for {
 		select {
 		case <-ctx.Done():
