@@ -93,7 +93,7 @@ func (k koBuild) environment(base string) []string {
 		"VERSION=" + k.source.Version, "REVISION=" + k.source.Revision(),
 		"KO_DOCKER_REPO=" + imageRepository, "KO_DEFAULTBASEIMAGE=" + base, "KOCACHE=" + k.cache,
 		"SOURCE_DATE_EPOCH=" + seconds, "KO_DATA_DATE_EPOCH=" + seconds, "TZ=UTC", // ko writes times in the time zone of the machine
-		// GOFLAGS is not empty, because then Go would read the flags of `go env -w`.
+		// GOFLAGS must have a value: without one, Go reads the flags of `go env -w`.
 		"GOFLAGS=-buildvcs=false",
 	}
 }

@@ -1,6 +1,6 @@
 // Command windows checks that packages compile for Windows, because a release has a program for Windows. It only
 // type-checks the packages and their imports, which takes a tenth of the time. It does not check macOS, because code
-// that is only for Linux fails for both.
+// that is only for Linux fails for Windows too.
 //
 // Run it from the root of the module: bin/windows ./cmd/cauri
 package main

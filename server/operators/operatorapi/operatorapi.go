@@ -95,7 +95,7 @@ type Mark string
 
 // The marks.
 const (
-	Documented Mark = "documented"  // by the operator, or observed in its answers
+	Documented Mark = "documented"  // documented by the operator, or observed in its answers
 	ThirdParty Mark = "third-party" // not documented, but used by several clients
 	Assumed    Mark = "assumed"
 )
