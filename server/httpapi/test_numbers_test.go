@@ -103,11 +103,11 @@ func TestEveryTestNumberDoesWhatTheListSays(t *testing.T) {
 		if again := f.call("POST", "/v1/payments", request); again.status != http.StatusOK || again.body["id"] != got.body["id"] {
 			t.Errorf("%s: the same again is answered %d %s", msisdn, again.status, again.raw)
 		}
-		payout := f.call("POST", "/v1/disbursements", payment(fmt.Sprint("d", i), object{
+		disbursement := f.call("POST", "/v1/disbursements", payment(fmt.Sprint("d", i), object{
 			"msisdn": msisdn, "currency": currency, "operator": n["operator"], "country": n["country"], "amount": 1,
 		}))
-		if payout.status != http.StatusOK || payout.body["status"] != n["disbursementOutcome"] || payout.body["recipient_balance_after"] != nil {
-			t.Errorf("%s: a disbursement is answered %d %s", msisdn, payout.status, payout.raw)
+		if disbursement.status != http.StatusOK || disbursement.body["status"] != n["disbursementOutcome"] || disbursement.body["recipient_balance_after"] != nil {
+			t.Errorf("%s: a disbursement is answered %d %s", msisdn, disbursement.status, disbursement.raw)
 		}
 		if client := f.call("GET", "/v1/test_clients/"+msisdn, nil); client.status != http.StatusNotFound {
 			t.Errorf("%s is a test client: %s", msisdn, client.raw)
@@ -162,11 +162,11 @@ func TestWhatWinsOverTestNumbers(t *testing.T) {
 		if pending.body["latencyMs"] == 20_000.0 {
 			t.Error("a SIM's payment has the latency of the slow test number")
 		}
-		payout := f.call("POST", "/v1/disbursements", payment(fmt.Sprint("payout", i), object{
+		disbursement := f.call("POST", "/v1/disbursements", payment(fmt.Sprint("payout", i), object{
 			"msisdn": n.MSISDN, "operator": "mtn", "country": "RW", "amount": 1,
 		}))
-		if payout.body["status"] != "SUCCESS" || payout.body["recipient_balance_after"] != 101.0 {
-			t.Errorf("a disbursement to the SIM %s is %s", n.MSISDN, payout.raw)
+		if disbursement.body["status"] != "SUCCESS" || disbursement.body["recipient_balance_after"] != 101.0 {
+			t.Errorf("a disbursement to the SIM %s is %s", n.MSISDN, disbursement.raw)
 		}
 	}
 	f.settle()

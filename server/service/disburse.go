@@ -61,7 +61,7 @@ func (s *Service) decideDisbursement(sandbox *sandboxes.Sandbox, asked *intent) 
 	return n, nil
 }
 
-// decideUnknown draws two latencies of a payout: for a blocked SIM, and for a number that no SIM has.
+// decideUnknown draws two latencies of a disbursement: for a blocked SIM, and for a number that no SIM has.
 func (s *Service) decideUnknown(n *ledger.NewDisbursement, sandbox *sandboxes.Sandbox, asked *intent) {
 	n.Latency.Unknown = s.latencyOf(n.Unknown, sandbox, asked.Reference)
 	n.Latency.Blocked = s.latencyOf(payments.AccountBlocked, sandbox, asked.Reference)
@@ -69,7 +69,7 @@ func (s *Service) decideUnknown(n *ledger.NewDisbursement, sandbox *sandboxes.Sa
 		n.Latency.Unknown = n.Latency.Blocked
 	}
 	if asked.Call != nil && asked.Call.Party != nil {
-		n.Unknown = asked.Call.Party.CollectionOutcome() // a payout is never pending
+		n.Unknown = asked.Call.Party.CollectionOutcome() // a disbursement is never pending
 		n.Latency.Unknown = s.latencyOf(n.Unknown, sandbox, asked.Reference)
 	}
 }

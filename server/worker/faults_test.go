@@ -109,16 +109,16 @@ func (w *fixture) oneOfEach(name string) (ids []payments.ID) {
 	if _, _, err := w.CreateRefund(w.t.Context(), w.sandbox.Tenant, refund); err != nil {
 		w.t.Fatal(err)
 	}
-	payout := &ledger.NewDisbursement{Transaction: payments.Transaction{
+	disbursement := &ledger.NewDisbursement{Transaction: payments.Transaction{
 		ID: w.newID(), Type: payments.Disbursement, Status: payments.Success, Reference: name + "-disbursement", OrderRef: name,
 		Store: "shop", EnvironmentID: "env_1", Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF", MSISDN: alice,
 		Amount: 100, NetAmount: 100,
 	}}
-	payout.RequestHash, payout.ConfigVersion = []byte(name), w.sandbox.ConfigVersion
-	if err := w.CreateDisbursement(w.t.Context(), w.sandbox.Tenant, payout); err != nil {
+	disbursement.RequestHash, disbursement.ConfigVersion = []byte(name), w.sandbox.ConfigVersion
+	if err := w.CreateDisbursement(w.t.Context(), w.sandbox.Tenant, disbursement); err != nil {
 		w.t.Fatal(err)
 	}
-	return []payments.ID{collection, refund.ID, payout.Transaction.ID}
+	return []payments.ID{collection, refund.ID, disbursement.Transaction.ID}
 }
 
 func (w *fixture) newID() payments.ID {

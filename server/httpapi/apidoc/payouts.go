@@ -59,7 +59,7 @@ var CreateDisbursement = Operation{
 	answers: []described{{
 		http.StatusOK, "The disbursement was recorded, whatever its outcome: see `status`. If `idempotent` is true, an earlier request " +
 			"recorded it.",
-		payoutSchema, []string{"Idempotent-Replayed", "Location"},
+		disbursementSchema, []string{"Idempotent-Replayed", "Location"},
 	}},
 	errors: []string{"not_found", "env_not_found", "duplicate_reference", "quota_exceeded"},
 	Examples: []Example{

@@ -49,7 +49,7 @@ var (
 	ErrorSchema   = viewSchema[wire.Error](refineError)
 	paymentSchema = viewSchema[wire.Payment](refinePayment)
 	listSchema    = viewSchema[wire.PaymentList](unrefined)
-	payoutSchema  = viewSchema[wire.Disbursement](func(fields map[string]*huma.Schema) {
+	disbursementSchema  = viewSchema[wire.Disbursement](func(fields map[string]*huma.Schema) {
 		fields["status"] = statusRef("`SUCCESS`, `INSUFFICIENT_FUNDS`, `UNKNOWN_MSISDN` or `ACCOUNT_BLOCKED`.")
 	})
 	metaSchema   = viewSchema[wire.Meta](unrefined)

@@ -1,5 +1,5 @@
 -- Floats and SIMs as the controller sets them. Transactions change them in payments.sql and settlement.sql
--- (collections), refunds.sql, payouts.sql (disbursements), group_commit.sql (several at once) and
+-- (collections), refunds.sql, disbursements.sql, group_commit.sql (several at once) and
 -- forwarding.sql.
 
 -- name: ListFloats :many

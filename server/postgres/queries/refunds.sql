@@ -1,5 +1,5 @@
 -- name: BookRefund :one
--- The rules are those of payouts.sql: one round trip in the tenant scope, one order of locks, and the float
+-- The rules are those of disbursements.sql: one round trip in the tenant scope, one order of locks, and the float
 -- set to what its locked balance leaves. In place of the version check, the statement requires a sandbox that
 -- is not suspended.
 --

@@ -181,7 +181,7 @@ select tenant, currency, balance, movements, opening, changed_at from floats whe
 `
 
 // Floats and SIMs as the controller sets them. Transactions change them in payments.sql and settlement.sql
-// (collections), refunds.sql, payouts.sql (disbursements), group_commit.sql (several at once) and
+// (collections), refunds.sql, disbursements.sql, group_commit.sql (several at once) and
 // forwarding.sql.
 func (q *Queries) ListFloats(ctx context.Context, tenant int64) ([]Float, error) {
 	rows, err := q.db.Query(ctx, listFloats, tenant)

@@ -59,7 +59,7 @@ func disbursementRules() []suite.Rule {
 
 func disbursementsAnswer(c *suite.Check) {
 	c.NeedsSIM(suite.Payer)
-	c.Fields("the answer", c.Payout(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "amount": 321}), suite.Object{
+	c.Fields("the answer", c.Disburse(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "amount": 321}), suite.Object{
 		"tx_id": suite.Matching(transactionID), "type": "disbursement", "status": "SUCCESS", "amount": 321,
 		"merchant_balance_after": suite.AnyInteger, "recipient_balance_after": suite.AnyInteger,
 		"idempotent": suite.AbsentOr(suite.Expecting("false", func(v any) bool { return v == false })),
@@ -71,7 +71,7 @@ func disbursementsSuccess(c *suite.Check) {
 		c.NeedsSIM(card)
 		c.Fields(
 			"a disbursement by "+card.Home.String(),
-			c.Payout(card.Home, suite.Object{"msisdn": card.MSISDN}),
+			c.Disburse(card.Home, suite.Object{"msisdn": card.MSISDN}),
 			suite.Object{"status": "SUCCESS"},
 		)
 	}
@@ -80,7 +80,7 @@ func disbursementsSuccess(c *suite.Check) {
 func disbursementsBlocked(c *suite.Check) {
 	for _, card := range []suite.SimCard{suite.Blocked, suite.AirtelBlocked, suite.OrangeBlocked, suite.MoovBlocked} {
 		c.NeedsSIM(card)
-		made := c.Payout(card.Home, suite.Object{"msisdn": card.MSISDN})
+		made := c.Disburse(card.Home, suite.Object{"msisdn": card.MSISDN})
 		c.Fields("a disbursement by "+card.Home.String(), made, suite.Object{"status": "ACCOUNT_BLOCKED", "amount": 1000, "type": "disbursement"})
 	}
 }
@@ -88,7 +88,7 @@ func disbursementsBlocked(c *suite.Check) {
 func disbursementsUnknown(c *suite.Check) {
 	c.Needs(suite.MtnRW, suite.AirtelRW, suite.MoovBJ)
 	for _, e := range []suite.Environment{suite.MtnRW, suite.AirtelRW, suite.MoovBJ} {
-		c.Fields("a disbursement by "+e.String(), c.Payout(e, nil), suite.Object{
+		c.Fields("a disbursement by "+e.String(), c.Disburse(e, nil), suite.Object{
 			"status": "UNKNOWN_MSISDN", "recipient_balance_after": suite.AbsentOr(suite.NullOr(suite.Absent)),
 		})
 	}
@@ -98,14 +98,14 @@ func disbursementsPassthrough(c *suite.Check) {
 	c.Needs(suite.OrangeCI)
 	c.Fields(
 		"the answer",
-		c.Payout(suite.OrangeCI, nil),
+		c.Disburse(suite.OrangeCI, nil),
 		suite.Object{"status": "SUCCESS", "recipient_balance_after": nil, "merchant_balance_after": suite.AnyInteger},
 	)
 }
 
 func disbursementsInsufficient(c *suite.Check) {
 	c.NeedsSIM(suite.Payer)
-	c.Fields("the answer", c.Payout(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "amount": suite.LargestAmount}), suite.Object{
+	c.Fields("the answer", c.Disburse(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "amount": suite.LargestAmount}), suite.Object{
 		"status": "INSUFFICIENT_FUNDS", "amount": suite.LargestAmount, "type": "disbursement", "tx_id": suite.Matching(transactionID),
 	})
 }
@@ -114,12 +114,12 @@ func disbursementsRecipientFirst(c *suite.Check) {
 	c.NeedsSIM(suite.Blocked)
 	c.Fields(
 		"to a blocked SIM",
-		c.Payout(suite.MtnRW, suite.Object{"msisdn": suite.Blocked.MSISDN, "amount": suite.LargestAmount}),
+		c.Disburse(suite.MtnRW, suite.Object{"msisdn": suite.Blocked.MSISDN, "amount": suite.LargestAmount}),
 		suite.Object{"status": "ACCOUNT_BLOCKED"},
 	)
 	c.Fields(
 		"to an unknown number",
-		c.Payout(suite.MtnRW, suite.Object{"amount": suite.LargestAmount}),
+		c.Disburse(suite.MtnRW, suite.Object{"amount": suite.LargestAmount}),
 		suite.Object{"status": "UNKNOWN_MSISDN"},
 	)
 }
@@ -127,14 +127,14 @@ func disbursementsRecipientFirst(c *suite.Check) {
 func disbursementsOtherCurrency(c *suite.Check) {
 	c.NeedsSIM(suite.Payer)
 	c.Needs(suite.MoovBJ)
-	c.Fields("to a SIM in RWF", c.Payout(suite.MoovBJ, suite.Object{"msisdn": suite.Payer.MSISDN}), suite.Object{"status": "UNKNOWN_MSISDN"})
+	c.Fields("to a SIM in RWF", c.Disburse(suite.MoovBJ, suite.Object{"msisdn": suite.Payer.MSISDN}), suite.Object{"status": "UNKNOWN_MSISDN"})
 }
 
 func disbursementsNoLimit(c *suite.Check) {
 	c.NeedsSIM(suite.Payer)
 	c.Fields(
 		"the answer",
-		c.Payout(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "amount": suite.MtnRW.MaxAmount + 1}),
+		c.Disburse(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "amount": suite.MtnRW.MaxAmount + 1}),
 		suite.Object{"status": "SUCCESS"},
 	)
 }
@@ -142,7 +142,7 @@ func disbursementsNoLimit(c *suite.Check) {
 func disbursementsNoScenario(c *suite.Check) {
 	c.NeedsSIM(suite.Payer)
 	for _, scenario := range []any{"timeout", "nonsense", 5} {
-		made := c.Payout(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "scenario": scenario})
+		made := c.Disburse(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "scenario": scenario})
 		c.Fields("the answer", made, suite.Object{"status": "SUCCESS"})
 		c.Fields("the transaction", c.Fetch(suite.TextOf(made, "tx_id")), suite.Object{"scenario": nil})
 	}
@@ -152,7 +152,7 @@ func disbursementsRetrieved(c *suite.Check) {
 	for _, card := range []suite.SimCard{suite.Payer, suite.AirtelPayer, suite.OrangePayer, suite.MoovPayer} {
 		c.NeedsSIM(card)
 		c.NeedsTerms(card.Home)
-		made := c.Payout(card.Home, suite.Object{"msisdn": card.MSISDN})
+		made := c.Disburse(card.Home, suite.Object{"msisdn": card.MSISDN})
 		c.Fields("the transaction", c.Fetch(suite.TextOf(made, "tx_id")), suite.Changed(payoutRepresentation("disbursement", 1000), suite.Object{
 			"id": made["tx_id"], "status": "SUCCESS", "parentTxId": nil, "merchantAbsorptionPct": card.Home.AbsorptionPct,
 			"raw": suite.Object{"_simulated": true}, "latencyMs": latencyOf("SUCCESS"), "msisdn": card.MSISDN,
@@ -165,7 +165,7 @@ func disbursementsFailedRetrieved(c *suite.Check) {
 	for status, changes := range map[string]suite.Object{
 		"ACCOUNT_BLOCKED": {"msisdn": suite.Blocked.MSISDN}, "UNKNOWN_MSISDN": {}, "INSUFFICIENT_FUNDS": {"msisdn": suite.Payer.MSISDN, "amount": suite.LargestAmount},
 	} {
-		made := c.Payout(suite.MtnRW, changes)
+		made := c.Disburse(suite.MtnRW, changes)
 		amount, _ := suite.IntegerOf(made["amount"])
 		c.Fields(
 			"the transaction",
@@ -180,7 +180,7 @@ func disbursementsFailedRetrieved(c *suite.Check) {
 func disbursementsListed(c *suite.Check) {
 	c.NeedsSIM(suite.Payer)
 	reference := c.Reference()
-	made := c.Payout(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "reference": reference})
+	made := c.Disburse(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "reference": reference})
 	lists(c, url.Values{"type": {"disbursement"}, "reference": {reference}}, []suite.Object{{"id": made["tx_id"]}})
 	lists(c, url.Values{"type": {"collection"}, "reference": {reference}}, nil)
 }
@@ -205,7 +205,7 @@ func disbursementsAsSent(c *suite.Check) {
 		"description":    "prize",
 		"parentTxId":     nil,
 	})
-	plain := c.Fetch(suite.TextOf(c.Payout(suite.OrangeCI, suite.Object{"msisdn": suite.OrangePayer.MSISDN}), "tx_id"))
+	plain := c.Fetch(suite.TextOf(c.Disburse(suite.OrangeCI, suite.Object{"msisdn": suite.OrangePayer.MSISDN}), "tx_id"))
 	c.Fields(
 		"one without all that",
 		plain,
@@ -253,7 +253,7 @@ func disbursementsGeneratedReference(c *suite.Check) {
 	c.NeedsSIM(suite.Payer)
 	seen := map[any]bool{}
 	for range 3 {
-		made := c.Payout(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "reference": suite.LeftOut{}})
+		made := c.Disburse(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN, "reference": suite.LeftOut{}})
 		transaction := c.Fetch(suite.TextOf(made, "tx_id"))
 		generated(c, transaction, "CAURI", "DIS")
 		c.Fields("the transaction", transaction, suite.Object{"orderRef": transaction["reference"]})
@@ -286,7 +286,7 @@ func disbursementsCurrency(c *suite.Check) {
 	for _, alias := range []string{"XOF", "FCFA", "CFA"} {
 		c.Fields(
 			"in "+alias,
-			c.Payout(suite.OrangeCI, suite.Object{"msisdn": suite.OrangePayer.MSISDN, "currency": alias}),
+			c.Disburse(suite.OrangeCI, suite.Object{"msisdn": suite.OrangePayer.MSISDN, "currency": alias}),
 			suite.Object{"status": "SUCCESS"},
 		)
 	}

@@ -146,14 +146,14 @@ func eventsRefund(c *suite.Check) {
 func eventsDisbursement(c *suite.Check) {
 	hears(c)
 	c.NeedsSIM(suite.Payer)
-	tells(c, "disbursement.completed", suite.TextOf(c.Payout(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN}), "tx_id"))
+	tells(c, "disbursement.completed", suite.TextOf(c.Disburse(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN}), "tx_id"))
 }
 
 func eventsFailedDisbursement(c *suite.Check) {
 	hears(c)
 	c.NeedsSIM(suite.Payer, suite.Blocked)
 	for _, changes := range []suite.Object{nil, {"msisdn": suite.Blocked.MSISDN}, {"msisdn": suite.Payer.MSISDN, "amount": suite.LargestAmount}} {
-		tells(c, "disbursement.completed", suite.TextOf(c.Payout(suite.MtnRW, changes), "tx_id"))
+		tells(c, "disbursement.completed", suite.TextOf(c.Disburse(suite.MtnRW, changes), "tx_id"))
 	}
 }
 

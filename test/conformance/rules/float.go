@@ -26,7 +26,7 @@ func drained(c *suite.Check, to int64, do func()) {
 	c.NeedsTerms(suite.OrangeCI)
 	balance := measure(c, suite.OrangePurse).merchant
 	for taken := min(balance-to, suite.LargestAmount); balance > to; taken = min(balance-to, suite.LargestAmount) {
-		c.Fields("paying out the balance", c.Payout(suite.OrangeCI, suite.Object{"amount": taken}), suite.Object{"status": "SUCCESS"})
+		c.Fields("paying out the balance", c.Disburse(suite.OrangeCI, suite.Object{"amount": taken}), suite.Object{"status": "SUCCESS"})
 		balance -= taken
 		defer c.Paid(suite.OrangeCI, suite.Object{"amount": taken}) // without a deduction: the customer pays the commission
 	}
@@ -57,13 +57,13 @@ func floatExact(c *suite.Check) {
 	c.NeedsSIM(suite.OrangePurse)
 	drained(c, 1000, func() {
 		to := suite.OrangePurse.MSISDN
-		c.Fields("one above", c.Payout(suite.OrangeCI, suite.Object{"msisdn": to, "amount": 1001}), suite.Object{"status": "INSUFFICIENT_FUNDS"})
+		c.Fields("one above", c.Disburse(suite.OrangeCI, suite.Object{"msisdn": to, "amount": 1001}), suite.Object{"status": "INSUFFICIENT_FUNDS"})
 		c.Fields(
 			"all of it",
-			c.Payout(suite.OrangeCI, suite.Object{"msisdn": to, "amount": 1000}),
+			c.Disburse(suite.OrangeCI, suite.Object{"msisdn": to, "amount": 1000}),
 			suite.Object{"status": "SUCCESS", "merchant_balance_after": 0},
 		)
-		c.Fields("one more", c.Payout(suite.OrangeCI, suite.Object{"msisdn": to, "amount": 1}), suite.Object{"status": "INSUFFICIENT_FUNDS"})
+		c.Fields("one more", c.Disburse(suite.OrangeCI, suite.Object{"msisdn": to, "amount": 1}), suite.Object{"status": "INSUFFICIENT_FUNDS"})
 	})
 }
 
@@ -87,12 +87,12 @@ func floatPerCurrency(c *suite.Check) {
 	drained(c, 500, func() {
 		c.Fields(
 			"another environment in XOF",
-			c.Payout(suite.MoovBJ, suite.Object{"msisdn": suite.MoovPayer.MSISDN, "amount": 501}),
+			c.Disburse(suite.MoovBJ, suite.Object{"msisdn": suite.MoovPayer.MSISDN, "amount": 501}),
 			suite.Object{"status": "INSUFFICIENT_FUNDS"},
 		)
 		c.Fields(
 			"an environment in RWF",
-			c.Payout(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelPurse.MSISDN, "amount": 501}),
+			c.Disburse(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelPurse.MSISDN, "amount": 501}),
 			suite.Object{"status": "SUCCESS"},
 		)
 	})

@@ -105,7 +105,7 @@ func ledgerDoubleEntry(c *suite.Check) {
 	before := lastNumber(c)
 	paid := c.Paid(suite.MtnRW, nil)
 	refunded := c.Refund(paid, suite.Object{"amount": 100, "reference": c.Reference()})
-	payout := c.Payout(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelPurse.MSISDN, "amount": 50})
+	payout := c.Disburse(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelPurse.MSISDN, "amount": 50})
 	net, _ := suite.IntegerOf(paid["netAmount"])
 	want := []struct {
 		id, kind string

@@ -41,7 +41,7 @@ const probe = 1
 
 // measure returns the balances after the measurement.
 func measure(c *suite.Check, card suite.SimCard) balances {
-	made := c.Payout(card.Home, suite.Object{"msisdn": card.MSISDN, "amount": probe})
+	made := c.Disburse(card.Home, suite.Object{"msisdn": card.MSISDN, "amount": probe})
 	c.Fields("the disbursement that measures", made, suite.Object{"status": "SUCCESS"})
 	merchant, known := suite.IntegerOf(made["merchant_balance_after"])
 	sim, alsoKnown := suite.IntegerOf(made["recipient_balance_after"])
@@ -84,7 +84,7 @@ func moneyDisbursement(c *suite.Check) {
 	moves(c, suite.AirtelPurse, balances{-500, 500}, func() {
 		c.Fields(
 			"the disbursement",
-			c.Payout(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelPurse.MSISDN, "amount": 500}),
+			c.Disburse(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelPurse.MSISDN, "amount": 500}),
 			suite.Object{"status": "SUCCESS"},
 		)
 	})
@@ -134,9 +134,9 @@ func moneyFailures(c *suite.Check) {
 		for _, s := range scenarios[1:] {
 			c.Pay(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelPurse.MSISDN, "scenario": s.name})
 		}
-		c.Payout(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelPurse.MSISDN, "amount": suite.LargestAmount})
-		c.Payout(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelBlocked.MSISDN})
-		c.Payout(suite.AirtelRW, nil)
+		c.Disburse(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelPurse.MSISDN, "amount": suite.LargestAmount})
+		c.Disburse(suite.AirtelRW, suite.Object{"msisdn": suite.AirtelBlocked.MSISDN})
+		c.Disburse(suite.AirtelRW, nil)
 	})
 }
 

@@ -62,7 +62,7 @@ func (s shape) rule(outcome string, transact func(*suite.Check) suite.Object, ca
 
 func (s shape) payoutRule(status string, changes suite.Object, cards ...suite.SimCard) suite.Rule {
 	transact := func(c *suite.Check) suite.Object {
-		return c.Fetch(suite.TextOf(c.Payout(s.payer.Home, changes), "tx_id"))
+		return c.Fetch(suite.TextOf(c.Disburse(s.payer.Home, changes), "tx_id"))
 	}
 	return s.rule("payout-"+status, transact, cards...)
 }

@@ -105,7 +105,7 @@ func refundsOfARefund(c *suite.Check) {
 
 func refundsOfADisbursement(c *suite.Check) {
 	c.NeedsSIM(suite.Payer)
-	made := c.Payout(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN})
+	made := c.Disburse(suite.MtnRW, suite.Object{"msisdn": suite.Payer.MSISDN})
 	notRefundable(c, suite.Object{"id": made["tx_id"]})
 }
 

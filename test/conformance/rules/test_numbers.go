@@ -152,7 +152,7 @@ func testNumbersSlow(c *suite.Check) {
 
 func testNumbersArePaid(c *suite.Check) {
 	for _, n := range testNumbers(c) {
-		c.Fields("a disbursement to "+n.msisdn, c.Payout(n.at, suite.Object{"msisdn": n.msisdn}), suite.Object{
+		c.Fields("a disbursement to "+n.msisdn, c.Disburse(n.at, suite.Object{"msisdn": n.msisdn}), suite.Object{
 			"status": n.item["disbursementOutcome"], "recipient_balance_after": nil,
 		})
 	}

@@ -53,8 +53,8 @@ func (c *Check) Paid(e Environment, changes Object) Object {
 	return c.Pay(e, Object{"scenario": "success"}, changes)
 }
 
-// Payout makes a disbursement and returns the object of the answer.
-func (c *Check) Payout(e Environment, changes ...Object) Object {
+// Disburse makes a disbursement and returns the object of the answer.
+func (c *Check) Disburse(e Environment, changes ...Object) Object {
 	return c.Expect(c.Post("/disbursements", c.Disbursement(e, changes...)), http.StatusOK)
 }
 
