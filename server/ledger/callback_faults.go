@@ -37,7 +37,7 @@ func decideCallbackFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockD
 	}
 	decided := map[rowKey]callbackFault{}
 	var undecided []*sqlc.LockDueCallbacksRow
-	var places []faultPlace
+	var targets []faultTarget
 	for _, c := range callbacks {
 		t := &c.Transaction
 		of := declared[t.Tenant]
@@ -51,31 +51,31 @@ func decideCallbackFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockD
 			}
 			continue
 		}
-		place := placeOfTransaction(t, c.Seed, of.now)
-		place.Where = faults.AtCallback
-		if fits := set.At(place); len(fits) > 0 {
-			undecided, places = append(undecided, c), append(places, faultPlace{t.Tenant, place, fits})
+		target := targetOfTransaction(t, c.Seed, of.now)
+		target.Kind = faults.AtCallback
+		if fits := set.Matching(target); len(fits) > 0 {
+			undecided, targets = append(undecided, c), append(targets, faultTarget{t.Tenant, target, fits})
 		}
 	}
-	if len(places) == 0 {
+	if len(targets) == 0 {
 		return decided, nil
 	}
-	return decided, decideCallbacks(ctx, q, undecided, places, decided)
+	return decided, decideCallbacks(ctx, q, undecided, targets, decided)
 }
 
 // decideCallbacks decides which faults apply to callbacks without a recorded decision.
 func decideCallbacks(
-	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, places []faultPlace, decided map[rowKey]callbackFault,
+	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, targets []faultTarget, decided map[rowKey]callbackFault,
 ) error {
-	counts, err := holdFaultCounts(ctx, q, places)
+	counts, err := holdFaultCounts(ctx, q, targets)
 	if err != nil {
 		return err
 	}
 	var withFault, postponed rowKeys
 	var names []string
 	var dueAt []time.Time
-	for i, p := range places {
-		acts := slices.IndexFunc(p.fits, func(f *faults.Fault) bool { return counts.act(p.tenant, p.place, f) })
+	for i, p := range targets {
+		acts := slices.IndexFunc(p.fits, func(f *faults.Fault) bool { return counts.act(p.tenant, p.target, f) })
 		if acts < 0 {
 			continue
 		}
@@ -86,7 +86,7 @@ func decideCallbacks(
 		names = append(names, f.Name)
 		if delay > 0 {
 			postponed.add(p.tenant, id)
-			dueAt = append(dueAt, p.place.Now.Add(delay))
+			dueAt = append(dueAt, p.target.Now.Add(delay))
 		}
 	}
 	if err := counts.write(ctx, q); err != nil {

@@ -146,29 +146,29 @@ func (d *eventFaults) useDecided(ctx context.Context, events []*sqlc.LockDueEven
 // decide decides which faults apply to the next attempt of events, and records the decisions.
 func (d *eventFaults) decide(ctx context.Context, events []*sqlc.LockDueEventsRow) error {
 	var fitting []*sqlc.LockDueEventsRow
-	var places []faultPlace
+	var targets []faultTarget
 	for _, e := range events {
 		declared := d.declared[e.Tenant]
-		place := placeOf(e, declared.now)
-		if fits := declared.faultsOf(&e.Transaction).At(place); len(fits) > 0 {
-			fitting, places = append(fitting, e), append(places, faultPlace{e.Tenant, place, fits})
+		target := targetOf(e, declared.now)
+		if fits := declared.faultsOf(&e.Transaction).Matching(target); len(fits) > 0 {
+			fitting, targets = append(fitting, e), append(targets, faultTarget{e.Tenant, target, fits})
 		}
 	}
-	if len(places) == 0 {
+	if len(targets) == 0 {
 		return nil
 	}
-	counts, err := holdFaultCounts(ctx, d.q, places)
+	counts, err := holdFaultCounts(ctx, d.q, targets)
 	if err != nil {
 		return err
 	}
-	awaiting, err := d.awaiting(ctx, places)
+	awaiting, err := d.awaiting(ctx, targets)
 	if err != nil {
 		return err
 	}
 	var decided sqlc.DecideEventFaultsParams
 	var postponed rowKeys
 	var dueAt []time.Time
-	for i, p := range places {
+	for i, p := range targets {
 		f := choose(counts, p, awaiting)
 		if f == nil {
 			continue
@@ -176,7 +176,7 @@ func (d *eventFaults) decide(ctx context.Context, events []*sqlc.LockDueEventsRo
 		e := fitting[i]
 		fault := d.decided[rowKey{e.Tenant, e.ID.Bytes}]
 		fault.fault = f
-		notBefore := p.place.Now.Add(f.Webhook.Delay.Of())
+		notBefore := p.target.Now.Add(f.Webhook.Delay.Of())
 		decided.Tenants, decided.Ids = append(decided.Tenants, e.Tenant), append(decided.Ids, e.ID)
 		decided.Attempts, decided.Names = append(decided.Attempts, e.Attempts+1), append(decided.Names, f.Name)
 		decided.NotBefore, decided.AwaitsNext = append(decided.NotBefore, notBefore), append(decided.AwaitsNext, f.Webhook.OutOfOrder)
@@ -185,7 +185,7 @@ func (d *eventFaults) decide(ctx context.Context, events []*sqlc.LockDueEventsRo
 			awaiting[e.Tenant] = true
 			until = until.Add(outOfOrderWait)
 		}
-		if until.After(p.place.Now) {
+		if until.After(p.target.Now) {
 			fault.dueAt = &until
 			postponed.add(e.Tenant, e.ID)
 			dueAt = append(dueAt, until)
@@ -207,12 +207,12 @@ func (d *eventFaults) decide(ctx context.Context, events []*sqlc.LockDueEventsRo
 
 // choose returns the first fault that applies, nil for none, and counts it. While one event of a sandbox waits for the
 // next, no other event is sent out of order.
-func choose(counts *faultCounts, p faultPlace, awaiting map[int64]bool) *faults.Fault {
+func choose(counts *faultCounts, p faultTarget, awaiting map[int64]bool) *faults.Fault {
 	for _, f := range p.fits {
 		if f.Webhook.OutOfOrder && awaiting[p.tenant] {
 			continue
 		}
-		if counts.act(p.tenant, p.place, f) {
+		if counts.act(p.tenant, p.target, f) {
 			return f
 		}
 	}
@@ -221,9 +221,9 @@ func choose(counts *faultCounts, p faultPlace, awaiting map[int64]bool) *faults.
 
 // awaiting returns the sandboxes in which an event waits for the next one. It must run after holdFaultCounts: under
 // these locks, two workers do not make two events wait for each other.
-func (d *eventFaults) awaiting(ctx context.Context, places []faultPlace) (map[int64]bool, error) {
+func (d *eventFaults) awaiting(ctx context.Context, targets []faultTarget) (map[int64]bool, error) {
 	var tenants []int64
-	for _, p := range places {
+	for _, p := range targets {
 		if d.declared[p.tenant].outOfOrder {
 			tenants = append(tenants, p.tenant)
 		}
@@ -239,14 +239,14 @@ func (d *eventFaults) awaiting(ctx context.Context, places []faultPlace) (map[in
 	return awaiting, err
 }
 
-func placeOf(e *sqlc.LockDueEventsRow, now time.Time) *faults.Place {
-	p := placeOfTransaction(&e.Transaction, e.Seed, now)
+func targetOf(e *sqlc.LockDueEventsRow, now time.Time) *faults.Target {
+	p := targetOfTransaction(&e.Transaction, e.Seed, now)
 	p.Event, p.Attempt = e.Transaction.Type.Event(), int(e.Attempts)+1
 	return p
 }
 
-func placeOfTransaction(t *sqlc.Transaction, seed *int64, now time.Time) *faults.Place {
-	return &faults.Place{
+func targetOfTransaction(t *sqlc.Transaction, seed *int64, now time.Time) *faults.Target {
+	return &faults.Target{
 		Type: t.Type, Status: t.Status, Operator: payments.Operator(t.Operator), Country: payments.Country(t.Country), Store: t.Store,
 		MSISDN: t.MSISDN, Reference: t.Reference, Now: now, Draws: faults.DrawsOf(seed, t.Tenant),
 	}

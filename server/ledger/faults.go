@@ -15,13 +15,13 @@ import (
 // ActFault counts and returns the first fault of fits that may apply now, nil for none. A fault may not apply if it has
 // applied as often as it may, if it has applied to this reference before, or if it was not drawn. ActFault returns
 // [postgres.ErrConfigChanged] if the configuration of the sandbox has changed.
-func (l *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Place, fits []*faults.Fault) (acts *faults.Fault, err error) {
+func (l *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Target, fits []*faults.Fault) (acts *faults.Fault, err error) {
 	if len(fits) == 0 {
 		return nil, nil
 	}
 	err = l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		acts = nil
-		counts, err := holdFaultCounts(ctx, q, []faultPlace{{tenant, p, fits}})
+		counts, err := holdFaultCounts(ctx, q, []faultTarget{{tenant, p, fits}})
 		if err != nil {
 			return err
 		}
@@ -46,10 +46,10 @@ func (l *Ledger) CountFaultRequest(ctx context.Context, tenant int64, reference 
 	return int(requests), postgres.ClassifyWrite(err, "counting the requests with a reference")
 }
 
-// faultPlace is a place in a sandbox, with the faults that fit it.
-type faultPlace struct {
+// faultTarget is a target in a sandbox, with the faults that match it.
+type faultTarget struct {
 	tenant int64
-	place  *faults.Place
+	target *faults.Target
 	fits   []*faults.Fault
 }
 
@@ -76,16 +76,16 @@ type faultCounts struct {
 	acted  map[faultActKey]bool // true: in this database transaction
 }
 
-// holdFaultCounts locks the counts of the faults that may apply at some places, until the database transaction ends.
-func holdFaultCounts(ctx context.Context, q *sqlc.Queries, places []faultPlace) (*faultCounts, error) {
+// holdFaultCounts locks the counts of the faults that may apply to some targets, until the database transaction ends.
+func holdFaultCounts(ctx context.Context, q *sqlc.Queries, targets []faultTarget) (*faultCounts, error) {
 	held := map[faultKey]*faults.Fault{}
 	once := map[faultActKey]bool{}
-	for _, p := range places {
+	for _, p := range targets {
 		for _, f := range p.fits {
 			key := faultKey{p.tenant, f.Name}
 			held[key] = f
-			if f.Once(p.place) {
-				once[faultActKey{key, p.place.Key()}] = true
+			if f.Once(p.target) {
+				once[faultActKey{key, p.target.Key()}] = true
 			}
 		}
 	}
@@ -134,8 +134,8 @@ func (k *faultActKeys) add(key faultActKey) {
 	k.tenants, k.names, k.references = append(k.tenants, key.tenant), append(k.names, key.name), append(k.references, key.reference)
 }
 
-// act reports whether the counts of a fault allow it at a place, and counts it if so. [faultCounts.write] stores that.
-func (c *faultCounts) act(tenant int64, p *faults.Place, f *faults.Fault) bool {
+// act reports whether the counts of a fault allow it to apply to a target, and counts it if so. [faultCounts.write] stores that.
+func (c *faultCounts) act(tenant int64, p *faults.Target, f *faults.Fault) bool {
 	key := faultKey{tenant, f.Name}
 	count := c.counts[key]
 	once := faultActKey{key, p.Key()}

@@ -15,8 +15,8 @@ import (
 // actsAt is the name of the fault that acts on a request with a reference, empty for none.
 func (w *fixture) actsAt(s faults.Set, reference string) string {
 	w.T.Helper()
-	p := &faults.Place{Where: faults.AtRequest, Reference: reference, Now: noon, Draws: faults.DrawsOf(new(int64(7)), w.Sandbox.Tenant)}
-	f, err := w.ActFault(w.T.Context(), w.Sandbox.Tenant, p, s.At(p))
+	p := &faults.Target{Kind: faults.AtRequest, Reference: reference, Now: noon, Draws: faults.DrawsOf(new(int64(7)), w.Sandbox.Tenant)}
+	f, err := w.ActFault(w.T.Context(), w.Sandbox.Tenant, p, s.Matching(p))
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -96,11 +96,11 @@ func TestFirstHoldsForRequestsAtOneTime(t *testing.T) {
 func TestPercentWithoutAReferenceIsCounted(t *testing.T) {
 	w := newFixture(t)
 	s := apiFaults(t, `[{"name":"some","when":{"path":"*","percent":50},"api":{"status":503}}]`)
-	p := &faults.Place{Where: faults.AtRequest, Path: "/v1/balances", Reads: true, Now: noon, Draws: faults.DrawsOf(new(int64(7)), 1)}
+	p := &faults.Target{Kind: faults.AtRequest, Path: "/v1/balances", Reads: true, Now: noon, Draws: faults.DrawsOf(new(int64(7)), 1)}
 	for n := range int64(20) {
-		f, err := w.ActFault(t.Context(), w.Sandbox.Tenant, p, s.At(p))
+		f, err := w.ActFault(t.Context(), w.Sandbox.Tenant, p, s.Matching(p))
 		if err != nil || (f != nil) != s[0].DrawnAs(n, p.Draws) {
-			t.Errorf("place %d: acts: %t, want %t (%v)", n, f != nil, s[0].DrawnAs(n, p.Draws), err)
+			t.Errorf("target %d: acts: %t, want %t (%v)", n, f != nil, s[0].DrawnAs(n, p.Draws), err)
 		}
 	}
 	if n := w.Count("select draws from fault_counts"); n != 20 {
@@ -117,8 +117,8 @@ func TestResetForgetsWhatActed(t *testing.T) {
 	former := w.Sandbox.Tenant
 	w.Config.Reset = "again"
 	w.Apply()
-	p := &faults.Place{Where: faults.AtRequest, Reference: "a", Now: noon}
-	if _, err := w.ActFault(t.Context(), former, p, s.At(p)); !errors.Is(err, postgres.ErrConfigChanged) {
+	p := &faults.Target{Kind: faults.AtRequest, Reference: "a", Now: noon}
+	if _, err := w.ActFault(t.Context(), former, p, s.Matching(p)); !errors.Is(err, postgres.ErrConfigChanged) {
 		t.Errorf("a request to the former sandbox: %v", err)
 	}
 	w.Reload()

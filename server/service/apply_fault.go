@@ -22,13 +22,13 @@ import (
 // ends the request. On an operator's own API, only faults that name the path of the request apply.
 func (s *Service) ApplyFault(ctx context.Context, who *Caller) error {
 	f := &who.Faults
-	return s.applyFault(ctx, who, &faults.Place{
+	return s.applyFault(ctx, who, &faults.Target{
 		Operator: f.Operator, Request: f.Repeats, Reads: f.ReadOnly || f.At == faults.AtOperator,
 	})
 }
 
 // requestOf describes a request that records a transaction, so that faults can be matched with it.
-type requestOf func(context.Context, *sandboxes.Sandbox, *intent) (*faults.Place, error)
+type requestOf func(context.Context, *sandboxes.Sandbox, *intent) (*faults.Target, error)
 
 // afterFault returns an attempt that applies faults to the request and then calls try.
 func (s *Service) afterFault(describe requestOf, try attempt) attempt {
@@ -47,19 +47,19 @@ func (s *Service) afterFault(describe requestOf, try attempt) attempt {
 }
 
 // applyFault decides which fault applies to a request. It returns [ErrFault] if the fault ends the request.
-func (s *Service) applyFault(ctx context.Context, who *Caller, p *faults.Place) (err error) {
+func (s *Service) applyFault(ctx context.Context, who *Caller, p *faults.Target) (err error) {
 	d, sandbox := &who.Faults, who.Sandbox
 	if !d.canApply(sandbox) {
 		return nil
 	}
-	p.Where, p.Path, p.Draws = d.At, d.Path, faults.DrawsOf(sandbox.Seed, sandbox.Tenant)
+	p.Kind, p.Path, p.Draws = d.At, d.Path, faults.DrawsOf(sandbox.Seed, sandbox.Tenant)
 	if p.Now, d.names, err = s.ledger.RequestInFaults(ctx, sandbox.Tenant, sandbox.Faults, p.Key()); err != nil {
 		return err
 	}
 	if p.Attempt, err = s.countRequest(ctx, d, sandbox, p.Reference); err != nil {
 		return err
 	}
-	applied, err := s.ledger.ActFault(ctx, sandbox.Tenant, p, sandbox.Faults.At(p))
+	applied, err := s.ledger.ActFault(ctx, sandbox.Tenant, p, sandbox.Faults.Matching(p))
 	if err != nil {
 		return err
 	}
@@ -102,22 +102,22 @@ func (s *Service) countRequest(
 
 func (s *Service) requestOfCollection(
 	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
-) (*faults.Place, error) {
+) (*faults.Target, error) {
 	market, _, err := s.marketOf(ctx, sandbox, &asked.Order, false)
 	if err != nil && !isRefusal(err) { // decideCollection reports a wrong market
 		return nil, err
 	}
-	return placeOfOrder(sandbox, asked, market), nil
+	return targetOfOrder(sandbox, asked, market), nil
 }
 
-func requestOfDisbursement(_ context.Context, sandbox *sandboxes.Sandbox, asked *intent) (*faults.Place, error) {
-	return placeOfOrder(sandbox, asked, sandboxes.Market{Operator: asked.Operator, Country: asked.Country}), nil
+func requestOfDisbursement(_ context.Context, sandbox *sandboxes.Sandbox, asked *intent) (*faults.Target, error) {
+	return targetOfOrder(sandbox, asked, sandboxes.Market{Operator: asked.Operator, Country: asked.Country}), nil
 }
 
 func (s *Service) requestOfRefund(
 	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
-) (*faults.Place, error) {
-	p := &faults.Place{Type: payments.Refund, Reference: asked.Reference, Request: "refund of " + asked.Parent.String()}
+) (*faults.Target, error) {
+	p := &faults.Target{Type: payments.Refund, Reference: asked.Reference, Request: "refund of " + asked.Parent.String()}
 	parent, err := s.ledger.GetTransaction(ctx, sandbox.Tenant, asked.Parent)
 	switch {
 	case err == nil:

@@ -27,7 +27,7 @@ type BeforeAnswer struct {
 	// faults are the faults of the sandbox. One of them may send the message before the answer, depending on the status
 	// of the transaction. faults is nil if a test number decides that the message is sent before the answer.
 	faults faults.Set
-	place  faults.Place
+	target faults.Target
 }
 
 // beforeAnswer returns the message that is sent before the answer: the callback, or else the event, or nil.
@@ -44,15 +44,15 @@ func (s *Service) beforeAnswer(
 // sentBefore returns the event of a transaction (where is [faults.AtWebhook]) or its callback ([faults.AtCallback]), if
 // it is sent before the answer. Otherwise it returns nil, also if the database is unavailable.
 func (s *Service) sentBefore(
-	ctx context.Context, where faults.Where, sandbox *sandboxes.Sandbox, t *payments.Transaction,
+	ctx context.Context, where faults.TargetKind, sandbox *sandboxes.Sandbox, t *payments.Transaction,
 ) *BeforeAnswer {
 	byNumber := t.TestBehavior == payments.ApproveCallbackFirst
 	asks := func(f faults.Fault) bool { return asksForBefore(where, &f) }
 	if !byNumber && !slices.ContainsFunc(sandbox.Faults, asks) || sandbox.ClockMode == sandboxes.ManualClock {
 		return nil
 	}
-	b := &BeforeAnswer{service: s, tenant: sandbox.Tenant, id: t.ID, place: placeOfTransaction(t, sandbox)}
-	b.place.Where = where
+	b := &BeforeAnswer{service: s, tenant: sandbox.Tenant, id: t.ID, target: targetOfTransaction(t, sandbox)}
+	b.target.Kind = where
 	if !byNumber && !b.mayApply(ctx, sandbox, t) {
 		return nil
 	}
@@ -66,23 +66,23 @@ func (b *BeforeAnswer) mayApply(ctx context.Context, sandbox *sandboxes.Sandbox,
 	if err != nil {
 		return false
 	}
-	b.faults, b.place.Now = sandbox.Faults, now
-	if b.place.Where == faults.AtWebhook {
-		b.place.Event, b.place.Attempt = t.Type.Event(), 1
+	b.faults, b.target.Now = sandbox.Faults, now
+	if b.target.Kind == faults.AtWebhook {
+		b.target.Event, b.target.Attempt = t.Type.Event(), 1
 	}
 	fits := b.fits(t.Status)
 	used, err := b.service.ledger.UsedUpFaults(ctx, sandbox.Tenant, fits)
 	isLeft := func(f *faults.Fault) bool {
-		goesOn := b.place.GoesOn() && slices.Contains(applied, f.Name)
+		goesOn := b.target.GoesOn() && slices.Contains(applied, f.Name)
 		return b.asks(f) && (goesOn || !slices.Contains(used, f.Name))
 	}
 	return err == nil && slices.ContainsFunc(fits, isLeft)
 }
 
 // asks reports whether a fault says that the message is sent before the answer.
-func (b *BeforeAnswer) asks(f *faults.Fault) bool { return asksForBefore(b.place.Where, f) }
+func (b *BeforeAnswer) asks(f *faults.Fault) bool { return asksForBefore(b.target.Kind, f) }
 
-func asksForBefore(where faults.Where, f *faults.Fault) bool {
+func asksForBefore(where faults.TargetKind, f *faults.Fault) bool {
 	if where == faults.AtCallback {
 		return f.OfCallback().BeforeAnswer
 	}
@@ -92,15 +92,15 @@ func asksForBefore(where faults.Where, f *faults.Fault) bool {
 // fits returns the faults that fit the first delivery attempt of a transaction with this status. For a pending
 // transaction, it ignores the status that a fault requires.
 func (b *BeforeAnswer) fits(status payments.Status) []*faults.Fault {
-	set, place := b.faults, b.place
-	place.Status = status
+	set, target := b.faults, b.target
+	target.Status = status
 	if !status.Terminal() {
 		set = slices.Clone(set)
 		for i := range set {
 			set[i].When.Status = ""
 		}
 	}
-	return set.At(&place)
+	return set.Matching(&target)
 }
 
 // Wait waits until the first delivery attempt has ended, or until it is known that none precedes the answer. It waits
@@ -119,7 +119,7 @@ func (b *BeforeAnswer) Wait(ctx context.Context) {
 // isOver reports whether the answer need not wait any more. It returns true after an error of the database.
 func (b *BeforeAnswer) isOver(ctx context.Context) bool {
 	firstAttempt := b.service.ledger.FirstAttempt
-	if b.place.Where == faults.AtCallback {
+	if b.target.Kind == faults.AtCallback {
 		firstAttempt = b.service.ledger.FirstCallback
 	}
 	status, attempted, err := firstAttempt(ctx, b.tenant, b.id)

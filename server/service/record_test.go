@@ -174,7 +174,7 @@ func TestFaultBeforeTheRequest(t *testing.T) {
 	f := newFixture()
 	try, tries := f.tries()
 	described := 0
-	step := f.afterFault(func(context.Context, *sandboxes.Sandbox, *intent) (*faults.Place, error) {
+	step := f.afterFault(func(context.Context, *sandboxes.Sandbox, *intent) (*faults.Target, error) {
 		described++
 		return nil, errors.ErrUnsupported
 	}, try)

@@ -14,7 +14,7 @@ import (
 type RequestFaults struct {
 	// The front sets these fields.
 
-	At       faults.Where      // [faults.AtRequest] or [faults.AtOperator]
+	At       faults.TargetKind // [faults.AtRequest] or [faults.AtOperator]
 	Operator payments.Operator // the operator of the called API; empty for /v1
 	Path     string            // path without the prefix of the sandbox
 	ReadOnly bool              // whether the request changes nothing

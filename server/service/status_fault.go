@@ -24,8 +24,8 @@ func (s *Service) StatusFault(
 	if err != nil {
 		return nil, false, err
 	}
-	p := placeOfTransaction(t, sandbox)
-	p.Where, p.Now, p.Ended = faults.AtStatus, now, *t.CompletedAt
+	p := targetOfTransaction(t, sandbox)
+	p.Kind, p.Now, p.Ended = faults.AtStatus, now, *t.CompletedAt
 	if f, err = s.firstThatApplies(ctx, sandbox, &p, names); err != nil || f == nil {
 		return nil, false, err
 	}
@@ -39,12 +39,12 @@ func (s *Service) StatusFault(
 	return f, f.StaysPending(&p), nil
 }
 
-// firstThatApplies returns the first fault that fits a place; nil for none. A fault that already applied to the same
+// firstThatApplies returns the first fault that matches a target; nil for none. A fault that already applied to the same
 // reference applies again, and this does not count.
 func (s *Service) firstThatApplies(
-	ctx context.Context, sandbox *sandboxes.Sandbox, p *faults.Place, applied []string,
+	ctx context.Context, sandbox *sandboxes.Sandbox, p *faults.Target, applied []string,
 ) (*faults.Fault, error) {
-	fits := sandbox.Faults.At(p)
+	fits := sandbox.Faults.Matching(p)
 	if len(fits) > 0 && slices.Contains(applied, fits[0].Name) {
 		return fits[0], nil
 	}

@@ -46,10 +46,10 @@ var (
 	statusSchema = component("Status", &huma.Schema{
 		Type: huma.TypeString, Enum: anyOf(payments.Statuses), Description: statusDescription(), Examples: []any{payments.Success},
 	})
-	ErrorSchema   = viewSchema[wire.Error](refineError)
-	paymentSchema = viewSchema[wire.Payment](refinePayment)
-	listSchema    = viewSchema[wire.PaymentList](unrefined)
-	disbursementSchema  = viewSchema[wire.Disbursement](func(fields map[string]*huma.Schema) {
+	ErrorSchema        = viewSchema[wire.Error](refineError)
+	paymentSchema      = viewSchema[wire.Payment](refinePayment)
+	listSchema         = viewSchema[wire.PaymentList](unrefined)
+	disbursementSchema = viewSchema[wire.Disbursement](func(fields map[string]*huma.Schema) {
 		fields["status"] = statusRef("`SUCCESS`, `INSUFFICIENT_FUNDS`, `UNKNOWN_MSISDN` or `ACCOUNT_BLOCKED`.")
 	})
 	metaSchema   = viewSchema[wire.Meta](unrefined)

@@ -14,8 +14,8 @@ import (
 
 var noon = time.Date(2026, time.November, 22, 12, 0, 0, 0, time.UTC)
 
-func place() *faults.Place {
-	return &faults.Place{
+func target() *faults.Target {
+	return &faults.Target{
 		Type: payments.Collection, Status: payments.Success, Operator: payments.MTN, Country: payments.Rwanda, Store: "shop",
 		MSISDN: "+250788000777", Reference: "order-91", Event: "payment.completed", Path: "/v1/payments", Attempt: 2, Now: noon,
 		Draws: faults.DrawsOf(new(int64(7)), 1),
@@ -55,7 +55,7 @@ func TestFaultFitsWhereAllThatIsGivenDoes(t *testing.T) {
 		`{"until":"2026-11-22T12:00:00Z"}`:     false,
 		`{"until":"2026-11-22T12:00:00.001Z"}`: true,
 	} {
-		if got := len(parse(t, when).At(place())) == 1; got != fits {
+		if got := len(parse(t, when).Matching(target())) == 1; got != fits {
 			t.Errorf("%s: fits: %t, want %t", when, got, fits)
 		}
 	}
@@ -66,17 +66,17 @@ func TestFaultDoesNotActWhereWhatItAsksForIsUnknown(t *testing.T) {
 		`{"type":"collection"}`, `{"status":"SUCCESS"}`, `{"operator":"mtn"}`, `{"country":"RW"}`, `{"store":"shop"}`, `{"msisdn":"+1"}`,
 		`{"reference":"*"}`, `{"event":"payment.completed"}`, `{"path":"*"}`, `{"attempt":1}`,
 	} {
-		if got := parse(t, when).At(&faults.Place{}); len(got) != 0 {
-			t.Errorf("%s acts at a place that has nothing of it", when)
+		if got := parse(t, when).Matching(&faults.Target{}); len(got) != 0 {
+			t.Errorf("%s acts on a target that has nothing of it", when)
 		}
 	}
 }
 
 func TestReadingIsDisturbedOnlyByPath(t *testing.T) {
-	p := place()
-	p.Reads = true
+	to := target()
+	to.Reads = true
 	for when, fits := range map[string]bool{`{}`: false, `{"type":"collection"}`: false, `{"path":"/v1/pay*"}`: true} {
-		if got := len(parse(t, when).At(p)) == 1; got != fits {
+		if got := len(parse(t, when).Matching(to)) == 1; got != fits {
 			t.Errorf("%s: fits: %t, want %t", when, got, fits)
 		}
 	}
@@ -93,10 +93,10 @@ func TestFaultsAreGivenUpToTheFirstThatNeedsNoCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := func(where faults.Where) (names []string) {
-		p := place()
-		p.Where = where
-		for _, f := range s.At(p) {
+	names := func(where faults.TargetKind) (names []string) {
+		to := target()
+		to.Kind = where
+		for _, f := range s.Matching(to) {
 			names = append(names, f.Name)
 		}
 		return names
@@ -128,14 +128,14 @@ func TestFaultActsOnceForAReference(t *testing.T) {
 		if s[0].Webhook != nil {
 			where = faults.AtWebhook
 		}
-		with, without := &faults.Place{Where: where, Reference: "r"}, &faults.Place{Where: where}
+		with, without := &faults.Target{Kind: where, Reference: "r"}, &faults.Target{Kind: where}
 		if s[0].Once(with) != once || s[0].Once(without) {
 			t.Errorf("%s: once: %t, without a reference: %t", entry, s[0].Once(with), s[0].Once(without))
 		}
 	}
 }
 
-// Each key of a fault of an operator acts at its own place, and at no other.
+// Each key of a fault of an operator applies to its own kind of target, and to no other.
 func TestFaultOfAnOperatorActsWhereItHasSomethingToDisturb(t *testing.T) {
 	const answer, pending, callback = 1 << faults.AtOperator, 1 << faults.AtStatus, 1 << faults.AtCallback
 	const told = pending | callback
@@ -153,15 +153,15 @@ func TestFaultOfAnOperatorActsWhereItHasSomethingToDisturb(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := func(status payments.Status) (places int) {
+		at := func(status payments.Status) (kinds int) {
 			for where := faults.AtWebhook; where <= faults.AtCallback; where++ {
-				p := place()
-				p.Where, p.Status, p.Ended = where, status, noon.Add(-59*time.Second)
-				if len(s.At(p)) == 1 {
-					places |= 1 << where
+				to := target()
+				to.Kind, to.Status, to.Ended = where, status, noon.Add(-59*time.Second)
+				if len(s.Matching(to)) == 1 {
+					kinds |= 1 << where
 				}
 			}
-			return places
+			return kinds
 		}
 		if paid, failed := at(payments.Success), at(payments.Timeout); paid != want.paid || failed != want.failed {
 			t.Errorf("%s acts at %b, of a failure at %b; want %b and %b", operator, paid, failed, want.paid, want.failed)
@@ -171,8 +171,8 @@ func TestFaultOfAnOperatorActsWhereItHasSomethingToDisturb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := place()
-	if p.Where = faults.AtOperator; len(s.At(p)) != 1 {
+	to := target()
+	if to.Kind = faults.AtOperator; len(s.Matching(to)) != 1 {
 		t.Error("a fault of the api does not act on a request of an operator's own API")
 	}
 }
@@ -181,10 +181,10 @@ func TestPercentIsDrawnBySeedNameAndReference(t *testing.T) {
 	s := parse(t, `{"percent":20}`)
 	drawn := func(seed int64) (references []string) {
 		for i := range 1000 {
-			p := place()
-			p.Reference, p.Draws = fmt.Sprint("order-", i), faults.DrawsOf(&seed, 1)
-			if len(s.At(p)) == 1 {
-				references = append(references, p.Reference)
+			to := target()
+			to.Reference, to.Draws = fmt.Sprint("order-", i), faults.DrawsOf(&seed, 1)
+			if len(s.Matching(to)) == 1 {
+				references = append(references, to.Reference)
 			}
 		}
 		return references
@@ -207,14 +207,14 @@ func TestPercentIsDrawnBySeedNameAndReference(t *testing.T) {
 
 func TestPercentWithoutAReferenceIsDrawnByACounter(t *testing.T) {
 	s := parse(t, `{"percent":20}`)
-	p := place()
-	p.Reference = ""
-	if len(s.At(p)) != 1 || !s[0].DrawsByCount("") || s[0].DrawsByCount("r") {
+	to := target()
+	to.Reference = ""
+	if len(s.Matching(to)) != 1 || !s[0].DrawsByCount("") || s[0].DrawsByCount("r") {
 		t.Fatal("the fault was drawn without its counter")
 	}
 	acts := 0
 	for n := range int64(1000) {
-		if s[0].DrawnAs(n, p.Draws) {
+		if s[0].DrawnAs(n, to.Draws) {
 			acts++
 		}
 	}
@@ -272,14 +272,14 @@ func TestGlob(t *testing.T) {
 		{"[a]", "[a]", true},
 		{"order", "order-9", false},
 	} {
-		p := place()
-		p.Path = c.text
+		to := target()
+		to.Path = c.text
 		if c.text == "" {
-			p.Path = "-"
+			to.Path = "-"
 			c.glob = "-" + c.glob
 		}
 		s := faults.Set{{Name: "f", When: faults.When{Path: c.glob}, Webhook: &faults.Webhook{Drop: true}}}
-		if got := len(s.At(p)) == 1; got != c.fits {
+		if got := len(s.Matching(to)) == 1; got != c.fits {
 			t.Errorf("%q fits %q: %t, want %t", c.text, c.glob, got, c.fits)
 		}
 	}
@@ -295,7 +295,7 @@ func FuzzGlob(f *testing.F) {
 			return // an empty glob asks for nothing; the definition below takes long for long ones
 		}
 		s := faults.Set{{Name: "f", When: faults.When{Reference: glob}, Webhook: &faults.Webhook{Drop: true}}}
-		got := len(s.At(&faults.Place{Reference: text})) == 1
+		got := len(s.Matching(&faults.Target{Reference: text})) == 1
 		if want := means([]rune(glob), []rune(text)); got != want {
 			t.Errorf("%q fits %q: %t, want %t", text, glob, got, want)
 		}
@@ -332,9 +332,9 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		for where := faults.AtWebhook; where <= faults.AtCallback; where++ {
-			p := place()
-			p.Where = where
-			for _, f := range s.At(p) {
+			to := target()
+			to.Kind = where
+			for _, f := range s.Matching(to) {
 				if f.Webhook == nil && f.API == nil && f.Operator == nil {
 					t.Errorf("%+v acts, and disturbs nothing", f)
 				}

@@ -30,22 +30,22 @@ func (f *Fault) Kind() Kind {
 	return WebhookKind
 }
 
-// Where is a kind of [Place].
-type Where int
+// TargetKind is the kind of a [Target].
+type TargetKind int
 
-// The kinds of places.
+// The kinds of targets.
 const (
-	AtWebhook  Where = iota // an attempt to send an event
-	AtRequest               // a request of /v1
-	AtOperator              // a request of an operator's own API
-	AtStatus                // an operator's answer about a transaction that has its outcome
-	AtCallback              // an operator's callback
+	AtWebhook  TargetKind = iota // an attempt to send an event
+	AtRequest                    // a request of /v1
+	AtOperator                   // a request of an operator's own API
+	AtStatus                     // an operator's answer about a transaction that has its outcome
+	AtCallback                   // an operator's callback
 )
 
-// Place is a request, an attempt or a callback, with all values that a fault compares. A value that is not known is
+// Target is a request, an attempt or a callback, with all values that a fault compares. A value that is not known is
 // empty, and does not match a fault that compares it.
-type Place struct {
-	Where     Where
+type Target struct {
+	Kind      TargetKind
 	Type      payments.Type
 	Status    payments.Status
 	Operator  payments.Operator
@@ -63,44 +63,44 @@ type Place struct {
 	Draws     Draws
 }
 
-// Key identifies a place together with its repetitions. A fault that applies only once applies once for each key, and
+// Key identifies a target together with its repetitions. A fault that applies only once applies once for each key, and
 // percent is drawn by the key. If the key is empty, each request stands alone.
-func (p *Place) Key() string { return cmp.Or(p.Reference, p.Request) }
+func (t *Target) Key() string { return cmp.Or(t.Reference, t.Request) }
 
-// At returns the faults that match a place, in their order. Of these, only the first whose counts allow it applies: the
-// caller, who has the counts, decides that. A fault without counts is the last.
-func (s Set) At(p *Place) []*Fault {
+// Matching returns the faults that match a target, in their order. Of these, only the first whose counts allow it
+// applies: the caller, who has the counts, decides that. A fault without counts is the last.
+func (s Set) Matching(t *Target) []*Fault {
 	var fits []*Fault
 	for i := range s {
 		f := &s[i]
-		if !f.actsAt(p) || !f.When.fits(p) || !f.drawn(p) {
+		if !f.actsAt(t) || !f.When.fits(t) || !f.drawn(t) {
 			continue
 		}
 		fits = append(fits, f)
-		if !f.counted(p) {
+		if !f.counted(t) {
 			break
 		}
 	}
 	return fits
 }
 
-// actsAt reports whether the fault has an effect on this kind of place.
-func (f *Fault) actsAt(p *Place) bool {
+// actsAt reports whether the fault has an effect on this kind of target.
+func (f *Fault) actsAt(t *Target) bool {
 	o := f.Operator
-	switch p.Where {
+	switch t.Kind {
 	case AtRequest:
 		return f.API != nil
 	case AtOperator:
 		return f.Answer() != nil
 	case AtStatus:
-		return o != nil && (f.StaysPending(p) || o.Reason != "" && p.failed())
+		return o != nil && (f.StaysPending(t) || o.Reason != "" && t.failed())
 	case AtCallback:
-		return o != nil && (o.Callback != nil || o.Reason != "" && p.failed())
+		return o != nil && (o.Callback != nil || o.Reason != "" && t.failed())
 	}
 	return f.Webhook != nil
 }
 
-func (p *Place) failed() bool { return p.Status.Terminal() && p.Status != payments.Success }
+func (t *Target) failed() bool { return t.Status.Terminal() && t.Status != payments.Success }
 
 // Answer returns what the fault does to the answer to a request, nil if it does not change the answer.
 func (f *Fault) Answer() *API {
@@ -110,65 +110,64 @@ func (f *Fault) Answer() *API {
 	return f.API
 }
 
-// StaysPending reports whether the operator still answers PENDING at p, although the transaction has its outcome.
-func (f *Fault) StaysPending(p *Place) bool {
+// StaysPending reports whether the operator still answers PENDING at t, although the transaction has its outcome.
+func (f *Fault) StaysPending(t *Target) bool {
 	o := f.Operator
-	return o != nil && o.StatusStaysPending != nil && p.Now.Before(p.Ended.Add(o.StatusStaysPending.Of()))
+	return o != nil && o.StatusStaysPending != nil && t.Now.Before(t.Ended.Add(o.StatusStaysPending.Of()))
 }
 
-func (w *When) fits(p *Place) bool {
+func (w *When) fits(t *Target) bool {
 	switch {
-	case w.Type != "" && w.Type != p.Type,
-		w.Status != "" && w.Status != p.Status,
-		w.Operator != "" && w.Operator != p.Operator,
-		w.Country != "" && w.Country != p.Country,
-		w.Store != "" && w.Store != p.Store,
-		w.MSISDN != "" && w.MSISDN != p.MSISDN,
-		w.Event != "" && w.Event != p.Event,
-		w.Attempt != 0 && w.Attempt != p.Attempt,
-		w.From != nil && p.Now.Before(*w.From),
-		w.Until != nil && !p.Now.Before(*w.Until),
-		w.Reference != "" && (p.Reference == "" || !match(w.Reference, p.Reference)),
-		w.Path != "" && (p.Path == "" || !match(w.Path, p.Path)),
-		p.Reads && w.Path == "":
+	case w.Type != "" && w.Type != t.Type,
+		w.Status != "" && w.Status != t.Status,
+		w.Operator != "" && w.Operator != t.Operator,
+		w.Country != "" && w.Country != t.Country,
+		w.Store != "" && w.Store != t.Store,
+		w.MSISDN != "" && w.MSISDN != t.MSISDN,
+		w.Event != "" && w.Event != t.Event,
+		w.Attempt != 0 && w.Attempt != t.Attempt,
+		w.From != nil && t.Now.Before(*w.From),
+		w.Until != nil && !t.Now.Before(*w.Until),
+		w.Reference != "" && (t.Reference == "" || !match(w.Reference, t.Reference)),
+		w.Path != "" && (t.Path == "" || !match(w.Path, t.Path)),
+		t.Reads && w.Path == "":
 		return false
 	}
 	return true
 }
 
 // drawn draws by percent. Without a key it returns true, and [Fault.DrawnAs] draws by a counter.
-func (f *Fault) drawn(p *Place) bool {
-	return f.When.Percent == nil || p.Key() == "" || p.Draws.Chance("fault "+f.Name, p.Key(), *f.When.Percent)
+func (f *Fault) drawn(t *Target) bool {
+	return f.When.Percent == nil || t.Key() == "" || t.Draws.Chance("fault "+f.Name, t.Key(), *f.When.Percent)
 }
 
-// DrawnAs draws by percent at a place without a reference. n is how many times
-// percent was drawn for the fault before.
+// DrawnAs draws by percent for a target without a key. n is how many times percent was drawn for the fault before.
 func (f *Fault) DrawnAs(n int64, d Draws) bool {
 	return f.When.Percent == nil || d.Below("place of fault "+f.Name, decimal(n), 100) < int64(*f.When.Percent)
 }
 
-// DrawsByCount reports whether percent is drawn by a counter, see [Fault.DrawnAs], for this [Place.Key].
+// DrawsByCount reports whether percent is drawn by a counter, see [Fault.DrawnAs], for this [Target.Key].
 func (f *Fault) DrawsByCount(reference string) bool { return f.When.Percent != nil && reference == "" }
 
-// Once reports whether the fault applies only once to the [Place.Key] of p.
-func (f *Fault) Once(p *Place) bool {
+// Once reports whether the fault applies only once to the [Target.Key] of t.
+func (f *Fault) Once(t *Target) bool {
 	switch {
-	case p.Key() == "":
+	case t.Key() == "":
 		return false
-	case p.Where == AtStatus, p.Where == AtCallback:
+	case t.Kind == AtStatus, t.Kind == AtCallback:
 		return true
 	}
-	return (p.Where != AtWebhook || f.When.Percent != nil) && !f.When.Every
+	return (t.Kind != AtWebhook || f.When.Percent != nil) && !f.When.Every
 }
 
-// GoesOn reports whether a fault that has applied to the key of a place applies to this place too, and is not counted
+// GoesOn reports whether a fault that has applied to the key of a target applies to this target too, and is not counted
 // again. This is so for an operator's callback, and for each of its answers about a status: a fault of one transaction
 // applies to all of them.
-func (p *Place) GoesOn() bool { return p.Where == AtStatus || p.Where == AtCallback }
+func (t *Target) GoesOn() bool { return t.Kind == AtStatus || t.Kind == AtCallback }
 
 // counted reports whether the fault applies only if its counts in the database allow it.
-func (f *Fault) counted(p *Place) bool {
-	return f.When.First != 0 || f.Once(p) || f.DrawsByCount(p.Key())
+func (f *Fault) counted(t *Target) bool {
+	return f.When.First != 0 || f.Once(t) || f.DrawsByCount(t.Key())
 }
 
 // Digest is a hash of the whole entry. Counts are stored under it, so that they begin at 0 when an entry is changed.
