@@ -19,7 +19,7 @@ func (w *fixture) asked(reference, url string) payments.ID {
 	w.T.Helper()
 	n := w.Collection(reference, payments.Success, alice)
 	n.RequestHash = ledger.NativeHash("requesttopay")
-	n.Additions.Native = &ledger.NativeRequest{Operation: "requesttopay", Sent: json.RawMessage(`{}`), CallbackURL: url}
+	n.Optional.Native = &ledger.NativeRequest{Operation: "requesttopay", Sent: json.RawMessage(`{}`), CallbackURL: url}
 	return w.Create(n).ID
 }
 
@@ -90,7 +90,7 @@ func TestCallbacksAreListedAsEvents(t *testing.T) {
 	ids["f"] = w.Create(w.Collection("f", payments.Success, alice)).ID // of /v1
 	n := w.Collection("g", payments.Pending, alice)
 	n.RequestHash = ledger.NativeHash("requesttopay")
-	n.Additions.Native = &ledger.NativeRequest{Operation: "requesttopay", Sent: json.RawMessage(`{}`), CallbackURL: "http://127.0.0.1:1/g"}
+	n.Optional.Native = &ledger.NativeRequest{Operation: "requesttopay", Sent: json.RawMessage(`{}`), CallbackURL: "http://127.0.0.1:1/g"}
 	w.Create(n) // has none yet
 	for _, c := range w.leaseCallbacks(4) {
 		switch c.Transaction.Reference {

@@ -51,7 +51,7 @@ type NewDisbursement struct {
 	// The statement decides the status, at the moment of the insert: first by the recipient in the SIM registry, then by the float. The
 	// ledger completes the transaction.
 	Transaction payments.Transaction
-	Additions   Additions
+	Optional    OptionalFields
 	Unknown     payments.Status // status for a number that is not in the registry; empty: the float decides
 	Latency     PayoutLatency
 	AnswerAfter time.Duration // filled in by the ledger
@@ -63,7 +63,7 @@ type NewDisbursement struct {
 func (l *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
 	at := postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
 	book := l.disbursements.Do
-	if n.Clocked || !n.Additions.none() {
+	if n.Clocked || !n.Optional.none() {
 		book = l.bookDisbursementAlone
 	}
 	err := book(ctx, at, n)
@@ -97,7 +97,7 @@ func (l *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *
 func (l *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, recipientFull, admitted bool) error {
 	t := &n.Transaction
 	latencies, after := n.Latency.all()
-	q, err := recorder(ctx, l.db.VersionChecked(at.Tenant, admitted).Unfollowed(n.Unfollowed), n.Clocked, n.Additions, at.Tenant, t.ID)
+	q, err := recorder(ctx, l.db.VersionChecked(at.Tenant, admitted).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, at.Tenant, t.ID)
 	if err != nil {
 		return err
 	}
@@ -125,5 +125,5 @@ func (n *NewDisbursement) complete(row sqlc.BookDisbursementRow) {
 	t.ID, t.CreatedAt, t.CompletedAt = row.ID.Bytes, row.CreatedAt, row.CompletedAt
 	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
 	n.AnswerAfter = n.Latency.of(t.Status).Waited
-	n.Additions.complete(t)
+	n.Optional.complete(t)
 }

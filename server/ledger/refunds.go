@@ -18,7 +18,7 @@ type NewRefund struct {
 	ParentID    payments.ID
 	Reference   string
 	Amount      *int64 // nil: all that is left to refund
-	Additions   Additions
+	Optional    OptionalFields
 	Latency     PayoutLatency
 }
 
@@ -38,7 +38,7 @@ func (l *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*
 		PaidLatencyMs: int32(n.Latency.Paid.Simulated.Milliseconds()), RefusedLatencyMs: int32(n.Latency.Refused.Simulated.Milliseconds()),
 		PaidAfterMs: postgres.Milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: postgres.Milliseconds(n.Latency.Refused.Waited),
 	}
-	q, err := recorder(ctx, l.db.Tenant(tenant), n.Clocked, n.Additions, tenant, n.ID)
+	q, err := recorder(ctx, l.db.Tenant(tenant), n.Clocked, n.Optional, tenant, n.ID)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -50,7 +50,7 @@ func (l *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*
 	if err == nil {
 		l.sandboxes.NoteActivity(tenant)
 		t := transactionOf((*sqlc.Transaction)(&row))
-		n.Additions.complete(t)
+		n.Optional.complete(t)
 		return t, n.Latency.of(t.Status).Waited, nil
 	}
 	err = l.whyNotRecorded(ctx, tenant, n.Reference, err)

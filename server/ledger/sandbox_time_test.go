@@ -189,18 +189,18 @@ func TestProviderNumberIsWrittenBeside(t *testing.T) {
 		if clocked {
 			w.Stand(noon)
 		}
-		drawn := func(kind string) ledger.Additions {
-			return ledger.Additions{ProviderTxID: fmt.Sprintf("%s-%t", kind, clocked)}
+		drawn := func(kind string) ledger.OptionalFields {
+			return ledger.OptionalFields{ProviderTxID: fmt.Sprintf("%s-%t", kind, clocked)}
 		}
 		paid := w.Collection(drawn("paid").ProviderTxID, payments.Success, alice)
 		pending := w.Collection(drawn("pending").ProviderTxID, payments.Pending, alice)
 		disbursement := w.Disbursement(drawn("disbursement").ProviderTxID, payments.Success, alice, 10)
-		paid.Additions, pending.Additions, disbursement.Additions = drawn("paid"), drawn("pending"), drawn("disbursement")
+		paid.Optional, pending.Optional, disbursement.Optional = drawn("paid"), drawn("pending"), drawn("disbursement")
 		w.Create(paid)
 		w.Create(pending)
 		w.Disburse(disbursement)
 		refund := w.Refund(paid.Transaction.ID, drawn("refund").ProviderTxID, 0)
-		refund.Additions = drawn("refund")
+		refund.Optional = drawn("refund")
 		if _, _, err := w.CreateRefund(t.Context(), w.Sandbox.Tenant, refund); err != nil {
 			t.Fatal(err)
 		}

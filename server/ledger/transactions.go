@@ -25,7 +25,7 @@ type RequestStamp struct {
 type NewCollection struct {
 	RequestStamp
 	Transaction payments.Transaction // the ledger fills in its times and balances, and its id in a sandbox with a clock
-	Additions   Additions
+	Optional    OptionalFields
 	AnswerAfter time.Duration // until a pending collection settles, or the event of a terminal one is due
 	ExpireAfter time.Duration // until a pending collection without an answer of the payer expires
 
@@ -81,7 +81,7 @@ func (l *Ledger) createCollection(ctx context.Context, tenant int64, n *NewColle
 	}
 	at := postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
 	book := l.collections.Do
-	if n.Clocked || !n.Additions.none() {
+	if n.Clocked || !n.Optional.none() {
 		book = l.bookCollectionAlone
 	}
 	err := book(ctx, at, n)
@@ -130,7 +130,7 @@ func (l *Ledger) bookCollectionAlone(ctx context.Context, at postgres.QueueKey, 
 // bookCollection books one collection, which succeeds at once and moves its money.
 func (l *Ledger) bookCollection(ctx context.Context, at postgres.QueueKey, n *NewCollection, admitted bool) error {
 	t := &n.Transaction
-	q, err := recorder(ctx, l.db.VersionChecked(at.Tenant, admitted).Unfollowed(n.Unfollowed), n.Clocked, n.Additions, at.Tenant, t.ID)
+	q, err := recorder(ctx, l.db.VersionChecked(at.Tenant, admitted).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, at.Tenant, t.ID)
 	if err != nil {
 		return err
 	}
@@ -155,14 +155,14 @@ func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 	t := &n.Transaction
 	t.ID, t.CreatedAt, t.CompletedAt = row.ID.Bytes, row.CreatedAt, row.CompletedAt
 	t.MerchantBalanceAfter, t.SIMBalanceAfter = row.MerchantBalanceAfter, row.SimBalanceAfter
-	n.Additions.complete(t)
+	n.Optional.complete(t)
 }
 
 // recordCollection records a collection that moves no money, because it is pending or has failed.
 func (l *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	t, byPayer := &n.Transaction, n.statusByPayer()
 	statuses, latencies, after := byPayer.all()
-	q, err := recorder(ctx, l.db.VersionChecked(tenant, false).Unfollowed(n.Unfollowed), n.Clocked, n.Additions, tenant, t.ID)
+	q, err := recorder(ctx, l.db.VersionChecked(tenant, false).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, tenant, t.ID)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (l *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewColle
 	if t.Status == payments.Pending && payments.PayerState(row.PayerState-1) == payments.PayerUnknown {
 		t.TestBehavior = n.TestBehavior
 	}
-	n.Additions.complete(t)
+	n.Optional.complete(t)
 	return nil
 }
 

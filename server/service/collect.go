@@ -34,7 +34,7 @@ func (s *Service) collectIn(ctx context.Context, who *Caller, asked *intent, may
 		return Recorded{}, err
 	}
 	n.RequestStamp = s.stamp(sandbox, asked.fingerprint)
-	n.Additions = writtenBeside(who, asked)
+	n.Optional = optionalFields(who, asked)
 	begun := s.now() // read before the statement sets the event's due time, so that the answer is due first
 	if err := s.ledger.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
 		return Recorded{}, err

@@ -22,7 +22,7 @@ func (s *Service) tryDisburse(ctx context.Context, who *Caller, asked *intent) (
 		return Recorded{}, err
 	}
 	n.RequestStamp = s.stamp(sandbox, asked.fingerprint)
-	n.Additions = writtenBeside(who, asked)
+	n.Optional = optionalFields(who, asked)
 	begun := s.now()
 	if err := s.ledger.CreateDisbursement(ctx, sandbox.Tenant, n); err != nil {
 		return Recorded{}, err

@@ -32,7 +32,7 @@ func (s *Service) tryRefund(ctx context.Context, who *Caller, asked *intent) (Re
 		ID: id, ParentID: parent.ID, Amount: refundAmount(&asked.Order), Reference: asked.Reference,
 		RequestHash: asked.fingerprint,
 		Clocked:     sandbox.Clocked, Latency: s.payoutLatency(sandbox, asked.Reference),
-		Additions: writtenBeside(who, asked),
+		Optional: optionalFields(who, asked),
 	})
 	if err != nil {
 		return Recorded{}, refundRefused(err)

@@ -78,10 +78,10 @@ func (w *fixture) ownCalls(name, url string) map[string]payments.ID {
 
 func (w *fixture) ownCall(kind payments.Type, status payments.Status, reference string, n *ledger.NativeRequest) payments.ID {
 	w.t.Helper()
-	hash, additions := ledger.NativeHash(n.Operation), ledger.Additions{Native: n}
+	hash, optional := ledger.NativeHash(n.Operation), ledger.OptionalFields{Native: n}
 	switch kind {
 	case payments.Collection:
-		id, err := w.tryToPay(reference, status, func(c *ledger.NewCollection) { c.RequestHash, c.Additions = hash, additions })
+		id, err := w.tryToPay(reference, status, func(c *ledger.NewCollection) { c.RequestHash, c.Optional = hash, optional })
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func (w *fixture) ownCall(kind payments.Type, status payments.Status, reference 
 	case payments.Refund:
 		parent := w.pay(reference+"-parent", payments.Success)
 		r := ledger.NewRefund{
-			ID: w.newID(), ParentID: parent, Reference: reference, RequestHash: hash, Amount: new(int64(400)), Additions: additions,
+			ID: w.newID(), ParentID: parent, Reference: reference, RequestHash: hash, Amount: new(int64(400)), Optional: optional,
 		}
 		if _, _, err := w.CreateRefund(w.t.Context(), w.sandbox.Tenant, r); err != nil {
 			w.t.Fatal(err)
@@ -103,7 +103,7 @@ func (w *fixture) ownCall(kind payments.Type, status payments.Status, reference 
 	if status != payments.Success {
 		d.Transaction.Amount, d.Transaction.NetAmount = 1_000_000_000_000, 1_000_000_000_000
 	}
-	d.RequestHash, d.ConfigVersion, d.Additions = hash, w.sandbox.ConfigVersion, additions
+	d.RequestHash, d.ConfigVersion, d.Optional = hash, w.sandbox.ConfigVersion, optional
 	if err := w.CreateDisbursement(w.t.Context(), w.sandbox.Tenant, d); err != nil {
 		w.t.Fatal(err)
 	}

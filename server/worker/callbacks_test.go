@@ -53,7 +53,7 @@ func (w *fixture) asked(reference, url, sent string) payments.ID {
 	w.t.Helper()
 	return w.collect(reference, payments.MTN, func(n *ledger.NewCollection) {
 		n.RequestHash = ledger.NativeHash("requesttopay")
-		n.Additions.Native = &ledger.NativeRequest{Operation: "requesttopay", Sent: []byte(sent), CallbackURL: url}
+		n.Optional.Native = &ledger.NativeRequest{Operation: "requesttopay", Sent: []byte(sent), CallbackURL: url}
 	})
 }
 
@@ -159,7 +159,7 @@ func (w *fixture) askedOfAlice(reference string, status payments.Status, latency
 	w.t.Helper()
 	id, err := w.tryToPay(reference, status, func(n *ledger.NewCollection) {
 		n.Transaction.Latency, n.RequestHash = latency, ledger.NativeHash("requesttopay")
-		n.Additions.Native = &ledger.NativeRequest{
+		n.Optional.Native = &ledger.NativeRequest{
 			Operation: "requesttopay", CallbackURL: url, LatencyPercent: 100,
 			Sent: []byte(`{"currency":"RWF","externalId":"order-1042","party":{"partyIdType":"MSISDN","partyId":"250788000001"}}`),
 		}

@@ -7,20 +7,20 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// writtenBeside returns the data that is recorded with a request's transaction: the faults that applied to the request,
+// optionalFields returns the data that is recorded with a request's transaction: the faults that applied to the request,
 // the operator's transaction id if the sandbox has a seed, and the call of an operator's own API.
-func writtenBeside(who *Caller, asked *intent) ledger.Additions {
-	var a ledger.Additions
+func optionalFields(who *Caller, asked *intent) ledger.OptionalFields {
+	var o ledger.OptionalFields
 	sandbox := who.Sandbox
 	if sandbox.Seed != nil {
 		digest := faults.DrawsOf(sandbox.Seed, sandbox.Tenant).Digest("operator's number", asked.Reference)
-		a.ProviderTxID = payments.ProviderTxIDOf(digest)
+		o.ProviderTxID = payments.ProviderTxIDOf(digest)
 	}
-	a.Faults = who.Faults.names
+	o.Faults = who.Faults.names
 	if asked.Call != nil {
-		a.Native = callToKeep(asked.Call, sandbox)
+		o.Native = callToKeep(asked.Call, sandbox)
 	}
-	return a
+	return o
 }
 
 func callToKeep(c *OperatorCall, sandbox *sandboxes.Sandbox) *ledger.NativeRequest {
