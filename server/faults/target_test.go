@@ -72,7 +72,7 @@ func TestFaultDoesNotActWhereWhatItAsksForIsUnknown(t *testing.T) {
 	}
 }
 
-func TestReadingIsDisturbedOnlyByPath(t *testing.T) {
+func TestOnlyAFaultWithAPathAppliesToReading(t *testing.T) {
 	to := target()
 	to.Reads = true
 	for when, fits := range map[string]bool{`{}`: false, `{"type":"collection"}`: false, `{"path":"/v1/pay*"}`: true} {
@@ -136,7 +136,7 @@ func TestFaultActsOnceForAReference(t *testing.T) {
 }
 
 // Each key of a fault of an operator applies to its own kind of target, and to no other.
-func TestFaultOfAnOperatorActsWhereItHasSomethingToDisturb(t *testing.T) {
+func TestFaultOfAnOperatorAppliesWhereItHasAnEffect(t *testing.T) {
 	const answer, pending, callback = 1 << faults.AtOperator, 1 << faults.AtStatus, 1 << faults.AtCallback
 	const told = pending | callback
 	for operator, want := range map[string]struct{ paid, failed int }{
@@ -336,7 +336,7 @@ func FuzzParse(f *testing.F) {
 			to.Kind = where
 			for _, f := range s.Matching(to) {
 				if f.Webhook == nil && f.API == nil && f.Operator == nil {
-					t.Errorf("%+v acts, and disturbs nothing", f)
+					t.Errorf("%+v applies, and has no effect", f)
 				}
 			}
 		}

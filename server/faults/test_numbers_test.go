@@ -8,11 +8,11 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Each test number that disturbs the callback has one fault, named after it, that disturbs something; the others have none.
+// Each test number with a fault of the callback has one fault, named after it, that has an effect; the others have none.
 func TestFaultsOfTestNumbers(t *testing.T) {
 	for _, n := range payments.TestNumbers {
 		f := faults.OfTestNumber(n.Behavior)
-		if disturbs := strings.Contains(n.Description, "callback"); (f != nil) != disturbs {
+		if faulty := strings.Contains(n.Description, "callback"); (f != nil) != faulty {
 			t.Errorf("%s has the fault %v", n.Suffix, f)
 		}
 		if f != nil && (f.Name != "test number "+n.Suffix || f.Webhook == nil || *f.Webhook == faults.Webhook{}) {

@@ -206,7 +206,7 @@ func TestWhatAFaultOfAnMTNCallAsksFor(t *testing.T) {
 
 // What an operator tells of a transaction is changed as often as it is asked for, and counts once. The sandbox's own
 // API tells the truth.
-func TestWhatAnOperatorTellsIsDisturbed(t *testing.T) {
+func TestFaultsApplyToAnOperatorsAnswers(t *testing.T) {
 	f := newFixture(t)
 	f.client("alice", alice, 1_000_000)
 	f.client("bob", bob, 0)

@@ -15,8 +15,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// finishDisturbed takes as many events as there are attempts and writes these down, each disturbed by a fault.
-func (w *fixture) finishDisturbed(attempts ...ledger.AttemptResult) {
+// finishFaulted leases as many events as there are attempts and records these, each with a fault.
+func (w *fixture) finishFaulted(attempts ...ledger.AttemptResult) {
 	w.T.Helper()
 	events := w.Lease(ledgertest.Body())
 	if len(events) != len(attempts) {
@@ -28,7 +28,7 @@ func (w *fixture) finishDisturbed(attempts ...ledger.AttemptResult) {
 	}
 }
 
-func TestDisturbedAttemptTellsNothingAboutTheEndpoint(t *testing.T) {
+func TestAttemptWithAFaultTellsNothingAboutTheEndpoint(t *testing.T) {
 	w := newFixture(t)
 	w.owe(3)
 	w.attempts(turnedAway, turnedAway, exhausted)
@@ -36,7 +36,7 @@ func TestDisturbedAttemptTellsNothingAboutTheEndpoint(t *testing.T) {
 	before := w.health()
 	w.owe(2)
 	w.Exec("update events set due_at = null where attempts > 0")
-	w.finishDisturbed(acked, exhausted)
+	w.finishFaulted(acked, exhausted)
 	if diff := cmp.Diff("30 in a row, since long, open, 1 delivered, 2 failed, last: no answer within 10s", w.health()); diff != "" {
 		t.Errorf("health, which was %s (-want +got):\n%s", before, diff)
 	}
@@ -47,7 +47,7 @@ func TestFaultsOfAttemptsAreWrittenDown(t *testing.T) {
 	w.owe(2)
 	w.attempts(turnedAway, acked)
 	w.Due()
-	w.finishDisturbed(acked)
+	w.finishFaulted(acked)
 	got := read[[]string](w, "select array_agg(a.attempt || ' ' || coalesce(a.faults::text, '-') order by a.attempt, a.event_id) from delivery_attempts a")
 	if want := []string{"1 -", "1 -", "2 {f}"}; !slices.Equal(got, want) {
 		t.Errorf("attempts and their faults: %v, want %v", got, want)
@@ -75,7 +75,7 @@ func (w *fixture) declare(entries string) {
 	w.Exec("update organizations set faults = $2 where tenant = $1", w.Sandbox.Tenant, entries)
 }
 
-// taken tells which events are taken now and what disturbs them: reference, fault and number of sendings before.
+// taken leases the due events and describes their faults: reference, fault and number of sendings before.
 func (w *fixture) taken() (taken []string) {
 	w.T.Helper()
 	for _, e := range w.Lease(ledgertest.Body()) {
@@ -198,7 +198,7 @@ func TestEventIsSentAgainInOneAttempt(t *testing.T) {
 	}
 }
 
-func TestFaultThatIsTakenBackDisturbsNothing(t *testing.T) {
+func TestFaultThatIsTakenBackHasNoEffect(t *testing.T) {
 	w := newFixture(t)
 	w.declare(`[{"name":"late","webhook":{"delay":"1h"}}]`)
 	w.Create(w.Collection("a", payments.PINInvalid, alice))

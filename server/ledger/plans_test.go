@@ -57,7 +57,7 @@ var whole = map[string]string{
 	"PurgeAdjustments": "the same, in batches", "PurgeEventFaults": "the same",
 	"ListLedgerAccounts": "without statistics it merges a page with all proofs of the sandbox",
 	"SIMFingerprints":    "drift, every ten minutes",
-	"AwaitingTenants":    "the events of a sandbox that a fault disturbs at this moment", "DecidedEventFaults": "the same", "EndWaits": "the same",
+	"AwaitingTenants":    "the events of a sandbox to which a fault applies at this moment", "DecidedEventFaults": "the same", "EndWaits": "the same",
 	"RequestInFaults":  "which faults acted for a reference",
 	"TenantsToVerify":  "one row of each sandbox",
 	"SandboxesDrifted": "drift, every ten minutes",

@@ -19,8 +19,8 @@ import (
 	"github.com/cauri-dev/cauri/server/worker"
 )
 
-// operatorFaults are the faults of an operator that disturb callbacks, each acting on the references that begin with its name: how often
-// the callback comes, and the reason that it gives for a failure.
+// operatorFaults are an operator's faults of callbacks. Each applies to the references that begin with its name. comes is
+// the number of callbacks, and reason the reason of a failure.
 var operatorFaults = []struct {
 	name, operator string
 	comes          int
@@ -110,12 +110,12 @@ func (w *fixture) ownCall(kind payments.Type, status payments.Status, reference 
 	return d.Transaction.ID
 }
 
-// Every fault of an operator disturbs the callback of every call that moves money as it says, and changes nothing else, whatever happens to
+// Every fault of an operator changes the callback of every call that moves money as it says, and changes nothing else, whatever happens to
 // the workers between the decision and the attempt.
-func TestOperatorFaultsDisturbEveryCallback(t *testing.T) {
+func TestOperatorFaultsApplyToEveryCallback(t *testing.T) {
 	for name, meanwhile := range map[string]func(w *fixture){
-		"undisturbed otherwise": func(*fixture) {},
-		"a worker dies twice":   func(w *fixture) { w.deadCallback(); w.deadCallback() },
+		"nothing else":        func(*fixture) {},
+		"a worker dies twice": func(w *fixture) { w.deadCallback(); w.deadCallback() },
 		"suspended and resumed": func(w *fixture) {
 			w.deadCallback()
 			w.config.Suspended = true
@@ -150,7 +150,7 @@ func TestOperatorFaultsDisturbEveryCallback(t *testing.T) {
 			w.checkCallbacks(hook, made)
 			acted := read[int](w, "select count(*)::int from native_requests where fault is not null")
 			if counted := countedFaults(t, metrics, faults.OperatorKind); counted != float64(acted) {
-				t.Errorf("cauri_faults_total is %v, and %d callbacks were disturbed", counted, acted)
+				t.Errorf("cauri_faults_total is %v, and %d callbacks have a fault", counted, acted)
 			}
 		})
 	}
@@ -168,8 +168,8 @@ func (w *fixture) checkCallbacks(hook *callbackReceiver, made map[string]map[str
 		acts := 0
 		for reference, id := range made[f.name] {
 			failed := strings.HasSuffix(reference, "-poor")
-			disturbed := f.name != "pending" && (f.name != "reason" || failed)
-			if disturbed {
+			faulted := f.name != "pending" && (f.name != "reason" || failed)
+			if faulted {
 				acts++
 			}
 			if len(came[reference]) != f.comes {
@@ -183,7 +183,7 @@ func (w *fixture) checkCallbacks(hook *callbackReceiver, made map[string]map[str
 					w.t.Errorf("%s: it came as %s", reference, one)
 				}
 			}
-			w.checkUndisturbed(reference, id, failed, f.name, disturbed)
+			w.checkOutcome(reference, id, failed, f.name, faulted)
 		}
 		if counted := read[int](w, "select coalesce(max(acts), 0)::int from fault_counts where name = $1", f.name); counted != acts {
 			w.t.Errorf("%s acted %d times by its count, want %d", f.name, counted, acts)
@@ -192,8 +192,8 @@ func (w *fixture) checkCallbacks(hook *callbackReceiver, made map[string]map[str
 	(&ledgertest.Fixture{Store: w.Store, T: w.t, SQL: w.sql}).Conserved()
 }
 
-// checkUndisturbed looks that a transaction is as if there were no faults, and names the one that acted.
-func (w *fixture) checkUndisturbed(reference string, id payments.ID, failed bool, fault string, disturbed bool) {
+// checkOutcome checks that a transaction is as if there were no faults, and names the fault that applied.
+func (w *fixture) checkOutcome(reference string, id payments.ID, failed bool, fault string, faulted bool) {
 	w.t.Helper()
 	transaction, err := w.GetTransaction(w.t.Context(), w.sandbox.Tenant, id)
 	if err != nil {
@@ -203,7 +203,7 @@ func (w *fixture) checkUndisturbed(reference string, id payments.ID, failed bool
 	if failed {
 		status = payments.InsufficientFunds
 	}
-	if disturbed {
+	if faulted {
 		named = fault
 	}
 	if transaction.Status != status || strings.Join(transaction.Faults, " ") != named {
@@ -262,7 +262,7 @@ func TestADelayedCallbackComesByTheClock(t *testing.T) {
 }
 
 // A fault that is taken back while a callback waits does not act on it any more.
-func TestAFaultThatIsTakenBackDisturbsNoCallback(t *testing.T) {
+func TestAFaultThatIsTakenBackAppliesToNoCallback(t *testing.T) {
 	w := newFixture(t, nil)
 	hook := newCallbackReceiver(t, http.StatusOK)
 	w.config.CallbackHosts = []string{"127.0.0.1"}

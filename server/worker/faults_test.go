@@ -151,12 +151,12 @@ func (w *fixture) dead() {
 	w.exec("update events set due_at = created_at, leased_until = null where leased") // in their order
 }
 
-// Every fault of webhooks disturbs every kind of event as it says, and changes nothing else, whatever happens to the sandbox and its
+// Every fault of webhooks changes every kind of event as it says, and changes nothing else, whatever happens to the sandbox and its
 // workers between the decision and the attempt.
-func TestWebhookFaultsDisturbEveryKindOfEvent(t *testing.T) {
+func TestWebhookFaultsApplyToEveryKindOfEvent(t *testing.T) {
 	for name, meanwhile := range map[string]func(w *fixture){
-		"undisturbed otherwise": func(*fixture) {},
-		"a worker dies":         func(w *fixture) { w.dead(); w.dead() },
+		"nothing else":  func(*fixture) {},
+		"a worker dies": func(w *fixture) { w.dead(); w.dead() },
 		"suspended and resumed": func(w *fixture) {
 			w.dead()
 			w.config.Suspended = true
@@ -227,7 +227,7 @@ func (w *fixture) checkAll(r *carefulReceiver, made map[string][]payments.ID) {
 		for i, id := range made[f.name] {
 			what := f.name + " of a " + string(payments.Types[i])
 			want := f.attempts
-			if disturbed := f.name != "outOfOrder" || i == 0; disturbed { // the others are sent before the one that waits
+			if faulted := f.name != "outOfOrder" || i == 0; faulted { // the others are sent before the one that waits
 				acts++
 			} else {
 				want = "204 -"
@@ -253,7 +253,7 @@ func (w *fixture) checkAll(r *carefulReceiver, made map[string][]payments.ID) {
 	(&ledgertest.Fixture{Store: w.Store, T: w.t, SQL: w.sql}).Conserved()
 	acted := read[int](w, "select count(*)::int from delivery_attempts where tenant = $1 and faults is not null", w.sandbox.Tenant)
 	if counted := countedFaults(w.t, metrics, faults.WebhookKind); counted != float64(acted) {
-		w.t.Errorf("cauri_faults_total is %v, and %d attempts were disturbed", counted, acted)
+		w.t.Errorf("cauri_faults_total is %v, and %d attempts have a fault", counted, acted)
 	}
 }
 

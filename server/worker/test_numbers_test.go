@@ -11,7 +11,7 @@ import (
 
 // The payments of three test numbers have a fault without the sandbox's: their event is lost, or sent twice, or sent as usual and told by
 // the fault's name.
-func TestTestNumbersDisturbTheCallback(t *testing.T) {
+func TestTestNumbersHaveFaultsOfTheCallback(t *testing.T) {
 	w := newFixture(t, nil)
 	r := w.declare()
 	want := map[payments.Behavior]struct {

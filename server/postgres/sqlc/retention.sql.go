@@ -67,7 +67,7 @@ with span as (
   order by e.id for update of e skip locked
 ), attempts as (
   delete from delivery_attempts a using aged where a.tenant = $3 and a.event_id = aged.id
-), disturbances as (
+), faults as (
   delete from event_faults f using aged where f.tenant = $3 and f.event_id = aged.id
 ), requests as (
   delete from native_requests n using aged where n.tenant = $3 and n.id = aged.id

@@ -103,8 +103,8 @@ func clockAdvance(c *suite.Check) {
 	}
 }
 
-// disturbedPayment is a request for a payment on which the sandbox's fault of this name acts, and its reference.
-func disturbedPayment(c *suite.Check, fault string) (request suite.Request, reference string) {
+// faultedPayment is a request for a payment on which the sandbox's fault of this name acts, and its reference.
+func faultedPayment(c *suite.Check, fault string) (request suite.Request, reference string) {
 	needsCapability(c, "faults")
 	c.Needs(suite.MtnRW)
 	probe := c.Post("/payments", c.Collection(suite.MtnRW, suite.Object{"reference": "FAULT-STATUS-" + c.Unique(), "scenario": "success"}))
@@ -135,7 +135,7 @@ func repeated(c *suite.Check, request suite.Request, reference, fault string, st
 }
 
 func faultStatus(c *suite.Check) {
-	request, reference := disturbedPayment(c, "STATUS")
+	request, reference := faultedPayment(c, "STATUS")
 	a := c.Send(request)
 	detail := c.Refused(a, http.StatusServiceUnavailable, "unavailable")
 	c.Fields("the detail", detail, suite.Object{"fault": "conformance-status"})
@@ -148,7 +148,7 @@ func faultStatus(c *suite.Check) {
 }
 
 func faultBeforeCommit(c *suite.Check) {
-	request, reference := disturbedPayment(c, "BEFORE")
+	request, reference := faultedPayment(c, "BEFORE")
 	c.Unanswered(request)
 	if n := len(recordedAs(c, reference)); n != 0 {
 		c.Problem("%d transactions are recorded", n)
@@ -157,13 +157,13 @@ func faultBeforeCommit(c *suite.Check) {
 }
 
 func faultAfterCommit(c *suite.Check) {
-	request, reference := disturbedPayment(c, "AFTER")
+	request, reference := faultedPayment(c, "AFTER")
 	c.Unanswered(request)
 	repeated(c, request, reference, "conformance-after", http.StatusOK)
 }
 
 func faultMalformed(c *suite.Check) {
-	request, reference := disturbedPayment(c, "MALFORMED")
+	request, reference := faultedPayment(c, "MALFORMED")
 	a := c.Send(request)
 	if _, err := a.Object(); err == nil || a.Status != http.StatusCreated || a.Header.Get("X-Cauri-Fault") != "conformance-malformed" {
 		c.Problem("%s, want 201 with what is no JSON", a)
@@ -172,7 +172,7 @@ func faultMalformed(c *suite.Check) {
 }
 
 func faultConflict(c *suite.Check) {
-	request, _ := disturbedPayment(c, "STATUS")
+	request, _ := faultedPayment(c, "STATUS")
 	request.Body = suite.Changed(request.Body.(suite.Object), suite.Object{"amount": "much"})
 	c.FieldsRefused(c.Send(request), "amount")
 }
@@ -193,8 +193,8 @@ func seedRepeats(c *suite.Check) {
 	}
 }
 
-// disturbedCall has the reference of a call of MTN's API on which the sandbox's fault of a number acts.
-func disturbedCall(c *suite.Check, number string) (n *nativeCaller, reference string) {
+// faultedCall has the reference of a call of MTN's API on which the sandbox's fault of a number acts.
+func faultedCall(c *suite.Check, number string) (n *nativeCaller, reference string) {
 	needsCapability(c, "faults")
 	n = newNativeCaller(c)
 	if n.payAs("fa170001").Header.Get("X-Cauri-Fault") == "" {
@@ -226,7 +226,7 @@ func faultOperatorStatus(c *suite.Check) {
 		"0001": {"conformance-operator-status", http.StatusServiceUnavailable, suite.Object{"code": "SERVICE_UNAVAILABLE"}},
 		"0005": {"conformance-native-status", http.StatusBadGateway, suite.Object{"statusCode": 502}},
 	} {
-		n, reference := disturbedCall(c, number)
+		n, reference := faultedCall(c, number)
 		a := n.pay(reference)
 		c.Fields("the answer", c.Expect(a, want.status), want.body)
 		if acted := a.Header.Get("X-Cauri-Fault"); acted != want.fault {
@@ -241,7 +241,7 @@ func faultOperatorStatus(c *suite.Check) {
 }
 
 func faultOperatorAfter(c *suite.Check) {
-	n, reference := disturbedCall(c, "0002")
+	n, reference := faultedCall(c, "0002")
 	c.Unanswered(n.request("POST", nativePayPath, n.token, n.order(suite.Payer, "1000"), reference))
 	c.Expect(n.pay(reference), http.StatusConflict)
 	n.settled(reference)
@@ -249,7 +249,7 @@ func faultOperatorAfter(c *suite.Check) {
 }
 
 func faultOperatorPending(c *suite.Check) {
-	n, reference := disturbedCall(c, "0003")
+	n, reference := faultedCall(c, "0003")
 	n.accepted(n.pay(reference))
 	n.settled(reference)
 	for range 2 {
@@ -260,7 +260,7 @@ func faultOperatorPending(c *suite.Check) {
 }
 
 func faultOperatorReason(c *suite.Check) {
-	n, reference := disturbedCall(c, "0004")
+	n, reference := faultedCall(c, "0004")
 	c.NeedsSIM(suite.Poor)
 	n.accepted(n.call("POST", nativePayPath, n.token, n.order(suite.Poor, strconv.Itoa(suite.PoorsLimit)), reference))
 	n.settled(reference)
