@@ -29,7 +29,7 @@ where due_tenants.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and c
 order by random();
 
 -- name: ClaimDueTransactions :many
--- Locks up to a number of due transactions of each given sandbox. Skips sandboxes that another worker is
+-- Locks up to per_tenant due transactions of each given sandbox. Skips sandboxes that another worker is
 -- settling, without waiting. The advisory lock on a sandbox ends with the database transaction.
 --
 -- Whether a payment has expired depends on its own times, and not on the delay of a worker.
@@ -49,7 +49,7 @@ cross join lateral (
   where t.tenant = mine.tenant and t.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp)
     and t.status = 'PENDING' and not t.passthrough
   order by t.due_at
-  limit sqlc.arg(share)::integer
+  limit sqlc.arg(per_tenant)::integer
   for update skip locked) claimed;
 
 -- name: LockPayers :many

@@ -47,12 +47,12 @@ type ClaimDueTransactionsRow struct {
 	LateMs        float64     `db:"late_ms"`
 }
 
-// Locks up to a number of due transactions of each given sandbox. Skips sandboxes that another worker is
+// Locks up to per_tenant due transactions of each given sandbox. Skips sandboxes that another worker is
 // settling, without waiting. The advisory lock on a sandbox ends with the database transaction.
 //
 // Whether a payment has expired depends on its own times, and not on the delay of a worker.
-func (q *Queries) ClaimDueTransactions(ctx context.Context, share int32, tenants []int64) ([]ClaimDueTransactionsRow, error) {
-	rows, err := q.db.Query(ctx, claimDueTransactions, share, tenants)
+func (q *Queries) ClaimDueTransactions(ctx context.Context, perTenant int32, tenants []int64) ([]ClaimDueTransactionsRow, error) {
+	rows, err := q.db.Query(ctx, claimDueTransactions, perTenant, tenants)
 	if err != nil {
 		return nil, err
 	}
