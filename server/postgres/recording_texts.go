@@ -5,7 +5,7 @@ package postgres
 // inDatabaseTimeTexts are the statements that record something as they are sent to a sandbox without a clock, by their names.
 var inDatabaseTimeTexts = map[string]string{
 	"BookCollection": `-- name: BookCollection :one
-with present as (
+with sandbox as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
@@ -14,12 +14,12 @@ with present as (
       where x.reference_key = $1::bigint::text || ' ' || $3::text)
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from present
-  where present.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from sandbox
+  where sandbox.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), accepted as (
-  select present.deliver from present where present.quota is null or exists (select from counted)
+  select sandbox.deliver from sandbox where sandbox.quota is null or exists (select from counted)
 ), payer as (
   update sims_by_number s
   set balance = s.balance - ($4::bigint + $5::bigint),
@@ -64,7 +64,7 @@ select id, created_at, completed_at, merchant_balance_after, sim_balance_after f
 `,
 	"BookDisbursement": `-- name: BookDisbursement :one
 
-with present as (
+with sandbox as (
   select (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
@@ -73,12 +73,12 @@ with present as (
       where x.reference_key = $1::bigint::text || ' ' || $3::text)
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from present
-  where present.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from sandbox
+  where sandbox.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), accepted as (
-  select present.deliver from present where present.quota is null or exists (select from counted)
+  select sandbox.deliver from sandbox where sandbox.quota is null or exists (select from counted)
 ), recipient as (
   select s.sim_id, s.blocked from sims_by_number s, accepted
   where s.number_key = $1::bigint::text || $4::text
@@ -147,7 +147,7 @@ select id, status, latency_ms, created_at, completed_at, merchant_balance_after,
 from booked
 `,
 	"BookRefund": `-- name: BookRefund :one
-with present as (
+with sandbox as (
   select (o.webhook_url is not null and 'refund' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
@@ -156,7 +156,7 @@ with present as (
       where x.reference_key = $1::bigint::text || ' ' || $3::text)
 ), locked as (
   select p.tenant, p.amount, p.commission, p.net_amount, p.refunded, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.merchant_number, p.sim_number, p.created_at, p.completed_at, p.due_at, p.leased_until, p.expires_at, p.forwarded_at, p.forward_fence, p.type, p.status, p.absorption_pct, p.latency_ms, p.forward_failures, p.forward_attempts, p.id, p.parent_id, p.sim_id, p.passthrough, p.is_url_protected, p.reference, p.request_hash, p.order_ref, p.order_url, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.float_currency, p.msisdn, p.test_behavior, p.provider_tx_id, p.native_id, p.native_raw, p.faults, coalesce($4::bigint, p.amount - p.refunded) as asked
-  from transactions p, present
+  from transactions p, sandbox
   where p.tenant = $1 and p.id = $5 and p.type = 'collection'
     and p.status = 'SUCCESS'
     and p.refunded + coalesce($4::bigint, 1) <= p.amount
@@ -164,11 +164,11 @@ with present as (
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select $1, date_trunc('month', now() at time zone 'utc')::date, 1
-  from present, locked where present.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  from sandbox, locked where sandbox.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), parent as (
-  select locked.tenant, locked.amount, locked.commission, locked.net_amount, locked.refunded, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.merchant_number, locked.sim_number, locked.created_at, locked.completed_at, locked.due_at, locked.leased_until, locked.expires_at, locked.forwarded_at, locked.forward_fence, locked.type, locked.status, locked.absorption_pct, locked.latency_ms, locked.forward_failures, locked.forward_attempts, locked.id, locked.parent_id, locked.sim_id, locked.passthrough, locked.is_url_protected, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.float_currency, locked.msisdn, locked.test_behavior, locked.provider_tx_id, locked.native_id, locked.native_raw, locked.faults, locked.asked from locked, present where present.quota is null or exists (select from counted)
+  select locked.tenant, locked.amount, locked.commission, locked.net_amount, locked.refunded, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.merchant_number, locked.sim_number, locked.created_at, locked.completed_at, locked.due_at, locked.leased_until, locked.expires_at, locked.forwarded_at, locked.forward_fence, locked.type, locked.status, locked.absorption_pct, locked.latency_ms, locked.forward_failures, locked.forward_attempts, locked.id, locked.parent_id, locked.sim_id, locked.passthrough, locked.is_url_protected, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.float_currency, locked.msisdn, locked.test_behavior, locked.provider_tx_id, locked.native_id, locked.native_raw, locked.faults, locked.asked from locked, sandbox where sandbox.quota is null or exists (select from counted)
 ), recipient as (
   select s.sim_id, s.msisdn from sims_by_number s, parent
   where s.number_key = $1::bigint::text || parent.msisdn and s.currency = parent.float_currency
@@ -183,7 +183,7 @@ with present as (
     float.balance >= parent.asked and not $6::boolean as paid,
     case when float.balance < parent.asked then 'INSUFFICIENT_FUNDS'
       else 'LIMIT_EXCEEDED' end as unpaid_status
-  from present as accepted, parent, float
+  from sandbox as accepted, parent, float
 ), merchant as (
   update floats f
   set balance = decided.balance - decided.asked, movements = decided.movements + 1, changed_at = now()
@@ -231,7 +231,7 @@ with present as (
 select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from booked
 `,
 	"RecordCollection": `-- name: RecordCollection :one
-with present as (
+with sandbox as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
@@ -244,12 +244,12 @@ with present as (
         and (s.operator <> $6 or s.country <> $7)))
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from present
-  where present.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from sandbox
+  where sandbox.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), accepted as (
-  select present.deliver from present where present.quota is null or exists (select from counted)
+  select sandbox.deliver from sandbox where sandbox.quota is null or exists (select from counted)
 ), payer as (
   select accepted.deliver, s.sim_id, s.sim_id is null
     and $8::text is null as of_operator,

@@ -1,14 +1,14 @@
 -- Drift: whether rows differ from those that the controller wrote last, for all sandboxes at once.
 
 -- name: NoteFingerprint :exec
-update organizations o set applied = present.fingerprint
-from sandbox_fingerprints() present
-where present.tenant = sqlc.arg(tenant)::bigint and o.tenant = sqlc.arg(tenant)::bigint
-  and o.applied is distinct from present.fingerprint;
+update organizations o set applied = computed.fingerprint
+from sandbox_fingerprints() computed
+where computed.tenant = sqlc.arg(tenant)::bigint and o.tenant = sqlc.arg(tenant)::bigint
+  and o.applied is distinct from computed.fingerprint;
 
 -- name: SandboxesDrifted :many
-select o.resource_uid, (o.applied is distinct from present.fingerprint)::boolean as drifted
-from organizations o join sandbox_fingerprints() present on present.tenant = o.tenant
+select o.resource_uid, (o.applied is distinct from computed.fingerprint)::boolean as drifted
+from organizations o join sandbox_fingerprints() computed on computed.tenant = o.tenant
 where o.retained_at is null;
 
 -- name: SIMFingerprints :many
@@ -22,8 +22,8 @@ from sims s join organizations o using (tenant) where o.retained_at is null and 
 -- name: FindOrganization :one
 -- LockOrganization without a lock.
 select sqlc.embed(o), (o.applied is not distinct from (
-  select present.fingerprint from sandbox_fingerprints() present
-  where present.tenant = o.tenant))::boolean as settled, (coalesce(o.previous_secret_until <= now(), false)
+  select computed.fingerprint from sandbox_fingerprints() computed
+  where computed.tenant = o.tenant))::boolean as settled, (coalesce(o.previous_secret_until <= now(), false)
     or exists (select from unnest(o.older_secrets_until) x(until)
       where x.until <= now()))::boolean as overlap_over
 from organizations o where o.resource_uid = sqlc.arg(resource_uid) and o.retained_at is null;

@@ -22,7 +22,7 @@ where e.tenant = sqlc.arg(tenant) and e.id = sqlc.arg(id) returning e.body;
 -- that an attempt whose lease has ended cannot undo this. A queued event without an attempt keeps its due
 -- time, since it may wait for the answer of its transaction. Updates the counts of endpoint_health, which are
 -- by state. Locks are taken as in delivery.sql: the event, then endpoint_health.
-with present as (
+with found as (
   select e.id, e.state, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(),
     false)::boolean as being_sent, (o.webhook_url is not null)::boolean as deliverable,
     clock_time(c.stands_at, c.ahead, c.last_stamp) as now
@@ -35,15 +35,15 @@ with present as (
   update events e
   set state = 'queued', fence = e.fence + 1, leased = false, leased_until = null, resent_after = e.attempts,
     delivered_at = null, due_at = case when e.state = 'queued'
-      and e.attempts = 0 then e.due_at else present.now end
-  from present
-  where e.tenant = sqlc.arg(tenant) and e.id = present.id and present.deliverable and not present.being_sent
+      and e.attempts = 0 then e.due_at else found.now end
+  from found
+  where e.tenant = sqlc.arg(tenant) and e.id = found.id and found.deliverable and not found.being_sent
   returning e.id
 ), counted as (
   update endpoint_health h set changed_at = now(),
-    delivered = greatest(0, h.delivered - (present.state = 'delivered')::integer),
-    failed = greatest(0, h.failed - (present.state = 'failed')::integer)
-  from present, queued
-  where h.tenant = sqlc.arg(tenant) and present.state in ('delivered', 'failed')
+    delivered = greatest(0, h.delivered - (found.state = 'delivered')::integer),
+    failed = greatest(0, h.failed - (found.state = 'failed')::integer)
+  from found, queued
+  where h.tenant = sqlc.arg(tenant) and found.state in ('delivered', 'failed')
 )
-select present.being_sent, present.deliverable from present;
+select found.being_sent, found.deliverable from found;

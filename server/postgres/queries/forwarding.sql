@@ -78,14 +78,14 @@ where t.tenant = given.tenant and t.id = given.id and t.forward_fence = given.fe
 -- name: DeferForward :execrows
 -- Ends the lease of a collection that has no outcome yet. Changes no row if the lease was lost.
 update transactions t set forward_fence = t.forward_fence + 1, leased_until = null,
-  due_at = least(present.at + make_interval(secs => sqlc.arg(again_after_ms)::float8 / 1000), t.expires_at),
+  due_at = least(clock.at + make_interval(secs => sqlc.arg(again_after_ms)::float8 / 1000), t.expires_at),
   forward_failures = sqlc.arg(failures)::integer,
-  forwarded_at = case when sqlc.arg(accepted)::boolean then coalesce(t.forwarded_at, present.at)
+  forwarded_at = case when sqlc.arg(accepted)::boolean then coalesce(t.forwarded_at, clock.at)
     else t.forwarded_at end,
   native_id = coalesce(t.native_id, sqlc.narg(native_id))
 from (
   select sandbox_time(sqlc.arg(tenant)) as at
-) present
+) clock
 where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.forward_fence = sqlc.arg(fence)::bigint
   and t.status = 'PENDING';
 

@@ -25,25 +25,25 @@ with recursive asked as materialized (
     unnest(sqlc.arg(net_amounts)::bigint[]) as net_amount,
     unnest(sqlc.arg(absorption_pcts)::integer[]) as absorption_pct,
     unnest(sqlc.arg(latencies)::integer[]) as latency_ms, unnest(sqlc.arg(after_ms)::float8[]) as after_ms
-), present as materialized (
+), sandbox as materialized (
   select o.version, (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o where o.tenant = sqlc.arg(tenant)
 ), fresh as materialized (
-  select distinct on (asked.reference) asked.*, present.deliver
-  from asked join present on present.version = asked.config_version
+  select distinct on (asked.reference) asked.*, sandbox.deliver
+  from asked join sandbox on sandbox.version = asked.config_version
   where not exists (select from transactions_by_reference x
     where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || asked.reference)
   order by asked.reference, asked.n
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, (select count(*) from fresh)
-  from present where (select count(*) from fresh) between 1 and present.quota
+  from sandbox where (select count(*) from fresh) between 1 and sandbox.quota
   on conflict (tenant, month) do update set used = q.used + excluded.used
-  where q.used + excluded.used <= (select quota from present)
+  where q.used + excluded.used <= (select quota from sandbox)
   returning 1
 ), accepted as materialized (
-  select fresh.* from fresh, present where present.quota is null or exists (select from counted)
+  select fresh.* from fresh, sandbox where sandbox.quota is null or exists (select from counted)
 ), payers as materialized (
   select s.* from (
     select s.sim_id, paying.msisdn from (select distinct accepted.msisdn from accepted) paying
@@ -120,25 +120,25 @@ with recursive asked as materialized (
     unnest(sqlc.arg(amounts)::bigint[]) as amount,
     unnest(sqlc.arg(absorption_pcts)::integer[]) as absorption_pct,
     unnest(sqlc.arg(unknown_statuses)::text[]) as unknown_status
-), present as materialized (
+), sandbox as materialized (
   select o.version, (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o where o.tenant = sqlc.arg(tenant)
 ), fresh as materialized (
-  select distinct on (asked.reference) asked.*, present.deliver
-  from asked join present on present.version = asked.config_version
+  select distinct on (asked.reference) asked.*, sandbox.deliver
+  from asked join sandbox on sandbox.version = asked.config_version
   where not exists (select from transactions_by_reference x
     where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || asked.reference)
   order by asked.reference, asked.n
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, (select count(*) from fresh)
-  from present where (select count(*) from fresh) between 1 and present.quota
+  from sandbox where (select count(*) from fresh) between 1 and sandbox.quota
   on conflict (tenant, month) do update set used = q.used + excluded.used
-  where q.used + excluded.used <= (select quota from present)
+  where q.used + excluded.used <= (select quota from sandbox)
   returning 1
 ), accepted as materialized (
-  select fresh.* from fresh, present where present.quota is null or exists (select from counted)
+  select fresh.* from fresh, sandbox where sandbox.quota is null or exists (select from counted)
 ), recipients as materialized (
   select s.* from (
     select s.sim_id, paid.msisdn from (select distinct accepted.msisdn from accepted) paid

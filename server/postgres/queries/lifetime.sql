@@ -60,12 +60,12 @@ on conflict (tenant) do update set stands_at = null,
 -- both tenants with the same version.
 with bumped as (
   update config_version set version = config_version.version + 1 returning config_version.version
-), present as (
+), organization as (
   update organizations o set version = bumped.version from bumped where o.tenant = sqlc.arg(tenant)
   returning o.resource_uid, o.version
 )
 insert into retired_tenants (tenant, resource_uid, version)
-select sqlc.arg(former)::bigint, present.resource_uid, present.version from present;
+select sqlc.arg(former)::bigint, organization.resource_uid, organization.version from organization;
 
 -- name: ResetByAPI :one
 -- Resets a sandbox for its own API key, see reset_sandbox. Returns the new tenant number, 0 for too many

@@ -45,13 +45,13 @@ delete from native_users u where u.tenant = sqlc.arg(tenant) and u.operator = sq
 -- name: AddNativeUser :one
 -- Runs after LockNativeUsers and RemoveEndedNativeUsers. If both added and taken are false, the sandbox has
 -- as many users as it may have.
-with present as (
+with counted as (
   select count(*) as users from native_users u
   where u.tenant = sqlc.arg(tenant) and u.operator = sqlc.arg(operator)
 ), added as (
   insert into native_users (tenant, operator, user_id, made_with, callback_host)
   select sqlc.arg(tenant), sqlc.arg(operator), sqlc.arg(user_id), sqlc.arg(made_with), sqlc.arg(callback_host)
-  from present where present.users < sqlc.arg(most)::bigint
+  from counted where counted.users < sqlc.arg(most)::bigint
   on conflict do nothing
   returning 1
 )
@@ -198,7 +198,7 @@ where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) returning n.body;
 -- name: ResendCallback :one
 -- Queues a callback again, unless it is being sent. The fence increases, as in ResendEvent. A callback
 -- without an attempt keeps its due time.
-with present as (
+with found as (
   select n.id, coalesce(n.leased_until > now(), false)::boolean as being_sent from native_requests n
   where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.state is not null
   for update
@@ -206,10 +206,10 @@ with present as (
   update native_requests n
   set state = 'queued', fence = n.fence + 1, leased_until = null, delivered_at = null,
     due_at = case when n.attempts = 0 then n.due_at else sandbox_time(n.tenant) end
-  from present
-  where n.tenant = sqlc.arg(tenant) and n.id = present.id and not present.being_sent
+  from found
+  where n.tenant = sqlc.arg(tenant) and n.id = found.id and not found.being_sent
 )
-select present.being_sent from present;
+select found.being_sent from found;
 
 -- name: PurgeCallbackAttempts :one
 with batch as (

@@ -19,12 +19,12 @@ where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(refere
 -- name: QuotaUsed :one
 -- Returns the quota, its use in the present calendar month of sandbox time, and the start of the next month.
 select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used,
-  ((present.month + interval '1 month') at time zone 'utc')::timestamptz as renews_at
+  ((clock.month + interval '1 month') at time zone 'utc')::timestamptz as renews_at
 from organizations o
 cross join lateral (
   select date_trunc('month', sandbox_time(o.tenant) at time zone 'utc') as month
-) present
-left join quota_usage q on q.tenant = o.tenant and q.month = present.month::date
+) clock
+left join quota_usage q on q.tenant = o.tenant and q.month = clock.month::date
 where o.tenant = sqlc.arg(tenant);
 
 -- name: SetProviderTxID :exec
@@ -36,7 +36,7 @@ where tenant = sqlc.arg(tenant) and id = (select recording_id(sqlc.arg(id)));
 -- Records a collection that succeeds at once. It debits the payer's SIM if the SIM is registered, is not
 -- blocked and can pay. It credits the float in any case. `merchant` refers to `payer`, so that the SIM is
 -- locked before the float.
-with present as (
+with sandbox as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
@@ -45,12 +45,12 @@ with present as (
       where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text)
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present
-  where present.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from sandbox
+  where sandbox.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), accepted as (
-  select present.deliver from present where present.quota is null or exists (select from counted)
+  select sandbox.deliver from sandbox where sandbox.quota is null or exists (select from counted)
 ), payer as (
   update sims_by_number s
   set balance = s.balance - (sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint),
@@ -100,7 +100,7 @@ select id, created_at, completed_at, merchant_balance_after, sim_balance_after f
 -- no SIM. If the market was presumed from the number's prefix and the registry has another one, nothing is
 -- recorded. A pending collection from a number that is not in the registry is forwarded to the operator at
 -- once, unless it is from a test number: then test_behavior is set.
-with present as (
+with sandbox as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
@@ -113,12 +113,12 @@ with present as (
         and (s.operator <> sqlc.arg(operator) or s.country <> sqlc.arg(country))))
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present
-  where present.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from sandbox
+  where sandbox.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), accepted as (
-  select present.deliver from present where present.quota is null or exists (select from counted)
+  select sandbox.deliver from sandbox where sandbox.quota is null or exists (select from counted)
 ), payer as (
   select accepted.deliver, s.sim_id, s.sim_id is null
     and sqlc.narg(test_behavior)::text is null as of_operator,

@@ -14,7 +14,7 @@ where tenant = sqlc.arg(tenant) and second = sqlc.arg(second) and granted >= sql
 -- after the lock was granted.
 with clock as (
   select floor(extract(epoch from statement_timestamp()))::bigint as second
-), present as (
+), usage as (
   select coalesce(sum(r.granted), 0)::bigint as used, min(r.second) filter (where r.granted > 0) as oldest
   from rate_usage r, clock
   where r.tenant = sqlc.arg(tenant) and r.second > clock.second - 62
@@ -22,13 +22,13 @@ with clock as (
   delete from rate_usage r using clock where r.tenant = sqlc.arg(tenant) and r.second <= clock.second - 62
 ), taken as (
   select greatest(0, least(sqlc.arg(wanted)::bigint,
-    sqlc.arg(request_limit)::bigint - used))::integer as granted from present
+    sqlc.arg(request_limit)::bigint - used))::integer as granted from usage
 ), written as (
   insert into rate_usage as r (tenant, second, granted)
   select sqlc.arg(tenant), clock.second, taken.granted from clock, taken where taken.granted > 0
   on conflict (tenant, second) do update set granted = r.granted + excluded.granted
 )
 select taken.granted,
-  greatest(0, sqlc.arg(request_limit)::bigint - present.used - taken.granted)::bigint as remaining,
-  coalesce(present.oldest + 62 - clock.second, 62)::bigint as reset_seconds, clock.second
-from clock, present, taken;
+  greatest(0, sqlc.arg(request_limit)::bigint - usage.used - taken.granted)::bigint as remaining,
+  coalesce(usage.oldest + 62 - clock.second, 62)::bigint as reset_seconds, clock.second
+from clock, usage, taken;

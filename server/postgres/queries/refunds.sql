@@ -1,14 +1,14 @@
 -- name: BookRefund :one
--- The rules are those of disbursements.sql: one round trip in the tenant scope, one order of locks, and the float
--- set to what its locked balance leaves. In place of the version check, the statement requires a sandbox that
--- is not suspended.
+-- The rules are those of disbursements.sql: one round trip in the tenant scope, one order of locks, and the
+-- float set to its locked balance minus the amount. In place of the version check, the statement requires a
+-- sandbox that is not suspended.
 --
--- The parent's lock makes refunds of one collection take turns, so that together they never exceed it. It
--- comes before the quota's, so that a refund that is refused is not counted. The refund inherits its order,
--- environment and number from the parent. amount null: all that is left to refund. recipient_full: an earlier
--- attempt found that the recipient's SIM cannot hold the amount. clocked: the caller knows of the sandbox's
--- clock, if it has one.
-with present as (
+-- The parent's lock makes refunds of one collection take turns, so that together they never exceed the
+-- collection. The parent is locked before the quota, so that a refused refund is not counted. The refund
+-- inherits its order, environment and number from the parent. amount null: all that is left to refund.
+-- recipient_full: an earlier attempt found that the recipient's SIM cannot hold the amount. clocked: the
+-- caller knows of the sandbox's clock, if it has one.
+with sandbox as (
   select (o.webhook_url is not null and 'refund' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
@@ -17,7 +17,7 @@ with present as (
       where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text)
 ), locked as (
   select p.*, coalesce(sqlc.narg(amount)::bigint, p.amount - p.refunded) as asked
-  from transactions p, present
+  from transactions p, sandbox
   where p.tenant = sqlc.arg(tenant) and p.id = sqlc.arg(parent_id) and p.type = 'collection'
     and p.status = 'SUCCESS'
     and p.refunded + coalesce(sqlc.narg(amount)::bigint, 1) <= p.amount
@@ -25,11 +25,11 @@ with present as (
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1
-  from present, locked where present.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  from sandbox, locked where sandbox.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), parent as (
-  select locked.* from locked, present where present.quota is null or exists (select from counted)
+  select locked.* from locked, sandbox where sandbox.quota is null or exists (select from counted)
 ), recipient as (
   select s.sim_id, s.msisdn from sims_by_number s, parent
   where s.number_key = sqlc.arg(tenant)::bigint::text || parent.msisdn and s.currency = parent.float_currency
@@ -44,7 +44,7 @@ with present as (
     float.balance >= parent.asked and not sqlc.arg(recipient_full)::boolean as paid,
     case when float.balance < parent.asked then 'INSUFFICIENT_FUNDS'
       else 'LIMIT_EXCEEDED' end as unpaid_status
-  from present as accepted, parent, float
+  from sandbox as accepted, parent, float
 ), merchant as (
   update floats f
   set balance = decided.balance - decided.asked, movements = decided.movements + 1, changed_at = now()

@@ -15,7 +15,7 @@ import (
 
 const bookDisbursement = `-- name: BookDisbursement :one
 
-with present as (
+with sandbox as (
   select (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
@@ -24,12 +24,12 @@ with present as (
       where x.reference_key = $1::bigint::text || ' ' || $3::text)
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present
-  where present.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from sandbox
+  where sandbox.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), accepted as (
-  select present.deliver from present where present.quota is null or exists (select from counted)
+  select sandbox.deliver from sandbox where sandbox.quota is null or exists (select from counted)
 ), recipient as (
   select s.sim_id, s.blocked from sims_by_number s, accepted
   where s.number_key = $1::bigint::text || $4::text

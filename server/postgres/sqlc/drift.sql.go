@@ -13,8 +13,8 @@ import (
 
 const findOrganization = `-- name: FindOrganization :one
 select o.org_id, o.tenant, o.resource_uid, o.namespace, o.name, o.generation, o.version, o.created_at, o.latency_percent, o.monthly_quota, o.rate_limit, o.pending_timeout_ms, o.suspended, o.reset, o.key_rotation, o.retained_at, o.applied, o.test_numbers, o.seed, o.faults, o.clock_mode, o.clock_start, o.clocked, o.requests_logged_until, o.followed_until, o.api_test_clients, o.api_reset, o.max_test_clients, o.api_resets, o.webhook_url, o.webhook_host, o.webhook_types, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.callback_hosts, o.secret_rotation, o.signing_secret, o.previous_secret, o.previous_secret_until, o.older_secrets, o.older_secrets_until, (o.applied is not distinct from (
-  select present.fingerprint from sandbox_fingerprints() present
-  where present.tenant = o.tenant))::boolean as settled, (coalesce(o.previous_secret_until <= now(), false)
+  select computed.fingerprint from sandbox_fingerprints() computed
+  where computed.tenant = o.tenant))::boolean as settled, (coalesce(o.previous_secret_until <= now(), false)
     or exists (select from unnest(o.older_secrets_until) x(until)
       where x.until <= now()))::boolean as overlap_over
 from organizations o where o.resource_uid = $1 and o.retained_at is null
@@ -110,10 +110,10 @@ func (q *Queries) FindRegisteredSIM(ctx context.Context, resourceUid pgtype.UUID
 
 const noteFingerprint = `-- name: NoteFingerprint :exec
 
-update organizations o set applied = present.fingerprint
-from sandbox_fingerprints() present
-where present.tenant = $1::bigint and o.tenant = $1::bigint
-  and o.applied is distinct from present.fingerprint
+update organizations o set applied = computed.fingerprint
+from sandbox_fingerprints() computed
+where computed.tenant = $1::bigint and o.tenant = $1::bigint
+  and o.applied is distinct from computed.fingerprint
 `
 
 // Drift: whether rows differ from those that the controller wrote last, for all sandboxes at once.
@@ -157,8 +157,8 @@ func (q *Queries) SIMFingerprints(ctx context.Context) ([]SIMFingerprintsRow, er
 }
 
 const sandboxesDrifted = `-- name: SandboxesDrifted :many
-select o.resource_uid, (o.applied is distinct from present.fingerprint)::boolean as drifted
-from organizations o join sandbox_fingerprints() present on present.tenant = o.tenant
+select o.resource_uid, (o.applied is distinct from computed.fingerprint)::boolean as drifted
+from organizations o join sandbox_fingerprints() computed on computed.tenant = o.tenant
 where o.retained_at is null
 `
 

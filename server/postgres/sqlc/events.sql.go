@@ -152,7 +152,7 @@ func (q *Queries) ListAttempts(ctx context.Context, tenant int64, eventID pgtype
 }
 
 const resendEvent = `-- name: ResendEvent :one
-with present as (
+with found as (
   select e.id, e.state, coalesce(e.leased and coalesce(e.leased_until, e.due_at) > now(),
     false)::boolean as being_sent, (o.webhook_url is not null)::boolean as deliverable,
     clock_time(c.stands_at, c.ahead, c.last_stamp) as now
@@ -165,18 +165,18 @@ with present as (
   update events e
   set state = 'queued', fence = e.fence + 1, leased = false, leased_until = null, resent_after = e.attempts,
     delivered_at = null, due_at = case when e.state = 'queued'
-      and e.attempts = 0 then e.due_at else present.now end
-  from present
-  where e.tenant = $1 and e.id = present.id and present.deliverable and not present.being_sent
+      and e.attempts = 0 then e.due_at else found.now end
+  from found
+  where e.tenant = $1 and e.id = found.id and found.deliverable and not found.being_sent
   returning e.id
 ), counted as (
   update endpoint_health h set changed_at = now(),
-    delivered = greatest(0, h.delivered - (present.state = 'delivered')::integer),
-    failed = greatest(0, h.failed - (present.state = 'failed')::integer)
-  from present, queued
-  where h.tenant = $1 and present.state in ('delivered', 'failed')
+    delivered = greatest(0, h.delivered - (found.state = 'delivered')::integer),
+    failed = greatest(0, h.failed - (found.state = 'failed')::integer)
+  from found, queued
+  where h.tenant = $1 and found.state in ('delivered', 'failed')
 )
-select present.being_sent, present.deliverable from present
+select found.being_sent, found.deliverable from found
 `
 
 type ResendEventRow struct {

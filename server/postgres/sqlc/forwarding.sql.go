@@ -30,14 +30,14 @@ func (q *Queries) BeginForwardAttempt(ctx context.Context, tenant int64, iD pgty
 
 const deferForward = `-- name: DeferForward :execrows
 update transactions t set forward_fence = t.forward_fence + 1, leased_until = null,
-  due_at = least(present.at + make_interval(secs => $1::float8 / 1000), t.expires_at),
+  due_at = least(clock.at + make_interval(secs => $1::float8 / 1000), t.expires_at),
   forward_failures = $2::integer,
-  forwarded_at = case when $3::boolean then coalesce(t.forwarded_at, present.at)
+  forwarded_at = case when $3::boolean then coalesce(t.forwarded_at, clock.at)
     else t.forwarded_at end,
   native_id = coalesce(t.native_id, $4)
 from (
   select sandbox_time($5) as at
-) present
+) clock
 where t.tenant = $5 and t.id = $6 and t.forward_fence = $7::bigint
   and t.status = 'PENDING'
 `

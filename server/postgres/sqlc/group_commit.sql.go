@@ -30,25 +30,25 @@ with recursive asked as materialized (
     unnest($19::bigint[]) as net_amount,
     unnest($20::integer[]) as absorption_pct,
     unnest($21::integer[]) as latency_ms, unnest($22::float8[]) as after_ms
-), present as materialized (
+), sandbox as materialized (
   select o.version, (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o where o.tenant = $23
 ), fresh as materialized (
-  select distinct on (asked.reference) asked.n, asked.id, asked.config_version, asked.reference, asked.request_hash, asked.order_ref, asked.order_url, asked.is_url_protected, asked.store, asked.described, asked.description, asked.scenario, asked.env_id, asked.operator, asked.country, asked.currency, asked.msisdn, asked.amount, asked.commission, asked.net_amount, asked.absorption_pct, asked.latency_ms, asked.after_ms, present.deliver
-  from asked join present on present.version = asked.config_version
+  select distinct on (asked.reference) asked.n, asked.id, asked.config_version, asked.reference, asked.request_hash, asked.order_ref, asked.order_url, asked.is_url_protected, asked.store, asked.described, asked.description, asked.scenario, asked.env_id, asked.operator, asked.country, asked.currency, asked.msisdn, asked.amount, asked.commission, asked.net_amount, asked.absorption_pct, asked.latency_ms, asked.after_ms, sandbox.deliver
+  from asked join sandbox on sandbox.version = asked.config_version
   where not exists (select from transactions_by_reference x
     where x.reference_key = $23::bigint::text || ' ' || asked.reference)
   order by asked.reference, asked.n
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select $23, date_trunc('month', now() at time zone 'utc')::date, (select count(*) from fresh)
-  from present where (select count(*) from fresh) between 1 and present.quota
+  from sandbox where (select count(*) from fresh) between 1 and sandbox.quota
   on conflict (tenant, month) do update set used = q.used + excluded.used
-  where q.used + excluded.used <= (select quota from present)
+  where q.used + excluded.used <= (select quota from sandbox)
   returning 1
 ), accepted as materialized (
-  select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.scenario, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.commission, fresh.net_amount, fresh.absorption_pct, fresh.latency_ms, fresh.after_ms, fresh.deliver from fresh, present where present.quota is null or exists (select from counted)
+  select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.scenario, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.commission, fresh.net_amount, fresh.absorption_pct, fresh.latency_ms, fresh.after_ms, fresh.deliver from fresh, sandbox where sandbox.quota is null or exists (select from counted)
 ), payers as materialized (
   select s.sim_id, s.msisdn, s.balance, s.movements from (
     select s.sim_id, paying.msisdn from (select distinct accepted.msisdn from accepted) paying
@@ -221,25 +221,25 @@ with recursive asked as materialized (
     unnest($16::bigint[]) as amount,
     unnest($17::integer[]) as absorption_pct,
     unnest($18::text[]) as unknown_status
-), present as materialized (
+), sandbox as materialized (
   select o.version, (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o where o.tenant = $19
 ), fresh as materialized (
-  select distinct on (asked.reference) asked.n, asked.id, asked.config_version, asked.reference, asked.request_hash, asked.order_ref, asked.order_url, asked.is_url_protected, asked.store, asked.described, asked.description, asked.env_id, asked.operator, asked.country, asked.currency, asked.msisdn, asked.amount, asked.absorption_pct, asked.unknown_status, present.deliver
-  from asked join present on present.version = asked.config_version
+  select distinct on (asked.reference) asked.n, asked.id, asked.config_version, asked.reference, asked.request_hash, asked.order_ref, asked.order_url, asked.is_url_protected, asked.store, asked.described, asked.description, asked.env_id, asked.operator, asked.country, asked.currency, asked.msisdn, asked.amount, asked.absorption_pct, asked.unknown_status, sandbox.deliver
+  from asked join sandbox on sandbox.version = asked.config_version
   where not exists (select from transactions_by_reference x
     where x.reference_key = $19::bigint::text || ' ' || asked.reference)
   order by asked.reference, asked.n
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select $19, date_trunc('month', now() at time zone 'utc')::date, (select count(*) from fresh)
-  from present where (select count(*) from fresh) between 1 and present.quota
+  from sandbox where (select count(*) from fresh) between 1 and sandbox.quota
   on conflict (tenant, month) do update set used = q.used + excluded.used
-  where q.used + excluded.used <= (select quota from present)
+  where q.used + excluded.used <= (select quota from sandbox)
   returning 1
 ), accepted as materialized (
-  select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.absorption_pct, fresh.unknown_status, fresh.deliver from fresh, present where present.quota is null or exists (select from counted)
+  select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.absorption_pct, fresh.unknown_status, fresh.deliver from fresh, sandbox where sandbox.quota is null or exists (select from counted)
 ), recipients as materialized (
   select s.sim_id, s.msisdn, s.blocked, s.balance, s.movements from (
     select s.sim_id, paid.msisdn from (select distinct accepted.msisdn from accepted) paid

@@ -290,12 +290,12 @@ func (q *Queries) RetainedOrganizations(ctx context.Context, olderThanMs float64
 const retireTenant = `-- name: RetireTenant :exec
 with bumped as (
   update config_version set version = config_version.version + 1 returning config_version.version
-), present as (
+), organization as (
   update organizations o set version = bumped.version from bumped where o.tenant = $2
   returning o.resource_uid, o.version
 )
 insert into retired_tenants (tenant, resource_uid, version)
-select $1::bigint, present.resource_uid, present.version from present
+select $1::bigint, organization.resource_uid, organization.version from organization
 `
 
 // Retires the former tenant of a sandbox. Replaces BumpVersion, so that readers of the configuration learn of

@@ -59,13 +59,13 @@ func (q *Queries) AddNativeToken(ctx context.Context, arg AddNativeTokenParams) 
 }
 
 const addNativeUser = `-- name: AddNativeUser :one
-with present as (
+with counted as (
   select count(*) as users from native_users u
   where u.tenant = $1 and u.operator = $2
 ), added as (
   insert into native_users (tenant, operator, user_id, made_with, callback_host)
   select $1, $2, $3, $4, $5
-  from present where present.users < $6::bigint
+  from counted where counted.users < $6::bigint
   on conflict do nothing
   returning 1
 )
@@ -780,7 +780,7 @@ func (q *Queries) RemoveEndedNativeUsers(ctx context.Context, tenant int64, oper
 }
 
 const resendCallback = `-- name: ResendCallback :one
-with present as (
+with found as (
   select n.id, coalesce(n.leased_until > now(), false)::boolean as being_sent from native_requests n
   where n.tenant = $1 and n.id = $2 and n.state is not null
   for update
@@ -788,10 +788,10 @@ with present as (
   update native_requests n
   set state = 'queued', fence = n.fence + 1, leased_until = null, delivered_at = null,
     due_at = case when n.attempts = 0 then n.due_at else sandbox_time(n.tenant) end
-  from present
-  where n.tenant = $1 and n.id = present.id and not present.being_sent
+  from found
+  where n.tenant = $1 and n.id = found.id and not found.being_sent
 )
-select present.being_sent from present
+select found.being_sent from found
 `
 
 // Queues a callback again, unless it is being sent. The fence increases, as in ResendEvent. A callback

@@ -14,7 +14,7 @@ import (
 )
 
 const bookCollection = `-- name: BookCollection :one
-with present as (
+with sandbox as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
@@ -23,12 +23,12 @@ with present as (
       where x.reference_key = $1::bigint::text || ' ' || $3::text)
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present
-  where present.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from sandbox
+  where sandbox.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), accepted as (
-  select present.deliver from present where present.quota is null or exists (select from counted)
+  select sandbox.deliver from sandbox where sandbox.quota is null or exists (select from counted)
 ), payer as (
   update sims_by_number s
   set balance = s.balance - ($4::bigint + $5::bigint),
@@ -302,12 +302,12 @@ func (q *Queries) GetTransaction(ctx context.Context, tenant int64, iD pgtype.UU
 
 const quotaUsed = `-- name: QuotaUsed :one
 select o.monthly_quota as quota, coalesce(q.used, 0)::bigint as used,
-  ((present.month + interval '1 month') at time zone 'utc')::timestamptz as renews_at
+  ((clock.month + interval '1 month') at time zone 'utc')::timestamptz as renews_at
 from organizations o
 cross join lateral (
   select date_trunc('month', sandbox_time(o.tenant) at time zone 'utc') as month
-) present
-left join quota_usage q on q.tenant = o.tenant and q.month = present.month::date
+) clock
+left join quota_usage q on q.tenant = o.tenant and q.month = clock.month::date
 where o.tenant = $1
 `
 
@@ -326,7 +326,7 @@ func (q *Queries) QuotaUsed(ctx context.Context, tenant int64) (QuotaUsedRow, er
 }
 
 const recordCollection = `-- name: RecordCollection :one
-with present as (
+with sandbox as (
   select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
@@ -339,12 +339,12 @@ with present as (
         and (s.operator <> $6 or s.country <> $7)))
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from present
-  where present.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from sandbox
+  where sandbox.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), accepted as (
-  select present.deliver from present where present.quota is null or exists (select from counted)
+  select sandbox.deliver from sandbox where sandbox.quota is null or exists (select from counted)
 ), payer as (
   select accepted.deliver, s.sim_id, s.sim_id is null
     and $8::text is null as of_operator,

@@ -33,7 +33,7 @@ func (q *Queries) ReturnRequests(ctx context.Context, unused int32, tenant int64
 const takeRequests = `-- name: TakeRequests :one
 with clock as (
   select floor(extract(epoch from statement_timestamp()))::bigint as second
-), present as (
+), usage as (
   select coalesce(sum(r.granted), 0)::bigint as used, min(r.second) filter (where r.granted > 0) as oldest
   from rate_usage r, clock
   where r.tenant = $2 and r.second > clock.second - 62
@@ -41,16 +41,16 @@ with clock as (
   delete from rate_usage r using clock where r.tenant = $2 and r.second <= clock.second - 62
 ), taken as (
   select greatest(0, least($3::bigint,
-    $1::bigint - used))::integer as granted from present
+    $1::bigint - used))::integer as granted from usage
 ), written as (
   insert into rate_usage as r (tenant, second, granted)
   select $2, clock.second, taken.granted from clock, taken where taken.granted > 0
   on conflict (tenant, second) do update set granted = r.granted + excluded.granted
 )
 select taken.granted,
-  greatest(0, $1::bigint - present.used - taken.granted)::bigint as remaining,
-  coalesce(present.oldest + 62 - clock.second, 62)::bigint as reset_seconds, clock.second
-from clock, present, taken
+  greatest(0, $1::bigint - usage.used - taken.granted)::bigint as remaining,
+  coalesce(usage.oldest + 62 - clock.second, 62)::bigint as reset_seconds, clock.second
+from clock, usage, taken
 `
 
 type TakeRequestsRow struct {

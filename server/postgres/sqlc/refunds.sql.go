@@ -15,7 +15,7 @@ import (
 )
 
 const bookRefund = `-- name: BookRefund :one
-with present as (
+with sandbox as (
   select (o.webhook_url is not null and 'refund' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
@@ -24,7 +24,7 @@ with present as (
       where x.reference_key = $1::bigint::text || ' ' || $3::text)
 ), locked as (
   select p.tenant, p.amount, p.commission, p.net_amount, p.refunded, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.merchant_number, p.sim_number, p.created_at, p.completed_at, p.due_at, p.leased_until, p.expires_at, p.forwarded_at, p.forward_fence, p.type, p.status, p.absorption_pct, p.latency_ms, p.forward_failures, p.forward_attempts, p.id, p.parent_id, p.sim_id, p.passthrough, p.is_url_protected, p.reference, p.request_hash, p.order_ref, p.order_url, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.float_currency, p.msisdn, p.test_behavior, p.provider_tx_id, p.native_id, p.native_raw, p.faults, coalesce($4::bigint, p.amount - p.refunded) as asked
-  from transactions p, present
+  from transactions p, sandbox
   where p.tenant = $1 and p.id = $5 and p.type = 'collection'
     and p.status = 'SUCCESS'
     and p.refunded + coalesce($4::bigint, 1) <= p.amount
@@ -32,11 +32,11 @@ with present as (
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1
-  from present, locked where present.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from present)
+  from sandbox, locked where sandbox.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), parent as (
-  select locked.tenant, locked.amount, locked.commission, locked.net_amount, locked.refunded, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.merchant_number, locked.sim_number, locked.created_at, locked.completed_at, locked.due_at, locked.leased_until, locked.expires_at, locked.forwarded_at, locked.forward_fence, locked.type, locked.status, locked.absorption_pct, locked.latency_ms, locked.forward_failures, locked.forward_attempts, locked.id, locked.parent_id, locked.sim_id, locked.passthrough, locked.is_url_protected, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.float_currency, locked.msisdn, locked.test_behavior, locked.provider_tx_id, locked.native_id, locked.native_raw, locked.faults, locked.asked from locked, present where present.quota is null or exists (select from counted)
+  select locked.tenant, locked.amount, locked.commission, locked.net_amount, locked.refunded, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.merchant_number, locked.sim_number, locked.created_at, locked.completed_at, locked.due_at, locked.leased_until, locked.expires_at, locked.forwarded_at, locked.forward_fence, locked.type, locked.status, locked.absorption_pct, locked.latency_ms, locked.forward_failures, locked.forward_attempts, locked.id, locked.parent_id, locked.sim_id, locked.passthrough, locked.is_url_protected, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.float_currency, locked.msisdn, locked.test_behavior, locked.provider_tx_id, locked.native_id, locked.native_raw, locked.faults, locked.asked from locked, sandbox where sandbox.quota is null or exists (select from counted)
 ), recipient as (
   select s.sim_id, s.msisdn from sims_by_number s, parent
   where s.number_key = $1::bigint::text || parent.msisdn and s.currency = parent.float_currency
@@ -51,7 +51,7 @@ with present as (
     float.balance >= parent.asked and not $6::boolean as paid,
     case when float.balance < parent.asked then 'INSUFFICIENT_FUNDS'
       else 'LIMIT_EXCEEDED' end as unpaid_status
-  from present as accepted, parent, float
+  from sandbox as accepted, parent, float
 ), merchant as (
   update floats f
   set balance = decided.balance - decided.asked, movements = decided.movements + 1, changed_at = now()
@@ -164,15 +164,15 @@ type BookRefundRow struct {
 	Faults               []string        `db:"faults"`
 }
 
-// The rules are those of disbursements.sql: one round trip in the tenant scope, one order of locks, and the float
-// set to what its locked balance leaves. In place of the version check, the statement requires a sandbox that
-// is not suspended.
+// The rules are those of disbursements.sql: one round trip in the tenant scope, one order of locks, and the
+// float set to its locked balance minus the amount. In place of the version check, the statement requires a
+// sandbox that is not suspended.
 //
-// The parent's lock makes refunds of one collection take turns, so that together they never exceed it. It
-// comes before the quota's, so that a refund that is refused is not counted. The refund inherits its order,
-// environment and number from the parent. amount null: all that is left to refund. recipient_full: an earlier
-// attempt found that the recipient's SIM cannot hold the amount. clocked: the caller knows of the sandbox's
-// clock, if it has one.
+// The parent's lock makes refunds of one collection take turns, so that together they never exceed the
+// collection. The parent is locked before the quota, so that a refused refund is not counted. The refund
+// inherits its order, environment and number from the parent. amount null: all that is left to refund.
+// recipient_full: an earlier attempt found that the recipient's SIM cannot hold the amount. clocked: the
+// caller knows of the sandbox's clock, if it has one.
 func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRefundRow, error) {
 	row := q.db.QueryRow(ctx, bookRefund,
 		arg.Tenant,
