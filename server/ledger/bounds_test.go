@@ -27,7 +27,7 @@ func (w *fixture) raiseSIM(msisdn string, balance int64) {
 	w.Exec("update sims set balance = $3, movements = movements + 1 where tenant = $1 and msisdn = $2", w.Sandbox.Tenant, msisdn, balance)
 }
 
-// What would raise a balance beyond its bound ends LIMIT_EXCEEDED and moves nothing; what just fits succeeds.
+// What would raise a balance beyond its bound ends with LIMIT_EXCEEDED and moves nothing; what just fits succeeds.
 func TestBalancesHaveABound(t *testing.T) {
 	const room = 985 // what the merchant gets of a collection of 1000
 	cases := map[string]struct {

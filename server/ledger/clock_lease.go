@@ -93,14 +93,11 @@ type ClockView struct {
 	Recorded          Due  // of all recorded rows
 }
 
-// lastID is an upper bound of all ids.
-var lastID = payments.ID{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
-
 // ViewClock reads the time of a leased clock, and when rows are due. started and arrived are sandbox times. A row was
 // recorded by a time if its stamp is not after that time. ViewClock returns [ErrClockLeaseLost] if the lease is lost.
 func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, started, arrived time.Time) (ClockView, error) {
 	upTo := func(t time.Time) pgtype.UUID { return postgres.UUID(payments.FirstID(t.Add(time.Microsecond))) }
-	bounds := []pgtype.UUID{upTo(started), upTo(arrived), postgres.UUID(lastID)}
+	bounds := []pgtype.UUID{upTo(started), upTo(arrived), postgres.UUID(payments.LastID)}
 	rows, err := s.system().DueUnderClock(ctx, c.Tenant, c.Fence, bounds)
 	if err != nil {
 		return ClockView{}, postgres.Classify(err, "looking for what is due under a clock")

@@ -41,10 +41,10 @@ var (
 	ErrCredentialsUnreadable = errors.New("the store's credentials for this operator cannot be read")
 )
 
-// LeaseDueForwards leases collections that are to be forwarded, or whose status the operator is to be asked for, at
-// most from[i].Slots of each tenant. found has the number of leased collections by tenant. Concurrent callers get
-// different collections. A collection becomes due again if its lease ends before [Forwards.SettleForward] or
-// [Forwards.DeferForward] is called.
+// LeaseDueForwards leases due collections, at most from[i].Slots of each tenant. A due collection is to be forwarded,
+// or the operator is to be asked for its status. found has the number of leased collections by tenant. Concurrent
+// callers get different collections. A collection becomes due again if its lease ends before [Forwards.SettleForward]
+// or [Forwards.DeferForward] is called.
 func (s *Forwards) LeaseDueForwards(
 	ctx context.Context,
 	from []SlotGrant,

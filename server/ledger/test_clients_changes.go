@@ -130,8 +130,8 @@ func (l *Ledger) ChangeTestClient(
 	return changed, registryFailure(err, "changing the test client")
 }
 
-// RemoveTestClient deletes a SIM that was added through the API. Payments that wait for its answer end UNKNOWN_MSISDN,
-// as with a deleted TestClient. It returns the errors of [Ledger.ChangeTestClient].
+// RemoveTestClient deletes a SIM that was added through the API. Payments that wait for its answer end with
+// UNKNOWN_MSISDN, as with a deleted TestClient. It returns the errors of [Ledger.ChangeTestClient].
 func (l *Ledger) RemoveTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, msisdn string) error {
 	err := l.changeRegistry(ctx, sandbox, func(q *sqlc.Queries) error {
 		deleted, err := q.DeleteTestClient(ctx, sandbox.Tenant, msisdn)

@@ -52,7 +52,7 @@ type StatusAndLatency struct {
 // CreateCollection records a collection, with the money that it moves and the event that it owes, in one database
 // transaction and one round trip, and completes its Transaction.
 //
-// A collection that would raise the float beyond [payments.MaxBalance] ends LIMIT_EXCEEDED.
+// A collection that would raise the float beyond [payments.MaxBalance] ends with LIMIT_EXCEEDED.
 //
 // It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the
 // sandbox's quota is used up, [ErrMarketKnown] if the market was presumed and the registry knows another, and

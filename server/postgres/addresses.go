@@ -44,7 +44,7 @@ func (a *addresses) asked(ctx context.Context, conn *pgx.Conn) error {
 	if address == nil || port == nil {
 		return nil // the connection is a Unix socket
 	}
-	if at, err := netip.ParseAddr(*address); err == nil { // otherwise nothing can be sent to it
+	if at, err := netip.ParseAddr(*address); err == nil { // an address that cannot be parsed is left out
 		a.add(netip.AddrPortFrom(at.Unmap().WithZone(""), uint16(*port)))
 	}
 	return nil

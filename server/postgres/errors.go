@@ -96,7 +96,7 @@ type notSent struct{ error }
 
 func (e notSent) Unwrap() error { return e.error }
 
-// waitedFor is the error for a context that ended while a statement waited for something, before it was sent.
+// waitedFor returns the error for a context that ended while a statement waited for what, before it was sent.
 func waitedFor(ctx context.Context, what string) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return notSent{fmt.Errorf("waiting for %s: %w", what, ctx.Err())}

@@ -11,7 +11,7 @@ var word = regexp.MustCompile(`[\pL\pN_-]{2,}`)
 
 // unreadable returns the error for a database URL that pgx cannot parse. pgx's own error shows the URL, and hides the
 // password only if pgx finds it: not in a URL without a scheme or with an unencoded password. So unreadable keeps only
-// the text after the URL, and only if that text has no word of what may be the password.
+// the text after the URL, and only if this text contains no word that may be part of the password.
 func unreadable(url string, err error) error {
 	const form = "write postgres://user:password@host:5432/name, and what is special in the password encoded (%40 for @)"
 	said := err.Error()

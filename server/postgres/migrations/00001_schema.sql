@@ -134,7 +134,7 @@ create table organizations (
   rate_limit               integer, -- requests in a minute
   -- How long a pending collection waits for its payer.
   pending_timeout_ms       bigint not null default 3600000,
-  -- The API answers 503, and nothing that is due is done.
+  -- The API answers 503, and due work waits.
   suspended                boolean not null default false,
   reset                    text not null default '', -- spec.reset for which the tenant was created
   key_rotation             text not null default '', -- value in the spec for which the API key was issued
@@ -764,9 +764,9 @@ call protect('event_faults', '{worker}');
 
 -- The request log -------------------------------------------------------------------------------------------
 
--- The last requests to each sandbox, with their answers: requests that failed, requests that failed
--- authentication, and requests that succeeded before organizations.requests_logged_until. The api writes only
--- what may be kept of a request, which includes no credential, and removes the oldest requests.
+-- The last requests to each sandbox, with their answers: requests that failed, requests without a valid key,
+-- and, until organizations.requests_logged_until, requests that succeeded. The api writes only what may be
+-- kept of a request, which includes no credential, and removes the oldest requests.
 create table requests (
   tenant        bigint not null,
   id            uuid not null, -- sorts by the time of the answer

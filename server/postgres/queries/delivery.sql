@@ -90,7 +90,7 @@ left join clocks c on c.tenant = leased.tenant
 where e.tenant = leased.tenant and e.id = leased.id;
 
 -- name: UnqueueEvents :exec
--- Removes events from the queue that no endpoint wants any more. Their rows stay.
+-- Removes from the queue the events that no endpoint wants any more. Their rows stay.
 update events e set state = 'recorded', due_at = null, leased = false, leased_until = null
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) unqueued
 where e.tenant = unqueued.tenant and e.id = unqueued.id;

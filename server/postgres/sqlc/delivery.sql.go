@@ -447,7 +447,7 @@ from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id) unqueued
 where e.tenant = unqueued.tenant and e.id = unqueued.id
 `
 
-// Removes events from the queue that no endpoint wants any more. Their rows stay.
+// Removes from the queue the events that no endpoint wants any more. Their rows stay.
 func (q *Queries) UnqueueEvents(ctx context.Context, tenants []int64, ids []pgtype.UUID) error {
 	_, err := q.db.Exec(ctx, unqueueEvents, tenants, ids)
 	return err
