@@ -286,6 +286,8 @@ create trigger begins before insert on clocks for each row execute function note
 
 -- Returns the sandbox time of a clock. For the nulls of a left join without a clock, it returns the time of
 -- the database.
+-- The function takes columns and not the row, since a role that passes the row needs the privilege to select
+-- all columns.
 -- +goose StatementBegin
 create function clock_time(stands_at timestamptz, ahead interval, last_stamp timestamptz) returns timestamptz
   language sql stable parallel safe
