@@ -1,6 +1,7 @@
 package expectations
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -128,7 +129,7 @@ func (l *Line) String() string {
 	case l.Refunds != nil:
 		return fmt.Sprintf("refunds of %s: %d", l.Refunds.Of, *l.Refunds.Total)
 	case l.Merchant != nil:
-		return fmt.Sprintf("merchant %s: %s", l.Merchant.Get, orElse(string(l.Merchant.JSON), "2xx"))
+		return fmt.Sprintf("merchant %s: %s", l.Merchant.Get, cmp.Or(string(l.Merchant.JSON), "2xx"))
 	default:
 		return "nothing else"
 	}
@@ -150,13 +151,6 @@ func (w *Where) text(others ...string) string {
 		return ""
 	}
 	return " where " + strings.Join(parts, " ")
-}
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 // plural returns a number with its unit: 1 event, 2 events.

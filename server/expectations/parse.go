@@ -144,6 +144,9 @@ func (c *checker) content(l *Line) {
 		c.count("events.count", l.Events.Count)
 		c.where("events.where", &l.Events.Where.Where)
 		c.oneOf("events.where.event", l.Events.Where.Event, EventNames)
+		if kind := TypeOfEvent(l.Events.Where.Event); kind != "" && l.Events.Where.Type != "" && l.Events.Where.Type != string(kind) {
+			c.wrong("events.where.type", "must be %s, whose event is %s: leave it out", kind, kind.Event())
+		}
 		c.oneOf("events.state", l.Events.State, EventStates)
 		if most := l.Events.MaxAttempts; most != nil && (*most < 0 || *most > MaxCount) {
 			c.wrong("events.maxAttempts", "must be from 0 to %d", MaxCount)

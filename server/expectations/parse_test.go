@@ -86,6 +86,8 @@ func TestWrongLines(t *testing.T) {
 		`[{"events":{"where":{"event":"paid"},"state":"sent","count":1,"maxAttempts":-1}}]`: "expect[0].events.where.event must be " +
 			"payment.completed, payment.refunded, disbursement.completed or operator.callback; expect[0].events.state must be recorded, " +
 			"queued, delivered or failed; expect[0].events.maxAttempts must be from 0 to 9999",
+		`[{"events":{"where":{"event":"payment.completed","type":"refund"},"count":1}}]`: "expect[0].events.where.type must be collection, " +
+			"whose event is payment.completed: leave it out",
 		`[{"float":{"currency":"EUR"}}]`: "expect[0].float.currency must be XOF or RWF; expect[0].float.equals is required: write an amount, " +
 			"for example 48500",
 		`[{"testClient":{"msisdn":"0788","balance":-1}}]`: "expect[0].testClient.msisdn must be a number in international form, for example " +

@@ -60,6 +60,7 @@ var exampleBodies = map[string]string{
 	"POST /v1/disbursements": `{"amount": 1, "currency": "RWF", "operator": "mtn", "country": "RW", "msisdn": "` + alice +
 		`", "reference": %q, "application": "shop"}`,
 	"POST /v1/clock/advance":                               `{"by": "1ms", "wait": "50ms"}`,
+	"POST /v1/expectations/evaluate":                       `{"expect": [{"nothingElse": true}]}`,
 	"POST /v1/test_clients":                                `{"msisdn": "+250788000099", "balance": 5}`,
 	"PATCH /v1/test_clients/{msisdn}":                      `{"balance": 7}`,
 	"POST /v1/events/{id}/resend":                          "",

@@ -45,6 +45,7 @@ var runOrder = []string{
 	"listRequests",
 	"openStream",
 	"resetSandbox",
+	"evaluateExpectations",
 	"getClock",
 	"advanceClock",
 }
@@ -201,7 +202,7 @@ func lasting(answer object) object {
 	kept := maps.Clone(answer)
 	for _, name := range []string{"id", "tx_id", "parentTxId", "environmentId", "providerTxId", "createdAt", "completedAt", "expiresAt", "raw", "version",
 		"txId", "nextAttemptAt", "startedAt", "body", "payload", "time",
-		"organizationId", "now", "target", "verifiedAt", "nextCursor"} {
+		"organizationId", "now", "target", "verifiedAt", "evaluatedAt", "nextCursor"} {
 		if kept[name] == nil {
 			continue
 		}

@@ -78,6 +78,7 @@ func (a *API) routes(answer answerer) []route {
 		{apidoc.ResetSandbox, answer.keyed(a.reset)},
 		{apidoc.GetClock, answer.faulty(a.getClock)},
 		{apidoc.AdvanceClock, answer.keyed(a.advanceClock)},
+		{apidoc.EvaluateExpectations, answer.keyed(a.evaluateExpectations)},
 		{apidoc.OpenStream, answer.keyed(a.openStream)},
 		{apidoc.GetMeta, answer.open(a.meta)},
 		{apidoc.GetHealth, answer.open(a.health)},

@@ -50,6 +50,7 @@ var routesAccess = map[string]access{
 	"GET /v1/test_numbers":                                 {own: 200, other: 200},
 	"GET /v1/clock":                                        {own: 200, other: 200},
 	"POST /v1/clock/advance":                               {own: 422, other: 422, body: `{"to":"2020-01-01T00:00:00Z"}`},
+	"POST /v1/expectations/evaluate":                       {own: 200, other: 200, body: `{"expect":[{"nothingElse":true}]}`},
 	"GET /v1/requests":                                     {own: 200, other: 200},
 	"GET /v1/ledger":                                       {own: 200, other: 200},
 	"GET /v1/ledger/entries":                               {own: 200, other: 200},

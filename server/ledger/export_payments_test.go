@@ -7,6 +7,9 @@ var (
 	LookUpStatement = lookUpStatement
 )
 
+// ObserveStatement is what Observe sends.
+var ObserveStatement = observeStatement
+
 // ChangedStatements are what ChangesAfter sends to read what has changed, by their names in the lists of the tests.
 var ChangedStatements = map[string]string{
 	"ChangedTransactions": changedTransactions, "ChangedEvents": changedEvents, "ChangedAttempts": changedAttempts,

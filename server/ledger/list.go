@@ -70,19 +70,7 @@ func listStatement(tenant int64, f Filter, after *payments.ID, limit int) (sql s
 		return l.statement(tenant, f, after, limit)
 	}
 	c := conditions{where: []string{"tenant = $1"}, args: []any{tenant}}
-	texts := []struct{ column, value string }{
-		{"country", string(f.Country)}, {"operator", string(f.Operator)}, {"status", string(f.Status)},
-		{"type", string(f.Type)}, {"order_ref", f.OrderRef}, {"store", f.Store}, {"msisdn", f.MSISDN},
-	}
-	for _, t := range texts {
-		if t.value != "" {
-			c.add(t.column+" = $%d", t.value)
-		}
-	}
-	if f.Reference != "" {
-		c.add("id = (select id from transactions_by_reference where reference_key = $1::bigint::text || ' ' || $%d::text)", f.Reference)
-	}
-	c.created("created_at", f.CreatedAfter, f.CreatedBefore)
+	c.filter(f)
 	if after != nil {
 		c.add("id < $%d", postgres.UUID(*after))
 	}
@@ -100,6 +88,23 @@ type conditions struct {
 func (c *conditions) add(text string, value any) {
 	c.args = append(c.args, value)
 	c.where = append(c.where, fmt.Sprintf(text, len(c.args)))
+}
+
+// filter adds the conditions of a filter of transactions.
+func (c *conditions) filter(f Filter) {
+	texts := []struct{ column, value string }{
+		{"country", string(f.Country)}, {"operator", string(f.Operator)}, {"status", string(f.Status)},
+		{"type", string(f.Type)}, {"order_ref", f.OrderRef}, {"store", f.Store}, {"msisdn", f.MSISDN},
+	}
+	for _, t := range texts {
+		if t.value != "" {
+			c.add(t.column+" = $%d", t.value)
+		}
+	}
+	if f.Reference != "" {
+		c.add("id = (select id from transactions_by_reference where reference_key = $1::bigint::text || ' ' || $%d::text)", f.Reference)
+	}
+	c.created("created_at", f.CreatedAfter, f.CreatedBefore)
 }
 
 // created adds bounds of a time. Both are exclusive, and compared in whole milliseconds; nil for no bound.

@@ -57,6 +57,7 @@ var tenantStatements = []string{
 	"KeepEventBody",
 	"ListAttempts",
 	"ListEvents",
+	"Observe",
 	"ListPrompts",
 	"ListTestClients",
 	"LockPrompt",
@@ -331,7 +332,9 @@ func statements(t *testing.T) map[string]string {
 	events, _ := ledger.EventsStatement(1, ledger.EventFilter{}, nil, 1)
 	all := ledger.Filter{Status: payments.Success, Store: "s", MSISDN: "m", CreatedAfter: new(time.Time)}
 	filtered, _ := ledger.ListStatement(1, all, nil, 1)
+	observe, _ := ledger.ObserveStatement(1, allLines(t), new(payments.ID))
 	texts := map[string]string{
+		"Observe":          observe,
 		"ListTransactions": list, "ListFiltered": filtered, "ListEvents": events, "LookUp": ledger.LookUpStatement,
 		"EnterTenant": postgres.EnterTenant, "EnterTenantOnReplica": postgres.EnterTenantOnReplica,
 		"TakeStamp": postgres.TakeStamp,

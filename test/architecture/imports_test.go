@@ -33,13 +33,14 @@ var mayImport = map[string][]string{
 	"server/faults":                {"server/payments"},
 	"server/expectations":          {"server/payments"},
 	"server/sandboxes":             {"server/egress", "server/faults", "server/payments", "server/postgres", "server/secrets"},
-	"server/ledger":                {"server/faults", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
+	"server/ledger":                {"server/expectations", "server/faults", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
 	"server/ledger/ledgertest": {
 		"server/ledger", "server/payments", "server/postgres", "server/proof", "server/sandboxes", "server/secrets",
 	},
 	"server/proof":    {"server/ledger", "server/payments", "server/postgres", "server/sandboxes"},
 	"server/requests": {"server/payments", "server/postgres"},
 	"server/service": {
+		"server/expectations",
 		"server/faults",
 		"server/payments",
 		"server/operators",
@@ -109,6 +110,7 @@ var mayImport = map[string][]string{
 		"server/telemetry",
 	},
 	"server/httpapi/wire": {
+		"server/expectations",
 		"server/faults",
 		"server/payments",
 		"server/operators",
@@ -121,6 +123,7 @@ var mayImport = map[string][]string{
 	},
 	"server/streams": {"server/postgres", "server/ledger"},
 	"server/httpapi/apidoc": {
+		"server/expectations",
 		"server/exchange/static",
 		"server/faults",
 		"server/payments",
@@ -164,6 +167,7 @@ var mayImport = map[string][]string{
 	"cmd/cauri/kube":       {"api/v1alpha1"},
 	"cmd/cauri/keypress":   {},
 	"cmd/cauri/cli": {
+		"server/expectations",
 		"api/v1alpha1",
 		"cmd/cauri/keypress",
 		"cmd/cauri/kube",

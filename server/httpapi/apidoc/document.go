@@ -13,16 +13,17 @@ const (
 
 // Tags group the operations.
 const (
-	tagCollections = "Collections"
-	tagPayouts     = "Payouts"
-	tagEvents      = "Events"
-	tagStream      = "Stream"
-	tagTestClients = "Test clients"
-	tagClock       = "Clock"
-	tagRequests    = "Requests"
-	tagLedger      = "Ledger"
-	tagService     = "Service"
-	tagWebhooks    = "Webhooks"
+	tagCollections  = "Collections"
+	tagPayouts      = "Payouts"
+	tagEvents       = "Events"
+	tagStream       = "Stream"
+	tagTestClients  = "Test clients"
+	tagClock        = "Clock"
+	tagRequests     = "Requests"
+	tagExpectations = "Expectations"
+	tagLedger       = "Ledger"
+	tagService      = "Service"
+	tagWebhooks     = "Webhooks"
 )
 
 // NewDocument returns the API's description. The URLs of its servers are relative.
@@ -53,6 +54,7 @@ func NewDocument() *huma.OpenAPI {
 			{Name: tagStream, Description: "What changes in the sandbox, as it happens."},
 			{Name: tagTestClients, Description: "The customers' phones: who can pay, acting as the payer, and the test numbers."},
 			{Name: tagClock, Description: "The sandbox's time, which a test may move."},
+			{Name: tagExpectations, Description: "Whether what happened in the sandbox is what a test expects."},
 			{Name: tagRequests, Description: "What your code sent, and what was answered."},
 			{Name: tagLedger, Description: "The balances with their proof, and the double entries behind them."},
 			{Name: tagService, Description: "Version, capabilities and health of the service. No key is needed."},

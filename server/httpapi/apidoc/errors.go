@@ -62,6 +62,7 @@ var ErrorCases = []ErrorCase{
 			Message: "Send the body as JSON with the header Content-Type: application/json."}},
 	{"The time is before the sandbox's present one: `detail.now`.",
 		wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockBackwards{Now: exampleTime}).(*wire.Error)},
+	{"The sandbox has so many transactions that the lines cannot be evaluated in time.", wire.TooManyRows()},
 	{"The refund is larger than the amount that is left to refund: `detail.refundable`.",
 		wire.RefundRefusal(payments.ErrExceedsRefundable{Refundable: 20_000}).(*wire.Error)},
 	{"The transaction is not a collection with status `SUCCESS`.", wire.RefundRefusal(payments.ErrNotRefundable).(*wire.Error)},

@@ -54,6 +54,7 @@ var Operations = []Operation{
 	ListTestNumbers, ResetSandbox, ListRequests,
 	ListAccounts, ListEntries,
 	GetClock, AdvanceClock, OpenStream,
+	EvaluateExpectations,
 	GetMeta, GetHealth, GetDocument, GetDocument30,
 }
 

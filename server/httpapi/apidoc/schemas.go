@@ -81,6 +81,9 @@ var (
 	_                       = viewSchema[wire.LedgerEntry](refineLedgerEntry)
 	ledgerEntryListSchema   = viewSchema[wire.LedgerEntryList](unrefined)
 
+	_                = viewSchema[wire.LineResult](unrefined)
+	evaluationSchema = viewSchema[wire.Evaluation](unrefined)
+
 	streamEntrySchema = viewSchema[wire.StreamEntry](unrefined)
 
 	documentSchema = &huma.Schema{Type: huma.TypeObject, Description: "An OpenAPI 3.1 document.", AdditionalProperties: true}

@@ -46,6 +46,7 @@ func All() []suite.Rule {
 		seedRules(),
 		requestRules(),
 		streamRules(),
+		expectationRules(),
 		nativeRules(),
 		everywhereRules(),
 	)

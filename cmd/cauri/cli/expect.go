@@ -1,0 +1,237 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/expectations"
+)
+
+func (p *program) expectCommand() *cobra.Command {
+	var o output
+	var files []string
+	var junit string
+	var github bool
+	cmd := &cobra.Command{
+		Use:   "expect",
+		Short: "Wait until what happened in a sandbox is what a file expects",
+		Long: `Wait until what happened in a sandbox is what a file expects: payments, events, balances,
+and what your own program says. A file has Expectations as kubectl applies them, or only
+their spec. The time of within begins with the command, and spec.sandboxRef is ignored.
+
+The exit code is 1 if an expectation fails. --junit writes a report that CI systems read,
+--github the job summary of GitHub Actions.`,
+		Example: "  " + p.called("expect", "-f order-1042.yaml") + "\n  " +
+			p.called("expect", "-f order-1042.yaml -f refund.yaml --junit=report.xml --github"),
+	}
+	t := p.target(cmd)
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&files, "filename", "f", nil, "file with expectations, - for the standard input; may be given several times")
+	flags.StringVar(&junit, "junit", "", "file for a report in the format of JUnit")
+	flags.BoolVar(&github, "github", false, "add a table to the job summary of GitHub Actions")
+	o.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		all, err := readExpectations(files, cmd.InOrStdin())
+		summary, noSummary := summaryFile(github)
+		if err = errors.Join(err, noSummary, o.check()); err != nil {
+			return err
+		}
+		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
+			if err := p.judge(ctx, api, all); err != nil {
+				return err
+			}
+			if err := o.print(cmd.OutOrStdout(), judgements(all), namesOf(all), func(out io.Writer) { printJudgements(out, all) }); err != nil {
+				return err
+			}
+			return errors.Join(writeJUnit(junit, all), addSummary(summary, all), failure(all))
+		})
+	}
+	return cmd
+}
+
+// expected is an expectation of a file, with what is known of it.
+type expected struct {
+	name   string
+	lines  []expectations.Line
+	within time.Duration
+	settle time.Duration
+	recent bool // only what comes after the first evaluation counts
+
+	asked json.RawMessage // the lines that the API evaluates
+	since string
+	began time.Time
+	state expectations.State
+}
+
+// judge evaluates expectations until each has a verdict.
+func (p *program) judge(ctx context.Context, api *sandboxapi.Client, all []*expected) error {
+	for _, e := range all {
+		if err := e.begin(ctx, api, p.now()); err != nil {
+			return err
+		}
+	}
+	for {
+		open := false
+		for _, e := range all {
+			if e.state.Verdict != expectations.Open {
+				continue
+			}
+			if err := e.evaluate(ctx, api, p.now); err != nil {
+				return err
+			}
+			open = open || e.state.Verdict == expectations.Open
+		}
+		if !open {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(p.await):
+		}
+	}
+}
+
+func (e *expected) begin(ctx context.Context, api *sandboxapi.Client, now time.Time) error {
+	e.began, e.state.Verdict = now, expectations.Open
+	var asked []expectations.Line
+	for _, l := range e.lines {
+		if l.Merchant == nil {
+			asked = append(asked, l)
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	var err error
+	if e.asked, err = json.Marshal(asked); err != nil {
+		return err
+	}
+	if e.recent {
+		first, err := api.Evaluate(ctx, json.RawMessage(`[{"nothingElse":true},{"transactions":{"count":">=0"}}]`), "")
+		if err != nil {
+			return err
+		}
+		e.since = optional(first.NewestTransaction, same)
+	}
+	return nil
+}
+
+func (e *expected) evaluate(ctx context.Context, api *sandboxapi.Client, now func() time.Time) error {
+	terms := expectations.Terms{Deadline: e.began.Add(e.within), Settle: e.settle}
+	var answered []expectations.Result
+	if e.asked != nil {
+		found, err := api.Evaluate(ctx, e.asked, e.since)
+		var refused *sandboxapi.RefusedError
+		if errors.As(err, &refused) && refused.Code == "too_many_rows" {
+			e.state = terms.Unreadable(&e.state, now())
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, r := range found.Results {
+			answered = append(answered, expectations.Result{Line: r.Line, Met: r.Met, Never: r.Exceeded, Observed: r.Observed})
+		}
+	}
+	results := make([]expectations.Result, 0, len(e.lines))
+	for i := range e.lines {
+		switch {
+		case e.lines[i].Merchant != nil:
+			results = append(results, askMerchant(ctx, &e.lines[i]))
+		case len(answered) == 0:
+			return errors.New("the API left out the result of a line: is it older than this program?")
+		default:
+			results, answered = append(results, answered[0]), answered[1:]
+		}
+	}
+	e.state = terms.Judge(&e.state, results, now())
+	return ctx.Err()
+}
+
+const (
+	merchantTimeout = 10 * time.Second
+	maxMerchant     = 1 << 20 // bytes of an answer
+	shownMerchant   = 200     // characters of an answer in a report
+)
+
+// askMerchant returns whether the merchant's own program says what a line expects.
+func askMerchant(ctx context.Context, l *expectations.Line) expectations.Result {
+	r := expectations.Result{Line: l.String()}
+	ctx, cancel := context.WithTimeout(ctx, merchantTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, l.Merchant.Get, nil)
+	if err != nil {
+		r.Observed = err.Error()
+		return r
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		r.Observed = "no answer: " + err.Error()
+		return r
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxMerchant))
+	if err != nil {
+		r.Observed = "no whole answer: " + err.Error()
+		return r
+	}
+	shown := []rune(strings.ToValidUTF8(string(body), "�"))
+	if len(shown) > shownMerchant {
+		shown = append(shown[:shownMerchant], '…')
+	}
+	r.Observed = strings.TrimSpace(fmt.Sprintf("%d %s", answer.StatusCode, string(shown)))
+	r.Met = answer.StatusCode >= 200 && answer.StatusCode < 300 && (l.Merchant.JSON == nil || contains(body, l.Merchant.JSON))
+	return r
+}
+
+// contains reports whether a JSON text has all that another one has. Lists have to be equal in length.
+func contains(text, part []byte) bool {
+	var whole, wanted any
+	return json.Unmarshal(text, &whole) == nil && json.Unmarshal(part, &wanted) == nil && includes(whole, wanted)
+}
+
+func includes(whole, wanted any) bool {
+	switch wanted := wanted.(type) {
+	case map[string]any:
+		object, ok := whole.(map[string]any)
+		for name, value := range wanted {
+			found, has := object[name]
+			ok = ok && has && includes(found, value)
+		}
+		return ok
+	case []any:
+		list, ok := whole.([]any)
+		if ok = ok && len(list) == len(wanted); ok {
+			for i := range wanted {
+				ok = ok && includes(list[i], wanted[i])
+			}
+		}
+		return ok
+	default:
+		return whole == wanted
+	}
+}
+
+// failure returns an error if an expectation failed.
+func failure(all []*expected) error {
+	var failed []string
+	for _, e := range all {
+		if e.state.Verdict == expectations.Failed {
+			failed = append(failed, e.name+": "+e.state.Message)
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d expectations failed. %s", len(failed), len(all), strings.Join(failed, " "))
+}

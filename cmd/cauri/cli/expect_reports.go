@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/expectations"
+)
+
+// judgement is what the command prints of an expectation for programs.
+type judgement struct {
+	Name    string               `json:"name"`
+	Verdict expectations.Verdict `json:"verdict"`
+	Reason  string               `json:"reason"`
+	Message string               `json:"message"`
+	Results []expectations.Dated `json:"results"`
+}
+
+func judgements(all []*expected) []judgement {
+	said := make([]judgement, len(all))
+	for i, e := range all {
+		said[i] = judgement{e.name, e.state.Verdict, e.state.Reason, e.state.Message, e.state.Results}
+	}
+	return said
+}
+
+func namesOf(all []*expected) (names []string) {
+	for _, e := range all {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// cells returns a row for each line: its result, the expectation, the line and what was observed. An expectation whose
+// lines could not be evaluated has one row.
+func cells(all []*expected) (rows [][]string) {
+	for _, e := range all {
+		for _, r := range e.state.Results {
+			rows = append(rows, []string{lineVerdict(e, r.Met), e.name, r.Line, r.Observed})
+		}
+		if len(e.state.Results) == 0 {
+			rows = append(rows, []string{lineVerdict(e, false), e.name, "", e.state.Message})
+		}
+	}
+	return rows
+}
+
+func lineVerdict(e *expected, met bool) string {
+	if met || e.state.Verdict == expectations.Met {
+		return "met"
+	}
+	return "failed"
+}
+
+// printJudgements prints a table. The first column is a fixed word, so that no line begins with a text of a sandbox,
+// which GitHub Actions would take for a command if it began with two colons.
+func printJudgements(out io.Writer, all []*expected) {
+	table(out, Table{Titles: "RESULT EXPECTATION LINE OBSERVED", Rows: cells(all), Shorten: "OBSERVED LINE"})
+}
+
+// The elements of a report in the format of JUnit. Package xml replaces characters that XML does not allow.
+type (
+	junitReport struct {
+		XMLName xml.Name     `xml:"testsuites"`
+		Suites  []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Time     string      `xml:"time,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Class   string        `xml:"classname,attr"`
+		Name    string        `xml:"name,attr"`
+		Time    string        `xml:"time,attr"`
+		Failure *junitFailure `xml:"failure"`
+	}
+	junitFailure struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// writeJUnit writes a report with a suite for each expectation and a case for each line; an empty path: none.
+func writeJUnit(path string, all []*expected) error {
+	if path == "" {
+		return nil
+	}
+	var report junitReport
+	for _, e := range all {
+		report.Suites = append(report.Suites, junitSuiteOf(e))
+	}
+	text, err := xml.MarshalIndent(report, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append([]byte(xml.Header), append(text, '\n')...), 0o644)
+}
+
+func junitSuiteOf(e *expected) junitSuite {
+	suite := junitSuite{Name: e.name}
+	add := func(name, observed string, met bool, at time.Time) {
+		c := junitCase{Class: e.name, Name: name, Time: seconds(max(0, at.Sub(e.began)))}
+		if !met {
+			c.Failure = &junitFailure{Message: "observed: " + observed, Text: e.state.Message}
+			suite.Failures++
+		}
+		suite.Cases = append(suite.Cases, c)
+	}
+	last := e.began
+	for _, r := range e.state.Results {
+		add(r.Line, r.Observed, lineVerdict(e, r.Met) == "met", r.At)
+		if r.At.After(last) {
+			last = r.At
+		}
+	}
+	if len(e.state.Results) == 0 {
+		add("evaluation", e.state.Message, false, e.began)
+	}
+	suite.Tests, suite.Time = len(suite.Cases), seconds(last.Sub(e.began))
+	return suite
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+
+const summaryVariable = "GITHUB_STEP_SUMMARY"
+
+// summaryFile returns the file of the job summary of GitHub Actions; empty: it is not asked for.
+func summaryFile(asked bool) (string, error) {
+	path := os.Getenv(summaryVariable)
+	if asked && path == "" {
+		return "", usage(errors.New("--github: " + summaryVariable + " is not set. GitHub Actions sets it in each step: leave the flag out elsewhere"))
+	}
+	if !asked {
+		return "", nil
+	}
+	return path, nil
+}
+
+// addSummary adds a table to the job summary.
+func addSummary(path string, all []*expected) error {
+	if path == "" {
+		return nil
+	}
+	var text strings.Builder
+	text.WriteString("| result | expectation | line | observed |\n| --- | --- | --- | --- |\n")
+	for _, row := range cells(all) {
+		for _, cell := range row {
+			text.WriteString("| " + markdown(cell) + " ")
+		}
+		text.WriteString("|\n")
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text.String() + "\n")
+	return errors.Join(err, file.Close())
+}
+
+// markdown returns a text as it is, in Markdown: on one line, with each character escaped that means something there.
+func markdown(text string) string {
+	var out strings.Builder
+	for _, r := range Printable(text) {
+		switch {
+		case r == '<':
+			out.WriteString("&lt;")
+		case r == '>':
+			out.WriteString("&gt;")
+		case r == '&':
+			out.WriteString("&amp;")
+		case strings.ContainsRune("\\`*_{}[]()#+-.!|~@:", r):
+			out.WriteByte('\\')
+			out.WriteRune(r)
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"encoding/xml"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/expectations"
+)
+
+// expectFile writes a file for the command.
+func expectFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "order-1042.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const expectedOnce = `kind: SandboxEnvironment
+---
+apiVersion: cauri.dev/v1alpha1
+kind: Expectation
+metadata: {name: paid-once}
+spec:
+  sandboxRef: {name: checkout}
+  settle: 0s
+  expect:
+  - transactions: {where: {orderRef: order-1, status: SUCCESS}, count: 1}
+  - float: {currency: RWF, equals: 1295}
+  - nothingElse: true
+`
+
+func TestExpect(t *testing.T) {
+	f := newFixture(t)
+	f.run("pay", "--scenario=success", "--amount=300", "--order-ref=order-1")
+	file := expectFile(t, expectedOnce)
+	f.run("expect", "-f", file).want(t, ExitSuccess, "met", "paid-once", "float RWF: 1295")
+
+	f.run("pay", "--scenario=success", "--amount=1", "--order-ref=order-1")
+	report := filepath.Join(t.TempDir(), "report.xml")
+	failed := f.run("expect", "-f", file, "--junit="+report, "-o", "json")
+	failed.want(t, ExitFailure, "1 of 1 expectations failed. paid-once: transactions where orderRef=order-1 status=SUCCESS: 1. "+
+		"Observed: 2 transactions. The line cannot be met any more.")
+	if got := decoded[[]judgement](t, failed)[0]; got.Verdict != expectations.Failed || len(got.Results) != 3 {
+		t.Errorf("the result is %+v", got)
+	}
+	text, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suites junitReport
+	if err := xml.Unmarshal(text, &suites); err != nil {
+		t.Fatal(err)
+	}
+	if s := suites.Suites[0]; s.Name != "paid-once" || s.Tests != 3 || s.Failures != 2 || s.Cases[0].Failure.Message != "observed: 2 transactions" ||
+		s.Cases[2].Failure != nil {
+		t.Errorf("the report is\n%s", text)
+	}
+}
+
+func TestExpectOnlyWhatIsNew(t *testing.T) {
+	f := newFixture(t)
+	f.run("pay", "--scenario=success", "--amount=300", "--order-ref=order-1")
+	f.run("expect", "-f", expectFile(t, "since: Creation\nsettle: 0s\nexpect:\n- nothingElse: true\n")).want(t, ExitSuccess, "order-1042")
+}
+
+func TestExpectOfTheMerchant(t *testing.T) {
+	f := newFixture(t)
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, `{"paid":true,"lines":[1,2],"by":"alice"}`)
+	}))
+	t.Cleanup(shop.Close)
+	for wanted, code := range map[string]int{
+		`{"paid": true, "lines": [1, 2]}`: ExitSuccess, `{"paid": true, "lines": [1]}`: ExitFailure, `{"credited": 1}`: ExitFailure,
+	} {
+		r := f.run("expect", "-f", expectFile(t, "within: 5s\nsettle: 0s\nexpect:\n- merchant: {get: \""+shop.URL+"\", json: "+wanted+"}\n- nothingElse: true\n"))
+		r.want(t, code, "200 {\"paid\":true")
+	}
+}
+
+func TestWrongExpectationFiles(t *testing.T) {
+	f := newFixture(t)
+	for text, want := range map[string]string{
+		"a: [":                  "did not find expected",
+		"kind: Secret":          "has no expectation: write kind: Expectation",
+		"expect: []":            "order-1042: expect must have 1 to 50 lines",
+		"withn: 3s\nexpect: []": `unknown field "withn": write expect, within, settle or since`,
+		"within: 1s\nexpect: [{nothingElse: true}]":       "within must be a duration from 5s to 24h0m0s",
+		"since: Yesterday\nexpect: [{nothingElse: true}]": "since must be Reset or Creation",
+	} {
+		f.run("expect", "-f", expectFile(t, text)).want(t, ExitUsage, want)
+	}
+	f.run("expect").want(t, ExitUsage, "pass a file with -f")
+	f.run("expect", "-f", "nowhere.yaml").want(t, ExitUsage, "nowhere.yaml")
+}
+
+// What others wrote can neither break out of its place in a report nor command GitHub Actions.
+func TestReportsAreEscaped(t *testing.T) {
+	e := &expected{name: "a|b"}
+	e.state.Verdict = expectations.Failed
+	e.state.Results = []expectations.Dated{{Line: "x", Observed: "\n::error::<img src=x>\x00`|"}}
+	var out strings.Builder
+	printJudgements(&out, []*expected{e})
+	for line := range strings.Lines(out.String()) {
+		if strings.HasPrefix(strings.TrimSpace(line), "::") {
+			t.Errorf("a line is %q", line)
+		}
+	}
+	summary := filepath.Join(t.TempDir(), "summary.md")
+	if err := addSummary(summary, []*expected{e}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(summary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "| result | expectation | line | observed |\n| --- | --- | --- | --- |\n" +
+		"| failed | a\\|b | x | \\\\u000a\\:\\:error\\:\\:&lt;img src=x&gt;\\\\u0000\\`\\| |\n\n"
+	if diff := cmp.Diff(want, string(text)); diff != "" {
+		t.Error(diff)
+	}
+	report := filepath.Join(t.TempDir(), "report.xml")
+	if err := writeJUnit(report, []*expected{e}); err != nil {
+		t.Fatal(err)
+	}
+	text, err = os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := xml.Unmarshal(text, &junitReport{}); err != nil {
+		t.Errorf("%v:\n%s", err, text)
+	}
+}
+
+func TestGitHubSummaryNeedsItsVariable(t *testing.T) {
+	t.Setenv(summaryVariable, "")
+	if _, err := summaryFile(true); ExitCode(err) != ExitUsage {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,42 @@
+package expectations
+
+import (
+	"fmt"
+	"time"
+)
+
+// Bounds and defaults of the time that an expectation has, and of the time for which it has to stay met.
+const (
+	DefaultWithin = 30 * time.Second
+	MinWithin     = 5 * time.Second // activity in a sandbox is seen within two seconds
+	MaxWithin     = 24 * time.Hour
+	DefaultSettle = 2 * time.Second
+	MaxSettle     = time.Hour
+)
+
+// The values of since: what counts.
+const (
+	SinceReset    = "Reset"    // all since the last reset
+	SinceCreation = "Creation" // what came after the first evaluation
+)
+
+// ParseDurations reads within and settle; empty texts are their defaults. Its error is of type [Problems].
+func ParseDurations(within, settle string) (w, s time.Duration, err error) {
+	var problems Problems
+	read := func(field, text string, or, least, most time.Duration) time.Duration {
+		if text == "" {
+			return or
+		}
+		d, err := time.ParseDuration(text)
+		if err != nil || d < least || d > most {
+			problems = append(problems, Problem{field, fmt.Sprintf("must be a duration from %s to %s, for example %s", least, most, or)})
+		}
+		return d
+	}
+	w = read("within", within, DefaultWithin, MinWithin, MaxWithin)
+	s = read("settle", settle, DefaultSettle, 0, MaxSettle)
+	if problems != nil {
+		return 0, 0, problems
+	}
+	return w, s, nil
+}
