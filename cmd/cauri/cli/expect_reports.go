@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -127,8 +126,6 @@ func junitSuiteOf(e *expected) junitSuite {
 	suite.Tests, suite.Time = len(suite.Cases), seconds(last.Sub(e.began))
 	return suite
 }
-
-func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
 const summaryVariable = "GITHUB_STEP_SUMMARY"
 

@@ -55,6 +55,9 @@ func milliseconds(n int64) string {
 	return payments.FormatDuration(time.Duration(n) * time.Millisecond)
 }
 
+// seconds returns a duration in seconds, for programs.
+func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+
 // faultsNamed returns a text about applied faults with their effects, such as "fault twice: sent 2 times". It returns
 // "" for none.
 func faultsNamed(effects []string) string {
