@@ -46,8 +46,8 @@ func flagsFromEnvironment(cmd *cobra.Command) error {
 	return errors.Join(problems...)
 }
 
-// usualVariables has the variables whose names are not CAURI_ and the flag's name. They are common names, or derived
-// from the keys of a sandbox's Secret.
+// usualVariables has the flags whose environment variable is not named CAURI_<FLAG>. Their names are common ones, or
+// derived from the keys of a sandbox's Secret.
 var usualVariables = map[string]string{
 	"database-url":      "DATABASE_URL",
 	"database-read-url": "DATABASE_READ_URL",

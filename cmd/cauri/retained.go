@@ -72,7 +72,8 @@ func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error 
 	return nil
 }
 
-// deleteWhole calls DeleteSandbox until all rows of a sandbox are deleted. One call works only for some seconds.
+// deleteWhole calls DeleteSandbox until all rows of a sandbox are deleted. A call ends after some
+// seconds, even if rows are left.
 func deleteWhole(ctx context.Context, db interface {
 	DeleteSandbox(ctx context.Context, sandboxUID string) error
 }, uid string) error {

@@ -35,8 +35,8 @@ const (
 	// checkAfter is the time after which a waiting sandbox is reconciled without a write of live values, because its
 	// conditions may have changed.
 	checkAfter = 10 * time.Second
-	// flapping is the time in which one write of a resource's conditions about deliveries does not wait for the budget.
-	// Further writes in this time wait.
+	// flapping is the interval in which the first write of a resource's conditions about deliveries needs no token of the
+	// budget. Further writes in this interval need one.
 	flapping = 30 * time.Second
 	// forgetAfter is the time without a change after which the queue forgets a resource. A forgotten resource counts as
 	// never written.
@@ -146,8 +146,8 @@ func (q *writeQueue) grant() (_ Change, wait time.Duration, ok bool) {
 	return r.change, 0, true
 }
 
-// refreshFirst corrects the order of the heap. A resource that was written while it waited gets a new rank, until the
-// first resource has a current rank.
+// refreshFirst corrects the order of the heap. As long as the first resource was written while it waited, it gets
+// a new rank and moves back.
 func (q *writeQueue) refreshFirst() {
 	for len(q.waiting) > 0 {
 		first := q.waiting[0]

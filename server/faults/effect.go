@@ -8,8 +8,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Effects returns a text for people about each of the named faults: "twice: sent 2 times". For a name that the set does
-// not have any more, it returns the name.
+// Effects returns a text for people about each of the named faults, such as "twice: sent 2 times" for a fault with the
+// name twice. For a name that the set does not have any more, it returns the name.
 func (s Set) Effects(names []string) []string {
 	var all []string
 	for _, name := range names {

@@ -52,9 +52,9 @@ type eventFaults struct {
 	decided  map[rowKey]*eventFault
 }
 
-// decideEventFaults decides which faults apply to due events, and records the decisions. So a worker that leases an
-// event after another worker applies the same fault. It postpones the events that a fault delays. No fault applies to
-// an event that a user sends again. It runs no statement if neither a sandbox nor a test number has faults.
+// decideEventFaults decides which faults apply to due events, and records the decisions. So the same fault applies if
+// another worker leases the event later. decideEventFaults postpones the events that a fault delays. No fault applies
+// to an event that a user sends again. It runs no statement if neither a sandbox nor a test number has faults.
 func decideEventFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]*eventFault, error) {
 	var events []*sqlc.LockDueEventsRow
 	for i := range due {
@@ -219,8 +219,8 @@ func choose(counts *faultCounts, p faultTarget, awaiting map[int64]bool) *faults
 	return nil
 }
 
-// awaiting returns the sandboxes in which an event waits for the next one. It must run after holdFaultCounts: under
-// these locks, two workers do not make two events wait for each other.
+// awaiting returns the sandboxes in which an event waits for the next one. It must run after holdFaultCounts,
+// which locks the sandboxes: otherwise two workers could make two events wait for each other.
 func (d *eventFaults) awaiting(ctx context.Context, targets []faultTarget) (map[int64]bool, error) {
 	var tenants []int64
 	for _, p := range targets {
@@ -259,8 +259,8 @@ func (s *Deliveries) SendAgain(ctx context.Context, e *LeasedEvent, spacing time
 	return changed > 0, postgres.Classify(err, "sending an event again")
 }
 
-// noteFaults records the faults of attempts, and queues the events that waited for them. places are indexes into
-// finished, from 1, of the attempts whose lease was held.
+// noteFaults records the faults of attempts, and makes the events due that waited for a sent event. places are indexes
+// into finished, from 1, of the attempts whose lease was held.
 func noteFaults(ctx context.Context, q *sqlc.Queries, finished []FinishedAttempt, places []int32) error {
 	var withFault, sent rowKeys
 	var names []string

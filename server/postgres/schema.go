@@ -63,7 +63,7 @@ func NewestSchema() int64 {
 // schema remembers that the database's schema was found new enough, since a schema never goes back.
 type schema struct {
 	needs  int64
-	digest string // of its base
+	digest string // of the text of the first migration
 	there  atomic.Bool
 }
 
@@ -72,7 +72,7 @@ const checkTimeout = 5 * time.Second
 
 // CheckSchema returns [ErrSchemaBehind] until the database's schema is at least as new as this program. It accepts
 // newer schemas, since migrations keep what the release before them uses. It returns [ErrOtherSchema] for a schema
-// whose base has another text.
+// that another text of the first migration created.
 func (d *DB) CheckSchema(ctx context.Context) error {
 	if d.schema.there.Load() {
 		return nil

@@ -7,8 +7,8 @@ import (
 )
 
 // SharedLoad runs one call at a time for all callers who need its result. A result is never older than the request for
-// it: a caller who comes while a call is running shares the next one. An error of a call is returned to those who wait
-// for the next one too, so that nobody waits longer than one call for a database that hangs.
+// it: a caller who comes while a call is running shares the next one. If a call fails, the callers who wait
+// for the next call get its error too: nobody waits longer than one call for a database that hangs.
 type SharedLoad[T any] struct {
 	Run     func(context.Context) (T, error)
 	Timeout time.Duration // of a call
@@ -19,7 +19,7 @@ type SharedLoad[T any] struct {
 	waiting int
 }
 
-// loaded is the result of a call, once done is closed.
+// loaded is the result of a call. Callers read it after the channel done is closed.
 type loaded[T any] struct {
 	done  chan struct{} // is closed when the other fields are set
 	value T

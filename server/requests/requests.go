@@ -1,8 +1,8 @@
 // Package requests is the request log: the requests to a sandbox and their answers, so that developers see what their
 // code sends.
 //
-// It keeps the last failed requests, and the last other ones while somebody watches. Of a request it keeps only what a
-// list of fields names, see [Keeper], and no header. Every front that answers requests of a sandbox may record them
+// It keeps the last failed requests, and the last other ones while somebody watches. It keeps only the
+// fields of a list, see [Keeper], and no headers. Every front that answers requests of a sandbox may record them
 // here.
 package requests
 
@@ -25,9 +25,9 @@ const (
 )
 
 const (
-	// MostKept is the most failed requests of a sandbox that are kept, and the most successful ones.
+	// MostKept limits the failed requests that are kept for a sandbox, and separately the successful ones.
 	MostKept = 500
-	// MostUnauthenticated is the most requests without a valid key that are kept.
+	// MostUnauthenticated limits the requests without a valid key that are kept for a sandbox.
 	MostUnauthenticated = 20
 )
 

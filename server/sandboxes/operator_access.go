@@ -8,10 +8,10 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// accessKey names an operator of a store.
+// accessKey identifies the access of a store to an operator's own API. A store is a shop of the merchant.
 type accessKey struct{ store, operator, country string }
 
-// operators makes the rows of the stores' credentials follow the resource.
+// operators makes the rows of operator_credentials equal to the credentials that the SandboxEnvironment asks for.
 func (c *sandboxChange) operators(ctx context.Context) error {
 	rows, err := c.q.ListOperatorCredentials(ctx, c.tenant)
 	if err != nil {

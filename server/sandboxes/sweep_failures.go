@@ -62,7 +62,7 @@ func (s *Store) sweepFailures(ctx context.Context, tenant int64) (failures []Swe
 	return failures, err
 }
 
-// SandboxErrors has the errors of a sweep over all sandboxes by tenant. The sweep served the other sandboxes.
+// SandboxErrors has an error for each sandbox that a sweep could not serve. The keys are tenants.
 type SandboxErrors map[int64]error
 
 func (e SandboxErrors) Error() string {
@@ -73,7 +73,8 @@ func (e SandboxErrors) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Keep adds an error that concerns only one sandbox and returns nil. It returns an error that ends the work for all.
+// Keep adds err and returns nil if err concerns only this sandbox. It returns err if err ends the work for all
+// sandboxes.
 func (e SandboxErrors) Keep(ctx context.Context, tenant int64, err error) error {
 	if errors.Is(err, postgres.ErrUnavailable) || ctx.Err() != nil {
 		return err

@@ -61,10 +61,11 @@ func StreamEntryOf(c *ledger.Change, clockMode string, declared faults.Set) Stre
 	return StreamEntry{Type: StreamBalance, Balance: &StreamBalanceOf{MSISDN: b.MSISDN, Currency: b.Currency, Balance: b.Balance}}
 }
 
-// AppendEvent appends an entry to b as a server-sent event. The event's id is the position at; nil for no id.
-func (e StreamEntry) AppendEvent(b []byte, at *ledger.Position) ([]byte, error) {
-	if at != nil {
-		b = AppendStreamID(b, *at)
+// AppendEvent appends an entry to b as a server-sent event. The position becomes the id of the server-sent event; nil
+// for no id.
+func (e StreamEntry) AppendEvent(b []byte, position *ledger.Position) ([]byte, error) {
+	if position != nil {
+		b = AppendStreamID(b, *position)
 	}
 	b = append(append(append(b, "event: "...), e.Type...), "\ndata: "...)
 	b, err := appendEncoded(b, e)
@@ -120,8 +121,9 @@ func ReadStreamQuery(r *http.Request, tenant int64) (StreamQuery, FieldErrors) {
 	return q, wrong
 }
 
-// TooManyStreams is 429 for a stream beyond a limit. of is the owner of the limit, in the message.
-func TooManyStreams(of string, limit int) *Error {
+// TooManyStreams is 429 for a stream beyond a limit. The message names who has that many streams:
+// the sandbox or the process.
+func TooManyStreams(who string, limit int) *Error {
 	return &Error{Status: http.StatusTooManyRequests, Code: "too_many_streams", RetryAfter: "10",
-		Message: fmt.Sprintf("%s has %d open streams already, as many as there may be. Close one, or try again later.", of, limit)}
+		Message: fmt.Sprintf("%s has %d open streams already, as many as there may be. Close one, or try again later.", who, limit)}
 }

@@ -54,8 +54,8 @@ const (
 	PromptCursors     cursors = "prompts"
 )
 
-// PlaceOf returns a number's position in the list, in the type that cursors encode. A number has at most 16 characters,
-// and an id has 16 bytes.
+// PlaceOf copies a phone number, by which the list is ordered, into the type that cursors encode. A number has at most
+// 16 characters, and an id has 16 bytes.
 func PlaceOf(msisdn string) (place payments.ID) {
 	copy(place[:], msisdn)
 	return place
