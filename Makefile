@@ -218,7 +218,7 @@ bin/kube-score: hack/tools/kubescore/go.mod hack/tools/kubescore/go.sum
 # Go knows better than make what is out of date.
 .PHONY: bin/cauri bin/localcluster bin/image bin/cluster.test bin/images/merchant.tar
 bin/cauri:
-	@go build -o bin/cauri ./cmd/cauri
+	@go build -tags=grpcnotrace -o bin/cauri ./cmd/cauri
 bin/localcluster:
 	@go build -C hack/localcluster -o ../../bin/localcluster .
 bin/image:

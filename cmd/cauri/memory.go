@@ -16,9 +16,10 @@ const memoryLimit = 96 << 20
 // rest, the process could be killed before a collection ends.
 const memoryPercent = 90
 
-// garbagePercent is the value of GOGC, unless the environment sets it. It lets garbage grow to several times the live
-// heap, which is only a few MiB. Near the memory limit, Go collects more often anyway.
-const garbagePercent = 400
+// garbagePercent is the value of GOGC, unless the environment sets it. Near the memory limit, Go collects more often
+// anyway. With 400, api and worker need 15 to 20 MiB more. A payment costs the api as much processor time with 400, and
+// a delivery costs the worker 7 % less.
+const garbagePercent = 150
 
 // containerMemory declares the flag for the memory limit of the container. The flag is not a value for GOMEMLIMIT,
 // because Kubernetes can pass only the whole limit in a variable, not a percentage.
