@@ -163,13 +163,14 @@ bin/kind: hack/tools/go.mod hack/tools/go.sum
 	@touch bin/kind
 
 .PHONY: generate
-generate: tools bin/helm ## Write the generated files again: lists of operators and countries, CRDs, RBAC, deep copies, queries, docs/reference with the commands, docs/postman, the API's page, the chart's files, config/default
+generate: tools bin/helm ## Write the generated files again: lists of operators and countries, CRDs, RBAC, deep copies, queries, the console's templates, docs/reference with the commands, docs/postman, the API's page, the chart's files, config/default
 	@go run ./hack/markets
 	@bin/controller-gen object paths=./api/...
 	@bin/controller-gen crd:maxDescLen=1000 paths=./api/... output:crd:artifacts:config=config/crd
 	@go run ./hack/crd
 	@bin/controller-gen rbac:roleName=cauri-controller paths=./controllers/... output:rbac:artifacts:config=config/rbac
 	@bin/sqlc generate
+	@cd server/console && ../../bin/templ generate -log-level=error
 	@go run ./hack/recording
 	@go run ./hack/columns
 	@go run ./hack/reference
@@ -190,11 +191,11 @@ check: tools ## Check format, vet, the linters, and that generated files and go.
 .PHONY: tools
 tools: bin/sqlc bin/actionlint ## Build the pinned development tools into bin/
 
-bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive bin/windows &: hack/tools/go.mod hack/tools/go.sum $(wildcard hack/tools/lint/*.go hack/tools/windows/*.go)
+bin/sqlc bin/templ bin/controller-gen bin/staticcheck bin/lint bin/revive bin/windows &: hack/tools/go.mod hack/tools/go.sum $(wildcard hack/tools/lint/*.go hack/tools/windows/*.go)
 	@echo "Building the development tools (the first time takes a minute or two)"
-	@go build -C hack/tools -o ../../bin/ github.com/sqlc-dev/sqlc/cmd/sqlc sigs.k8s.io/controller-tools/cmd/controller-gen \
+	@go build -C hack/tools -o ../../bin/ github.com/sqlc-dev/sqlc/cmd/sqlc github.com/a-h/templ/cmd/templ sigs.k8s.io/controller-tools/cmd/controller-gen \
 	  honnef.co/go/tools/cmd/staticcheck ./lint ./windows github.com/mgechev/revive
-	@touch bin/sqlc bin/controller-gen bin/staticcheck bin/lint bin/revive bin/windows
+	@touch bin/sqlc bin/templ bin/controller-gen bin/staticcheck bin/lint bin/revive bin/windows
 
 bin/helm: hack/tools/go.mod hack/tools/go.sum
 	@echo "Building helm (the first time takes a minute or two)"

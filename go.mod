@@ -3,6 +3,7 @@ module github.com/cauri-dev/cauri
 go 1.26.8
 
 require (
+	github.com/a-h/templ v0.3.1100
 	github.com/compose-spec/compose-go/v2 v2.16.2
 	github.com/danielgtaylor/huma/v2 v2.37.2
 	github.com/evanphx/json-patch/v5 v5.9.11

@@ -34,6 +34,7 @@ type apiOptions struct {
 	processOptions
 	listen        string
 	baseURL       string
+	console       bool
 	shutdownDelay time.Duration
 	held          exchange.HeldBounds
 }
@@ -42,7 +43,7 @@ func newAPICommand() *cobra.Command {
 	var o apiOptions
 	cmd := &cobra.Command{
 		Use:   "api",
-		Short: "Serve the /v1 API to merchants",
+		Short: "Serve the /v1 API to merchants, and the consoles of sandboxes to people",
 		Args:  cli.NoArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return runAPI(cmd.Context(), o) },
 	}
@@ -50,6 +51,7 @@ func newAPICommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.listen, "listen-address", ":8080", "address that serves the API")
 	cmd.Flags().StringVar(&o.baseURL, "base-url", "",
 		"public URL of the API; its description names it as the server where it is asked for under this host; empty: the host of the request")
+	cmd.Flags().BoolVar(&o.console, "console", true, "serve the console of each sandbox, a page for browsers, at {uri}/console")
 	cmd.Flags().StringVar(&o.replicaURL, "database-read-url", "",
 		"URL of a streaming replica of the database that lists are read from (DATABASE_READ_URL); empty: they are read from the database")
 	cmd.Flags().DurationVar(&o.shutdownDelay, "shutdown-delay", 0,
@@ -144,7 +146,7 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 	handler := fronts.New(fronts.Options{
 		Ledger: p.ledger, Books: proof.NewBooks(p.db), Sandboxes: p.sandboxes, Directory: p.directory, Requests: p.requests,
-		Version: programVersion(), BaseURL: p.publicURL, Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
+		Version: programVersion(), BaseURL: p.publicURL, Console: p.options.console, Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
 		Held: p.options.held, Draining: ctx.Done(), Metrics: p.metrics, Tracing: p.tracing,
 	})
 	p.work = func(ctx context.Context) error {

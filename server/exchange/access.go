@@ -63,6 +63,14 @@ func (x *Exchange) NoteUnauthenticated(r *http.Request, reason string) error {
 	return service.ErrUnauthorized
 }
 
+// NoteSession notes the caller of a request whose front authenticates it by a session, and who it is for the request
+// log.
+func (x *Exchange) NoteSession(r *http.Request, who *service.Caller, actor string) {
+	c := callOf(r)
+	c.caller, c.logged.actor = who, actor
+	x.tracing.Describe(r.Context(), "cauri.organization", who.Sandbox.OrganizationID)
+}
+
 // NoteCaller notes the caller of a request to an unknown path, if the request has a valid key.
 func (x *Exchange) NoteCaller(r *http.Request) {
 	if key, ok := Bearer(r); ok && x.directory != nil {

@@ -14,6 +14,9 @@ type Front struct {
 	// Kept returns the fields that the request log keeps of requests to a route. The route is empty for an unknown
 	// path.
 	Kept func(method, route string) Kept
+	// OnlyChanges: the request log has the requests that change something, whatever their answer is, and without
+	// bodies.
+	OnlyChanges bool
 }
 
 // Kept are the fields that the request log keeps of requests.

@@ -12,8 +12,14 @@ func (c *call) isLogged(status int) bool {
 	if c.caller == nil {
 		return c.logged.unauthenticated != nil
 	}
+	if c.onlyChanges() {
+		return c.request.Method != http.MethodGet && c.request.Method != http.MethodHead
+	}
 	return status/100 != 2 || c.caller.Sandbox.RequestsLogged(c.began)
 }
+
+// onlyChanges reports whether the front of the request has [Front.OnlyChanges].
+func (c *call) onlyChanges() bool { return c.front != nil && c.front.OnlyChanges }
 
 // settle releases the kept body if a request whose answer has this status is not logged.
 func (c *call) settle(status int) {
@@ -24,7 +30,7 @@ func (c *call) settle(status int) {
 
 // keepAnswer keeps the beginning of an answer's body if the request is logged.
 func (c *call) keepAnswer(body []byte, status int) {
-	if l := &c.logged; c.caller != nil && c.isLogged(status) {
+	if l := &c.logged; c.caller != nil && !c.onlyChanges() && c.isLogged(status) {
 		l.answered = append(l.answered, body[:min(len(body), requests.MaxBody-len(l.answered))]...)
 	}
 }
@@ -50,6 +56,10 @@ func (x *Exchange) logRequest(r *http.Request, c *call, route, id string) {
 		return
 	}
 	x.describeCaller(&e, c)
+	if c.onlyChanges() {
+		x.requests.Add(e)
+		return
+	}
 	query, notQuery := k.Query(r.URL.RawQuery, kept.Query)
 	body, notBody := k.Request(c.logged.sent.beginning(), kept.Body)
 	e.Query, e.RequestBody, e.NotKept = query, body, append(notQuery, notBody...)
@@ -67,7 +77,8 @@ func (x *Exchange) describeCaller(e *requests.Entry, c *call) {
 	if current, valid := x.directory.ByKey(who.Key); valid { // a reset may have changed the tenant during the request
 		e.Tenant = current.Tenant
 	}
-	if e.Status/100 == 2 {
+	e.Actor = c.logged.actor
+	if e.Status/100 == 2 || c.onlyChanges() && e.Status/100 == 3 { // a form is answered with the page to go on with
 		e.Kind = requests.Succeeded
 	}
 }

@@ -60,7 +60,7 @@ func (e ErrTooManyStreams) Error() string { return fmt.Sprintf("%d streams are o
 type listener struct {
 	streams *Streams
 	who     *service.Caller
-	types   []string // types of the entries to send; nil: all
+	options StreamOptions
 	stream  *streams.Stream
 	release func()
 	begun   bool   // whether the client has entries from before, so that it needs the entry reset after a reset
@@ -78,20 +78,36 @@ func (l *listener) Append(text []byte) ([]byte, error) { return text, nil }
 func (l *listener) close() {
 	l.stream.Close()
 	l.release()
+	l.options.end()
 }
 
-// Open opens a stream of the changes in a caller's sandbox after a position; nil means from now on. types are the types
-// of entries to send; nil means all. Open returns [ErrTooManyStreams].
-func (s *Streams) Open(
-	ctx context.Context, who *service.Caller, types []string, after *ledger.Position,
-) (Answer, error) {
+func (o *StreamOptions) end() {
+	if o.Ended != nil {
+		o.Ended()
+	}
+}
+
+// StreamOptions say what a stream sends, and until when.
+type StreamOptions struct {
+	Types []string         // of the entries to send; nil: all
+	After *ledger.Position // nil: from now on
+	Brief bool             // entries have their types alone
+	// Until ends the stream when it ends; nil: only the client, its key and the process end it.
+	Until context.Context
+	// Ended is called once when the stream has ended, or cannot be opened; nil: nothing is.
+	Ended func()
+}
+
+// Open opens a stream of the changes in a caller's sandbox. It returns [ErrTooManyStreams].
+func (s *Streams) Open(ctx context.Context, who *service.Caller, o StreamOptions) (Answer, error) {
 	release, reached := s.hub.Take(who.Sandbox.OrganizationID)
 	if reached != nil {
+		o.end()
 		return Answer{}, ErrTooManyStreams{*reached}
 	}
 	l := &listener{
-		streams: s, who: who, types: types, release: release, begun: after != nil,
-		stream: s.hub.Follow(who.Sandbox.Tenant, after),
+		streams: s, who: who, options: o, release: release, begun: o.After != nil,
+		stream: s.hub.Follow(who.Sandbox.Tenant, o.After),
 	}
 	if err := l.stream.Marked(ctx); err != nil {
 		l.close()

@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"slices"
@@ -37,6 +38,12 @@ func (x *Exchange) stream(c *call, l *listener) {
 // sendChanges sends each change as soon as it is read. It returns the reason why the stream ends.
 func (x *Exchange) sendChanges(c *call, l *listener) error {
 	ctx := c.request.Context()
+	if until := l.options.Until; until != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(until, cancel)()
+	}
 	check := time.NewTicker(streamCheck)
 	defer check.Stop()
 	beaten := x.now()
@@ -78,10 +85,14 @@ func (l *listener) add(entries []streams.Entry) (sent int) {
 	for _, entry := range entries {
 		if entry.Ready {
 			l.begun, l.reset = true, false
-		} else if l.types != nil && !slices.Contains(l.types, entry.Type) {
+		} else if types := l.options.Types; types != nil && !slices.Contains(types, entry.Type) {
 			continue
 		}
-		l.text = append(l.text, entry.Text...)
+		if l.options.Brief {
+			l.text = fmt.Appendf(l.text, "event: change\ndata: %s\n\n", entry.Type)
+		} else {
+			l.text = append(l.text, entry.Text...)
+		}
 		sent++
 	}
 	return sent

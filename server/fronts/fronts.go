@@ -1,4 +1,4 @@
-// Package fronts builds the server with all HTTP APIs of the program: /v1 and the operators' own APIs.
+// Package fronts builds the server with all HTTP fronts of the program: /v1, the operators' own APIs, and the console.
 package fronts
 
 import (
@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/console"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -33,6 +35,7 @@ type Options struct {
 	Requests  *requests.Log     // nil: no request is logged
 	Version   string            // version of this program
 	BaseURL   *url.URL          // base URL for merchants, used in the APIs' descriptions; nil: not known
+	Console   bool              // whether the console is served
 	Now       func() time.Time  // current time, for ids and due times of answers; default time.Now
 	Draw      func(int64) int64 // returns a random number in [0, n), for latencies
 	Random    io.Reader         // random bytes for ids
@@ -63,11 +66,13 @@ func New(o Options) *Server {
 		Service: carriesOut, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Held: held, Now: o.Now,
 		Log:      o.Log,
 		Draining: o.Draining, Metrics: o.Metrics, Tracing: o.Tracing, Version: httpapi.Version, RoutedPath: native.RoutedPath,
-		Overloaded: httpapi.Overloaded(), Secrets: native.Secrets(), Unread: o.Unread, StreamWrite: o.StreamWrite,
+		Overloaded: httpapi.Overloaded(), Secrets: slices.Concat(native.Secrets(), console.Secrets()), Unread: o.Unread,
+		StreamWrite: o.StreamWrite,
 	})
+	streams := x.NewStreams(o.Ledger, httpapi.NewStreamText(o.Directory))
 	v1 := httpapi.New(httpapi.Options{
 		Exchange: x, Service: carriesOut, Ledger: o.Ledger, Books: o.Books, Directory: o.Directory, Requests: o.Requests,
-		Version: o.Version, BaseURL: o.BaseURL,
+		Streams: streams, Version: o.Version, BaseURL: o.BaseURL,
 	})
 	operators := native.New(native.Options{
 		Exchange: x, Service: carriesOut, Ledger: o.Ledger, Directory: o.Directory, Now: o.Now, Random: o.Random,
@@ -77,6 +82,12 @@ func New(o Options) *Server {
 	x.Use(router, v1.Front())
 	v1.Route(router)
 	operators.Route(router)
+	if o.Console {
+		console.New(console.Options{
+			Exchange: x, Service: carriesOut, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
+			Streams: streams, Version: o.Version, BaseURL: o.BaseURL,
+		}).Route(router)
+	}
 	return &Server{router}
 }
 

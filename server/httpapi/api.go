@@ -37,18 +37,17 @@ type Options struct {
 	Books     *proof.Books
 	Directory *sandboxes.Directory
 	Requests  *requests.Log // nil: no request is logged
-	Version   string        // version of this program
-	BaseURL   *url.URL      // base URL for merchants, used in the API's description; nil: not known
+	Streams   *exchange.Streams
+	Version   string   // version of this program
+	BaseURL   *url.URL // base URL for merchants, used in the API's description; nil: not known
 }
 
 // New returns an API.
 func New(o Options) *API {
-	a := &API{
+	return &API{
 		exchange: o.Exchange, service: o.Service, ledger: o.Ledger, books: o.Books, directory: o.Directory,
-		requests: o.Requests, version: o.Version, baseURL: o.BaseURL,
+		requests: o.Requests, streams: o.Streams, version: o.Version, baseURL: o.BaseURL,
 	}
-	a.streams = o.Exchange.NewStreams(o.Ledger, streamText{o.Directory})
-	return a
 }
 
 // Version is the version of the API, in the format of a date.

@@ -14,5 +14,5 @@ func (a *API) openStream(_ http.ResponseWriter, r *http.Request, who *service.Ca
 	if len(wrong) > 0 {
 		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
-	return a.streams.Open(r.Context(), who, q.Types, q.After)
+	return a.streams.Open(r.Context(), who, exchange.StreamOptions{Types: q.Types, After: q.After})
 }

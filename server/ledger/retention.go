@@ -71,11 +71,12 @@ func (s *Upkeep) removeAgedEvents(ctx context.Context, params sqlc.RemoveAgedEve
 }
 
 // RemoveOldUsage removes rows that do not depend on the retention time: old counts of requests and quotas, ended
-// tokens, and old references for which faults have applied or requests were counted.
+// tokens, links and sessions, and old references for which faults have applied or requests were counted.
 func (s *Upkeep) RemoveOldUsage(ctx context.Context) error {
 	q := s.system()
 	for _, remove := range []func(context.Context, int32) (int64, error){
 		q.RemoveAgedRateUsage, q.RemoveAgedQuotaUsage, q.RemoveAgedNativeTokens, q.RemoveAgedFaultActs, q.RemoveAgedFaultRequests,
+		q.RemoveAgedConsoleLinks, q.RemoveAgedConsoleSessions,
 	} {
 		if err := whileFull(func() (int64, error) { return remove(ctx, retentionBatch) }); err != nil {
 			return postgres.Classify(err, "removing what is not needed any more")

@@ -124,6 +124,22 @@ var tenantStatements = []string{
 	"ListSent",
 	"RecordNativeRequest",
 	"SetNativeUserSecret",
+	// the console
+	"AddConsoleLink",
+	"AddConsoleSession",
+	"EndConsoleLinks",
+	"EndConsoleSession",
+	"EndConsoleSessions",
+	"EndOldConsoleLinks",
+	"EndOldConsoleSessions",
+	"FaultCounts",
+	"FindConsoleSession",
+	"ListConsoleSessions",
+	"LockConsole",
+	"NewestAttempts",
+	"SandboxHealth",
+	"SIMNames",
+	"UseConsoleLink",
 	// rate limit
 	"LockRate",
 	"ReturnRequests",
@@ -136,6 +152,7 @@ var apiStatements = []string{
 	"EnterTenant", "EnterTenantOnReplica",
 	"NoteActivity",
 	"LockRequestLog", "LogRequests", "TrimRequests",
+	"OpenConsoleSessions",
 }
 
 var workerStatements = append([]string{
@@ -158,7 +175,7 @@ var workerStatements = append([]string{
 	"FinishProof", "FloatMovements", "FloatsToVerify", "ForgetAccountProofs", "KeepAccountProofs", "LeaseProof", "ListAccountProofs",
 	"RenewProofLease", "SIMAdjustments", "SIMsToVerify", "TenantsToVerify", "VerificationTime",
 	// retention
-	"AgedTenants", "RemoveAgedEvents", "RemoveAgedFaultActs", "RemoveAgedFaultRequests", "RemoveAgedNativeTokens", "RemoveAgedQuotaUsage",
+	"AgedTenants", "RemoveAgedConsoleLinks", "RemoveAgedConsoleSessions", "RemoveAgedEvents", "RemoveAgedFaultActs", "RemoveAgedFaultRequests", "RemoveAgedNativeTokens", "RemoveAgedQuotaUsage",
 	"RemoveAgedRateUsage",
 	// metrics
 	"CountFailingEndpoints", "CountImbalances", "CountDueCallbacks", "CountDueEvents", "CountDueForwards", "CountDueSettlements",
@@ -459,11 +476,12 @@ func (r *rehearsal) neededOn(table, kind string) []string {
 	return line(kind, table, all, columns)
 }
 
-// mentioning are the statements that may need a privilege on a table. Policies read retired_tenants.
+// mentioning are the statements that may need a privilege on a table. Policies read retired_tenants, and those of the console
+// organizations.
 func (r *rehearsal) mentioning(table string) (names []string) {
 	word := regexp.MustCompile(`\b` + table + `\b`)
 	for name, text := range r.texts {
-		if table == "retired_tenants" || word.MatchString(text) {
+		if table == "retired_tenants" || table == "organizations" && strings.Contains(text, "console_") || word.MatchString(text) {
 			names = append(names, name)
 		}
 	}

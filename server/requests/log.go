@@ -185,6 +185,7 @@ func (l *Log) write(ctx context.Context, entries []Entry) error {
 		rows.Errors = append(rows.Errors, e.Error)
 		rows.RequestIds = append(rows.RequestIds, e.RequestID)
 		rows.Faults = append(rows.Faults, e.Fault)
+		rows.Actors = append(rows.Actors, e.Actor)
 		rows.RequestBodies = append(rows.RequestBodies, string(e.RequestBody))
 		rows.ResponseBodies = append(rows.ResponseBodies, string(e.ResponseBody))
 		notKept := ""
@@ -235,7 +236,7 @@ func (l *Log) List(ctx context.Context, tenant int64, f Filter, after *payments.
 func entryOf(tenant int64, r *sqlc.ListRequestsRow) (Entry, error) {
 	e := Entry{
 		ID: payments.ID(r.ID.Bytes), Tenant: tenant, Kind: Kind(r.Kind), ReceivedAt: r.ReceivedAt, Method: r.Method, Path: r.Path, Query: r.Query,
-		Status: int(valueOf(r.Status)), Error: valueOf(r.Error), RequestID: valueOf(r.RequestID), Fault: valueOf(r.Fault),
+		Status: int(valueOf(r.Status)), Error: valueOf(r.Error), RequestID: valueOf(r.RequestID), Fault: valueOf(r.Fault), Actor: valueOf(r.Actor),
 		RequestBody: r.RequestBody, ResponseBody: r.ResponseBody,
 	}
 	if r.NotKept == nil {

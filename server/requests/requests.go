@@ -20,7 +20,7 @@ type Kind string
 
 const (
 	Failed          Kind = "failed"          // it was not answered 2xx, or not at all
-	Succeeded       Kind = "succeeded"       // it was answered 2xx; kept while somebody watches
+	Succeeded       Kind = "succeeded"       // it was answered 2xx while somebody watched, or changed something in the console
 	Unauthenticated Kind = "unauthenticated" // without a valid key, to a path that names the sandbox
 )
 
@@ -47,6 +47,7 @@ type Entry struct {
 	Error        string          // code; empty for none
 	RequestID    string
 	Fault        string // name of the declared fault that applied
+	Actor        string // who made a change in the console; empty: it came with the API key
 	RequestBody  json.RawMessage
 	ResponseBody json.RawMessage
 	NotKept      []string // names of fields and parameters that are not kept, or words for them
@@ -57,7 +58,7 @@ const overhead = 256
 
 // size returns the approximate memory of an entry, in bytes.
 func (e *Entry) size() int {
-	n := overhead + len(e.Method) + len(e.Path) + len(e.Query) + len(e.Error) + len(e.RequestID) + len(e.Fault) +
+	n := overhead + len(e.Method) + len(e.Path) + len(e.Query) + len(e.Error) + len(e.RequestID) + len(e.Fault) + len(e.Actor) +
 		len(e.RequestBody) + len(e.ResponseBody)
 	for _, name := range e.NotKept {
 		n += len(name)

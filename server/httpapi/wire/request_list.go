@@ -20,6 +20,7 @@ type LoggedRequest struct {
 	Error        *string         `json:"error" doc:"The error's code; null for none." example:"invalid_body"`
 	RequestID    *string         `json:"requestId" doc:"X-Request-Id of the answer."`
 	Fault        *string         `json:"fault" doc:"Name of the fault of spec.faults that acted; null for none."`
+	Actor        string          `json:"actor,omitempty" doc:"Who made a change in the console: its session and its role. Left out for requests with the API key."`
 	Effects      []string        `json:"effects,omitempty" doc:"What this fault does, in words, as the sandbox declares it now: busy: answered 503 Service Unavailable."`
 	Query        json.RawMessage `json:"query" doc:"Parameters of the query; null for none."`
 	RequestBody  json.RawMessage `json:"requestBody" doc:"Fields of the body as they were sent; null for no JSON object, and for a body that was not read."`
@@ -31,8 +32,8 @@ type LoggedRequest struct {
 func LoggedRequestOf(e *requests.Entry, declared faults.Set) LoggedRequest {
 	v := LoggedRequest{
 		ID: "log_" + e.ID.Code(), Time: payments.FormatTime(e.ReceivedAt), Method: e.Method, Path: e.Path, Error: optional(e.Error),
-		RequestID: optional(e.RequestID), Fault: optional(e.Fault), Query: e.Query, RequestBody: e.RequestBody, ResponseBody: e.ResponseBody,
-		NotKept: e.NotKept,
+		RequestID: optional(e.RequestID), Fault: optional(e.Fault), Actor: e.Actor, Query: e.Query, RequestBody: e.RequestBody,
+		ResponseBody: e.ResponseBody, NotKept: e.NotKept,
 	}
 	if e.Status != 0 {
 		v.Status = &e.Status

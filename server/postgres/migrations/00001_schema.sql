@@ -5,8 +5,8 @@
 -- and a change of the schema is a new file beside it.
 --
 -- Contents: roles, tenants, configuration, clocks, money, the proof of the ledger, events, the operators' own
--- APIs, faults, the request log, the stream, the upkeep of the workers, what the api may do with the
--- configuration, drift, and privileges.
+-- APIs, faults, the request log, the console, the stream, the upkeep of the workers, what the api may do with
+-- the configuration, drift, and privileges.
 --
 -- Postgres keeps the plan of a prepared statement while its connection lives, and a new or emptied database
 -- has no statistics. So plans must not depend on them (decision 0048). Every index that begins with tenant
@@ -781,6 +781,7 @@ create table requests (
   error         text,
   request_id    text,
   fault         text, -- name of the declared fault that applied
+  actor         text, -- the session of the console that made a change; null: a request with the API key
   request_body  json,
   response_body json,
   not_kept      json, -- names of the parts of the request that are not kept
@@ -788,6 +789,56 @@ create table requests (
 );
 call protect('requests', writes => false);
 create policy api on requests to cauri_api using (true); -- it writes requests of all sandboxes at once
+
+-- The console -----------------------------------------------------------------------------------------------
+
+-- Who looks at a sandbox in a browser: links that open the console once, and sessions. Both belong to the
+-- organization, so that a reset ends none of them. They end with the API key that made them, and with the
+-- organization. Their times are those of the database.
+create table console_links (
+  org_id     text not null references organizations on delete cascade,
+  hash       bytea not null, -- SHA-256 of the token in the link
+  made_with  bytea not null, -- hash of the API key
+  role       text not null check (role in ('full', 'viewer', 'handset')),
+  msisdn     text check ((msisdn is not null) = (role = 'handset')),
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null default now() + interval '5 minutes',
+  primary key (org_id, hash)
+);
+create index console_links_newest on console_links (org_id, created_at);
+create index console_links_ended on console_links (expires_at);
+
+create table console_sessions (
+  org_id     text not null references organizations on delete cascade,
+  hash       bytea not null, -- SHA-256 of the token in the cookie
+  session_id text not null,  -- how the API and the request log name it
+  made_with  bytea not null, -- hash of the API key
+  role       text not null check (role in ('full', 'viewer', 'handset')),
+  msisdn     text check ((msisdn is not null) = (role = 'handset')),
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null default now() + interval '8 hours',
+  primary key (org_id, hash)
+);
+create index console_sessions_newest on console_sessions (org_id, created_at);
+create index console_sessions_ended on console_sessions (expires_at);
+
+-- In the scope of a tenant, only those of its organization are there. The api also asks which sessions of all
+-- sandboxes are open, and the worker removes those that have ended.
+-- +goose StatementBegin
+do $$
+declare name text;
+begin
+  foreach name in array array['console_links', 'console_sessions'] loop
+    execute format('alter table %I alter column org_id set statistics 0', name);
+    execute format('alter table %I enable row level security', name);
+    execute format('create policy tenant on %I to cauri_tenant using (org_id = (
+      select o.org_id from organizations o where o.tenant = current_tenant()))', name);
+    execute format('create policy worker_reads on %I for select to cauri_worker using (true)', name);
+    execute format('create policy worker_deletes on %I for delete to cauri_worker using (true)', name);
+  end loop;
+end $$;
+-- +goose StatementEnd
+create policy api on console_sessions for select to cauri_api using (true);
 
 -- The stream ------------------------------------------------------------------------------------------------
 
@@ -1217,8 +1268,16 @@ grant select on changes to cauri_tenant;
 grant select (advance, ahead, ended, last_stamp, stands_at, target, tenant),
     update (advance, delivered, expired, failed_attempts, last_stamp, leased_until, settled, target)
   on clocks to cauri_tenant;
+grant select (hash, created_at, org_id, expires_at, made_with, role, msisdn),
+    insert (org_id, hash, made_with, role, msisdn),
+    delete
+  on console_links to cauri_tenant;
+grant select,
+    insert (org_id, hash, session_id, made_with, role, msisdn),
+    delete
+  on console_sessions to cauri_tenant;
 grant select on delivery_attempts to cauri_tenant;
-grant select (delivered, failed, probe_at, tenant),
+grant select (delivered, failed, failing_since, failures, last_failure, last_failure_at, probe_at, tenant),
     update (changed_at, delivered, failed)
   on endpoint_health to cauri_tenant;
 grant select,
@@ -1253,7 +1312,7 @@ grant select,
     update (secret_hash),
     delete
   on native_users to cauri_tenant;
-grant select (clocked, monthly_quota, suspended, tenant, version, webhook_types, webhook_url)
+grant select (clocked, monthly_quota, org_id, suspended, tenant, version, webhook_types, webhook_url)
   on organizations to cauri_tenant;
 grant select, insert, update (used) on quota_usage to cauri_tenant;
 grant select, insert, update (granted), delete on rate_usage to cauri_tenant;
@@ -1283,6 +1342,7 @@ grant select on transactions_by_reference to cauri_tenant;
 grant select, insert, update (changed_at) on activity to cauri_api;
 grant select (expires_at, hash, native, tenant) on api_keys to cauri_api;
 grant select (version) on config_version to cauri_api;
+grant select (expires_at, hash, org_id) on console_sessions to cauri_api;
 grant select on environments to cauri_api;
 grant select (api_reset, api_test_clients, callback_hosts, clock_mode, clocked, faults, followed_until,
     latency_percent, max_test_clients, monthly_quota, name, namespace, org_id, pending_timeout_ms,
@@ -1317,6 +1377,8 @@ grant select (advance, ahead, delivered, ended, expired, failed_attempts, fence,
     delete
   on clocks to cauri_worker;
 grant select (version) on config_version to cauri_worker;
+grant select (expires_at, hash, org_id), delete on console_links to cauri_worker;
+grant select (expires_at, hash, org_id), delete on console_sessions to cauri_worker;
 grant select (attempt, event_id, tenant), insert, delete on delivery_attempts to cauri_worker;
 grant select (delivered, failed, failing_since, failures, last_failure, last_failure_at, probe_at, tenant),
     insert (delivered, failed, failing_since, failures, last_failure, last_failure_at, tenant),

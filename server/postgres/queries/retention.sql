@@ -86,3 +86,13 @@ delete from fault_acts where (tenant, name, reference) in (
 delete from fault_requests where (tenant, reference) in (
   select r.tenant, r.reference from fault_requests r where r.counted_at < now() - interval '30 days'
   order by r.counted_at limit sqlc.arg(batch));
+
+-- name: RemoveAgedConsoleLinks :execrows
+delete from console_links where (org_id, hash) in (
+  select l.org_id, l.hash from console_links l where l.expires_at < now()
+  order by l.expires_at limit sqlc.arg(batch));
+
+-- name: RemoveAgedConsoleSessions :execrows
+delete from console_sessions where (org_id, hash) in (
+  select s.org_id, s.hash from console_sessions s where s.expires_at < now()
+  order by s.expires_at limit sqlc.arg(batch));

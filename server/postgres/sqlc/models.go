@@ -87,6 +87,17 @@ type CallbackAttempt struct {
 	Faults         []string    `db:"faults"`
 }
 
+type ConsoleSession struct {
+	OrgID     string    `db:"org_id"`
+	Hash      []byte    `db:"hash"`
+	SessionID string    `db:"session_id"`
+	MadeWith  []byte    `db:"made_with"`
+	Role      string    `db:"role"`
+	MSISDN    *string   `db:"msisdn"`
+	CreatedAt time.Time `db:"created_at"`
+	ExpiresAt time.Time `db:"expires_at"`
+}
+
 type DeliveryAttempt struct {
 	Tenant         int64       `db:"tenant"`
 	EventID        pgtype.UUID `db:"event_id"`

@@ -15,7 +15,7 @@ import (
 
 const listRequests = `-- name: ListRequests :many
 select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.request_id, r.fault,
-  r.request_body, r.response_body, r.not_kept
+  r.actor, r.request_body, r.response_body, r.not_kept
 from requests r
 where r.tenant = $1 and (r.kind <> 'succeeded' or $2::boolean)
   and (r.status = $3::integer or $3::integer = 0)
@@ -45,6 +45,7 @@ type ListRequestsRow struct {
 	Error        *string         `db:"error"`
 	RequestID    *string         `db:"request_id"`
 	Fault        *string         `db:"fault"`
+	Actor        *string         `db:"actor"`
 	RequestBody  json.RawMessage `db:"request_body"`
 	ResponseBody json.RawMessage `db:"response_body"`
 	NotKept      json.RawMessage `db:"not_kept"`
@@ -79,6 +80,7 @@ func (q *Queries) ListRequests(ctx context.Context, arg ListRequestsParams) ([]L
 			&i.Error,
 			&i.RequestID,
 			&i.Fault,
+			&i.Actor,
 			&i.RequestBody,
 			&i.ResponseBody,
 			&i.NotKept,
@@ -123,14 +125,16 @@ with logged as (
     unnest($5::text[]) as method, unnest($6::text[]) as path,
     unnest($7::text[]) as query, unnest($8::integer[]) as status,
     unnest($9::text[]) as error, unnest($10::text[]) as request_id,
-    unnest($11::text[]) as fault, unnest($12::text[]) as request_body,
-    unnest($13::text[]) as response_body, unnest($14::text[]) as not_kept
+    unnest($11::text[]) as fault, unnest($12::text[]) as actor,
+    unnest($13::text[]) as request_body,
+    unnest($14::text[]) as response_body, unnest($15::text[]) as not_kept
 )
 insert into requests (tenant, id, kind, received_at, method, path, query, status, error, request_id, fault,
-  request_body, response_body, not_kept)
+  actor, request_body, response_body, not_kept)
 select l.tenant, l.id, l.kind, l.received_at, l.method, l.path, nullif(l.query, '')::json,
   nullif(l.status, 0), nullif(l.error, ''), nullif(l.request_id, ''), nullif(l.fault, ''),
-  nullif(l.request_body, '')::json, nullif(l.response_body, '')::json, nullif(l.not_kept, '')::json
+  nullif(l.actor, ''), nullif(l.request_body, '')::json, nullif(l.response_body, '')::json,
+  nullif(l.not_kept, '')::json
 from logged l
 join organizations o on o.tenant = l.tenant and o.retained_at is null
 on conflict do nothing
@@ -148,6 +152,7 @@ type LogRequestsParams struct {
 	Errors         []string      `db:"errors"`
 	RequestIds     []string      `db:"request_ids"`
 	Faults         []string      `db:"faults"`
+	Actors         []string      `db:"actors"`
 	RequestBodies  []string      `db:"request_bodies"`
 	ResponseBodies []string      `db:"response_bodies"`
 	NotKept        []string      `db:"not_kept"`
@@ -169,6 +174,7 @@ func (q *Queries) LogRequests(ctx context.Context, arg LogRequestsParams) error 
 		arg.Errors,
 		arg.RequestIds,
 		arg.Faults,
+		arg.Actors,
 		arg.RequestBodies,
 		arg.ResponseBodies,
 		arg.NotKept,

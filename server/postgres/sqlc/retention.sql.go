@@ -53,6 +53,34 @@ func (q *Queries) AgedTenants(ctx context.Context, before pgtype.UUID, cutoff ti
 	return items, nil
 }
 
+const removeAgedConsoleLinks = `-- name: RemoveAgedConsoleLinks :execrows
+delete from console_links where (org_id, hash) in (
+  select l.org_id, l.hash from console_links l where l.expires_at < now()
+  order by l.expires_at limit $1)
+`
+
+func (q *Queries) RemoveAgedConsoleLinks(ctx context.Context, batch int32) (int64, error) {
+	result, err := q.db.Exec(ctx, removeAgedConsoleLinks, batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const removeAgedConsoleSessions = `-- name: RemoveAgedConsoleSessions :execrows
+delete from console_sessions where (org_id, hash) in (
+  select s.org_id, s.hash from console_sessions s where s.expires_at < now()
+  order by s.expires_at limit $1)
+`
+
+func (q *Queries) RemoveAgedConsoleSessions(ctx context.Context, batch int32) (int64, error) {
+	result, err := q.db.Exec(ctx, removeAgedConsoleSessions, batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const removeAgedEvents = `-- name: RemoveAgedEvents :one
 with span as (
   select e.id, case when $1::boolean then e.recorded_at

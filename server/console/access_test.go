@@ -1,0 +1,423 @@
+package console_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/console"
+	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/requests"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+func TestSignInByKey(t *testing.T) {
+	f := newFixture(t)
+	b := f.browser()
+	if b.open(checkout) {
+		t.Fatal("the console is open to everybody")
+	}
+	wrong := b.send(http.MethodPost, checkout+"/sign-in", url.Values{"key": {otherKey}})
+	if wrong.status != http.StatusUnauthorized || !strings.Contains(wrong.text, "This is not a key of checkout") || b.open(checkout) {
+		t.Errorf("the key of another sandbox: %d %s", wrong.status, wrong.text)
+	}
+	in := b.send(http.MethodPost, checkout+"/sign-in", url.Values{"key": {" " + key + "\n"}})
+	cookie, err := http.ParseSetCookie(in.header.Get("Set-Cookie"))
+	if in.status != http.StatusSeeOther || in.header.Get("Location") != "overview" || err != nil {
+		t.Fatalf("the key: %d to %q, %v", in.status, in.header.Get("Location"), err)
+	}
+	if want := "cauri_console_" + f.of("checkout").OrganizationID; cookie.Name != want || !cookie.HttpOnly || cookie.Secure ||
+		cookie.SameSite != http.SameSiteStrictMode || cookie.Path != "/" || cookie.Domain != "" || cookie.MaxAge != 8*60*60 {
+		t.Errorf("cookie %+v, want the name %s", cookie, want)
+	}
+	if secret, _ := strings.CutPrefix(cookie.Value, "cauri_cs_"); len(secret) != 43 { // 256 bits
+		t.Errorf("the session's token is %q", cookie.Value)
+	}
+	page := b.get(checkout + "/overview")
+	for _, secret := range []string{key, cookie.Value, strings.TrimPrefix(cookie.Value, "cauri_cs_")} {
+		if strings.Contains(page.text, secret) {
+			t.Errorf("a page has %s", secret)
+		}
+	}
+	if b.open(other) {
+		t.Error("the session opens another sandbox")
+	}
+}
+
+// The cookie of one sandbox under the name of another one's opens nothing.
+func TestSessionIsOfItsSandbox(t *testing.T) {
+	f := newFixture(t)
+	in := f.browser().send(http.MethodPost, checkout+"/sign-in", url.Values{"key": {key}})
+	cookie, err := http.ParseSetCookie(in.header.Get("Set-Cookie"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{f.of("checkout").OrganizationID: 200, f.of("other").OrganizationID: 303} {
+		for path, want := range map[string]int{checkout: map[bool]int{true: 200, false: 303}[want == 200], other: 303} {
+			got := f.browser().send(http.MethodGet, path+"/overview", nil, func(r *http.Request) {
+				r.AddCookie(&http.Cookie{Name: "cauri_console_" + name, Value: cookie.Value})
+			})
+			if got.status != want {
+				t.Errorf("%s with the cookie of %s answered %d, want %d", path, name, got.status, want)
+			}
+		}
+	}
+}
+
+func TestSecureCookieBehindHTTPS(t *testing.T) {
+	f := newFixture(t, func(o *fronts.Options) { o.BaseURL = &url.URL{Scheme: "https", Host: "pay.example.com"} })
+	in := f.browser().send(http.MethodPost, checkout+"/sign-in", url.Values{"key": {key}})
+	if cookie := in.header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "__Host-cauri_console_") || !strings.Contains(cookie, "; Secure") {
+		t.Errorf("the cookie is %q", cookie)
+	}
+}
+
+// Nobody learns from the console which sandboxes there are.
+func TestSandboxThatDoesNotExistLooksLikeOneThatDoes(t *testing.T) {
+	f := newFixture(t)
+	b := f.browser()
+	same := func(method, path string, form url.Values) {
+		t.Helper()
+		there := b.send(method, checkout+path, form)
+		nowhere := b.send(method, strings.Replace(checkout, "checkout", "nowhere0", 1)+path, form)
+		for _, header := range []http.Header{there.header, nowhere.header} {
+			header.Del("X-Request-Id")
+			header.Del("Date")
+			header.Set("Link", strings.ReplaceAll(header.Get("Link"), "nowhere0", "checkout"))
+		}
+		nowhere.text = strings.ReplaceAll(nowhere.text, "nowhere0", "checkout")
+		if there.status != nowhere.status || there.text != nowhere.text || cmp.Diff(there.header, nowhere.header) != "" {
+			t.Errorf("%s %s: %d and %d, %s %s", method, path, there.status, nowhere.status, cmp.Diff(there.text, nowhere.text),
+				cmp.Diff(there.header, nowhere.header))
+		}
+	}
+	link := console.NewLinkToken(sandboxes.ConsoleViewer)
+	same(http.MethodGet, "", nil)
+	same(http.MethodGet, "/sign-in", nil)
+	same(http.MethodGet, "/overview", nil)
+	same(http.MethodGet, "/stream", nil)
+	same(http.MethodGet, "/nothing", nil)
+	same(http.MethodGet, "/link?token="+link, nil)
+	same(http.MethodPost, "/sign-in", url.Values{"key": {"cauri_sk_test_guess"}})
+	same(http.MethodPost, "/link", url.Values{"token": {link}})
+	same(http.MethodPost, "/sign-out", nil)
+	if got := b.get("/sandboxes/team/x';%20rm%20-rf%20'/console/sign-in"); got.status != http.StatusNotFound || strings.Contains(got.text, "rm -rf") {
+		t.Errorf("a name that no sandbox can have: %d %s", got.status, got.text)
+	}
+}
+
+func (f *fixture) link(access sandboxes.ConsoleAccess) string {
+	f.t.Helper()
+	token := console.NewLinkToken(access.Role)
+	access.MadeWith = sha256.Sum256([]byte(key))
+	if _, err := f.store.AddConsoleLink(f.t.Context(), f.of("checkout"), sha256.Sum256([]byte(token)), access); err != nil {
+		f.t.Fatal(err)
+	}
+	return token
+}
+
+func TestLinkOpensTheConsoleOnce(t *testing.T) {
+	f := newFixture(t)
+	link := f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleViewer})
+	b := f.browser()
+	for range 3 { // programs that preview links
+		if got := b.get(checkout + "/link?token=" + link); got.status != http.StatusOK || !strings.Contains(got.text, "look at everything, change nothing") {
+			t.Fatalf("the page of the link: %d %s", got.status, got.text)
+		}
+	}
+	if got := b.send(http.MethodPost, other+"/link", url.Values{"token": {link}}); got.status != http.StatusGone {
+		t.Errorf("at another sandbox the link answered %d", got.status)
+	}
+	if got := b.send(http.MethodPost, checkout+"/link", url.Values{"token": {link}}); got.status != http.StatusSeeOther || !b.open(checkout) {
+		t.Fatalf("the link answered %d: %s", got.status, got.text)
+	}
+	if got := f.browser().send(http.MethodPost, checkout+"/link", url.Values{"token": {link}}); got.status != http.StatusGone {
+		t.Errorf("the second time the link answered %d", got.status)
+	}
+	old := f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleFull})
+	f.exec("update console_links set expires_at = now() where expires_at < now() + interval '5 minutes'")
+	if got := f.browser().send(http.MethodPost, checkout+"/link", url.Values{"token": {old}}); got.status != http.StatusGone {
+		t.Errorf("after five minutes the link answered %d", got.status)
+	}
+}
+
+// mayCall has every route of the console that needs a session, with the roles that may call it. A new one gets a line here.
+var mayCall = map[string]string{
+	"POST /sign-out":   "full viewer handset",
+	"POST /appearance": "full viewer handset",
+	"GET /stream":      "full viewer",
+	"GET /overview":    "full viewer",
+	"POST /clock":      "full",
+}
+
+// open are the routes that need no session.
+var open = []string{"GET ", "GET /", "GET /sign-in", "POST /sign-in", "GET /link", "POST /link"}
+
+func TestRolesMayCallTheirRoutesOnly(t *testing.T) {
+	f := newFixture(t)
+	for _, r := range console.Routes() {
+		route := r.Method + " " + r.Path
+		if r.Roles == "" {
+			if !slices.Contains(open, route) {
+				t.Errorf("%s is open to everybody", route)
+			}
+			continue
+		}
+		allowed, listed := mayCall[route]
+		if !listed || allowed != r.Roles {
+			t.Errorf("%s may be called by %q: say in mayCall who may", route, r.Roles)
+		}
+		for _, role := range []sandboxes.ConsoleRole{sandboxes.ConsoleViewer, sandboxes.ConsoleHandset} {
+			if strings.Contains(allowed, string(role)) || strings.Contains(r.Path, "{") {
+				continue
+			}
+			access := sandboxes.ConsoleAccess{Role: role}
+			if role == sandboxes.ConsoleHandset {
+				access.MSISDN = "+250788000001"
+			}
+			b := f.browser()
+			b.send(http.MethodPost, checkout+"/link", url.Values{"token": {f.link(access)}})
+			if got := b.send(r.Method, checkout+r.Path, nil); got.status != http.StatusForbidden {
+				t.Errorf("%s as %s answered %d", route, role, got.status)
+			}
+		}
+	}
+}
+
+func TestFormsNeedTheTokenOfTheSession(t *testing.T) {
+	f := newFixture(t)
+	b := f.signedIn(checkout, key)
+	token := tokenField.FindStringSubmatch(b.get(checkout + "/overview").text)[1]
+	for name, form := range map[string]url.Values{"no token": {}, "a wrong token": {"token": {token[1:] + "x"}}} {
+		if got := b.send(http.MethodPost, checkout+"/sign-out", form); got.status != http.StatusForbidden || !b.open(checkout) {
+			t.Errorf("%s: %d", name, got.status)
+		}
+	}
+	foreign := func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }
+	for path, form := range map[string]url.Values{
+		"/sign-out": {"token": {token}}, "/sign-in": {"key": {key}}, "/link": {"token": {f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleFull})}},
+	} {
+		if got := b.send(http.MethodPost, checkout+path, form, foreign); got.status != http.StatusForbidden || got.header.Get("Set-Cookie") != "" {
+			t.Errorf("%s from another site: %d", path, got.status)
+		}
+	}
+	if got := b.send(http.MethodPost, checkout+"/sign-out", url.Values{"token": {token}}); got.status != http.StatusSeeOther || b.open(checkout) {
+		t.Errorf("signing out: %d", got.status)
+	}
+}
+
+func TestPagesAreGuardedByHeaders(t *testing.T) {
+	f := newFixture(t)
+	b := f.signedIn(checkout, key)
+	for _, path := range []string{"/sign-in", "/overview", "/link?token=x", "/stream?x"} {
+		if strings.HasPrefix(path, "/stream") {
+			continue
+		}
+		header := b.get(checkout + path).header
+		policy := header.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") ||
+			header.Get("Referrer-Policy") != "no-referrer" || header.Get("Cache-Control") != "no-store" || header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s has %v", path, header)
+		}
+		text := b.get(checkout + path).text
+		for _, inline := range []string{"style=", "<style", "onclick=", "javascript:", "http://", "https://"} {
+			if strings.Contains(text, inline) {
+				t.Errorf("%s has %s", path, inline)
+			}
+		}
+	}
+}
+
+// A session ends with the key that made it, and with its sandbox. A reset ends none.
+func TestSessionsEnd(t *testing.T) {
+	f := newFixture(t)
+	b, byLink := f.signedIn(checkout, key), f.browser()
+	byLink.send(http.MethodPost, checkout+"/link", url.Values{"token": {f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleViewer})}})
+	unused := f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleViewer})
+	beside := f.signedIn(other, otherKey)
+	before := f.of("checkout").Tenant
+	if err := f.store.ResetByAPI(t.Context(), before); err != nil || f.of("checkout").Tenant == before {
+		t.Fatal(err)
+	}
+	if !b.open(checkout) || !byLink.open(checkout) {
+		t.Error("a reset ended a session")
+	}
+	f.apply(f.config, key+"2")
+	if b.open(checkout) || byLink.open(checkout) {
+		t.Error("a session outlives its key")
+	}
+	if got := f.browser().send(http.MethodPost, checkout+"/link", url.Values{"token": {unused}}); got.status != http.StatusGone {
+		t.Errorf("a link outlives its key: %d", got.status)
+	}
+	if !beside.open(other) {
+		t.Error("the session of another sandbox ended")
+	}
+	if err := f.store.DeleteSandbox(t.Context(), "22222222-2222-2222-2222-222222222222"); err != nil {
+		t.Fatal(err)
+	}
+	if beside.open(other) {
+		t.Error("a session outlives its sandbox")
+	}
+	expired := f.signedIn(checkout, key+"2")
+	f.exec("update console_sessions set expires_at = now()")
+	if expired.open(checkout) {
+		t.Error("a session lasts longer than 8 hours")
+	}
+	if err := f.store.RemoveOldUsage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.exec("do $$ begin if exists (select from console_sessions) then raise 'ended sessions stay'; end if; end $$")
+}
+
+func TestSessionsAreBounded(t *testing.T) {
+	f := newFixture(t)
+	first := f.signedIn(checkout, key)
+	sandbox, access := f.of("checkout"), sandboxes.ConsoleAccess{Role: sandboxes.ConsoleFull, MadeWith: sha256.Sum256([]byte(key))}
+	for i := range sandboxes.MaxConsoleSessions {
+		token := sha256.Sum256(fmt.Append(nil, i))
+		if _, err := f.store.AddConsoleSession(t.Context(), sandbox, token, access); err != nil {
+			t.Fatal(err)
+		}
+		if i <= sandboxes.MaxConsoleLinks {
+			if _, err := f.store.AddConsoleLink(t.Context(), sandbox, token, access); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	open, err := f.store.ListConsoleSessions(t.Context(), sandbox)
+	if err != nil || len(open) != sandboxes.MaxConsoleSessions || first.open(checkout) {
+		t.Errorf("%d sessions, %v, want %d without the first", len(open), err, sandboxes.MaxConsoleSessions)
+	}
+	f.exec(fmt.Sprintf("do $$ begin if (select count(*) from console_links) <> %d then raise 'links'; end if; end $$", sandboxes.MaxConsoleLinks))
+	if err := f.store.EndConsoleSessions(t.Context(), sandbox); err != nil {
+		t.Fatal(err)
+	}
+	if open, err := f.store.ListConsoleSessions(t.Context(), sandbox); err != nil || len(open) != 0 {
+		t.Errorf("%d sessions, %v", len(open), err)
+	}
+}
+
+// What a person changes is in the request log: who, what, when. Tokens and keys are not.
+func TestRequestLogHasChanges(t *testing.T) {
+	f := newFixture(t)
+	b := f.signedIn(checkout, key)
+	b.get(checkout + "/overview")
+	b.post(checkout, "/clock", url.Values{"by": {"1h"}, "note": {key}})
+	b.send(http.MethodPost, checkout+"/sign-out", nil)
+	f.browser().send(http.MethodPost, checkout+"/sign-in", url.Values{"key": {"cauri_sk_test_wrong"}})
+	if err := f.log.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := f.log.List(t.Context(), f.of("checkout").Tenant, requests.Filter{Succeeded: true}, nil, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		actor := e.Actor
+		if strings.HasPrefix(actor, "console session cs_") && strings.HasSuffix(actor, ", full") {
+			actor = "session"
+		}
+		got = append(got, fmt.Sprintf("%s %s %s %d %s", e.Kind, e.Method, e.Path, e.Status, actor))
+		if e.RequestBody != nil || e.ResponseBody != nil || e.Query != nil || e.NotKept != nil {
+			t.Errorf("%s %s keeps more than who, what and when: %+v", e.Method, e.Path, e)
+		}
+	}
+	want := []string{
+		"unauthenticated POST /console/sign-in 401 ", "failed POST /console/sign-out 403 session", "succeeded POST /console/clock 303 session",
+		"succeeded POST /console/sign-in 303 session",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the request log (-want +got):\n%s", diff)
+	}
+}
+
+// readStream opens a stream and returns what ends it, and the lines that it sends.
+func (b *browser) readStream(ctx context.Context, path string) (<-chan string, <-chan time.Time) {
+	b.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.url+path, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	got, err := b.client.Do(r)
+	if err != nil || got.StatusCode != http.StatusOK {
+		b.t.Fatalf("the stream answered %v, %v", got, err)
+	}
+	lines, ended := make(chan string, 1000), make(chan time.Time, 1)
+	go func() {
+		defer got.Body.Close()
+		for scanner := bufio.NewScanner(got.Body); scanner.Scan(); {
+			lines <- scanner.Text()
+		}
+		ended <- time.Now()
+	}()
+	return lines, ended
+}
+
+func TestStreamTellsThatSomethingChanged(t *testing.T) {
+	f := newFixture(t)
+	lines, _ := f.signedIn(checkout, key).readStream(t.Context(), checkout+"/stream")
+	until := func(want string) {
+		t.Helper()
+		for {
+			select {
+			case line := <-lines:
+				if line == want {
+					return
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatalf("the stream did not say %q", want)
+			}
+		}
+	}
+	until("data: ready")
+	if _, err := ledger.New(f.store.DB, f.store.Store).Advance(t.Context(), f.of("checkout").Tenant, ledger.ClockTarget{By: new(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	until("event: change")
+	until("data: clock")
+}
+
+func TestStreamEndsWithItsSession(t *testing.T) {
+	f := newFixture(t)
+	for name, end := range map[string]func(b *browser){
+		"signing out": func(b *browser) { b.post(checkout, "/sign-out", nil) },
+		"the API": func(*browser) {
+			if err := f.store.EndConsoleSessions(t.Context(), f.of("checkout")); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		b := f.signedIn(checkout, key)
+		_, ended := b.readStream(t.Context(), checkout+"/stream")
+		_, stays := f.signedIn(other, otherKey).readStream(t.Context(), other+"/stream")
+		end(b)
+		select {
+		case <-ended:
+		case <-time.After(20 * time.Second):
+			t.Errorf("%s: the stream does not end", name)
+		}
+		select {
+		case <-stays:
+			t.Errorf("%s: the stream of another session ended", name)
+		default:
+		}
+	}
+}
+
+func TestConsoleCanBeSwitchedOff(t *testing.T) {
+	f := newFixture(t, func(o *fronts.Options) { o.Console = false })
+	if got := f.browser().get(checkout + "/sign-in"); got.status != http.StatusNotFound {
+		t.Errorf("the console answered %d", got.status)
+	}
+}

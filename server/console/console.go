@@ -1,0 +1,80 @@
+// Package console is what people look at in a browser: one console for each sandbox, below {uri}/console.
+//
+// A page is a file with its template beside it and a line in the table of routes, see [routes]. A handler reads through
+// the packages of the application layer and returns a page; the frame around it, the session and the headers are the
+// same for all.
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/proof"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// Console answers the requests of browsers.
+type Console struct {
+	Options
+	front   *exchange.Front
+	crossed *http.CrossOriginProtection
+	watched *watched
+}
+
+// Options are the dependencies and settings of a [Console].
+type Options struct {
+	Exchange  *exchange.Exchange
+	Service   *service.Service
+	Ledger    *ledger.Ledger
+	Books     *proof.Books
+	Sandboxes *sandboxes.Store
+	Directory *sandboxes.Directory
+	Streams   *exchange.Streams
+	Version   string   // of this program
+	BaseURL   *url.URL // the public URL of the API; cookies are for https alone if it is https; nil: not known
+}
+
+// New returns the console of a process.
+func New(o Options) *Console {
+	c := &Console{Options: o, crossed: http.NewCrossOriginProtection()}
+	c.watched = &watched{open: o.Sandboxes.OpenConsoleSessions, valid: c.isOpen}
+	c.front = &exchange.Front{
+		Failed: c.failed, Kept: func(string, string) exchange.Kept { return exchange.Kept{} }, OnlyChanges: true,
+	}
+	return c
+}
+
+const (
+	// below is the prefix of all paths of the console.
+	below = "/sandboxes/{namespace}/{name}/console"
+	// maxForm is the maximum size of a form in bytes.
+	maxForm = 64 << 10
+)
+
+// Route adds the routes of the console.
+func (c *Console) Route(router chi.Router) {
+	for _, r := range routes {
+		router.Method(r.method, below+r.path, c.Exchange.Handle(c.front, c.handler(&r)))
+	}
+	router.Method(http.MethodGet, below+"/assets/{file}", http.HandlerFunc(serveAsset))
+}
+
+// label is the form of names in Kubernetes. A path with any other name has no console, so that no page repeats what
+// somebody put into a link.
+var label = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+
+// secure are the headers of every page.
+var secure = http.Header{
+	"Content-Security-Policy": {"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; " +
+		"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"},
+	"Referrer-Policy":            {"no-referrer"},
+	"X-Content-Type-Options":     {"nosniff"},
+	"Cross-Origin-Opener-Policy": {"same-origin"},
+	"Cache-Control":              {"no-store"},
+}

@@ -1,0 +1,18 @@
+package console
+
+import "strings"
+
+// Route is a route of the console, for tests.
+type Route struct{ Method, Path, Roles string }
+
+// Routes are the routes of the console.
+func Routes() (all []Route) {
+	for _, r := range routes {
+		var roles []string
+		for _, role := range r.roles {
+			roles = append(roles, string(role))
+		}
+		all = append(all, Route{r.method, r.path, strings.Join(roles, " ")})
+	}
+	return all
+}

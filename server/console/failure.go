@@ -1,0 +1,70 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// problem is what a page says about an error: what is wrong, and what to do next.
+type problem struct {
+	status            int
+	title, text, code string
+}
+
+// Error implements error.
+func (p problem) Error() string { return p.title }
+
+// told returns an error that says this to the person.
+func told(status int, title, text, code string) error { return problem{status, title, text, code} }
+
+// problemOf returns what to say about an error that the person may be told; false for all others.
+func problemOf(err error) (problem, bool) {
+	if own := (problem{}); errors.As(err, &own) {
+		return own, true
+	}
+	switch {
+	case errors.Is(err, errNotFound):
+		return problem{http.StatusNotFound, "There is no such page", "The address may have a mistake.", "not_found"}, true
+	case errors.Is(err, errForbidden):
+		return problem{http.StatusForbidden, "Your session may not do this",
+			"It was opened by a link that lets you look. Sign in with the API key to change something.", "forbidden"}, true
+	case errors.Is(err, errForeignForm):
+		return problem{http.StatusForbidden, "This form is out of date",
+			"It belongs to another session, or came from another site. Nothing was changed. Open the page again.", "forbidden"}, true
+	case errors.Is(err, errBadForm):
+		return problem{http.StatusBadRequest, "This form cannot be read", "Nothing was changed. Open the page again.", "invalid_body"}, true
+	case errors.Is(err, sandboxes.ErrNoConsoleSession):
+		return problem{http.StatusUnauthorized, "Your session has ended", "Sign in again.", "unauthorized"}, true
+	case errors.As(err, new(exchange.ErrTooManyStreams)):
+		return problem{http.StatusServiceUnavailable, "Too many pages are live",
+			"Close some of the pages of this sandbox.", "overloaded"}, true
+	}
+	return problem{}, false
+}
+
+// failed returns the answer to an error. It logs one that the person cannot change.
+func (c *Console) failed(r *http.Request, err error) exchange.Answer {
+	p, told := problemOf(err)
+	if !told {
+		c.Exchange.LogFailure(r.Context(), err)
+		p = problem{http.StatusInternalServerError, "This page could not be made",
+			"It is our fault, and it is in the log of the API.", "internal"}
+		if unavailable(err) {
+			p = problem{http.StatusServiceUnavailable, "The database does not answer",
+				"The sandbox is not lost. The page works again when the database does.", "unavailable"}
+		}
+	}
+	v := c.visitOf(nil, r.WithContext(context.WithoutCancel(r.Context())))
+	if !label.MatchString(chi.URLParam(r, "name")) {
+		v.name = ""
+	}
+	a := v.html(p.status, problemPage(v, p))
+	a.Code = p.code
+	return a
+}

@@ -1,0 +1,347 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/proof"
+)
+
+const (
+	// overviewFeed is how many rows the feed has.
+	overviewFeed = 10
+	// overviewAttempts is how many attempts the picture of the receiver has.
+	overviewAttempts = 48
+	// overviewFloats is the most floats of a sandbox: one for each currency.
+	overviewFloats = 4
+)
+
+// overview is the state of a sandbox at a glance.
+type overview struct {
+	health   ledger.Health
+	floats   []proof.AccountProof
+	balanced bool
+	attempts []ledger.NewestAttempt // oldest first
+	faults   faults.Set
+	acts     []ledger.FaultActs
+	feed     []feedRow
+}
+
+// feedRow is something that happened: a transaction, or an attempt to deliver an event.
+type feedRow struct {
+	at          time.Time
+	transaction *payments.Transaction // nil: it is an event
+	event       *ledger.Event
+	who         string // name of the SIM, or its number
+}
+
+func (c *Console) overview(v *visit) (page, error) {
+	o, err := c.readOverview(v)
+	return page{
+		title: v.Text("Overview"), body: overviewPage(v, o),
+		live: []string{"lead", "health", "balances", "feed", "clock-face", "receiver", "faults"},
+	}, err
+}
+
+func (c *Console) readOverview(v *visit) (o *overview, err error) {
+	ctx, sandbox := v.ctx(), v.who.Sandbox
+	o = &overview{faults: sandbox.Faults}
+	if o.health, err = c.Ledger.Health(ctx, sandbox.Tenant); err != nil {
+		return o, err
+	}
+	if o.floats, o.balanced, err = c.Books.ListAccounts(ctx, sandbox.Tenant, proof.Account{}, overviewFloats); err != nil {
+		return o, err
+	}
+	o.floats = slices.DeleteFunc(o.floats, func(a proof.AccountProof) bool { return a.MSISDN != "" })
+	if o.attempts, err = c.Ledger.NewestAttempts(ctx, sandbox.Tenant, overviewAttempts); err != nil {
+		return o, err
+	}
+	slices.Reverse(o.attempts)
+	if o.acts, err = c.Ledger.FaultActs(ctx, sandbox.Tenant, sandbox.Faults); err != nil {
+		return o, err
+	}
+	o.feed, err = c.readFeed(v)
+	return o, err
+}
+
+// readFeed returns what happened last, newest first.
+func (c *Console) readFeed(v *visit) ([]feedRow, error) {
+	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
+	transactions, err := c.Ledger.ListTransactions(ctx, tenant, ledger.Filter{}, nil, overviewFeed)
+	if err != nil {
+		return nil, err
+	}
+	events, err := c.Ledger.ListEvents(ctx, tenant, ledger.EventFilter{}, nil, overviewFeed)
+	if err != nil {
+		return nil, err
+	}
+	var rows []feedRow
+	var numbers []string
+	for _, t := range transactions {
+		at := t.CreatedAt
+		if t.CompletedAt != nil {
+			at = *t.CompletedAt
+		}
+		rows, numbers = append(rows, feedRow{at: at, transaction: t, who: t.MSISDN}), append(numbers, t.MSISDN)
+	}
+	for i := range events {
+		if e := &events[i]; e.Attempts > 0 || e.State == ledger.EventQueued {
+			rows = append(rows, feedRow{at: e.CreatedAt, event: e})
+		}
+	}
+	names, err := c.Ledger.SIMNames(ctx, tenant, numbers)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		if name := names[rows[i].who]; name != "" {
+			rows[i].who = name
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b feedRow) int { return b.at.Compare(a.at) })
+	return rows[:min(len(rows), overviewFeed)], nil
+}
+
+// lead is the sentence that says whether the sandbox is well, and if not, whose side it is on.
+func (o *overview) lead(v *visit) string {
+	h := &o.health
+	switch {
+	case !o.balanced:
+		return v.Text("The ledger does not add up. This is a fault of Cauri, and not of your code.")
+	case h.Failures > 0 && h.FailingSince != nil:
+		return v.Text("Payments work. One thing needs you: your receiver refuses events since %s.", v.Moment(*h.FailingSince, v.clock.Now))
+	case h.WebhookURL == "" && len(o.feed) > 0:
+		return v.Text("Payments work. Nobody is told: the sandbox has no webhook.")
+	case len(o.feed) == 0:
+		return v.Text("Nothing has happened yet. Send a payment, and it shows here.")
+	case h.WebhookURL == "":
+		return v.Text("Payments work.")
+	}
+	return v.Text("All is well: payments work, events are delivered, and the ledger adds up.")
+}
+
+// receiver returns what the first fact says about the receiver.
+func (o *overview) receiver(v *visit) (icon, class, title, text string) {
+	h := &o.health
+	switch {
+	case h.WebhookURL == "":
+		return "info", "quiet", v.Text("No webhook"), v.Text("Set spec.webhook.url to get events")
+	case h.Failures > 0:
+		return "st-fail", "bad", v.Text("Receiver refuses events"),
+			v.Count(int64(h.Failures), "1 attempt failed", "%s attempts failed in a row") + ", " + v.waiting(h.Waiting)
+	case h.Delivered == 0 && h.Waiting == 0:
+		return "info", "quiet", v.Text("No event yet"), v.Text("An event follows each outcome")
+	}
+	return "st-ok", "ok", v.Text("Receiver answers"), v.waiting(h.Waiting)
+}
+
+// waiting says how many events wait.
+func (v *visit) waiting(n int) string {
+	switch {
+	case n == 0:
+		return v.Text("no event waits")
+	case n >= ledger.MostCounted:
+		return v.Text("more than %s events wait", v.Number(ledger.MostCounted-1))
+	}
+	return v.Count(int64(n), "1 event waits", "%s events wait")
+}
+
+// pending says how many payments are pending, and when the first one ends.
+func (o *overview) pending(v *visit) (title, text string) {
+	h := &o.health
+	switch {
+	case h.Pending == 0:
+		return v.Text("Nothing pending"), v.Text("Every payment has its outcome")
+	case h.Pending >= ledger.MostCounted:
+		title = v.Text("More than %s payments pending", v.Number(ledger.MostCounted-1))
+	default:
+		title = v.Count(int64(h.Pending), "1 payment pending", "%s payments pending")
+	}
+	if h.FirstDueAt == nil {
+		return title, v.Text("The operator has not answered yet")
+	}
+	return title, v.Text("The first ends at %s", v.Moment(*h.FirstDueAt, v.clock.Now))
+}
+
+// acted says how often all faults acted.
+func (o *overview) acted(v *visit) string {
+	var acts int64
+	var last time.Time
+	for _, a := range o.acts {
+		acts += a.Acts
+		if a.LastAt != nil && a.LastAt.After(last) {
+			last = *a.LastAt
+		}
+	}
+	return actsIn(v, ledger.FaultActs{Acts: acts, LastAt: &last})
+}
+
+// actsIn says how often a fault acted, and when last.
+func actsIn(v *visit, a ledger.FaultActs) string {
+	if a.Acts == 0 {
+		return v.Text("Has not acted yet")
+	}
+	last := v.Moment(*a.LastAt, v.clock.Now)
+	return v.Count(a.Acts, "Acted once, at %s", "Acted %s times, last at %s", last)
+}
+
+// host returns the address of the receiver without its scheme and its query, which may have a secret.
+func (o *overview) host() string {
+	u, err := url.Parse(o.health.WebhookURL)
+	if err != nil {
+		return ""
+	}
+	return u.Host + u.Path
+}
+
+// proven says how many movements of a float are proven, and since when.
+func proven(v *visit, a *proof.AccountProof) string {
+	if a.VerifiedAt == nil {
+		return v.Count(a.Movements, "1 movement, not proven yet", "%s movements, not proven yet")
+	}
+	return v.Text("%s of %s movements proven", v.Number(a.VerifiedUpTo), v.Number(a.Movements))
+}
+
+// beat is a bar of the picture of the receiver.
+type beat struct {
+	x      string
+	failed bool
+}
+
+// beats returns the bars of the attempts.
+func (o *overview) beats() []beat {
+	all := make([]beat, len(o.attempts))
+	for i := range o.attempts {
+		all[i] = beat{fmt.Sprint(6 * i), o.attempts[i].Error != nil}
+	}
+	return all
+}
+
+// beatsInWords is the name of the picture.
+func (o *overview) beatsInWords(v *visit) string {
+	failed := 0
+	for i := range o.attempts {
+		if o.attempts[i].Error != nil {
+			failed++
+		}
+	}
+	return v.Text("The last %s attempts: %s acknowledged, %s failed", v.Number(int64(len(o.attempts))),
+		v.Number(int64(len(o.attempts)-failed)), v.Number(int64(failed)))
+}
+
+// ticket is the state as text, for a ticket.
+func (o *overview) ticket(v *visit) string {
+	h := &o.health
+	lines := []string{
+		fmt.Sprintf("%s (%s), Cauri %s, sandbox time %s", v.name, v.namespace, v.version, v.clock.Now.Format(time.RFC3339)),
+	}
+	_, _, receiver, text := o.receiver(v)
+	lines = append(lines, "Receiver: "+receiver+", "+text)
+	if h.LastFailureAt != nil {
+		lines = append(lines, "Last failure: "+h.LastFailureAt.UTC().Format(time.RFC3339)+" "+h.LastFailure)
+	}
+	balanced := "balanced"
+	if !o.balanced {
+		balanced = "not balanced"
+	}
+	title, _ := o.pending(v)
+	lines = append(lines, "Ledger: "+balanced, "Pending: "+title)
+	for i := range o.faults {
+		lines = append(lines, "Fault: "+o.faults[i].String()+". "+actsIn(v, o.acts[i]))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// what says in words what a transaction did.
+func what(v *visit, t *payments.Transaction) (icon, text string) {
+	succeeded := t.Status == payments.Success
+	switch {
+	case t.Status == payments.Pending:
+		return "bell", v.Text("asked to pay")
+	case t.Type == payments.Refund && succeeded:
+		return "refund", v.Text("got a refund")
+	case t.Type == payments.Refund:
+		return "refund", v.Text("got no refund")
+	case t.Type == payments.Disbursement && succeeded:
+		return "payout", v.Text("disbursement received")
+	case t.Type == payments.Disbursement:
+		return "payout", v.Text("disbursement refused")
+	case succeeded:
+		return "collect", v.Text("paid")
+	}
+	return "collect", v.Text("could not pay")
+}
+
+// delivery says how the delivery of an event stands.
+func delivery(v *visit, e *ledger.Event) (icon, class, text string) {
+	switch {
+	case e.State == ledger.EventDelivered:
+		return "st-ok", "ok", v.Text("Delivered")
+	case e.State == ledger.EventFailed:
+		return "st-fail", "bad", v.Text("Failed")
+	case e.State == ledger.EventQueued && e.Attempts > 0:
+		return "st-wait", "wait", v.Text("Retrying")
+	case e.State == ledger.EventQueued:
+		return "st-wait", "wait", v.Text("Not sent yet")
+	}
+	return "st-skip", "quiet", v.Text("Not sent")
+}
+
+// attempted says how the last attempt went.
+func attempted(v *visit, e *ledger.Event) string {
+	if e.Attempts == 0 {
+		return v.Text("no attempt yet")
+	}
+	text := v.Text("attempt %s", v.Number(int64(e.Attempts)))
+	switch {
+	case e.LastError == nil:
+		return text + " · " + v.Text("acknowledged")
+	case e.LastStatus != nil:
+		return text + " · " + fmt.Sprint(*e.LastStatus)
+	}
+	return text + " · " + v.Text("no answer")
+}
+
+// advanceWait bounds how long a page waits for the end of an advance.
+const advanceWait = 3 * time.Second
+
+// advanceClock moves the sandbox's clock forward.
+func (c *Console) advanceClock(v *visit) (exchange.Answer, error) {
+	var to ledger.ClockTarget
+	switch by := v.form("by"); by {
+	case "nextDue":
+		to.NextDue = true
+	case "1h":
+		to.By = new(time.Hour)
+	default:
+		at, err := time.Parse("2006-01-02T15:04", v.form("to"))
+		if err != nil {
+			return exchange.Answer{}, errBadForm
+		}
+		to.To = &at
+	}
+	_, err := c.Service.AdvanceClock(v.ctx(), v.who, to, advanceWait)
+	switch {
+	case errors.As(err, new(ledger.ErrClockBackwards)):
+		return exchange.Answer{}, told(http.StatusUnprocessableEntity, "Time only goes forward",
+			"The sandbox is past this time already. A reset sets the clock back.", "clock_backwards")
+	case errors.As(err, new(ledger.ErrAdvanceTooFar)), errors.Is(err, ledger.ErrClockEnd):
+		return exchange.Answer{}, told(http.StatusUnprocessableEntity, "This is too far",
+			"One step is at most 400 days, and clocks end with the year 2200.", "invalid_body")
+	case errors.As(err, new(ledger.ErrClockBusy)):
+		return exchange.Answer{}, told(http.StatusConflict, "The clock is on its way",
+			"It is being advanced to another time. Wait until it is there.", "clock_busy")
+	case err != nil:
+		return exchange.Answer{}, err
+	}
+	return v.goTo("/overview#clock"), nil
+}

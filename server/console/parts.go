@@ -1,0 +1,34 @@
+package console
+
+import (
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// look is how a status looks.
+type look struct{ text, icon, class string }
+
+var looks = map[payments.Status]look{
+	payments.Pending:            {"Pending", "st-pending", "open"},
+	payments.Success:            {"Success", "st-ok", "ok"},
+	payments.PINInvalid:         {"Wrong PIN", "st-pin", "bad"},
+	payments.InsufficientFunds:  {"Insufficient funds", "st-funds", "bad"},
+	payments.Timeout:            {"Timed out", "st-time", "bad"},
+	payments.AccountBlocked:     {"Account blocked", "st-lock", "bad"},
+	payments.UserCancelled:      {"Cancelled by payer", "st-no", "bad"},
+	payments.UnknownMSISDN:      {"Unknown number", "st-who", "bad"},
+	payments.LimitExceeded:      {"Limit exceeded", "st-limit", "bad"},
+	payments.ServiceUnavailable: {"Operator unavailable", "st-off", "bad"},
+	payments.DuplicateReference: {"Duplicate reference", "st-twice", "bad"},
+}
+
+// operatorName returns the name of an operator as people write it: an acronym of three letters in capitals, others with
+// a capital first letter.
+func operatorName(o payments.Operator) string {
+	name := string(o)
+	if len(name) <= 3 {
+		return strings.ToUpper(name)
+	}
+	return strings.ToUpper(name[:1]) + name[1:]
+}

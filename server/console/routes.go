@@ -1,0 +1,73 @@
+package console
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// route is an address of the console. It has either show or do.
+type route struct {
+	method, path string                  // below {uri}/console
+	roles        []sandboxes.ConsoleRole // who may call it; nil: everybody, without a session
+	show         func(*Console, *visit) (page, error)
+	do           func(*Console, *visit) (exchange.Answer, error)
+}
+
+// Who may call a route: everybody who is signed in, those who look at the whole sandbox, and those who change it.
+var (
+	anyone  = []sandboxes.ConsoleRole{sandboxes.ConsoleFull, sandboxes.ConsoleViewer, sandboxes.ConsoleHandset}
+	viewers = []sandboxes.ConsoleRole{sandboxes.ConsoleFull, sandboxes.ConsoleViewer}
+	full    = []sandboxes.ConsoleRole{sandboxes.ConsoleFull}
+)
+
+// routes has all routes of the console.
+var routes = []route{
+	{method: http.MethodGet, path: "", do: (*Console).home},
+	{method: http.MethodGet, path: "/", do: (*Console).home},
+	{method: http.MethodGet, path: "/sign-in", do: (*Console).signIn},
+	{method: http.MethodPost, path: "/sign-in", do: (*Console).signInWithKey},
+	{method: http.MethodGet, path: "/link", do: (*Console).link},
+	{method: http.MethodPost, path: "/link", do: (*Console).useLink},
+	{method: http.MethodPost, path: "/sign-out", roles: anyone, do: (*Console).signOut},
+	{method: http.MethodPost, path: "/appearance", roles: anyone, do: (*Console).appearance},
+	{method: http.MethodGet, path: "/stream", roles: viewers, do: (*Console).stream},
+	{method: http.MethodGet, path: "/overview", roles: viewers, show: (*Console).overview},
+	{method: http.MethodPost, path: "/clock", roles: full, do: (*Console).advanceClock},
+}
+
+// nav has the pages of the sidebar, in its order. Those without a route are left out.
+var nav = []struct {
+	path, label, icon string
+	second            bool // in the second group
+}{
+	{path: "/overview", label: "Overview", icon: "overview"},
+	{path: "/handsets", label: "Handsets", icon: "phone"},
+	{path: "/payments", label: "Payments", icon: "payments"},
+	{path: "/webhooks", label: "Webhooks", icon: "webhooks"},
+	{path: "/requests", label: "Requests", icon: "requests"},
+	{path: "/ledger", label: "Ledger", icon: "ledger"},
+	{path: "/try", label: "Try it", icon: "try", second: true},
+	{path: "/setup", label: "Setup", icon: "setup", second: true},
+}
+
+var (
+	// pages are the paths of all pages.
+	pages = map[string]bool{}
+	// firstPages are the paths of the pages that the roles begin with.
+	firstPages = map[sandboxes.ConsoleRole]string{}
+)
+
+func init() { // templates ask for pages, and the table of routes refers to what renders templates
+	for _, r := range slices.Backward(routes) {
+		if r.show == nil {
+			continue
+		}
+		pages[r.path] = true
+		for _, role := range r.roles {
+			firstPages[role] = r.path
+		}
+	}
+}

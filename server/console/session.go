@@ -1,0 +1,155 @@
+package console
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+const (
+	sessionPrefix = "cauri_cs_"
+	linkPrefix    = "cauri_cl_"
+	// sessionLife is how long a session lasts. The database decides it, see the table console_sessions.
+	sessionLife = 8 * time.Hour
+)
+
+// tokenForm matches the tokens of sessions and links anywhere in a text.
+var tokenForm = regexp.MustCompile(`cauri_c[sl]_[A-Za-z0-9_-]*`)
+
+// Secrets returns what the tokens of the console look like, which the request log never stores.
+func Secrets() []exchange.Secret {
+	return []exchange.Secret{{Of: func(*http.Request) string { return "" }, Form: tokenForm}}
+}
+
+// newToken returns a prefix with 256 random bits behind it.
+func newToken(prefix string) string {
+	var random [32]byte
+	_, _ = rand.Read(random[:]) // it never fails
+	return prefix + base64.RawURLEncoding.EncodeToString(random[:])
+}
+
+// NewLinkToken returns the token of a new link. It says its role, so that the page of the link can, without a look at
+// the database.
+func NewLinkToken(role sandboxes.ConsoleRole) string {
+	return newToken(linkPrefix + string(role) + "_")
+}
+
+// roleOfLink returns the role that the token of a link says; false if it has no such form. Another role is another
+// token, which opens nothing.
+func roleOfLink(token string) (sandboxes.ConsoleRole, bool) {
+	rest, ok := strings.CutPrefix(token, linkPrefix)
+	role, secret, found := strings.Cut(rest, "_")
+	return sandboxes.ConsoleRole(role), ok && found && len(secret) == 43
+}
+
+func hashOf(token string) sandboxes.KeyHash { return sha256.Sum256([]byte(token)) }
+
+// cookieName returns the name of the cookie of a sandbox's sessions. All sandboxes share one origin, so each has a name
+// of its own. The prefix makes browsers refuse such a cookie from elsewhere.
+func (c *Console) cookieName(organization string) string {
+	name := "cauri_console_" + organization
+	if c.secured() {
+		return "__Host-" + name
+	}
+	return name
+}
+
+func (c *Console) secured() bool { return c.BaseURL != nil && c.BaseURL.Scheme == "https" }
+
+// cookie returns a cookie that only this origin gets back and no script reads.
+func (c *Console) cookie(name, value string, age time.Duration) *http.Cookie {
+	return &http.Cookie{
+		Name: name, Value: value, Path: "/", HttpOnly: true, Secure: c.secured(), SameSite: http.SameSiteStrictMode,
+		MaxAge: int(age.Seconds()),
+	}
+}
+
+// recognize finds the session of a visit. It returns [sandboxes.ErrNoConsoleSession] if there is none of this sandbox.
+// Without a cookie it does the same for a sandbox that does not exist.
+func (c *Console) recognize(ctx context.Context, v *visit) error {
+	sandbox, ok := c.Directory.ByName(v.namespace, v.name)
+	if !ok {
+		return sandboxes.ErrNoConsoleSession
+	}
+	cookie, err := v.request.Cookie(c.cookieName(sandbox.OrganizationID))
+	if err != nil || !strings.HasPrefix(cookie.Value, sessionPrefix) {
+		return sandboxes.ErrNoConsoleSession
+	}
+	v.who = &service.Caller{Sandbox: sandbox}
+	return c.renewing(v, func() error {
+		session, err := c.Sandboxes.FindConsoleSession(ctx, v.who.Sandbox, hashOf(cookie.Value))
+		if err == nil {
+			v.signedIn(cookie.Value, &session)
+		}
+		return err
+	})
+}
+
+// signedIn notes the session of a visit.
+func (v *visit) signedIn(secret string, session *sandboxes.ConsoleSession) {
+	v.secret, v.session, v.who.Key = secret, session, session.MadeWith
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte("forms of the console"))
+	v.token = base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// start answers with the cookie of a new session, and leads to the first page.
+func (c *Console) start(v *visit, secret string, session *sandboxes.ConsoleSession) exchange.Answer {
+	v.signedIn(secret, session)
+	c.Exchange.NoteSession(v.request, v.who, "console session "+session.ID+", "+string(session.Role))
+	a := v.goTo(firstPages[session.Role])
+	a.Header.Add("Set-Cookie", c.cookie(c.cookieName(v.who.Sandbox.OrganizationID), secret, sessionLife).String())
+	return a
+}
+
+// isOpen reports whether a key opens a sandbox of an organization.
+func (c *Console) isOpen(key sandboxes.KeyHash, organization string) bool {
+	sandbox, ok := c.Directory.ByKey(key)
+	return ok && sandbox.OrganizationID == organization
+}
+
+// checkForm reads a form, and refuses one that a page of another origin sent.
+func (v *visit) checkForm(crossed *http.CrossOriginProtection) error {
+	if err := crossed.Check(v.request); err != nil {
+		return errForeignForm
+	}
+	v.request.Body = http.MaxBytesReader(v.writer, v.request.Body, maxForm)
+	if err := v.request.ParseForm(); err != nil {
+		return errBadForm
+	}
+	return nil
+}
+
+// hasToken reports whether a form has the token of the session.
+func (v *visit) hasToken() bool {
+	return hmac.Equal([]byte(v.request.PostForm.Get("token")), []byte(v.token))
+}
+
+// form returns a field of a form.
+func (v *visit) form(name string) string { return strings.TrimSpace(v.request.PostForm.Get(name)) }
+
+// The errors of requests that the console refuses.
+var (
+	errNotFound    = errors.New("there is no such page")
+	errForbidden   = errors.New("the session may not do this")
+	errForeignForm = errors.New("the form does not come from a page of the session")
+	errBadForm     = errors.New("the form cannot be read")
+)
+
+// unavailable reports whether an error is the database's.
+func unavailable(err error) bool {
+	return errors.Is(err, postgres.ErrUnavailable) || errors.Is(err, postgres.ErrOverloaded) ||
+		errors.Is(err, postgres.ErrConfigChanged)
+}

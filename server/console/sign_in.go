@@ -1,0 +1,153 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// home leads to the first page. Who is not signed in is led on from there.
+func (c *Console) home(v *visit) (exchange.Answer, error) {
+	return v.goTo(firstPages[sandboxes.ConsoleFull]), nil
+}
+
+// signIn shows the form for the key. What it shows comes from the path alone, so it is the same for a sandbox that does
+// not exist.
+func (c *Console) signIn(v *visit) (exchange.Answer, error) {
+	return v.html(http.StatusOK, signInPage(v, false)), nil
+}
+
+// signInWithKey makes a session for who has the API key.
+func (c *Console) signInWithKey(v *visit) (exchange.Answer, error) {
+	key := hashOf(v.form("key"))
+	who, err := c.Exchange.Find(v.request, func() *service.Caller {
+		sandbox, ok := c.Directory.ByKey(key)
+		if !ok || !exchange.Names(v.request, sandbox) {
+			return nil
+		}
+		return &service.Caller{Key: key, Sandbox: sandbox}
+	})
+	if errors.Is(err, service.ErrUnauthorized) {
+		a := v.html(http.StatusUnauthorized, signInPage(v, true))
+		a.Header.Set("WWW-Authenticate", "Bearer")
+		return a, nil
+	}
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	v.who = who
+	token := newToken(sessionPrefix)
+	var session sandboxes.ConsoleSession
+	err = c.renewing(v, func() (err error) {
+		access := sandboxes.ConsoleAccess{Role: sandboxes.ConsoleFull, MadeWith: key}
+		session, err = c.Sandboxes.AddConsoleSession(v.ctx(), v.who.Sandbox, hashOf(token), access)
+		return err
+	})
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	return c.start(v, token, &session), nil
+}
+
+// link shows the button that uses a link: programs that preview links open them too. It does not look into the
+// database, so it is the same for a sandbox that does not exist.
+func (c *Console) link(v *visit) (exchange.Answer, error) {
+	token := v.request.URL.Query().Get("token")
+	role, ok := roleOfLink(token)
+	if !ok {
+		return c.deadLink(v), nil
+	}
+	return v.html(http.StatusOK, linkPage(v, token, role)), nil
+}
+
+// useLink uses a link up and makes a session.
+func (c *Console) useLink(v *visit) (exchange.Answer, error) {
+	link, token := hashOf(v.form("token")), newToken(sessionPrefix)
+	if err := c.Directory.Refresh(v.ctx()); err != nil { // the link may be younger than what this process knows
+		return exchange.Answer{}, err
+	}
+	sandbox, ok := c.Directory.ByName(v.namespace, v.name)
+	if !ok {
+		return c.deadLink(v), nil
+	}
+	v.who = &service.Caller{Sandbox: sandbox}
+	var session sandboxes.ConsoleSession
+	err := c.renewing(v, func() (err error) {
+		session, err = c.Sandboxes.UseConsoleLink(v.ctx(), v.who.Sandbox, link, hashOf(token))
+		return err
+	})
+	if errors.Is(err, sandboxes.ErrNoConsoleLink) || errors.Is(err, sandboxes.ErrNoConsoleSession) {
+		return c.deadLink(v), nil
+	}
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	return c.start(v, token, &session), nil
+}
+
+func (c *Console) deadLink(v *visit) exchange.Answer { return v.html(http.StatusGone, deadLinkPage(v)) }
+
+// signOut ends the session.
+func (c *Console) signOut(v *visit) (exchange.Answer, error) {
+	err := c.renewing(v, func() error { return c.Sandboxes.EndConsoleSession(v.ctx(), v.who.Sandbox, v.session.ID) })
+	if err != nil && !errors.Is(err, sandboxes.ErrNoConsoleSession) {
+		return exchange.Answer{}, err
+	}
+	a := v.goTo("/sign-in")
+	a.Header.Add("Set-Cookie", c.cookie(c.cookieName(v.who.Sandbox.OrganizationID), "", -time.Second).String())
+	return a, nil
+}
+
+const (
+	themeCookie = "cauri_theme"
+	themeAge    = 365 * 24 * time.Hour
+)
+
+// themes are the values of the cookie of the appearance. Without it the system decides.
+var themes = []string{"light", "dark"}
+
+// appearance sets the appearance, and leads back to the page.
+func (c *Console) appearance(v *visit) (exchange.Answer, error) {
+	theme, age := v.form("theme"), themeAge
+	if !slices.Contains(themes, theme) {
+		theme, age = "", -time.Second
+	}
+	back := v.form("back")
+	path, _, _ := strings.Cut(back, "?")
+	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, ":\\") || strings.Contains(path, "//") {
+		back = "/"
+	}
+	a := v.goTo(back)
+	a.Header.Add("Set-Cookie", c.cookie(themeCookie, theme, age).String())
+	return a, nil
+}
+
+// stream tells the page that something has changed, and of which kind.
+func (c *Console) stream(v *visit) (exchange.Answer, error) {
+	token := sandboxes.ConsoleToken{OrganizationID: v.who.Sandbox.OrganizationID, Hash: hashOf(v.secret)}
+	until, ended := c.watched.add(token, v.session.MadeWith)
+	return c.Streams.Open(v.ctx(), v.who, exchange.StreamOptions{Brief: true, Until: until, Ended: ended})
+}
+
+// keyCommand is the command that prints the API key of a sandbox in a cluster.
+func keyCommand(v *visit) string {
+	return "kubectl -n " + v.namespace + " get secret " + v.name +
+		"-credentials \\\n  -o jsonpath='{.data.api-key}' | base64 -d"
+}
+
+// mayDo says what a role may do.
+func (v *visit) mayDo(role sandboxes.ConsoleRole) string {
+	switch role {
+	case sandboxes.ConsoleViewer:
+		return v.Text("look at everything, change nothing")
+	case sandboxes.ConsoleHandset:
+		return v.Text("use one phone")
+	}
+	return v.Text("look at everything, and change it")
+}

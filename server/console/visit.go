@@ -1,0 +1,191 @@
+package console
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/a-h/templ"
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/console/locale"
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// visit is a request of a browser.
+type visit struct {
+	*locale.Locale
+	request         *http.Request
+	writer          http.ResponseWriter // to read a body
+	namespace, name string              // of the sandbox in the path, which may not exist
+	path            string              // below {uri}/console
+	theme           string              // light or dark; empty: that of the system
+	version         string              // of this program
+	session         *sandboxes.ConsoleSession
+	token           string          // of the session's forms
+	secret          string          // in the cookie
+	who             *service.Caller // nil: nobody is signed in
+	clock           ledger.Clock    // of the sandbox, for a page
+}
+
+// page is the part of a page that is its own.
+type page struct {
+	title string
+	body  templ.Component
+	// live are the ids of the elements that are replaced when something changes in the sandbox; nil: none is.
+	live   []string
+	status int // 0: 200
+}
+
+// handler returns the handler of a route: it checks who calls, and puts the frame around a page.
+func (c *Console) handler(r *route) exchange.OpenHandler {
+	return func(w http.ResponseWriter, request *http.Request) (exchange.Answer, error) {
+		ctx, cancel := context.WithTimeout(request.Context(), exchange.AnswerTimeout)
+		defer cancel()
+		v := c.visitOf(w, request.WithContext(ctx))
+		if !label.MatchString(v.namespace) || !label.MatchString(v.name) {
+			return exchange.Answer{}, errNotFound
+		}
+		if r.method != http.MethodGet {
+			if err := v.checkForm(c.crossed); err != nil {
+				return exchange.Answer{}, err
+			}
+		}
+		if r.roles == nil {
+			return r.do(c, v)
+		}
+		if err := c.recognize(ctx, v); errors.Is(err, sandboxes.ErrNoConsoleSession) {
+			return v.toSignIn(), nil
+		} else if err != nil {
+			return exchange.Answer{}, err
+		}
+		c.Exchange.NoteSession(request, v.who, "console session "+v.session.ID+", "+string(v.session.Role))
+		switch {
+		case !slices.Contains(r.roles, v.session.Role):
+			return exchange.Answer{}, errForbidden
+		case r.method != http.MethodGet && !v.hasToken():
+			return exchange.Answer{}, errForeignForm
+		}
+		return c.carryOut(r, v)
+	}
+}
+
+// carryOut calls the handler of a route, again if the configuration changed meanwhile.
+func (c *Console) carryOut(r *route, v *visit) (a exchange.Answer, err error) {
+	if r.do != nil {
+		return r.do(c, v)
+	}
+	err = c.renewing(v, func() error {
+		v.clock, err = c.Ledger.Clock(v.request.Context(), v.who.Sandbox.Tenant)
+		if err != nil {
+			return err
+		}
+		shown, err := r.show(c, v)
+		if err == nil {
+			a = v.html(max(shown.status, http.StatusOK), layout(v, shown))
+		}
+		return err
+	})
+	return a, err
+}
+
+// renewing calls f, again with the present configuration of the sandbox if that changed. Other than
+// [service.Service.Renewing], it lets people look at a suspended sandbox.
+func (c *Console) renewing(v *visit, f func() error) (err error) {
+	for range maxTries {
+		if err = f(); !errors.Is(err, postgres.ErrConfigChanged) {
+			return err
+		}
+		if err := c.Directory.Refresh(v.request.Context()); err != nil {
+			return err
+		}
+		sandbox, ok := c.Directory.ByName(v.namespace, v.name)
+		if !ok || sandbox.OrganizationID != v.who.Sandbox.OrganizationID {
+			return sandboxes.ErrNoConsoleSession
+		}
+		v.who.Sandbox = sandbox
+	}
+	return err
+}
+
+// maxTries bounds how often a request is repeated because the configuration changed.
+const maxTries = 10
+
+// visitOf reads what every request of a browser has.
+func (c *Console) visitOf(w http.ResponseWriter, r *http.Request) *visit {
+	v := &visit{
+		Locale: locale.English, request: r, writer: w, namespace: chi.URLParam(r, "namespace"), name: chi.URLParam(r, "name"),
+		version: c.Version,
+	}
+	v.path = strings.TrimPrefix(r.URL.Path, exchange.SandboxPrefix(r)+"/console")
+	if theme, err := r.Cookie(themeCookie); err == nil && slices.Contains(themes, theme.Value) {
+		v.theme = theme.Value
+	}
+	return v
+}
+
+// ctx returns the context of the request.
+func (v *visit) ctx() context.Context { return v.request.Context() }
+
+// may reports whether the session has one of the roles.
+func (v *visit) may(roles []sandboxes.ConsoleRole) bool {
+	return v.session != nil && slices.Contains(roles, v.session.Role)
+}
+
+// To returns the address of a path of the console, such as /overview, relative to that of the request: an Ingress may
+// serve the console under another path.
+func (v *visit) To(path string) templ.SafeURL {
+	return templ.SafeURL(cmp.Or(v.up()+strings.TrimPrefix(path, "/"), "./"))
+}
+
+// up leads from the address of the request to that of the console's pages.
+func (v *visit) up() string {
+	if v.path == "" {
+		return "console/"
+	}
+	return strings.Repeat("../", strings.Count(v.path, "/")-1)
+}
+
+// html returns an answer with a component as its body.
+func (v *visit) html(status int, body templ.Component) exchange.Answer {
+	return exchange.Answer{Status: status, Header: secure.Clone(), Body: component{body}}
+}
+
+// goTo returns an answer that leads the browser to a path of the console.
+func (v *visit) goTo(path string) exchange.Answer {
+	header := secure.Clone()
+	header.Set("Location", string(v.To(path)))
+	return exchange.Answer{Status: http.StatusSeeOther, Header: header}
+}
+
+// toSignIn returns the answer to somebody who is not signed in.
+func (v *visit) toSignIn() exchange.Answer {
+	a := v.goTo("/sign-in")
+	if v.request.Header.Get("Hx-Request") != "" { // the whole page goes there, and not a part of it
+		a.Status = http.StatusUnauthorized
+		a.Header.Set("HX-Redirect", a.Header.Get("Location"))
+		a.Header.Del("Location")
+	}
+	return a
+}
+
+// component is the body of an answer that a template writes.
+type component struct{ templ.Component }
+
+// ContentType implements [exchange.Body].
+func (component) ContentType() string { return "text/html; charset=utf-8" }
+
+// Append implements [exchange.Body]. The context of the request has ended then, and templates read nothing.
+func (b component) Append(text []byte) ([]byte, error) {
+	buffer := bytes.NewBuffer(text)
+	err := b.Render(context.Background(), buffer)
+	return buffer.Bytes(), err
+}

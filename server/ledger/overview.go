@@ -1,0 +1,110 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+)
+
+// MostCounted is how far [Ledger.Health] counts what waits.
+const MostCounted = 1000
+
+// Health says how a sandbox is: how its receiver answers, and what is pending.
+type Health struct {
+	WebhookURL    string // empty: there is none
+	Failures      int    // failed attempts in a row
+	FailingSince  *time.Time
+	LastFailureAt *time.Time
+	LastFailure   string
+	Delivered     int64 // events
+	Failed        int64 // events whose retries are used up
+	Waiting       int   // events that are to be sent, [MostCounted] at most
+	Pending       int   // payments without an outcome, [MostCounted] at most
+	FirstDueAt    *time.Time
+}
+
+// Health reads how a sandbox is.
+func (l *Ledger) Health(ctx context.Context, tenant int64) (Health, error) {
+	row, err := l.tenant(tenant).SandboxHealth(ctx, tenant, MostCounted)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Health{}, postgres.ErrConfigChanged
+	}
+	if err != nil {
+		return Health{}, postgres.Classify(err, "reading how the sandbox is")
+	}
+	h := Health{
+		WebhookURL: row.WebhookURL, Failures: int(row.Failures), FailingSince: row.FailingSince,
+		LastFailureAt: row.LastFailureAt, Delivered: row.Delivered, Failed: row.Failed, Waiting: int(row.Waiting),
+		Pending: min(int(row.Pending)+int(row.Forwarded), MostCounted), FirstDueAt: row.FirstDueAt,
+	}
+	if row.LastFailure != nil {
+		h.LastFailure = *row.LastFailure
+	}
+	return h, nil
+}
+
+// NewestAttempt is one of the last attempts to deliver the newest events.
+type NewestAttempt struct {
+	Event          payments.EventID
+	StartedAt      time.Time
+	ResponseStatus *int32  // nil: no answer came
+	Error          *string // nil: it was acknowledged
+}
+
+// NewestAttempts returns up to limit of the last attempts to deliver the newest events, newest first.
+func (l *Ledger) NewestAttempts(ctx context.Context, tenant int64, limit int) ([]NewestAttempt, error) {
+	rows, err := l.tenant(tenant).NewestAttempts(ctx, tenant, int32(limit))
+	if err != nil {
+		return nil, postgres.Classify(err, "listing attempts")
+	}
+	attempts := make([]NewestAttempt, len(rows))
+	for i, r := range rows {
+		attempts[i] = NewestAttempt{
+			payments.EventID{Transaction: payments.ID(r.EventID.Bytes)}, r.StartedAt, r.ResponseStatus, r.Error,
+		}
+	}
+	return attempts, nil
+}
+
+// SIMNames returns the names of the SIMs with these numbers. A number without a SIM has none.
+func (l *Ledger) SIMNames(ctx context.Context, tenant int64, numbers []string) (map[string]string, error) {
+	rows, err := l.tenant(tenant).SIMNames(ctx, tenant, numbers)
+	names := make(map[string]string, len(rows))
+	for _, r := range rows {
+		names[r.MSISDN] = r.Name
+	}
+	return names, postgres.Classify(err, "looking up the names of SIMs")
+}
+
+// FaultActs is how often a declared fault acted.
+type FaultActs struct {
+	Acts   int64
+	LastAt *time.Time // sandbox time; nil: it did not act
+}
+
+// FaultActs returns how often each of these faults acted, in their order.
+func (l *Ledger) FaultActs(ctx context.Context, tenant int64, of faults.Set) ([]FaultActs, error) {
+	if len(of) == 0 {
+		return nil, nil
+	}
+	rows, err := l.tenant(tenant).FaultCounts(ctx, tenant)
+	if err != nil {
+		return nil, postgres.Classify(err, "counting the acts of faults")
+	}
+	acts := make([]FaultActs, len(of))
+	for i := range of {
+		for _, r := range rows {
+			if r.Name == of[i].Name && bytes.Equal(r.Digest, of[i].Digest()) {
+				acts[i] = FaultActs{r.Acts, r.LastAt}
+			}
+		}
+	}
+	return acts, nil
+}

@@ -1,0 +1,97 @@
+-- The console: the links and the sessions of people who look at a sandbox in a browser. In the tenant scope,
+-- if nothing else is said.
+
+-- name: LockConsole :exec
+-- Links and sessions of a sandbox are added one after the other, so that they are counted.
+select pg_advisory_xact_lock(hashtextextended('console', sqlc.arg(tenant)::bigint));
+
+-- name: EndOldConsoleLinks :exec
+-- After SortNothing. Leaves the newest links.
+delete from console_links l
+where l.org_id = sqlc.arg(org_id) and l.hash in (
+  select o.hash from console_links o where o.org_id = sqlc.arg(org_id)
+  order by o.created_at desc offset sqlc.arg(others)::integer);
+
+-- name: AddConsoleLink :one
+insert into console_links (org_id, hash, made_with, role, msisdn)
+values (sqlc.arg(org_id), sqlc.arg(hash), sqlc.arg(made_with), sqlc.arg(role), sqlc.narg(msisdn))
+returning expires_at;
+
+-- name: UseConsoleLink :one
+-- Ends a link. No row: it was used, it has ended, or its key has.
+delete from console_links l
+where l.org_id = sqlc.arg(org_id) and l.hash = sqlc.arg(hash) and l.expires_at > now()
+  and api_key_is_valid(l.made_with)
+returning l.made_with, l.role, l.msisdn;
+
+-- name: EndConsoleLinks :exec
+delete from console_links where org_id = sqlc.arg(org_id);
+
+-- name: EndOldConsoleSessions :exec
+-- After SortNothing. Leaves the newest sessions.
+delete from console_sessions s
+where s.org_id = sqlc.arg(org_id) and s.hash in (
+  select o.hash from console_sessions o where o.org_id = sqlc.arg(org_id)
+  order by o.created_at desc offset sqlc.arg(others)::integer);
+
+-- name: AddConsoleSession :one
+insert into console_sessions (org_id, hash, session_id, made_with, role, msisdn)
+values (sqlc.arg(org_id), sqlc.arg(hash), sqlc.arg(session_id), sqlc.arg(made_with), sqlc.arg(role),
+  sqlc.narg(msisdn))
+returning *;
+
+-- name: FindConsoleSession :one
+select * from console_sessions s
+where s.org_id = sqlc.arg(org_id) and s.hash = sqlc.arg(hash) and s.expires_at > now()
+  and api_key_is_valid(s.made_with);
+
+-- name: ListConsoleSessions :many
+-- After SortNothing. The newest first.
+select * from console_sessions s
+where s.org_id = sqlc.arg(org_id) and s.expires_at > now() and api_key_is_valid(s.made_with)
+order by s.created_at desc;
+
+-- name: EndConsoleSession :execrows
+delete from console_sessions where org_id = sqlc.arg(org_id) and session_id = sqlc.arg(session_id);
+
+-- name: EndConsoleSessions :exec
+delete from console_sessions where org_id = sqlc.arg(org_id);
+
+-- name: OpenConsoleSessions :many
+-- Outside of the tenant scope: which of these sessions of all sandboxes are open.
+select s.hash from console_sessions s
+join (
+  select unnest(sqlc.arg(org_ids)::text[]) as org_id, unnest(sqlc.arg(hashes)::bytea[]) as hash) asked
+  on asked.org_id = s.org_id and asked.hash = s.hash
+where s.expires_at > now();
+
+-- name: SandboxHealth :one
+-- How the deliveries of a sandbox go, and what is pending. What waits is counted up to a bound.
+select coalesce(o.webhook_url, '')::text as webhook_url, coalesce(h.failures, 0)::integer as failures,
+  h.failing_since, h.last_failure_at, h.last_failure, coalesce(h.delivered, 0)::bigint as delivered,
+  coalesce(h.failed, 0)::bigint as failed,
+  (select count(*) from (
+    select from events e where e.tenant = sqlc.arg(tenant) and e.due_at is not null
+    limit sqlc.arg(most)::integer) w)::integer as waiting,
+  (select count(*) from (
+    select from transactions t
+    where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough
+    limit sqlc.arg(most)::integer) p)::integer as pending,
+  (select count(*) from (
+    select from transactions t where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and t.passthrough
+    limit sqlc.arg(most)::integer) p)::integer as forwarded,
+  (select t.due_at from transactions t
+    where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough
+    order by t.tenant, t.due_at limit 1) as first_due_at
+from organizations o left join endpoint_health h on h.tenant = o.tenant
+where o.tenant = sqlc.arg(tenant);
+
+-- name: NewestAttempts :many
+-- The last attempts of the newest events.
+select a.event_id, a.attempt, a.started_at, a.response_status, a.error from delivery_attempts a
+where a.tenant = sqlc.arg(tenant)
+order by a.tenant desc, a.event_id desc, a.attempt desc limit sqlc.arg(most);
+
+-- name: SIMNames :many
+select s.msisdn, s.name from sims s
+where s.tenant = sqlc.arg(tenant) and s.msisdn = any(sqlc.arg(numbers)::text[]);
