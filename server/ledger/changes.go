@@ -11,8 +11,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Triggers note the changes of a sandbox while a stream follows it. They are read in the order of the database
-// transactions that made them.
+// Triggers note the changes of a sandbox while a stream follows it. A stream reads the changes in the order of the
+// database transactions that made them.
 
 // ErrChangesLost is returned if the changes since a position are not known: nobody followed the sandbox for a while,
 // the noted changes are too old, or the position is from before a reset.

@@ -10,7 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// Latency is the simulated latency of an outcome, and the scaled time that answer and event wait for.
+// Latency is the simulated latency of an outcome. Waited is the scaled latency, for which the answer and the event
+// wait.
 type Latency struct {
 	Simulated time.Duration
 	Waited    time.Duration
@@ -87,7 +88,6 @@ func (l *Ledger) bookDisbursementAlone(ctx context.Context, at postgres.QueueKey
 	return l.bookDisbursement(ctx, at, n, admitted)
 }
 
-// bookDisbursement books one disbursement.
 func (l *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, admitted bool) error {
 	const recipientFull = false
 	return l.bookDisbursementTo(ctx, at, n, recipientFull, admitted)

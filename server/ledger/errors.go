@@ -16,7 +16,7 @@ var (
 	ErrMarketKnown = errors.New("the number is registered in another market")
 )
 
-// ErrQuotaExceeded is returned when a sandbox has made all the transactions that it may make in this calendar month (UTC).
+// ErrQuotaExceeded is returned when a sandbox has used up its quota of transactions in this calendar month (UTC).
 type ErrQuotaExceeded struct {
 	Quota int64
 }

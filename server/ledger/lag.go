@@ -15,7 +15,7 @@ type settledLag struct {
 	lag    *time.Duration // by the database's clock
 }
 
-// lags returns the lag of each settled transaction; nil without an observer.
+// lags returns the lag of each settled transaction; nil without onSettled.
 func (s *Settler) lags(claimed []sqlc.ClaimDueTransactionsRow, d *batchDecisions) []settledLag {
 	if s.onSettled == nil || len(d.params.Ids) == 0 {
 		return nil

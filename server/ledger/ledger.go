@@ -41,7 +41,8 @@ func New(db *postgres.DB, store *sandboxes.Store) *Ledger {
 	l.disbursements = postgres.Coalescer[*NewDisbursement]{
 		AtOnce: 1, Admission: admission, One: l.bookDisbursement, Many: l.bookDisbursements,
 	}
-	// Look-ups are admitted batch by batch, not one by one. One batch for each of the database's cores keeps it busy.
+	// Look-ups are admitted batch by batch, not one by one. With the default number of connections, there is one batch
+	// for each core.
 	l.sandboxLookups = postgres.Coalescer[*lookup]{AtOnce: 1, Admission: admission.Unbounded(), One: l.lookUp, Many: l.lookUpAll}
 	l.sharedLookups = postgres.Coalescer[*lookups]{
 		Shared: true, AtOnce: max(1, db.MaxConns()/4), Admission: admission, One: l.readBatch, Many: l.readBatches,

@@ -67,7 +67,6 @@ func (l *Ledger) GetTransactionBatched(ctx context.Context, sandbox *sandboxes.S
 	return asked.found, addSent(ctx, l.tenant(sandbox.Tenant), sandbox.Tenant, asked.found)
 }
 
-// lookUp looks one transaction up.
 func (l *Ledger) lookUp(ctx context.Context, at postgres.QueueKey, asked *lookup, _ bool) error {
 	found, err := l.lookUpAll(ctx, at, []*lookup{asked})
 	if err == nil && !found[0] {

@@ -11,8 +11,8 @@ import (
 const (
 	// maxWaiting bounds the statements that wait in all queues, and so their memory: about 40 KiB each.
 	maxWaiting = 1000
-	// maxQuiet is the same bound for a statement of a sandbox whose queue is empty, so that sandboxes with many
-	// requests do not keep out one with few.
+	// maxQuiet is this bound for a statement of a sandbox whose queue is empty. So sandboxes with many requests do not
+	// keep out a sandbox with few.
 	maxQuiet = 2 * maxWaiting
 )
 

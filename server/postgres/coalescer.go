@@ -180,7 +180,7 @@ func together(done []bool, err error) func(i int) result {
 	}
 }
 
-// take removes the first waiters from a queue, at most most, and returns them.
+// take removes up to most waiters from the front of a queue, and returns them.
 func (c *Coalescer[T]) take(at QueueKey, most int) []*waiter[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()

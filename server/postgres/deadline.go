@@ -13,7 +13,7 @@ import (
 // itself. Statements in the scope of a tenant have the deadline of the request that they serve.
 const statementTimeout = 30 * time.Second
 
-// timely bounds the time of statements. One that takes longer is canceled, and its connection is closed.
+// timely bounds the time of statements. A statement that takes longer is canceled, and its connection is closed.
 type timely struct {
 	db    DBTX
 	limit time.Duration

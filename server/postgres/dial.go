@@ -14,7 +14,6 @@ const (
 	userTimeout       = 10 * time.Second
 )
 
-// dialer makes connections to the database.
 func dialer() *net.Dialer {
 	return &net.Dialer{
 		Timeout: connectTimeout, Control: control,

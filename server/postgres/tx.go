@@ -18,7 +18,7 @@ var (
 	// tenant does not delay the others.
 	LockLimited = pgx.TxOptions{BeginQuery: "begin; " + planEachTime + byIndex +
 		"; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'"}
-	// Snapshot is for statements that only read, all as of one moment.
+	// Snapshot is for statements that only read, all from one snapshot.
 	Snapshot = pgx.TxOptions{BeginQuery: "begin isolation level repeatable read read only; " + planEachTime + "; " +
 		"set local idle_in_transaction_session_timeout = '5s'"}
 )

@@ -51,7 +51,7 @@ func (w *Fixture) Refunded(parent payments.ID, reference string, amount int64) *
 }
 
 // Disbursement makes a disbursement in RWF that ends with a status. A disbursement that is to fail goes to an unknown
-// number, for which its Unknown is this status.
+// number, and its Unknown is this status.
 func (w *Fixture) Disbursement(reference string, status payments.Status, msisdn string, amount int64) *ledger.NewDisbursement {
 	w.T.Helper()
 	c := w.Collection(reference, status, msisdn)

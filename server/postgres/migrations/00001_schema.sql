@@ -167,9 +167,9 @@ create table organizations (
   webhook_factor           double precision not null,
   webhook_max_delay_ms     bigint not null,
   callback_hosts           text[], -- patterns of hosts that callbacks may go to; null: the default
+  secret_rotation          text not null default '', -- value in the spec for which signing_secret was issued
   -- Secrets are encrypted. A previous secret signs beside the present one until its time. older_secrets has
-  -- the most recent one first. Value in the spec for which the signing secret was issued.
-  secret_rotation          text not null default '',
+  -- the most recent one first.
   signing_secret           bytea,
   previous_secret          bytea,
   previous_secret_until    timestamptz,
@@ -252,14 +252,14 @@ create policy api on api_keys for select to cauri_api using (true);
 -- limits, keys, retention and cleaning are in the time of the database.
 create table clocks (
   tenant          bigint primary key,
-  -- The start of a manual clock, to show that another clock_start waits for the next reset. Null: the clock
-  -- began as a real one.
+  -- Where a manual clock began. If clock_start has another value now, that value waits for the next reset.
+  -- Null: the clock began as a real one.
   began_at        timestamptz,
   stands_at       timestamptz, -- sandbox time of a clock that is manual or is being advanced; null: it runs
   ahead           interval not null default '0', -- of a clock that runs: sandbox time minus database time
   -- Stamp of the last record: sandbox time is never before it.
   last_stamp      timestamptz not null default '-infinity',
-  target          timestamptz, -- of the advance that is under way; null: none is
+  target          timestamptz, -- of the advance that is under way; null: none
   -- Number of the present or last advance. A request that waits for an advance recognizes its end by it.
   advance         bigint not null default 0,
   fence           bigint not null default 0, -- fencing token: a worker with an older one has lost the lease
@@ -285,9 +285,8 @@ end $$;
 create trigger begins before insert on clocks for each row execute function note_beginning();
 
 -- Returns the sandbox time of a clock. For the nulls of a left join without a clock, it returns the time of
--- the database.
--- The function takes columns and not the row, since a role that passes the row needs the privilege to select
--- all columns.
+-- the database. The function takes columns and not the row, since a role that passes the row needs the
+-- privilege to select all columns.
 -- +goose StatementBegin
 create function clock_time(stands_at timestamptz, ahead interval, last_stamp timestamptz) returns timestamptz
   language sql stable parallel safe
@@ -666,7 +665,7 @@ create index native_requests_called on native_requests (tenant, id) where state 
 create index native_requests_failed on native_requests (tenant, id) where state = 'failed';
 call protect('native_requests', '{worker}');
 
--- As delivery_attempts, for callbacks.
+-- delivery_attempts for callbacks.
 create table callback_attempts (
   tenant          bigint not null,
   id              uuid not null, -- of the request
@@ -959,8 +958,8 @@ create trigger noted_when_made after insert on adjustments for each row
 
 -- The upkeep of the workers ---------------------------------------------------------------------------------
 
--- Sweeps that failed in one sandbox although the database serves. The sandbox waits until retry_at, longer
--- after each failure. The other sandboxes do not wait.
+-- Sweeps that failed in one sandbox although the database was available. The sandbox waits until retry_at,
+-- longer after each failure. The other sandboxes do not wait.
 create table sweep_failures (
   tenant        bigint not null,
   sweep         text not null, -- settlement, delivery, passthrough, callbacks, clock or verification
@@ -1353,7 +1352,7 @@ grant select (id, kind, tenant), insert, delete on requests to cauri_api;
 grant select (tenant, version) on retired_tenants to cauri_api;
 grant select on stores to cauri_api;
 
--- The worker, on all sandboxes at once.
+-- The worker works on all sandboxes.
 
 grant select,
     insert,

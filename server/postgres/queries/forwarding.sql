@@ -90,8 +90,8 @@ where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.forward_fence = 
   and t.status = 'PENDING';
 
 -- name: SettleForward :execrows
--- Gives a payment its outcome, with the money that it moves and the event that it owes. The payer is nobody
--- of the sandbox's, so no SIM pays. No row changes if the lease was lost.
+-- Gives a collection its outcome, moves the money, and adds the event. The payer has no SIM in the sandbox,
+-- so no SIM pays. Changes no row if the lease was lost.
 with forwarded as (
   select t.tenant, t.id, t.float_currency, case when sqlc.arg(status)::transaction_status = 'SUCCESS'
     then t.net_amount else 0 end as earned, clock_time(c.stands_at, c.ahead, c.last_stamp) as present

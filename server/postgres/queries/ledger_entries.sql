@@ -2,7 +2,7 @@
 -- ledger_accounts.sql for the balances.
 
 -- name: FirstFloat :one
--- The float in a currency; for an empty currency, the first of all floats.
+-- Returns the float in a currency; for an empty currency, the first of all floats.
 select currency from floats
 where tenant = sqlc.arg(tenant) and (currency = sqlc.arg(currency)::text or sqlc.arg(currency)::text = '')
 order by currency limit 1;
@@ -36,7 +36,7 @@ left join sims s on s.tenant = sqlc.arg(tenant) and s.sim_id = m.sim_id
 order by m.number limit sqlc.arg(most);
 
 -- name: ListSIMEntries :many
--- With the columns of ListFloatEntries.
+-- Has the columns of ListFloatEntries.
 select m.number::bigint as number, m.at::timestamptz as at, m.kind::text as kind, m.id, m.reference,
   m.order_ref, m.float_currency as currency, m.merchant_delta, m.sim_delta, m.commission,
   sqlc.arg(msisdn)::text as msisdn, m.balance_after::bigint as balance_after

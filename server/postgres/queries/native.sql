@@ -1,4 +1,5 @@
--- What the operators' own APIs need beside the transactions: API users, tokens, requests and their callbacks.
+-- The data of the operators' own APIs beside the transactions: API users, tokens, requests and their
+-- callbacks.
 
 -- name: RecordNativeRequest :exec
 -- Is sent after the statement that records the transaction. Records nothing if that statement did not. The

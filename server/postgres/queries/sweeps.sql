@@ -21,8 +21,8 @@ order by sweep;
 delete from sweep_failures where tenant = sqlc.arg(tenant);
 
 -- name: QueuesInUse :one
--- Which queues have a row, due or not. A worker asks before it lists what is due: an empty queue costs it one
--- look at an index.
+-- Returns which queues have a row, due or not. A worker runs it before it lists due rows, so that an empty
+-- queue costs one look-up in an index.
 select exists (select from transactions t
     where t.status = 'PENDING' and not t.passthrough)::boolean as settlements,
   exists (select from transactions t where t.status = 'PENDING' and t.passthrough)::boolean as forwards,

@@ -353,8 +353,8 @@ type SettleForwardParams struct {
 	Fence     int64           `db:"fence"`
 }
 
-// Gives a payment its outcome, with the money that it moves and the event that it owes. The payer is nobody
-// of the sandbox's, so no SIM pays. No row changes if the lease was lost.
+// Gives a collection its outcome, moves the money, and adds the event. The payer has no SIM in the sandbox,
+// so no SIM pays. Changes no row if the lease was lost.
 func (q *Queries) SettleForward(ctx context.Context, arg SettleForwardParams) (int64, error) {
 	result, err := q.db.Exec(ctx, settleForward,
 		arg.Status,

@@ -21,7 +21,7 @@ order by currency limit 1
 
 // The double entries that the API shows. Every statement here runs in the tenant scope. See
 // ledger_accounts.sql for the balances.
-// The float in a currency; for an empty currency, the first of all floats.
+// Returns the float in a currency; for an empty currency, the first of all floats.
 func (q *Queries) FirstFloat(ctx context.Context, tenant int64, currency string) (string, error) {
 	row := q.db.QueryRow(ctx, firstFloat, tenant, currency)
 	var currency_2 string
@@ -160,7 +160,7 @@ type ListSIMEntriesRow struct {
 	BalanceAfter  int64       `db:"balance_after"`
 }
 
-// With the columns of ListFloatEntries.
+// Has the columns of ListFloatEntries.
 func (q *Queries) ListSIMEntries(ctx context.Context, arg ListSIMEntriesParams) ([]ListSIMEntriesRow, error) {
 	rows, err := q.db.Query(ctx, listSIMEntries,
 		arg.MSISDN,

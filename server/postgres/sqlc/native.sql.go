@@ -753,7 +753,8 @@ type RecordNativeRequestParams struct {
 	ID             pgtype.UUID     `db:"id"`
 }
 
-// What the operators' own APIs need beside the transactions: API users, tokens, requests and their callbacks.
+// The data of the operators' own APIs beside the transactions: API users, tokens, requests and their
+// callbacks.
 // Is sent after the statement that records the transaction. Records nothing if that statement did not. The
 // callback of a transaction that already has its outcome is due after the scaled latency.
 func (q *Queries) RecordNativeRequest(ctx context.Context, arg RecordNativeRequestParams) error {

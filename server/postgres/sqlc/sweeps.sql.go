@@ -73,8 +73,8 @@ type QueuesInUseRow struct {
 	Clocks      bool `db:"clocks"`
 }
 
-// Which queues have a row, due or not. A worker asks before it lists what is due: an empty queue costs it one
-// look at an index.
+// Returns which queues have a row, due or not. A worker runs it before it lists due rows, so that an empty
+// queue costs one look-up in an index.
 func (q *Queries) QueuesInUse(ctx context.Context) (QueuesInUseRow, error) {
 	row := q.db.QueryRow(ctx, queuesInUse)
 	var i QueuesInUseRow
