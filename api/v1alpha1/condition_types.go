@@ -85,8 +85,8 @@ const (
 	// records nothing until the end of the month in the sandbox's time. The message has this time.
 	ReasonQuotaExceeded = "QuotaExceeded"
 
-	// ReasonClockStartWaits is the reason of Ready while it is True and the clock did not start at spec.clock.start,
-	// because the field was changed or the clock was a Real one. The next reset applies the field.
+	// ReasonClockStartWaits is the reason of Ready while it is True and the clock did not start at spec.clock.start.
+	// The field was changed, or the clock was a Real one. The next reset applies the field.
 	ReasonClockStartWaits = "ClockStartWaits"
 
 	// ReasonPending is the reason of a condition that is Unknown because an earlier condition is not True yet.

@@ -53,8 +53,8 @@ type SandboxEnvironmentSpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	LatencyPercent *int32 `json:"latencyPercent,omitempty"`
 
-	// pendingTimeout is the time after which a collection that its payer has not confirmed ends with TIMEOUT, 1s to
-	// 24h, for example 2s in an automated test. Default 60m. A change applies to later collections.
+	// pendingTimeout is the time for which a collection waits for its payer, 1s to 24h, for example 2s in an automated
+	// test. After it, the collection ends with TIMEOUT. Default 60m. A change applies to later collections.
 	//
 	// +optional
 	// +default="60m"
@@ -305,10 +305,10 @@ type SandboxEnvironmentStatus struct {
 	// +kubebuilder:validation:Minimum=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Ready, SpecAccepted, DatabaseReady and CredentialsReady. Ready summarizes the other three. There
-	// may also be: OperatorCredentialsReady, if stores name Secrets for operators; WebhookReady, if there is a webhook;
-	// LedgerBalanced, after the first verification of the ledger; and ProcessingFailing, Reconciling and Stalled, while
-	// they are True.
+	// conditions are Ready, SpecAccepted, DatabaseReady and CredentialsReady. Ready summarizes the other three. If
+	// stores name Secrets for operators, there is OperatorCredentialsReady. If there is a webhook, there is
+	// WebhookReady. After the first verification of the ledger, there is LedgerBalanced. ProcessingFailing, Reconciling
+	// and Stalled are present only while they are True.
 	//
 	// +optional
 	// +listType=map

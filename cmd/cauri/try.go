@@ -225,8 +225,8 @@ func (t *trial) wait(ctx context.Context, what string, because error) error {
 	}
 }
 
-// transient reports whether a retry may help: after no response, with an api without its database, or with a key or a
-// number that the api does not know yet.
+// transient reports whether a retry may help. Such errors are a missing response, an unavailable database of the api,
+// and a key or a number that the api does not know yet.
 func transient(err error) bool {
 	var refused *sandboxapi.RefusedError
 	if !errors.As(err, &refused) {

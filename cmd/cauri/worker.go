@@ -142,8 +142,8 @@ func (o workerOptions) guard() (egress.Guard, error) {
 	return egress.Guard{AllowLoopback: o.allowLoopback, Deny: deny}, nil
 }
 
-// platformAddresses returns the addresses that no request may reach: those of the database that the worker is connected
-// to, and that of the Kubernetes API, from the environment of the pod.
+// platformAddresses returns a function for the addresses that no request may reach. These are the addresses of the
+// worker's database, and the address of the Kubernetes API in the environment of the pod.
 func platformAddresses(database func() []netip.AddrPort, getenv func(string) string) func() []netip.AddrPort {
 	kubernetes, err := netip.ParseAddrPort(net.JoinHostPort(getenv("KUBERNETES_SERVICE_HOST"), getenv("KUBERNETES_SERVICE_PORT")))
 	if err != nil { // the process is not in a pod

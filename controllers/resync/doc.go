@@ -1,5 +1,5 @@
-// Package resync reconciles resources after changes that no watch of the Kubernetes API reports: live balances
-// ([LiveStatus]), rows that were edited by hand ([Drift]), and outages of the database ([Breaker]).
+// Package resync reconciles resources after changes that no watch of the Kubernetes API reports. [LiveStatus] handles
+// changes of live balances, [Drift] rows that were edited by hand, and [Breaker] outages of the database.
 package resync
 
 import (

@@ -21,8 +21,8 @@ import (
 // shows them.
 //
 // A token bucket limits the writes of live values over all resources, because payments in a hundred sandboxes must not
-// flood the API server. [LiveStatus.Admit] decides which status is written now. Other changes of a status do not wait
-// for the bucket: those after a change of a spec, of a condition, or after an outage of the database.
+// flood the API server. [LiveStatus.Admit] decides which status is written now. Changes of other values, such as
+// conditions, do not wait for the bucket.
 type LiveStatus struct {
 	database Database
 	ready    func(context.Context) error // nil once the tables are up to date

@@ -1,7 +1,7 @@
 // Command apipage renders the page that the api serves at /docs from the API's description. `make generate` runs it, from the root of the
 // repository.
 //
-// The api does not render the page itself, because a program that executes templates is a quarter larger: a template
+// The api does not render the page itself, because a program that executes templates is a quarter larger. A template
 // calls methods by name, so the linker must keep all methods of all types.
 package main
 

@@ -1,5 +1,6 @@
-// Command localcluster runs Cauri on one machine without containers: a Postgres, a Kubernetes control plane (etcd, API
-// server, controller manager) and the roles of the cauri program, as child processes that outlive the command.
+// Command localcluster runs Cauri on one machine without containers. It starts a Postgres, a Kubernetes control plane
+// (etcd, API server, controller manager) and the roles of the cauri program. These processes continue after the end of
+// the command.
 //
 // Run it from the root of the checkout; the Makefile does so.
 package main

@@ -1,6 +1,6 @@
-// Command markets writes the operators and countries of the table in server/payments to other files: to the markers of
-// the resources' types, which controller-gen reads, and to the tags of the API's requests. It also writes the type of
-// the resources with the quirks of the operators' packages.
+// Command markets writes the operators and countries of the table in server/payments to other files. These are the
+// markers of the resources' types, which controller-gen reads, and the tags of the API's requests. It also writes the
+// type of the resources with the quirks of the operators' packages.
 package main
 
 import (

@@ -56,8 +56,8 @@ func Secrets() (all []exchange.Secret) {
 	return all
 }
 
-// RoutedPath normalizes the path of a request to an operator's API: it removes a slash or a space at the end, and
-// repeated slashes, which some clients add. It returns any other path unchanged.
+// RoutedPath normalizes the path of a request to an operator's API. It removes a slash or a space at the end and
+// repeated slashes, because some clients add them. It returns any other path unchanged.
 func RoutedPath(path string) string {
 	before, after, found := strings.Cut(path, prefix)
 	if !found || before != "" && strings.Count(before, "/") != 3 {

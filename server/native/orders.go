@@ -19,8 +19,8 @@ import (
 // record is a method of [service.Service] that records an order.
 type record func(context.Context, *service.Caller, service.Ask) (service.Recorded, error)
 
-// recordOnce records an order. If the reference is taken, it returns an error for a duplicate, even for a repetition of
-// the same order: unlike /v1, no operator repeats an answer.
+// recordOnce records an order. If the reference is taken, it returns an error for a duplicate. It does so even for a
+// repetition of the same order, because operators, unlike /v1, do not repeat an answer.
 func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record record) error {
 	sent, err := json.Marshal(o.Sent)
 	if err != nil {

@@ -1,9 +1,11 @@
 // Package operators has the table of the mobile-money operators, and the prefixes of their numbers. Each operator has
 // its own package.
 //
-// Every fact about an operator has a mark. The mark o means that the operator documents the fact or that it was
-// observed in the operator's answers, t that third-party clients use it, and a that it is assumed. The mark of a table
-// applies to all rows without a mark.
+// Every fact about an operator has a mark. The mark of a table applies to all rows without a mark.
+//
+//   - o: the operator documents the fact, or it was observed in the operator's answers.
+//   - t: third-party clients use the fact.
+//   - a: the fact is assumed.
 //
 // An operator is added in these places (docs/where.md and docs/adding-an-operator.md say more):
 //

@@ -8,8 +8,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Observe returns what the sandbox has of what the lines of an expectation ask for. Transactions up to since, nil for
-// none, do not count. It returns [ledger.ErrTooManyRows].
+// Observe returns the sandbox's data that the lines of an expectation are checked against. Only transactions after
+// since count; nil means that all count. Observe returns [ledger.ErrTooManyRows].
 func (s *Service) Observe(
 	ctx context.Context, who *Caller, lines []expectations.Line, since *payments.ID,
 ) (seen ledger.Observed, err error) {

@@ -7,8 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// optionalFields returns the data that is recorded with a request's transaction: the faults that applied to the request,
-// the operator's transaction id if the sandbox has a seed, and the call of an operator's own API.
+// optionalFields returns the data that is recorded with a request's transaction. It has the faults that applied to the
+// request, and the call of an operator's own API. If the sandbox has a seed, it also has the operator's transaction id.
 func optionalFields(who *Caller, asked *intent) ledger.OptionalFields {
 	var o ledger.OptionalFields
 	sandbox := who.Sandbox

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Sweep is one run of a sweep. Only a run that finds work gets a span, with the spans of its statements, because a
-// worker polls twenty times a second and mostly finds no work.
+// Sweep is one run of a sweep. Only a run that finds work gets a span, with the spans of its statements. A worker polls
+// very often, and mostly finds no work.
 type Sweep struct {
 	tracing *Tracing
 	began   time.Time

@@ -110,8 +110,8 @@ func (s *clockSweep) advanceClock(ctx context.Context, sandbox ledger.DueTenant)
 
 // advance is the advance of one clock. It sets the clock to the next moment at which something is due, does the due
 // work, and repeats this until the target. The code of the sweeps does the work. The sweeps skip the sandbox during an
-// advance. An advance that waits holds neither a statement slot nor attempt slots: it waits in turn with the other
-// advances for each statement, and in turn with the sweeps for attempt slots.
+// advance. An advance waits in turn with the other advances for a statement slot, for each statement. It waits in turn
+// with the sweeps for attempt slots. While it waits, it holds no slots.
 type advance struct {
 	*Worker    // its database is done
 	shared     *clockSweep

@@ -36,8 +36,8 @@ const (
 )
 
 // fairQueue grants a worker's slots to the tenants with due rows, in turn. An attempt at a slow receiver keeps its slot
-// for long. Therefore all slow tenants together get at most half of the slots, all unknown tenants at most a quarter,
-// and a tenant whose receiver does not answer only a few. Quick tenants may use all slots.
+// for long. Therefore all slow tenants together get at most half of the slots, and all unknown tenants at most a
+// quarter. A tenant whose receiver does not answer gets only a few slots. Quick tenants may use all slots.
 type fairQueue struct {
 	slots, perTenant int // maximum of running attempts: of all tenants, and of one
 	now              func() time.Time

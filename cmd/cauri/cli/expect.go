@@ -58,21 +58,21 @@ The exit code is 1 if an expectation fails. --junit writes a report that CI syst
 	return cmd
 }
 
-// expected is an expectation of a file, with what is known of it.
+// expected is an expectation of a file, with the state of its evaluation.
 type expected struct {
 	name   string
 	lines  []expectations.Line
 	within time.Duration
 	settle time.Duration
-	recent bool // only what comes after the first evaluation counts
+	recent bool // whether only transactions after the first evaluation count
 
-	asked json.RawMessage // the lines that the API evaluates
+	asked json.RawMessage // lines that the API evaluates, as JSON
 	since string
 	began time.Time
 	state expectations.State
 }
 
-// judge evaluates expectations until each has a verdict.
+// judge evaluates expectations repeatedly, until each has a verdict.
 func (p *program) judge(ctx context.Context, api *sandboxapi.Client, all []*expected) error {
 	for _, e := range all {
 		if err := e.begin(ctx, api, p.now()); err != nil {
@@ -160,11 +160,12 @@ func (e *expected) evaluate(ctx context.Context, api *sandboxapi.Client, now fun
 
 const (
 	merchantTimeout = 10 * time.Second
-	maxMerchant     = 1 << 20 // bytes of an answer
-	shownMerchant   = 200     // characters of an answer in a report
+	maxMerchant     = 1 << 20 // maximum number of bytes that are read of an answer
+	shownMerchant   = 200     // maximum number of characters of an answer in a report
 )
 
-// askMerchant returns whether the merchant's own program says what a line expects.
+// askMerchant sends the request of a line to the merchant's own program. The result is whether the answer meets the
+// line.
 func askMerchant(ctx context.Context, l *expectations.Line) expectations.Result {
 	r := expectations.Result{Line: l.String()}
 	ctx, cancel := context.WithTimeout(ctx, merchantTimeout)
@@ -194,7 +195,8 @@ func askMerchant(ctx context.Context, l *expectations.Line) expectations.Result 
 	return r
 }
 
-// contains reports whether a JSON text has all that another one has. Lists have to be equal in length.
+// contains reports whether the JSON text has all values of the JSON part. Objects in text may have more fields. Lists
+// must have the same length.
 func contains(text, part []byte) bool {
 	var whole, wanted any
 	return json.Unmarshal(text, &whole) == nil && json.Unmarshal(part, &wanted) == nil && includes(whole, wanted)

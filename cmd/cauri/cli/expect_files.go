@@ -18,9 +18,9 @@ import (
 	"github.com/cauri-dev/cauri/server/expectations"
 )
 
-// expectationSpec is the spec of an Expectation, as far as the command uses it.
+// expectationSpec has the fields of an Expectation's spec.
 type expectationSpec struct {
-	SandboxRef any             `json:"sandboxRef"` // the command has its own sandbox
+	SandboxRef any             `json:"sandboxRef"` // ignored; the flags of the command select the sandbox
 	Run        string          `json:"run"`
 	TTL        string          `json:"ttl"`
 	Within     string          `json:"within"`

@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/expectations"
 )
 
-// judgement is what the command prints of an expectation for programs.
+// judgement is the result of an expectation in output for programs.
 type judgement struct {
 	Name    string               `json:"name"`
 	Verdict expectations.Verdict `json:"verdict"`
@@ -35,8 +35,8 @@ func namesOf(all []*expected) (names []string) {
 	return names
 }
 
-// cells returns a row for each line: its result, the expectation, the line and what was observed. An expectation whose
-// lines could not be evaluated has one row.
+// cells returns a row for each line. The row has the result, the expectation, the line and the observation. An
+// expectation whose lines could not be evaluated has one row.
 func cells(all []*expected) (rows [][]string) {
 	for _, e := range all {
 		for _, r := range e.state.Results {
@@ -56,8 +56,8 @@ func lineVerdict(e *expected, met bool) string {
 	return "failed"
 }
 
-// printJudgements prints a table. The first column is a fixed word, so that no line begins with a text of a sandbox,
-// which GitHub Actions would take for a command if it began with two colons.
+// printJudgements prints a table. The first column is a constant, not a text of a sandbox. GitHub Actions would execute
+// a line that begins with two colons as a command.
 func printJudgements(out io.Writer, all []*expected) {
 	table(out, Table{Titles: "RESULT EXPECTATION LINE OBSERVED", Rows: cells(all), Shorten: "OBSERVED LINE"})
 }
@@ -87,7 +87,8 @@ type (
 	}
 )
 
-// writeJUnit writes a report with a suite for each expectation and a case for each line; an empty path: none.
+// writeJUnit writes a report with a suite for each expectation and a case for each line. It writes nothing for an empty
+// path.
 func writeJUnit(path string, all []*expected) error {
 	if path == "" {
 		return nil
@@ -129,7 +130,7 @@ func junitSuiteOf(e *expected) junitSuite {
 
 const summaryVariable = "GITHUB_STEP_SUMMARY"
 
-// summaryFile returns the file of the job summary of GitHub Actions; empty: it is not asked for.
+// summaryFile returns the path of the file with the job summary of GitHub Actions; "" if asked is false.
 func summaryFile(asked bool) (string, error) {
 	path := os.Getenv(summaryVariable)
 	if asked && path == "" {
@@ -162,7 +163,7 @@ func addSummary(path string, all []*expected) error {
 	return errors.Join(err, file.Close())
 }
 
-// markdown returns a text as it is, in Markdown: on one line, with each character escaped that means something there.
+// markdown escapes a text for Markdown. The result is one line.
 func markdown(text string) string {
 	var out strings.Builder
 	for _, r := range Printable(text) {

@@ -6,8 +6,12 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// proof verifies the entries of one account in their order: their numbers have no gap, each entry's debits equal its
-// credits, each balance is the balance before plus the entry's change, and the last balance is the account's.
+// proof verifies the entries of one account, in order. It checks four rules:
+//
+//   - The numbers of the entries have no gaps.
+//   - The debits of each entry equal its credits.
+//   - Each balance is the balance before it plus the entry's change.
+//   - The last balance is that of the account.
 type proof struct {
 	account *wire.LedgerAccount
 	number  int64 // number of the last entry

@@ -33,9 +33,9 @@ const defaultCauriNamespace = "cauri-system"
 // forwardTimeout bounds the start of a port-forward.
 const forwardTimeout = 30 * time.Second
 
-// Forward is a port-forward to the api through the API server and a pod. It reopens when its pod ends. It listens on no
-// port of this machine, because another user could use such a port, or could listen on it to receive the requests while
-// the pod is replaced.
+// Forward is a port-forward to the api through the API server and a pod. It reopens when its pod ends. It does not
+// listen on a port of this machine, because another user could use such a port. While the pod is replaced, another user
+// could even listen on the port and receive the requests.
 type Forward struct {
 	cluster   *Cluster
 	namespace string

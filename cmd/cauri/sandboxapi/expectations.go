@@ -8,7 +8,8 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// Evaluate evaluates the lines of an expectation, a JSON array. Only transactions after since count; empty: all do.
+// Evaluate evaluates the lines of an expectation. lines is a JSON array. Only transactions after the transaction since
+// count; for "", all count.
 func (c *Client) Evaluate(ctx context.Context, lines json.RawMessage, since string) (e wire.Evaluation, err error) {
 	body := struct {
 		Expect json.RawMessage `json:"expect"`

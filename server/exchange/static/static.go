@@ -61,8 +61,8 @@ func (s *Content) WithServers(servers []byte) *Content {
 }
 
 // AskedAt returns the base URL that a client used for a request to path, and the prefix of the request's path before
-// path. If the request's host is that of the public URL, the base URL is the public URL, because an Ingress may have
-// changed the scheme and the path. public may be nil. Without a host, AskedAt returns two empty strings.
+// path. If the request's host is that of the public URL, the base URL is the public URL. An Ingress may have changed
+// the scheme and the path of such a request. public may be nil. Without a host, AskedAt returns two empty strings.
 func AskedAt(r *http.Request, public *url.URL, path string) (origin, form string) {
 	if r.Host == "" { // HTTP/1.0
 		return "", ""

@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// EvaluateExpectations judges the sandbox at this moment.
+// EvaluateExpectations describes the evaluation of an expectation's lines.
 var EvaluateExpectations = Operation{
 	ID: "evaluateExpectations", Method: http.MethodPost, Path: "/v1/expectations/evaluate", Tag: tagExpectations,
 	Summary: "Evaluate expectations",
@@ -47,7 +47,8 @@ var exampleLines = func() []expectations.Line {
 	return lines
 }()
 
-// describedEvaluate returns the schema of the body, with that of the lines, which package expectations checks.
+// describedEvaluate returns the schema of the body. It includes the schema of the lines, which package expectations
+// validates.
 func describedEvaluate() *huma.Schema {
 	schema := wire.EvaluateExpectations.Schema
 	schema.Properties["expect"].Items = component("ExpectationLine", expectationLine())

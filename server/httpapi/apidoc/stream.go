@@ -28,8 +28,8 @@ var lastEventIDParameter = &huma.Param{
 }
 
 // OpenStream describes the stream of changes. Package streams documents its guarantees. A client has four minutes to
-// resume, although the worker keeps changes for ten: changes are noted only while the sandbox is marked as followed,
-// and the mark may expire four minutes after the end of the last stream.
+// resume. The worker keeps changes for ten minutes, but changes are noted only while the sandbox is marked as followed.
+// The mark may expire four minutes after the end of the last stream.
 var OpenStream = Operation{
 	ID: "openStream", Method: http.MethodGet, Path: "/v1/stream", Tag: tagStream, Summary: "Follow what changes", Media: MediaEvents,
 	Description: "Server-sent events: an entry for every change of a transaction, an event, an attempt to deliver one, the clock, and a balance, " +

@@ -20,8 +20,8 @@ type EvaluateRequest struct {
 // EvaluateExpectations reads the body of POST /v1/expectations/evaluate.
 var EvaluateExpectations = newDecoder[EvaluateRequest]()
 
-// Parsed returns the lines, and the transaction after which transactions count; nil: all count. Its error is of type
-// [*Error].
+// Parsed returns the lines, and the transaction after which transactions count; nil means that all count. Its error has
+// the type [*Error].
 func (r *EvaluateRequest) Parsed() (lines []expectations.Line, since *payments.ID, err error) {
 	text, err := json.Marshal(r.Expect)
 	if err != nil {
@@ -54,7 +54,7 @@ type Evaluation struct {
 	EvaluatedAt       string       `json:"evaluatedAt" format:"date-time" doc:"In real time. ISO 8601, UTC."`
 }
 
-// LineResult is what became of a line.
+// LineResult is the result of a line.
 type LineResult struct {
 	Line     string `json:"line" doc:"The line in words."`
 	Met      bool   `json:"met"`
@@ -76,7 +76,7 @@ func EvaluationOf(lines []expectations.Line, seen *ledger.Observed) Evaluation {
 	return e
 }
 
-// TooManyRows refuses lines that cannot be evaluated in the time that a statement has.
+// TooManyRows is 422 for lines whose evaluation takes longer than the statement timeout.
 func TooManyRows() *Error {
 	return &Error{Status: http.StatusUnprocessableEntity, Code: "too_many_rows", Message: expectations.UnreadableMessage}
 }

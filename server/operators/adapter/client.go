@@ -32,14 +32,14 @@ type Answer struct {
 }
 
 // RequestID returns the id of a payment in requests to an operator. It is the code of the transaction, with 26 digits
-// and capital letters (Orange accepts 30 characters, t). It is not the merchant's reference: several sandboxes may use
-// one account at an operator, and references are unique only in one sandbox until its next reset. MTN requires a UUID,
-// see package mtn.
+// and capital letters (Orange accepts 30 characters, t). The merchant's reference is not used, because references are
+// unique only in one sandbox until its next reset. Several sandboxes may use one account at an operator. MTN requires a
+// UUID, see package mtn.
 func RequestID(t *payments.Transaction) string { return t.ID.Code() }
 
 // Paid returns the answer of a successful payment if the operator reports the requested amount and currency. The
 // currency is empty if the operator does not report it. For another amount or currency, Paid returns an answer with the
-// payload of unavailable, because the merchant must not be credited with another amount than the paid one.
+// payload of unavailable. Otherwise the merchant would be credited with another amount than the paid one.
 func (a Answer) Paid(
 	t *payments.Transaction, amount, currency string, unavailable func(t *payments.Transaction, why string) json.RawMessage,
 ) Answer {
