@@ -17,21 +17,21 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// ErrTooManyRows is returned for lines that cannot be observed within the time that a statement has.
+// ErrTooManyRows is returned if the statement of [Ledger.Observe] takes longer than 2 s.
 var ErrTooManyRows = errors.New("the lines of the expectation read too many rows")
 
-// boundObservation bounds the statement that observes a sandbox, so that it cannot hold up payments.
+// boundObservation bounds the statement that observes a sandbox, so that it cannot delay payments.
 const boundObservation = "set local statement_timeout = '2s'"
 
-// Observed is what a sandbox has of what an expectation asks for, all as of one moment.
+// Observed has the observations of a sandbox for an expectation, in one snapshot.
 type Observed struct {
 	Lines  []expectations.Observation
-	Newest *payments.ID // transaction of the sandbox; nil: it has none
+	Newest *payments.ID // the newest transaction of the sandbox; nil: it has none
 	At     time.Time    // in the time of the database
 }
 
-// Observe returns an observation for each line. Transactions up to since, nil for none, do not count; nor do their
-// events and refunds. It returns [ErrTooManyRows] if that takes longer than 2 s.
+// Observe returns an observation for each line. It does not count transactions up to since, nor their events and
+// refunds; nil counts all. It returns [ErrTooManyRows] if the statement takes longer than 2 s.
 func (l *Ledger) Observe(ctx context.Context, tenant int64, lines []expectations.Line, since *payments.ID) (seen Observed, err error) {
 	err = l.db.InTenantTx(ctx, tenant, func(tx pgx.Tx) (err error) {
 		seen, err = observe(ctx, tx, tenant, lines, since)
@@ -76,8 +76,8 @@ func observe(
 	return seen, err
 }
 
-// observeStatement has a part for each line, which returns one row, or none for a float or a test client that is not
-// there, and one for the newest transaction.
+// observeStatement returns a statement with a part for each line, and a part for the newest transaction. A part returns
+// one row. It returns no row for a float or test client that does not exist.
 func observeStatement(tenant int64, lines []expectations.Line, since *payments.ID) (sql string, args []any) {
 	c := conditions{args: []any{tenant}}
 	parts := make([]string, 0, len(lines)+1)
@@ -89,7 +89,7 @@ func observeStatement(tenant int64, lines []expectations.Line, since *payments.I
 	return strings.Join(parts, " union all "), c.args
 }
 
-// observedColumns are the columns of a part, as SQL; empty: it has none.
+// observedColumns are the columns of a part, as SQL; empty: the part has no such column.
 type observedColumns struct{ count, attempts, amount, example, ended string }
 
 func observation(line int, c observedColumns, from string) string {
@@ -97,7 +97,7 @@ func observation(line int, c observedColumns, from string) string {
 		cmp.Or(c.count, "0"), cmp.Or(c.attempts, "0"), cmp.Or(c.amount, "null"), cmp.Or(c.example, "null"), cmp.Or(c.ended, "false"), from)
 }
 
-// maxObserved bounds how many rows a line counts.
+// maxObserved is the most rows that a line counts.
 const maxObserved = expectations.MaxCount + 1
 
 func (c *conditions) observed(i int, l *expectations.Line, lines []expectations.Line, since *payments.ID) string {
@@ -138,7 +138,8 @@ func (c *conditions) observedOthers(i int, lines []expectations.Line, since *pay
 	}, fmt.Sprintf(" from (select id, status from transactions where %s limit %d) t", strings.Join(outer, " and "), maxObserved))
 }
 
-// observedEvents counts events in the state of the line, and takes the most attempts of all.
+// observedEvents counts the selected events in the state of the line, and returns the largest number of attempts of an
+// event.
 func (c *conditions) observedEvents(i int, e *expectations.Events, since *payments.ID) string {
 	const events = "(select state, attempts from events where tenant = $1 and id = t.id limit 1)"
 	const callbacks = "(select state, attempts from native_requests where tenant = $1 and id = t.id and state is not null limit 1)"
@@ -151,7 +152,7 @@ func (c *conditions) observedEvents(i int, e *expectations.Events, since *paymen
 	selected := c.selected(&where, since)
 	counted, also := "true", ""
 	if e.State != "" {
-		counted = "e.state = '" + e.State + "'" // one of a list
+		counted = "e.state = '" + e.State + "'" // Parse allows only names of states
 		also = " where " + counted
 		if e.MaxAttempts != nil {
 			also += fmt.Sprintf(" or e.attempts > %d", *e.MaxAttempts)
@@ -201,7 +202,7 @@ func filterOf(w *expectations.Where) Filter {
 func timeOf(text string) *time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return nil // there is none: a wrong one was refused
+		return nil // empty: wrong times were refused before
 	}
 	return &t
 }
