@@ -219,8 +219,8 @@ func choose(counts *faultCounts, p faultTarget, awaiting map[int64]bool) *faults
 	return nil
 }
 
-// awaiting returns the sandboxes in which an event waits for the next one. It must run after holdFaultCounts,
-// which locks the sandboxes: otherwise two workers could make two events wait for each other.
+// awaiting returns the sandboxes in which an event waits for the next one. It must run after holdFaultCounts: without
+// these locks, two workers could make two events wait for each other.
 func (d *eventFaults) awaiting(ctx context.Context, targets []faultTarget) (map[int64]bool, error) {
 	var tenants []int64
 	for _, p := range targets {
