@@ -314,7 +314,7 @@ func (c *copier) value() (kept, whole bool) {
 	return true, true
 }
 
-// skip passes over a value.
+// skip skips a value.
 func (c *copier) skip() (whole bool) {
 	token, err := c.in.Token()
 	if _, opens := token.(json.Delim); opens && err == nil {
@@ -323,7 +323,7 @@ func (c *copier) skip() (whole bool) {
 	return err == nil
 }
 
-// skipTo passes over what is left of lists and objects in each other.
+// skipTo skips the rest of depth nested lists and objects.
 func (c *copier) skipTo(depth int) (whole bool) {
 	for depth > 0 {
 		switch token, err := c.in.Token(); {

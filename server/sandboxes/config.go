@@ -40,7 +40,7 @@ type ClockMode string
 
 // The modes of a clock.
 const (
-	RealClock   ClockMode = "Real"   // it runs like the database's clock, ahead of it by its advances
+	RealClock   ClockMode = "Real"   // it runs; advances put it ahead of the database's clock
 	ManualClock ClockMode = "Manual" // it stands until it is advanced
 )
 

@@ -16,8 +16,8 @@ type LedgerState struct {
 
 // Imbalance tells where a balance does not follow from its movements.
 type Imbalance struct {
-	Currency   string // of a float
-	TestClient string // else the name of the SIM's test client
+	Currency   string // of a float; empty for a SIM
+	TestClient string // name of the SIM's test client; empty for a float
 	Amount     int64  // the balance minus the sum of its movements
 	After      int64  // number of the last movement before the error
 	Before     int64  // number of the first movement after it; 0: there is none

@@ -193,8 +193,8 @@ func (s *Store) DeleteTestClient(ctx context.Context, testClientUID string) erro
 	return postgres.Classify(err, "deleting the test client from the database")
 }
 
-// settling is how long after its timestamp a change may become visible: the timestamp is the begin of the database
-// transaction, and the longest transaction is a settlement, see package worker.
+// settling is how long after its timestamp a change may become visible. The timestamp is the start of the database
+// transaction. The longest one is a settlement, see package worker.
 const settling = 45 * time.Second
 
 // changesTimeout bounds [Store.ChangedAccounts], by which the controller notices that the database is unavailable.
