@@ -45,36 +45,36 @@ func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAtte
 	for i := range finished {
 		addAttempt(&params, i+1, &finished[i])
 	}
-	places, err := s.finishAttempts(ctx, finished, params)
+	ordinals, err := s.finishAttempts(ctx, finished, params)
 	if err != nil {
 		return nil, postgres.Classify(err, "writing down delivery attempts")
 	}
 	leaseHeld = make([]bool, len(finished))
-	for _, place := range places {
-		leaseHeld[place-1] = true
+	for _, ordinal := range ordinals {
+		leaseHeld[ordinal-1] = true
 	}
 	return leaseHeld, nil
 }
 
 // finishAttempts runs the statement FinishAttempts, and noteFaults in the same database transaction if faults may apply
-// to an attempt. places are indexes into finished, from 1, of the attempts whose lease was held.
+// to an attempt. ordinals are indexes into finished, from 1, of the attempts whose lease was held.
 func (s *Deliveries) finishAttempts(
 	ctx context.Context, finished []FinishedAttempt, params sqlc.FinishAttemptsParams,
-) (places []int32, err error) {
+) (ordinals []int32, err error) {
 	if !slices.ContainsFunc(finished, func(f FinishedAttempt) bool { return f.Event.Fault != nil || f.Event.OutOfOrder }) {
 		return s.system().FinishAttempts(ctx, params)
 	}
 	err = s.inTx(ctx, func(q *sqlc.Queries) (err error) {
-		if places, err = q.FinishAttempts(ctx, params); err != nil {
+		if ordinals, err = q.FinishAttempts(ctx, params); err != nil {
 			return err
 		}
-		return noteFaults(ctx, q, finished, places)
+		return noteFaults(ctx, q, finished, ordinals)
 	})
-	return places, err
+	return ordinals, err
 }
 
-func addAttempt(p *sqlc.FinishAttemptsParams, place int, f *FinishedAttempt) {
-	p.Places = append(p.Places, int32(place))
+func addAttempt(p *sqlc.FinishAttemptsParams, ordinal int, f *FinishedAttempt) {
+	p.Ordinals = append(p.Ordinals, int32(ordinal))
 	p.Tenants, p.Ids, p.Fences = append(p.Tenants, f.Event.Tenant), append(p.Ids, postgres.UUID(f.Event.ID)), append(p.Fences, f.Event.Fence)
 	p.States, p.RetryAfterMs = append(p.States, string(f.State)), append(p.RetryAfterMs, postgres.Milliseconds(f.RetryAfter))
 	p.Probes = append(p.Probes, f.Event.Probe && f.State == EventQueued)

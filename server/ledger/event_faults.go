@@ -259,13 +259,13 @@ func (s *Deliveries) SendAgain(ctx context.Context, e *LeasedEvent, spacing time
 	return changed > 0, postgres.Classify(err, "sending an event again")
 }
 
-// noteFaults records the faults of attempts, and makes the events due that waited for a sent event. places are indexes
+// noteFaults records the faults of attempts, and makes the events due that waited for a sent event. ordinals are indexes
 // into finished, from 1, of the attempts whose lease was held.
-func noteFaults(ctx context.Context, q *sqlc.Queries, finished []FinishedAttempt, places []int32) error {
+func noteFaults(ctx context.Context, q *sqlc.Queries, finished []FinishedAttempt, ordinals []int32) error {
 	var withFault, sent rowKeys
 	var names []string
-	for _, place := range places {
-		e := finished[place-1].Event
+	for _, ordinal := range ordinals {
+		e := finished[ordinal-1].Event
 		if e.Fault != nil {
 			withFault.add(e.Tenant, postgres.UUID(e.ID))
 			names = append(names, e.Fault.Name)

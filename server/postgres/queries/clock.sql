@@ -102,7 +102,7 @@ where c.tenant = sqlc.arg(tenant) and c.fence = sqlc.arg(fence);
 -- `held`, since its worker may have died, or may have leased it before the advance. A lease from before the
 -- sandbox had a clock ends at due_at. A collection that an operator has accepted is due when it expires,
 -- since the operator does not know of this clock. Returns nothing if the lease of the clock was lost.
-select bound.place::integer as place, clock.present, clock.suspended, clock.probe_at,
+select bound.ordinal::integer as ordinal, clock.present, clock.suspended, clock.probe_at,
   transaction.due_at as settle_at, forward.due_at as forward_at, forward.forwarded_at, forward.expires_at,
   event.due_at as deliver_at, callback.due_at as call_back_at,
   (event_lease.held or forward_lease.held or callback_lease.held)::boolean as held
@@ -113,7 +113,7 @@ from (
   left join endpoint_health h on h.tenant = c.tenant and o.webhook_url is not null
   where c.tenant = sqlc.arg(tenant) and c.fence = sqlc.arg(fence) and c.target is not null
 ) clock
-cross join lateral unnest(sqlc.arg(bounds)::uuid[]) with ordinality as bound(id, place)
+cross join lateral unnest(sqlc.arg(bounds)::uuid[]) with ordinality as bound(id, ordinal)
 left join lateral (
   select t.due_at from transactions t
   where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough and t.id < bound.id
@@ -148,7 +148,7 @@ cross join lateral (
   select exists (select from native_requests n
     where n.tenant = sqlc.arg(tenant) and n.due_at <= clock.present and n.id < bound.id
       and n.leased_until > now()) as held) callback_lease
-order by bound.place;
+order by bound.ordinal;
 
 -- name: MoveClock :one
 -- Moves a clock forward to a moment, and returns its stamp. Earlier records have no later stamp, and all

@@ -106,12 +106,13 @@ left join clocks c on c.tenant = given.tenant
 where e.tenant = given.tenant and e.id = given.id and e.fence = given.fence;
 
 -- name: FinishAttempts :many
--- Records attempts, ends their leases, and updates the health of their endpoints. For an attempt whose lease
--- was lost, it writes nothing. So a repetition after a lost answer writes nothing. Rows are locked in one
--- order, events before endpoint_health, so that there is no deadlock. An attempt to which a fault applied
--- counts neither as a failure nor as a success of the endpoint.
+-- Records attempts, ends their leases, and updates the health of their endpoints. ordinals number the
+-- attempts in the order in which they ended. Returns the ordinals of the attempts whose lease was held. For
+-- an attempt whose lease was lost, it writes nothing. So a repetition after a lost answer writes nothing.
+-- Rows are locked in one order, events before endpoint_health, so that there is no deadlock. An attempt to
+-- which a fault applied counts neither as a failure nor as a success of the endpoint.
 with given as (
-  select unnest(sqlc.arg(places)::integer[]) as place, unnest(sqlc.arg(tenants)::bigint[]) as tenant,
+  select unnest(sqlc.arg(ordinals)::integer[]) as ordinal, unnest(sqlc.arg(tenants)::bigint[]) as tenant,
     unnest(sqlc.arg(ids)::uuid[]) as id, unnest(sqlc.arg(fences)::bigint[]) as fence,
     unnest(sqlc.arg(states)::text[])::event_state as state,
     unnest(sqlc.arg(retry_after_ms)::float8[]) as retry_after_ms,
@@ -121,7 +122,7 @@ with given as (
     unnest(sqlc.arg(response_bodies)::bytea[]) as response_body, unnest(sqlc.arg(errors)::text[]) as error,
     nullif(unnest(sqlc.arg(faults)::text[]), '') as fault
 ), held as (
-  select given.place, given.tenant, given.id, given.state, given.retry_after_ms, given.probe,
+  select given.ordinal, given.tenant, given.id, given.state, given.retry_after_ms, given.probe,
     given.started_at, given.duration_ms, given.response_status, given.response_body, given.error, given.fault,
     clock_time(c.stands_at, c.ahead, c.last_stamp) as present
   from given join events e on e.tenant = given.tenant and e.id = given.id and e.fence = given.fence
@@ -137,7 +138,7 @@ with given as (
       + make_interval(secs => held.retry_after_ms / 1000) end,
     delivered_at = case when held.state = 'delivered' then held.present end
   from held where e.tenant = held.tenant and e.id = held.id
-  returning e.attempts, held.place, held.tenant, held.id, held.state, held.started_at, held.duration_ms,
+  returning e.attempts, held.ordinal, held.tenant, held.id, held.state, held.started_at, held.duration_ms,
     held.response_status, held.response_body, held.error, held.fault, held.present
 ), written as (
   insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status,
@@ -145,9 +146,9 @@ with given as (
   select tenant, id, attempts, started_at, duration_ms, nullif(response_status, 0), response_body,
     nullif(error, ''), case when fault is not null then array[fault] end
   from finished
-), placed as (
-  select place, tenant, state, error, fault is null as telling, present,
-    coalesce(max(place) filter (where state = 'delivered' and fault is null) over (partition by tenant),
+), ordered as (
+  select ordinal, tenant, state, error, fault is null as telling, present,
+    coalesce(max(ordinal) filter (where state = 'delivered' and fault is null) over (partition by tenant),
       0) as last_success
   from finished
 ), breaker as (
@@ -156,11 +157,11 @@ with given as (
     make_interval(secs => sqlc.arg(probe_ms)::float8 / 1000) as pause
 ), runs as (
   select tenant, min(present) as present, bool_or(state = 'delivered' and telling) as success,
-    (count(*) filter (where place > last_success and telling))::integer as failures, -- since last_success
+    (count(*) filter (where ordinal > last_success and telling))::integer as failures, -- since last_success
     count(*) filter (where state = 'delivered') as delivered,
     count(*) filter (where state = 'failed') as failed,
-    (array_agg(error order by place desc) filter (where error <> '' and telling))[1] as last_failure
-  from placed group by tenant
+    (array_agg(error order by ordinal desc) filter (where error <> '' and telling))[1] as last_failure
+  from ordered group by tenant
 ), health as (
   insert into endpoint_health as h (tenant, failures, failing_since, delivered, failed, last_failure_at,
     last_failure)
@@ -184,4 +185,4 @@ with given as (
       coalesce(r.last_failure, h.last_failure), now()
     from runs r, breaker where r.tenant = h.tenant)
 )
-select finished.place::integer as place from finished;
+select finished.ordinal::integer as ordinal from finished;

@@ -71,7 +71,7 @@ func (q *Queries) ClocksToAdvance(ctx context.Context, batch int32) ([]ClocksToA
 }
 
 const dueUnderClock = `-- name: DueUnderClock :many
-select bound.place::integer as place, clock.present, clock.suspended, clock.probe_at,
+select bound.ordinal::integer as ordinal, clock.present, clock.suspended, clock.probe_at,
   transaction.due_at as settle_at, forward.due_at as forward_at, forward.forwarded_at, forward.expires_at,
   event.due_at as deliver_at, callback.due_at as call_back_at,
   (event_lease.held or forward_lease.held or callback_lease.held)::boolean as held
@@ -82,7 +82,7 @@ from (
   left join endpoint_health h on h.tenant = c.tenant and o.webhook_url is not null
   where c.tenant = $1 and c.fence = $2 and c.target is not null
 ) clock
-cross join lateral unnest($3::uuid[]) with ordinality as bound(id, place)
+cross join lateral unnest($3::uuid[]) with ordinality as bound(id, ordinal)
 left join lateral (
   select t.due_at from transactions t
   where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough and t.id < bound.id
@@ -117,11 +117,11 @@ cross join lateral (
   select exists (select from native_requests n
     where n.tenant = $1 and n.due_at <= clock.present and n.id < bound.id
       and n.leased_until > now()) as held) callback_lease
-order by bound.place
+order by bound.ordinal
 `
 
 type DueUnderClockRow struct {
-	Place       int32      `db:"place"`
+	Ordinal     int32      `db:"ordinal"`
 	Present     time.Time  `db:"present"`
 	Suspended   bool       `db:"suspended"`
 	ProbeAt     *time.Time `db:"probe_at"`
@@ -148,7 +148,7 @@ func (q *Queries) DueUnderClock(ctx context.Context, tenant int64, fence int64, 
 	for rows.Next() {
 		var i DueUnderClockRow
 		if err := rows.Scan(
-			&i.Place,
+			&i.Ordinal,
 			&i.Present,
 			&i.Suspended,
 			&i.ProbeAt,
