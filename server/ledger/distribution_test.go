@@ -99,8 +99,8 @@ var spanning = map[string]string{
 
 	// The worker: what is due in all sandboxes. It skips from one sandbox to the next in an index that holds only what is due.
 	"QueuesInUse":     "which queues have a row at all",
-	"TenantsToSettle": "the sandboxes that have something to settle", "ClaimDueTransactions": "of a batch", "LockFloats": "of a batch",
-	"LockPayers": "of a batch", "ParkTransactions": "of a batch", "SettleTransactions": "of a batch", "ClearSweepFailures": "of a batch",
+	"TenantsToSettle": "the sandboxes that have something to settle", "ClaimDueTransactions": "of a batch",
+	"LockBalances": "of a batch", "ParkTransactions": "of a batch", "SettleTransactions": "of a batch", "ClearSweepFailures": "of a batch",
 	"AgedChanges":      "the sandboxes that have old changes, every minute",
 	"RequeueStuck":     "a look at what nothing else would come to, now and then",
 	"TenantsToVerify":  "the sandboxes in which something happened, every two seconds",

@@ -62,8 +62,7 @@ var tenantStatements = []string{
 	"ListTestClients",
 	"LockPrompt",
 	"ResendEvent",
-	"LockFloats",
-	"LockPayers",
+	"LockBalances",
 	"SettleTransactions",
 	// test clients that are made through the API
 	"ChangeTestClient",
@@ -158,7 +157,7 @@ var apiStatements = []string{
 var workerStatements = append([]string{
 	"ConfigVersion", "QueuesInUse",
 	// settlement
-	"ClaimDueTransactions", "LockFloats", "LockPayers", "ParkTransactions", "TenantsToSettle", "SettleTransactions", "RequeueStuck",
+	"ClaimDueTransactions", "LockBalances", "ParkTransactions", "TenantsToSettle", "SettleTransactions", "RequeueStuck",
 	// forwarding
 	"BeginForwardAttempt", "DeferForward", "TenantsToForward", "GiveBackForwards", "LeaseForwards", "LockDueForwards", "SettleForward",
 	// clocks

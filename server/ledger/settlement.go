@@ -117,18 +117,15 @@ func lockBalances(ctx context.Context, q *sqlc.Queries, claimed []sqlc.ClaimDueT
 		}
 	}
 	clear(held.floats)
-	if sims.len() > 0 {
-		rows, err := q.LockPayers(ctx, sims.tenants, sims.ids)
-		if err != nil {
-			return held, err
-		}
-		for _, row := range rows {
-			held.payers[tenantKey[[16]byte]{row.Tenant, row.SimID.Bytes}] = simOf(&row)
-		}
-	}
-	rows, err := q.LockFloats(ctx, tenants, currencies)
+	rows, err := q.LockBalances(ctx, tenants, sims.tenants, sims.ids, currencies)
 	for _, row := range rows {
-		held.floats[tenantKey[string]{row.Tenant, row.Currency}] = row.Balance
+		if row.SimID.Valid {
+			held.payers[tenantKey[[16]byte]{row.Tenant, row.SimID.Bytes}] = &payments.SIM{
+				Country: payments.Country(row.Country), Blocked: row.Blocked, Behavior: payments.Behavior(row.Behavior), Balance: row.Balance,
+			}
+		} else {
+			held.floats[tenantKey[string]{row.Tenant, row.Currency}] = row.Balance
+		}
 	}
 	return held, err
 }

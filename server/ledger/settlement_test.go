@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -378,4 +379,49 @@ func TestMoneyIsConservedWhateverHappensAtOnce(t *testing.T) {
 	edits.Wait()
 	w.Settle()
 	w.Conserved()
+}
+
+// What settles several sandboxes locks one after the other, as a shared commit does. So it does not wait for the float of one while it
+// holds a payer of the next: a shared commit that holds the float would wait for that payer.
+func TestSettlementLocksSandboxBySandbox(t *testing.T) {
+	w := newFixture(t)
+	all := []*fixture{w, w.beside("next")}
+	slices.SortFunc(all, func(a, b *fixture) int { return int(a.Sandbox.Tenant - b.Sandbox.Tenant) })
+	var due []ledger.DueTenant
+	for _, f := range all {
+		f.Client("alice", alice, 5000)
+		f.Pending("due", alice)
+		due = append(due, ledger.DueTenant{Tenant: f.Sandbox.Tenant})
+	}
+	shared, err := w.SQL.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = shared.Rollback(context.Background()) }()
+	lock := func(statement string, f *fixture) {
+		t.Helper()
+		if _, err := shared.Exec(t.Context(), statement, f.Sandbox.Tenant); err != nil {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	lock("select from floats where tenant = $1 for update", all[0])
+	settled := make(chan error, 1)
+	go func() {
+		counts, err := w.SettleDue(t.Context(), due, 50)
+		if err == nil && counts.Claimed != len(all) {
+			err = fmt.Errorf("settled %+v", counts)
+		}
+		settled <- err
+	}()
+	ledgertest.Eventually(t, func() bool { return w.blocked() == 1 })
+	lock("select from sims where tenant = $1 for update nowait", all[1])
+	if err := shared.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-settled; err != nil {
+		t.Error(err)
+	}
+	for _, f := range all {
+		f.Conserved()
+	}
 }

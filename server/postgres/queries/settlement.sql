@@ -52,22 +52,30 @@ cross join lateral (
   limit sqlc.arg(per_tenant)::integer
   for update skip locked) claimed;
 
--- name: LockPayers :many
-select s.* from sims s
-join (select unnest(sqlc.arg(tenants)::bigint[]) as tenant,
-  unnest(sqlc.arg(sim_ids)::uuid[]) as sim_id) wanted
-  on s.tenant = wanted.tenant and s.sim_id = wanted.sim_id
-order by s.tenant, s.sim_id
-for update of s;
-
--- name: LockFloats :many
--- Runs after LockPayers: all statements lock SIMs before floats.
-select f.tenant, f.currency, f.balance from floats f
-join (select distinct unnest(sqlc.arg(tenants)::bigint[]) as tenant,
-  unnest(sqlc.arg(currencies)::text[]) as currency) wanted
-  on f.tenant = wanted.tenant and f.currency = wanted.currency
-order by f.tenant, f.currency
-for update of f;
+-- name: LockBalances :many
+-- Locks and returns the SIMs and floats of a batch; a float has no sim_id. The order is that of shared commits:
+-- sandbox by sandbox, and in each the SIMs before the floats, as in all statements.
+select locked.tenant, locked.sim_id, locked.currency, locked.country::text as country,
+  locked.blocked::boolean as blocked, locked.behavior::text as behavior, locked.balance
+from (select distinct unnest(sqlc.arg(float_tenants)::bigint[]) as tenant order by 1) of_batch
+cross join lateral (
+  select p.tenant, p.sim_id, p.currency, p.country, p.blocked, p.behavior, p.balance from (
+    select s.tenant, s.sim_id, s.currency, s.country, s.blocked, s.behavior, s.balance
+    from (select unnest(sqlc.arg(sim_tenants)::bigint[]) as tenant,
+      unnest(sqlc.arg(sim_ids)::uuid[]) as sim_id) wanted
+    join sims s on s.tenant = wanted.tenant and s.sim_id = wanted.sim_id
+    where wanted.tenant = of_batch.tenant
+    order by s.sim_id
+    for update of s) p
+  union all
+  select m.tenant, null::uuid, m.currency, '', false, '', m.balance from (
+    select f.tenant, f.currency, f.balance
+    from (select unnest(sqlc.arg(float_tenants)::bigint[]) as tenant,
+      unnest(sqlc.arg(currencies)::text[]) as currency) wanted
+    join floats f on f.tenant = wanted.tenant and f.currency = wanted.currency
+    where wanted.tenant = of_batch.tenant
+    order by f.currency
+    for update of f) m) locked;
 
 -- name: ParkTransactions :exec
 -- Makes payments due when they expire: their payer does not answer before.

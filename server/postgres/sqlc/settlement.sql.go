@@ -83,76 +83,64 @@ func (q *Queries) ClaimDueTransactions(ctx context.Context, perTenant int32, ten
 	return items, nil
 }
 
-const lockFloats = `-- name: LockFloats :many
-select f.tenant, f.currency, f.balance from floats f
-join (select distinct unnest($1::bigint[]) as tenant,
-  unnest($2::text[]) as currency) wanted
-  on f.tenant = wanted.tenant and f.currency = wanted.currency
-order by f.tenant, f.currency
-for update of f
+const lockBalances = `-- name: LockBalances :many
+select locked.tenant, locked.sim_id, locked.currency, locked.country::text as country,
+  locked.blocked::boolean as blocked, locked.behavior::text as behavior, locked.balance
+from (select distinct unnest($1::bigint[]) as tenant order by 1) of_batch
+cross join lateral (
+  select p.tenant, p.sim_id, p.currency, p.country, p.blocked, p.behavior, p.balance from (
+    select s.tenant, s.sim_id, s.currency, s.country, s.blocked, s.behavior, s.balance
+    from (select unnest($2::bigint[]) as tenant,
+      unnest($3::uuid[]) as sim_id) wanted
+    join sims s on s.tenant = wanted.tenant and s.sim_id = wanted.sim_id
+    where wanted.tenant = of_batch.tenant
+    order by s.sim_id
+    for update of s) p
+  union all
+  select m.tenant, null::uuid, m.currency, '', false, '', m.balance from (
+    select f.tenant, f.currency, f.balance
+    from (select unnest($1::bigint[]) as tenant,
+      unnest($4::text[]) as currency) wanted
+    join floats f on f.tenant = wanted.tenant and f.currency = wanted.currency
+    where wanted.tenant = of_batch.tenant
+    order by f.currency
+    for update of f) m) locked
 `
 
-type LockFloatsRow struct {
-	Tenant   int64  `db:"tenant"`
-	Currency string `db:"currency"`
-	Balance  int64  `db:"balance"`
+type LockBalancesRow struct {
+	Tenant   int64       `db:"tenant"`
+	SimID    pgtype.UUID `db:"sim_id"`
+	Currency string      `db:"currency"`
+	Country  string      `db:"country"`
+	Blocked  bool        `db:"blocked"`
+	Behavior string      `db:"behavior"`
+	Balance  int64       `db:"balance"`
 }
 
-// Runs after LockPayers: all statements lock SIMs before floats.
-func (q *Queries) LockFloats(ctx context.Context, tenants []int64, currencies []string) ([]LockFloatsRow, error) {
-	rows, err := q.db.Query(ctx, lockFloats, tenants, currencies)
+// Locks and returns the SIMs and floats of a batch; a float has no sim_id. The order is that of shared commits:
+// sandbox by sandbox, and in each the SIMs before the floats, as in all statements.
+func (q *Queries) LockBalances(ctx context.Context, floatTenants []int64, simTenants []int64, simIds []pgtype.UUID, currencies []string) ([]LockBalancesRow, error) {
+	rows, err := q.db.Query(ctx, lockBalances,
+		floatTenants,
+		simTenants,
+		simIds,
+		currencies,
+	)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []LockFloatsRow
+	var items []LockBalancesRow
 	for rows.Next() {
-		var i LockFloatsRow
-		if err := rows.Scan(&i.Tenant, &i.Currency, &i.Balance); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const lockPayers = `-- name: LockPayers :many
-select s.tenant, s.sim_id, s.name, s.source, s.msisdn, s.operator, s.country, s.currency, s.blocked, s.behavior, s.balance, s.movements, s.opening, s.changed_at, s.generation from sims s
-join (select unnest($1::bigint[]) as tenant,
-  unnest($2::uuid[]) as sim_id) wanted
-  on s.tenant = wanted.tenant and s.sim_id = wanted.sim_id
-order by s.tenant, s.sim_id
-for update of s
-`
-
-func (q *Queries) LockPayers(ctx context.Context, tenants []int64, simIds []pgtype.UUID) ([]Sim, error) {
-	rows, err := q.db.Query(ctx, lockPayers, tenants, simIds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Sim
-	for rows.Next() {
-		var i Sim
+		var i LockBalancesRow
 		if err := rows.Scan(
 			&i.Tenant,
 			&i.SimID,
-			&i.Name,
-			&i.Source,
-			&i.MSISDN,
-			&i.Operator,
-			&i.Country,
 			&i.Currency,
+			&i.Country,
 			&i.Blocked,
 			&i.Behavior,
 			&i.Balance,
-			&i.Movements,
-			&i.Opening,
-			&i.ChangedAt,
-			&i.Generation,
 		); err != nil {
 			return nil, err
 		}
