@@ -129,6 +129,10 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 	// of the load balancer.
 	p.ready = append(p.ready, configurationRead(directory))
 	telemetry.RegisterConfig(p.registry, configState(directory, p.now))
+	telemetry.RegisterSharedCommits(p.registry, func() telemetry.SharedCommits {
+		counts := p.db.SharedCommits()
+		return telemetry.SharedCommits{Sizes: counts.Sizes[:], Failed: counts.Failed, Alone: counts.Alone}
+	})
 	metrics := telemetry.NewAPI(p.registry)
 	log := requests.New(p.db, requests.Options{Dropped: metrics.NotLogged})
 	p.background = append(p.background, func(ctx context.Context) { directory.Run(ctx, configPoll) }, log.Run)

@@ -69,8 +69,8 @@ func (l *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDis
 	}
 	err := book(ctx, at, n)
 	if exceedsMaxBalance(err) {
-		const recipientFull, admitted = true, false
-		err = l.bookDisbursementTo(ctx, at, n, recipientFull, admitted)
+		const recipientFull = true
+		err = l.bookDisbursementTo(ctx, at, n, recipientFull)
 	}
 	if err != nil {
 		err = l.whyNotRecorded(ctx, tenant, n.Transaction.Reference, err)
@@ -84,20 +84,19 @@ var blockedRecipient = string(payments.DisbursementFacts{Recipient: &payments.SI
 
 // bookDisbursementAlone books one disbursement outside the group commit.
 func (l *Ledger) bookDisbursementAlone(ctx context.Context, at postgres.QueueKey, n *NewDisbursement) error {
-	const admitted = false
-	return l.bookDisbursement(ctx, at, n, admitted)
+	return l.bookDisbursement(ctx, at, n, false)
 }
 
-func (l *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, admitted bool) error {
+func (l *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, _ bool) error {
 	const recipientFull = false
-	return l.bookDisbursementTo(ctx, at, n, recipientFull, admitted)
+	return l.bookDisbursementTo(ctx, at, n, recipientFull)
 }
 
 // bookDisbursementTo books one disbursement. recipientFull: an earlier attempt failed because the SIM would exceed [payments.MaxBalance].
-func (l *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, recipientFull, admitted bool) error {
+func (l *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, recipientFull bool) error {
 	t := &n.Transaction
 	latencies, after := n.Latency.all()
-	q, err := recorder(ctx, l.db.VersionChecked(at.Tenant, admitted).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, at.Tenant, t.ID)
+	q, err := recorder(ctx, l.db.VersionChecked(at.Tenant).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, at.Tenant, t.ID)
 	if err != nil {
 		return err
 	}

@@ -97,8 +97,7 @@ func (l *Ledger) bookDisbursements(ctx context.Context, at postgres.QueueKey, al
 	return booked, nil
 }
 
-// bookTogether returns the queries that record several requests of an admitted tenant in one statement.
+// bookTogether returns the queries that record several requests of a tenant in one statement.
 func (l *Ledger) bookTogether(tenant int64, unfollowed bool) *sqlc.Queries {
-	const admitted = true
-	return sqlc.New(l.db.VersionChecked(tenant, admitted).Unfollowed(unfollowed))
+	return sqlc.New(l.db.VersionChecked(tenant).Unfollowed(unfollowed))
 }

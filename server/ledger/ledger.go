@@ -37,13 +37,15 @@ type Ledger struct {
 func New(db *postgres.DB, store *sandboxes.Store) *Ledger {
 	l := &Ledger{core: core{db, store}}
 	admission := db.Admission()
-	l.collections = postgres.Coalescer[*NewCollection]{AtOnce: 1, Admission: admission, One: l.bookCollection, Many: l.bookCollections}
-	l.disbursements = postgres.Coalescer[*NewDisbursement]{
-		AtOnce: 1, Admission: admission, One: l.bookDisbursement, Many: l.bookDisbursements,
+	// The queues of floats and of single sandboxes acquire no admission: their statements do.
+	l.collections = postgres.Coalescer[*NewCollection]{
+		AtOnce: 1, Admission: admission.Unbounded(), One: l.bookCollection, Many: l.bookCollections,
 	}
-	// Look-ups are admitted batch by batch, not one by one. With the default number of connections, there is one batch
-	// for each core.
+	l.disbursements = postgres.Coalescer[*NewDisbursement]{
+		AtOnce: 1, Admission: admission.Unbounded(), One: l.bookDisbursement, Many: l.bookDisbursements,
+	}
 	l.sandboxLookups = postgres.Coalescer[*lookup]{AtOnce: 1, Admission: admission.Unbounded(), One: l.lookUp, Many: l.lookUpAll}
+	// With the default number of connections, there is one batch for each core.
 	l.sharedLookups = postgres.Coalescer[*lookups]{
 		Shared: true, AtOnce: max(1, db.MaxConns()/4), Admission: admission, One: l.readBatch, Many: l.readBatches,
 	}

@@ -123,14 +123,13 @@ func isReferenceTaken(err error) bool {
 
 // bookCollectionAlone books one collection outside the group commit.
 func (l *Ledger) bookCollectionAlone(ctx context.Context, at postgres.QueueKey, n *NewCollection) error {
-	const admitted = false
-	return l.bookCollection(ctx, at, n, admitted)
+	return l.bookCollection(ctx, at, n, false)
 }
 
 // bookCollection books one collection, which succeeds at once and moves its money.
-func (l *Ledger) bookCollection(ctx context.Context, at postgres.QueueKey, n *NewCollection, admitted bool) error {
+func (l *Ledger) bookCollection(ctx context.Context, at postgres.QueueKey, n *NewCollection, _ bool) error {
 	t := &n.Transaction
-	q, err := recorder(ctx, l.db.VersionChecked(at.Tenant, admitted).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, at.Tenant, t.ID)
+	q, err := recorder(ctx, l.db.VersionChecked(at.Tenant).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, at.Tenant, t.ID)
 	if err != nil {
 		return err
 	}
@@ -162,7 +161,7 @@ func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 func (l *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	t, byPayer := &n.Transaction, n.statusByPayer()
 	statuses, latencies, after := byPayer.all()
-	q, err := recorder(ctx, l.db.VersionChecked(tenant, false).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, tenant, t.ID)
+	q, err := recorder(ctx, l.db.VersionChecked(tenant).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, tenant, t.ID)
 	if err != nil {
 		return err
 	}

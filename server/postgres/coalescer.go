@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -38,8 +39,11 @@ type Coalescer[T any] struct {
 	// AtOnce is the number of batches of one queue that may run at one time. For the queue of a float it is 1, since a
 	// second batch would only wait for the lock of the float.
 	AtOnce    int
+	AtMost    int // the most requests in a batch; 0: maxBatch
 	Admission *Admission
 	Shared    bool // all tenants share one queue, in which each tenant has one request
+	// TenantOf returns the tenant for which a batch acquires admission, by the request of its leader; nil: that of the queue.
+	TenantOf func(request T) int64
 	// One does one request. admitted reports whether its caller has acquired admission. If not, One acquires it itself.
 	One func(ctx context.Context, at QueueKey, request T, admitted bool) error
 	// Many does several requests in one database transaction. Its caller has acquired admission. done[i] reports
@@ -135,11 +139,15 @@ func (c *Coalescer[T]) join(at QueueKey, request T) (*waiter[T], error) {
 // lead does a request in a batch with the requests that wait after it.
 func (c *Coalescer[T]) lead(ctx context.Context, at QueueKey, request T) result {
 	defer c.pass(at)
-	if err := c.Admission.Acquire(ctx, at.Tenant); err != nil {
+	tenant := at.Tenant
+	if c.TenantOf != nil {
+		tenant = c.TenantOf(request)
+	}
+	if err := c.Admission.Acquire(ctx, tenant); err != nil {
 		return result{err: err}
 	}
-	defer c.Admission.Release(at.Tenant)
-	others := c.take(at, maxBatch-1)
+	defer c.Admission.Release(tenant)
+	others := c.take(at, cmp.Or(c.AtMost, maxBatch)-1)
 	if len(others) == 0 {
 		return result{err: c.One(ctx, at, request, true)}
 	}

@@ -33,6 +33,7 @@ type DB struct {
 	replica   *replica // nil for none
 	schema    schema
 	admission *Admission
+	commits   *sharedCommit
 }
 
 // Options are the settings of a [DB]; the zero value of each means its default.
@@ -75,6 +76,7 @@ func Open(url string, options Options) (*DB, error) {
 		d.now = time.Now
 	}
 	d.admission = NewAdmission(int(pool.Config().MaxConns), options.MaxQueueWait, d.now)
+	d.commits = newSharedCommit(d)
 	return d, nil
 }
 

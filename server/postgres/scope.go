@@ -47,9 +47,10 @@ type Scope struct {
 	pool       *pgxpool.Pool
 	tenant     int64
 	enter      string
-	at         *position  // the position that the replica must have replayed; nil on the primary
-	admission  *Admission // of each statement; nil: it needs none
-	unfollowed bool       // no stream follows the sandbox
+	at         *position     // the position that the replica must have replayed; nil on the primary
+	admission  *Admission    // of each statement; nil: it needs none
+	commits    *sharedCommit // nil: its statements share no commit
+	unfollowed bool          // no stream follows the sandbox
 	recording  recording
 	then       []statement
 }
@@ -64,13 +65,9 @@ func (d *DB) Tenant(tenant int64) Scope {
 
 // VersionChecked returns the scope of a tenant for statements that check the version of the configuration themselves.
 // They write and return nothing if the organization is gone, or has another version than the one on which their outcome
-// was decided. admitted: the caller has acquired admission already.
-func (d *DB) VersionChecked(tenant int64, admitted bool) Scope {
-	s := Scope{pool: d.pool, tenant: tenant, enter: EnterVersionChecked, admission: d.admission}
-	if admitted {
-		s.admission = nil
-	}
-	return s
+// was decided.
+func (d *DB) VersionChecked(tenant int64) Scope {
+	return Scope{pool: d.pool, tenant: tenant, enter: EnterVersionChecked, admission: d.admission, commits: d.commits}
 }
 
 // Unfollowed returns the scope of version-checked statements. If unfollowed is set, no stream followed the sandbox in
@@ -185,6 +182,11 @@ func (s Scope) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 }
 
 func (s Scope) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	// A statement has a database transaction of its own if a stream follows the sandbox, if the sandbox has a clock, or if
+	// other statements follow it.
+	if s.commits != nil && s.unfollowed && s.recording != inSandboxTime && len(s.then) == 0 {
+		return s.commits.queryRow(ctx, s, sql, args)
+	}
 	results, err := s.send(ctx, sql, args)
 	return scopedRow{results, err}
 }

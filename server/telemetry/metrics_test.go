@@ -43,6 +43,9 @@ func everything(t *testing.T) *prometheus.Registry {
 	api.StreamOpened()
 	api.Told(3)
 	api.StreamCutOff()
+	RegisterSharedCommits(registry, func() SharedCommits {
+		return SharedCommits{Sizes: []int64{0, 5, 2}, Failed: map[string]int64{"lock": 1}, Alone: map[string]int64{"isolated": 1}}
+	})
 	RegisterConfig(registry, func() ConfigState { return ConfigState{Version: 3, Sandboxes: 2, Age: time.Second, Read: true} })
 
 	worker := NewWorker(registry)
@@ -155,6 +158,25 @@ cauri_api_requests_in_flight 0
 `
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "cauri_api_requests_total",
 		"cauri_api_requests_in_flight"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSharedCommitsAreCountedBySize(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	RegisterSharedCommits(registry, func() SharedCommits { return SharedCommits{Sizes: []int64{0, 5, 2, 1, 1}} })
+	want := `
+# HELP cauri_api_commit_sandboxes Commits that recorded payments, by the number of sandboxes that shared them.
+# TYPE cauri_api_commit_sandboxes histogram
+cauri_api_commit_sandboxes_bucket{le="1"} 5
+cauri_api_commit_sandboxes_bucket{le="2"} 7
+cauri_api_commit_sandboxes_bucket{le="4"} 9
+cauri_api_commit_sandboxes_bucket{le="+Inf"} 9
+cauri_api_commit_sandboxes_sum 16
+cauri_api_commit_sandboxes_count 9
+`
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "cauri_api_commit_sandboxes"); err != nil {
 		t.Error(err)
 	}
 }

@@ -53,8 +53,8 @@ cross join lateral (
   for update skip locked) claimed;
 
 -- name: LockBalances :many
--- Locks and returns the SIMs and floats of a batch; a float has no sim_id. The order is that of shared commits:
--- sandbox by sandbox, and in each the SIMs before the floats, as in all statements.
+-- Locks and returns the SIMs and floats of a batch; a float has no sim_id. The order is that of shared
+-- commits: sandbox by sandbox, and in each the SIMs before the floats, as in all statements.
 select locked.tenant, locked.sim_id, locked.currency, locked.country::text as country,
   locked.blocked::boolean as blocked, locked.behavior::text as behavior, locked.balance
 from (select distinct unnest(sqlc.arg(float_tenants)::bigint[]) as tenant order by 1) of_batch

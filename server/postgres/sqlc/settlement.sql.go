@@ -117,8 +117,8 @@ type LockBalancesRow struct {
 	Balance  int64       `db:"balance"`
 }
 
-// Locks and returns the SIMs and floats of a batch; a float has no sim_id. The order is that of shared commits:
-// sandbox by sandbox, and in each the SIMs before the floats, as in all statements.
+// Locks and returns the SIMs and floats of a batch; a float has no sim_id. The order is that of shared
+// commits: sandbox by sandbox, and in each the SIMs before the floats, as in all statements.
 func (q *Queries) LockBalances(ctx context.Context, floatTenants []int64, simTenants []int64, simIds []pgtype.UUID, currencies []string) ([]LockBalancesRow, error) {
 	rows, err := q.db.Query(ctx, lockBalances,
 		floatTenants,
