@@ -63,8 +63,8 @@ func (x *Exchange) NoteUnauthenticated(r *http.Request, reason string) error {
 	return service.ErrUnauthorized
 }
 
-// NoteSession notes the caller of a request whose front authenticates it by a session, and who it is for the request
-// log.
+// NoteSession notes the caller of a request that is authenticated by a session. actor is the name of the caller in the
+// request log.
 func (x *Exchange) NoteSession(r *http.Request, who *service.Caller, actor string) {
 	c := callOf(r)
 	c.caller, c.logged.actor = who, actor

@@ -14,8 +14,8 @@ type Front struct {
 	// Kept returns the fields that the request log keeps of requests to a route. The route is empty for an unknown
 	// path.
 	Kept func(method, route string) Kept
-	// OnlyChanges: the request log has the requests that change something, whatever their answer is, and without
-	// bodies.
+	// OnlyChanges is whether the request log has only the requests that change something. It has these with any status,
+	// and without bodies.
 	OnlyChanges bool
 }
 

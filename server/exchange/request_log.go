@@ -78,7 +78,7 @@ func (x *Exchange) describeCaller(e *requests.Entry, c *call) {
 		e.Tenant = current.Tenant
 	}
 	e.Actor = c.logged.actor
-	if e.Status/100 == 2 || c.onlyChanges() && e.Status/100 == 3 { // a form is answered with the page to go on with
+	if e.Status/100 == 2 || c.onlyChanges() && e.Status/100 == 3 { // a successful form redirects
 		e.Kind = requests.Succeeded
 	}
 }

@@ -87,14 +87,14 @@ func (o *StreamOptions) end() {
 	}
 }
 
-// StreamOptions say what a stream sends, and until when.
+// StreamOptions are the options of a stream.
 type StreamOptions struct {
-	Types []string         // of the entries to send; nil: all
-	After *ledger.Position // nil: from now on
-	Brief bool             // entries have their types alone
-	// Until ends the stream when it ends; nil: only the client, its key and the process end it.
+	Types []string         // types of the entries to send; nil: all
+	After *ledger.Position // position after which the stream begins; nil: from now on
+	Brief bool             // whether entries have only their types
+	// Until ends the stream at the end of this context; nil: only the client, its key and the process end the stream.
 	Until context.Context
-	// Ended is called once when the stream has ended, or cannot be opened; nil: nothing is.
+	// Ended is called once, when the stream has ended or cannot be opened; may be nil.
 	Ended func()
 }
 

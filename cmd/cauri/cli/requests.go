@@ -211,7 +211,7 @@ func completeErrors(ctx context.Context, s *sandbox, _ string) (codes []string) 
 type requestLog struct {
 	api      *sandboxapi.Client
 	interval time.Duration
-	newest   string          // id of the newest request whose older ones were all reported
+	newest   string          // id of a request; this and all older requests were reported or skipped
 	known    map[string]bool // ids of reported requests
 	begun    bool
 }
