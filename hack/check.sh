@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The checks that are no tests. Each says what to do when it fails. Generated files are written again and compared with what
-# was there.
+# The checks that are not tests. A failed check prints what to do. Generated files are written again and compared with the
+# committed ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-export GOGC=400 # staticcheck looks at all dependencies: a third of its time was the garbage collector's
+export GOGC=400 # staticcheck loads all dependencies, and spent a third of its time on garbage collection
 
 failed=0
 problem() { printf 'FAILED: %s\n' "$1" >&2; failed=1; }
@@ -47,7 +47,7 @@ if command -v shellcheck >/dev/null || hack/install.sh 'make check reads the she
 else
   problem "there is no shellcheck to read the shell scripts"
 fi
-# actionlint has shellcheck read the scripts of the steps.
+# actionlint runs shellcheck on the scripts of the steps.
 bin/actionlint .github/workflows/*.yaml docs/ci/{actions,shared-cluster,kind,services}.yaml || problem "actionlint"
 [ "$failed" = 0 ] && echo "All checks passed."
 exit "$failed"

@@ -1,7 +1,12 @@
 #!/usr/bin/env bash
-# Runs the fuzz targets of hack/fuzz-targets.txt, one after the other: FUZZTIME for each (2m), FUZZTIME_MONEY for those that money depends
-# on (10m, or FUZZTIME where only that is set). FUZZ is a regular expression of the names that are run, FUZZ_PARALLEL how many processes
-# work at a time. What fails is kept in the package's testdata/fuzz, and `go test` runs it from then on.
+# Runs the fuzz targets of hack/fuzz-targets.txt, one after the other.
+#
+#   FUZZTIME        the time for each target; default 2m
+#   FUZZTIME_MONEY  the time for each target on which money depends; default FUZZTIME if that is set, else 10m
+#   FUZZ            a regular expression that selects targets by name
+#   FUZZ_PARALLEL   the number of concurrent processes
+#
+# A failing input is written to the package's testdata/fuzz. After that, `go test` runs it.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 money=${FUZZTIME_MONEY:-${FUZZTIME:-10m}}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the image by ko and by the Dockerfile and compares what they hold: files, modes, owners, the program's bytes, and how they run.
-# There need not be Docker nor a registry: buildah builds the Dockerfile, and the image that it starts from is made here, of a shell
-# and of this machine's Go.
+# Builds the image with ko and with the Dockerfile, and compares the two: files, modes, owners, the program's bytes, and how
+# they run. It needs neither Docker nor a registry. buildah builds the Dockerfile. This script builds the base image from a
+# shell and this machine's Go.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,7 +22,7 @@ buildah() { command buildah --root "$work/storage" --runroot "$work/run" "$@"; }
 
 go_image=cauri.local/go:check
 container=$(buildah from scratch)
-for program in sh mkdir chmod; do # busybox is what it is called by
+for program in sh mkdir chmod; do # busybox selects the command by its own file name
   buildah copy --quiet "$container" /bin/busybox "/bin/$program" >/dev/null
 done
 buildah config --env PATH=/usr/local/go/bin:/bin --env GOPATH=/go --env GOCACHE=/gocache --env GOTOOLCHAIN=local --env HOME=/ "$container"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs packages of Debian: hack/install.sh REASON PACKAGE... As localcluster does, it first prints the commands and the reason, and
-# CAURI_INSTALL=0 refuses. It fails if the packages are not there in the end.
+# Installs Debian packages: hack/install.sh REASON PACKAGE... Like localcluster, it first prints the commands and the reason.
+# CAURI_INSTALL=0 refuses the installation. The script fails if the packages are not installed at the end.
 set -euo pipefail
 
 reason=$1

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The tests inside of a cluster, those of `make e2e`, on a kind cluster: for machines with Docker. `make kind` has built what
-# they need: bin/kind, bin/helm, bin/cluster.test and the images in bin/images.
+# Runs the tests of `make e2e` on a kind cluster, for machines with Docker. `make kind` first builds bin/kind, bin/helm,
+# bin/cluster.test and the images in bin/images.
 #
-#   KEEP=1    the cluster stays, and the command to delete it is printed
-#   NODE=...  the node's image instead of kind's own, for another version of Kubernetes
+#   KEEP=1    keeps the cluster, and prints the command that deletes it
+#   NODE=...  the image of the node, for another version of Kubernetes than kind's default
 #
 # Arguments go to the tests, for example -test.run=Upgrade.
 set -euo pipefail
@@ -22,10 +22,10 @@ done
 
 cluster=cauri-e2e-$$
 work=$(mktemp -d)
-running= # the tests, while they run
+running= # pid of the running tests; empty for none
 ended=
 
-# finish leaves nothing behind, however the script ends.
+# finish removes everything at every end of the script.
 # shellcheck disable=SC2317 # the trap calls it
 finish() {
   local status=$?
@@ -57,7 +57,7 @@ export KUBECONFIG=$work/kubeconfig
 bin/kind create cluster --name "$cluster" --kubeconfig "$KUBECONFIG" --wait 180s ${NODE:+--image "$NODE"}
 touch "$work/created"
 
-if ! [ -e bin/images/postgres.tar ]; then # it is made from packages of Debian, where these are; elsewhere the official one does
+if ! [ -e bin/images/postgres.tar ]; then # built from Debian packages; other systems use the official image
   say "Fetching the database's image"
   docker pull --quiet postgres:15
   docker tag postgres:15 cauri.local/postgres:15
@@ -66,14 +66,14 @@ if ! [ -e bin/images/postgres.tar ]; then # it is made from packages of Debian, 
 fi
 for archive in bin/images/*.tar; do
   case ${archive##*/} in
-    pause.tar | coredns.tar) continue ;; # kind's node brings its own
+    pause.tar | coredns.tar) continue ;; # kind's node image includes these
   esac
   say "Loading $archive"
   bin/kind load image-archive "$archive" --name "$cluster"
 done
 
 say "Running the tests"
-# In the background, so that a signal ends them instead of waiting for them.
+# The tests run in the background, so that a signal ends the script at once.
 CAURI_E2E=kind PATH="$PWD/bin:${KUBECTL_FOLDER:+$KUBECTL_FOLDER:}$PATH" bin/cluster.test -test.v -test.timeout=20m "$@" &
 running=$!
 status=0

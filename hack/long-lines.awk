@@ -1,10 +1,10 @@
-# Prints the lines of Go that are longer than 140 columns. The text of a string does not count, since a text that is broken cannot be found,
-# nor do generated files and the markers of controller-gen.
+# Prints the lines of Go code with more than 140 columns. It ignores the texts of strings, because a text over several lines
+# cannot be found by grep. It also ignores generated files and the markers of controller-gen.
 FNR == 1 { generated = /^\/\/ Code generated/; raw = 0 }
 generated || /^[ \t]*\/\/ \+kubebuilder:/ { next }
 {
   line = $0
-  if (raw) { # in a string that began on a line before
+  if (raw) { # in a raw string that began on an earlier line
     if (!(end = index(line, "`"))) next
     line = substr(line, end + 1)
     raw = 0

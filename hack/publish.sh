@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Pushes the image and the chart that `make release` made. With SIGN=1 it also signs them and the checksums by cosign, without a key, as the
-# identity that runs it, and attests the SBOMs; the signature of the checksums goes to dist/.
+# Pushes the image and the chart of `make release`. With SIGN=1, it also signs them and the checksums with cosign, and attests
+# the SBOMs. It signs without a key, with the identity of the user or the workflow. It writes the signature of the checksums
+# to dist/.
 #
 #   IMAGE_REPOSITORY=registry/name CHART_REPOSITORY=registry/charts [SIGN=1] [HELM_FLAGS=--plain-http] hack/publish.sh
 #
-# In a workflow, image-digest and chart-digest are the outputs of its step.
+# In a workflow, it sets the outputs image-digest and chart-digest of the step.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

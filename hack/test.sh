@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Tests all packages, those of the given patterns with the race detector if there is the C compiler that it needs. Vetting is for
-# `make check`: here it would look at all dependencies again, twice.
+# Tests all packages. The packages of the given patterns are tested with the race detector, if there is a C compiler, which the
+# race detector needs. The tests run without vet, because `make check` runs it.
 #
-# Most tests wait more than they compute. So packages with the race detector run beside the others, the longest of both first, and each
-# package runs more tests at a time than there are processors.
+# Most tests wait more than they compute. So packages with the race detector run beside the others, the longest of both first.
+# Each package runs more concurrent tests than there are processors.
 #
-# Nothing is tried twice: a test that fails beside others is fixed.
+# No test is retried. A test that fails only beside others has to be fixed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a database at the first start and then becomes the server. It takes the variables that the official image takes, as
-# far as the chart sets them: PGDATA, POSTGRES_USER, POSTGRES_DB, POSTGRES_PASSWORD and POSTGRES_PASSWORD_FILE.
+# Creates a database at the first start, and then executes the server. It supports the variables of the official image that
+# the chart sets: PGDATA, POSTGRES_USER, POSTGRES_DB, POSTGRES_PASSWORD and POSTGRES_PASSWORD_FILE.
 set -eu
 
 # make_database <folder>
@@ -34,8 +34,8 @@ user=${POSTGRES_USER:-postgres}
 database=${POSTGRES_DB:-$user}
 
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
-  # Made beside its place, so that a pod that is killed meanwhile leaves nothing that looks like a database. Where that cannot
-  # be (the folder is itself the volume) it is made in place.
+  # The database is created in another folder and then renamed, so that a killed pod leaves no incomplete database. If the
+  # folder is itself the volume, this is not possible, and the database is created in place.
   partial=$PGDATA.partial
   if rm -rf "$partial" 2>/dev/null && mkdir -p "$partial" 2>/dev/null; then
     make_database "$partial"
