@@ -57,7 +57,7 @@ func (r *sandboxReconciler) reconcileSteps(ctx context.Context, sandbox *v1alpha
 		}
 	}
 	if reasonOf(seen.progress.err) == v1alpha1.ReasonDatabaseUnavailable {
-		// DatabaseReady reports an unavailable database, for every step that needs it.
+		// If any step fails because the database is unavailable, DatabaseReady reports the error.
 		seen.progress.done = slices.Index(sandboxSteps, v1alpha1.ConditionDatabaseReady)
 	}
 	return seen

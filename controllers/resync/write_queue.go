@@ -63,7 +63,7 @@ type resource struct {
 
 	changed   time.Time // last change that the database reported
 	written   time.Time // last write
-	flapped   time.Time // last write of a condition about deliveries that did not wait
+	flapped   time.Time // last write of a delivery condition without a wait
 	checked   time.Time // last time it was queued or reconciled
 	isWaiting bool      // in writeQueue.waiting
 	isGranted bool      // whether its next reconciliation may write

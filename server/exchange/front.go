@@ -14,8 +14,8 @@ type Front struct {
 	// Kept returns the fields that the request log keeps of requests to a route. The route is empty for an unknown
 	// path.
 	Kept func(method, route string) Kept
-	// OnlyChanges is whether the request log has only the requests that change something. It has these with any status,
-	// and without bodies.
+	// OnlyChanges limits the request log to the requests that change something. These are logged with any status. Their
+	// bodies are not logged.
 	OnlyChanges bool
 }
 

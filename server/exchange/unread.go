@@ -22,7 +22,7 @@ type unreadAnswers struct {
 
 	mu  sync.Mutex
 	all int
-	of  map[string]int // keys: organizations of sandboxes
+	of  map[string]int // bytes by organization of the sandbox
 }
 
 // take counts the bytes of an answer until release is called. It returns false if a bound would be exceeded. If no

@@ -39,7 +39,7 @@ func (s *Service) takenReference(
 	case errors.As(refusal, &taken):
 		return taken, nil
 	case !isRefusal(refusal) || asked.Reference == "" || asked.generated:
-		return nil, refusal // the ledger has checked the reference, or the request has none of its own
+		return nil, refusal // the ledger has checked the reference, or the client sent none
 	}
 	transaction, fingerprint, err := s.ledger.FindReference(ctx, tenant, asked.Reference)
 	if errors.Is(err, ledger.ErrNotFound) {

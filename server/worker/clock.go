@@ -113,7 +113,7 @@ func (s *clockSweep) advanceClock(ctx context.Context, sandbox ledger.DueTenant)
 // advance. An advance waits in turn with the other advances for a statement slot, for each statement. It waits in turn
 // with the sweeps for attempt slots. While it waits, it holds no slots.
 type advance struct {
-	*Worker    // its database is done
+	*Worker    // Worker.database is the field done
 	shared     *clockSweep
 	lease      ledger.ClockLease
 	taken      time.Time // when the lease was taken, by the worker's clock

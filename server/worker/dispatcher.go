@@ -15,7 +15,7 @@ import (
 const (
 	// pollPause is the shortest polling interval.
 	pollPause = 50 * time.Millisecond
-	// pollTimeDivisor bounds the time spent in polls to 1/pollTimeDivisor, when very many sandboxes make polls slow.
+	// pollTimeDivisor limits polls to 1/pollTimeDivisor of the time. With very many sandboxes, polls are slow.
 	pollTimeDivisor = 4
 	// maxPollPause bounds the pause after a slow poll, so that a stall of the database does not delay due rows by more
 	// than a second.

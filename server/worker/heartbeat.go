@@ -12,7 +12,8 @@ import (
 // also those of the database. So a worker without a database is not stuck.
 const stuckAfter = 2 * time.Minute
 
-// watched are the sweeps whose steps are short. A step of the other sweeps may pause, or remove any number of rows.
+// watched are the sweeps that [Worker.Stuck] checks, because their steps are short. A step of the other sweeps may take
+// long: it may include a pause, or remove any number of rows.
 var watched = []string{"settlement", "delivery", "passthrough"}
 
 // heartbeats record when each sweep began its last step.

@@ -325,10 +325,11 @@ type progress struct {
 	attempts int
 }
 
-// memory has the progress of transactions and events, by id. It forgets the oldest.
+// memory has the progress of transactions and events, by id. When recent is full, it becomes older, and the ids of the
+// previous older are forgotten.
 type memory struct{ recent, older map[string]progress }
 
-// remembered is the minimum number of ids in a full memory.
+// remembered is the maximum number of ids in memory.recent.
 const remembered = 20_000
 
 func (m *memory) of(id string) progress {

@@ -76,7 +76,7 @@ names one.`,
 // URL is in a variable or a file.
 func (t *target) list(ctx context.Context, all bool) ([]listedSandbox, error) {
 	namespace := t.kube.Namespace
-	t.kube.Namespace = "" // listedSandbox.Current is about commands without -n
+	t.kube.Namespace = "" // listedSandbox.Current ignores -n
 	cluster, err := t.kube.Open()
 	if err != nil {
 		if here := t.addressedHere(); here != nil {

@@ -128,7 +128,7 @@ func tail(ctx context.Context, from []changes, clock *sandboxTime, tell func(cha
 }
 
 // Tail calls tell with the line of `cauri tail` for each change in a sandbox, until ctx ends. It calls ready when the
-// stream is ready. note is about the clock of the times; it is empty for real time.
+// stream is ready. note describes the sandbox's clock; it is empty for real time.
 func Tail(ctx context.Context, api *sandboxapi.Client, ready func(note string), tell func(at time.Time, line Line)) error {
 	p := &program{now: time.Now, poll: time.Second}
 	say := func(format string, args ...any) { slog.Debug(fmt.Sprintf(format, args...)) }

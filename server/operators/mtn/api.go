@@ -191,7 +191,7 @@ const (
 		`"status": "SUCCESSFUL"}`
 )
 
-// The refusals of groups of calls, beside those of all calls.
+// The refusals of two groups of calls. Each call also has the refusals that all calls have.
 var (
 	ordering = []operatorapi.Why{
 		wrongTarget, operatorapi.Invalid, wrongCurrency, wrongCallbackHost, operatorapi.NotFound, operatorapi.Duplicate,
