@@ -4,12 +4,12 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // SharedCommits are the counts of commits that payments of several sandboxes may share.
 type SharedCommits struct {
-	Sizes  []int64          // commits by the number of their sandboxes
-	Failed map[string]int64 // that recorded nothing, by their cause
-	Alone  map[string]int64 // payments that did not wait for others, by the reason
+	Sizes  []int64          // commits by number of sandboxes
+	Failed map[string]int64 // failed commits by cause
+	Alone  map[string]int64 // payments that could not share a commit, by reason
 }
 
-// RegisterSharedCommits adds these counts to the metrics.
+// RegisterSharedCommits registers the metrics of shared commits.
 func RegisterSharedCommits(registry prometheus.Registerer, counts func() SharedCommits) {
 	registry.MustRegister(sharedCollector(counts))
 }
@@ -40,7 +40,7 @@ func (c sharedCollector) Collect(out chan<- prometheus.Metric) {
 	for size, n := range counts.Sizes {
 		commits += uint64(n)
 		sandboxes += size * int(n)
-		if size > 0 && size&(size-1) == 0 { // 1, 2, 4, ...
+		if size > 0 && size&(size-1) == 0 { // bucket bounds are powers of two
 			upTo[float64(size)] = commits
 		}
 	}
