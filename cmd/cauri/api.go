@@ -35,6 +35,7 @@ type apiOptions struct {
 	listen        string
 	baseURL       string
 	console       bool
+	consoleURL    string
 	shutdownDelay time.Duration
 	held          exchange.HeldBounds
 }
@@ -52,6 +53,8 @@ func newAPICommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.baseURL, "base-url", "",
 		"public URL of the API; its description names it as the server where it is asked for under this host; empty: the host of the request")
 	cmd.Flags().BoolVar(&o.console, "console", true, "serve the console of each sandbox, a page for browsers, at {uri}/console")
+	cmd.Flags().StringVar(&o.consoleURL, "console-url", "",
+		"public URL of the consoles, if they have a host of their own; links lead there; empty: that of the API")
 	cmd.Flags().StringVar(&o.replicaURL, "database-read-url", "",
 		"URL of a streaming replica of the database that lists are read from (DATABASE_READ_URL); empty: they are read from the database")
 	cmd.Flags().DurationVar(&o.shutdownDelay, "shutdown-delay", 0,
@@ -74,15 +77,25 @@ func (o apiOptions) check() error {
 	if _, err := o.publicURL(); err != nil {
 		return err
 	}
+	if _, err := o.publicConsoleURL(); err != nil {
+		return err
+	}
 	return requireDatabaseURL(o.databaseURL)
 }
 
-// publicURL returns the URL of --base-url; nil if the flag is empty.
-func (o apiOptions) publicURL() (*url.URL, error) {
-	if o.baseURL == "" {
+// publicURL returns the URL of --base-url, nil if the flag is empty.
+func (o apiOptions) publicURL() (*url.URL, error) { return optionalURL("--base-url", o.baseURL) }
+
+// publicConsoleURL returns the URL of --console-url, nil if the flag is empty.
+func (o apiOptions) publicConsoleURL() (*url.URL, error) {
+	return optionalURL("--console-url", o.consoleURL)
+}
+
+func optionalURL(flag, text string) (*url.URL, error) {
+	if text == "" {
 		return nil, nil
 	}
-	return parseBaseURL(o.baseURL)
+	return parseBaseURL(flag, text)
 }
 
 func runAPI(ctx context.Context, o apiOptions) error {
@@ -105,17 +118,22 @@ func runAPI(ctx context.Context, o apiOptions) error {
 // apiProcess is the process of the api.
 type apiProcess struct {
 	*process
-	options   apiOptions
-	publicURL *url.URL // nil for none
-	directory *sandboxes.Directory
-	ledger    *ledger.Ledger
-	requests  *requests.Log
-	metrics   *telemetry.API
+	options    apiOptions
+	publicURL  *url.URL // nil for none
+	consoleURL *url.URL // nil for none
+	directory  *sandboxes.Directory
+	ledger     *ledger.Ledger
+	requests   *requests.Log
+	metrics    *telemetry.API
 }
 
 // newAPI returns the process of the api. It opens no connection.
 func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 	publicURL, err := o.publicURL()
+	if err != nil {
+		return nil, err
+	}
+	consoleURL, err := o.publicConsoleURL()
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +159,7 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 		p.background = append(p.background, p.db.RunReplica)
 	}
 	return &apiProcess{
-		process: p, options: o, publicURL: publicURL, directory: directory, ledger: ledger.New(p.db, p.sandboxes), requests: log,
+		process: p, options: o, publicURL: publicURL, consoleURL: consoleURL, directory: directory, ledger: ledger.New(p.db, p.sandboxes), requests: log,
 		metrics: metrics,
 	}, nil
 }
@@ -150,7 +168,7 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 	handler := fronts.New(fronts.Options{
 		Ledger: p.ledger, Books: proof.NewBooks(p.db), Sandboxes: p.sandboxes, Directory: p.directory, Requests: p.requests,
-		Version: programVersion(), BaseURL: p.publicURL, Console: p.options.console, Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
+		Version: programVersion(), BaseURL: p.publicURL, Console: p.options.console, ConsoleURL: p.consoleURL, Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
 		Held: p.options.held, Draining: ctx.Done(), Metrics: p.metrics, Tracing: p.tracing,
 	})
 	p.work = func(ctx context.Context) error {

@@ -203,7 +203,7 @@ func (f controllerFlags) check() (*url.URL, error) {
 				namespace))
 		}
 	}
-	baseURL, err := parseBaseURL(f.baseURL)
+	baseURL, err := parseBaseURL("--base-url", f.baseURL)
 	if err != nil {
 		problems = append(problems, err)
 	}

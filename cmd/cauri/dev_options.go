@@ -61,7 +61,7 @@ func (o devOptions) check() error {
 		problems = append(problems, errors.New("--watch needs --file: there is nothing that could change"))
 	}
 	if o.baseURL != "" {
-		if _, err := parseBaseURL(o.baseURL); err != nil {
+		if _, err := parseBaseURL("--base-url", o.baseURL); err != nil {
 			problems = append(problems, err)
 		}
 	}
@@ -71,7 +71,7 @@ func (o devOptions) check() error {
 // publicURL returns the URL of the API for clients on this machine.
 func (o devOptions) publicURL(listener net.Listener) *url.URL {
 	if o.baseURL != "" {
-		if u, err := parseBaseURL(o.baseURL); err == nil { // check has validated it
+		if u, err := parseBaseURL("--base-url", o.baseURL); err == nil { // check has validated it
 			return u
 		}
 	}

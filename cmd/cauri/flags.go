@@ -81,10 +81,10 @@ func requireDatabaseURL(url string) error {
 }
 
 // parseBaseURL parses the flag --base-url.
-func parseBaseURL(text string) (*url.URL, error) {
+func parseBaseURL(flag, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || egress.HostOf(u) == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("--base-url must be an absolute http or https URL, not %q", text)
+		return nil, fmt.Errorf("%s must be an absolute http or https URL, not %q", flag, text)
 	}
 	return u, nil
 }

@@ -17,7 +17,7 @@ func FuzzBaseURL(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		u, err := parseBaseURL(text)
+		u, err := parseBaseURL("--base-url", text)
 		if err != nil {
 			return
 		}

@@ -3,12 +3,10 @@ package console
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
@@ -18,43 +16,13 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-const (
-	sessionPrefix = "cauri_cs_"
-	linkPrefix    = "cauri_cl_"
-	// sessionLife is how long a session lasts. The database decides it, see the table console_sessions.
-	sessionLife = 8 * time.Hour
-)
-
-// tokenForm matches the tokens of sessions and links anywhere in a text.
-var tokenForm = regexp.MustCompile(`cauri_c[sl]_[A-Za-z0-9_-]*`)
+// sessionLife is how long a session lasts. The database decides it, see the table console_sessions.
+const sessionLife = 8 * time.Hour
 
 // Secrets returns what the tokens of the console look like, which the request log never stores.
 func Secrets() []exchange.Secret {
-	return []exchange.Secret{{Of: func(*http.Request) string { return "" }, Form: tokenForm}}
+	return []exchange.Secret{{Of: func(*http.Request) string { return "" }, Form: sandboxes.ConsoleTokenForm}}
 }
-
-// newToken returns a prefix with 256 random bits behind it.
-func newToken(prefix string) string {
-	var random [32]byte
-	_, _ = rand.Read(random[:]) // it never fails
-	return prefix + base64.RawURLEncoding.EncodeToString(random[:])
-}
-
-// NewLinkToken returns the token of a new link. It says its role, so that the page of the link can, without a look at
-// the database.
-func NewLinkToken(role sandboxes.ConsoleRole) string {
-	return newToken(linkPrefix + string(role) + "_")
-}
-
-// roleOfLink returns the role that the token of a link says; false if it has no such form. Another role is another
-// token, which opens nothing.
-func roleOfLink(token string) (sandboxes.ConsoleRole, bool) {
-	rest, ok := strings.CutPrefix(token, linkPrefix)
-	role, secret, found := strings.Cut(rest, "_")
-	return sandboxes.ConsoleRole(role), ok && found && len(secret) == 43
-}
-
-func hashOf(token string) sandboxes.KeyHash { return sha256.Sum256([]byte(token)) }
 
 // cookieName returns the name of the cookie of a sandbox's sessions. All sandboxes share one origin, so each has a name
 // of its own. The prefix makes browsers refuse such a cookie from elsewhere.
@@ -84,12 +52,12 @@ func (c *Console) recognize(ctx context.Context, v *visit) error {
 		return sandboxes.ErrNoConsoleSession
 	}
 	cookie, err := v.request.Cookie(c.cookieName(sandbox.OrganizationID))
-	if err != nil || !strings.HasPrefix(cookie.Value, sessionPrefix) {
+	if err != nil {
 		return sandboxes.ErrNoConsoleSession
 	}
 	v.who = &service.Caller{Sandbox: sandbox}
 	return c.renewing(v, func() error {
-		session, err := c.Sandboxes.FindConsoleSession(ctx, v.who.Sandbox, hashOf(cookie.Value))
+		session, err := c.Sandboxes.FindConsoleSession(ctx, v.who.Sandbox, cookie.Value)
 		if err == nil {
 			v.signedIn(cookie.Value, &session)
 		}
@@ -99,7 +67,7 @@ func (c *Console) recognize(ctx context.Context, v *visit) error {
 
 // signedIn notes the session of a visit.
 func (v *visit) signedIn(secret string, session *sandboxes.ConsoleSession) {
-	v.secret, v.session, v.who.Key = secret, session, session.MadeWith
+	v.session, v.who.Key = session, session.MadeWith
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte("forms of the console"))
 	v.token = base64.RawURLEncoding.EncodeToString(mac.Sum(nil))

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"crypto/sha256"
 	"errors"
 	"net/http"
 	"slices"
@@ -25,7 +26,7 @@ func (c *Console) signIn(v *visit) (exchange.Answer, error) {
 
 // signInWithKey makes a session for who has the API key.
 func (c *Console) signInWithKey(v *visit) (exchange.Answer, error) {
-	key := hashOf(v.form("key"))
+	key := sandboxes.KeyHash(sha256.Sum256([]byte(v.form("key"))))
 	who, err := c.Exchange.Find(v.request, func() *service.Caller {
 		sandbox, ok := c.Directory.ByKey(key)
 		if !ok || !exchange.Names(v.request, sandbox) {
@@ -42,11 +43,11 @@ func (c *Console) signInWithKey(v *visit) (exchange.Answer, error) {
 		return exchange.Answer{}, err
 	}
 	v.who = who
-	token := newToken(sessionPrefix)
+	var token string
 	var session sandboxes.ConsoleSession
 	err = c.renewing(v, func() (err error) {
 		access := sandboxes.ConsoleAccess{Role: sandboxes.ConsoleFull, MadeWith: key}
-		session, err = c.Sandboxes.AddConsoleSession(v.ctx(), v.who.Sandbox, hashOf(token), access)
+		token, session, err = c.Sandboxes.AddConsoleSession(v.ctx(), v.who.Sandbox, access)
 		return err
 	})
 	if err != nil {
@@ -59,7 +60,7 @@ func (c *Console) signInWithKey(v *visit) (exchange.Answer, error) {
 // database, so it is the same for a sandbox that does not exist.
 func (c *Console) link(v *visit) (exchange.Answer, error) {
 	token := v.request.URL.Query().Get("token")
-	role, ok := roleOfLink(token)
+	role, ok := sandboxes.RoleOfConsoleLink(token)
 	if !ok {
 		return c.deadLink(v), nil
 	}
@@ -68,7 +69,6 @@ func (c *Console) link(v *visit) (exchange.Answer, error) {
 
 // useLink uses a link up and makes a session.
 func (c *Console) useLink(v *visit) (exchange.Answer, error) {
-	link, token := hashOf(v.form("token")), newToken(sessionPrefix)
 	if err := c.Directory.Refresh(v.ctx()); err != nil { // the link may be younger than what this process knows
 		return exchange.Answer{}, err
 	}
@@ -77,9 +77,10 @@ func (c *Console) useLink(v *visit) (exchange.Answer, error) {
 		return c.deadLink(v), nil
 	}
 	v.who = &service.Caller{Sandbox: sandbox}
+	var token string
 	var session sandboxes.ConsoleSession
 	err := c.renewing(v, func() (err error) {
-		session, err = c.Sandboxes.UseConsoleLink(v.ctx(), v.who.Sandbox, link, hashOf(token))
+		token, session, err = c.Sandboxes.UseConsoleLink(v.ctx(), v.who.Sandbox, v.form("token"))
 		return err
 	})
 	if errors.Is(err, sandboxes.ErrNoConsoleLink) || errors.Is(err, sandboxes.ErrNoConsoleSession) {
@@ -130,7 +131,7 @@ func (c *Console) appearance(v *visit) (exchange.Answer, error) {
 
 // stream tells the page that something has changed, and of which kind.
 func (c *Console) stream(v *visit) (exchange.Answer, error) {
-	token := sandboxes.ConsoleToken{OrganizationID: v.who.Sandbox.OrganizationID, Hash: hashOf(v.secret)}
+	token := sandboxes.ConsoleToken{OrganizationID: v.who.Sandbox.OrganizationID, Hash: v.session.Hash}
 	until, ended := c.watched.add(token, v.session.MadeWith)
 	return c.Streams.Open(v.ctx(), v.who, exchange.StreamOptions{Brief: true, Until: until, Ended: ended})
 }

@@ -31,7 +31,6 @@ type visit struct {
 	version         string              // of this program
 	session         *sandboxes.ConsoleSession
 	token           string          // of the session's forms
-	secret          string          // in the cookie
 	who             *service.Caller // nil: nobody is signed in
 	clock           ledger.Clock    // of the sandbox, for a page
 }

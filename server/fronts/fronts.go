@@ -2,6 +2,7 @@
 package fronts
 
 import (
+	"cmp"
 	"io"
 	"log/slog"
 	"net/http"
@@ -32,18 +33,20 @@ type Options struct {
 	Books     *proof.Books
 	Sandboxes *sandboxes.Store
 	Directory *sandboxes.Directory
-	Requests  *requests.Log     // nil: no request is logged
-	Version   string            // version of this program
-	BaseURL   *url.URL          // base URL for merchants, used in the APIs' descriptions; nil: not known
-	Console   bool              // whether the console is served
-	Now       func() time.Time  // current time, for ids and due times of answers; default time.Now
-	Draw      func(int64) int64 // returns a random number in [0, n), for latencies
-	Random    io.Reader         // random bytes for ids
-	Log       *slog.Logger      // default slog.Default
-	Held      exchange.HeldBounds
-	Draining  <-chan struct{}    // closed when the process is told to stop; then held answers are sent
-	Metrics   *telemetry.API     // nil for none
-	Tracing   *telemetry.Tracing // nil for none
+	Requests  *requests.Log // nil: no request is logged
+	Version   string        // version of this program
+	BaseURL   *url.URL      // base URL for merchants, used in the APIs' descriptions; nil: not known
+	Console   bool          // whether the console is served
+	// ConsoleURL is the base URL of the consoles, if they have a host of their own; nil: BaseURL.
+	ConsoleURL *url.URL
+	Now        func() time.Time  // current time, for ids and due times of answers; default time.Now
+	Draw       func(int64) int64 // returns a random number in [0, n), for latencies
+	Random     io.Reader         // random bytes for ids
+	Log        *slog.Logger      // default slog.Default
+	Held       exchange.HeldBounds
+	Draining   <-chan struct{}    // closed when the process is told to stop; then held answers are sent
+	Metrics    *telemetry.API     // nil for none
+	Tracing    *telemetry.Tracing // nil for none
 	// Unread and StreamWrite are passed to [exchange.Options].
 	Unread      exchange.UnreadBounds
 	StreamWrite time.Duration
@@ -72,7 +75,8 @@ func New(o Options) *Server {
 	streams := x.NewStreams(o.Ledger, httpapi.NewStreamText(o.Directory))
 	v1 := httpapi.New(httpapi.Options{
 		Exchange: x, Service: carriesOut, Ledger: o.Ledger, Books: o.Books, Directory: o.Directory, Requests: o.Requests,
-		Streams: streams, Version: o.Version, BaseURL: o.BaseURL,
+		Streams: streams, Version: o.Version, BaseURL: o.BaseURL, Sandboxes: o.Sandboxes, Console: o.Console,
+		Consoles: o.ConsoleURL,
 	})
 	operators := native.New(native.Options{
 		Exchange: x, Service: carriesOut, Ledger: o.Ledger, Directory: o.Directory, Now: o.Now, Random: o.Random,
@@ -85,7 +89,7 @@ func New(o Options) *Server {
 	if o.Console {
 		console.New(console.Options{
 			Exchange: x, Service: carriesOut, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
-			Streams: streams, Version: o.Version, BaseURL: o.BaseURL,
+			Streams: streams, Version: o.Version, BaseURL: cmp.Or(o.ConsoleURL, o.BaseURL),
 		}).Route(router)
 	}
 	return &Server{router}

@@ -27,6 +27,9 @@ type API struct {
 	streams   *exchange.Streams
 	version   string
 	baseURL   *url.URL
+	sandboxes *sandboxes.Store
+	console   bool
+	consoles  *url.URL
 }
 
 // Options are the dependencies and settings of an [API].
@@ -38,6 +41,9 @@ type Options struct {
 	Directory *sandboxes.Directory
 	Requests  *requests.Log // nil: no request is logged
 	Streams   *exchange.Streams
+	Sandboxes *sandboxes.Store
+	Console   bool     // whether there is a console
+	Consoles  *url.URL // base URL of the consoles, if they have a host of their own; nil: where the API is
 	Version   string   // version of this program
 	BaseURL   *url.URL // base URL for merchants, used in the API's description; nil: not known
 }
@@ -47,6 +53,7 @@ func New(o Options) *API {
 	return &API{
 		exchange: o.Exchange, service: o.Service, ledger: o.Ledger, books: o.Books, directory: o.Directory,
 		requests: o.Requests, streams: o.Streams, version: o.Version, baseURL: o.BaseURL,
+		sandboxes: o.Sandboxes, console: o.Console, consoles: o.Consoles,
 	}
 }
 

@@ -65,6 +65,9 @@ var exampleBodies = map[string]string{
 	"PATCH /v1/test_clients/{msisdn}":                      `{"balance": 7}`,
 	"POST /v1/events/{id}/resend":                          "",
 	"POST /v1/reset":                                       "",
+	"POST /v1/console_links":                               "",
+	"DELETE /v1/console_sessions":                          "",
+	"DELETE /v1/console_sessions/{session}":                "",
 	"DELETE /v1/test_clients/{msisdn}":                     "",
 	"POST /v1/test_clients/{msisdn}/prompts/{tx}/{answer}": "",
 }

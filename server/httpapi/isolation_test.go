@@ -59,7 +59,7 @@ func (f *fixture) neighbour() foreign {
 		neighbor.words, ids = append(neighbor.words, event), append(ids, event)
 	}
 	neighbor.values = map[string][]string{
-		"id": ids, "tx": {prompt, paid}, "msisdn": {foreignSIM, alice}, "answer": {"approve", "cancel", "wrong_pin"},
+		"id": ids, "tx": {prompt, paid}, "msisdn": {foreignSIM, alice}, "answer": {"approve", "cancel", "wrong_pin"}, "session": {"cs_4GQ2BTZ7WQXKJ5UYV6ZJH3M2NA"},
 	}
 	return neighbor
 }
@@ -83,14 +83,18 @@ func foreignBodies() map[string][]any {
 			object{"expect": []any{object{"transactions": object{"where": object{"status": "SUCCESS"}, "count": 0}}, object{"nothingElse": true}}},
 			object{"expect": []any{object{"events": object{"count": 0}}, object{"nothingElse": true}}},
 		},
-		"POST /v1/clock/advance": {object{"to": "nextDue", "wait": "0s"}},
-		"POST /v1/reset":         {nil},
+		"POST /v1/clock/advance":                               {object{"to": "nextDue", "wait": "0s"}},
+		"POST /v1/reset":                                       {nil},
+		"POST /v1/console_links":                               {nil},
+		"DELETE /v1/console_sessions":                          {nil},
+		"DELETE /v1/console_sessions/{session}":                {nil},
 		"POST /v1/test_clients/{msisdn}/prompts/{tx}/{answer}": {nil},
 	}
 }
 
-// create are the endpoints that make something of ours, whatever number or reference it names.
-var create = []string{"POST /v1/payments", "POST /v1/disbursements", "POST /v1/test_clients", "POST /v1/clock/advance"}
+// create are the endpoints that make or end something of ours, whatever number or reference it names.
+var create = []string{"POST /v1/payments", "POST /v1/disbursements", "POST /v1/test_clients", "POST /v1/clock/advance", "POST /v1/console_links",
+	"DELETE /v1/console_sessions"}
 
 // Every endpoint that the description names is called with what is another sandbox's. A new one is so too; one that takes a body
 // has to be given one above.

@@ -3,7 +3,11 @@ package sandboxes
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,8 +37,38 @@ type ConsoleAccess struct {
 type ConsoleSession struct {
 	ConsoleAccess
 	ID        string // cs_ and 26 characters; it opens nothing
+	Hash      KeyHash
 	CreatedAt time.Time
 	ExpiresAt time.Time
+}
+
+// Tokens of sessions and of links have these prefixes, and 256 random bits.
+const (
+	consoleSessionPrefix = "cauri_cs_"
+	consoleLinkPrefix    = "cauri_cl_"
+)
+
+// ConsoleTokenForm matches the tokens of sessions and links anywhere in a text.
+var ConsoleTokenForm = regexp.MustCompile(`cauri_c[sl]_[A-Za-z0-9_-]*`)
+
+func newConsoleToken(prefix string) string {
+	var random [32]byte
+	_, _ = rand.Read(random[:]) // it never fails
+	return prefix + base64.RawURLEncoding.EncodeToString(random[:])
+}
+
+// NewConsoleLinkToken returns the token of a new link. It says its role, so that the page of the link can without a
+// look at the database.
+func NewConsoleLinkToken(role ConsoleRole) string {
+	return newConsoleToken(consoleLinkPrefix + string(role) + "_")
+}
+
+// RoleOfConsoleLink returns the role that the token of a link says; false if it has no such form. The same bits with
+// another role are another token, which opens nothing.
+func RoleOfConsoleLink(token string) (ConsoleRole, bool) {
+	rest, ok := strings.CutPrefix(token, consoleLinkPrefix)
+	role, bits, found := strings.Cut(rest, "_")
+	return ConsoleRole(role), ok && found && len(bits) == 43
 }
 
 const (
@@ -51,69 +85,87 @@ var (
 	ErrNoConsoleSession = errors.New("there is no such session of the console")
 )
 
-// AddConsoleLink stores a link under the hash of its token, and returns when it ends. It returns
-// [postgres.ErrConfigChanged] for a sandbox that was reset or deleted, as all methods of the console do.
+// AddConsoleLink makes a link, and returns its token and its end. It returns [postgres.ErrConfigChanged] for a sandbox
+// that was reset or deleted, as all methods of the console do.
 func (s *Store) AddConsoleLink(
-	ctx context.Context, sandbox *Sandbox, token KeyHash, a ConsoleAccess,
-) (ends time.Time, err error) {
+	ctx context.Context, sandbox *Sandbox, a ConsoleAccess,
+) (token string, ends time.Time, err error) {
 	org := sandbox.OrganizationID
+	token = NewConsoleLinkToken(a.Role)
+	hash := sha256.Sum256([]byte(token))
 	err = s.inConsole(ctx, sandbox, func(q *sqlc.Queries) (err error) {
 		if err := q.EndOldConsoleLinks(ctx, org, MaxConsoleLinks-1); err != nil {
 			return err
 		}
 		ends, err = q.AddConsoleLink(ctx, sqlc.AddConsoleLinkParams{
-			OrgID: org, Hash: token[:], MadeWith: a.MadeWith[:], Role: string(a.Role), MSISDN: postgres.Optional(a.MSISDN),
+			Tenant: sandbox.Tenant, Hash: hash[:], MadeWith: a.MadeWith[:], Role: string(a.Role), MSISDN: postgres.Optional(a.MSISDN),
 		})
 		return err
 	})
-	return ends, postgres.ClassifyWrite(err, "making the link")
+	return token, ends, postgres.ClassifyWrite(orReset(err), "making the link")
 }
 
-// UseConsoleLink ends a link and adds a session with its access. It returns [ErrNoConsoleLink] if the link opens
-// nothing.
+// UseConsoleLink ends the link with a token, and adds a session with its access. It returns the token of the session,
+// and [ErrNoConsoleLink] if the link opens nothing.
 func (s *Store) UseConsoleLink(
-	ctx context.Context, sandbox *Sandbox, link, token KeyHash,
-) (session ConsoleSession, err error) {
-	err = s.inConsole(ctx, sandbox, func(q *sqlc.Queries) error {
-		used, err := q.UseConsoleLink(ctx, sandbox.OrganizationID, link[:])
-		if errors.Is(err, pgx.ErrNoRows) {
-			return ErrNoConsoleLink
-		}
-		if err != nil {
+	ctx context.Context, sandbox *Sandbox, link string,
+) (token string, session ConsoleSession, err error) {
+	hash := sha256.Sum256([]byte(link))
+	use := func() error {
+		return s.inConsole(ctx, sandbox, func(q *sqlc.Queries) error {
+			used, err := q.UseConsoleLink(ctx, sandbox.OrganizationID, hash[:])
+			if errors.Is(err, pgx.ErrNoRows) {
+				return ErrNoConsoleLink
+			}
+			if err != nil {
+				return err
+			}
+			token, session, err = addConsoleSession(ctx, q, sandbox, consoleAccess(used.Role, used.MSISDN, used.MadeWith))
 			return err
-		}
-		session, err = addConsoleSession(ctx, q, sandbox, token, consoleAccess(used.Role, used.MSISDN, used.MadeWith))
-		return err
-	})
-	if errors.Is(err, ErrNoConsoleLink) {
-		return session, err
+		})
 	}
-	return session, postgres.ClassifyWrite(err, "using the link")
+	if err = use(); errors.Is(err, ErrNoConsoleLink) {
+		err = use() // a reset during the first call hides the link, and is known to the second
+	}
+	if errors.Is(err, ErrNoConsoleLink) {
+		return "", session, err
+	}
+	return token, session, postgres.ClassifyWrite(orReset(err), "using the link")
 }
 
-// AddConsoleSession adds a session under the hash of its token.
+// AddConsoleSession adds a session, and returns its token.
 func (s *Store) AddConsoleSession(
-	ctx context.Context, sandbox *Sandbox, token KeyHash, a ConsoleAccess,
-) (session ConsoleSession, err error) {
+	ctx context.Context, sandbox *Sandbox, a ConsoleAccess,
+) (token string, session ConsoleSession, err error) {
 	err = s.inConsole(ctx, sandbox, func(q *sqlc.Queries) (err error) {
-		session, err = addConsoleSession(ctx, q, sandbox, token, a)
+		token, session, err = addConsoleSession(ctx, q, sandbox, a)
 		return err
 	})
-	return session, postgres.ClassifyWrite(err, "signing in")
+	return token, session, postgres.ClassifyWrite(orReset(err), "signing in")
+}
+
+// orReset returns [postgres.ErrConfigChanged] if a statement found no organization with the tenant any more.
+func orReset(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return postgres.ErrConfigChanged
+	}
+	return err
 }
 
 func addConsoleSession(
-	ctx context.Context, q *sqlc.Queries, sandbox *Sandbox, token KeyHash, a ConsoleAccess,
-) (ConsoleSession, error) {
+	ctx context.Context, q *sqlc.Queries, sandbox *Sandbox, a ConsoleAccess,
+) (token string, _ ConsoleSession, _ error) {
 	org := sandbox.OrganizationID
 	if err := q.EndOldConsoleSessions(ctx, org, MaxConsoleSessions-1); err != nil {
-		return ConsoleSession{}, err
+		return "", ConsoleSession{}, err
 	}
+	token = newConsoleToken(consoleSessionPrefix)
+	hash := sha256.Sum256([]byte(token))
 	row, err := q.AddConsoleSession(ctx, sqlc.AddConsoleSessionParams{
-		OrgID: org, Hash: token[:], SessionID: "cs_" + rand.Text(), MadeWith: a.MadeWith[:], Role: string(a.Role),
+		Tenant: sandbox.Tenant, Hash: hash[:], SessionID: "cs_" + rand.Text(), MadeWith: a.MadeWith[:], Role: string(a.Role),
 		MSISDN: postgres.Optional(a.MSISDN),
 	})
-	return consoleSessionOf(row), err
+	return token, consoleSessionOf(row), err
 }
 
 // inConsole runs f in one database transaction in which links and sessions of the sandbox can be counted.
@@ -130,10 +182,14 @@ func (s *Store) inConsole(ctx context.Context, sandbox *Sandbox, f func(q *sqlc.
 	})
 }
 
-// FindConsoleSession returns an open session by the hash of its token. It returns [ErrNoConsoleSession] if there is
-// none.
-func (s *Store) FindConsoleSession(ctx context.Context, sandbox *Sandbox, token KeyHash) (ConsoleSession, error) {
-	row, err := sqlc.New(s.db.Tenant(sandbox.Tenant)).FindConsoleSession(ctx, sandbox.OrganizationID, token[:])
+// FindConsoleSession returns an open session by its token. It returns [ErrNoConsoleSession] if there is none.
+func (s *Store) FindConsoleSession(ctx context.Context, sandbox *Sandbox, token string) (ConsoleSession, error) {
+	hash := sha256.Sum256([]byte(token))
+	q := sqlc.New(s.db.Tenant(sandbox.Tenant))
+	row, err := q.FindConsoleSession(ctx, sandbox.OrganizationID, hash[:])
+	if errors.Is(err, pgx.ErrNoRows) { // a reset during the first call hides the session, and is known to the second
+		row, err = q.FindConsoleSession(ctx, sandbox.OrganizationID, hash[:])
+	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return ConsoleSession{}, ErrNoConsoleSession
 	}
@@ -200,7 +256,7 @@ func (s *Store) OpenConsoleSessions(ctx context.Context, asked []ConsoleToken) (
 
 func consoleSessionOf(row sqlc.ConsoleSession) ConsoleSession {
 	return ConsoleSession{
-		ConsoleAccess: consoleAccess(row.Role, row.MSISDN, row.MadeWith), ID: row.SessionID,
+		ConsoleAccess: consoleAccess(row.Role, row.MSISDN, row.MadeWith), ID: row.SessionID, Hash: KeyHash(row.Hash),
 		CreatedAt: row.CreatedAt.UTC(), ExpiresAt: row.ExpiresAt.UTC(),
 	}
 }

@@ -65,6 +65,13 @@ http://{{ include "cauri.fullname" . }}-api.{{ .Release.Namespace }}.svc
 {{- if ne (int .Values.api.service.port) 80 }}:{{ .Values.api.service.port }}{{ end }}
 {{- end }}
 
+{{/* The host names that merchants call, and that of the consoles. */}}
+{{- define "cauri.hosts" -}}
+{{- $hosts := . | first | default list -}}
+{{- with last . -}}{{- $hosts = append $hosts . | uniq -}}{{- end -}}
+{{- toYaml $hosts -}}
+{{- end }}
+
 {{/* The URL that the sandboxes' status and Secrets tell merchants. */}}
 {{- define "cauri.baseURL" -}}
 {{- if .Values.api.baseURL -}}

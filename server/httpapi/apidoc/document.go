@@ -22,6 +22,7 @@ const (
 	tagRequests     = "Requests"
 	tagExpectations = "Expectations"
 	tagLedger       = "Ledger"
+	tagConsole      = "Console"
 	tagService      = "Service"
 	tagWebhooks     = "Webhooks"
 )
@@ -57,6 +58,7 @@ func NewDocument() *huma.OpenAPI {
 			{Name: tagExpectations, Description: "Whether what happened in the sandbox is what a test expects."},
 			{Name: tagRequests, Description: "What your code sent, and what was answered."},
 			{Name: tagLedger, Description: "The balances with their proof, and the double entries behind them."},
+			{Name: tagConsole, Description: "Who may look at the sandbox in a browser."},
 			{Name: tagService, Description: "Version, capabilities and health of the service. No key is needed."},
 			{Name: tagWebhooks, Description: "What the service sends to the merchant."},
 		},

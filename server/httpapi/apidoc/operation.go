@@ -55,6 +55,7 @@ var Operations = []Operation{
 	ListAccounts, ListEntries,
 	GetClock, AdvanceClock, OpenStream,
 	EvaluateExpectations,
+	CreateConsoleLink, ListConsoleSessions, DeleteConsoleSessions, DeleteConsoleSession,
 	GetMeta, GetHealth, GetDocument, GetDocument30,
 }
 

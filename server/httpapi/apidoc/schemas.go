@@ -81,8 +81,11 @@ var (
 	_                       = viewSchema[wire.LedgerEntry](refineLedgerEntry)
 	ledgerEntryListSchema   = viewSchema[wire.LedgerEntryList](unrefined)
 
-	_                = viewSchema[wire.LineResult](unrefined)
-	evaluationSchema = viewSchema[wire.Evaluation](unrefined)
+	_                        = viewSchema[wire.LineResult](unrefined)
+	evaluationSchema         = viewSchema[wire.Evaluation](unrefined)
+	consoleLinkSchema        = viewSchema[wire.ConsoleLink](unrefined)
+	_                        = viewSchema[wire.ConsoleSession](unrefined)
+	consoleSessionListSchema = viewSchema[wire.ConsoleSessionList](unrefined)
 
 	streamEntrySchema = viewSchema[wire.StreamEntry](unrefined)
 

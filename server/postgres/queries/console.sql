@@ -13,8 +13,10 @@ where l.org_id = sqlc.arg(org_id) and l.hash in (
   order by o.created_at desc offset sqlc.arg(others)::integer);
 
 -- name: AddConsoleLink :one
+-- No row: the sandbox was reset meanwhile.
 insert into console_links (org_id, hash, made_with, role, msisdn)
-values (sqlc.arg(org_id), sqlc.arg(hash), sqlc.arg(made_with), sqlc.arg(role), sqlc.narg(msisdn))
+select o.org_id, sqlc.arg(hash), sqlc.arg(made_with), sqlc.arg(role), sqlc.narg(msisdn)::text
+from organizations o where o.tenant = sqlc.arg(tenant)
 returning expires_at;
 
 -- name: UseConsoleLink :one
@@ -35,9 +37,11 @@ where s.org_id = sqlc.arg(org_id) and s.hash in (
   order by o.created_at desc offset sqlc.arg(others)::integer);
 
 -- name: AddConsoleSession :one
+-- As AddConsoleLink.
 insert into console_sessions (org_id, hash, session_id, made_with, role, msisdn)
-values (sqlc.arg(org_id), sqlc.arg(hash), sqlc.arg(session_id), sqlc.arg(made_with), sqlc.arg(role),
-  sqlc.narg(msisdn))
+select o.org_id, sqlc.arg(hash), sqlc.arg(session_id), sqlc.arg(made_with), sqlc.arg(role),
+  sqlc.narg(msisdn)::text
+from organizations o where o.tenant = sqlc.arg(tenant)
 returning *;
 
 -- name: FindConsoleSession :one

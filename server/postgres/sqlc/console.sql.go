@@ -14,25 +14,27 @@ import (
 
 const addConsoleLink = `-- name: AddConsoleLink :one
 insert into console_links (org_id, hash, made_with, role, msisdn)
-values ($1, $2, $3, $4, $5)
+select o.org_id, $1, $2, $3, $4::text
+from organizations o where o.tenant = $5
 returning expires_at
 `
 
 type AddConsoleLinkParams struct {
-	OrgID    string  `db:"org_id"`
 	Hash     []byte  `db:"hash"`
 	MadeWith []byte  `db:"made_with"`
 	Role     string  `db:"role"`
 	MSISDN   *string `db:"msisdn"`
+	Tenant   int64   `db:"tenant"`
 }
 
+// No row: the sandbox was reset meanwhile.
 func (q *Queries) AddConsoleLink(ctx context.Context, arg AddConsoleLinkParams) (time.Time, error) {
 	row := q.db.QueryRow(ctx, addConsoleLink,
-		arg.OrgID,
 		arg.Hash,
 		arg.MadeWith,
 		arg.Role,
 		arg.MSISDN,
+		arg.Tenant,
 	)
 	var expires_at time.Time
 	err := row.Scan(&expires_at)
@@ -41,28 +43,30 @@ func (q *Queries) AddConsoleLink(ctx context.Context, arg AddConsoleLinkParams) 
 
 const addConsoleSession = `-- name: AddConsoleSession :one
 insert into console_sessions (org_id, hash, session_id, made_with, role, msisdn)
-values ($1, $2, $3, $4, $5,
-  $6)
+select o.org_id, $1, $2, $3, $4,
+  $5::text
+from organizations o where o.tenant = $6
 returning org_id, hash, session_id, made_with, role, msisdn, created_at, expires_at
 `
 
 type AddConsoleSessionParams struct {
-	OrgID     string  `db:"org_id"`
 	Hash      []byte  `db:"hash"`
 	SessionID string  `db:"session_id"`
 	MadeWith  []byte  `db:"made_with"`
 	Role      string  `db:"role"`
 	MSISDN    *string `db:"msisdn"`
+	Tenant    int64   `db:"tenant"`
 }
 
+// As AddConsoleLink.
 func (q *Queries) AddConsoleSession(ctx context.Context, arg AddConsoleSessionParams) (ConsoleSession, error) {
 	row := q.db.QueryRow(ctx, addConsoleSession,
-		arg.OrgID,
 		arg.Hash,
 		arg.SessionID,
 		arg.MadeWith,
 		arg.Role,
 		arg.MSISDN,
+		arg.Tenant,
 	)
 	var i ConsoleSession
 	err := row.Scan(

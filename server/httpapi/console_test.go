@@ -1,0 +1,61 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A link of the API opens the console once, and the API lists and ends what came of it.
+func TestConsoleLinksAndSessions(t *testing.T) {
+	f := newFixture(t)
+	link := f.call("POST", "/v1/console_links", object{"role": "viewer"})
+	ends, err := time.Parse(time.RFC3339, link.body["expiresAt"].(string))
+	if link.status != http.StatusCreated || link.body["role"] != "viewer" || err != nil || time.Until(ends) > 5*time.Minute {
+		t.Fatalf("the link: %d %s", link.status, link.raw)
+	}
+	address, err := url.Parse(link.body["url"].(string))
+	if prefix := f.url + "/sandboxes/team/checkout/console/link?token=cauri_cl_viewer_"; err != nil || !strings.HasPrefix(address.String(), prefix) {
+		t.Fatalf("the link leads to %s, want %s", address, prefix)
+	}
+	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	page := strings.TrimSuffix(address.String(), "?"+address.RawQuery)
+	for _, want := range []int{http.StatusSeeOther, http.StatusGone} {
+		got, err := browser.PostForm(page, address.Query())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = got.Body.Close()
+		if got.StatusCode != want {
+			t.Errorf("the button of the link answered %d, want %d", got.StatusCode, want)
+		}
+	}
+	sessions := f.call("GET", "/v1/console_sessions", nil).body["data"].([]any)
+	if len(sessions) != 1 || sessions[0].(object)["role"] != "viewer" {
+		t.Fatalf("the sessions are %v", sessions)
+	}
+	if others := f.call("GET", "/v1/console_sessions", nil, withKey(otherKey)).body["data"].([]any); len(others) != 0 {
+		t.Errorf("another sandbox has %v", others)
+	}
+	one := "/v1/console_sessions/" + sessions[0].(object)["id"].(string)
+	if got := f.call("DELETE", one, nil, withKey(otherKey)); got.status != http.StatusNotFound {
+		t.Errorf("another sandbox ends the session: %d", got.status)
+	}
+	for _, want := range []int{http.StatusNoContent, http.StatusNotFound} {
+		if got := f.call("DELETE", one, nil); got.status != want {
+			t.Errorf("ending the session answered %d, want %d", got.status, want)
+		}
+	}
+	if got := f.call("POST", "/v1/console_links", nil); got.status != http.StatusCreated || got.body["role"] != "full" {
+		t.Errorf("a link without a body: %d %s", got.status, got.raw)
+	}
+	if got := f.call("POST", "/v1/console_links", object{"role": "owner"}); got.status != http.StatusBadRequest {
+		t.Errorf("a role that there is not: %d %s", got.status, got.raw)
+	}
+	if got := f.call("DELETE", "/v1/console_sessions", nil); got.status != http.StatusNoContent {
+		t.Errorf("ending all answered %d", got.status)
+	}
+	f.exec("do $$ begin if exists (select from console_links) then raise 'a link is left'; end if; end $$")
+}
