@@ -116,6 +116,27 @@ func TestChangesOfTransactionsThatCommitOutOfOrder(t *testing.T) {
 	}
 }
 
+// A large batch looks once whether a stream follows a sandbox, before the triggers do.
+func TestChangesOfALargeBatch(t *testing.T) {
+	const each = 30
+	w := newFixture(t)
+	w.Client("alice", ledgertest.Alice, 1_000_000)
+	w.Multiply(w.Pending("unfollowed", ledgertest.Alice), each-1)
+	if counts := w.Settle(); counts.Claimed != each {
+		t.Fatalf("%d are settled, not %d", counts.Claimed, each)
+	}
+	if n := read[int](w, "select count(*) from changes"); n > 0 {
+		t.Errorf("%d changes are noted, and nobody follows", n)
+	}
+	r := watched(w)
+	w.Multiply(w.Pending("followed", ledgertest.Alice), each-1)
+	r.next(1000)
+	w.Settle()
+	if told := r.told(); len(told) != each {
+		t.Errorf("told are %d settlements, not %d", len(told), each)
+	}
+}
+
 // A reader is ready when all are done who had not seen the mark: what they recorded is not told, and what is recorded later is.
 func TestChangesAreAllNotedFromTheBeginning(t *testing.T) {
 	w := newFixture(t)

@@ -157,7 +157,7 @@ var apiStatements = []string{
 var workerStatements = append([]string{
 	"ConfigVersion", "QueuesInUse",
 	// settlement
-	"ClaimDueTransactions", "LockBalances", "ParkTransactions", "TenantsToSettle", "SettleTransactions", "RequeueStuck",
+	"ClaimDueTransactions", "LockBalances", "ParkTransactions", "SkipNotes", "TenantsToSettle", "SettleTransactions", "RequeueStuck",
 	// forwarding
 	"BeginForwardAttempt", "DeferForward", "TenantsToForward", "GiveBackForwards", "LeaseForwards", "LockDueForwards", "SettleForward",
 	// clocks

@@ -32,6 +32,9 @@ type BatchCounts struct {
 	More    bool // more transactions may be due
 }
 
+// skipNotesFor is the number of due transactions from which on SkipNotes costs less than it saves.
+const skipNotesFor = 20
+
 // SettleDue settles due transactions of some sandboxes, up to perTenant of each: it sets their outcomes, moves the
 // money, and adds the events, in one database transaction. An error in one sandbox fails all of them. Concurrent
 // callers skip the sandboxes that another is settling. SettleDue fails if it waits for a lock longer than
@@ -44,6 +47,11 @@ func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, perTenant 
 		claimed, err := q.ClaimDueTransactions(ctx, int32(perTenant), tenantsOf(tenants))
 		if err != nil || len(claimed) == 0 {
 			return err
+		}
+		if len(claimed) >= skipNotesFor {
+			if err := q.SkipNotes(ctx); err != nil {
+				return err
+			}
 		}
 		slices.SortStableFunc(claimed, func(a, b sqlc.ClaimDueTransactionsRow) int { return a.DueAt.Compare(*b.DueAt) })
 		held, err := lockBalances(ctx, q, claimed)

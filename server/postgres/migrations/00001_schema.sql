@@ -1424,10 +1424,10 @@ grant select (tenant), delete on native_users to cauri_worker;
 grant select (base_url, country, operator, sealed, store, tenant),
     delete
   on operator_credentials to cauri_worker;
-grant select (callback_hosts, clock_mode, clocked, faults, latency_percent, namespace, older_secrets,
-    older_secrets_until, org_id, previous_secret, previous_secret_until, resource_uid, retained_at, seed,
-    signing_secret, suspended, tenant, webhook_factor, webhook_host, webhook_initial_delay_ms,
-    webhook_max_delay_ms, webhook_max_retries, webhook_types, webhook_url)
+grant select (callback_hosts, clock_mode, clocked, faults, followed_until, latency_percent, namespace,
+    older_secrets, older_secrets_until, org_id, previous_secret, previous_secret_until, resource_uid,
+    retained_at, seed, signing_secret, suspended, tenant, webhook_factor, webhook_host,
+    webhook_initial_delay_ms, webhook_max_delay_ms, webhook_max_retries, webhook_types, webhook_url)
   on organizations to cauri_worker;
 grant select (month, tenant), delete on quota_usage to cauri_worker;
 grant select (second, tenant), delete on rate_usage to cauri_worker;

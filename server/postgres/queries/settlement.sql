@@ -77,6 +77,13 @@ cross join lateral (
     order by f.currency
     for update of f) m) locked;
 
+-- name: SkipNotes :exec
+-- Changes of this database transaction are not noted if no stream follows a sandbox. Otherwise the triggers
+-- look for streams for each row. The database transaction must have an id, see note_change: it has locked a
+-- row.
+select set_config('cauri.followed', 'no', true)
+where not exists (select from organizations where followed_until > now());
+
 -- name: ParkTransactions :exec
 -- Makes payments due when they expire: their payer does not answer before.
 update transactions t set due_at = t.expires_at

@@ -270,6 +270,19 @@ func (q *Queries) SettleTransactions(ctx context.Context, arg SettleTransactions
 	return err
 }
 
+const skipNotes = `-- name: SkipNotes :exec
+select set_config('cauri.followed', 'no', true)
+where not exists (select from organizations where followed_until > now())
+`
+
+// Changes of this database transaction are not noted if no stream follows a sandbox. Otherwise the triggers
+// look for streams for each row. The database transaction must have an id, see note_change: it has locked a
+// row.
+func (q *Queries) SkipNotes(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, skipNotes)
+	return err
+}
+
 const tenantsToSettle = `-- name: TenantsToSettle :many
 
 with recursive due_tenants as (
