@@ -157,6 +157,8 @@ var mayCall = map[string]string{
 	"POST /appearance": "full viewer handset",
 	"GET /stream":      "full viewer",
 	"GET /overview":    "full viewer",
+	"GET /payments":    "full viewer",
+	"GET /find":        "full viewer",
 	"POST /clock":      "full",
 }
 

@@ -14,12 +14,12 @@ var looks = map[payments.Status]look{
 	payments.Success:            {"Success", "st-ok", "ok"},
 	payments.PINInvalid:         {"Wrong PIN", "st-pin", "bad"},
 	payments.InsufficientFunds:  {"Insufficient funds", "st-funds", "bad"},
-	payments.Timeout:            {"Timed out", "st-time", "bad"},
+	payments.Timeout:            {"Timed out", "st-time", "wait"},
 	payments.AccountBlocked:     {"Account blocked", "st-lock", "bad"},
-	payments.UserCancelled:      {"Cancelled by payer", "st-no", "bad"},
+	payments.UserCancelled:      {"Cancelled by payer", "st-no", "wait"},
 	payments.UnknownMSISDN:      {"Unknown number", "st-who", "bad"},
 	payments.LimitExceeded:      {"Limit exceeded", "st-limit", "bad"},
-	payments.ServiceUnavailable: {"Operator unavailable", "st-off", "bad"},
+	payments.ServiceUnavailable: {"Operator unavailable", "st-off", "wait"},
 	payments.DuplicateReference: {"Duplicate reference", "st-twice", "bad"},
 }
 

@@ -35,6 +35,8 @@ var routes = []route{
 	{method: http.MethodPost, path: "/appearance", roles: anyone, do: (*Console).appearance},
 	{method: http.MethodGet, path: "/stream", roles: viewers, do: (*Console).stream},
 	{method: http.MethodGet, path: "/overview", roles: viewers, show: (*Console).overview},
+	{method: http.MethodGet, path: "/payments", roles: viewers, show: (*Console).payments},
+	{method: http.MethodGet, path: "/find", roles: viewers, do: (*Console).find},
 	{method: http.MethodPost, path: "/clock", roles: full, do: (*Console).advanceClock},
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -107,4 +108,24 @@ func (l *Ledger) FaultActs(ctx context.Context, tenant int64, of faults.Set) ([]
 		}
 	}
 	return acts, nil
+}
+
+// Delivery is how far the event of a transaction is.
+type Delivery struct {
+	State    EventState
+	Attempts int
+}
+
+// Deliveries returns how far the events of these transactions are. A transaction without an event has none.
+func (l *Ledger) Deliveries(ctx context.Context, tenant int64, of []*payments.Transaction) (map[payments.ID]Delivery, error) {
+	ids := make([]pgtype.UUID, len(of))
+	for i, t := range of {
+		ids[i] = postgres.UUID(t.ID)
+	}
+	rows, err := l.tenant(tenant).DeliveryStates(ctx, ids, tenant)
+	deliveries := make(map[payments.ID]Delivery, len(rows))
+	for _, r := range rows {
+		deliveries[r.ID.Bytes] = Delivery{EventState(r.State), int(r.Attempts)}
+	}
+	return deliveries, postgres.Classify(err, "reading how far events are")
 }

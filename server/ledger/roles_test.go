@@ -126,6 +126,7 @@ var tenantStatements = []string{
 	// the console
 	"AddConsoleLink",
 	"AddConsoleSession",
+	"DeliveryStates",
 	"EndConsoleLinks",
 	"EndConsoleSession",
 	"EndConsoleSessions",

@@ -82,6 +82,39 @@ func (q *Queries) AddConsoleSession(ctx context.Context, arg AddConsoleSessionPa
 	return i, err
 }
 
+const deliveryStates = `-- name: DeliveryStates :many
+select e.id, e.state, e.attempts from unnest($1::uuid[]) asked (of_id)
+cross join lateral (
+  select id, state, attempts from events where tenant = $2 and id = asked.of_id limit 1) e
+`
+
+type DeliveryStatesRow struct {
+	ID       pgtype.UUID `db:"id"`
+	State    EventState  `db:"state"`
+	Attempts int32       `db:"attempts"`
+}
+
+// How far the events of these transactions are. The lateral join with a limit forces an index look-up for each.
+func (q *Queries) DeliveryStates(ctx context.Context, ids []pgtype.UUID, tenant int64) ([]DeliveryStatesRow, error) {
+	rows, err := q.db.Query(ctx, deliveryStates, ids, tenant)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DeliveryStatesRow
+	for rows.Next() {
+		var i DeliveryStatesRow
+		if err := rows.Scan(&i.ID, &i.State, &i.Attempts); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const endConsoleLinks = `-- name: EndConsoleLinks :exec
 delete from console_links where org_id = $1
 `

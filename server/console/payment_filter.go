@@ -1,0 +1,170 @@
+package console
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// longestText is the maximum length of a text in a filter, in characters. No order and no reference is longer.
+const longestText = 120
+
+// paymentFilter is what the query of the list of payments says.
+type paymentFilter struct {
+	ledger.Filter
+	set   url.Values      // the parameters that filter
+	wrong map[string]bool // the parameters whose value cannot be read
+}
+
+// paymentField is a parameter of the list of payments.
+type paymentField struct {
+	name string
+	read func(f *ledger.Filter, value string) bool
+	// chip says what the parameter filters. It has a verb for the value.
+	chip string
+}
+
+var paymentFields = []paymentField{
+	{"type", func(f *ledger.Filter, value string) bool { return readOne(&f.Type, value, payments.Types) }, ""},
+	{"status", func(f *ledger.Filter, value string) bool { return readOne(&f.Status, value, payments.Statuses) }, "%s"},
+	{"market", readMarket, "%s"},
+	{"store", func(f *ledger.Filter, value string) bool { return readText(&f.Store, value) }, "store %s"},
+	{"number", readNumber, "number %s"},
+	{"order", func(f *ledger.Filter, value string) bool { return readText(&f.OrderRef, value) }, "order or reference %s"},
+	{"after", func(f *ledger.Filter, value string) bool { return readMoment(&f.CreatedAfter, value) }, "created after %s"},
+	{"before", func(f *ledger.Filter, value string) bool { return readMoment(&f.CreatedBefore, value) }, "created before %s"},
+}
+
+// readPaymentFilter reads the query of the list of payments. A field that is left empty filters nothing.
+func readPaymentFilter(query url.Values) paymentFilter {
+	f := paymentFilter{set: url.Values{}, wrong: map[string]bool{}}
+	for _, field := range paymentFields {
+		value := strings.TrimSpace(query.Get(field.name))
+		if value == "" {
+			continue
+		}
+		f.set.Set(field.name, value)
+		if !field.read(&f.Filter, value) {
+			f.wrong[field.name] = true
+		}
+	}
+	return f
+}
+
+func readOne[T ~string](into *T, value string, all []T) bool {
+	*into = T(value)
+	return slices.Contains(all, *into)
+}
+
+func readText(into *string, value string) bool {
+	*into = value
+	return utf8.ValidString(value) && !strings.ContainsRune(value, 0) && utf8.RuneCountInString(value) <= longestText
+}
+
+// readMarket reads an operator in a country: mtn-RW.
+func readMarket(f *ledger.Filter, value string) bool {
+	operator, country, _ := strings.Cut(value, "-")
+	return readOne(&f.Operator, operator, payments.Operators) && readOne(&f.Country, country, payments.Countries)
+}
+
+// readNumber reads a phone number as people write it: with blanks, and 00 in place of +.
+func readNumber(f *ledger.Filter, value string) bool {
+	f.MSISDN = asMSISDN(value)
+	return f.MSISDN != ""
+}
+
+// asMSISDN returns a phone number in the form of the API; empty if it is none.
+func asMSISDN(value string) string {
+	plain := strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "-", "", ".", "", "(", "", ")", "").Replace(value)
+	if rest, ok := strings.CutPrefix(plain, "00"); ok {
+		plain = "+" + rest
+	}
+	if !payments.ValidMSISDN(plain) {
+		return ""
+	}
+	return plain
+}
+
+// momentForms are the forms in which people write a time in UTC.
+var momentForms = []string{
+	"2006-01-02 15:04", "2006-01-02 15:04:05", time.DateOnly, "2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339,
+}
+
+func readMoment(into **time.Time, value string) bool {
+	for _, form := range momentForms {
+		if at, err := time.Parse(form, value); err == nil {
+			*into = &at
+			return true
+		}
+	}
+	return false
+}
+
+// with returns the address of the list with a parameter set to a value; without it if the value is empty. The list
+// begins with its first page.
+func (f *paymentFilter) with(name, value string) string {
+	query := url.Values{}
+	for each, values := range f.set {
+		query[each] = values
+	}
+	if query.Set(name, value); value == "" {
+		query.Del(name)
+	}
+	return pathWith("/payments", query)
+}
+
+// pathWith returns a path with a query.
+func pathWith(path string, query url.Values) string {
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
+}
+
+// value returns how a parameter is shown in its chip.
+func (f *paymentFilter) value(v *visit, name string) string {
+	switch {
+	case name == "status":
+		return v.Text(looks[f.Status].text)
+	case name == "market":
+		return operatorName(f.Operator) + " " + string(f.Country)
+	case name == "after":
+		return v.Moment(*f.CreatedAfter, v.clock.Now)
+	case name == "before":
+		return v.Moment(*f.CreatedBefore, v.clock.Now)
+	}
+	return f.set.Get(name)
+}
+
+// curl returns the command that lists the same by the API.
+func (f *paymentFilter) curl() string {
+	text := `curl -sS -G "$CAURI_URI/api/v1/payments" -H "Authorization: Bearer $CAURI_API_KEY"`
+	add := func(name, value string) {
+		if value != "" {
+			text += " --data-urlencode " + shellQuoted(name+"="+value)
+		}
+	}
+	add("type", string(f.Type))
+	add("status", string(f.Status))
+	add("operator", string(f.Operator))
+	add("country", string(f.Country))
+	add("application", f.Store)
+	add("msisdn", f.MSISDN)
+	add("order_ref", f.OrderRef)
+	add("reference", f.Reference)
+	if f.CreatedAfter != nil {
+		add("created_after", payments.FormatTime(*f.CreatedAfter))
+	}
+	if f.CreatedBefore != nil {
+		add("created_before", payments.FormatTime(*f.CreatedBefore))
+	}
+	return text
+}
+
+// shellQuoted returns a text as one word of a shell.
+func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

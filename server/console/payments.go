@@ -1,0 +1,183 @@
+package console
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+const (
+	// paymentsOnPage is how many rows a page of the list of payments has.
+	paymentsOnPage = 25
+	// mostPagesBack is how many pages the button "Newer" goes back; the first page follows then.
+	mostPagesBack = 20
+)
+
+// paymentList is a page of the list of payments.
+type paymentList struct {
+	paymentFilter
+	rows         []paymentRow
+	newer, older string // addresses of the pages beside it; empty: there is none
+}
+
+// paymentRow is a transaction in the list.
+type paymentRow struct {
+	*payments.Transaction
+	name     string          // of the SIM; empty: there is none
+	delivery ledger.Delivery // of its event; zero: there is none yet
+}
+
+func (c *Console) payments(v *visit) (page, error) {
+	l, err := c.listPayments(v)
+	p := page{title: v.Text("Payments"), body: paymentsPage(v, l)}
+	if l.newer == "" { // rows that somebody reads further down stay where they are
+		p.live = []string{"lead", "list"}
+	}
+	return p, err
+}
+
+func (c *Console) listPayments(v *visit) (*paymentList, error) {
+	query := v.request.URL.Query()
+	l := &paymentList{paymentFilter: readPaymentFilter(query)}
+	if len(l.wrong) > 0 {
+		return l, nil
+	}
+	back := query["back"]
+	var after *payments.ID
+	if id, err := payments.ParseID(query.Get("from")); err == nil {
+		after = &id
+		l.newer = l.page(back)
+		back = append(back, id.String())
+	}
+	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
+	found, err := c.Ledger.ListTransactions(ctx, tenant, l.Filter, after, paymentsOnPage+1)
+	if err == nil && len(found) == 0 && l.OrderRef != "" && after == nil { // it may be a reference
+		l.OrderRef, l.Reference = "", l.OrderRef
+		found, err = c.Ledger.ListTransactions(ctx, tenant, l.Filter, nil, paymentsOnPage+1)
+	}
+	if err != nil {
+		return l, err
+	}
+	if len(found) > paymentsOnPage {
+		found = found[:paymentsOnPage]
+		l.older = l.page(append(back, found[paymentsOnPage-1].ID.String()))
+	}
+	l.rows, err = c.paymentRows(v, found)
+	return l, err
+}
+
+// page returns the address of a page of the list. The last of the ids is the transaction before the page; the ones
+// before it lead back.
+func (l *paymentList) page(ids []string) string {
+	query, _ := url.ParseQuery(l.set.Encode())
+	if last := len(ids) - 1; last >= 0 {
+		query.Set("from", ids[last])
+		if before := ids[max(0, last-mostPagesBack):last]; len(before) > 0 {
+			query["back"] = slices.Clone(before)
+		}
+	}
+	return pathWith("/payments", query)
+}
+
+// paymentRows adds to transactions what their rows say beyond them.
+func (c *Console) paymentRows(v *visit, found []*payments.Transaction) ([]paymentRow, error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
+	var numbers []string
+	for _, t := range found {
+		numbers = append(numbers, t.MSISDN)
+	}
+	names, err := c.Ledger.SIMNames(v.ctx(), v.who.Sandbox.Tenant, numbers)
+	if err != nil {
+		return nil, err
+	}
+	deliveries, err := c.Ledger.Deliveries(v.ctx(), v.who.Sandbox.Tenant, found)
+	rows := make([]paymentRow, len(found))
+	for i, t := range found {
+		rows[i] = paymentRow{t, names[t.MSISDN], deliveries[t.ID]}
+	}
+	return rows, err
+}
+
+// lead is the sentence that says what the list has.
+func (l *paymentList) lead(v *visit) string {
+	switch {
+	case len(l.wrong) > 0:
+		return v.Text("A filter cannot be read. The field says what to write.")
+	case len(l.set) > 0 && len(l.rows) == 0 && l.newer == "":
+		return v.Text("No transaction since the last reset matches.")
+	case len(l.set) > 0:
+		return v.Text("The transactions that match, newest first, in sandbox time.")
+	}
+	return v.Text("All transactions since the last reset, newest first, in sandbox time.")
+}
+
+// filtered reports whether the list has a filter that a chip shows.
+func (l *paymentList) filtered() bool { return len(l.set) > 1 || len(l.set) == 1 && !l.set.Has("type") }
+
+// none reports whether the sandbox has no transaction.
+func (l *paymentList) none() bool { return len(l.rows) == 0 && len(l.set) == 0 && l.newer == "" }
+
+// who returns the name of the payer, or of the one who gets the money.
+func (r *paymentRow) who(v *visit) string {
+	switch {
+	case r.name != "":
+		return r.name
+	case service.TestNumberIn(v.who.Sandbox, sandboxes.Market{Operator: r.Operator, Country: r.Country}, r.MSISDN) != nil:
+		return v.Text("Test number")
+	}
+	return v.Text("No test client")
+}
+
+// outgoing reports whether a transaction takes money from the float.
+func outgoing(t *payments.Transaction) bool { return t.Type != payments.Collection }
+
+// shortID returns an id without its middle.
+func shortID(id payments.ID) string {
+	text := id.String()
+	return text[:9] + "…" + text[len(text)-4:]
+}
+
+// firstPayment returns a command that makes a payment which succeeds; empty if the sandbox has no test numbers.
+func (v *visit) firstPayment() string {
+	for _, n := range service.TestNumbers(v.who.Sandbox) {
+		if n.Behavior == payments.Approve {
+			currency, _ := n.Country.Currency()
+			return fmt.Sprintf(`curl -sS "$CAURI_URI/api/v1/payments" \
+  -H "Authorization: Bearer $CAURI_API_KEY" -H 'Content-Type: application/json' -d '{
+  "amount": 1500, "currency": "%s", "msisdn": "%s",
+  "reference": "FIRST-%s", "application": "%s"
+}'`, currency, n.MSISDN, v.clock.Now.UTC().Format("20060102150405"), v.who.Sandbox.FirstStore)
+		}
+	}
+	return ""
+}
+
+// find leads to what somebody looks for: a transaction, an event, a number, an order or a reference.
+func (c *Console) find(v *visit) (exchange.Answer, error) {
+	text := strings.TrimSpace(v.request.URL.Query().Get("q"))
+	id, err := payments.ParseID(text)
+	if event, notEvent := payments.ParseEventID(text); notEvent == nil {
+		if pages["/webhooks/{id}"] {
+			return v.goTo("/webhooks/" + event.String()), nil
+		}
+		id, err = event.Transaction, nil
+	}
+	switch {
+	case err == nil && pages["/payments/{id}"]:
+		return v.goTo("/payments/" + id.String()), nil
+	case text == "":
+		return v.goTo("/payments"), nil
+	case asMSISDN(text) != "":
+		return v.goTo(pathWith("/payments", url.Values{"number": {asMSISDN(text)}})), nil
+	}
+	return v.goTo(pathWith("/payments", url.Values{"order": {text}})), nil
+}
