@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/test/argocd"
 )
@@ -233,5 +234,39 @@ func TestArgoCDHealthOfWhatIsMalformed(t *testing.T) {
 				t.Errorf("%s %s: %+v (%v), want %s", kind, c.object, health, err, c.want)
 			}
 		}
+	}
+}
+
+// Argo CD's health check of Expectations says what kstatus says.
+func TestArgoCDHealthOfExpectations(t *testing.T) {
+	t.Parallel()
+	customizations := readCustomizations(t)
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	seen := map[string]int{}
+	for _, seenNow := range []expectationObservation{
+		{err: &waitingError{reason: v1alpha1.ReasonSandboxNotFound, message: "It waits."}},
+		{state: &expectations.State{Verdict: expectations.Open, Reason: expectations.ReasonNotMet, Message: "A line."}},
+		{state: &expectations.State{Verdict: expectations.Met, Reason: expectations.ReasonMet, Message: "All lines are met."}},
+		failed(v1alpha1.ReasonSandboxReset, "It was reset."),
+	} {
+		for _, observed := range []int64{1, 2} {
+			for _, deleted := range []*metav1.Time{nil, {Time: now}} {
+				e := &v1alpha1.Expectation{}
+				e.Generation, e.DeletionTimestamp = 2, deleted
+				e.Status = expectationStatus(e, seenNow, now)
+				e.Status.ObservedGeneration = observed
+				health, err := customizations.Health(toUnstructured(t, e))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := argoHealth[kstatusInMemory(t, e)]; health.Status != want || health.Message == "" {
+					t.Errorf("%+v, want %s, for %+v", health, want, e.Status)
+				}
+				seen[health.Status]++
+			}
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("only %v were said", seen)
 	}
 }

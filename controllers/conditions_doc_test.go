@@ -13,7 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// conditionTypes are the types of conditions that the API has, in the groups of its source: of both kinds first.
+// conditionTypes are the types of conditions that the API has, in the groups of its source: those of sandboxes and TestClients
+// first, then those of sandboxes, then those of Expectations.
 func conditionTypes(t *testing.T) (groups [][]string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../api/v1alpha1/condition_types.go", nil, 0)
@@ -45,7 +46,8 @@ func TestConditionsAreExplained(t *testing.T) {
 	t.Parallel()
 	groups := conditionTypes(t)
 	for file, types := range map[string][][]string{
-		"cauri.dev_sandboxenvironments.yaml": groups, "cauri.dev_testclients.yaml": groups[:1],
+		"cauri.dev_sandboxenvironments.yaml": groups[:3], "cauri.dev_testclients.yaml": groups[:1],
+		"cauri.dev_expectations.yaml": {{"Reconciling", "Stalled"}, groups[3]},
 	} {
 		text, err := os.ReadFile("../config/crd/" + file)
 		if err != nil {

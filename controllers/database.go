@@ -7,6 +7,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/resync"
+	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -44,6 +45,16 @@ type Database interface {
 
 	// DeleteTestClient deletes a SIM. It returns nil if the SIM does not exist.
 	DeleteTestClient(ctx context.Context, testClientUID string) error
+
+	// BeginExpectation has the workers evaluate an Expectation, in place of an earlier run. It returns
+	// [sandboxes.ErrNoOrganization] if there is no such sandbox.
+	BeginExpectation(ctx context.Context, sandboxUID string, config sandboxes.ExpectationConfig) error
+
+	// FindExpectation returns what is known of a run of an Expectation. It returns [sandboxes.ErrNoExpectation].
+	FindExpectation(ctx context.Context, uid, run string) (expectations.State, error)
+
+	// DeleteExpectation ends the evaluation of an Expectation. It returns nil if there is none.
+	DeleteExpectation(ctx context.Context, uid string) error
 
 	resync.Database
 }

@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -171,12 +172,18 @@ func (c *cluster) aLife(at *movedClock) {
 	})
 	c.delete(testClient)
 	c.delete(sandbox)
+	expectation := c.newExpectation(func(e *v1alpha1.Expectation) {
+		e.Spec.SandboxRef.Name, e.Spec.TTL, e.Spec.Expect[1].Transactions.Count = "short", "1m", intstr.FromString("some")
+	})
+	c.create(expectation)
+	c.expectationConditions(expectation, nil, failedBy("InvalidSpec")...)
 	short := c.newSandbox(func(s *v1alpha1.SandboxEnvironment) { s.Name, s.Spec.TTL = "short", "1m" })
 	c.create(short)
 	c.sandboxReady(short)
 	at.forward(time.Hour)
 	edit(c, short, func(s *v1alpha1.SandboxEnvironment) { s.Spec.LatencyPercent = new(int32(1)) }) // have it looked at
 	c.gone(short)
+	c.gone(expectation) // its sandbox's end has it looked at
 }
 
 const streamed = "a watch brings the first list too, from API servers that can do that; others are asked for it"
@@ -188,6 +195,7 @@ var notRequests = map[string]string{
 	"list /secrets":                      streamed,
 	"list cauri.dev/sandboxenvironments": streamed,
 	"list cauri.dev/testclients":         streamed,
+	"list cauri.dev/expectations":        streamed,
 	"get cauri.dev/testclients":          "asked before the SIM of a TestClient is removed that has gone without its finalizer",
 	"patch events.k8s.io/events":         "an event that happens again within six minutes is counted, not created again",
 }

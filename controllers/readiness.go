@@ -28,6 +28,7 @@ type readiness struct {
 var countedKinds = map[string]client.Object{
 	"SandboxEnvironment": &v1alpha1.SandboxEnvironment{},
 	"TestClient":         &v1alpha1.TestClient{},
+	"Expectation":        &v1alpha1.Expectation{},
 }
 
 // NeedLeaderElection returns false, so that the manager also runs readiness in replicas that are not the leader. So a
@@ -81,13 +82,18 @@ func (s *readiness) check(*http.Request) error {
 	return nil
 }
 
-// stateOf returns the conditions of a resource, without a Ready condition of an older generation.
+// stateOf returns the conditions of a resource. The condition that summarizes the others is Ready, and Met for an
+// Expectation. It is left out if it is of an older generation.
 func stateOf(object client.Object) telemetry.ResourceState {
 	state := telemetry.ResourceState{Ready: telemetry.Condition{Status: string(metav1.ConditionUnknown), Reason: v1alpha1.ReasonPending}}
+	summary := v1alpha1.ConditionReady
+	if _, is := object.(*v1alpha1.Expectation); is {
+		summary = v1alpha1.ConditionMet
+	}
 	for _, c := range conditionsOf(object) {
 		condition := telemetry.Condition{Type: c.Type, Status: string(c.Status), Reason: c.Reason}
 		switch {
-		case c.Type != v1alpha1.ConditionReady:
+		case c.Type != summary:
 			state.Conditions = append(state.Conditions, condition)
 		case c.ObservedGeneration == object.GetGeneration():
 			state.Ready = condition
@@ -101,6 +107,8 @@ func conditionsOf(object client.Object) []metav1.Condition {
 	case *v1alpha1.SandboxEnvironment:
 		return o.Status.Conditions
 	case *v1alpha1.TestClient:
+		return o.Status.Conditions
+	case *v1alpha1.Expectation:
 		return o.Status.Conditions
 	}
 	return nil

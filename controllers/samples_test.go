@@ -146,3 +146,19 @@ func TestLeaderElection(t *testing.T) {
 	c.create(sandbox)
 	c.sandboxReady(sandbox)
 }
+
+// The sample of an Expectation is no part of a folder, since it waits for a payment.
+func TestSampleOfAnExpectation(t *testing.T) {
+	c := newCluster(t)
+	objects, err := readFile(filepath.Join("..", "config", "samples", "expectation.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, obj := range objects {
+		obj.SetNamespace(c.namespace)
+		c.create(obj)
+	}
+	if len(objects) != 1 {
+		t.Errorf("there are %d objects", len(objects))
+	}
+}

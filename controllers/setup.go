@@ -202,6 +202,18 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	if err := testClients.watch(mgr, controllerOptions(options), live.TestClients()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of TestClients: %w", err)
 	}
+	expectations := &expectationReconciler{
+		Client:     mgr.GetClient(),
+		gate:       gate,
+		database:   options.Database,
+		liveStatus: live,
+		clock:      options.Clock,
+		recorder:   mgr.GetEventRecorder("cauri-controller"),
+		pace:       pace,
+	}
+	if err := expectations.watch(mgr, controllerOptions(options), live.Expectations()); err != nil {
+		return nil, fmt.Errorf("setting up the controller of Expectations: %w", err)
+	}
 	return readiness.check, nil
 }
 

@@ -40,6 +40,8 @@ func statusOf(obj client.Object) any {
 		return o.Status
 	case *v1alpha1.TestClient:
 		return o.Status
+	case *v1alpha1.Expectation:
+		return o.Status
 	default:
 		panic(unknownKind(obj))
 	}
@@ -51,6 +53,8 @@ func changeOf(obj client.Object) resync.Change {
 		return resync.OfSandbox(o)
 	case *v1alpha1.TestClient:
 		return resync.OfTestClient(o)
+	case *v1alpha1.Expectation:
+		return resync.OfExpectation(o)
 	default:
 		panic(unknownKind(obj))
 	}
@@ -68,6 +72,8 @@ func withoutLive(status any) any {
 			s.Balance = new(int64)
 		}
 		return s
+	case v1alpha1.ExpectationStatus:
+		return s // the workers report only what has to be shown
 	default:
 		panic(unknownKind(status))
 	}

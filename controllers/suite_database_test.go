@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -112,4 +113,32 @@ func (d *faultyDatabase) ChangedAccounts(ctx context.Context, since time.Time) (
 		return nil, time.Time{}, err
 	}
 	return d.Database.ChangedAccounts(ctx, since)
+}
+
+func (d *faultyDatabase) BeginExpectation(ctx context.Context, sandboxUID string, config sandboxes.ExpectationConfig) error {
+	if err := d.call("BeginExpectation"); err != nil {
+		return err
+	}
+	return d.Database.BeginExpectation(ctx, sandboxUID, config)
+}
+
+func (d *faultyDatabase) FindExpectation(ctx context.Context, uid, run string) (expectations.State, error) {
+	if err := d.call("FindExpectation"); err != nil {
+		return expectations.State{}, err
+	}
+	return d.Database.FindExpectation(ctx, uid, run)
+}
+
+func (d *faultyDatabase) DeleteExpectation(ctx context.Context, uid string) error {
+	if err := d.call("DeleteExpectation"); err != nil {
+		return err
+	}
+	return d.Database.DeleteExpectation(ctx, uid)
+}
+
+func (d *faultyDatabase) ChangedExpectations(ctx context.Context, since time.Time) ([]sandboxes.ChangedExpectation, error) {
+	if err := d.call("ChangedExpectations"); err != nil {
+		return nil, err
+	}
+	return d.Database.ChangedExpectations(ctx, since)
 }

@@ -1,6 +1,6 @@
 package v1alpha1
 
-// Conditions of both kinds. The observedGeneration of a condition is the generation of the spec that it describes.
+// Conditions of SandboxEnvironments and TestClients. The observedGeneration of a condition is the generation of the spec that it describes.
 // `kubectl wait --for=condition=Ready` ignores a Ready of an older generation.
 const (
 	// ConditionReady is True when everything in the spec is applied. It summarizes other conditions: while it is not
@@ -70,6 +70,52 @@ const (
 	//
 	// Positive polarity, present after the first verification, some seconds after the creation of the sandbox.
 	ConditionLedgerBalanced = "LedgerBalanced"
+)
+
+// Conditions of an Expectation. Reconciling is True until it is decided, and Stalled is True when it has failed.
+const (
+	// ConditionMet is True when all lines were met and have stayed so for spec.settle. It does not change any more then, until
+	// spec.run is changed.
+	//
+	// Positive polarity, always present.
+	ConditionMet = "Met"
+
+	// ConditionFailed is True when a line was not met in time, or cannot be met any more. It does not change any more then, until
+	// spec.run is changed.
+	//
+	// Negative polarity, always present.
+	ConditionFailed = "Failed"
+)
+
+// Reasons of an Expectation's Met and Failed.
+const (
+	// ReasonMet says that all lines were met and have stayed so.
+	ReasonMet = "Met"
+
+	// ReasonNotMet says that a line is not met yet; the message names the first one. The workers evaluate it when something
+	// happens in the sandbox.
+	ReasonNotMet = "NotMet"
+
+	// ReasonSettling says that all lines are met, and have to stay so for spec.settle.
+	ReasonSettling = "Settling"
+
+	// ReasonExceeded says that a line cannot be met any more: what it counts only grows.
+	ReasonExceeded = "Exceeded"
+
+	// ReasonDeadlineExceeded says that a line was not met within spec.within.
+	ReasonDeadlineExceeded = "DeadlineExceeded"
+
+	// ReasonTooManyRows says that the lines cannot be evaluated within two seconds, because the sandbox has very many
+	// transactions: write orderRef or reference under where, or reset the sandbox before the test.
+	ReasonTooManyRows = "TooManyRows"
+
+	// ReasonSandboxReset says that the sandbox was reset while the expectation was open. A new value of spec.run evaluates it
+	// again.
+	ReasonSandboxReset = "SandboxReset"
+
+	// ReasonSandboxDeleted says that the sandbox was deleted while the expectation was open. A new value of spec.run evaluates it
+	// again, when there is a sandbox with this name.
+	ReasonSandboxDeleted = "SandboxDeleted"
 )
 
 // Reasons of more than one condition.

@@ -20,6 +20,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&SandboxEnvironment{}, &SandboxEnvironmentList{},
 		&TestClient{}, &TestClientList{},
+		&Expectation{}, &ExpectationList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil

@@ -69,6 +69,7 @@ type workerDatabase struct {
 	*ledger.Settler
 	*ledger.Upkeep
 	*ledger.Clocks
+	*ledger.Expectations
 	*proof.Proofs
 }
 
@@ -111,9 +112,10 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 			Settler: ledger.NewSettler(p.db, p.sandboxes, func(status payments.Status, lag *time.Duration) {
 				p.worker.Settled(string(status), lag)
 			}),
-			Upkeep: upkeep,
-			Clocks: ledger.NewClocks(p.db, p.sandboxes),
-			Proofs: proof.NewProofs(p.db, p.sandboxes, rand.Float64),
+			Upkeep:       upkeep,
+			Clocks:       ledger.NewClocks(p.db, p.sandboxes),
+			Proofs:       proof.NewProofs(p.db, p.sandboxes, rand.Float64),
+			Expectations: ledger.NewExpectations(p.db, p.sandboxes),
 		},
 		Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency,
 		PerSandbox:     o.perSandbox,

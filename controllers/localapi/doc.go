@@ -7,6 +7,6 @@
 // itself.
 //
 // It serves only the requests of the controllers: get, list, watch, create, merge patch, apply and delete with
-// preconditions. Its kinds are SandboxEnvironment and TestClient, both with the status subresource, and Secret. It
-// stores owner references, but has no garbage collection: the controllers delete their own Secrets.
+// preconditions. Its kinds are SandboxEnvironment, TestClient and Expectation, with the status subresource, and Secret.
+// It stores owner references, but has no garbage collection: the controllers delete their own Secrets.
 package localapi

@@ -199,7 +199,8 @@ func blocksRules(err *field.Error) bool {
 }
 
 const (
-	sandboxKind    = "SandboxEnvironment"
-	testClientKind = "TestClient"
-	secretKind     = "Secret"
+	sandboxKind     = "SandboxEnvironment"
+	testClientKind  = "TestClient"
+	expectationKind = "Expectation"
+	secretKind      = "Secret"
 )

@@ -194,12 +194,12 @@ func (m *Manifests) addObject(source string, obj *unstructured.Unstructured) err
 	}
 	switch kind := obj.GroupVersionKind(); {
 	case kind == corev1.SchemeGroupVersion.WithKind(secretKind):
-	case kind.GroupVersion() == v1alpha1.GroupVersion && (kind.Kind == sandboxKind || kind.Kind == testClientKind):
+	case kind.GroupVersion() == v1alpha1.GroupVersion && slices.Contains(ourKinds, kind.Kind):
 	case kind.Group == v1alpha1.GroupVersion.Group:
-		return fmt.Errorf("there is no kind %s in %s: write SandboxEnvironment or TestClient, and apiVersion: %s",
+		return fmt.Errorf("there is no kind %s in %s: write SandboxEnvironment, TestClient or Expectation, and apiVersion: %s",
 			kind.Kind, kind.GroupVersion(), v1alpha1.GroupVersion)
 	default:
-		m.Ignored = append(m.Ignored, fmt.Sprintf("%s: the %s %q is ignored: only SandboxEnvironment, TestClient and Secret are used here",
+		m.Ignored = append(m.Ignored, fmt.Sprintf("%s: the %s %q is ignored: only SandboxEnvironment, TestClient, Expectation and Secret are used here",
 			source, kind.Kind, obj.GetName()))
 		return nil
 	}
@@ -207,6 +207,9 @@ func (m *Manifests) addObject(source string, obj *unstructured.Unstructured) err
 	m.resources = append(m.resources, manifest{obj, source})
 	return nil
 }
+
+// ourKinds are the kinds of Cauri.
+var ourKinds = []string{sandboxKind, testClientKind, expectationKind}
 
 // checkTwice returns an error for each resource that occurs twice.
 func (m *Manifests) checkTwice() error {

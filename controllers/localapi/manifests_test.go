@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 	}, got); diff != "" {
 		t.Error(diff)
 	}
-	ignored := `shop/c.json, document 1: the Namespace "team" is ignored: only SandboxEnvironment, TestClient and Secret are used here`
+	ignored := `shop/c.json, document 1: the Namespace "team" is ignored: only SandboxEnvironment, TestClient, Expectation and Secret are used here`
 	if diff := cmp.Diff([]string{ignored}, read.Ignored); diff != "" {
 		t.Error(diff)
 	}
@@ -70,7 +70,7 @@ func TestReadErrors(t *testing.T) {
 		},
 		"another kind of Cauri": {
 			map[string]string{"shop/a.yaml": strings.Replace(checkout, "SandboxEnvironment", "Sandbox", 1)},
-			"shop/a.yaml, document 1: there is no kind Sandbox in cauri.dev/v1alpha1: write SandboxEnvironment or TestClient, " +
+			"shop/a.yaml, document 1: there is no kind Sandbox in cauri.dev/v1alpha1: write SandboxEnvironment, TestClient or Expectation, " +
 				"and apiVersion: cauri.dev/v1alpha1",
 		},
 		"no kind": {

@@ -93,7 +93,7 @@ func (s *store) answer(r *http.Request) (any, error) {
 // /RESOURCE[/NAME[/status]].
 func (s *store) parse(r *http.Request) (*request, error) {
 	notFound := apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, schema.GroupResource{}, "", r.URL.Path+
-		" is not served: this API has SandboxEnvironments, TestClients and Secrets", 0, false)
+		" is not served: this API has SandboxEnvironments, TestClients, Expectations and Secrets", 0, false)
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	group := schema.GroupVersion{}
 	switch {

@@ -10,7 +10,14 @@ import (
 // Change names a resource to reconcile.
 type Change struct {
 	Key          client.ObjectKey
-	IsTestClient bool // false: a sandbox
+	IsTestClient bool
+	// IsExpectation says that it is an Expectation. What is neither this nor a TestClient is a sandbox.
+	IsExpectation bool
+}
+
+// OfExpectation returns the Change that names an Expectation.
+func OfExpectation(expectation *v1alpha1.Expectation) Change {
+	return Change{Key: client.ObjectKeyFromObject(expectation), IsExpectation: true}
 }
 
 // OfSandbox returns the Change that names a sandbox.

@@ -18,4 +18,8 @@ type Database interface {
 	// ChangedAccounts returns the resources whose live balance, counts or deliveries changed since a database time. It
 	// also returns the value of since for the next call. That call may return a change again, with the same ChangedAt.
 	ChangedAccounts(ctx context.Context, since time.Time) ([]sandboxes.AccountChange, time.Time, error)
+
+	// ChangedExpectations names the Expectations of which more is known since a time of the database. A later answer may name one
+	// again, with the same ChangedAt.
+	ChangedExpectations(ctx context.Context, since time.Time) ([]sandboxes.ChangedExpectation, error)
 }

@@ -36,6 +36,9 @@ type LiveStatus struct {
 	checks      *changeQueue                     // resources to reconcile without a write of live values
 	sandboxes   chan event.TypedGenericEvent[client.ObjectKey]
 	testClients chan event.TypedGenericEvent[client.ObjectKey]
+
+	expectations        chan event.TypedGenericEvent[client.ObjectKey]
+	changedExpectations map[sandboxes.ChangedExpectation]bool // by the last answer
 }
 
 const (
@@ -56,16 +59,17 @@ func NewLiveStatus(
 	interval time.Duration, writesPerSecond float64,
 ) *LiveStatus {
 	return &LiveStatus{
-		database:    database,
-		ready:       ready,
-		cache:       cache,
-		breaker:     breaker,
-		clock:       clock,
-		interval:    interval,
-		writes:      newWriteQueue(clock, writesPerSecond),
-		checks:      newChangeQueue(),
-		sandboxes:   make(chan event.TypedGenericEvent[client.ObjectKey]),
-		testClients: make(chan event.TypedGenericEvent[client.ObjectKey]),
+		database:     database,
+		ready:        ready,
+		cache:        cache,
+		breaker:      breaker,
+		clock:        clock,
+		interval:     interval,
+		writes:       newWriteQueue(clock, writesPerSecond),
+		checks:       newChangeQueue(),
+		sandboxes:    make(chan event.TypedGenericEvent[client.ObjectKey]),
+		testClients:  make(chan event.TypedGenericEvent[client.ObjectKey]),
+		expectations: make(chan event.TypedGenericEvent[client.ObjectKey]),
 	}
 }
 
@@ -117,8 +121,37 @@ func (l *LiveStatus) query(ctx context.Context, since time.Time) (time.Time, err
 	if err != nil {
 		return since, err
 	}
+	expectations, err := l.database.ChangedExpectations(ctx, since)
+	if err != nil {
+		return since, err
+	}
 	l.writes.add(ofAccounts(l.unreported(changes)))
+	l.checks.prefer(l.ofExpectations(ctx, expectations))
 	return next, nil
+}
+
+// ByUID is the index of Expectations by their UID.
+const ByUID = "metadata.uid"
+
+// ofExpectations returns the Expectations of which more is known since the last answer, which had some of them already.
+func (l *LiveStatus) ofExpectations(ctx context.Context, changed []sandboxes.ChangedExpectation) (changes []Change) {
+	reported := make(map[sandboxes.ChangedExpectation]bool, len(changed))
+	for _, c := range changed {
+		c.ChangedAt = c.ChangedAt.UTC().Round(0)
+		reported[c] = true
+		if l.changedExpectations[c] {
+			continue
+		}
+		var found v1alpha1.ExpectationList
+		if err := l.cache.List(ctx, &found, client.MatchingFields{ByUID: c.UID}); err != nil { // only while the cache is being stopped
+			return nil
+		}
+		for i := range found.Items { // none if it was deleted
+			changes = append(changes, OfExpectation(&found.Items[i]))
+		}
+	}
+	l.changedExpectations = reported
+	return changes
 }
 
 // switchBreaker opens the breaker after two consecutive failures, and queues all resources so that their status shows
@@ -137,9 +170,11 @@ func (l *LiveStatus) switchBreaker(ctx context.Context, unavailable bool, err er
 func (l *LiveStatus) all(ctx context.Context) (all []Change) {
 	var sandboxes v1alpha1.SandboxEnvironmentList
 	var testClients v1alpha1.TestClientList
+	var expectations v1alpha1.ExpectationList
 	err := errors.Join(
 		l.cache.List(ctx, &sandboxes, client.UnsafeDisableDeepCopy),
 		l.cache.List(ctx, &testClients, client.UnsafeDisableDeepCopy),
+		l.cache.List(ctx, &expectations, client.UnsafeDisableDeepCopy),
 	)
 	if err != nil { // only when the cache stops
 		return nil
@@ -149,6 +184,11 @@ func (l *LiveStatus) all(ctx context.Context) (all []Change) {
 	}
 	for i := range testClients.Items {
 		all = append(all, OfTestClient(&testClients.Items[i]))
+	}
+	for i := range expectations.Items {
+		if expectations.Items[i].Status.DecidedAt == nil {
+			all = append(all, OfExpectation(&expectations.Items[i]))
+		}
 	}
 	return all
 }
@@ -234,6 +274,9 @@ func (l *LiveStatus) Enqueue(ctx context.Context, c Change) {
 	out := l.sandboxes
 	if c.IsTestClient {
 		out = l.testClients
+	}
+	if c.IsExpectation {
+		out = l.expectations
 	}
 	select {
 	case out <- event.TypedGenericEvent[client.ObjectKey]{Object: c.Key}:

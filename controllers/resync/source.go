@@ -22,6 +22,9 @@ func (l *LiveStatus) Sandboxes() source.Source { return channelSource(l.sandboxe
 // TestClients returns the source of TestClients for their controller.
 func (l *LiveStatus) TestClients() source.Source { return channelSource(l.testClients) }
 
+// Expectations returns the source of the Expectations to reconcile, for their controller.
+func (l *LiveStatus) Expectations() source.Source { return channelSource(l.expectations) }
+
 func channelSource(keys <-chan event.TypedGenericEvent[client.ObjectKey]) source.Source {
 	return source.Channel(keys, handler.TypedFuncs[client.ObjectKey, reconcile.Request]{
 		GenericFunc: func(

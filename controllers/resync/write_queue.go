@@ -199,7 +199,7 @@ func (q *writeQueue) unchecked() (unchecked []Change) {
 	defer q.mutex.Unlock()
 	now := q.clock.Now()
 	for _, r := range q.waiting {
-		if !r.change.IsTestClient && now.Sub(r.checked) >= checkAfter {
+		if !r.change.IsTestClient && !r.change.IsExpectation && now.Sub(r.checked) >= checkAfter {
 			r.checked = now
 			unchecked = append(unchecked, r.change)
 		}

@@ -2,6 +2,7 @@ package expectations
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -23,6 +24,7 @@ const (
 	ReasonExceeded         = "Exceeded"         // a line cannot be met any more
 	ReasonDeadlineExceeded = "DeadlineExceeded" // a line was not met in time
 	ReasonUnreadable       = "TooManyRows"      // the lines could not be evaluated in time
+	ReasonSandboxReset     = "SandboxReset"     // the sandbox was reset while the expectation was open
 )
 
 // Terms are how long an expectation is evaluated.
@@ -96,12 +98,22 @@ func (t Terms) Unreadable(former *State, now time.Time) State {
 const UnreadableMessage = "The sandbox has so many transactions that the lines cannot be evaluated within 2 s. Write orderRef or reference " +
 	"under where, or reset the sandbox before the test."
 
+// ResetMessage is the message of [ReasonSandboxReset].
+const ResetMessage = "The sandbox was reset while the expectation was open. Set spec.run to a new value to evaluate it again."
+
 // NextLook returns when an open expectation has to be evaluated again although nothing happens.
 func (t Terms) NextLook(s *State) time.Time {
 	if s.MetSince != nil {
 		return s.MetSince.Add(t.Settle)
 	}
 	return t.Deadline
+}
+
+// TellsMore reports whether a state differs from the former one in more than what was observed, which may change with
+// every transaction.
+func (s *State) TellsMore(former *State) bool {
+	sameLine := func(a, b Dated) bool { return a.Met == b.Met }
+	return s.Verdict != former.Verdict || s.Reason != former.Reason || !slices.EqualFunc(s.Results, former.Results, sameLine)
 }
 
 // date adds times to results. A line that was met and is met keeps its time, as does one that was not and is not.

@@ -59,9 +59,13 @@ var whole = map[string]string{
 	"ListLedgerAccounts":  "without statistics it merges a page with all proofs of the sandbox",
 	"SIMFingerprints":     "drift, every ten minutes",
 	"AwaitingTenants":     "the events of a sandbox to which a fault applies at this moment", "DecidedEventFaults": "the same", "EndWaits": "the same",
-	"RequestInFaults":  "which faults acted for a reference",
-	"TenantsToVerify":  "one row of each sandbox",
-	"SandboxesDrifted": "drift, every ten minutes",
+	"RequestInFaults":   "which faults acted for a reference",
+	"TenantsToVerify":   "one row of each sandbox",
+	"TenantsToEvaluate": "one row of each open expectation, every second", "FailExpectationsOfResets": "the same",
+	"LockExpectations":    "the open expectations of a sandbox",
+	"ChangedExpectations": "those that changed in the last seconds, which are all in this test",
+	"PurgeExpectations":   "removes what a sandbox that is gone has left",
+	"SandboxesDrifted":    "drift, every ten minutes",
 }
 
 // planned is a sandbox whose tables grow, and the statements whose plans are looked at.

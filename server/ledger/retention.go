@@ -77,6 +77,7 @@ func (s *Upkeep) RemoveOldUsage(ctx context.Context) error {
 	for _, remove := range []func(context.Context, int32) (int64, error){
 		q.RemoveAgedRateUsage, q.RemoveAgedQuotaUsage, q.RemoveAgedNativeTokens, q.RemoveAgedFaultActs, q.RemoveAgedFaultRequests,
 		q.RemoveAgedConsoleLinks, q.RemoveAgedConsoleSessions,
+		q.RemoveAgedExpectations,
 	} {
 		if err := whileFull(func() (int64, error) { return remove(ctx, retentionBatch) }); err != nil {
 			return postgres.Classify(err, "removing what is not needed any more")

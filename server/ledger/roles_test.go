@@ -183,6 +183,9 @@ var workerStatements = append([]string{
 	"AgedChanges", "RemoveAgedChanges",
 	// what fails in one sandbox alone
 	"ClearSweepFailures", "NoteSweepFailure",
+	// expectations
+	"EnterToObserve", "FailExpectationsOfResets", "JudgeExpectation", "LockExpectations", "NewestTransaction", "Observe",
+	"RemoveAgedExpectations", "TenantsToEvaluate",
 	// purge of what was retired
 	"ForgetRetired", "MarkPurged", "TenantsToPurge",
 	"NoteActivity",
@@ -273,6 +276,11 @@ var controllerStatements = append([]string{
 	"SetFloat",
 	"TenantOf",
 	"UpdateSIM",
+	// expectations
+	"ChangedExpectations",
+	"DeleteExpectation",
+	"FindExpectation",
+	"InsertExpectation",
 }, purgeStatements...)
 
 var purgeStatements = []string{
@@ -287,6 +295,7 @@ var purgeStatements = []string{
 	"PurgeEnvironments",
 	"PurgeEventFaults",
 	"PurgeEvents",
+	"PurgeExpectations",
 	"PurgeFaultActs",
 	"PurgeFaultCounts",
 	"PurgeFaultRequests",

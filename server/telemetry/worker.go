@@ -47,6 +47,7 @@ type Worker struct {
 	callbacks *prometheus.CounterVec
 
 	advances *prometheus.CounterVec
+	verdicts *prometheus.CounterVec
 
 	removed *prometheus.CounterVec
 	sweeps  *prometheus.CounterVec
@@ -133,9 +134,13 @@ func (w *Worker) registerSweeps(registry prometheus.Registerer) {
 		Help: "Failures of a sweep in one sandbox alone, by sweep. " +
 			"The sweep skips the sandbox for a while; the status of its resource says why.",
 	}, []string{"sweep"})
+	w.verdicts = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "cauri_worker_expectations_total", Help: "Expectations that were decided, by verdict.",
+	}, []string{"verdict"})
+	startAtZero(w.verdicts, "Met", "Failed")
 	startAtZero(w.advances, AdvanceReached, AdvanceStopped)
-	startAtZero(w.alone, "settlement", "delivery", "passthrough", "callbacks", "retention", "purge", "clock", "verification")
-	registry.MustRegister(w.advances, w.removed, w.sweeps, w.alone)
+	startAtZero(w.alone, "settlement", "delivery", "passthrough", "callbacks", "retention", "purge", "clock", "verification", "expectations")
+	registry.MustRegister(w.advances, w.verdicts, w.removed, w.sweeps, w.alone)
 }
 
 // startAtZero initializes these values of a counter's label with 0, so that Prometheus sees the first count as an
@@ -227,6 +232,13 @@ func (w *Worker) Advanced(result string) {
 func (w *Worker) Removed(kind string, rows int) {
 	if w != nil && rows > 0 {
 		w.removed.WithLabelValues(kind).Add(float64(rows))
+	}
+}
+
+// ExpectationDecided counts expectations that got a verdict.
+func (w *Worker) ExpectationDecided(verdict string, count int) {
+	if w != nil && count > 0 {
+		w.verdicts.WithLabelValues(verdict).Add(float64(count))
 	}
 }
 

@@ -28,6 +28,7 @@ type Database interface {
 	clockDatabase
 	verificationDatabase
 	queuesDatabase
+	expectationDatabase
 }
 
 // Worker runs the sweeps.
@@ -125,6 +126,7 @@ func (w *Worker) Run(ctx context.Context) {
 	sweeps.Go(func() { w.advanceClocks(ctx) })
 	sweeps.Go(func() { w.callBack(ctx) })
 	sweeps.Go(func() { w.sweep(ctx, "verification", w.verify) })
+	sweeps.Go(func() { w.sweep(ctx, "expectations", w.judgeExpectations) })
 	sweeps.Go(func() { w.sweep(ctx, "purge", w.purge) })
 	sweeps.Go(func() { w.sweep(ctx, "changes", w.removeChanges) })
 	sweeps.Go(func() { w.sweep(ctx, "retention", w.retain) })

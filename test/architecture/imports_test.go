@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"server/secrets":               {},
 	"server/faults":                {"server/payments"},
 	"server/expectations":          {"server/payments"},
-	"server/sandboxes":             {"server/egress", "server/faults", "server/payments", "server/postgres", "server/secrets"},
+	"server/sandboxes":             {"server/egress", "server/expectations", "server/faults", "server/payments", "server/postgres", "server/secrets"},
 	"server/ledger":                {"server/expectations", "server/faults", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
 	"server/ledger/ledgertest": {
 		"server/ledger", "server/payments", "server/postgres", "server/proof", "server/sandboxes", "server/secrets",
@@ -143,6 +143,7 @@ var mayImport = map[string][]string{
 		"server/httpapi/wire",
 	},
 	"server/worker": {
+		"server/expectations",
 		"server/faults",
 		"server/payments",
 		"server/egress",
@@ -155,6 +156,7 @@ var mayImport = map[string][]string{
 		"server/webhooks",
 	},
 	"controllers": {
+		"server/expectations",
 		"api/v1alpha1",
 		"controllers/resync",
 		"server/faults",

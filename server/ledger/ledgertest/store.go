@@ -22,6 +22,7 @@ type Store struct {
 	*ledger.Forwards
 	*ledger.Upkeep
 	*ledger.Clocks
+	*ledger.Expectations
 	*proof.Books
 	*proof.Proofs
 }
@@ -44,7 +45,7 @@ func OpenWith(url string, o Options) (*Store, error) {
 	return &Store{
 		DB: db, Store: configured, Ledger: ledger.New(db, configured), Settler: ledger.NewSettler(db, configured, o.OnSettled),
 		Deliveries: ledger.NewDeliveries(db, configured, o.KeyRing), Forwards: ledger.NewForwards(db, configured), Upkeep: ledger.NewUpkeep(db),
-		Clocks: ledger.NewClocks(db, configured), Books: proof.NewBooks(db),
+		Clocks: ledger.NewClocks(db, configured), Expectations: ledger.NewExpectations(db, configured), Books: proof.NewBooks(db),
 		Proofs: proof.NewProofs(db, configured, func() float64 { return 0 }),
 	}, nil
 }

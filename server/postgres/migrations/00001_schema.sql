@@ -763,6 +763,35 @@ create table event_faults (
 ) with (fillfactor = 50);
 call protect('event_faults', '{worker}');
 
+-- Expectations ----------------------------------------------------------------------------------------------
+
+-- What a resource expects of its sandbox, and what a worker found. The row belongs to the tenant that the
+-- sandbox had when it was made: after a reset nobody evaluates it any more. All times are real times.
+create table expectations (
+  tenant         bigint not null,
+  uid            uuid not null, -- of the resource
+  run            text not null, -- value of the spec that the row was made for
+  lines          jsonb not null, -- as in the spec
+  settle_ms      bigint not null, -- for how long all lines have to stay met
+  deadline       timestamptz not null,
+  since_creation boolean not null, -- only what comes after the first evaluation counts
+  since          uuid, -- the newest transaction at the first evaluation; null: there was none
+  -- When it is evaluated although nothing happens; null: it is decided.
+  due_at         timestamptz default now(),
+  evaluated_at   timestamptz not null default 'epoch',
+  verdict        text not null default 'Open', -- Met or Failed
+  reason         text not null default '',
+  message        text not null default '',
+  results        jsonb not null default '[]', -- one for each line, once it was evaluated
+  met_since      timestamptz, -- since when all lines are met
+  changed_at     timestamptz not null default now(), -- what the resource shows at once
+  primary key (tenant, uid)
+) with (fillfactor = 50);
+create index expectations_uid on expectations (uid); -- an Expectation is found by its UID alone
+create index expectations_open on expectations (tenant) where due_at is not null;
+create index expectations_changed on expectations (changed_at);
+call protect('expectations', '{worker, controller}');
+
 -- The request log -------------------------------------------------------------------------------------------
 
 -- The last requests to each sandbox, with their answers: requests that failed, requests without a valid key,
@@ -1397,6 +1426,10 @@ grant select (attempts, body, created_at, due_at, fence, id, leased, leased_unti
     update (attempts, body, delivered_at, due_at, fence, leased, leased_until, probes, resent_after, state),
     delete
   on events to cauri_worker;
+grant select,
+    update (changed_at, due_at, evaluated_at, message, met_since, reason, results, since, verdict),
+    delete
+  on expectations to cauri_worker;
 grant select, insert, delete on fault_acts to cauri_worker;
 grant select,
     insert (digest, name, tenant),
@@ -1413,7 +1446,8 @@ grant select,
     update (broken, fence, imbalance, leased_until, pass_due_at, passed_at, verified_at),
     delete
   on ledger_proofs to cauri_worker;
-grant select (attempts, body, callback_url, due_at, fault, fence, id, leased_until, sent, tenant,
+grant select on listed_transactions, transactions_by_reference to cauri_worker;
+grant select (attempts, body, callback_url, due_at, fault, fence, id, leased_until, sent, state, tenant,
     times_sent),
     update (attempts, body, delivered_at, due_at, fault, fence, last_error, last_status, leased_until,
     state, times_sent),
@@ -1484,6 +1518,10 @@ grant select,
   on environments to cauri_controller;
 grant select (event_id, tenant), delete on event_faults to cauri_controller;
 grant select (id, tenant), delete on events to cauri_controller;
+grant select (changed_at, evaluated_at, message, reason, results, run, tenant, uid, verdict),
+    insert (deadline, lines, run, settle_ms, since_creation, tenant, uid),
+    delete
+  on expectations to cauri_controller;
 grant select (name, reference, tenant), delete on fault_acts to cauri_controller;
 grant select (acts, digest, last_at, name, tenant), delete on fault_counts to cauri_controller;
 grant select (reference, tenant), delete on fault_requests to cauri_controller;

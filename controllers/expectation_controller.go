@@ -1,0 +1,231 @@
+package controllers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/resync"
+	"github.com/cauri-dev/cauri/server/expectations"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// +kubebuilder:rbac:groups=cauri.dev,resources=expectations,verbs=list;watch;delete
+// +kubebuilder:rbac:groups=cauri.dev,resources=expectations/status,verbs=patch
+
+// Reconcile brings one Expectation forward.
+func (r *expectationReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	for _, uid := range r.deleted.take(req.NamespacedName) {
+		if err := r.database.DeleteExpectation(ctx, uid); err != nil {
+			break // the row ends by its own time
+		}
+	}
+	expectation := &v1alpha1.Expectation{}
+	if err := r.Get(ctx, req.NamespacedName, expectation); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if !expectation.DeletionTimestamp.IsZero() {
+		return ctrl.Result{}, nil
+	}
+	if isDecided(expectation) {
+		return r.expire(ctx, expectation)
+	}
+	seen := r.evaluate(ctx, expectation)
+	if errors.Is(seen.err, errSandboxUnseen) && !isObserved(expectation.Status.ObservedGeneration) {
+		return r.pace.next(seen.err) // the sandbox was created together with it: too early for a status
+	}
+	return r.finish(ctx, expectation, seen)
+}
+
+// isDecided reports whether the present run of an Expectation has a verdict.
+func isDecided(e *v1alpha1.Expectation) bool {
+	return e.Status.DecidedAt != nil && e.Status.ObservedRun == e.Spec.Run
+}
+
+// isStarted reports whether the workers evaluate the present run of an Expectation, or did so.
+func isStarted(e *v1alpha1.Expectation) bool {
+	return e.Status.StartedAt != nil && e.Status.ObservedRun == e.Spec.Run
+}
+
+// expire deletes an Expectation whose ttl has ended since it was decided.
+func (r *expectationReconciler) expire(ctx context.Context, expectation *v1alpha1.Expectation) (ctrl.Result, error) {
+	if expectation.Spec.TTL == "" {
+		return r.pace.next(nil)
+	}
+	ttl, err := time.ParseDuration(string(expectation.Spec.TTL))
+	if err != nil {
+		return r.pace.next(nil) // the schema allows none
+	}
+	if left := expectation.Status.DecidedAt.Add(ttl).Sub(r.clock.Now()); left > 0 {
+		return ctrl.Result{RequeueAfter: left}, nil
+	}
+	err = r.Delete(ctx, expectation, client.Preconditions{UID: &expectation.UID, ResourceVersion: &expectation.ResourceVersion})
+	return ctrl.Result{}, client.IgnoreNotFound(err)
+}
+
+// expectationObservation is the result of a reconciliation.
+type expectationObservation struct {
+	state   *expectations.State // nil: not known
+	started bool                // the workers evaluate it
+	err     error
+	wait    time.Duration // until it fails if it has not begun; 0: for ever
+}
+
+// failed returns the observation of an Expectation that the controller itself decides.
+func failed(reason, format string, args ...any) expectationObservation {
+	return expectationObservation{state: &expectations.State{
+		Verdict: expectations.Failed, Reason: reason, Message: fmt.Sprintf(format, args...),
+	}}
+}
+
+const anotherRun = "Set spec.run to a new value to evaluate it again."
+
+// evaluate has the workers evaluate an Expectation, or reads what they found.
+func (r *expectationReconciler) evaluate(ctx context.Context, expectation *v1alpha1.Expectation) (seen expectationObservation) {
+	config, err := expectationConfig(expectation)
+	if err != nil {
+		return failed(v1alpha1.ReasonInvalidSpec, "The spec cannot be evaluated: %s. Delete the Expectation and create it again.", err)
+	}
+	sandbox, err := r.findSandbox(ctx, expectation)
+	if isWaiting(err) && isStarted(expectation) && reasonOf(err) == v1alpha1.ReasonSandboxNotFound {
+		return failed(v1alpha1.ReasonSandboxDeleted, "The sandbox was deleted while the expectation was open. "+anotherRun)
+	}
+	if err == nil {
+		err = r.gate.check(ctx, resync.OfExpectation(expectation))
+	}
+	if err != nil {
+		return r.notBegun(expectation, config, err)
+	}
+	state, err := r.database.FindExpectation(ctx, config.UID, config.Run)
+	switch {
+	case err == nil:
+		return expectationObservation{state: &state, started: true}
+	case !errors.Is(err, sandboxes.ErrNoExpectation):
+		return r.notBegun(expectation, config, databaseFailure(err))
+	case isStarted(expectation): // the purge has removed its row
+		return failed(v1alpha1.ReasonSandboxReset, expectations.ResetMessage)
+	}
+	if left, bounded := r.left(expectation, config); bounded {
+		config.Within = left
+	}
+	if config.Within <= 0 {
+		return r.notBegun(expectation, config, nil)
+	}
+	err = r.database.BeginExpectation(ctx, string(sandbox.UID), config)
+	if errors.Is(err, sandboxes.ErrNoOrganization) {
+		return r.notBegun(expectation, config, expectationSandboxNotReady(sandbox.Name))
+	}
+	if err != nil {
+		return r.notBegun(expectation, config, databaseFailure(err))
+	}
+	return expectationObservation{state: &expectations.State{
+		Verdict: expectations.Open, Reason: v1alpha1.ReasonNotMet, Message: "No line was evaluated yet.",
+	}, started: true}
+}
+
+// left returns how much of within is left of the first run, which begins with the creation of the resource. The time of creation is
+// in whole seconds, and the benefit of a part of a second is the user's. bounded is false for a later run, which begins when it is
+// seen.
+func (r *expectationReconciler) left(e *v1alpha1.Expectation, c sandboxes.ExpectationConfig) (left time.Duration, bounded bool) {
+	if e.Status.DecidedAt != nil || e.Status.StartedAt != nil || isStarted(e) {
+		return c.Within, false
+	}
+	return min(c.Within, c.Within-r.clock.Since(e.CreationTimestamp.Time)+time.Second), true
+}
+
+// notBegun is the result for an Expectation that cannot be evaluated now. One that has never begun fails when its time is over; the
+// workers decide the others.
+func (r *expectationReconciler) notBegun(
+	e *v1alpha1.Expectation, c sandboxes.ExpectationConfig, err error,
+) expectationObservation {
+	left, bounded := r.left(e, c)
+	if !bounded || isStarted(e) {
+		return expectationObservation{err: err, started: isStarted(e)}
+	}
+	if left <= 0 {
+		why := "The controller did not run."
+		if err != nil {
+			why = err.Error()
+		}
+		return failed(v1alpha1.ReasonDeadlineExceeded, "No line could be evaluated in time. %s %s", why, anotherRun)
+	}
+	return expectationObservation{err: err, wait: left}
+}
+
+// findSandbox returns the sandbox that the Expectation names, or a waiting error. The watch on sandboxes reports when it is there.
+func (r *expectationReconciler) findSandbox(ctx context.Context, e *v1alpha1.Expectation) (*v1alpha1.SandboxEnvironment, error) {
+	key := client.ObjectKey{Namespace: e.Namespace, Name: e.Spec.SandboxRef.Name}
+	sandbox := &v1alpha1.SandboxEnvironment{}
+	err := r.Get(ctx, key, sandbox)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && !sandbox.DeletionTimestamp.IsZero():
+		return nil, &waitingError{
+			reason:  v1alpha1.ReasonSandboxNotFound,
+			message: fmt.Sprintf("The SandboxEnvironment %q does not exist in this namespace. The Expectation waits for it.", key.Name),
+			woken:   true,
+		}
+	case err != nil:
+		return nil, &failedError{reason: v1alpha1.ReasonRetrying, cause: fmt.Errorf("reading the SandboxEnvironment %q: %w", key.Name, err)}
+	case sandbox.Status.OrganizationID == "":
+		waiting := expectationSandboxNotReady(key.Name)
+		waiting.woken = true
+		if !isObserved(sandbox.Status.ObservedGeneration) {
+			waiting.cause = errSandboxUnseen
+		}
+		return nil, waiting
+	}
+	return sandbox, nil
+}
+
+func expectationSandboxNotReady(name string) *waitingError {
+	return &waitingError{
+		reason:  v1alpha1.ReasonSandboxNotReady,
+		message: fmt.Sprintf("The SandboxEnvironment %q is not in the database yet: see its conditions. The Expectation waits for it.", name),
+	}
+}
+
+// expectationConfig returns what the workers evaluate. Its error says which field is wrong.
+func expectationConfig(e *v1alpha1.Expectation) (c sandboxes.ExpectationConfig, err error) {
+	lines, err := json.Marshal(e.Spec.Expect)
+	if err != nil {
+		return c, err
+	}
+	if _, err := expectations.Parse(lines); err != nil {
+		return c, err
+	}
+	within, settle, err := expectations.ParseDurations(string(e.Spec.Within), string(e.Spec.Settle))
+	return sandboxes.ExpectationConfig{
+		UID: string(e.UID), Run: e.Spec.Run, Lines: lines, Within: within, Settle: settle,
+		SinceCreation: e.Spec.Since == expectations.SinceCreation,
+	}, err
+}
+
+// finish writes the status, if it changed, and decides when the Expectation is reconciled again.
+func (r *expectationReconciler) finish(
+	ctx context.Context, expectation *v1alpha1.Expectation, seen expectationObservation,
+) (ctrl.Result, error) {
+	if interrupted(ctx) {
+		return ctrl.Result{}, fmt.Errorf("reconciling %s: %w", client.ObjectKeyFromObject(expectation), context.Cause(ctx))
+	}
+	before := expectation.DeepCopy()
+	expectation.Status = expectationStatus(expectation, seen, r.clock.Now())
+	if err := patchStatus(ctx, r.Client, r.liveStatus, before, expectation); err != nil {
+		return r.pace.next(err)
+	}
+	announce(r.recorder, expectation, v1alpha1.ConditionMet, before.Status.Conditions, expectation.Status.Conditions)
+	if isDecided(expectation) {
+		return r.expire(ctx, expectation)
+	}
+	result, err := r.pace.next(seen.err)
+	if err == nil && seen.wait > 0 {
+		result.RequeueAfter = min(result.RequeueAfter, seen.wait)
+	}
+	return result, err
+}

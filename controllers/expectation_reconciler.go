@@ -1,0 +1,104 @@
+package controllers
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers/resync"
+)
+
+// expectationReconciler has the workers evaluate an Expectation, and shows their verdict.
+type expectationReconciler struct {
+	client.Client
+	database   Database
+	gate       databaseGate
+	liveStatus *resync.LiveStatus
+	clock      clock.PassiveClock
+	recorder   events.EventRecorder
+	pace       pace
+	deleted    deletedExpectations
+}
+
+// expectationBySandbox has the name of the selectable field: the same selector works for the cache and for the API server.
+const expectationBySandbox = "spec.sandboxRef.name"
+
+// watch reconciles Expectations when their spec changes, when their sandbox is created or deleted, or when more is known of them.
+func (r *expectationReconciler) watch(mgr ctrl.Manager, options controller.Options, changes source.Source) error {
+	ctx := context.Background() // indexes are registered at once
+	indexes := map[string]client.IndexerFunc{
+		expectationBySandbox: func(obj client.Object) []string { return []string{obj.(*v1alpha1.Expectation).Spec.SandboxRef.Name} },
+		resync.ByUID:         func(obj client.Object) []string { return []string{string(obj.GetUID())} },
+	}
+	for field, index := range indexes {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, &v1alpha1.Expectation{}, field, index); err != nil {
+			return err
+		}
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("expectation").
+		For(&v1alpha1.Expectation{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.SandboxEnvironment{},
+			handler.EnqueueRequestsFromMapFunc(expectationsOf(mgr.GetCache())),
+			builder.WithPredicates(predicate.Funcs{UpdateFunc: availabilityChanged})).
+		Watches(&v1alpha1.Expectation{}, handler.Funcs{DeleteFunc: r.deleted.note}).
+		WatchesRawSource(changes).
+		WithOptions(options).
+		Complete(r)
+}
+
+// expectationsOf returns the Expectations that name a sandbox.
+func expectationsOf(cache client.Reader) handler.MapFunc {
+	return func(ctx context.Context, sandbox client.Object) (requests []reconcile.Request) {
+		var list v1alpha1.ExpectationList
+		named := client.MatchingFields{expectationBySandbox: sandbox.GetName()}
+		if err := cache.List(ctx, &list, client.InNamespace(sandbox.GetNamespace()), named); err != nil { // only while the cache is being stopped
+			return nil
+		}
+		for i := range list.Items {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+		return requests
+	}
+}
+
+// deletedExpectations are Expectations that were deleted and whose rows may be left. An Expectation has no finalizer, so that
+// nothing keeps a namespace from being deleted: a row that is left after a crash ends by its own time.
+type deletedExpectations struct {
+	mutex sync.Mutex
+	uids  map[client.ObjectKey][]string
+}
+
+func (d *deletedExpectations) note(
+	_ context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request],
+) {
+	key := client.ObjectKeyFromObject(e.Object)
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.uids == nil {
+		d.uids = map[client.ObjectKey][]string{}
+	}
+	d.uids[key] = append(d.uids[key], string(e.Object.GetUID()))
+	queue.Add(reconcile.Request{NamespacedName: key})
+}
+
+func (d *deletedExpectations) take(key client.ObjectKey) []string {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	uids := d.uids[key]
+	delete(d.uids, key)
+	return uids
+}

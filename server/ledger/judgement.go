@@ -1,0 +1,152 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/cauri-dev/cauri/server/expectations"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// Expectations evaluates the rows of Expectations.
+type Expectations struct{ core }
+
+// NewExpectations evaluates expectations in a database.
+func NewExpectations(db *postgres.DB, store *sandboxes.Store) *Expectations {
+	return &Expectations{core{db, store}}
+}
+
+// evaluationBatch bounds the expectations of a sandbox that one call evaluates. They are locked meanwhile.
+const evaluationBatch = 20
+
+// TenantsToEvaluate returns up to batch sandboxes with expectations that are due.
+func (e *Expectations) TenantsToEvaluate(ctx context.Context, batch int) ([]DueTenant, error) {
+	rows, err := e.system().TenantsToEvaluate(ctx, int32(batch))
+	if err != nil {
+		return nil, postgres.Classify(err, "looking for expectations to evaluate")
+	}
+	due := make([]DueTenant, len(rows))
+	for i, row := range rows {
+		due[i] = DueTenant{Tenant: row.Tenant, SweepFailed: row.SweepFailed}
+	}
+	return due, nil
+}
+
+// FailExpectationsOfResets fails the open expectations whose sandbox was reset or deleted, and returns how many they
+// were.
+func (e *Expectations) FailExpectationsOfResets(ctx context.Context) (failed int, err error) {
+	n, err := e.system().FailExpectationsOfResets(ctx, expectations.ResetMessage)
+	return int(n), postgres.Classify(err, "failing the expectations of sandboxes that were reset")
+}
+
+// EvaluateExpectations evaluates expectations of a sandbox that are due, and returns the verdicts of those that are
+// decided now. It skips those that another worker evaluates. more reports whether others may be due.
+func (e *Expectations) EvaluateExpectations(
+	ctx context.Context, tenant int64,
+) (decided []expectations.Verdict, more bool, err error) {
+	err = e.db.InTx(ctx, postgres.IdleLimited, func(tx pgx.Tx) error {
+		q := sqlc.New(tx)
+		if err := q.EnterToObserve(ctx, tenant); err != nil {
+			return err
+		}
+		rows, err := q.LockExpectations(ctx, tenant, evaluationBatch)
+		if err != nil {
+			return err
+		}
+		more = len(rows) == evaluationBatch
+		for i := range rows {
+			state, err := evaluate(ctx, tx, &rows[i])
+			if err != nil {
+				return err
+			}
+			if state.Verdict != expectations.Open {
+				decided = append(decided, state.Verdict)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, false, postgres.Classify(err, "evaluating expectations")
+	}
+	return decided, more, nil
+}
+
+// evaluate evaluates an expectation and writes what is known of it then.
+func evaluate(ctx context.Context, tx pgx.Tx, row *sqlc.LockExpectationsRow) (state expectations.State, err error) {
+	lines, err := expectations.Parse(row.Lines)
+	if err != nil {
+		return state, err
+	}
+	former := expectations.State{
+		Verdict: expectations.Verdict(row.Verdict), Reason: row.Reason, Message: row.Message, MetSince: row.MetSince,
+	}
+	if err := json.Unmarshal(row.Results, &former.Results); err != nil {
+		return state, err
+	}
+	q := sqlc.New(tx)
+	if row.SinceCreation && former.Reason == "" {
+		if row.Since, err = q.NewestTransaction(ctx, row.Tenant); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return state, err
+		}
+	}
+	terms := expectations.Terms{Deadline: row.Deadline, Settle: time.Duration(row.SettleMs) * time.Millisecond}
+	results, err := observeAlone(ctx, tx, row, lines)
+	switch {
+	case errors.Is(err, ErrTooManyRows):
+		state = terms.Unreadable(&former, row.Now)
+	case err != nil:
+		return state, err
+	default:
+		state = terms.Judge(&former, results, row.Now)
+	}
+	return state, write(ctx, q, row, &former, &state, terms)
+}
+
+// observeAlone observes in a savepoint, so that a statement that takes too long ends nothing else.
+func observeAlone(
+	ctx context.Context, tx pgx.Tx, row *sqlc.LockExpectationsRow, lines []expectations.Line,
+) (results []expectations.Result, err error) {
+	err = pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error {
+		seen, err := observe(ctx, inner, row.Tenant, lines, idOrNone(row.Since))
+		if err != nil {
+			return classifyObservation(err)
+		}
+		for i := range lines {
+			results = append(results, expectations.Check(&lines[i], &seen.Lines[i]))
+		}
+		return nil
+	})
+	return results, err
+}
+
+func idOrNone(id pgtype.UUID) *payments.ID {
+	if !id.Valid {
+		return nil
+	}
+	return (*payments.ID)(&id.Bytes)
+}
+
+func write(
+	ctx context.Context, q *sqlc.Queries, row *sqlc.LockExpectationsRow, former, state *expectations.State, terms expectations.Terms,
+) error {
+	results, err := json.Marshal(state.Results)
+	if err != nil {
+		return err
+	}
+	written := sqlc.JudgeExpectationParams{
+		Tenant: row.Tenant, Uid: row.Uid, Verdict: string(state.Verdict), Reason: state.Reason, Message: state.Message, Results: results,
+		MetSince: state.MetSince, Since: row.Since, Told: state.TellsMore(former),
+	}
+	if state.Verdict == expectations.Open {
+		written.DueAt = new(terms.NextLook(state))
+	}
+	return q.JudgeExpectation(ctx, written)
+}

@@ -1,0 +1,156 @@
+package ledger_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/expectations"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+const expectationUID = "44444444-4444-4444-4444-444444444444"
+
+// expect has the workers evaluate lines. They have to be met at once for change to leave out.
+func (w *fixture) expect(lines string, change ...func(*sandboxes.ExpectationConfig)) {
+	w.T.Helper()
+	c := sandboxes.ExpectationConfig{UID: expectationUID, Lines: []byte(lines), Within: time.Hour}
+	for _, f := range change {
+		f(&c)
+	}
+	if err := w.BeginExpectation(w.T.Context(), w.Config.UID, c); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// evaluated evaluates what a worker would evaluate now, as its role, and says what is known then.
+func (w *fixture) evaluated(run string) string {
+	w.T.Helper()
+	worker := ledgertest.OpenAs(w.T, w.URL, ledgertest.Worker)
+	if err := w.FlushActivity(w.T.Context()); err != nil {
+		w.T.Fatal(err)
+	}
+	due, err := worker.TenantsToEvaluate(w.T.Context(), 10)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	for _, tenant := range due {
+		if _, _, err := worker.EvaluateExpectations(w.T.Context(), tenant.Tenant); err != nil {
+			w.T.Fatal(err)
+		}
+	}
+	state, err := w.FindExpectation(w.T.Context(), expectationUID, run)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	said := fmt.Sprintf("%d %s %s", len(due), state.Verdict, state.Reason)
+	for _, r := range state.Results {
+		said += fmt.Sprintf(", %t %s", r.Met, r.Observed)
+	}
+	return said
+}
+
+func (w *fixture) wantEvaluated(want string) {
+	w.T.Helper()
+	if diff := cmp.Diff(want, w.evaluated("")); diff != "" {
+		w.T.Error(diff)
+	}
+}
+
+const paidOnce = `[{"transactions":{"where":{"orderRef":"r1","status":"SUCCESS"},"count":1}},{"nothingElse":true}]`
+
+func TestExpectationIsMet(t *testing.T) {
+	w := newFixture(t)
+	w.Client("alice", alice, 5_000)
+	w.expect(paidOnce, func(c *sandboxes.ExpectationConfig) { c.Settle = time.Hour })
+	w.wantEvaluated("1 Open NotMet, false 0 transactions, true no other transaction")
+	w.wantEvaluated("0 Open NotMet, false 0 transactions, true no other transaction") // nothing happened
+	w.Create(w.Collection("r1", payments.Success, alice))
+	w.wantEvaluated("1 Open Settling, true 1 transaction, true no other transaction")
+	w.wantEvaluated("0 Open Settling, true 1 transaction, true no other transaction")
+	w.Exec("update expectations set met_since = met_since - interval '1 hour', due_at = now()")
+	w.wantEvaluated("1 Met Met, true 1 transaction, true no other transaction")
+	w.Create(w.Collection("r2", payments.Success, alice))
+	w.wantEvaluated("0 Met Met, true 1 transaction, true no other transaction") // a verdict does not change
+}
+
+func TestExpectationFails(t *testing.T) {
+	w := newFixture(t)
+	w.Client("alice", alice, 5_000)
+	w.expect(paidOnce)
+	w.Exec("update expectations set deadline = now()")
+	w.wantEvaluated("1 Failed DeadlineExceeded, false 0 transactions, true no other transaction")
+
+	w.expect(paidOnce)
+	w.Create(w.Collection("r2", payments.PINInvalid, alice))
+	if got := w.evaluated(""); got[:len("1 Failed Exceeded")] != "1 Failed Exceeded" {
+		t.Error(got)
+	}
+}
+
+func TestExpectationSinceCreation(t *testing.T) {
+	w := newFixture(t)
+	w.Client("alice", alice, 5_000)
+	w.Create(w.Collection("r0", payments.Success, alice))
+	w.expect(paidOnce, func(c *sandboxes.ExpectationConfig) { c.SinceCreation = true })
+	w.wantEvaluated("1 Open NotMet, false 0 transactions, true no other transaction")
+	w.Create(w.Collection("r1", payments.Success, alice))
+	w.wantEvaluated("1 Met Met, true 1 transaction, true no other transaction")
+}
+
+func TestExpectationOfASandboxThatIsReset(t *testing.T) {
+	w := newFixture(t)
+	w.expect(paidOnce)
+	w.wantEvaluated("1 Open NotMet, false 0 transactions, true no other transaction")
+	decided := sandboxes.ExpectationConfig{UID: "55555555-5555-5555-5555-555555555555", Lines: []byte(paidOnce), Within: time.Hour}
+	if err := w.BeginExpectation(t.Context(), w.Config.UID, decided); err != nil {
+		t.Fatal(err)
+	}
+	w.Exec("update expectations set verdict = 'Met', due_at = null where uid = $1", decided.UID)
+	w.Config.Reset = "again"
+	w.Apply()
+	worker := ledgertest.OpenAs(t, w.URL, ledgertest.Worker)
+	if n, err := worker.FailExpectationsOfResets(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d have failed, with the error %v", n, err)
+	}
+	w.wantEvaluated("0 Failed SandboxReset, false 0 transactions, true no other transaction")
+	if state, err := w.FindExpectation(t.Context(), decided.UID, ""); state.Verdict != expectations.Met || err != nil {
+		t.Errorf("what was decided is %s, with the error %v", state.Verdict, err)
+	}
+	w.expect(paidOnce, func(c *sandboxes.ExpectationConfig) { c.Run = "2" })
+	if got, want := w.evaluated("2"), "1 Open NotMet, false 0 transactions, true no other transaction"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if _, err := w.FindExpectation(t.Context(), expectationUID, ""); !errors.Is(err, sandboxes.ErrNoExpectation) {
+		t.Errorf("the former run has the error %v", err)
+	}
+}
+
+// The controller learns of what a resource shows, and not of each transaction that changes what was observed.
+func TestChangedExpectations(t *testing.T) {
+	w := newFixture(t)
+	w.Client("alice", alice, 5_000)
+	w.expect(`[{"transactions":{"count":"5..6"}}]`)
+	w.evaluated("")
+	w.Exec("update expectations set changed_at = now() - interval '1 minute'")
+	since := time.Now()
+	w.Create(w.Collection("r1", payments.Success, alice))
+	w.evaluated("")
+	if changed, err := w.ChangedExpectations(t.Context(), since); len(changed) != 0 || err != nil {
+		t.Errorf("%v have changed, with the error %v", changed, err)
+	}
+	w.Exec("update expectations set deadline = now(), due_at = now()")
+	w.evaluated("")
+	if changed, err := w.ChangedExpectations(t.Context(), since); len(changed) != 1 || changed[0].UID != expectationUID || err != nil {
+		t.Errorf("%v have changed, with the error %v", changed, err)
+	}
+	w.Exec("update expectations set changed_at = now() - interval '2 days'")
+	if err := w.RemoveOldUsage(t.Context()); err != nil || w.Count("select count(*) from expectations") != 0 {
+		t.Errorf("what was decided long ago is still there, with the error %v", err)
+	}
+}
