@@ -158,6 +158,7 @@ var mayCall = map[string]string{
 	"GET /stream":      "full viewer",
 	"GET /overview":    "full viewer",
 	"GET /payments":    "full viewer",
+	"GET /ledger":      "full viewer",
 	"GET /find":        "full viewer",
 	"POST /clock":      "full",
 }

@@ -17,7 +17,14 @@ func (f *fixture) pay(key, msisdn, reference, fields string) string {
 	f.t.Helper()
 	body := fmt.Sprintf(`{"amount":2000,"currency":"RWF","operator":"mtn","country":"RW","msisdn":%q,"reference":%q,"application":"shop"%s}`,
 		msisdn, reference, fields)
-	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, f.url+"/v1/payments", strings.NewReader(body))
+	path := strings.Split(f.create(key, "/v1/payments", body), "/")
+	return path[len(path)-1]
+}
+
+// create sends a request to the API and returns the address of what it made.
+func (f *fixture) create(key, path, body string) string {
+	f.t.Helper()
+	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, f.url+path, strings.NewReader(body))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -28,10 +35,9 @@ func (f *fixture) pay(key, msisdn, reference, fields string) string {
 	}
 	defer got.Body.Close()
 	if got.StatusCode != http.StatusCreated {
-		f.t.Fatalf("the payment %s answered %d", reference, got.StatusCode)
+		f.t.Fatalf("%s answered %d to %s", path, got.StatusCode, body)
 	}
-	path := strings.Split(got.Header.Get("Location"), "/")
-	return path[len(path)-1]
+	return got.Header.Get("Location")
 }
 
 const (

@@ -36,6 +36,7 @@ var routes = []route{
 	{method: http.MethodGet, path: "/stream", roles: viewers, do: (*Console).stream},
 	{method: http.MethodGet, path: "/overview", roles: viewers, show: (*Console).overview},
 	{method: http.MethodGet, path: "/payments", roles: viewers, show: (*Console).payments},
+	{method: http.MethodGet, path: "/ledger", roles: viewers, show: (*Console).ledger},
 	{method: http.MethodGet, path: "/find", roles: viewers, do: (*Console).find},
 	{method: http.MethodPost, path: "/clock", roles: full, do: (*Console).advanceClock},
 }
