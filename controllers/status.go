@@ -22,7 +22,8 @@ type admission interface {
 	Admit(resync.Change, resync.Difference) bool
 }
 
-// patchStatus writes the status if it changed and writes admits it. It returns nil for an object that no longer exists.
+// patchStatus writes the status if it changed and the admission allows the write. It returns nil for an object that no
+// longer exists.
 func patchStatus(ctx context.Context, c client.Client, writes admission, before, after client.Object) error {
 	if !writes.Admit(changeOf(after), statusDifference(before, after)) {
 		return nil

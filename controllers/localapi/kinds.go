@@ -172,7 +172,7 @@ func (k *kind) validateCustom(
 	if old == nil {
 		problems = append(problems, validation.ValidateCustomResource(nil, obj.Object, k.values)...)
 	} else {
-		// With old, unchanged invalid values do not block other changes (ratcheting).
+		// In an update, an invalid value that did not change does not block other changes (ratcheting).
 		before = old.Object
 		same := common.NewCorrelatedObject(obj.Object, before, &model.Structural{Structural: k.structural})
 		problems = append(problems,

@@ -43,7 +43,8 @@ const (
 // Parse reads the JSON array of an expectation's lines. Its error is of type [Problems] and names every wrong field.
 func Parse(text []byte) ([]Line, error) { return parse(text, false) }
 
-// ParseWithMerchant is [Parse] for who can ask the merchant's own program.
+// ParseWithMerchant is [Parse] that also accepts lines of the kind merchant, for callers that can send requests to the
+// merchant's own program.
 func ParseWithMerchant(text []byte) ([]Line, error) { return parse(text, true) }
 
 func parse(text []byte, merchant bool) ([]Line, error) {
@@ -111,7 +112,7 @@ func (c *checker) line(text []byte, l *Line) {
 	c.content(l)
 }
 
-// known names the fields at the place of an unknown one.
+// known returns a sentence that lists the fields of the object in which an unknown field was found.
 func known(unknown string) string {
 	const ofWhere = "orderRef, reference, type, status, operator, country, application, msisdn, createdAfter or createdBefore"
 	switch {

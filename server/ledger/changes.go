@@ -34,7 +34,7 @@ func (p Position) Compare(q Position) int {
 // attempt, Event is set too.
 type Change struct {
 	At          Position
-	Resume      Position // the position to resume from after this change; other changes at the same position come again
+	Resume      Position // a client that resumes here misses nothing; changes at the same At may be sent again
 	Transaction *payments.Transaction
 	Event       *Event
 	Attempt     *AttemptRecord

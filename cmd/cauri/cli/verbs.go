@@ -172,7 +172,7 @@ func (p *program) suspension(name, short string, suspend bool) *cobra.Command {
 		}})
 }
 
-// likelyRotated matches the arguments of rotate, which are then not names of sandboxes.
+// likelyRotated matches the argument of rotate. A first argument that it matches is not taken for a sandbox's name.
 var likelyRotated = regexp.MustCompile(`^(key|secret)$`)
 
 // The arguments of rotate.

@@ -60,10 +60,10 @@ func (s *Content) WithServers(servers []byte) *Content {
 	return &with
 }
 
-// AskedAt returns the base URL that a client used for a request to path, and the prefix of the request's path before
-// path. If the request's host is that of the public URL, the base URL is the public URL. An Ingress may have changed
-// the scheme and the path of such a request. public may be nil. Without a host, AskedAt returns two empty strings.
-func AskedAt(r *http.Request, public *url.URL, path string) (origin, form string) {
+// AskedAt returns the base URL that a client used for a request to path, and what stands before path in the request's
+// URL. If the request's host is that of the public URL, the base URL is the public URL. An Ingress may have changed the
+// scheme and the path of such a request. public may be nil. Without a host, AskedAt returns two empty strings.
+func AskedAt(r *http.Request, public *url.URL, path string) (origin, prefix string) {
 	if r.Host == "" { // HTTP/1.0
 		return "", ""
 	}

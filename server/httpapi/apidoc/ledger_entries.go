@@ -11,7 +11,8 @@ import (
 	"github.com/cauri-dev/cauri/server/proof"
 )
 
-// entryParameterDescriptions describes the parameters of the list of entries. [wire.EntryParameters] reads them.
+// entryParameterDescriptions describes the parameters of the list of entries. [wire.EntryParameters] parses
+// these parameters in a request.
 var entryParameterDescriptions = map[string]*huma.Param{
 	"limit": {Description: "Entries on a page.", Schema: &huma.Schema{
 		Type: huma.TypeInteger, Format: "int32", Minimum: new(1.0), Maximum: new(float64(wire.MaxEntries)), Default: wire.MaxLimit,

@@ -29,7 +29,7 @@ var promptAnswerParameter = &huma.Param{
 }
 
 // testClientParameterDescriptions describes the parameters of the list of test clients. [wire.TestClientParameters]
-// reads them.
+// parses these parameters in a request.
 var testClientParameterDescriptions = map[string]*huma.Param{
 	"limit":    limitParameter("Test clients on a page."),
 	"cursor":   cursorParameter(),
@@ -116,7 +116,8 @@ var AnswerPrompt = Operation{
 	}},
 }
 
-// exampleTestClient returns the payer of the examples, with the balance before the last example.
+// exampleTestClient returns the payer of the examples, with the balance before the
+// payment that the example of AnswerPrompt approves.
 func exampleTestClient() *ledger.TestClient {
 	return &ledger.TestClient{Name: "alice", Source: sandboxes.SourceResource, Prompts: 1, SIM: payments.SIM{
 		MSISDN: exampleMSISDN, Operator: payments.MTN, Country: payments.Rwanda, Behavior: payments.Manual, Balance: 60_000,

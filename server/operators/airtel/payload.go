@@ -74,7 +74,8 @@ const (
 // payout code is empty, payouts have the code of collections.
 type answer struct{ status, collection, payout, message string }
 
-// answers are the answers of Airtel. The mark of the codes is o unless another is given, that of the texts is a.
+// answers are the answers of Airtel. By the marks of package operators, the codes are o unless
+// another mark is given, and the texts are a.
 var answers = map[payments.Status]answer{
 	payments.Success:            {succeeded, "DP00800001001", "DP00900001001", "Success"},
 	payments.Pending:            {inProgress, "DP00800001006", "", "In process"},

@@ -12,7 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// client is a simple client of Moov's API. The mark of the payload is t, that of the paths and the token is a.
+// client is a simple client of Moov's API. By the marks of package operators, the payload is t,
+// and the paths and the token are a.
 type client struct{ adapter.Connection }
 
 const (

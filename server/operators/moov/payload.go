@@ -26,7 +26,8 @@ type Payload struct {
 // answer is Moov's report of an outcome.
 type answer struct{ code, message string }
 
-// answers are the answers of Moov. The mark of the codes is t unless another is given, that of the texts is a. Outcomes
+// answers are the answers of Moov. By the marks of package operators, the codes are t unless another
+// mark is given, and the texts are a. Outcomes
 // with the same code have different texts.
 var answers = map[payments.Status]answer{
 	payments.Success:            {"0", "Success"},

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// moov is a simple version of Moov's API. The mark of its payload and codes is t, that of the rest is a.
+// moov is a simple version of Moov's API. By the marks of package operators, its payload and codes
+// are t, and the rest is a.
 var moov = native{
 	token: "/auth/token",
 	valid: 10 * time.Minute,

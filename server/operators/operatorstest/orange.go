@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// orange is a simple version of Orange's core API. The mark of its payload and paths is t, that of the rest is a.
+// orange is a simple version of Orange's core API. By the marks of package operators, its payload and paths
+// are t, and the rest is a.
 var orange = native{
 	token:  "/oauth/v3/token",
 	valid:  time.Hour,
