@@ -51,7 +51,7 @@ func (l *Ledger) Health(ctx context.Context, tenant int64) (Health, error) {
 	return h, nil
 }
 
-// NewestAttempt is one of the last attempts to deliver the newest events.
+// NewestAttempt is an attempt to deliver one of the newest events.
 type NewestAttempt struct {
 	Event          payments.EventID
 	StartedAt      time.Time
@@ -59,7 +59,7 @@ type NewestAttempt struct {
 	Error          *string // nil: it was acknowledged
 }
 
-// NewestAttempts returns up to limit of the last attempts to deliver the newest events, newest first.
+// NewestAttempts returns at most limit attempts, the newest events first, and the newest attempts of each event first.
 func (l *Ledger) NewestAttempts(ctx context.Context, tenant int64, limit int) ([]NewestAttempt, error) {
 	rows, err := l.tenant(tenant).NewestAttempts(ctx, tenant, int32(limit))
 	if err != nil {

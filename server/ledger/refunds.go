@@ -26,7 +26,7 @@ type NewRefund struct {
 // It returns the refund, and the time for which its answer is held. A refund that would raise the recipient's SIM
 // beyond [payments.MaxBalance] ends with LIMIT_EXCEEDED.
 //
-// The statement BookRefund in queries/refunds.sql locks the SIM and the float, in this order.
+// The statement BookRefund in queries/refunds.sql locks the collection, the SIM and the float, in this order.
 //
 // It returns [ErrNotFound] for a parent that the tenant does not have, payments.ErrNotRefundable or
 // payments.ErrExceedsRefundable for a parent that cannot be refunded by this amount, and the errors of

@@ -9,10 +9,12 @@ import (
 	"syscall"
 )
 
-// endWithParent does nothing on this system: the next start ends a server whose program was killed.
+// endWithParent does nothing on this system. If `cauri dev` is killed, its Postgres goes on, and the next start ends
+// it.
 func endWithParent(attributes *syscall.SysProcAttr) *syscall.SysProcAttr { return attributes }
 
-// runsIn reports whether a process of a user is the Postgres of a folder, which its command line names.
+// runsIn reports whether a process of a user is the Postgres of a folder. The command line of such a process names the
+// folder.
 func runsIn(pid int, folder string, uid int) bool {
 	line, err := exec.Command("ps", "-o", "uid=,command=", "-p", strconv.Itoa(pid)).Output()
 	owner, command, _ := strings.Cut(strings.TrimSpace(string(line)), " ")

@@ -34,9 +34,10 @@ const (
 // A tenant has one statement here at a time. Its other statements are sent alone. So a busy tenant takes no place of
 // others, and a batch enters each scope once.
 //
-// A batch locks tenant after tenant in ascending order, as the settlement does, and within a tenant in the order of all
-// statements. So there are no deadlocks. The database bounds how long a batch waits for a lock. After that the batch is
-// rolled back, and each statement is sent alone. So a tenant whose rows are locked does not stop the others.
+// A batch locks tenant after tenant in ascending order, as the settlement does, and the rows of a tenant in the order
+// of all statements: the SIM, then the float. So there are no deadlocks. The database bounds how long a batch waits for
+// a lock. After that the batch is rolled back, and each statement is sent alone. So a tenant whose rows are locked does
+// not stop the others.
 type sharedCommit struct {
 	db    *DB
 	queue Coalescer[*sharedStatement]

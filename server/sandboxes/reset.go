@@ -11,7 +11,8 @@ import (
 // ErrTooManyResets is returned for a reset by the API if five took place in the last second. Nothing is done.
 var ErrTooManyResets = errors.New("the sandbox was reset five times in the last second")
 
-// ResetByAPI empties a sandbox for its API key, as a new value of the resource's spec.reset does. It does not change
+// ResetByAPI empties a sandbox at the request of a caller with its API key. The effect is that of a new value of
+// spec.reset. It does not change
 // the recorded value of spec.reset, so that the controller neither repeats nor undoes the reset. It returns
 // [postgres.ErrConfigChanged] if the API may no longer reset the sandbox, and for a tenant that was reset or deleted,
 // and [ErrTooManyResets]. Nothing is done then.
@@ -29,8 +30,8 @@ func (s *Store) ResetByAPI(ctx context.Context, tenant int64) error {
 }
 
 // reset empties the sandbox: the organization gets a new tenant number, with its present configuration and its SIMs at
-// their opening balances. The next steps write the floats, at the opening values of the resource. All other rows keep
-// the former number, which is retired in the same database transaction.
+// their opening balances. sandboxChange.floats writes the floats afterwards, at the opening values of the resource. All
+// other rows keep the former number, which is retired in the same database transaction.
 //
 // Statements that run during the reset write for the former number, so nothing of them reaches the new one.
 func (c *sandboxChange) reset(ctx context.Context, former int64) error {

@@ -41,18 +41,18 @@ func (s *Service) beforeAnswer(
 	return cmp.Or(s.sentBefore(ctx, faults.AtCallback, sandbox, t), event)
 }
 
-// sentBefore returns the event of a transaction (where is [faults.AtWebhook]) or its callback ([faults.AtCallback]), if
-// it is sent before the answer. Otherwise it returns nil, also if the database is unavailable.
+// sentBefore returns the event of a transaction, or its callback if kind is [faults.AtCallback], if it is sent before
+// the answer. Otherwise it returns nil, also if the database is unavailable.
 func (s *Service) sentBefore(
-	ctx context.Context, where faults.TargetKind, sandbox *sandboxes.Sandbox, t *payments.Transaction,
+	ctx context.Context, kind faults.TargetKind, sandbox *sandboxes.Sandbox, t *payments.Transaction,
 ) *BeforeAnswer {
 	byNumber := t.TestBehavior == payments.ApproveCallbackFirst
-	asks := func(f faults.Fault) bool { return asksForBefore(where, &f) }
+	asks := func(f faults.Fault) bool { return asksForBefore(kind, &f) }
 	if !byNumber && !slices.ContainsFunc(sandbox.Faults, asks) || sandbox.ClockMode == sandboxes.ManualClock {
 		return nil
 	}
 	b := &BeforeAnswer{service: s, tenant: sandbox.Tenant, id: t.ID, target: targetOfTransaction(t, sandbox)}
-	b.target.Kind = where
+	b.target.Kind = kind
 	if !byNumber && !b.mayApply(ctx, sandbox, t) {
 		return nil
 	}

@@ -108,7 +108,7 @@ func (t *sandboxTime) note() string {
 	return fmt.Sprintf("Times are the sandbox's: %s.", t)
 }
 
-// tellTime prints the note on the clock of the printed times, apart from the output.
+// tellTime prints the note about the clock of the printed times to progress, not to the output.
 func (p *program) tellTime(ctx context.Context, api *sandboxapi.Client, progress io.Writer, o *output) error {
 	if !o.people() {
 		return nil

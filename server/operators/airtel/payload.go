@@ -84,7 +84,7 @@ var answers = map[payments.Status]answer{
 	payments.Timeout:            {expired, "DP00800001029", "", "Transaction expired"},
 	payments.AccountBlocked:     {failed, "DP00800001010", "", "Transaction not permitted to payee"},
 	payments.UserCancelled:      {failed, "DP00800001008", "", "Refused"},
-	payments.UnknownMSISDN:      {failed, "DP00800001012", "DP00900001012", "Invalid mobile number"}, // a of collections
+	payments.UnknownMSISDN:      {failed, "DP00800001012", "DP00900001012", "Invalid mobile number"}, // mark a for collections
 	payments.LimitExceeded:      {failed, "DP00800001003", "DP00900001003", "Amount limit exceeded"},
 	payments.ServiceUnavailable: {failed, "", "", "Service unavailable"},
 	payments.DuplicateReference: {failed, "", "DP00900001011", "Transaction id already exists"},
