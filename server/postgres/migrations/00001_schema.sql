@@ -1467,7 +1467,7 @@ grant select (month, tenant), delete on quota_usage to cauri_worker;
 grant select (second, tenant), delete on rate_usage to cauri_worker;
 grant select (tenant), delete on requests to cauri_worker;
 grant select (purged_at, retired_at, tenant), update (purged_at), delete on retired_tenants to cauri_worker;
-grant select (tenant, sim_id, country, currency, blocked, behavior, balance, movements),
+grant select (tenant, sim_id, msisdn, country, currency, blocked, behavior, balance, movements),
   update (balance, changed_at, movements), delete
   on sims to cauri_worker;
 grant select (tenant), delete on stores to cauri_worker;
