@@ -75,8 +75,8 @@ func (p progress) conditions(before []metav1.Condition, generation int64, now ti
 	return keepTransitionTimes(before, after)
 }
 
-// ready returns the reason and the message of Ready while it is True. The message has a sentence for each notice to the
-// user. The reason is that of the first sentence.
+// ready returns the reason and the message of a Ready condition that is True. The message has a sentence for each
+// notice to the user. The reason belongs to the first sentence.
 func (p progress) ready() (reason, message string) {
 	var reasons, messages []string
 	say := func(reason, format string, args ...any) {

@@ -27,7 +27,7 @@ const (
 const maxOperatorCredential = 256
 
 // operatorAccess returns the URLs and credentials with which the stores reach operators, and the first problem with a
-// Secret of a store. The error is that of the API server. operatorAccess reads each Secret once from the API server,
+// Secret of a store. err is an error of the API server. operatorAccess reads each Secret once from the API server,
 // because the cache has only the controller's Secrets.
 func (r *sandboxReconciler) operatorAccess(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment,

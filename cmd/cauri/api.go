@@ -176,13 +176,13 @@ func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 	}
 }
 
-// delayed returns a context that ends the duration by after the end of ctx.
-func delayed(ctx context.Context, by time.Duration) context.Context {
-	if by == 0 {
+// delayed returns a context that is canceled after ctx ends and a further delay passes.
+func delayed(ctx context.Context, delay time.Duration) context.Context {
+	if delay == 0 {
 		return ctx
 	}
 	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() { time.AfterFunc(by, cancel) })
+	context.AfterFunc(ctx, func() { time.AfterFunc(delay, cancel) })
 	return later
 }
 

@@ -111,8 +111,8 @@ func (d *dev) start(ctx context.Context, manifests localapi.Manifests) error {
 	return d.api.directory.Refresh(soon)
 }
 
-// awaitReady waits until all sandboxes are ready. It returns an error if no status changes for devProgress. Then a
-// resource waits for an object that is in no file, such as a Secret.
+// awaitReady waits until all sandboxes are ready. It returns an error if no status changes for devProgress. In that
+// case, a resource needs an object that no file has, such as a Secret.
 func (d *dev) awaitReady(ctx context.Context) error {
 	for last := ""; ; {
 		soon, cancel := context.WithTimeout(ctx, devProgress)
@@ -168,8 +168,8 @@ const (
 	devStopTimeout = 1200 * time.Millisecond
 	// devConnections is the maximum number of database connections of each part.
 	devConnections = 8
-	// devQueueWait stands in for maxQueueWait. One merchant's tests share a machine with compilers: a slow database is not a
-	// client that sends too much. It ends before [exchange.AnswerTimeout].
+	// devQueueWait replaces maxQueueWait. It is longer, because compilers on the same machine can slow down the
+	// database. It is shorter than [exchange.AnswerTimeout].
 	devQueueWait = 8 * time.Second
 )
 

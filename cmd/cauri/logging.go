@@ -10,7 +10,7 @@ import (
 
 func setUpLogging(format, level string) error {
 	var at slog.Level
-	// Levels below debug are refused, because the Kubernetes client logs the Secrets that it sends on these levels.
+	// Levels below debug are refused, because on these levels the Kubernetes client logs the Secrets that it sends.
 	if err := at.UnmarshalText([]byte(level)); err != nil || at < slog.LevelDebug {
 		return fmt.Errorf("--log-level=%s: write debug, info, warn or error", level)
 	}

@@ -149,7 +149,7 @@ func (p *process) serveProbes(ctx context.Context) error {
 
 // run runs the work until ctx ends. Then it shuts down: readiness fails, the work finishes what it has started, and the
 // database connections are closed. run returns the error of the work, or an error if the work does not finish within
-// the time limit. It returns an error of failed at once.
+// the time limit. It immediately returns an error that it receives from failed.
 func (p *process) run(ctx context.Context, failed <-chan error) error {
 	done := make(chan error, 1)
 	go func() { done <- p.workWithBackground(ctx) }()
@@ -165,7 +165,7 @@ func (p *process) run(ctx context.Context, failed <-chan error) error {
 }
 
 // workWithBackground runs the work and the background functions. The background functions end after the work, because
-// they may record its results.
+// they may record the results of the work.
 func (p *process) workWithBackground(ctx context.Context) error {
 	until, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var background sync.WaitGroup

@@ -52,8 +52,8 @@ const (
 	retryIntervals = 3
 )
 
-// NewLiveStatus returns a LiveStatus that polls the database every interval, after ready returned nil. It opens breaker
-// while ready or the queries fail.
+// NewLiveStatus returns a LiveStatus that polls the database at every interval. Before each query, it calls ready.
+// While ready or the queries return errors, the breaker is open.
 func NewLiveStatus(
 	database Database, ready func(context.Context) error, cache client.Reader, breaker *Breaker, clock clock.WithTicker,
 	interval time.Duration, writesPerSecond float64,

@@ -35,16 +35,16 @@ type visit struct {
 	clock           ledger.Clock    // of the sandbox, for a page
 }
 
-// page is the part of a page that is its own.
+// page is the part of a page inside the common layout.
 type page struct {
 	title string
 	body  templ.Component
-	// live are the ids of the elements that are replaced when something changes in the sandbox; nil: none is.
+	// live are the ids of the elements that are replaced when something changes in the sandbox; nil for none.
 	live   []string
 	status int // 0: 200
 }
 
-// handler returns the handler of a route: it checks who calls, and puts the frame around a page.
+// handler returns the handler of a route. The handler checks the session and its role, and puts a page into the layout.
 func (c *Console) handler(r *route) exchange.OpenHandler {
 	return func(w http.ResponseWriter, request *http.Request) (exchange.Answer, error) {
 		ctx, cancel := context.WithTimeout(request.Context(), exchange.AnswerTimeout)
@@ -77,7 +77,7 @@ func (c *Console) handler(r *route) exchange.OpenHandler {
 	}
 }
 
-// carryOut calls the handler of a route, again if the configuration changed meanwhile.
+// carryOut calls the handler of a route. It repeats the call if the configuration changed meanwhile.
 func (c *Console) carryOut(r *route, v *visit) (a exchange.Answer, err error) {
 	if r.do != nil {
 		return r.do(c, v)
@@ -96,8 +96,8 @@ func (c *Console) carryOut(r *route, v *visit) (a exchange.Answer, err error) {
 	return a, err
 }
 
-// renewing calls f, again with the present configuration of the sandbox if that changed. Other than
-// [service.Service.Renewing], it lets people look at a suspended sandbox.
+// renewing calls f. If the configuration of the sandbox changed, it loads the new one and repeats the call. Unlike
+// [service.Service.Renewing], it calls f also for a suspended sandbox.
 func (c *Console) renewing(v *visit, f func() error) (err error) {
 	for range maxTries {
 		if err = f(); !errors.Is(err, postgres.ErrConfigChanged) {
@@ -118,7 +118,7 @@ func (c *Console) renewing(v *visit, f func() error) (err error) {
 // maxTries bounds how often a request is repeated because the configuration changed.
 const maxTries = 10
 
-// visitOf reads what every request of a browser has.
+// visitOf returns the visit of a request, without the session.
 func (c *Console) visitOf(w http.ResponseWriter, r *http.Request) *visit {
 	v := &visit{
 		Locale: locale.English, request: r, writer: w, namespace: chi.URLParam(r, "namespace"), name: chi.URLParam(r, "name"),
@@ -139,13 +139,13 @@ func (v *visit) may(roles []sandboxes.ConsoleRole) bool {
 	return v.session != nil && slices.Contains(roles, v.session.Role)
 }
 
-// To returns the address of a path of the console, such as /overview, relative to that of the request: an Ingress may
-// serve the console under another path.
+// To returns the relative URL of a path of the console, such as /overview. It is relative to the URL of the request,
+// because an Ingress may serve the console under another path.
 func (v *visit) To(path string) templ.SafeURL {
 	return templ.SafeURL(cmp.Or(v.up()+strings.TrimPrefix(path, "/"), "./"))
 }
 
-// up leads from the address of the request to that of the console's pages.
+// up returns the relative path from the URL of the request to the root of the console.
 func (v *visit) up() string {
 	if v.path == "" {
 		return "console/"
@@ -158,7 +158,7 @@ func (v *visit) html(status int, body templ.Component) exchange.Answer {
 	return exchange.Answer{Status: status, Header: secure.Clone(), Body: component{body}}
 }
 
-// goTo returns an answer that leads the browser to a path of the console.
+// goTo returns an answer that redirects the browser to a path of the console.
 func (v *visit) goTo(path string) exchange.Answer {
 	header := secure.Clone()
 	header.Set("Location", string(v.To(path)))
@@ -168,7 +168,7 @@ func (v *visit) goTo(path string) exchange.Answer {
 // toSignIn returns the answer to somebody who is not signed in.
 func (v *visit) toSignIn() exchange.Answer {
 	a := v.goTo("/sign-in")
-	if v.request.Header.Get("Hx-Request") != "" { // the whole page goes there, and not a part of it
+	if v.request.Header.Get("Hx-Request") != "" { // redirect the whole page, not an element of it
 		a.Status = http.StatusUnauthorized
 		a.Header.Set("HX-Redirect", a.Header.Get("Location"))
 		a.Header.Del("Location")
@@ -182,7 +182,8 @@ type component struct{ templ.Component }
 // ContentType implements [exchange.Body].
 func (component) ContentType() string { return "text/html; charset=utf-8" }
 
-// Append implements [exchange.Body]. The context of the request has ended then, and templates read nothing.
+// Append implements [exchange.Body]. It uses no context of the request, because that has ended. Templates need none:
+// they do no I/O.
 func (b component) Append(text []byte) ([]byte, error) {
 	buffer := bytes.NewBuffer(text)
 	err := b.Render(context.Background(), buffer)

@@ -62,7 +62,7 @@ type Options struct {
 // streamWrite is the default of [Options.StreamWrite].
 const streamWrite = 15 * time.Second
 
-// New returns an exchange.
+// New returns an [Exchange].
 func New(o Options) *Exchange {
 	o.Unread.Process = cmp.Or(o.Unread.Process, unreadOfProcess)
 	o.Unread.Sandbox = cmp.Or(o.Unread.Sandbox, unreadOfSandbox)

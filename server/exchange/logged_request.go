@@ -28,7 +28,7 @@ type sentBody struct {
 	all  bool // whether kept is full or released
 }
 
-// sentBodies are free buffers of sentBody.
+// sentBodies pools the buffers of sentBody.
 var sentBodies = sync.Pool{New: func() any { return new([requests.MaxBody]byte) }}
 
 // Read implements [io.Reader].

@@ -10,7 +10,7 @@ type response struct {
 	answered bodyKeeper
 }
 
-// bodyKeeper receives each piece of an answer's body that is written.
+// bodyKeeper receives each written piece of an answer's body.
 type bodyKeeper interface{ keepAnswer(body []byte, status int) }
 
 // Unwrap returns the underlying writer, on which [http.ResponseController] sets deadlines.

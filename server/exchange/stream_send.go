@@ -107,8 +107,8 @@ func (l *listener) beat() {
 	l.text = append(l.text, ": heartbeat\n\n"...)
 }
 
-// restart follows the sandbox again, after a reset or after the loss of changes that the stream has not sent. It sends
-// the entry reset once until the stream is ready again.
+// restart follows the sandbox again, after a reset or after the loss of changes that the stream has not sent. Until the
+// stream is ready again, it sends only one `reset` entry.
 func (x *Exchange) restart(ctx context.Context, c *call, l *listener, wake <-chan time.Time) error {
 	if l.reset { // restarted before the stream was ready: the database is unavailable, or resets repeat
 		if err := waitFor(ctx, wake); err != nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Observation is what a sandbox has of what a line asks for.
+// Observation has the sandbox's data that a line is checked against.
 type Observation struct {
-	// Count is how many transactions or events the line counts, or how many transactions no other line counts; at most
-	// one more than [MaxCount].
+	// Count is the number of transactions or events that the line counts. For the line about other transactions, it is
+	// the number of transactions that no line counts. It is at most [MaxCount] plus one.
 	Count int
 	// MostAttempts is the largest number of attempts of an event that the line selects.
 	MostAttempts int
@@ -21,7 +21,7 @@ type Observation struct {
 	Ended bool
 }
 
-// Result is what became of a line.
+// Result is the result of checking a line.
 type Result struct {
 	Line     string // as [Line.String] returns it
 	Met      bool

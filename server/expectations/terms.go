@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Bounds and defaults of the time that an expectation has, and of the time for which it has to stay met.
+// Bounds and defaults of the time within which an expectation must be met, and of the time for which it must stay met.
 const (
 	DefaultWithin = 30 * time.Second
 	MinWithin     = 5 * time.Second // activity in a sandbox is seen within two seconds
@@ -14,13 +14,13 @@ const (
 	MaxSettle     = time.Hour
 )
 
-// The values of since: what counts.
+// The values of the field since. It selects the transactions that count.
 const (
 	SinceReset    = "Reset"    // all since the last reset
 	SinceCreation = "Creation" // what came after the first evaluation
 )
 
-// ParseDurations reads within and settle; empty texts are their defaults. Its error is of type [Problems].
+// ParseDurations parses the fields within and settle. An empty text means the default. Its error is of type [Problems].
 func ParseDurations(within, settle string) (w, s time.Duration, err error) {
 	var problems Problems
 	read := func(field, text string, or, least, most time.Duration) time.Duration {

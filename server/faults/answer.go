@@ -9,7 +9,7 @@ import (
 // This file has the answers of faults. The file service/apply_fault.go decides which fault applies to a request. The file
 // exchange/answer_fault.go applies it to the answer.
 
-// codes are the codes of the statuses that faults answer with.
+// codes maps the HTTP statuses of faults to error codes.
 var codes = map[int]string{
 	http.StatusTooManyRequests: "rate_limited", http.StatusInternalServerError: "internal",
 	http.StatusNotImplemented: "not_implemented",
@@ -17,7 +17,7 @@ var codes = map[int]string{
 	http.StatusGatewayTimeout: "gateway_timeout",
 }
 
-// CodeOf returns the code of an answer by a fault, for its status; empty for a status that no fault answers with.
+// CodeOf returns the error code for the HTTP status of a fault; empty for a status that no fault has.
 func CodeOf(status int) string { return codes[status] }
 
 // Pause returns the value of the header Retry-After: the seconds of the fault, at least 1. It is empty for a status

@@ -1,5 +1,6 @@
-// Package faults holds the faults that a sandbox's resource declares, decides which of them fit, and draws by percent,
-// with the same result for the same seed. It keeps no state: the ledger counts how often each fault applied.
+// Package faults holds the faults that a sandbox's resource declares, decides which of them match, and draws for the
+// field percent, with the same result for the same seed. It keeps no state: the ledger counts how often each fault
+// applied.
 package faults
 
 import (
@@ -10,8 +11,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Set is the faults of a sandbox, in the order of its resource. Of those that match and whose counts allow it,
-// only the first applies.
+// Set is the faults of a sandbox, in the order of its resource. Of the faults that match and have not reached their
+// limits, only the first applies.
 type Set []Fault
 
 // Fault is one entry. It has exactly one of Webhook, API and Operator.
@@ -23,7 +24,7 @@ type Fault struct {
 	Operator *Operator `json:"operator,omitempty"`
 }
 
-// When says when a fault applies: each field that is set must match.
+// When has the conditions of a fault. Each field that is set must match.
 type When struct {
 	Type      payments.Type     `json:"type,omitempty"`
 	Status    payments.Status   `json:"status,omitempty"` // not compared for a request
@@ -95,7 +96,7 @@ type Callback struct {
 	BeforeAnswer bool      `json:"beforeAnswer,omitempty"`
 }
 
-// DropConnection says when a connection is dropped.
+// DropConnection is the moment at which a connection is dropped.
 type DropConnection string
 
 // The moments of a drop.

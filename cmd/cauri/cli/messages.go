@@ -24,7 +24,7 @@ import (
 )
 
 // Message returns the text of an error for people. The program prints every error with it. It replaces the texts of
-// libraries' errors, also of wrapped ones.
+// errors of libraries, also those of wrapped errors.
 func Message(err error) string {
 	text := err.Error()
 	reword(err, func(library, said string) { text = strings.Replace(text, library, said, 1) })
@@ -49,7 +49,7 @@ func reword(err error, replace func(library, said string)) {
 	}
 }
 
-// constants are error values of libraries, with the texts that replace theirs.
+// constants are error values of libraries, with the messages that replace their own.
 var constants = []struct {
 	err  error
 	said string

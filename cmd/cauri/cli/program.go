@@ -20,7 +20,7 @@ type Options struct {
 	// name of its sandbox.
 	Plugin  bool
 	Version string
-	// Serve serves HTTP at an address until ctx ends. name is for messages.
+	// Serve serves HTTP at an address until ctx ends. The parameter name is for messages.
 	Serve  func(ctx context.Context, name, address string, handler http.Handler) error
 	Folder string // first folder of the search for .env.cauri; empty: the working folder
 	// Config is the folder of the file of `cauri use`; empty: the folder cauri in the user's configuration folder.

@@ -55,7 +55,7 @@ func (s *sandbox) String() string {
 	return s.key.String()
 }
 
-// read reads the resource.
+// read returns the sandbox's resource.
 func (s *sandbox) read(ctx context.Context) (*v1alpha1.SandboxEnvironment, error) {
 	if s.cluster == nil {
 		return nil, usage(errors.New("this needs the sandbox's resource: name it with --sandbox=namespace/name"))
@@ -141,7 +141,7 @@ type argument struct {
 	name     string
 	required bool
 	complete func(ctx context.Context, s *sandbox, typed string) []string
-	// form matches the values of the argument that could also be names of sandboxes; nil: no value could.
+	// form matches values that could also be the name of a sandbox. If form is nil, no value could.
 	form *regexp.Regexp
 }
 

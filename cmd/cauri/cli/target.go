@@ -112,7 +112,7 @@ func ReadEnvFile(path string) (map[string]string, error) {
 	return values, nil
 }
 
-// withAPI calls do with a client of the command's sandbox, and with the arguments after the sandbox's name.
+// withAPI calls the function do with a client of the command's sandbox, and the arguments after the sandbox's name.
 func (t *target) withAPI(
 	cmd *cobra.Command, args []string, do func(ctx context.Context, api *sandboxapi.Client, s *sandbox, rest []string) error,
 ) error {

@@ -81,7 +81,7 @@ stores, and says which differ. Without a secret it takes that of the sandbox.`,
 	return cmd
 }
 
-// splitEvent separates the id of an event from the arguments. The rest is at most one file.
+// splitEvent separates the id of an event from the other arguments, which are at most one file.
 func splitEvent(args []string) (event string, files []string, err error) {
 	if len(args) > 0 && strings.HasPrefix(args[0], eventPrefix) {
 		event, args = args[0], args[1:]
@@ -93,7 +93,8 @@ func splitEvent(args []string) (event string, files []string, err error) {
 }
 
 // readCaptured reads a captured request from the file in files, or else from standard input. It also returns the time
-// at which the request arrived. headers is the file with the headers; empty: the headers precede the body.
+// at which the request arrived. The parameter headers is the path of the file with the headers. If it is empty, the
+// headers precede the body.
 func readCaptured(standard io.Reader, files []string, headers, at string) (http.Header, []byte, time.Time, error) {
 	in := standard
 	if len(files) == 1 && files[0] != "-" {
@@ -160,7 +161,8 @@ func differs(stored, body string) string {
 // rewritten is the message for a body that was parsed and encoded again.
 const rewritten = "\nThe body is the same JSON, parsed and written again: verify the bytes that arrive, before anything parses them."
 
-// captured reads a captured request. headers is the file with the headers; empty: the headers precede the body.
+// captured reads a captured request. The parameter headers is the path of the file with the headers. If it is empty,
+// the headers precede the body.
 func captured(in io.Reader, headers string) (http.Header, []byte, error) {
 	reader := bufio.NewReader(io.LimitReader(in, 2*maxEvent))
 	top := reader

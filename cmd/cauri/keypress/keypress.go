@@ -10,10 +10,10 @@ import (
 	"golang.org/x/term"
 )
 
-// On calls press for each key that the user presses, until ctx ends. Line breaks in the output and Ctrl-C still work.
-// If in is not a terminal, or this process is not in the terminal's foreground, On does nothing and ok is false.
-// restore resets the terminal to its former mode. On calls it when ctx ends. The caller must also call it before the
-// process exits.
+// On calls the function press for each key that the user presses, until ctx ends. Line breaks in the output and Ctrl-C
+// still work. If in is not a terminal, or this process is not in the terminal's foreground, On does nothing and ok is
+// false. restore resets the terminal to its former mode. On calls it when ctx ends. The caller must also call it before
+// the process exits.
 func On(ctx context.Context, in io.Reader, press func(key byte)) (restore func(), ok bool) {
 	file, isFile := in.(*os.File)
 	if !isFile || !term.IsTerminal(int(file.Fd())) || !foreground(file) {

@@ -1,6 +1,6 @@
-// Package locale has the words and the forms of the console in one place: texts, numbers, money, times, phone numbers.
+// Package locale translates the texts of the console, and formats numbers, money, times and phone numbers.
 //
-// The key of a text is the text in English, so a page reads as it is written.
+// The key of a text is its English text, so that templates stay readable.
 package locale
 
 import (
@@ -12,9 +12,9 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// Locale is a language with its forms. It is safe for concurrent use.
+// Locale is a language with its formats. It is safe for concurrent use.
 type Locale struct {
-	Tag   string            // of HTML, as in lang="en"
+	Tag   string            // value of the HTML attribute lang, such as en
 	texts map[string]string // by the English text; nil: English
 	group string            // between thousands
 	code  string            // between a currency and its amount
@@ -34,7 +34,8 @@ func (l *Locale) Text(text string, args ...any) string {
 	return fmt.Sprintf(text, args...)
 }
 
-// Count returns the text one if n is 1, else the text many, whose first verb %s is n. Further arguments follow.
+// Count returns the translation of the parameter one, with args, if n is 1. Otherwise it translates many, with n and
+// args.
 func (l *Locale) Count(n int64, one, many string, args ...any) string {
 	if n == 1 {
 		return l.Text(one, args...)
@@ -62,7 +63,7 @@ func (l *Locale) Number(n int64) string {
 	return sign + grouped.String()
 }
 
-// Signed is Number with a plus before what is positive.
+// Signed is Number with a plus sign before a positive number.
 func (l *Locale) Signed(n int64) string {
 	if n > 0 {
 		return "+" + l.Number(n)
@@ -120,7 +121,7 @@ func (l *Locale) Duration(d time.Duration) string {
 	return l.Text("%d s", seconds)
 }
 
-// Phone returns a number in the groups of its country: +225 07 09 000001. It returns what is no number unchanged.
+// Phone returns a number in the groups of its country: +225 07 09 000001. It returns any other text unchanged.
 func Phone(msisdn string) string {
 	number, err := phonenumbers.Parse(msisdn, "")
 	if err != nil {
