@@ -64,6 +64,7 @@ var exampleBodies = map[string]string{
 	"POST /v1/test_clients":                                `{"msisdn": "+250788000099", "balance": 5}`,
 	"PATCH /v1/test_clients/{msisdn}":                      `{"balance": 7}`,
 	"POST /v1/events/{id}/resend":                          "",
+	"POST /v1/events/{id}/compare":                         `{"body": "{}"}`,
 	"POST /v1/reset":                                       "",
 	"POST /v1/console_links":                               "",
 	"DELETE /v1/console_sessions":                          "",

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"net/http"
 
@@ -10,11 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
-	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 func (a *API) getEvent(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
@@ -22,43 +18,21 @@ func (a *API) getEvent(_ http.ResponseWriter, r *http.Request, who *service.Call
 	if err != nil {
 		return exchange.Answer{}, wire.NoSuchEvent()
 	}
-	var view wire.EventDetail
-	if id.Callback {
-		view, err = a.readCallback(r.Context(), who.Sandbox, id.Transaction)
-	} else {
-		view, err = a.readEvent(r.Context(), who.Sandbox, id.Transaction)
-	}
+	event, err := a.service.ReadEvent(r.Context(), who, id)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return exchange.Answer{}, wire.NoSuchEvent()
 	}
 	if err != nil {
 		return exchange.Answer{}, err
 	}
+	if event.Callback != nil {
+		return answered(http.StatusOK, wire.CallbackDetailOf(event.Callback, who.Sandbox.Faults)), nil
+	}
+	view := wire.EventDetailOf(event.EventDetail, who.Sandbox.Faults)
+	if event.Signature != nil {
+		view.Signature = wire.EventSignatureOf(event.Signature.Attempt, &event.Signature.Explanation)
+	}
 	return answered(http.StatusOK, view), nil
-}
-
-func (a *API) readEvent(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (wire.EventDetail, error) {
-	event, err := a.ledger.GetEvent(ctx, sandbox.Tenant, sandbox.OrganizationID, id, eventBody)
-	if err != nil {
-		return wire.EventDetail{}, err
-	}
-	return wire.EventDetailOf(event, sandbox.Faults), nil
-}
-
-func (a *API) readCallback(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (wire.EventDetail, error) {
-	vague := func(t *payments.Transaction) bool {
-		return sandbox.Environments[sandboxes.Market{Operator: t.Operator, Country: t.Country}].Vague
-	}
-	callback, err := a.ledger.GetCallback(ctx, sandbox.Tenant, id, operators.CallbackBody, vague)
-	if err != nil {
-		return wire.EventDetail{}, err
-	}
-	return wire.CallbackDetailOf(callback, sandbox.Faults), nil
-}
-
-// eventBody builds the body of an event as the worker does.
-func eventBody(organizationID string, t *payments.Transaction) ([]byte, error) {
-	return webhooks.Body(organizationID, t, operators.Raw(t))
 }
 
 func (a *API) resendEvent(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
@@ -71,6 +45,52 @@ func (a *API) resendEvent(_ http.ResponseWriter, r *http.Request, who *service.C
 		return exchange.Answer{}, wire.ResendRefusal(err)
 	}
 	return answered(http.StatusAccepted, wire.EventSummaryOf(&event, who.Sandbox.Faults)), nil
+}
+
+func (a *API) compareEvent(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	id, err := payments.ParseEventID(chi.URLParam(r, "id"))
+	if err != nil {
+		return exchange.Answer{}, wire.NoSuchEvent()
+	}
+	body, err := wire.CompareEvent.Decode(w, r)
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	yours, verifiedAt, err := body.Bytes()
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	compared, err := a.service.CompareEvent(r.Context(), who, id, &service.Captured{
+		Body: yours, Signature: body.Signature, StandardSignature: body.WebhookSignature, Timestamp: body.WebhookTimestamp,
+		SecretFingerprint: body.SecretFingerprint, VerifiedAt: verifiedAt,
+	})
+	if errors.Is(err, ledger.ErrNotFound) {
+		return exchange.Answer{}, wire.NoSuchEvent()
+	}
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	return answered(http.StatusOK, comparisonOf(compared, yours)), nil
+}
+
+func comparisonOf(c *service.Comparison, yours []byte) wire.Comparison {
+	view := wire.Comparison{
+		Same: c.Difference == nil, SentBytes: len(c.Sent), YourBytes: len(yours), Schemes: []wire.SchemeVerified{},
+		Causes: []wire.ComparisonCause{},
+	}
+	if c.Attempt > 0 {
+		view.Attempt = &c.Attempt
+	}
+	if c.Difference != nil {
+		view.Difference = wire.BodyDifferenceOf(c.Difference, c.Sent, yours)
+	}
+	for _, one := range c.Schemes {
+		view.Schemes = append(view.Schemes, wire.SchemeVerified(one))
+	}
+	for _, one := range c.Causes {
+		view.Causes = append(view.Causes, wire.ComparisonCause{Code: one.Code, Message: one.Text})
+	}
+	return view
 }
 
 func (a *API) listEvents(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {

@@ -86,11 +86,12 @@ func TestEventShowsWhatIsSentAndHowThatWent(t *testing.T) {
 		"id": eventOf(tx), "event": "payment.completed", "txId": tx, "status": "SUCCESS", "state": "delivered", "attemptCount": 2.0,
 		"nextAttemptAt": nil, "lastResponseStatus": 204.0, "lastError": nil,
 		"attempts": []any{
-			object{"number": 1.0, "startedAt": "2026-05-31T12:00:00.123Z", "durationMs": 31.0, "responseStatus": 500.0,
-				"error": "the receiver answered 500", "responseBody": "a\uFFFD\x00b"},
+			object{"number": 1.0, "startedAt": "2026-05-31T12:00:00.123Z", "realStartedAt": "2026-05-31T12:00:00.123Z",
+				"durationMs": 31.0, "responseStatus": 500.0, "error": "the receiver answered 500", "responseBody": "a\uFFFD\x00b"},
 			object{
 				"number":         2.0,
 				"startedAt":      "2026-05-31T12:00:00.123Z",
+				"realStartedAt":  "2026-05-31T12:00:00.123Z",
 				"durationMs":     31.0,
 				"responseStatus": 204.0,
 				"error":          nil,

@@ -88,6 +88,7 @@ func foreignBodies() map[string][]any {
 		"POST /v1/console_links":                               {nil},
 		"DELETE /v1/console_sessions":                          {nil},
 		"DELETE /v1/console_sessions/{session}":                {nil},
+		"POST /v1/events/{id}/compare":                         {object{"body": "{}"}},
 		"POST /v1/test_clients/{msisdn}/prompts/{tx}/{answer}": {nil},
 	}
 }

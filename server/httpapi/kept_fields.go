@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -38,7 +39,9 @@ var keptFields = sync.OnceValue(func() map[string]routeFields {
 		}
 		if o.Body != nil {
 			for name := range o.Body.Properties {
-				f.body[name] = true
+				if !slices.Contains(captured, name) {
+					f.body[name] = true
+				}
 			}
 		}
 		all[o.Method+" "+o.Path] = f
@@ -46,8 +49,12 @@ var keptFields = sync.OnceValue(func() map[string]routeFields {
 	return all
 })
 
-// foreign are the fields of answers that the log must not keep, because their text comes from receivers and operators.
-var foreign = []string{"body", "payload", "raw", "responseBody", "requestBody"}
+// captured are the fields of requests that the log must not keep: they have what a receiver got.
+var captured = []string{"body", "body_base64", "signature", "webhook_signature", "secret_fingerprint"}
+
+// foreign are the fields of answers that the log must not keep: texts of receivers and operators, and signatures.
+var foreign = []string{"body", "payload", "raw", "responseBody", "requestBody", "sentExcerpt", "yourExcerpt", "fields",
+	"signature", "signatures", "key", "secret", "previousSecrets", "secretFingerprint", "webhook_signature", "secret_fingerprint"}
 
 // answerFields are the fields of answers that the request log keeps. They are the fields of the API's description, and
 // the names of fields and parameters that are keys of detail.fieldErrors.

@@ -64,6 +64,8 @@ func (a *API) routes(answer answerer) []route {
 		{apidoc.ListEvents, answer.faulty(a.listEvents)},
 		{apidoc.GetEvent, answer.faulty(a.getEvent)},
 		{apidoc.ResendEvent, answer.faulty(a.resendEvent)},
+		{apidoc.CompareEvent, answer.faulty(a.compareEvent)},
+		{apidoc.GetWebhook, answer.faulty(a.getWebhook)},
 		{apidoc.ListTestClients, answer.faulty(a.listTestClients)},
 		{apidoc.GetTestClient, answer.faulty(a.getTestClient)},
 		{apidoc.CreateTestClient, answer.keyed(a.createTestClient)},

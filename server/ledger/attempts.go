@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -25,8 +26,19 @@ type AttemptResult struct {
 	ResponseBody   []byte // the beginning of the body
 	Error          string // empty: acknowledged
 
+	Signed Signature
+
 	State      EventState    // the state of the event after the attempt
 	RetryAfter time.Duration // until the next attempt, for EventQueued
+}
+
+// Signature says how an attempt was signed: the values of its headers, and with which secrets.
+type Signature struct {
+	At        time.Time // of webhook-timestamp
+	Signature string    // X-Service-Signature; empty: nothing was signed
+	Previous  string    // X-Service-Signature-Previous; empty: there is no previous secret
+	Standard  string    // webhook-signature
+	Secrets   []string  // fingerprints of the secrets that signed, in the order of the signatures in Standard
 }
 
 // FinishedAttempt is the result of an attempt to send an event.
@@ -78,8 +90,13 @@ func addAttempt(p *sqlc.FinishAttemptsParams, ordinal int, f *FinishedAttempt) {
 	p.Tenants, p.Ids, p.Fences = append(p.Tenants, f.Event.Tenant), append(p.Ids, postgres.UUID(f.Event.ID)), append(p.Fences, f.Event.Fence)
 	p.States, p.RetryAfterMs = append(p.States, string(f.State)), append(p.RetryAfterMs, postgres.Milliseconds(f.RetryAfter))
 	p.Probes = append(p.Probes, f.Event.Probe && f.State == EventQueued)
-	p.StartedAt, p.DurationMs = append(p.StartedAt, f.StartedAt), append(p.DurationMs, int32(f.Duration.Milliseconds()))
+	p.StartedAt, p.RealStartedAt = append(p.StartedAt, f.StartedAt), append(p.RealStartedAt, f.Event.TakenAt)
+	p.DurationMs = append(p.DurationMs, int32(f.Duration.Milliseconds()))
 	p.ResponseStatuses = append(p.ResponseStatuses, int32(f.ResponseStatus))
 	p.ResponseBodies = append(p.ResponseBodies, f.ResponseBody)
+	s := &f.Signed
+	p.SignedAt, p.SignedWith = append(p.SignedAt, s.At), append(p.SignedWith, strings.Join(s.Secrets, " "))
+	p.Signatures, p.PreviousSignatures = append(p.Signatures, s.Signature), append(p.PreviousSignatures, s.Previous)
+	p.StandardSignatures = append(p.StandardSignatures, s.Standard)
 	p.Errors, p.Faults = append(p.Errors, postgres.Text(f.Error)), append(p.Faults, faultName(f.Event.Fault))
 }

@@ -16,7 +16,8 @@ type LeasedCallback struct {
 	Tenant         int64
 	Fence          int64 // the fencing token of the lease
 	OrganizationID string
-	Now            time.Time             // when it was leased, in sandbox time
+	TakenAt        time.Time             // by the database's clock
+	Now            time.Time             // TakenAt in sandbox time
 	Transaction    *payments.Transaction // with its outcome
 	Sent           json.RawMessage
 	URL            string
@@ -95,7 +96,7 @@ func (s *Deliveries) LeaseDueCallbacks(
 
 func leasedCallback(row *sqlc.LockDueCallbacksRow, build BuildCallback) LeasedCallback {
 	c := LeasedCallback{
-		Tenant: row.Transaction.Tenant, Fence: row.Fence + 1, OrganizationID: row.OrgID, Now: row.Present,
+		Tenant: row.Transaction.Tenant, Fence: row.Fence + 1, OrganizationID: row.OrgID, TakenAt: row.TakenAt, Now: row.Present,
 		Transaction: transactionOf(&row.Transaction), Sent: row.Sent, URL: *row.CallbackURL, Vague: row.Vague, Body: row.Body,
 		TimesSent: int(row.TimesSent),
 		Hosts:     row.CallbackHosts, WebhookHost: row.WebhookHost, Namespace: row.Namespace,
@@ -120,7 +121,7 @@ func (s *Deliveries) GiveBackCallbacks(ctx context.Context, callbacks []LeasedCa
 // FinishCallback records an attempt and ends its lease. It reports false, and writes nothing, if the lease was lost.
 func (s *Deliveries) FinishCallback(ctx context.Context, c *LeasedCallback, a AttemptResult) (leaseHeld bool, err error) {
 	rows, err := s.system().FinishCallback(ctx, sqlc.FinishCallbackParams{
-		Tenant: c.Tenant, ID: postgres.UUID(c.Transaction.ID), Fence: c.Fence, StartedAt: a.StartedAt,
+		Tenant: c.Tenant, ID: postgres.UUID(c.Transaction.ID), Fence: c.Fence, StartedAt: a.StartedAt, RealStartedAt: c.TakenAt,
 		DurationMs: int32(a.Duration.Milliseconds()), ResponseStatus: int32(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error,
 		Fault: faultName(c.Fault),
 	})

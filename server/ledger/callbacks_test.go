@@ -213,7 +213,10 @@ func TestCallbackIsSentAgainAsBefore(t *testing.T) {
 		if got.History[i].StartedAt.IsZero() {
 			t.Errorf("attempt %d began at no time", i+1)
 		}
-		got.History[i].StartedAt = time.Time{}
+		if !got.History[i].RealStartedAt.Equal([]time.Time{c.TakenAt, second.TakenAt}[i]) {
+			t.Errorf("attempt %d began in real time at %s", i+1, got.History[i].RealStartedAt)
+		}
+		got.History[i].StartedAt, got.History[i].RealStartedAt = time.Time{}, time.Time{}
 	}
 	want := []ledger.AttemptRecord{
 		{Number: 1, Duration: 31 * time.Millisecond, ResponseStatus: new(500), ResponseBody: []byte("no\xff"), Error: new("the receiver answered 500")},
@@ -265,7 +268,8 @@ func TestHistoryOfACallbackIsBounded(t *testing.T) {
 	id := w.asked("r1", "http://127.0.0.1:1/hook")
 	c := w.leaseCallbacks(1)[0]
 	w.finishCallback(&c, acknowledged)
-	w.Exec("insert into callback_attempts select tenant, id, i, started_at, duration_ms from callback_attempts, generate_series(2, 250) i")
+	w.Exec(`insert into callback_attempts (tenant, id, attempt, started_at, duration_ms)
+		select tenant, id, i, started_at, duration_ms from callback_attempts, generate_series(2, 250) i`)
 	w.Exec("update native_requests set attempts = 250")
 	got := w.callback(id).History
 	if len(got) != ledger.MaxHistory || got[0].Number != 151 || got[len(got)-1].Number != 250 {

@@ -55,13 +55,15 @@ type EventFilter struct {
 
 // AttemptRecord is a delivery attempt as it is stored.
 type AttemptRecord struct {
-	Number         int // from 1; it continues when the event is sent again by hand
-	StartedAt      time.Time
+	Number         int       // from 1; it continues when the event is sent again by hand
+	StartedAt      time.Time // sandbox time
+	RealStartedAt  time.Time // the same in real time, by the database's clock
 	Duration       time.Duration
-	ResponseStatus *int     // nil: no answer came
-	ResponseBody   []byte   // the beginning of the body
-	Error          *string  // nil: acknowledged
-	Faults         []string // names of the faults that applied
+	ResponseStatus *int       // nil: no answer came
+	ResponseBody   []byte     // the beginning of the body
+	Error          *string    // nil: acknowledged
+	Faults         []string   // names of the faults that applied
+	Signed         *Signature // nil: nothing was sent, or it is a callback
 }
 
 // EventDetail is an event with its body and its attempts.

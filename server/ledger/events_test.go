@@ -271,7 +271,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	w := newFixture(t)
 	id := w.attempted("r1", acknowledged)
 	w.Exec(
-		`insert into delivery_attempts select tenant, event_id, i, started_at, duration_ms from delivery_attempts, generate_series(2, 250) i`,
+		`insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms)
+			select tenant, event_id, i, started_at, duration_ms from delivery_attempts, generate_series(2, 250) i`,
 	)
 	w.Exec("update events set attempts = 250")
 	got := w.event(id).History

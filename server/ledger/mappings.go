@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -103,8 +104,20 @@ func historyOf(attempts []sqlc.DeliveryAttempt) (history []AttemptRecord) {
 
 func attemptOf(row *sqlc.DeliveryAttempt) AttemptRecord {
 	return AttemptRecord{
-		Number: int(row.Attempt), StartedAt: row.StartedAt, Duration: time.Duration(row.DurationMs) * time.Millisecond,
+		Number: int(row.Attempt), StartedAt: row.StartedAt, RealStartedAt: orElse(row.RealStartedAt, row.StartedAt),
+		Duration:       time.Duration(row.DurationMs) * time.Millisecond,
 		ResponseStatus: intOf(row.ResponseStatus), ResponseBody: row.ResponseBody, Error: row.Error, Faults: row.Faults,
+		Signed: signatureOf(row),
+	}
+}
+
+func signatureOf(row *sqlc.DeliveryAttempt) *Signature {
+	if row.Signature == nil {
+		return nil
+	}
+	return &Signature{
+		At: *row.SignedAt, Signature: *row.Signature, Previous: orEmpty(row.PreviousSignature),
+		Standard: orEmpty(row.StandardSignature), Secrets: strings.Fields(orEmpty(row.SignedWith)),
 	}
 }
 
@@ -128,7 +141,8 @@ func callbackDetailOf(row *sqlc.GetCallbackRow, attempts []sqlc.CallbackAttempt)
 
 func callbackAttemptOf(row *sqlc.CallbackAttempt) AttemptRecord {
 	return AttemptRecord{
-		Number: int(row.Attempt), StartedAt: row.StartedAt, Duration: time.Duration(row.DurationMs) * time.Millisecond,
+		Number: int(row.Attempt), StartedAt: row.StartedAt, RealStartedAt: orElse(row.RealStartedAt, row.StartedAt),
+		Duration:       time.Duration(row.DurationMs) * time.Millisecond,
 		ResponseStatus: intOf(row.ResponseStatus), ResponseBody: row.ResponseBody, Error: row.Error, Faults: row.Faults,
 	}
 }
@@ -138,6 +152,14 @@ func intOf(n *int32) *int {
 		return nil
 	}
 	return new(int(*n))
+}
+
+// orElse returns the time that at points to, or instead if at is nil.
+func orElse(at *time.Time, instead time.Time) time.Time {
+	if at == nil {
+		return instead
+	}
+	return *at
 }
 
 func orEmpty(text *string) string {

@@ -53,7 +53,9 @@ var tenantStatements = []string{
 	"TakeStamp",
 	// events and prompts
 	"FindTestClient",
+	"GetAttempts",
 	"GetEvent",
+	"GetWebhook",
 	"KeepEventBody",
 	"ListAttempts",
 	"ListEvents",

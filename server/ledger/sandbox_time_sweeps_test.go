@@ -235,6 +235,32 @@ func TestLeaseOfBeforeTheClock(t *testing.T) {
 	}
 }
 
+// Each attempt has both times.
+func TestAttemptsHaveBothTimes(t *testing.T) {
+	w := standing(t)
+	made := w.Create(w.Collection("told", payments.PINInvalid, alice))
+	leased := w.leaseOne(ledgertest.Body())
+	w.Finish(leased, ledger.AttemptResult{State: ledger.EventDelivered})
+	got := w.event(made.ID).History[0]
+	if !got.StartedAt.Equal(noon) || !got.RealStartedAt.Equal(leased.TakenAt) || time.Since(got.RealStartedAt).Abs() > time.Hour {
+		t.Errorf("it began at %s, in real time at %s", got.StartedAt, got.RealStartedAt)
+	}
+}
+
+// Without a clock both times are one, and the row stores it once.
+func TestAttemptsWithoutAClockHaveOneTime(t *testing.T) {
+	w := newFixture(t)
+	made := w.Create(w.Collection("told", payments.PINInvalid, alice))
+	leased := w.leaseOne(ledgertest.Body())
+	w.Finish(leased, ledger.AttemptResult{State: ledger.EventDelivered})
+	if got := w.event(made.ID).History[0]; !got.StartedAt.Equal(leased.TakenAt) || !got.RealStartedAt.Equal(leased.TakenAt) {
+		t.Errorf("it began at %s, in real time at %s", got.StartedAt, got.RealStartedAt)
+	}
+	if n := w.Count("select count(*) from delivery_attempts where real_started_at is not null"); n != 0 {
+		t.Error("real_started_at repeats started_at")
+	}
+}
+
 func TestProbesFollowTheClock(t *testing.T) {
 	w := standing(t)
 	w.owe(20)

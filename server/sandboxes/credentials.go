@@ -230,7 +230,10 @@ func (c *credentialsChange) signingSecret(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.q.SetSigningSecret(ctx, sealed, previous, postgres.Milliseconds(SecretOverlap), c.org.Tenant)
+	return c.q.SetSigningSecret(ctx, sqlc.SetSigningSecretParams{
+		SigningSecret: sealed, Previous: previous, OverlapMs: postgres.Milliseconds(SecretOverlap),
+		Fingerprint: secrets.Fingerprint(c.want.SigningSecret), Tenant: c.org.Tenant,
+	})
 }
 
 func (c *credentialsChange) rotations(ctx context.Context) error {

@@ -213,6 +213,15 @@ func TestSigningSecretOverlaps(t *testing.T) {
 			if got := w.signing(keys); got != want {
 				t.Errorf("signs with %q, want %q", got, want)
 			}
+			var prints []string
+			for i, word := range strings.Fields(want) { // secrets, each but the first with its hours
+				if i == 0 || i%2 == 1 {
+					prints = append(prints, secrets.Fingerprint(word))
+				}
+			}
+			if diff := cmp.Diff(prints, read[[]string](w, "select secret_fingerprints from organizations")); diff != "" {
+				t.Errorf("fingerprints of %q (-want +got):\n%s", want, diff)
+			}
 		}
 		if got := read[string](w, "select secret_rotation from organizations"); got != rotation {
 			t.Errorf("made for %q, want %q", got, rotation)

@@ -68,6 +68,7 @@ type Result struct {
 	Body       []byte        // first 4 KiB of the response
 	RetryAfter time.Duration // from a 429 or 503; 0 for none
 	Err        error         // never contains the secret or a password of the URL
+	Signed     Signed        // of a delivery that was sent, and of one that could not be sent
 }
 
 // Send makes one attempt.
@@ -83,11 +84,12 @@ func (s *Sender) Send(ctx context.Context, d Delivery) Result {
 }
 
 func (s *Sender) attempt(ctx context.Context, d Delivery, r *Result) {
-	request, err := s.request(ctx, d)
+	request, signed, err := s.request(ctx, d)
 	if err != nil {
 		r.Err = err
 		return
 	}
+	r.Signed = signed
 	s.do(s.client, request, r)
 }
 
@@ -113,26 +115,18 @@ func (s *Sender) do(client *http.Client, request *http.Request, r *Result) {
 	}
 }
 
-func (s *Sender) request(ctx context.Context, delivery Delivery) (*http.Request, error) {
+func (s *Sender) request(ctx context.Context, delivery Delivery) (*http.Request, Signed, error) {
 	d := withFault(delivery, delivery.Fault)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(d.sent))
 	if err != nil {
-		return nil, errors.New("the webhook's URL cannot be read")
+		return nil, Signed{}, errors.New("the webhook's URL cannot be read")
 	}
-	id := EventID(d.ID)
-	h := request.Header
-	h.Set("Content-Type", d.contentType)
-	h.Set("User-Agent", s.userAgent)
-	h.Set(HeaderEvent, d.event)
-	h.Set(HeaderSignature, Signature(d.Secret, d.Body))
-	if len(d.Previous) > 0 {
-		h.Set(HeaderPreviousSignature, Signature(d.Previous[0], d.Body))
+	signed := Sign(d.Delivery)
+	request.Header.Set("User-Agent", s.userAgent)
+	for _, h := range d.headers(&signed) {
+		request.Header.Set(h.Name, h.Value)
 	}
-	h.Set(HeaderDelivery, id)
-	h.Set(HeaderStandardID, id)
-	h.Set(HeaderStandardTimestamp, strconv.FormatInt(d.At.Unix(), 10))
-	h.Set(HeaderStandardSignature, StandardSignatures(d.Secret, d.Previous, id, d.At, d.Body))
-	return request, nil
+	return request, signed, nil
 }
 
 // reason says why there is no response, without the URL, which may contain a password.

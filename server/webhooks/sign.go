@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/cauri-dev/cauri/server/secrets"
 )
 
 // SecretPrefix is the prefix of a signing secret in the Standard Webhooks form.
@@ -24,8 +26,13 @@ func Signature(secret string, body []byte) string {
 // StandardSignature returns the value of webhook-signature for one secret, by the Standard Webhooks specification 1.0.
 // The key is the decoded base64 text after whsec_. A secret of another form is the key itself.
 func StandardSignature(secret, id string, at time.Time, body []byte) string {
-	signed := append([]byte(id+"."+strconv.FormatInt(at.Unix(), 10)+"."), body...)
+	signed := append([]byte(signedBefore(id, at)), body...)
 	return "v1," + base64.StdEncoding.EncodeToString(mac(standardKey(secret), signed))
+}
+
+// signedBefore returns what precedes the body in the text that webhook-signature is over.
+func signedBefore(id string, at time.Time) string {
+	return id + "." + strconv.FormatInt(at.Unix(), 10) + "."
 }
 
 // StandardSignatures returns the value of webhook-signature while previous secrets still sign. The signature of the
@@ -36,6 +43,43 @@ func StandardSignatures(secret string, previous []string, id string, at time.Tim
 		signatures += " " + StandardSignature(one, id, at, body)
 	}
 	return signatures
+}
+
+// Signed says how a delivery was signed: the values of its headers, and with which secrets.
+type Signed struct {
+	At        time.Time // of webhook-timestamp
+	Signature string    // X-Service-Signature; empty: nothing was signed
+	Previous  string    // X-Service-Signature-Previous; empty: there is no previous secret
+	Standard  string    // webhook-signature
+	Secrets   []string  // fingerprints of the secrets that signed, in the order of the signatures in Standard
+}
+
+// Sign signs a delivery as it is, without its fault.
+func Sign(d Delivery) Signed {
+	s := Signed{
+		At: d.At, Signature: Signature(d.Secret, d.Body), Secrets: []string{secrets.Fingerprint(d.Secret)},
+		Standard: StandardSignatures(d.Secret, d.Previous, EventID(d.ID), d.At, d.Body),
+	}
+	if len(d.Previous) > 0 {
+		s.Previous = Signature(d.Previous[0], d.Body)
+	}
+	for _, one := range d.Previous {
+		s.Secrets = append(s.Secrets, secrets.Fingerprint(one))
+	}
+	return s
+}
+
+// HeaderField is a header of a delivery.
+type HeaderField struct{ Name, Value string }
+
+func (s *sending) headers(signed *Signed) []HeaderField {
+	id := EventID(s.ID)
+	headers := []HeaderField{{"Content-Type", s.contentType}, {HeaderEvent, s.event}, {HeaderDelivery, id}, {HeaderSignature, signed.Signature}}
+	if signed.Previous != "" {
+		headers = append(headers, HeaderField{HeaderPreviousSignature, signed.Previous})
+	}
+	return append(headers, HeaderField{HeaderStandardID, id},
+		HeaderField{HeaderStandardTimestamp, strconv.FormatInt(signed.At.Unix(), 10)}, HeaderField{HeaderStandardSignature, signed.Standard})
 }
 
 func standardKey(secret string) []byte {

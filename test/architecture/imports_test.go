@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	"server/operators/operatorapi": {"server/egress", "server/payments"},
 	"server/operators/orange":      {"server/operators/adapter", "server/payments"},
 	"server/egress":                {},
-	"server/webhooks":              {"server/faults", "server/payments", "server/egress"},
+	"server/webhooks":              {"server/faults", "server/payments", "server/egress", "server/secrets"},
 	"server/telemetry":             {},
 	"server/httpserver":            {},
 	"server/postgres":              {},
@@ -49,6 +49,7 @@ var mayImport = map[string][]string{
 		"server/requests",
 		"server/sandboxes",
 		"server/ledger",
+		"server/webhooks",
 	},
 	"server/exchange": {
 		"server/faults",

@@ -67,7 +67,7 @@ var GetEvent = Operation{
 	answers:    []described{{http.StatusOK, "The event, as it is now.", eventDetailSchema, nil}},
 	errors:     []string{"not_found"},
 	Examples: []Example{{
-		name: "failed", Summary: "An event that the receiver refused", Status: http.StatusOK, Answer: wire.EventDetailOf(failedEvent(), nil),
+		name: "failed", Summary: "An event that the receiver refused", Status: http.StatusOK, Answer: failedEventView(),
 		Parameters: map[string]any{"id": webhooks.EventID(settledID)},
 	}},
 }
@@ -97,7 +97,8 @@ func failedEvent() *ledger.EventDetail {
 		panic(err) // every final transaction has a body
 	}
 	attempt := ledger.AttemptRecord{
-		Number: 1, StartedAt: t.CompletedAt.Add(120 * time.Millisecond), Duration: 31 * time.Millisecond,
+		Number: 1, StartedAt: t.CompletedAt.Add(120 * time.Millisecond), RealStartedAt: t.CompletedAt.Add(120 * time.Millisecond),
+		Duration:       31 * time.Millisecond,
 		ResponseStatus: new(http.StatusGone), ResponseBody: []byte("moved away"), Error: new("the receiver answered 410"),
 	}
 	return &ledger.EventDetail{
@@ -107,6 +108,16 @@ func failedEvent() *ledger.EventDetail {
 			LastStatus: attempt.ResponseStatus, LastError: attempt.Error,
 		},
 	}
+}
+
+// failedEventView returns the view of the failed event with its signature.
+func failedEventView() wire.EventDetail {
+	e := failedEvent()
+	view := wire.EventDetailOf(e, nil)
+	signed := webhooks.Sign(webhooks.Delivery{ID: e.ID, Secret: ExampleSecret, Body: e.Body, At: e.History[0].RealStartedAt})
+	explained := webhooks.Explain(webhooks.Delivery{ID: e.ID, Type: e.Type, Body: e.Body}, signed)
+	view.Signature = wire.EventSignatureOf(1, &explained)
+	return view
 }
 
 // resentEvent returns the failed event after a request to send it again, ten minutes later.

@@ -49,7 +49,7 @@ type Example struct {
 // Operations has all operations of the API, in the order of the page.
 var Operations = []Operation{
 	CreatePayment, GetPayment, ListPayments, CreateRefund, CreateDisbursement,
-	ListEvents, GetEvent, ResendEvent,
+	ListEvents, GetEvent, ResendEvent, CompareEvent, GetWebhook,
 	ListTestClients, GetTestClient, CreateTestClient, PatchTestClient, DeleteTestClient, ListPrompts, AnswerPrompt,
 	ListTestNumbers, ResetSandbox, ListRequests,
 	ListAccounts, ListEntries,

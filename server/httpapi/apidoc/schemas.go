@@ -59,6 +59,8 @@ var (
 	eventSummarySchema = viewSchema[wire.EventSummary](refineEventSummary)
 	eventListSchema    = viewSchema[wire.EventList](unrefined)
 	eventDetailSchema  = viewSchema[wire.EventDetail](refineEventDetail)
+	comparisonSchema   = viewSchema[wire.Comparison](unrefined)
+	webhookSchema      = viewSchema[wire.Webhook](unrefined)
 
 	testClientSchema     = viewSchema[wire.TestClient](refineTestClient)
 	testClientListSchema = viewSchema[wire.TestClientList](unrefined)

@@ -44,12 +44,15 @@ type EventDetail struct {
 	Body     string            `json:"body" doc:"The body that every delivery sends and signs, byte for byte. That of an operator.callback is the operator's, and is not signed."`
 	Payload  json.RawMessage   `json:"payload" doc:"The same, parsed."`
 	Attempts []DeliveryAttempt `json:"attempts" doc:"The latest 100, oldest first."`
+
+	Signature *EventSignature `json:"signature,omitempty" doc:"How the last attempt was signed, step by step. Absent before the first attempt, and of an operator.callback, which is not signed."`
 }
 
 // DeliveryAttempt is an attempt to deliver an event.
 type DeliveryAttempt struct {
 	Number         int      `json:"number" minimum:"1" doc:"Counted from 1. The count continues when an event is sent again."`
-	StartedAt      string   `json:"startedAt" format:"date-time" doc:"ISO 8601, UTC."`
+	StartedAt      string   `json:"startedAt" format:"date-time" doc:"In sandbox time. ISO 8601, UTC."`
+	RealStartedAt  string   `json:"realStartedAt" format:"date-time" doc:"The same in real time, to find the attempt in the receiver's own log. It differs from startedAt if the sandbox's clock was moved or stands."`
 	DurationMs     int64    `json:"durationMs" doc:"Until the response arrived or the attempt ended."`
 	ResponseStatus *int     `json:"responseStatus" doc:"null if there was no response."`
 	Error          *string  `json:"error" doc:"Why the attempt failed; null if it was acknowledged."`
@@ -91,7 +94,8 @@ func CallbackDetailOf(c *ledger.CallbackDetail, declared faults.Set) EventDetail
 
 func deliveryAttemptOf(a *ledger.AttemptRecord, declared faults.Set) DeliveryAttempt {
 	return DeliveryAttempt{
-		Number: a.Number, StartedAt: payments.FormatTime(a.StartedAt), DurationMs: a.Duration.Milliseconds(),
+		Number: a.Number, StartedAt: payments.FormatTime(a.StartedAt), RealStartedAt: payments.FormatTime(a.RealStartedAt),
+		DurationMs:     a.Duration.Milliseconds(),
 		ResponseStatus: a.ResponseStatus, Error: a.Error, ResponseBody: strings.ToValidUTF8(string(a.ResponseBody), "\uFFFD"),
 		Faults: a.Faults, Effects: declared.Effects(a.Faults),
 	}

@@ -174,7 +174,11 @@ create table organizations (
   previous_secret          bytea,
   previous_secret_until    timestamptz,
   older_secrets            bytea[] not null default '{}',
-  older_secrets_until      timestamptz[] not null default '{}'
+  older_secrets_until      timestamptz[] not null default '{}',
+  -- Of the present one, the previous one and the older ones, in this order; and since when the present one
+  -- signs.
+  secret_fingerprints      text[] not null default '{}',
+  secret_since             timestamptz
 );
 create index organizations_version on organizations (version);
 create unique index organizations_name on organizations (namespace, name) where retained_at is null;
@@ -608,12 +612,20 @@ create table delivery_attempts (
   tenant          bigint not null,
   event_id        uuid not null,
   attempt         integer not null, -- from 1
-  started_at      timestamptz not null,
+  started_at      timestamptz not null, -- sandbox time
+  real_started_at timestamptz, -- the same in the time of the database; null: started_at is in that time
   duration_ms     integer not null,
   response_status integer, -- null: no answer came
   response_body   bytea,   -- the first 4 KiB
   error           text,    -- null: acknowledged
   faults          text[],  -- names of the faults that applied
+  -- As its headers said: webhook-timestamp, X-Service-Signature, the same by the previous secret, and
+  -- webhook-signature. Null: nothing was sent, or there is no previous secret.
+  signed_at          timestamptz,
+  signature          text,
+  previous_signature text,
+  standard_signature text,
+  signed_with        text, -- fingerprints of the secrets, in the order of standard_signature
   primary key (tenant, event_id, attempt)
 );
 call protect('delivery_attempts', '{worker}');
@@ -629,7 +641,15 @@ create table endpoint_health (
   failed          bigint not null default 0,  -- events whose retries are used up
   last_failure_at timestamptz,
   last_failure    text,
-  changed_at      timestamptz not null default now()
+  changed_at      timestamptz not null default now(),
+  -- Attempts, by event and number: the first of failures, the last failure, and the last that was
+  -- acknowledged. Their rows go with their events.
+  first_failed         uuid,
+  first_failed_attempt integer,
+  last_failed          uuid,
+  last_failed_attempt  integer,
+  last_acked           uuid,
+  last_acked_attempt   integer
 ) with (fillfactor = 50);
 call protect('endpoint_health');
 
@@ -671,6 +691,7 @@ create table callback_attempts (
   id              uuid not null, -- of the request
   attempt         integer not null, -- from 1
   started_at      timestamptz not null,
+  real_started_at timestamptz,
   duration_ms     integer not null,
   response_status integer, -- null: no answer came
   response_body   bytea,   -- the first 4 KiB
@@ -1305,7 +1326,8 @@ grant select,
     delete
   on console_sessions to cauri_tenant;
 grant select on delivery_attempts to cauri_tenant;
-grant select (delivered, failed, failing_since, failures, last_failure, last_failure_at, probe_at, tenant),
+grant select (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,
+    last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, probe_at, tenant),
     update (changed_at, delivered, failed)
   on endpoint_health to cauri_tenant;
 grant select,
@@ -1340,7 +1362,8 @@ grant select,
     update (secret_hash),
     delete
   on native_users to cauri_tenant;
-grant select (clocked, monthly_quota, org_id, suspended, tenant, version, webhook_types, webhook_url)
+grant select (clocked, monthly_quota, older_secrets_until, org_id, previous_secret_until,
+    secret_fingerprints, secret_since, suspended, tenant, version, webhook_types, webhook_url)
   on organizations to cauri_tenant;
 grant select, insert, update (used) on quota_usage to cauri_tenant;
 grant select, insert, update (granted), delete on rate_usage to cauri_tenant;
@@ -1394,7 +1417,8 @@ grant select (adjustment_id, balance_after, currency, delta, number, sim_id, ten
   on adjustments to cauri_worker;
 grant select (tenant), delete on api_keys to cauri_worker;
 grant select (attempt, id, tenant),
-    insert (attempt, duration_ms, error, faults, id, response_body, response_status, started_at, tenant),
+    insert (attempt, duration_ms, error, faults, id, real_started_at, response_body, response_status,
+    started_at, tenant),
     delete
   on callback_attempts to cauri_worker;
 grant select (created_at, seq, tenant, xact), delete on changes to cauri_worker;
@@ -1408,9 +1432,12 @@ grant select (version) on config_version to cauri_worker;
 grant select (expires_at, hash, org_id), delete on console_links to cauri_worker;
 grant select (expires_at, hash, org_id), delete on console_sessions to cauri_worker;
 grant select (attempt, event_id, tenant), insert, delete on delivery_attempts to cauri_worker;
-grant select (delivered, failed, failing_since, failures, last_failure, last_failure_at, probe_at, tenant),
-    insert (delivered, failed, failing_since, failures, last_failure, last_failure_at, tenant),
-    update (changed_at, delivered, failed, failing_since, failures, last_failure, last_failure_at,
+grant select (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,
+    last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, probe_at, tenant),
+    insert (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,
+    last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, tenant),
+    update (changed_at, delivered, failed, failing_since, failures, first_failed, first_failed_attempt,
+    last_acked, last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at,
     probe_at),
     delete
   on endpoint_health to cauri_worker;
@@ -1508,7 +1535,10 @@ grant select (ahead, began_at, last_stamp, stands_at, target, tenant),
   on clocks to cauri_controller;
 grant select (version), update (version) on config_version to cauri_controller;
 grant select (attempt, event_id, tenant), delete on delivery_attempts to cauri_controller;
-grant select, delete on endpoint_health to cauri_controller;
+grant select (changed_at, delivered, failed, failing_since, failures, last_failure, last_failure_at, probe_at,
+    tenant),
+    delete
+  on endpoint_health to cauri_controller;
 grant select,
     insert (absorption_pct, commission_bps, country, currency, enabled, env_id, max_amount, operator, place,
     quirks, tenant, unknown_policy, vague),
@@ -1544,7 +1574,8 @@ grant select,
     update (api_reset, api_test_clients, applied, callback_hosts, clock_mode, clock_start, clocked, faults,
     generation, key_rotation, latency_percent, max_test_clients, monthly_quota, name, namespace,
     older_secrets, older_secrets_until, pending_timeout_ms, previous_secret, previous_secret_until,
-    rate_limit, reset, retained_at, secret_rotation, seed, signing_secret, suspended, tenant, test_numbers,
+    rate_limit, reset, retained_at, secret_fingerprints, secret_rotation, secret_since, seed,
+    signing_secret, suspended, tenant, test_numbers,
     version, webhook_factor, webhook_host, webhook_initial_delay_ms, webhook_max_delay_ms,
     webhook_max_retries, webhook_types, webhook_url),
     delete

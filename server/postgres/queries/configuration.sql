@@ -57,7 +57,10 @@ update organizations o set signing_secret = sqlc.arg(signing_secret),
     else (array_prepend(o.previous_secret_until, o.older_secrets_until))[1:2] end,
   previous_secret = coalesce(sqlc.narg(previous), o.previous_secret),
   previous_secret_until = case when sqlc.narg(previous)::bytea is null then o.previous_secret_until
-    else now() + make_interval(secs => sqlc.arg(overlap_ms)::float8 / 1000) end
+    else now() + make_interval(secs => sqlc.arg(overlap_ms)::float8 / 1000) end,
+  secret_fingerprints = sqlc.arg(fingerprint)::text || case when sqlc.narg(previous)::bytea is null
+    then o.secret_fingerprints[2:] else o.secret_fingerprints[1:3] end,
+  secret_since = now()
 where o.tenant = sqlc.arg(tenant);
 
 -- name: SetRotations :exec
@@ -73,7 +76,10 @@ update organizations o set
     from (select unnest(o.older_secrets) as secret, unnest(o.older_secrets_until) as until) x
     where x.until > now() order by x.until desc),
   older_secrets_until = array(select x.until from unnest(o.older_secrets_until) x(until) where x.until > now()
-    order by x.until desc)
+    order by x.until desc),
+  secret_fingerprints = o.secret_fingerprints[1:1 + (select count(*)
+    from unnest(array_append(o.older_secrets_until, o.previous_secret_until)) x(until)
+    where x.until > now())::integer]
 where o.tenant = sqlc.arg(tenant)
 returning previous_secret, older_secrets;
 

@@ -117,13 +117,21 @@ with given as (
     unnest(sqlc.arg(states)::text[])::event_state as state,
     unnest(sqlc.arg(retry_after_ms)::float8[]) as retry_after_ms,
     unnest(sqlc.arg(probes)::boolean[]) as probe, unnest(sqlc.arg(started_at)::timestamptz[]) as started_at,
+    unnest(sqlc.arg(real_started_at)::timestamptz[]) as real_started_at,
     unnest(sqlc.arg(duration_ms)::integer[]) as duration_ms,
     unnest(sqlc.arg(response_statuses)::integer[]) as response_status,
     unnest(sqlc.arg(response_bodies)::bytea[]) as response_body, unnest(sqlc.arg(errors)::text[]) as error,
-    nullif(unnest(sqlc.arg(faults)::text[]), '') as fault
+    nullif(unnest(sqlc.arg(faults)::text[]), '') as fault,
+    unnest(sqlc.arg(signed_at)::timestamptz[]) as signed_at,
+    nullif(unnest(sqlc.arg(signatures)::text[]), '') as signature,
+    nullif(unnest(sqlc.arg(previous_signatures)::text[]), '') as previous_signature,
+    nullif(unnest(sqlc.arg(standard_signatures)::text[]), '') as standard_signature,
+    nullif(unnest(sqlc.arg(signed_with)::text[]), '') as signed_with
 ), held as (
   select given.ordinal, given.tenant, given.id, given.state, given.retry_after_ms, given.probe,
-    given.started_at, given.duration_ms, given.response_status, given.response_body, given.error, given.fault,
+    given.started_at, given.real_started_at, given.duration_ms, given.response_status, given.response_body,
+    given.error, given.fault, given.signed_at, given.signature, given.previous_signature,
+    given.standard_signature, given.signed_with,
     clock_time(c.stands_at, c.ahead, c.last_stamp) as present
   from given join events e on e.tenant = given.tenant and e.id = given.id and e.fence = given.fence
   left join clocks c on c.tenant = given.tenant
@@ -138,16 +146,22 @@ with given as (
       + make_interval(secs => held.retry_after_ms / 1000) end,
     delivered_at = case when held.state = 'delivered' then held.present end
   from held where e.tenant = held.tenant and e.id = held.id
-  returning e.attempts, held.ordinal, held.tenant, held.id, held.state, held.started_at, held.duration_ms,
-    held.response_status, held.response_body, held.error, held.fault, held.present
+  returning e.attempts, held.ordinal, held.tenant, held.id, held.state, held.started_at,
+    held.real_started_at, held.duration_ms, held.response_status, held.response_body, held.error, held.fault,
+    held.present, held.signed_at, held.signature, held.previous_signature, held.standard_signature,
+    held.signed_with
 ), written as (
-  insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status,
-    response_body, error, faults)
-  select tenant, id, attempts, started_at, duration_ms, nullif(response_status, 0), response_body,
-    nullif(error, ''), case when fault is not null then array[fault] end
+  insert into delivery_attempts (tenant, event_id, attempt, started_at, real_started_at, duration_ms,
+    response_status, response_body, error, faults, signed_at, signature, previous_signature,
+    standard_signature, signed_with)
+  select tenant, id, attempts, started_at, nullif(real_started_at, started_at), duration_ms,
+    nullif(response_status, 0), response_body, nullif(error, ''),
+    case when fault is not null then array[fault] end,
+    case when signature is not null then signed_at end, signature, previous_signature, standard_signature,
+    signed_with
   from finished
 ), ordered as (
-  select ordinal, tenant, state, error, fault is null as telling, present,
+  select ordinal, tenant, id, attempts, state, error, fault is null as telling, present,
     coalesce(max(ordinal) filter (where state = 'delivered' and fault is null) over (partition by tenant),
       0) as last_success
   from finished
@@ -160,17 +174,28 @@ with given as (
     (count(*) filter (where ordinal > last_success and telling))::integer as failures, -- since last_success
     count(*) filter (where state = 'delivered') as delivered,
     count(*) filter (where state = 'failed') as failed,
-    (array_agg(error order by ordinal desc) filter (where error <> '' and telling))[1] as last_failure
+    (array_agg(error order by ordinal desc) filter (where error <> '' and telling))[1] as last_failure,
+    (array_agg(id order by ordinal) filter (where ordinal > last_success and telling))[1] as first_failed,
+    (array_agg(attempts order by ordinal) filter (where ordinal > last_success
+      and telling))[1] as first_failed_attempt,
+    (array_agg(id order by ordinal desc) filter (where error <> '' and telling))[1] as last_failed,
+    (array_agg(attempts order by ordinal desc) filter (where error <> ''
+      and telling))[1] as last_failed_attempt,
+    (array_agg(id order by ordinal desc) filter (where state = 'delivered'))[1] as last_acked,
+    (array_agg(attempts order by ordinal desc) filter (where state = 'delivered'))[1] as last_acked_attempt
   from ordered group by tenant
 ), health as (
   insert into endpoint_health as h (tenant, failures, failing_since, delivered, failed, last_failure_at,
-    last_failure)
+    last_failure, first_failed, first_failed_attempt, last_failed, last_failed_attempt, last_acked,
+    last_acked_attempt)
   select r.tenant, r.failures, case when r.failures > 0 then r.present end, r.delivered, r.failed,
-    case when r.last_failure is not null then now() end, r.last_failure
+    case when r.last_failure is not null then now() end, r.last_failure, r.first_failed,
+    r.first_failed_attempt, r.last_failed, r.last_failed_attempt, r.last_acked, r.last_acked_attempt
   from runs r join organizations o on o.tenant = r.tenant
   order by r.tenant
   on conflict (tenant) do update
-  set (failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure, changed_at) = (
+  set (failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure, changed_at,
+    first_failed, first_failed_attempt, last_failed, last_failed_attempt, last_acked, last_acked_attempt) = (
     select case when r.success then r.failures else h.failures + r.failures end,
       case when r.failures > 0 then case when r.success then r.present
         else coalesce(h.failing_since, r.present) end
@@ -182,7 +207,13 @@ with given as (
         else h.probe_at end,
       h.delivered + r.delivered, h.failed + r.failed,
       case when r.last_failure is null then h.last_failure_at else now() end,
-      coalesce(r.last_failure, h.last_failure), now()
+      coalesce(r.last_failure, h.last_failure), now(),
+      case when r.success or h.failures = 0 then r.first_failed else h.first_failed end,
+      case when r.success or h.failures = 0 then r.first_failed_attempt else h.first_failed_attempt end,
+      coalesce(r.last_failed, h.last_failed),
+      case when r.last_failed is null then h.last_failed_attempt else r.last_failed_attempt end,
+      coalesce(r.last_acked, h.last_acked),
+      case when r.last_acked is null then h.last_acked_attempt else r.last_acked_attempt end
     from runs r, breaker where r.tenant = h.tenant)
 )
 select finished.ordinal::integer as ordinal from finished;

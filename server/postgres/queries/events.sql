@@ -47,3 +47,23 @@ with found as (
   where h.tenant = sqlc.arg(tenant) and found.state in ('delivered', 'failed')
 )
 select found.being_sent, found.deliverable from found;
+
+-- name: GetWebhook :one
+-- Where the events of a sandbox go, how that goes, and what signs them. Events that wait are counted up to a
+-- bound.
+select o.webhook_url, o.webhook_types, o.secret_fingerprints, o.secret_since, o.previous_secret_until,
+  o.older_secrets_until, now()::timestamptz as now, coalesce(h.failures, 0)::integer as failures,
+  h.failing_since, h.probe_at, coalesce(h.delivered, 0)::bigint as delivered,
+  coalesce(h.failed, 0)::bigint as failed, h.first_failed, h.first_failed_attempt, h.last_failed,
+  h.last_failed_attempt, h.last_acked, h.last_acked_attempt, (
+    select count(*) from (select from events e where e.tenant = sqlc.arg(tenant) and e.due_at is not null
+      limit sqlc.arg(most_waiting)) waiting)::integer as waiting
+from organizations o left join endpoint_health h on h.tenant = sqlc.arg(tenant)
+where o.tenant = sqlc.arg(tenant);
+
+-- name: GetAttempts :many
+-- Attempts of several events. One that was removed is missing.
+select a.*
+from (select unnest(sqlc.arg(ids)::uuid[]) as id, unnest(sqlc.arg(numbers)::integer[]) as number) given
+cross join lateral (select * from delivery_attempts d
+  where d.tenant = sqlc.arg(tenant) and d.event_id = given.id and d.attempt = given.number limit 1) a;

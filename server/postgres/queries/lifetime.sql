@@ -76,7 +76,7 @@ select coalesce(reset_sandbox(), -1)::bigint;
 -- Retains a sandbox: its rows stay, and nothing changes them any more. Removes its secrets.
 update organizations
 set retained_at = now(), suspended = true, signing_secret = null, previous_secret = null,
-  previous_secret_until = null, older_secrets = '{}', older_secrets_until = '{}'
+  previous_secret_until = null, older_secrets = '{}', older_secrets_until = '{}', secret_fingerprints = '{}'
 where tenant = sqlc.arg(tenant);
 
 -- name: RetainedOrganizations :many

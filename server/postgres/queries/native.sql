@@ -126,7 +126,7 @@ where due_tenants.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_sta
 select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault,
   claimed.times_sent, sqlc.embed(t), o.org_id, o.namespace, o.webhook_host, o.callback_hosts,
   coalesce(e.vague, false)::boolean as vague, coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
-    now())::timestamptz as present,
+    now())::timestamptz as present, now()::timestamptz as taken_at,
   o.seed, (o.faults is not null)::boolean as with_faults
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) given
 join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
@@ -172,9 +172,10 @@ with finished as (
   where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.fence = sqlc.arg(fence)
   returning n.attempts
 )
-insert into callback_attempts (tenant, id, attempt, started_at, duration_ms, response_status, response_body,
-  error, faults)
-select sqlc.arg(tenant), sqlc.arg(id), finished.attempts, sqlc.arg(started_at), sqlc.arg(duration_ms),
+insert into callback_attempts (tenant, id, attempt, started_at, real_started_at, duration_ms, response_status,
+  response_body, error, faults)
+select sqlc.arg(tenant), sqlc.arg(id), finished.attempts, sqlc.arg(started_at),
+  nullif(sqlc.arg(real_started_at)::timestamptz, sqlc.arg(started_at)), sqlc.arg(duration_ms),
   nullif(sqlc.arg(response_status)::integer, 0), sqlc.arg(response_body), nullif(sqlc.arg(error)::text, ''),
   case when sqlc.arg(fault)::text <> '' then array[sqlc.arg(fault)::text] end
 from finished;

@@ -177,7 +177,10 @@ update organizations o set
     from (select unnest(o.older_secrets) as secret, unnest(o.older_secrets_until) as until) x
     where x.until > now() order by x.until desc),
   older_secrets_until = array(select x.until from unnest(o.older_secrets_until) x(until) where x.until > now()
-    order by x.until desc)
+    order by x.until desc),
+  secret_fingerprints = o.secret_fingerprints[1:1 + (select count(*)
+    from unnest(array_append(o.older_secrets_until, o.previous_secret_until)) x(until)
+    where x.until > now())::integer]
 where o.tenant = $1
 returning previous_secret, older_secrets
 `
@@ -217,7 +220,7 @@ values ($1, $2, $3, $4, $5,
   $20, $21, $22, $23,
   $24, $25, $26, $27::text[],
   $28)
-returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until
+returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, secret_fingerprints, secret_since
 `
 
 type InsertOrganizationParams struct {
@@ -327,6 +330,8 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.PreviousSecretUntil,
 		&i.OlderSecrets,
 		&i.OlderSecretsUntil,
+		&i.SecretFingerprints,
+		&i.SecretSince,
 	)
 	return i, err
 }
@@ -496,7 +501,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until from organizations where resource_uid = $1 and retained_at is null for update
+select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, secret_fingerprints, secret_since from organizations where resource_uid = $1 and retained_at is null for update
 `
 
 // The configuration. The controller writes it, one sandbox at a time, and the api's directory reads it.
@@ -547,6 +552,8 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.PreviousSecretUntil,
 		&i.OlderSecrets,
 		&i.OlderSecretsUntil,
+		&i.SecretFingerprints,
+		&i.SecretSince,
 	)
 	return i, err
 }
@@ -673,18 +680,30 @@ update organizations o set signing_secret = $1,
     else (array_prepend(o.previous_secret_until, o.older_secrets_until))[1:2] end,
   previous_secret = coalesce($2, o.previous_secret),
   previous_secret_until = case when $2::bytea is null then o.previous_secret_until
-    else now() + make_interval(secs => $3::float8 / 1000) end
-where o.tenant = $4
+    else now() + make_interval(secs => $3::float8 / 1000) end,
+  secret_fingerprints = $4::text || case when $2::bytea is null
+    then o.secret_fingerprints[2:] else o.secret_fingerprints[1:3] end,
+  secret_since = now()
+where o.tenant = $5
 `
+
+type SetSigningSecretParams struct {
+	SigningSecret []byte  `db:"signing_secret"`
+	Previous      []byte  `db:"previous"`
+	OverlapMs     float64 `db:"overlap_ms"`
+	Fingerprint   string  `db:"fingerprint"`
+	Tenant        int64   `db:"tenant"`
+}
 
 // Sets the signing secret. The previous one signs beside it for overlap_ms, and older ones each until their
 // own end, three in all. If `previous` is null, the previous ones stay as they are.
-func (q *Queries) SetSigningSecret(ctx context.Context, signingSecret []byte, previous []byte, overlapMs float64, tenant int64) error {
+func (q *Queries) SetSigningSecret(ctx context.Context, arg SetSigningSecretParams) error {
 	_, err := q.db.Exec(ctx, setSigningSecret,
-		signingSecret,
-		previous,
-		overlapMs,
-		tenant,
+		arg.SigningSecret,
+		arg.Previous,
+		arg.OverlapMs,
+		arg.Fingerprint,
+		arg.Tenant,
 	)
 	return err
 }

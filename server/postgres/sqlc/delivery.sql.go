@@ -19,13 +19,21 @@ with given as (
     unnest($5::text[])::event_state as state,
     unnest($6::float8[]) as retry_after_ms,
     unnest($7::boolean[]) as probe, unnest($8::timestamptz[]) as started_at,
-    unnest($9::integer[]) as duration_ms,
-    unnest($10::integer[]) as response_status,
-    unnest($11::bytea[]) as response_body, unnest($12::text[]) as error,
-    nullif(unnest($13::text[]), '') as fault
+    unnest($9::timestamptz[]) as real_started_at,
+    unnest($10::integer[]) as duration_ms,
+    unnest($11::integer[]) as response_status,
+    unnest($12::bytea[]) as response_body, unnest($13::text[]) as error,
+    nullif(unnest($14::text[]), '') as fault,
+    unnest($15::timestamptz[]) as signed_at,
+    nullif(unnest($16::text[]), '') as signature,
+    nullif(unnest($17::text[]), '') as previous_signature,
+    nullif(unnest($18::text[]), '') as standard_signature,
+    nullif(unnest($19::text[]), '') as signed_with
 ), held as (
   select given.ordinal, given.tenant, given.id, given.state, given.retry_after_ms, given.probe,
-    given.started_at, given.duration_ms, given.response_status, given.response_body, given.error, given.fault,
+    given.started_at, given.real_started_at, given.duration_ms, given.response_status, given.response_body,
+    given.error, given.fault, given.signed_at, given.signature, given.previous_signature,
+    given.standard_signature, given.signed_with,
     clock_time(c.stands_at, c.ahead, c.last_stamp) as present
   from given join events e on e.tenant = given.tenant and e.id = given.id and e.fence = given.fence
   left join clocks c on c.tenant = given.tenant
@@ -40,39 +48,56 @@ with given as (
       + make_interval(secs => held.retry_after_ms / 1000) end,
     delivered_at = case when held.state = 'delivered' then held.present end
   from held where e.tenant = held.tenant and e.id = held.id
-  returning e.attempts, held.ordinal, held.tenant, held.id, held.state, held.started_at, held.duration_ms,
-    held.response_status, held.response_body, held.error, held.fault, held.present
+  returning e.attempts, held.ordinal, held.tenant, held.id, held.state, held.started_at,
+    held.real_started_at, held.duration_ms, held.response_status, held.response_body, held.error, held.fault,
+    held.present, held.signed_at, held.signature, held.previous_signature, held.standard_signature,
+    held.signed_with
 ), written as (
-  insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status,
-    response_body, error, faults)
-  select tenant, id, attempts, started_at, duration_ms, nullif(response_status, 0), response_body,
-    nullif(error, ''), case when fault is not null then array[fault] end
+  insert into delivery_attempts (tenant, event_id, attempt, started_at, real_started_at, duration_ms,
+    response_status, response_body, error, faults, signed_at, signature, previous_signature,
+    standard_signature, signed_with)
+  select tenant, id, attempts, started_at, nullif(real_started_at, started_at), duration_ms,
+    nullif(response_status, 0), response_body, nullif(error, ''),
+    case when fault is not null then array[fault] end,
+    case when signature is not null then signed_at end, signature, previous_signature, standard_signature,
+    signed_with
   from finished
 ), ordered as (
-  select ordinal, tenant, state, error, fault is null as telling, present,
+  select ordinal, tenant, id, attempts, state, error, fault is null as telling, present,
     coalesce(max(ordinal) filter (where state = 'delivered' and fault is null) over (partition by tenant),
       0) as last_success
   from finished
 ), breaker as (
-  select $14::integer as failures,
-    make_interval(secs => $15::float8 / 1000) as since,
-    make_interval(secs => $16::float8 / 1000) as pause
+  select $20::integer as failures,
+    make_interval(secs => $21::float8 / 1000) as since,
+    make_interval(secs => $22::float8 / 1000) as pause
 ), runs as (
   select tenant, min(present) as present, bool_or(state = 'delivered' and telling) as success,
     (count(*) filter (where ordinal > last_success and telling))::integer as failures, -- since last_success
     count(*) filter (where state = 'delivered') as delivered,
     count(*) filter (where state = 'failed') as failed,
-    (array_agg(error order by ordinal desc) filter (where error <> '' and telling))[1] as last_failure
+    (array_agg(error order by ordinal desc) filter (where error <> '' and telling))[1] as last_failure,
+    (array_agg(id order by ordinal) filter (where ordinal > last_success and telling))[1] as first_failed,
+    (array_agg(attempts order by ordinal) filter (where ordinal > last_success
+      and telling))[1] as first_failed_attempt,
+    (array_agg(id order by ordinal desc) filter (where error <> '' and telling))[1] as last_failed,
+    (array_agg(attempts order by ordinal desc) filter (where error <> ''
+      and telling))[1] as last_failed_attempt,
+    (array_agg(id order by ordinal desc) filter (where state = 'delivered'))[1] as last_acked,
+    (array_agg(attempts order by ordinal desc) filter (where state = 'delivered'))[1] as last_acked_attempt
   from ordered group by tenant
 ), health as (
   insert into endpoint_health as h (tenant, failures, failing_since, delivered, failed, last_failure_at,
-    last_failure)
+    last_failure, first_failed, first_failed_attempt, last_failed, last_failed_attempt, last_acked,
+    last_acked_attempt)
   select r.tenant, r.failures, case when r.failures > 0 then r.present end, r.delivered, r.failed,
-    case when r.last_failure is not null then now() end, r.last_failure
+    case when r.last_failure is not null then now() end, r.last_failure, r.first_failed,
+    r.first_failed_attempt, r.last_failed, r.last_failed_attempt, r.last_acked, r.last_acked_attempt
   from runs r join organizations o on o.tenant = r.tenant
   order by r.tenant
   on conflict (tenant) do update
-  set (failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure, changed_at) = (
+  set (failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure, changed_at,
+    first_failed, first_failed_attempt, last_failed, last_failed_attempt, last_acked, last_acked_attempt) = (
     select case when r.success then r.failures else h.failures + r.failures end,
       case when r.failures > 0 then case when r.success then r.present
         else coalesce(h.failing_since, r.present) end
@@ -84,29 +109,41 @@ with given as (
         else h.probe_at end,
       h.delivered + r.delivered, h.failed + r.failed,
       case when r.last_failure is null then h.last_failure_at else now() end,
-      coalesce(r.last_failure, h.last_failure), now()
+      coalesce(r.last_failure, h.last_failure), now(),
+      case when r.success or h.failures = 0 then r.first_failed else h.first_failed end,
+      case when r.success or h.failures = 0 then r.first_failed_attempt else h.first_failed_attempt end,
+      coalesce(r.last_failed, h.last_failed),
+      case when r.last_failed is null then h.last_failed_attempt else r.last_failed_attempt end,
+      coalesce(r.last_acked, h.last_acked),
+      case when r.last_acked is null then h.last_acked_attempt else r.last_acked_attempt end
     from runs r, breaker where r.tenant = h.tenant)
 )
 select finished.ordinal::integer as ordinal from finished
 `
 
 type FinishAttemptsParams struct {
-	Ordinals         []int32       `db:"ordinals"`
-	Tenants          []int64       `db:"tenants"`
-	Ids              []pgtype.UUID `db:"ids"`
-	Fences           []int64       `db:"fences"`
-	States           []string      `db:"states"`
-	RetryAfterMs     []float64     `db:"retry_after_ms"`
-	Probes           []bool        `db:"probes"`
-	StartedAt        []time.Time   `db:"started_at"`
-	DurationMs       []int32       `db:"duration_ms"`
-	ResponseStatuses []int32       `db:"response_statuses"`
-	ResponseBodies   [][]byte      `db:"response_bodies"`
-	Errors           []string      `db:"errors"`
-	Faults           []string      `db:"faults"`
-	BreakerFailures  int32         `db:"breaker_failures"`
-	BreakerMs        float64       `db:"breaker_ms"`
-	ProbeMs          float64       `db:"probe_ms"`
+	Ordinals           []int32       `db:"ordinals"`
+	Tenants            []int64       `db:"tenants"`
+	Ids                []pgtype.UUID `db:"ids"`
+	Fences             []int64       `db:"fences"`
+	States             []string      `db:"states"`
+	RetryAfterMs       []float64     `db:"retry_after_ms"`
+	Probes             []bool        `db:"probes"`
+	StartedAt          []time.Time   `db:"started_at"`
+	RealStartedAt      []time.Time   `db:"real_started_at"`
+	DurationMs         []int32       `db:"duration_ms"`
+	ResponseStatuses   []int32       `db:"response_statuses"`
+	ResponseBodies     [][]byte      `db:"response_bodies"`
+	Errors             []string      `db:"errors"`
+	Faults             []string      `db:"faults"`
+	SignedAt           []time.Time   `db:"signed_at"`
+	Signatures         []string      `db:"signatures"`
+	PreviousSignatures []string      `db:"previous_signatures"`
+	StandardSignatures []string      `db:"standard_signatures"`
+	SignedWith         []string      `db:"signed_with"`
+	BreakerFailures    int32         `db:"breaker_failures"`
+	BreakerMs          float64       `db:"breaker_ms"`
+	ProbeMs            float64       `db:"probe_ms"`
 }
 
 // Records attempts, ends their leases, and updates the health of their endpoints. ordinals number the
@@ -124,11 +161,17 @@ func (q *Queries) FinishAttempts(ctx context.Context, arg FinishAttemptsParams) 
 		arg.RetryAfterMs,
 		arg.Probes,
 		arg.StartedAt,
+		arg.RealStartedAt,
 		arg.DurationMs,
 		arg.ResponseStatuses,
 		arg.ResponseBodies,
 		arg.Errors,
 		arg.Faults,
+		arg.SignedAt,
+		arg.Signatures,
+		arg.PreviousSignatures,
+		arg.StandardSignatures,
+		arg.SignedWith,
 		arg.BreakerFailures,
 		arg.BreakerMs,
 		arg.ProbeMs,

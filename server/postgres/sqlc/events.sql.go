@@ -7,9 +7,54 @@ package sqlc
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 )
+
+const getAttempts = `-- name: GetAttempts :many
+select a.tenant, a.event_id, a.attempt, a.started_at, a.real_started_at, a.duration_ms, a.response_status, a.response_body, a.error, a.faults, a.signed_at, a.signature, a.previous_signature, a.standard_signature, a.signed_with
+from (select unnest($1::uuid[]) as id, unnest($2::integer[]) as number) given
+cross join lateral (select tenant, event_id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults, signed_at, signature, previous_signature, standard_signature, signed_with from delivery_attempts d
+  where d.tenant = $3 and d.event_id = given.id and d.attempt = given.number limit 1) a
+`
+
+// Attempts of several events. One that was removed is missing.
+func (q *Queries) GetAttempts(ctx context.Context, ids []pgtype.UUID, numbers []int32, tenant int64) ([]DeliveryAttempt, error) {
+	rows, err := q.db.Query(ctx, getAttempts, ids, numbers, tenant)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DeliveryAttempt
+	for rows.Next() {
+		var i DeliveryAttempt
+		if err := rows.Scan(
+			&i.Tenant,
+			&i.EventID,
+			&i.Attempt,
+			&i.StartedAt,
+			&i.RealStartedAt,
+			&i.DurationMs,
+			&i.ResponseStatus,
+			&i.ResponseBody,
+			&i.Error,
+			&i.Faults,
+			&i.SignedAt,
+			&i.Signature,
+			&i.PreviousSignature,
+			&i.StandardSignature,
+			&i.SignedWith,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
 
 const getEvent = `-- name: GetEvent :one
 
@@ -97,6 +142,69 @@ func (q *Queries) GetEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (G
 	return i, err
 }
 
+const getWebhook = `-- name: GetWebhook :one
+select o.webhook_url, o.webhook_types, o.secret_fingerprints, o.secret_since, o.previous_secret_until,
+  o.older_secrets_until, now()::timestamptz as now, coalesce(h.failures, 0)::integer as failures,
+  h.failing_since, h.probe_at, coalesce(h.delivered, 0)::bigint as delivered,
+  coalesce(h.failed, 0)::bigint as failed, h.first_failed, h.first_failed_attempt, h.last_failed,
+  h.last_failed_attempt, h.last_acked, h.last_acked_attempt, (
+    select count(*) from (select from events e where e.tenant = $1 and e.due_at is not null
+      limit $2) waiting)::integer as waiting
+from organizations o left join endpoint_health h on h.tenant = $1
+where o.tenant = $1
+`
+
+type GetWebhookRow struct {
+	WebhookURL          *string     `db:"webhook_url"`
+	WebhookTypes        []string    `db:"webhook_types"`
+	SecretFingerprints  []string    `db:"secret_fingerprints"`
+	SecretSince         *time.Time  `db:"secret_since"`
+	PreviousSecretUntil *time.Time  `db:"previous_secret_until"`
+	OlderSecretsUntil   []time.Time `db:"older_secrets_until"`
+	Now                 time.Time   `db:"now"`
+	Failures            int32       `db:"failures"`
+	FailingSince        *time.Time  `db:"failing_since"`
+	ProbeAt             *time.Time  `db:"probe_at"`
+	Delivered           int64       `db:"delivered"`
+	Failed              int64       `db:"failed"`
+	FirstFailed         pgtype.UUID `db:"first_failed"`
+	FirstFailedAttempt  *int32      `db:"first_failed_attempt"`
+	LastFailed          pgtype.UUID `db:"last_failed"`
+	LastFailedAttempt   *int32      `db:"last_failed_attempt"`
+	LastAcked           pgtype.UUID `db:"last_acked"`
+	LastAckedAttempt    *int32      `db:"last_acked_attempt"`
+	Waiting             int32       `db:"waiting"`
+}
+
+// Where the events of a sandbox go, how that goes, and what signs them. Events that wait are counted up to a
+// bound.
+func (q *Queries) GetWebhook(ctx context.Context, tenant int64, mostWaiting int32) (GetWebhookRow, error) {
+	row := q.db.QueryRow(ctx, getWebhook, tenant, mostWaiting)
+	var i GetWebhookRow
+	err := row.Scan(
+		&i.WebhookURL,
+		&i.WebhookTypes,
+		&i.SecretFingerprints,
+		&i.SecretSince,
+		&i.PreviousSecretUntil,
+		&i.OlderSecretsUntil,
+		&i.Now,
+		&i.Failures,
+		&i.FailingSince,
+		&i.ProbeAt,
+		&i.Delivered,
+		&i.Failed,
+		&i.FirstFailed,
+		&i.FirstFailedAttempt,
+		&i.LastFailed,
+		&i.LastFailedAttempt,
+		&i.LastAcked,
+		&i.LastAckedAttempt,
+		&i.Waiting,
+	)
+	return i, err
+}
+
 const keepEventBody = `-- name: KeepEventBody :one
 update events e set body = coalesce(e.body, $1)
 where e.tenant = $2 and e.id = $3 returning e.body
@@ -111,7 +219,7 @@ func (q *Queries) KeepEventBody(ctx context.Context, body []byte, tenant int64, 
 }
 
 const listAttempts = `-- name: ListAttempts :many
-select tenant, event_id, attempt, started_at, duration_ms, response_status, response_body, error, faults from delivery_attempts
+select tenant, event_id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults, signed_at, signature, previous_signature, standard_signature, signed_with from delivery_attempts
 where tenant = $1 and event_id = $2 and attempt <= $3::integer
 order by attempt desc limit $4
 `
@@ -135,11 +243,17 @@ func (q *Queries) ListAttempts(ctx context.Context, tenant int64, eventID pgtype
 			&i.EventID,
 			&i.Attempt,
 			&i.StartedAt,
+			&i.RealStartedAt,
 			&i.DurationMs,
 			&i.ResponseStatus,
 			&i.ResponseBody,
 			&i.Error,
 			&i.Faults,
+			&i.SignedAt,
+			&i.Signature,
+			&i.PreviousSignature,
+			&i.StandardSignature,
+			&i.SignedWith,
 		); err != nil {
 			return nil, err
 		}

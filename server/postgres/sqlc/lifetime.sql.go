@@ -237,7 +237,7 @@ func (q *Queries) ResetByAPI(ctx context.Context) (int64, error) {
 const retainOrganization = `-- name: RetainOrganization :exec
 update organizations
 set retained_at = now(), suspended = true, signing_secret = null, previous_secret = null,
-  previous_secret_until = null, older_secrets = '{}', older_secrets_until = '{}'
+  previous_secret_until = null, older_secrets = '{}', older_secrets_until = '{}', secret_fingerprints = '{}'
 where tenant = $1
 `
 

@@ -80,6 +80,7 @@ type CallbackAttempt struct {
 	ID             pgtype.UUID `db:"id"`
 	Attempt        int32       `db:"attempt"`
 	StartedAt      time.Time   `db:"started_at"`
+	RealStartedAt  *time.Time  `db:"real_started_at"`
 	DurationMs     int32       `db:"duration_ms"`
 	ResponseStatus *int32      `db:"response_status"`
 	ResponseBody   []byte      `db:"response_body"`
@@ -99,15 +100,21 @@ type ConsoleSession struct {
 }
 
 type DeliveryAttempt struct {
-	Tenant         int64       `db:"tenant"`
-	EventID        pgtype.UUID `db:"event_id"`
-	Attempt        int32       `db:"attempt"`
-	StartedAt      time.Time   `db:"started_at"`
-	DurationMs     int32       `db:"duration_ms"`
-	ResponseStatus *int32      `db:"response_status"`
-	ResponseBody   []byte      `db:"response_body"`
-	Error          *string     `db:"error"`
-	Faults         []string    `db:"faults"`
+	Tenant            int64       `db:"tenant"`
+	EventID           pgtype.UUID `db:"event_id"`
+	Attempt           int32       `db:"attempt"`
+	StartedAt         time.Time   `db:"started_at"`
+	RealStartedAt     *time.Time  `db:"real_started_at"`
+	DurationMs        int32       `db:"duration_ms"`
+	ResponseStatus    *int32      `db:"response_status"`
+	ResponseBody      []byte      `db:"response_body"`
+	Error             *string     `db:"error"`
+	Faults            []string    `db:"faults"`
+	SignedAt          *time.Time  `db:"signed_at"`
+	Signature         *string     `db:"signature"`
+	PreviousSignature *string     `db:"previous_signature"`
+	StandardSignature *string     `db:"standard_signature"`
+	SignedWith        *string     `db:"signed_with"`
 }
 
 type Environment struct {
@@ -225,6 +232,8 @@ type Organization struct {
 	PreviousSecretUntil   *time.Time  `db:"previous_secret_until"`
 	OlderSecrets          [][]byte    `db:"older_secrets"`
 	OlderSecretsUntil     []time.Time `db:"older_secrets_until"`
+	SecretFingerprints    []string    `db:"secret_fingerprints"`
+	SecretSince           *time.Time  `db:"secret_since"`
 }
 
 type Sim struct {

@@ -230,18 +230,19 @@ const finishCallback = `-- name: FinishCallback :execrows
 with finished as (
   update native_requests n
   set fence = n.fence + 1, leased_until = null, due_at = null, attempts = n.attempts + 1,
-    state = case when $7::text = '' then 'delivered' else 'failed' end::event_state,
-    delivered_at = case when $7::text = '' then sandbox_time(n.tenant) end,
-    last_status = nullif($5::integer, 0),
-    last_error = nullif($7::text, '')
-  where n.tenant = $1 and n.id = $2 and n.fence = $9
+    state = case when $8::text = '' then 'delivered' else 'failed' end::event_state,
+    delivered_at = case when $8::text = '' then sandbox_time(n.tenant) end,
+    last_status = nullif($6::integer, 0),
+    last_error = nullif($8::text, '')
+  where n.tenant = $1 and n.id = $2 and n.fence = $10
   returning n.attempts
 )
-insert into callback_attempts (tenant, id, attempt, started_at, duration_ms, response_status, response_body,
-  error, faults)
-select $1, $2, finished.attempts, $3, $4,
-  nullif($5::integer, 0), $6, nullif($7::text, ''),
-  case when $8::text <> '' then array[$8::text] end
+insert into callback_attempts (tenant, id, attempt, started_at, real_started_at, duration_ms, response_status,
+  response_body, error, faults)
+select $1, $2, finished.attempts, $3,
+  nullif($4::timestamptz, $3), $5,
+  nullif($6::integer, 0), $7, nullif($8::text, ''),
+  case when $9::text <> '' then array[$9::text] end
 from finished
 `
 
@@ -249,6 +250,7 @@ type FinishCallbackParams struct {
 	Tenant         int64       `db:"tenant"`
 	ID             pgtype.UUID `db:"id"`
 	StartedAt      time.Time   `db:"started_at"`
+	RealStartedAt  time.Time   `db:"real_started_at"`
 	DurationMs     int32       `db:"duration_ms"`
 	ResponseStatus int32       `db:"response_status"`
 	ResponseBody   []byte      `db:"response_body"`
@@ -264,6 +266,7 @@ func (q *Queries) FinishCallback(ctx context.Context, arg FinishCallbackParams) 
 		arg.Tenant,
 		arg.ID,
 		arg.StartedAt,
+		arg.RealStartedAt,
 		arg.DurationMs,
 		arg.ResponseStatus,
 		arg.ResponseBody,
@@ -422,7 +425,7 @@ func (q *Queries) LeaseCallbacks(ctx context.Context, leaseMs float64, tenants [
 }
 
 const listCallbackAttempts = `-- name: ListCallbackAttempts :many
-select tenant, id, attempt, started_at, duration_ms, response_status, response_body, error, faults from callback_attempts
+select tenant, id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error, faults from callback_attempts
 where tenant = $1 and id = $2 and attempt <= $3::integer
 order by attempt desc limit $4
 `
@@ -446,6 +449,7 @@ func (q *Queries) ListCallbackAttempts(ctx context.Context, tenant int64, iD pgt
 			&i.ID,
 			&i.Attempt,
 			&i.StartedAt,
+			&i.RealStartedAt,
 			&i.DurationMs,
 			&i.ResponseStatus,
 			&i.ResponseBody,
@@ -530,7 +534,7 @@ const lockDueCallbacks = `-- name: LockDueCallbacks :many
 select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault,
   claimed.times_sent, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, o.org_id, o.namespace, o.webhook_host, o.callback_hosts,
   coalesce(e.vague, false)::boolean as vague, coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
-    now())::timestamptz as present,
+    now())::timestamptz as present, now()::timestamptz as taken_at,
   o.seed, (o.faults is not null)::boolean as with_faults
 from (select unnest($1::bigint[]) as tenant, unnest($2::integer[]) as n) given
 join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
@@ -563,6 +567,7 @@ type LockDueCallbacksRow struct {
 	CallbackHosts []string        `db:"callback_hosts"`
 	Vague         bool            `db:"vague"`
 	Present       time.Time       `db:"present"`
+	TakenAt       time.Time       `db:"taken_at"`
 	Seed          *int64          `db:"seed"`
 	WithFaults    bool            `db:"with_faults"`
 }
@@ -638,6 +643,7 @@ func (q *Queries) LockDueCallbacks(ctx context.Context, tenants []int64, limits 
 			&i.CallbackHosts,
 			&i.Vague,
 			&i.Present,
+			&i.TakenAt,
 			&i.Seed,
 			&i.WithFaults,
 		); err != nil {

@@ -155,6 +155,19 @@ func seenDetail(c *suite.Check) {
 		"lastResponseStatus": http.StatusNoContent,
 		"lastError":          nil,
 	})
+	signature, _ := event["signature"].(suite.Object)
+	headers, _ := signature["headers"].([]any)
+	if len(headers) < 6 {
+		c.Fail("the signature has %d headers", len(headers))
+	}
+	for _, one := range headers {
+		h, _ := one.(suite.Object)
+		if name := suite.TextOf(h, "name"); d.Header.Get(name) != suite.TextOf(h, "value") {
+			c.Problem("the header %s is shown as %v, and came as %s", name, h["value"], d.Header.Get(name))
+		}
+	}
+	compared := c.Expect(c.Post(eventPath(suite.TextOf(event, "id"))+"/compare", suite.Object{"body": string(d.Body)}), http.StatusOK)
+	c.Fields("the comparison with itself", compared, suite.Object{"attempt": 1, "same": true, "sentBytes": len(d.Body), "yourBytes": len(d.Body)})
 	attempts, _ := event["attempts"].([]any)
 	if len(attempts) != 1 {
 		c.Fail("%d attempts are shown, want 1", len(attempts))
@@ -163,6 +176,7 @@ func seenDetail(c *suite.Check) {
 	c.Fields("the attempt", first, suite.Object{
 		"number":         1,
 		"startedAt":      suite.Timestamp,
+		"realStartedAt":  suite.Timestamp,
 		"durationMs":     suite.AnyInteger,
 		"responseStatus": http.StatusNoContent,
 		"error":          nil,

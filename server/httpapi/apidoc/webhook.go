@@ -1,0 +1,42 @@
+package apidoc
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+var GetWebhook = Operation{
+	ID: "getWebhook", Method: http.MethodGet, Path: "/v1/webhook", Tag: tagEvents, Summary: "Read the webhook and its health",
+	Description: "Where the sandbox sends its events, whether they are acknowledged, since when not and why, and the fingerprints of the " +
+		"secrets that sign them. A receiver that refuses everything often holds another secret: compare its fingerprint.\n\n" +
+		"The callbacks of the operators' own APIs go to other addresses and are not counted.",
+	answers: []described{{http.StatusOK, "The webhook, as it is now.", webhookSchema, nil}},
+	Examples: []Example{{
+		name: "failing", Summary: "A receiver that refuses the signature", Status: http.StatusOK, Answer: wire.WebhookOf(failingWebhook(), nil),
+	}},
+}
+
+// failingWebhook returns a webhook whose receiver answers 401 for three minutes.
+func failingWebhook() *ledger.Webhook {
+	attempt := func(number int, at time.Time, status int) *ledger.EndpointAttempt {
+		a := &ledger.EndpointAttempt{Event: payments.EventID{Transaction: settledID}}
+		a.Number, a.StartedAt, a.RealStartedAt, a.Duration, a.ResponseStatus = number, at, at, 21*time.Millisecond, &status
+		if status == http.StatusUnauthorized {
+			a.ResponseBody, a.Error = []byte(`{"error":"bad signature"}`), new("the receiver answered 401")
+		}
+		return a
+	}
+	since := exampleTime.Add(-3 * time.Minute)
+	return &ledger.Webhook{
+		URL: "https://shop.example/webhooks/cauri", Types: payments.Types, State: ledger.EndpointFailing, Failures: 16, FailingSince: &since,
+		FirstFailure: attempt(1, since, http.StatusUnauthorized),
+		LastFailure:  attempt(4, exampleTime, http.StatusUnauthorized),
+		LastDelivery: attempt(1, since.Add(-time.Minute), http.StatusNoContent),
+		Delivered:    1162, Failed: 1, Waiting: 5,
+		Secret: &ledger.SigningSecret{Fingerprint: exampleFingerprint, Since: new(exampleTime.AddDate(0, 0, -27))},
+	}
+}

@@ -1,0 +1,71 @@
+package wire
+
+import (
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger"
+)
+
+// Webhook is the answer of GET /v1/webhook.
+type Webhook struct {
+	URL                 *string         `json:"url" doc:"Where events are sent, without user, password and query; null if the sandbox has no webhook."`
+	Events              []string        `json:"events" doc:"Names of the events that are sent."`
+	State               string          `json:"state" enum:"none,healthy,failing,paused" doc:"none: the sandbox has no webhook; healthy: the last attempt was acknowledged, or there was none; failing: the last attempt failed; paused: attempts failed 20 times in a row over five minutes, and one event a minute is sent until one is acknowledged."`
+	ConsecutiveFailures int             `json:"consecutiveFailures" minimum:"0" doc:"Attempts in a row that failed, of all events. Attempts on which a fault of the sandbox acted are not counted."`
+	FailingSince        *string         `json:"failingSince" format:"date-time" doc:"When the first of them failed, in sandbox time; null if there is none."`
+	NextProbeAt         *string         `json:"nextProbeAt" format:"date-time" doc:"When one event is sent next while the endpoint is paused, in sandbox time; null in every other state."`
+	FirstFailure        *WebhookAttempt `json:"firstFailure,omitempty" doc:"The first of the consecutive failures. Absent if there is none, or if its event was removed."`
+	LastFailure         *WebhookAttempt `json:"lastFailure,omitempty" doc:"The last attempt that failed, also if the endpoint is healthy since. Absent if there is none, or if its event was removed."`
+	LastDelivery        *WebhookAttempt `json:"lastDelivery,omitempty" doc:"The last attempt that was acknowledged. Absent if there is none, or if its event was removed."`
+	Delivered           int64           `json:"delivered" minimum:"0" doc:"Events that were acknowledged."`
+	Failed              int64           `json:"failed" minimum:"0" doc:"Events without retries left."`
+	Waiting             int             `json:"waiting" minimum:"0" maximum:"1000" doc:"Events to be sent or sent again: 1000 means 1000 or more."`
+	Secret              *WebhookSecret  `json:"secret,omitempty" doc:"The secret that signs. Absent until the controller has made it."`
+	PreviousSecrets     []WebhookSecret `json:"previousSecrets" doc:"Secrets that still sign after a rotation, the most recent first."`
+}
+
+// WebhookAttempt is an attempt with its event.
+type WebhookAttempt struct {
+	EventID string `json:"eventId" doc:"The event's id."`
+	DeliveryAttempt
+}
+
+// WebhookSecret tells a signing secret from others. It is no secret.
+type WebhookSecret struct {
+	Fingerprint string  `json:"fingerprint" pattern:"^[0-9a-f]{8}$" doc:"The first 8 hexadecimal digits of the SHA-256 of the secret's text. On the machine of the receiver: printf %s \"$CAURI_WEBHOOK_SECRET\" | sha256sum | cut -c1-8"`
+	Since       *string `json:"since,omitempty" format:"date-time" doc:"Since when the current secret signs, in real time."`
+	ValidUntil  *string `json:"validUntil,omitempty" format:"date-time" doc:"Until when a previous secret signs too, in real time."`
+}
+
+// WebhookOf returns the view of the webhook of a sandbox with these faults.
+func WebhookOf(w *ledger.Webhook, declared faults.Set) Webhook {
+	view := Webhook{
+		Events: []string{}, State: string(w.State), ConsecutiveFailures: w.Failures, FailingSince: momentOf(w.FailingSince),
+		NextProbeAt: momentOf(w.NextProbeAt), FirstFailure: webhookAttemptOf(w.FirstFailure, declared),
+		LastFailure: webhookAttemptOf(w.LastFailure, declared), LastDelivery: webhookAttemptOf(w.LastDelivery, declared),
+		Delivered: w.Delivered, Failed: w.Failed, Waiting: w.Waiting, PreviousSecrets: []WebhookSecret{},
+	}
+	if w.State != ledger.EndpointNone {
+		view.URL = &w.URL
+	}
+	for _, t := range w.Types {
+		view.Events = append(view.Events, t.Event())
+	}
+	if w.Secret != nil {
+		view.Secret = new(webhookSecretOf(w.Secret))
+	}
+	for i := range w.Previous {
+		view.PreviousSecrets = append(view.PreviousSecrets, webhookSecretOf(&w.Previous[i]))
+	}
+	return view
+}
+
+func webhookSecretOf(s *ledger.SigningSecret) WebhookSecret {
+	return WebhookSecret{Fingerprint: s.Fingerprint, Since: momentOf(s.Since), ValidUntil: momentOf(s.Until)}
+}
+
+func webhookAttemptOf(a *ledger.EndpointAttempt, declared faults.Set) *WebhookAttempt {
+	if a == nil {
+		return nil
+	}
+	return &WebhookAttempt{a.Event.String(), deliveryAttemptOf(&a.AttemptRecord, declared)}
+}

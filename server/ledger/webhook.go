@@ -1,0 +1,145 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+)
+
+// EndpointState says how the deliveries to the endpoint of a sandbox go.
+type EndpointState string
+
+// The states of an endpoint.
+const (
+	EndpointNone    EndpointState = "none"    // the sandbox has no endpoint
+	EndpointHealthy EndpointState = "healthy" // the last attempt was acknowledged, or there was none
+	EndpointFailing EndpointState = "failing" // the last attempt failed
+	EndpointPaused  EndpointState = "paused"  // it failed for so long that it gets one event per [ProbeInterval]
+)
+
+// EndpointStates are all states of an endpoint.
+var EndpointStates = []EndpointState{EndpointNone, EndpointHealthy, EndpointFailing, EndpointPaused}
+
+// MostWaiting is the largest number of waiting events that is counted.
+const MostWaiting = 1000
+
+// Webhook is the endpoint of a sandbox's events, how deliveries to it go, and the secrets that sign them. Attempts to
+// which a fault applied are no failures.
+type Webhook struct {
+	URL          string // without user, password and query; empty: none
+	Types        []payments.Type
+	State        EndpointState
+	Failures     int              // attempts in a row that failed
+	FailingSince *time.Time       // the first of them, in sandbox time
+	NextProbeAt  *time.Time       // in sandbox time; nil: not paused
+	FirstFailure *EndpointAttempt // of Failures; nil: there is none, or its event was removed
+	LastFailure  *EndpointAttempt
+	LastDelivery *EndpointAttempt // the last attempt that was acknowledged
+	Delivered    int64            // events
+	Failed       int64            // events whose retries are used up
+	Waiting      int              // events to be sent, at most [MostWaiting]
+	Secret       *SigningSecret   // nil: it is not made yet
+	Previous     []SigningSecret  // sign too, the most recent first
+}
+
+// EndpointAttempt is an attempt with the event that it sent.
+type EndpointAttempt struct {
+	Event payments.EventID
+	AttemptRecord
+}
+
+// SigningSecret tells a signing secret from others without showing it.
+type SigningSecret struct {
+	Fingerprint string
+	Since       *time.Time // when the current secret began to sign, in real time; nil for a previous one
+	Until       *time.Time // when a previous secret ends to sign, in real time; nil for the current one
+}
+
+// ReadWebhook returns the webhook of a tenant, or [ErrNotFound] if there is no such tenant.
+func (l *Ledger) ReadWebhook(ctx context.Context, tenant int64) (*Webhook, error) {
+	q := l.tenant(tenant)
+	row, err := q.GetWebhook(ctx, tenant, MostWaiting)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	if err != nil {
+		return nil, postgres.Classify(err, "reading the webhook")
+	}
+	w := &Webhook{
+		URL: shownURL(row.WebhookURL), State: EndpointHealthy, Failures: int(row.Failures), FailingSince: row.FailingSince,
+		NextProbeAt: row.ProbeAt, Delivered: row.Delivered, Failed: row.Failed, Waiting: int(row.Waiting),
+	}
+	for _, t := range row.WebhookTypes {
+		w.Types = append(w.Types, payments.Type(t))
+	}
+	switch {
+	case row.WebhookURL == nil:
+		w.State = EndpointNone
+	case row.ProbeAt != nil:
+		w.State = EndpointPaused
+	case row.Failures > 0:
+		w.State = EndpointFailing
+	}
+	ends := row.OlderSecretsUntil
+	if row.PreviousSecretUntil != nil {
+		ends = append([]time.Time{*row.PreviousSecretUntil}, ends...)
+	}
+	w.Secret, w.Previous = signingSecrets(row.SecretFingerprints, row.SecretSince, ends, row.Now)
+
+	ids := []pgtype.UUID{row.FirstFailed, row.LastFailed, row.LastAcked}
+	numbers := []int32{value(row.FirstFailedAttempt), value(row.LastFailedAttempt), value(row.LastAckedAttempt)}
+	attempts, err := q.GetAttempts(ctx, ids, numbers, tenant)
+	if err != nil {
+		return nil, postgres.Classify(err, "reading the last attempts")
+	}
+	for i, into := range []**EndpointAttempt{&w.FirstFailure, &w.LastFailure, &w.LastDelivery} {
+		for j := range attempts {
+			if a := &attempts[j]; a.EventID == ids[i] && a.Attempt == numbers[i] {
+				*into = &EndpointAttempt{payments.EventID{Transaction: a.EventID.Bytes}, attemptOf(a)}
+			}
+		}
+	}
+	return w, nil
+}
+
+// shownURL returns a URL without what may be a credential.
+func shownURL(text *string) string {
+	if text == nil {
+		return ""
+	}
+	u, err := url.Parse(*text)
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
+}
+
+// signingSecrets returns the current secret and the previous ones that still sign. Their fingerprints are in this order;
+// ends are those of the previous ones.
+func signingSecrets(
+	fingerprints []string, since *time.Time, ends []time.Time, now time.Time,
+) (current *SigningSecret, previous []SigningSecret) {
+	if len(fingerprints) == 0 {
+		return nil, nil
+	}
+	for i, until := range ends {
+		if i+1 < len(fingerprints) && until.After(now) {
+			previous = append(previous, SigningSecret{Fingerprint: fingerprints[i+1], Until: &until})
+		}
+	}
+	return &SigningSecret{Fingerprint: fingerprints[0], Since: since}, previous
+}
+
+func value(n *int32) int32 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}

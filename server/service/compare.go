@@ -1,0 +1,193 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// Captured is what a receiver took for a delivery of an event. Fields other than Body are optional: empty, and what was
+// sent is taken to have arrived.
+type Captured struct {
+	Body              []byte
+	Signature         string    // X-Service-Signature, or X-Service-Signature-Previous
+	StandardSignature string    // webhook-signature
+	Timestamp         string    // webhook-timestamp
+	SecretFingerprint string    // of the secret that the receiver holds
+	VerifiedAt        time.Time // by the clock of the receiver; zero: not known
+}
+
+// Comparison says whether a receiver can verify what it captured, and why not.
+type Comparison struct {
+	Attempt    int // the attempt that it is compared with; 0: the event was never sent, or is not signed
+	Sent       []byte
+	Difference *webhooks.Difference // nil: the bytes are the same
+	Schemes    []VerifiedScheme     // of the attempt
+	Causes     []Cause              // the likely ones, the most likely first; empty: everything verifies
+}
+
+// VerifiedScheme says whether a kind of signature verifies.
+type VerifiedScheme struct {
+	Header   string
+	Verifies bool
+}
+
+// Causes of a refusal, beside those of [webhooks.DifferenceCauses].
+const (
+	CauseFault          = "fault"           // a fault of the sandbox forged the attempt on purpose
+	CauseOtherSecret    = "other_secret"    // the receiver holds a secret that did not sign
+	CauseOtherSignature = "other_signature" // the signature is none that was sent
+	CauseOtherTimestamp = "other_timestamp" // the timestamp is none that was sent
+	CauseStaleTimestamp = "stale_timestamp" // the receiver verified more than five minutes later, or its clock is wrong
+	CauseSecretUnknown  = "secret_unknown"  // nothing is wrong with what was sent: only the secret is left
+)
+
+// Cause is a likely cause of a refusal.
+type Cause struct {
+	Code string
+	Text string // what is wrong, and what to do
+}
+
+// CompareEvent compares what a receiver captured with what was sent. It needs no secret: a signature verifies if and only
+// if the signature and the bytes are those that were sent. Nothing of the captured delivery is stored. It returns
+// [ledger.ErrNotFound].
+func (s *Service) CompareEvent(ctx context.Context, who *Caller, id payments.EventID, got *Captured) (*Comparison, error) {
+	var event *Event
+	err := s.Renewing(ctx, who, func(ctx context.Context) (err error) {
+		event, err = s.ReadEvent(ctx, who, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var signed []Signature
+	if !id.Callback {
+		signed = signedAttempts(event.EventDetail, who)
+	}
+	if len(signed) == 0 {
+		c := &Comparison{Sent: event.Body, Difference: webhooks.Differ(event.Body, got.Body)}
+		c.addDifference()
+		return c, nil
+	}
+	return compare(attemptOf(signed, got), got), nil
+}
+
+// attemptOf returns the attempt that was most likely captured: the latest one that fits best.
+func attemptOf(signed []Signature, got *Captured) *Signature {
+	best, most := &signed[0], -1
+	for i := range signed {
+		fits := 0
+		for _, h := range signed[i].Headers {
+			if h.Name == webhooks.HeaderStandardTimestamp && h.Value == got.Timestamp {
+				fits += 2
+			}
+		}
+		if slices.Equal(signed[i].Body, got.Body) {
+			fits++
+		}
+		if fits >= most {
+			best, most = &signed[i], fits
+		}
+	}
+	return best
+}
+
+func compare(sent *Signature, got *Captured) *Comparison {
+	c := &Comparison{Attempt: sent.Attempt, Sent: sent.Body, Difference: webhooks.Differ(sent.Body, got.Body)}
+	forged := sent.fault != nil && (sent.fault.Webhook.BadSignature || sent.fault.Webhook.Truncate || sent.fault.Webhook.StaleTimestamp != nil)
+	if forged {
+		c.add(CauseFault, fmt.Sprintf("The fault %s of the sandbox forged attempt %d: a receiver has to refuse it.", sent.fault.Name, sent.Attempt))
+	}
+	c.addDifference()
+	knows := c.addSecret(sent, got)
+	service, standard := c.addSignatures(sent, got)
+	fresh := c.addTimestamp(sent, got)
+	intact := c.Difference == nil && knows && !forged
+	c.Schemes = []VerifiedScheme{
+		{webhooks.HeaderSignature, intact && service},
+		{webhooks.HeaderStandardSignature, intact && standard && fresh},
+	}
+	if len(c.Causes) == 0 && got.SecretFingerprint == "" {
+		c.add(CauseSecretUnknown, "Bytes and signatures are those that were sent. If the receiver refuses them, it holds another secret: "+
+			"compare its fingerprint with "+strings.Join(secretsOf(sent), " or ")+".")
+	}
+	return c
+}
+
+func (c *Comparison) add(code, text string) { c.Causes = append(c.Causes, Cause{code, text}) }
+
+func (c *Comparison) addDifference() {
+	if c.Difference != nil {
+		c.add(string(c.Difference.Cause), c.Difference.Words())
+	}
+}
+
+// addSecret reports whether the receiver holds a secret that signed, as far as it says which one it holds.
+func (c *Comparison) addSecret(sent *Signature, got *Captured) bool {
+	signers := secretsOf(sent)
+	if got.SecretFingerprint == "" || slices.Contains(signers, got.SecretFingerprint) {
+		return true
+	}
+	c.add(CauseOtherSecret, fmt.Sprintf("The receiver holds the secret %s, and attempt %d was signed with %s. Take the sandbox's "+
+		"webhook-signing-secret as it is, without a line break.", got.SecretFingerprint, sent.Attempt, strings.Join(signers, " and ")))
+	return false
+}
+
+// addSignatures reports of each kind whether its signatures are among those that were sent, as far as they were captured.
+func (c *Comparison) addSignatures(sent *Signature, got *Captured) (service, standard bool) {
+	given := [][]string{strings.Fields(got.Signature), strings.Fields(got.StandardSignature)}
+	known := make([]bool, len(given))
+	for i, scheme := range sent.Schemes {
+		known[i] = len(given[i]) == 0 || slices.ContainsFunc(scheme.Signatures, func(one webhooks.SchemeSignature) bool {
+			return slices.Contains(given[i], one.Value)
+		})
+		if !known[i] {
+			c.add(CauseOtherSignature, fmt.Sprintf("This %s is not the one of attempt %d. Compare with the header as it arrived, with its prefix.",
+				scheme.Header, sent.Attempt))
+		}
+	}
+	return known[0], known[1]
+}
+
+// tolerance is how far a timestamp may be from the clock of a receiver.
+const tolerance = 5 * time.Minute
+
+// addTimestamp reports whether the timestamp is the one that was sent and recent enough, as far as it was captured.
+func (c *Comparison) addTimestamp(sent *Signature, got *Captured) bool {
+	at := sent.signedAt
+	if got.Timestamp != "" && got.Timestamp != fmt.Sprint(at.Unix()) {
+		c.add(CauseOtherTimestamp, fmt.Sprintf("This webhook-timestamp is not the one of attempt %d, which is %d: seconds in real time, not in "+
+			"sandbox time.", sent.Attempt, at.Unix()))
+		return false
+	}
+	if late := got.VerifiedAt.Sub(at.Truncate(time.Second)); !got.VerifiedAt.IsZero() && late.Abs() > tolerance {
+		c.add(CauseStaleTimestamp, fmt.Sprintf("The receiver verified at %s what was signed at %s: more than five minutes apart. Verify when the "+
+			"event arrives, and set the clock of the receiver.", got.VerifiedAt.UTC().Format(time.RFC3339), at.UTC().Format(time.RFC3339)))
+		return false
+	}
+	return true
+}
+
+// secretsOf returns the fingerprints of the secrets that signed.
+func secretsOf(sent *Signature) (all []string) {
+	for _, one := range sent.Schemes[1].Signatures {
+		all = append(all, one.SecretFingerprint)
+	}
+	return all
+}
+
+// faultOf returns the fault of an attempt; nil: it has none that the sandbox still declares.
+func faultOf(names []string, declared faults.Set) *faults.Fault {
+	for _, name := range names {
+		if f := declared.Named(name); f != nil && f.Webhook != nil {
+			return f
+		}
+	}
+	return nil
+}
