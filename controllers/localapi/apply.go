@@ -112,7 +112,7 @@ func (s *store) want(manifest *unstructured.Unstructured) (wantedObject, error) 
 	return w, k.validate(tried, old)
 }
 
-// replacing copies the metadata that the controllers wrote from old to obj, and returns obj.
+// replacing copies the controllers' metadata from the object old to obj, and returns obj.
 func replacing(obj, old *unstructured.Unstructured) *unstructured.Unstructured {
 	obj.SetFinalizers(old.GetFinalizers())
 	obj.SetOwnerReferences(old.GetOwnerReferences())

@@ -70,7 +70,7 @@ type resource struct {
 
 	// These fields are set while isWaiting is true.
 	rank    time.Time // the lowest rank comes first
-	ranked  time.Time // value of written when rank was computed
+	ranked  time.Time // value of the field written at the last ranking
 	arrival int
 }
 
@@ -146,8 +146,8 @@ func (q *writeQueue) grant() (_ Change, wait time.Duration, ok bool) {
 	return r.change, 0, true
 }
 
-// refreshFirst corrects the order of the heap. As long as the first resource was written while it waited, it gets
-// a new rank and moves back.
+// refreshFirst corrects the order of the heap. If the first resource was written after it was ranked, refreshFirst
+// ranks it again and checks the new first one.
 func (q *writeQueue) refreshFirst() {
 	for len(q.waiting) > 0 {
 		first := q.waiting[0]

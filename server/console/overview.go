@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	// overviewFeed is how many rows the feed has.
+	// overviewFeed is the maximum number of rows of the feed.
 	overviewFeed = 10
-	// overviewAttempts is how many attempts the picture of the receiver has.
+	// overviewAttempts is the maximum number of attempts in the chart of the receiver.
 	overviewAttempts = 48
-	// overviewFloats is the most floats of a sandbox: one for each currency.
+	// overviewFloats is the maximum number of floats of a sandbox: one for each currency.
 	overviewFloats = 4
 )
 
@@ -36,7 +36,7 @@ type overview struct {
 	feed     []feedRow
 }
 
-// feedRow is something that happened: a transaction, or an attempt to deliver an event.
+// feedRow is a row of the feed: a transaction, or an attempt to deliver an event.
 type feedRow struct {
 	at          time.Time
 	transaction *payments.Transaction // nil: it is an event
@@ -73,7 +73,7 @@ func (c *Console) readOverview(v *visit) (o *overview, err error) {
 	return o, err
 }
 
-// readFeed returns what happened last, newest first.
+// readFeed returns the rows of the feed, newest first.
 func (c *Console) readFeed(v *visit) ([]feedRow, error) {
 	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
 	transactions, err := c.Ledger.ListTransactions(ctx, tenant, ledger.Filter{}, nil, overviewFeed)
@@ -111,7 +111,7 @@ func (c *Console) readFeed(v *visit) ([]feedRow, error) {
 	return rows[:min(len(rows), overviewFeed)], nil
 }
 
-// lead is the sentence that says whether the sandbox is well, and if not, whose side it is on.
+// lead returns a summary: whether the sandbox works, and if not, whether Cauri or the user is the cause.
 func (o *overview) lead(v *visit) string {
 	h := &o.health
 	switch {
@@ -129,7 +129,7 @@ func (o *overview) lead(v *visit) string {
 	return v.Text("All is well: payments work, events are delivered, and the ledger adds up.")
 }
 
-// receiver returns what the first fact says about the receiver.
+// receiver returns the icon, the CSS class and the texts of the fact about the receiver.
 func (o *overview) receiver(v *visit) (icon, class, title, text string) {
 	h := &o.health
 	switch {
@@ -144,7 +144,7 @@ func (o *overview) receiver(v *visit) (icon, class, title, text string) {
 	return "st-ok", "ok", v.Text("Receiver answers"), v.waiting(h.Waiting)
 }
 
-// waiting says how many events wait.
+// waiting returns a text with the number of waiting events.
 func (v *visit) waiting(n int) string {
 	switch {
 	case n == 0:
@@ -155,7 +155,7 @@ func (v *visit) waiting(n int) string {
 	return v.Count(int64(n), "1 event waits", "%s events wait")
 }
 
-// pending says how many payments are pending, and when the first one ends.
+// pending returns the number of pending payments, and when the first of them ends, as texts.
 func (o *overview) pending(v *visit) (title, text string) {
 	h := &o.health
 	switch {
@@ -172,7 +172,7 @@ func (o *overview) pending(v *visit) (title, text string) {
 	return title, v.Text("The first ends at %s", v.Moment(*h.FirstDueAt, v.clock.Now))
 }
 
-// acted says how often all faults acted.
+// acted returns the text of actsIn for all faults together.
 func (o *overview) acted(v *visit) string {
 	var acts int64
 	var last time.Time
@@ -185,7 +185,7 @@ func (o *overview) acted(v *visit) string {
 	return actsIn(v, ledger.FaultActs{Acts: acts, LastAt: &last})
 }
 
-// actsIn says how often a fault acted, and when last.
+// actsIn returns a text: how often a fault acted, and the time of its last act.
 func actsIn(v *visit, a ledger.FaultActs) string {
 	if a.Acts == 0 {
 		return v.Text("Has not acted yet")
@@ -203,7 +203,7 @@ func (o *overview) host() string {
 	return u.Host + u.Path
 }
 
-// proven says how many movements of a float are proven, and since when.
+// proven returns a text with the numbers of proven movements and of all movements of a float.
 func proven(v *visit, a *proof.AccountProof) string {
 	if a.VerifiedAt == nil {
 		return v.Count(a.Movements, "1 movement, not proven yet", "%s movements, not proven yet")
@@ -211,13 +211,13 @@ func proven(v *visit, a *proof.AccountProof) string {
 	return v.Text("%s of %s movements proven", v.Number(a.VerifiedUpTo), v.Number(a.Movements))
 }
 
-// beat is a bar of the picture of the receiver.
+// beat is a bar in the chart of the receiver. It stands for one attempt.
 type beat struct {
 	x      string
 	failed bool
 }
 
-// beats returns the bars of the attempts.
+// beats returns one bar for each attempt.
 func (o *overview) beats() []beat {
 	all := make([]beat, len(o.attempts))
 	for i := range o.attempts {
@@ -226,7 +226,7 @@ func (o *overview) beats() []beat {
 	return all
 }
 
-// beatsInWords is the name of the picture.
+// beatsInWords returns the accessible name of the chart.
 func (o *overview) beatsInWords(v *visit) string {
 	failed := 0
 	for i := range o.attempts {
@@ -238,7 +238,7 @@ func (o *overview) beatsInWords(v *visit) string {
 		v.Number(int64(len(o.attempts)-failed)), v.Number(int64(failed)))
 }
 
-// ticket is the state as text, for a ticket.
+// ticket returns the state of the sandbox as text, for a support ticket.
 func (o *overview) ticket(v *visit) string {
 	h := &o.health
 	lines := []string{
@@ -281,7 +281,7 @@ func what(v *visit, t *payments.Transaction) (icon, text string) {
 	return "collect", v.Text("could not pay")
 }
 
-// delivery says how the delivery of an event stands.
+// delivery returns the state of the delivery of an event, as an icon, a CSS class and a text.
 func delivery(v *visit, e *ledger.Event) (icon, class, text string) {
 	switch {
 	case e.State == ledger.EventDelivered:
@@ -296,7 +296,7 @@ func delivery(v *visit, e *ledger.Event) (icon, class, text string) {
 	return "st-skip", "quiet", v.Text("Not sent")
 }
 
-// attempted says how the last attempt went.
+// attempted returns a text with the number and the result of the last attempt.
 func attempted(v *visit, e *ledger.Event) string {
 	if e.Attempts == 0 {
 		return v.Text("no attempt yet")

@@ -15,8 +15,8 @@ const (
 	watchTimeout = 5 * time.Second
 )
 
-// watched are the sessions that have an open stream in this process. It looks for those that ended, all in one
-// statement. It is safe for concurrent use.
+// watched has the open streams of this process with their sessions. It checks all sessions in one statement and cancels
+// the streams of ended sessions. It is safe for concurrent use.
 type watched struct {
 	open  func(context.Context, []sandboxes.ConsoleToken) (map[sandboxes.KeyHash]bool, error)
 	valid func(key sandboxes.KeyHash, organization string) bool // whether the key still opens the sandbox
@@ -50,7 +50,7 @@ func (w *watched) add(token sandboxes.ConsoleToken, key sandboxes.KeyHash) (ctx 
 	}
 }
 
-// run checks the sessions until none has a stream.
+// run checks the sessions regularly, until no stream is open.
 func (w *watched) run() {
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
@@ -70,7 +70,7 @@ func (w *watched) run() {
 	}
 }
 
-// check ends the streams whose session has ended. While the database is unavailable, nothing is known, and they go on.
+// check ends the streams whose session has ended. While the database is unavailable, only invalid keys end streams.
 func (w *watched) check(all []*watchedStream) {
 	ctx, cancel := context.WithTimeout(context.Background(), watchTimeout)
 	defer cancel()

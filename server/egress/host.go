@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ErrHost is the error of a request to a URL without a host that [HostOf] reads.
+// ErrHost is the error of a request to a URL for which [HostOf] returns an empty host.
 var ErrHost = errors.New("the host of the URL is neither a name in ASCII nor an address without a zone")
 
 var (

@@ -38,8 +38,8 @@ func (x *Exchange) admit(w http.ResponseWriter, r *http.Request) (*service.Calle
 	return who, x.limitRate(w, r, who)
 }
 
-// Find calls [service.Service.FindCaller] with find, and notes the result in the request's call. If find knows the key,
-// no round trip to the database is needed. Find returns [service.ErrUnauthorized] for every invalid key.
+// Find calls [service.Service.FindCaller] with find, and notes the result in the request's call. If find returns a
+// caller, no query is sent. Find returns [service.ErrUnauthorized] for every invalid key.
 func (x *Exchange) Find(r *http.Request, find func() *service.Caller) (*service.Caller, error) {
 	who, err := x.service.FindCaller(r.Context(), find)
 	if errors.Is(err, service.ErrUnauthorized) {

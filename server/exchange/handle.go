@@ -21,7 +21,7 @@ type Handler func(http.ResponseWriter, *http.Request, *service.Caller) (Answer, 
 // writes, which starts after the body was read.
 const AnswerTimeout = 10 * time.Second
 
-// Handle returns an HTTP handler that answers the requests of a front with h.
+// Handle returns an HTTP handler for requests of a front. The function h answers each request.
 func (x *Exchange) Handle(front *Front, h OpenHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := callOf(r)

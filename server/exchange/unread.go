@@ -14,9 +14,9 @@ const (
 // UnreadBounds bound the bytes of large answers that clients have not read, over all sandboxes and for one sandbox.
 type UnreadBounds struct{ Process, Sandbox int }
 
-// unreadAnswers counts the bytes of large answers that are being written. If a client does not read, the process keeps
-// its answer in memory until the write deadline. A client may request many answers on many connections, so the sum is
-// bounded. It is safe for concurrent use.
+// unreadAnswers counts the bytes of large answers that are being written. If a client does not read its answer, the
+// process keeps the answer in memory until the write deadline. A client may request many answers on many connections,
+// so the sum is bounded. It is safe for concurrent use.
 type unreadAnswers struct {
 	bounds UnreadBounds
 

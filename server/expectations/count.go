@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// MaxCount is the largest number that a count may name. An observation of more rows says only that there are more.
+// MaxCount is the largest number that a count may name. An observation does not count further rows.
 const MaxCount = 9_999
 
 // Count is a number or a range of numbers. The zero value is no count at all.

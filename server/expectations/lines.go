@@ -55,7 +55,7 @@ type Refunds struct {
 	Total *int64 `json:"total"`
 }
 
-// Merchant expects what a URL of the merchant's own program answers. Only `cauri expect` asks it.
+// Merchant expects an answer from a URL of the merchant's own program. Only `cauri expect` requests this URL.
 type Merchant struct {
 	Get  string          `json:"get"`
 	JSON json.RawMessage `json:"json,omitempty"` // what the answer contains at least; empty: any 2xx answer
@@ -81,7 +81,7 @@ type EventWhere struct {
 	Where `json:",inline"`
 }
 
-// Counted returns which transactions the lines count: those that satisfy one of the conditions.
+// Counted returns the conditions of the lines. The lines count each transaction that satisfies one of them.
 func Counted(lines []Line) (counted []Where) {
 	for _, l := range lines {
 		switch {
@@ -135,7 +135,7 @@ func (l *Line) String() string {
 	}
 }
 
-// text returns the conditions, with others before them, as " where a=1 b=2"; empty without conditions.
+// text returns the conditions as " where a=1 b=2"; empty for none. The pairs in others come first.
 func (w *Where) text(others ...string) string {
 	pairs := append(others,
 		"orderRef", w.OrderRef, "reference", w.Reference, "type", w.Type, "status", w.Status, "operator", w.Operator,

@@ -63,12 +63,12 @@ type Target struct {
 	Draws     Draws
 }
 
-// Key identifies a target together with its repetitions. A fault that applies only once applies once for each key, and
-// percent is drawn by the key. If the key is empty, each request stands alone.
+// Key identifies a target together with its repetitions. A fault that applies only once applies once for each key. The
+// draw of percent depends on the key. If the key is empty, the target has no repetitions.
 func (t *Target) Key() string { return cmp.Or(t.Reference, t.Request) }
 
-// Matching returns the faults that match a target, in their order. Of these, only the first whose counts allow it
-// applies: the caller, who has the counts, decides that. A fault without counts is the last.
+// Matching returns the faults that match a target, in their order. The caller applies only the first one that its
+// counts allow. A fault without counts always applies, so Matching returns no fault after it.
 func (s Set) Matching(t *Target) []*Fault {
 	var fits []*Fault
 	for i := range s {
@@ -110,7 +110,7 @@ func (f *Fault) Answer() *API {
 	return f.API
 }
 
-// StaysPending reports whether the operator still answers PENDING at t, although the transaction has its outcome.
+// StaysPending reports whether the operator still answers PENDING to a target whose transaction has its outcome.
 func (f *Fault) StaysPending(t *Target) bool {
 	o := f.Operator
 	return o != nil && o.StatusStaysPending != nil && t.Now.Before(t.Ended.Add(o.StatusStaysPending.Of()))
@@ -136,17 +136,17 @@ func (w *When) fits(t *Target) bool {
 	return true
 }
 
-// drawn draws by percent. Without a key it returns true, and [Fault.DrawnAs] draws by a counter.
+// drawn reports the result of the draw by percent. For a target without a key it returns true: [Fault.DrawnAs] draws.
 func (f *Fault) drawn(t *Target) bool {
 	return f.When.Percent == nil || t.Key() == "" || t.Draws.Chance("fault "+f.Name, t.Key(), *f.When.Percent)
 }
 
-// DrawnAs draws by percent for a target without a key. n is how many times percent was drawn for the fault before.
+// DrawnAs reports the result of the draw by percent for a target without a key. n is the number of earlier draws.
 func (f *Fault) DrawnAs(n int64, d Draws) bool {
 	return f.When.Percent == nil || d.Below("place of fault "+f.Name, decimal(n), 100) < int64(*f.When.Percent)
 }
 
-// DrawsByCount reports whether percent is drawn by a counter, see [Fault.DrawnAs], for this [Target.Key].
+// DrawsByCount reports whether [Fault.DrawnAs] draws by percent for a target with this [Target.Key].
 func (f *Fault) DrawsByCount(reference string) bool { return f.When.Percent != nil && reference == "" }
 
 // Once reports whether the fault applies only once to the [Target.Key] of t.
@@ -160,9 +160,8 @@ func (f *Fault) Once(t *Target) bool {
 	return (t.Kind != AtWebhook || f.When.Percent != nil) && !f.When.Every
 }
 
-// GoesOn reports whether a fault that has applied to the key of a target applies to this target too, and is not counted
-// again. This is so for an operator's callback, and for each of its answers about a status: a fault of one transaction
-// applies to all of them.
+// GoesOn reports whether a fault that has applied to the key of a target also applies to this target, without a new
+// count. This holds for callbacks and status answers of operators: a fault of a transaction applies to all of them.
 func (t *Target) GoesOn() bool { return t.Kind == AtStatus || t.Kind == AtCallback }
 
 // counted reports whether the fault applies only if its counts in the database allow it.
@@ -170,7 +169,7 @@ func (f *Fault) counted(t *Target) bool {
 	return f.When.First != 0 || f.Once(t) || f.DrawsByCount(t.Key())
 }
 
-// Digest is a hash of the whole entry. Counts are stored under it, so that they begin at 0 when an entry is changed.
+// Digest returns a hash of the whole entry. The hash identifies the stored counts, so a changed entry counts from 0.
 func (f *Fault) Digest() []byte {
 	entry, err := json.Marshal(f)
 	if err != nil {

@@ -68,8 +68,8 @@ func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAtte
 	return leaseHeld, nil
 }
 
-// finishAttempts runs the statement FinishAttempts, and noteFaults in the same database transaction if faults may apply
-// to an attempt. ordinals are indexes into finished, from 1, of the attempts whose lease was held.
+// finishAttempts runs the statement FinishAttempts. If faults may apply to an attempt, it also calls noteFaults in the
+// same database transaction. ordinals are indexes into finished, from 1, of the attempts whose lease was held.
 func (s *Deliveries) finishAttempts(
 	ctx context.Context, finished []FinishedAttempt, params sqlc.FinishAttemptsParams,
 ) (ordinals []int32, err error) {

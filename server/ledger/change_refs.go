@@ -164,8 +164,8 @@ type foundRows struct {
 	moved   map[payments.ID][]changeRef // the balances that a transaction moved
 }
 
-// of returns the references that a noted reference stands for, in the order in which a stream sends them. A booking
-// stands for its transaction, its event and the balances that it moved.
+// The method of returns the references for which a noted reference stands, in the order in which a stream sends them. A
+// booking stands for its transaction, its event and the balances that it moved.
 func (f *foundRows) of(ref changeRef) []changeRef {
 	if ref.kind != bookingKind {
 		return []changeRef{ref}
@@ -228,7 +228,7 @@ func namedBy(noted []sqlc.NextChangesRow) namedRows {
 	return named
 }
 
-// queueTransactions adds the statements that read transactions, their events and callbacks, and the attempts of these.
+// queueTransactions adds the statements that read transactions, events, callbacks and attempts.
 func (f *foundRows) queueTransactions(r *reading, tenant int64, named *namedRows) {
 	ids, bookings := named.ids, named.ids[bookingKind]
 	if of := slices.Concat(ids[transactionKind], bookings); of != nil {

@@ -67,8 +67,8 @@ func faultName(f *faults.Fault) string {
 // BuildBody returns the body of an event.
 type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, error)
 
-// LeaseDueEvents leases due events, at most from[i].Slots of each tenant. found has the number of due events by tenant.
-// It includes events that a fault delays, and events that leave the queue because no endpoint wants them. build makes
+// LeaseDueEvents leases due events: for each element of from, at most Slots events of its tenant. found has the number
+// of due events by tenant, including events that a fault delays and unwanted events, which leave the queue. build makes
 // the body of an event that has none yet. The body is stored, so that every attempt sends the same bytes. Concurrent
 // callers get different events. An event becomes due again if its lease ends before [Deliveries.FinishAttempts] is
 // called.
@@ -111,7 +111,7 @@ func (s *Deliveries) LeaseDueEvents(
 	return leased, found, nil
 }
 
-// sortedEvents are due events, sorted by the action for them.
+// sortedEvents has due events in groups, one for each action.
 type sortedEvents struct {
 	found    map[int64]int // by tenant
 	unqueued rowKeys       // events without an endpoint that wants them
@@ -120,7 +120,7 @@ type sortedEvents struct {
 	bodies   [][]byte // the bodies of leased; nil: already stored
 }
 
-// sortDue sorts due events by the action for them. Events that a fault delays are in no group.
+// sortDue puts due events into the group of their action. Events that a fault delays are in no group.
 func (s *Deliveries) sortDue(
 	due []sqlc.LockDueEventsRow, decided map[rowKey]*eventFault, sent map[rowKey]json.RawMessage, build BuildBody,
 ) *sortedEvents {
@@ -168,7 +168,7 @@ func wanted(row *sqlc.LockDueEventsRow) bool {
 	return row.WebhookURL != nil && (row.Resent || slices.Contains(row.WebhookTypes, string(row.Transaction.Type)))
 }
 
-// newBody returns body if none is stored yet, else nil.
+// newBody returns the argument body if the row has no stored body, else nil.
 func newBody(row *sqlc.LockDueEventsRow, body []byte) []byte {
 	if row.Body != nil {
 		return nil

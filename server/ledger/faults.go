@@ -12,9 +12,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// ActFault counts and returns the first fault of fits that may apply now, nil for none. A fault may not apply if it has
-// applied as often as it may, if it has applied to this reference before, or if it was not drawn. ActFault returns
-// [postgres.ErrConfigChanged] if the configuration of the sandbox has changed.
+// ActFault returns the first fault in fits that may apply now, and counts it. It returns nil if no fault may apply. A
+// fault may not apply if it has applied as often as it may, if it has applied to this reference before, or if it was
+// not drawn. ActFault returns [postgres.ErrConfigChanged] if the configuration of the sandbox has changed.
 func (l *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Target, fits []*faults.Fault) (acts *faults.Fault, err error) {
 	if len(fits) == 0 {
 		return nil, nil
@@ -134,7 +134,8 @@ func (k *faultActKeys) add(key faultActKey) {
 	k.tenants, k.names, k.references = append(k.tenants, key.tenant), append(k.names, key.name), append(k.references, key.reference)
 }
 
-// act reports whether the counts of a fault allow it to apply to a target, and counts it if so. [faultCounts.write] stores that.
+// act reports whether the counts of a fault allow it to apply to a target. If so, it increments them.
+// [faultCounts.write] stores them.
 func (c *faultCounts) act(tenant int64, p *faults.Target, f *faults.Fault) bool {
 	key := faultKey{tenant, f.Name}
 	count := c.counts[key]

@@ -11,7 +11,7 @@ import (
 )
 
 // listIndex has the values of status, type, operator and country that match a filter. The index transactions_listed
-// sorts by id within each combination of these values, of which there are a few hundred at most. The list merges the
+// sorts by id within each combination of these values. At most a few hundred combinations exist. The list merges the
 // newest rows of the matching combinations, so a rare status costs as much as a frequent one.
 type listIndex struct {
 	statuses  []payments.Status
@@ -40,7 +40,7 @@ func oneOr[T ~string](one T, all []T) []T {
 
 // statement returns the statement that lists a page. Under row-level security the planner cannot use the index on
 // status and type, since the operators of enums are not leakproof. So the statement reads the view listed_transactions,
-// which has the condition of the policy itself.
+// which repeats the condition of the policy.
 func (l listIndex) statement(tenant int64, f Filter, after *payments.ID, limit int) (sql string, args []any) {
 	c := conditions{
 		where: []string{"tenant = $1", "status = s.status", "type = k.type", "operator = o.operator", "country = c.country"},

@@ -21,7 +21,7 @@ func (o OptionalFields) none() bool {
 	return len(o.Faults) == 0 && o.ProviderTxID == "" && o.Native == nil
 }
 
-// complete copies the fields into a transaction that was recorded.
+// The method complete sets the optional fields of a recorded transaction.
 func (o OptionalFields) complete(t *payments.Transaction) {
 	t.DrawnProviderTxID = o.ProviderTxID
 	if len(o.Faults) > 0 {
@@ -43,8 +43,7 @@ func recorder(ctx context.Context, scope postgres.Scope, clocked bool, o Optiona
 	return sqlc.New(scope.Then(following)), nil
 }
 
-// following returns the statements that write the fields of a transaction. If it was not recorded, they write
-// nothing.
+// following returns the statements that write the optional fields. For an unrecorded transaction, they write nothing.
 func (o OptionalFields) following(ctx context.Context, tenant int64, id payments.ID) (*postgres.Following, error) {
 	var f postgres.Following
 	q := sqlc.New(&f)

@@ -66,8 +66,8 @@ func (e *ErrPromptClosed) Error() string {
 }
 
 // AnswerPrompt gives a pending collection its payer's answer, whatever the payer's behavior, and returns the completed
-// collection. It reads the SIM again, as settlement does: the SIM may be deleted or blocked, or its balance too low.
-// The outcome, the money that it moves and the event that it owes are one database transaction.
+// collection. It reads the SIM again, as settlement does: the SIM may be deleted or blocked, or its balance too low. It
+// records the outcome, the moved money and the event in one database transaction.
 //
 // It returns [ErrNotFound] if the collection is no prompt of the SIM with this number, [*ErrPromptClosed] if the
 // collection has another outcome or has just expired, and [postgres.ErrConfigChanged] if the sandbox is suspended. If

@@ -20,8 +20,8 @@ func findAccount() (account, error) {
 	return account{credential}, err
 }
 
-// Credential returns the user as whom Postgres runs. It is nil, the current user, except for root, as whom Postgres
-// does not run. For root it is an unprivileged user, if possible Debian's postgres.
+// Credential returns the user as whom Postgres runs; nil means the current user. Postgres does not run as root: for
+// root, Credential returns an unprivileged user, if possible Debian's postgres.
 func Credential() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -50,8 +50,8 @@ func (a account) uid() int {
 	return int(a.Uid)
 }
 
-// CheckFolder returns an error unless a path is a folder that belongs to a user or to root, and to which not every user
-// can write. It returns an error for a link to a folder.
+// CheckFolder returns an error unless a path is a folder that is owned by a user or by root, and is not world-writable.
+// It returns an error for a link to a folder.
 func CheckFolder(path string, uid int) error {
 	info, err := os.Lstat(path)
 	switch {

@@ -13,8 +13,7 @@ import (
 // it.
 func endWithParent(attributes *syscall.SysProcAttr) *syscall.SysProcAttr { return attributes }
 
-// runsIn reports whether a process of a user is the Postgres of a folder. The command line of such a process names the
-// folder.
+// runsIn reports whether a process belongs to a user and has a folder as the data directory in its command line.
 func runsIn(pid int, folder string, uid int) bool {
 	line, err := exec.Command("ps", "-o", "uid=,command=", "-p", strconv.Itoa(pid)).Output()
 	owner, command, _ := strings.Cut(strings.TrimSpace(string(line)), " ")

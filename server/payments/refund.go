@@ -17,8 +17,8 @@ func (e ErrExceedsRefundable) Error() string {
 	return fmt.Sprintf("%d is left to refund", e.Refundable)
 }
 
-// CheckRefund returns [ErrNotRefundable] or [ErrExceedsRefundable] if t cannot be refunded by amount. If amount is nil,
-// it is all that is left.
+// CheckRefund returns [ErrNotRefundable] or [ErrExceedsRefundable] if t cannot be refunded by amount. A nil amount
+// means all that is left.
 func (t *Transaction) CheckRefund(amount *int64) error {
 	if t.Type != Collection || t.Status != Success {
 		return ErrNotRefundable

@@ -31,10 +31,11 @@ func (a *addresses) dialed(dial pgconn.DialFunc) pgconn.DialFunc {
 	}
 }
 
-// serverAddress asks Postgres for its own address. Behind a Service or a pooler it differs from the dialed address.
+// serverAddress asks Postgres for its own address. Behind a Service or a pooler, this address differs from the dialed
+// one.
 const serverAddress = "-- name: ServerAddress\nselect host(inet_server_addr()), inet_server_port()"
 
-// asked remembers the server's own address of a new connection. Some poolers do not return one.
+// asked remembers the server's own address of a new connection. Some poolers return no address.
 func (a *addresses) asked(ctx context.Context, conn *pgx.Conn) error {
 	var address *string
 	var port *int32
@@ -50,7 +51,7 @@ func (a *addresses) asked(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// add copies the slice, since callers of all may still read the old one.
+// add copies the slice, since the callers of [addresses.all] may still read the old slice.
 func (a *addresses) add(at netip.AddrPort) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

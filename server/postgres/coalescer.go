@@ -33,8 +33,8 @@ type QueueKey struct {
 // At every moment a request is either in the queue, or with the one leader that has taken it. A leader sends exactly
 // one result for each request that it has taken. A caller that gives up is removed from the queue. If a leader has
 // already taken its request, the request may still be done, like any statement whose caller is gone. If a batch did not
-// do a request, the caller of the request does it alone. The statement for one request then returns the reason, and its
-// failure concerns no other request.
+// do a request, the caller of the request does it alone. The statement for one request then returns the reason. A
+// failure of this statement affects no other request.
 type Coalescer[T any] struct {
 	// AtOnce is the number of batches of one queue that may run at one time. For the queue of a float it is 1, since a
 	// second batch would only wait for the lock of the float.
@@ -42,13 +42,13 @@ type Coalescer[T any] struct {
 	AtMost    int // the most requests in a batch; 0: maxBatch
 	Admission *Admission
 	Shared    bool // all tenants share one queue, in which each tenant has one request
-	// TenantOf returns the tenant for which a batch acquires admission, by the request of its leader; nil: that of the queue.
+	// TenantOf returns the tenant for which the batch of a leader acquires admission; nil: the tenant of the queue.
 	TenantOf func(request T) int64
-	// One does one request. admitted reports whether its caller has acquired admission. If not, One acquires it itself.
+	// One does one request. admitted reports whether its caller has acquired admission. If not, One acquires admission.
 	One func(ctx context.Context, at QueueKey, request T, admitted bool) error
 	// Many does several requests in one database transaction. Its caller has acquired admission. done[i] reports
-	// whether requests[i] was done. After an error none was done, or, if the error is an [ErrUnavailable], it is not
-	// known.
+	// whether requests[i] was done. After [ErrUnavailable], this is unknown. After any other error, no request was
+	// done.
 	Many func(ctx context.Context, at QueueKey, requests []T) (done []bool, err error)
 
 	mu     sync.Mutex
@@ -175,7 +175,7 @@ func detached(ctx context.Context, limit time.Duration) (context.Context, contex
 	return context.WithDeadline(context.WithoutCancel(ctx), until)
 }
 
-// together returns a function that returns the result of the i-th request of a batch.
+// together returns a function from the index of a request in a batch to its result.
 func together(done []bool, err error) func(i int) result {
 	return func(i int) result {
 		switch {
@@ -188,12 +188,12 @@ func together(done []bool, err error) func(i int) result {
 	}
 }
 
-// take removes up to most waiters from the front of a queue, and returns them.
-func (c *Coalescer[T]) take(at QueueKey, most int) []*waiter[T] {
+// take removes at most limit waiters from the front of a queue, and returns them.
+func (c *Coalescer[T]) take(at QueueKey, limit int) []*waiter[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	q := c.queues[at]
-	n := min(most, len(q.waiters))
+	n := min(limit, len(q.waiters))
 	taken := slices.Clone(q.waiters[:n])
 	q.waiters = slices.Delete(q.waiters, 0, n)
 	c.Admission.expected(n)

@@ -12,9 +12,9 @@ import (
 )
 
 // replica is a streaming replica of the database, which answers lists instead of the primary. It answers only after it
-// has replayed everything that any process committed before the list began. To know that, a list asks the primary for
-// its position in the log, which costs little, and then asks the replica whether it has reached this position. If the
-// replica is unavailable or does not reach the position soon, the primary answers.
+// has replayed everything that any process committed before the list began. So a list first asks the primary for its
+// position in the log, with a cheap query. Then it asks whether the replica has replayed the log up to this position.
+// If the replica is unavailable or does not reach the position soon, the primary answers.
 type replica struct {
 	pool *pgxpool.Pool
 
@@ -95,7 +95,7 @@ func (d *DB) listOnReplica(ctx context.Context, tenant int64, f func(ctx context
 	return err
 }
 
-// untilCaughtUp repeats f, after pauses, while it returns errReplicaBehind.
+// untilCaughtUp repeats f, after pauses, while f returns errReplicaBehind.
 func untilCaughtUp(ctx context.Context, f func() error) error {
 	for _, pause := range replicaPauses {
 		if err := f(); !errors.Is(err, errReplicaBehind) {
@@ -112,8 +112,8 @@ func untilCaughtUp(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// position returns the primary's position in the log at a moment after the call began. All that was committed before
-// the call is before it. Concurrent calls share an answer.
+// position returns the primary's position in the log at a moment after the call began. Everything committed before the
+// call is before this position. Concurrent calls share an answer.
 func (d *DB) position(ctx context.Context) (position, error) { return d.replica.asking.Do(ctx) }
 
 func (d *DB) askPosition(ctx context.Context) (at position, err error) {

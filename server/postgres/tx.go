@@ -10,7 +10,7 @@ import (
 // its process may be frozen or cut off. Otherwise its locks could block a merchant's float for hours. The api waits for
 // locks longer than that before it gives up a request.
 //
-// Postgres plans each of their statements each time, see planEachTime.
+// Postgres plans every statement of these transactions anew, see planEachTime.
 var (
 	// IdleLimited is for database transactions of several statements.
 	IdleLimited = pgx.TxOptions{BeginQuery: "begin; " + planEachTime + byIndex + "; set local idle_in_transaction_session_timeout = '5s'"}
@@ -33,8 +33,8 @@ const planEachTime = "set local plan_cache_mode = force_custom_plan"
 const byIndex = "; set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_hashjoin = off; " +
 	"set local enable_mergejoin = off; " + compileNothing
 
-// compileNothing switches JIT compilation off where kinds of scans are off. If Postgres has no other scan, it plans
-// such a scan at a very high cost. At this cost it would compile the plan, which takes a second.
+// compileNothing switches JIT compilation off where scan types are disabled. A disabled scan has a very high estimated
+// cost. If Postgres must use one, the cost makes it compile the plan. This takes a second.
 const compileNothing = "set local jit = off"
 
 // InTx runs f in one database transaction outside the tenant scope.

@@ -148,7 +148,7 @@ func (k *Keeper) RequestID(id string) string {
 // names has the names of parts that are not kept.
 type names []string
 
-// add adds the name of a field or parameter. If the name may not be kept either, it adds what instead.
+// add adds the name of a field or parameter. If the name itself may not be kept, add adds the argument what.
 func (n *names) add(k *Keeper, name, what string) {
 	if !k.word(name) {
 		name = what
@@ -162,8 +162,8 @@ func (n *names) say(name string) {
 	}
 }
 
-// Query returns the parameters of a query with a name in allowed, as a JSON object, nil for none, and the names of the
-// others. A repeated parameter has all of its values.
+// Query returns the parameters whose names are in allowed, as a JSON object (nil for none), and the other names. A
+// repeated parameter has all of its values.
 func (k *Keeper) Query(raw string, allowed Fields) (kept json.RawMessage, notKept []string) {
 	values, left := map[string]string{}, names{}
 	if len(raw) > MaxBody { // without the parameter that is cut, since a part of a credential is not recognized
@@ -190,8 +190,8 @@ func (k *Keeper) Query(raw string, allowed Fields) (kept json.RawMessage, notKep
 	return kept, left
 }
 
-// Request returns the fields of a request's body with a name in allowed, unless they are objects or lists, and the
-// names of the others. text is the beginning of the body. kept is nil if the body is no JSON object.
+// Request returns the fields of a request's body whose names are in allowed, except objects and lists, and the names of
+// the other fields. text is the beginning of the body. kept is nil if the body is no JSON object.
 func (k *Keeper) Request(text []byte, allowed Fields) (kept json.RawMessage, notKept []string) {
 	if len(text) == 0 {
 		return nil, nil
@@ -204,8 +204,8 @@ func (k *Keeper) Request(text []byte, allowed Fields) (kept json.RawMessage, not
 	return c.out, *c.left
 }
 
-// Answer returns the fields of an answer's body with a name in allowed, at every level. text is the beginning of the
-// body. The result is nil if the body is no JSON object.
+// Answer returns the fields of an answer's body whose names are in allowed, at every level. text is the beginning of
+// the body. The result is nil if the body is no JSON object.
 func (k *Keeper) Answer(text []byte, allowed Fields) json.RawMessage {
 	c := newCopier(k, text, allowed)
 	if !c.document() {

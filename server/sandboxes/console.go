@@ -57,14 +57,14 @@ func newConsoleToken(prefix string) string {
 	return prefix + base64.RawURLEncoding.EncodeToString(random[:])
 }
 
-// NewConsoleLinkToken returns the token of a new link. It says its role, so that the page of the link can without a
-// look at the database.
+// NewConsoleLinkToken returns the token of a new link. The token contains the role, so that the page of the link can
+// show it without a query.
 func NewConsoleLinkToken(role ConsoleRole) string {
 	return newConsoleToken(consoleLinkPrefix + string(role) + "_")
 }
 
-// RoleOfConsoleLink returns the role that the token of a link says; false if it has no such form. The same bits with
-// another role are another token, which opens nothing.
+// RoleOfConsoleLink returns the role in the token of a link; false for another form of token. A token with a changed
+// role opens nothing.
 func RoleOfConsoleLink(token string) (ConsoleRole, bool) {
 	rest, ok := strings.CutPrefix(token, consoleLinkPrefix)
 	role, bits, found := strings.Cut(rest, "_")
@@ -72,9 +72,9 @@ func RoleOfConsoleLink(token string) (ConsoleRole, bool) {
 }
 
 const (
-	// MaxConsoleLinks is how many links a sandbox may have that nobody used yet. A new link ends the oldest beyond them.
+	// MaxConsoleLinks is the maximum number of unused links of a sandbox. Beyond it, a new link ends the oldest one.
 	MaxConsoleLinks = 100
-	// MaxConsoleSessions is how many sessions a sandbox may have. A new session ends the oldest beyond them.
+	// MaxConsoleSessions is the maximum number of sessions of a sandbox. Beyond it, a new session ends the oldest one.
 	MaxConsoleSessions = 200
 )
 
@@ -168,7 +168,8 @@ func addConsoleSession(
 	return token, consoleSessionOf(row), err
 }
 
-// inConsole runs f in one database transaction in which links and sessions of the sandbox can be counted.
+// inConsole runs f in one database transaction. It locks the console of the sandbox, so that f can count its links and
+// sessions.
 func (s *Store) inConsole(ctx context.Context, sandbox *Sandbox, f func(q *sqlc.Queries) error) error {
 	return s.db.InTenantTx(ctx, sandbox.Tenant, func(tx pgx.Tx) error {
 		q := sqlc.New(tx)

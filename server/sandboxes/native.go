@@ -88,7 +88,7 @@ type nativeKey struct {
 
 // NativeHolder is the owner of a key of an operator's API.
 type NativeHolder struct {
-	APIKey KeyHash // the API key from which the operator's key is derived, and with which it ends
+	APIKey KeyHash // API key: the operator's key is derived from it and ends with it
 	Digest NativeDigest
 	key    nativeKey
 }

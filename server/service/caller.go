@@ -14,7 +14,7 @@ type Caller struct {
 }
 
 // FindCaller returns the caller that find returns. If find returns nil, FindCaller refreshes the cached configuration
-// and calls find again, because the key may be newer than the cache. If find returns nil again, it returns
+// and calls find again, because the key may be newer than the cache. If find returns nil again, FindCaller returns
 // [ErrUnauthorized].
 func (s *Service) FindCaller(ctx context.Context, find func() *Caller) (*Caller, error) {
 	if who := find(); who != nil {

@@ -11,8 +11,8 @@ import (
 const maxTries = 10
 
 // Renewing calls f. If f returns [postgres.ErrConfigChanged], Renewing updates who.Sandbox to the current configuration
-// and calls f again, at most ten times. After these it returns that error. A reset also changes the configuration,
-// because the sandbox gets a new tenant.
+// and calls f again, at most ten times. Then it returns this error. A reset also changes the configuration, because the
+// sandbox gets a new tenant.
 func (s *Service) Renewing(ctx context.Context, who *Caller, f func(context.Context) error) error {
 	err := f(ctx)
 	for range maxTries {
@@ -28,7 +28,7 @@ func (s *Service) Renewing(ctx context.Context, who *Caller, f func(context.Cont
 }
 
 // renew updates who.Sandbox to the current configuration and reports whether it changed. It returns [ErrUnauthorized]
-// if the key opens no sandbox any more, and [ErrSuspended].
+// if the key opens no sandbox any more, and [ErrSuspended] for a suspended sandbox.
 func (s *Service) renew(ctx context.Context, who *Caller) (changed bool, err error) {
 	if err := s.directory.Refresh(ctx); err != nil {
 		return false, err

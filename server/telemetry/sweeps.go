@@ -48,7 +48,7 @@ func (s *Sweep) add(f finished) {
 	s.statements = append(s.statements, f)
 }
 
-// Found creates the span of the run, which ends now.
+// Found creates the span of the run. The span ends now.
 func (s *Sweep) Found(ctx context.Context, name string, attributes ...attribute.KeyValue) {
 	if s == nil {
 		return

@@ -36,5 +36,5 @@ func (s Schedule) Next(attempts int, r Result, chance func() float64) (delay tim
 	return delay, true
 }
 
-// AfterProbe returns the shortest time that an event waits after a probe of a failing endpoint that had no success.
+// AfterProbe returns the minimum wait of an event after an unsuccessful probe of its failing endpoint.
 func (s Schedule) AfterProbe(r Result) time.Duration { return min(r.RetryAfter, s.MaxDelay) }

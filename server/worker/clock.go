@@ -110,10 +110,10 @@ func (s *clockSweep) advanceClock(ctx context.Context, sandbox ledger.DueTenant)
 
 // advance is the advance of one clock. It sets the clock to the next moment at which something is due, does the due
 // work, and repeats this until the target. The code of the sweeps does the work. The sweeps skip the sandbox during an
-// advance. An advance waits in turn with the other advances for a statement slot, for each statement. It waits in turn
-// with the sweeps for attempt slots. While it waits, it holds no slots.
+// advance. Before each statement, an advance waits in turn with other advances for a statement slot. For attempt slots,
+// it waits in turn with the sweeps. While it waits, it holds no slots.
 type advance struct {
-	*Worker    // Worker.database is the field done
+	*Worker    // its database is the field done below
 	shared     *clockSweep
 	lease      ledger.ClockLease
 	taken      time.Time // when the lease was taken, by the worker's clock
@@ -192,8 +192,8 @@ func (a *advance) keepLease(ctx context.Context, lost func()) {
 	}
 }
 
-// step does the work that is due. If nothing is due, it moves the clock to the next moment. When held ends, it finishes
-// the work that has started.
+// step does the work that is due. If nothing is due, it moves the clock to the next moment. When the context held ends,
+// step finishes the work that has started.
 func (a *advance) step(held context.Context) (ended bool, err error) {
 	ctx := context.WithoutCancel(held)
 	view, err := a.viewClock(ctx)
@@ -274,7 +274,7 @@ func (a *advance) endAdvance(ctx context.Context, reached bool) error {
 	return err
 }
 
-// doDue does one batch of each kind of due work, or waits if another worker holds all of it.
+// doDue does one batch of each kind of due work, or waits if another worker holds all due rows.
 func (a *advance) doDue(held context.Context, view ledger.ClockView) error {
 	found, due := 0, view.RecordedByArrival
 	for _, part := range []struct {
@@ -340,7 +340,7 @@ func (a *advance) deliverDue(held context.Context, view ledger.ClockView) (found
 }
 
 // attemptDue waits for slots, leases one row of the sandbox for each slot, and makes the attempts concurrently. It
-// returns after the results are recorded. If held ends before a slot is free, it returns no rows and no error.
+// returns after the results are recorded. If held ends before a slot is free, attemptDue returns no rows and no error.
 func attemptDue[T any](
 	held context.Context, a *advance, queue *fairQueue, probe bool,
 	leaseDue func(context.Context, []ledger.SlotGrant) (leased []T, found map[int64]int, err error),

@@ -14,19 +14,19 @@ import (
 // exchangeTimeout bounds all requests of one exchange with an operator: token, payment and status.
 const exchangeTimeout = 10 * time.Second
 
-// OperatorAccess reaches the operators' APIs that stores name.
+// OperatorAccess connects to the operators' APIs in the settings of stores.
 type OperatorAccess struct {
 	client *http.Client
 	tokens *adapter.Tokens
 }
 
-// NewOperatorAccess returns the access to the APIs that stores name. It connects only to addresses that guard allows.
+// NewOperatorAccess returns the access to the operators' APIs. It connects only to addresses that guard allows.
 func NewOperatorAccess(guard egress.Guard, now func() time.Time) OperatorAccess {
 	return OperatorAccess{client: guard.Client(egress.ClientOptions{Timeout: exchangeTimeout, Idle: 256, IdlePerHost: 32}),
 		tokens: adapter.NewTokens(now)}
 }
 
-// apiFor returns the client of the operator's API that a collection's store names.
+// apiFor returns the client of the operator's API in the settings of a collection's store.
 func (a OperatorAccess) apiFor(f *ledger.Forward, c sandboxes.OperatorCredentials) adapter.Client {
 	return operators.NewClient(f.Transaction.Operator, adapter.Access{
 		BaseURL: f.BaseURL, HTTP: a.client, Tokens: a.tokens,

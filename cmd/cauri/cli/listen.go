@@ -77,7 +77,7 @@ key r sends the last one again.`,
 	return cmd
 }
 
-// findable reports whether a sandbox is named or can be determined. It returns false only after errNoSandbox.
+// findable reports whether find returns a sandbox or another error than errNoSandbox.
 func (t *target) findable(ctx context.Context) bool {
 	_, _, err := t.find(ctx, nil)
 	return !errors.Is(err, errNoSandbox)
@@ -205,8 +205,8 @@ type forwarder struct {
 	last    *wire.EventDetail // last event; nil for none
 }
 
-// forward reads an event and sends it. It skips callbacks of operators' own APIs, because these have another format and
-// other receivers.
+// forward reads an event and sends it. It skips callbacks of operators' own APIs: such a callback has another format
+// and another receiver.
 func (f *forwarder) forward(ctx context.Context, summary *wire.EventSummary) error {
 	if summary.Event == payments.CallbackEvent {
 		return nil
@@ -269,8 +269,8 @@ func (f *forwarder) advise(s *sandbox, status *int, say func(format string, args
 	}
 }
 
-// secretLine returns a line about the secret that signs the events. The line has the secret if shown is true. Otherwise
-// it has the command that prints the secret, because output that is not a terminal may be kept in logs.
+// secretLine returns a line about the secret that signs the events. If shown is false, the line has the command that
+// prints the secret instead, because logs may keep the output.
 func secretLine(s *sandbox, secret string, shown bool) string {
 	if shown {
 		return "Verify them with CAURI_WEBHOOK_SECRET=" + secret
@@ -298,7 +298,7 @@ func (f *forwarder) pressed(ctx context.Context, key byte) {
 }
 
 // receiver is a webhook endpoint. It is an example for merchants: it verifies the signature before it parses the body,
-// and refuses everything that is not verified.
+// and refuses a request with a wrong signature.
 type receiver struct {
 	secret string
 	full   bool

@@ -74,8 +74,8 @@ type reportVersions struct {
 	Problems     []string `json:"problems"`
 }
 
-// report collects the files. It does not fail if something cannot be read, because reports are made for broken systems;
-// the files contain the errors.
+// report collects the files. A failed read does not end the report, because users report broken systems. The files
+// contain the errors.
 func (p *program) report(ctx context.Context, s *sandbox) ([]reportFile, error) {
 	versions := reportVersions{Program: p.Version, Platform: runtime.GOOS + "/" + runtime.GOARCH, Problems: []string{}}
 	read := func(what string, err error) bool {

@@ -21,10 +21,10 @@ type sandboxTime struct {
 	ahead  time.Duration // offset of a running clock
 }
 
-// clockSkew is the maximum offset that counts as clock skew between machines, not as an own time of the sandbox.
+// clockSkew limits the clock skew between machines. A larger offset means that the sandbox has its own time.
 const clockSkew = 2 * time.Second
 
-// readTime reads the time of a sandbox. A service without clocks has real time.
+// readTime reads the time of a sandbox. For a service without clocks, it returns real time.
 func (p *program) readTime(ctx context.Context, api *sandboxapi.Client) (*sandboxTime, error) {
 	t := &sandboxTime{real: p.now}
 	clock, err := api.Clock(ctx)
@@ -73,7 +73,7 @@ func (t *sandboxTime) own() bool {
 	return !t.stands.IsZero() || t.ahead != 0
 }
 
-// standing reports whether the clock is a manual one.
+// standing reports whether the clock has the mode Manual.
 func (t *sandboxTime) standing() bool {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -100,7 +100,7 @@ func (t *sandboxTime) String() string {
 	return text
 }
 
-// note returns a text about the clock of the printed times; "" if sandbox time is real time.
+// note returns a sentence for output with sandbox times; "" if sandbox time is real time.
 func (t *sandboxTime) note() string {
 	if !t.own() {
 		return ""
@@ -108,7 +108,7 @@ func (t *sandboxTime) note() string {
 	return fmt.Sprintf("Times are the sandbox's: %s.", t)
 }
 
-// tellTime prints the note about the clock of the printed times to progress, not to the output.
+// tellTime prints the sentence of note to progress, not to the output.
 func (p *program) tellTime(ctx context.Context, api *sandboxapi.Client, progress io.Writer, o *output) error {
 	if !o.people() {
 		return nil

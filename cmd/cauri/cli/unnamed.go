@@ -26,8 +26,8 @@ func (t *target) key(cluster *kube.Cluster, name string) (types.NamespacedName, 
 	return types.NamespacedName{Namespace: namespace, Name: rest}, nil
 }
 
-// unnamed returns the sandbox of a cluster if the user names none: the choice of `cauri use`, or else the only sandbox
-// in the namespace. It tells the user which one it is.
+// unnamed returns the sandbox of a command without a sandbox name: the choice of `cauri use`, or else the only sandbox
+// in the namespace. It prints the name of the sandbox.
 func (t *target) unnamed(ctx context.Context, cluster *kube.Cluster) (key types.NamespacedName, err error) {
 	if t.standard.Name != "" {
 		return t.standard, nil
@@ -74,7 +74,7 @@ func (t *target) only(ctx context.Context, cluster *kube.Cluster) (string, error
 	return "", usage(fmt.Errorf("%w. The namespace %s of %s has none", errNoSandbox, cluster.Namespace, cluster.Host()))
 }
 
-// naming returns the command line with a sandbox, for messages.
+// naming returns a command line with a placeholder for the sandbox name, for messages.
 func (t *target) naming(cluster *kube.Cluster) string {
 	if t.plugin {
 		return t.cmd.CommandPath() + " NAME"

@@ -70,7 +70,7 @@ type verb struct {
 	example           string // arguments of an example
 	// change returns the change of the resource.
 	change func(s *v1alpha1.SandboxEnvironment, rest []string) (resourceChange, error)
-	// without makes the change through the API, for a sandbox without a cluster; nil: the command needs a cluster.
+	// The function without changes a sandbox through the API, without a cluster. If nil, the command needs a cluster.
 	without func(ctx context.Context, s *sandbox) (said string, err error)
 }
 
@@ -172,7 +172,7 @@ func (p *program) suspension(name, short string, suspend bool) *cobra.Command {
 		}})
 }
 
-// likelyRotated matches the argument of rotate. A first argument that it matches is not taken for a sandbox's name.
+// likelyRotated matches the arguments of rotate. A matching argument is not a sandbox's name.
 var likelyRotated = regexp.MustCompile(`^(key|secret)$`)
 
 // The arguments of rotate.

@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
-// Ledger returns the proof of at most limit balances. The field about all accounts also covers the other balances.
+// Ledger returns the proofs of at most limit balances. Its field Balanced covers all balances.
 func (c *Client) Ledger(ctx context.Context, limit int) (all wire.LedgerAccountList, err error) {
 	all.Balanced, all.Data = true, []wire.LedgerAccount{}
 	asked := url.Values{}
@@ -34,8 +34,9 @@ func (c *Client) VerifyLedger(ctx context.Context) error {
 	return c.call(ctx, http.MethodGet, "/ledger?limit=1&verify="+wire.VerifyFull, nil, &wire.LedgerAccountList{})
 }
 
-// LedgerEntries calls each with the pages of an account's entries after a number, until there are no more or each
-// returns false. The last page includes entries that were added during the call.
+// LedgerEntries reads the entries of an account after the entry number after. It calls the function each for each page,
+// until the last page or until the function returns false. The last page includes entries that were added during the
+// call.
 func (c *Client) LedgerEntries(
 	ctx context.Context, account *wire.LedgerAccount, after int64, limit int, each func(page *wire.LedgerEntryList) (more bool, err error),
 ) error {

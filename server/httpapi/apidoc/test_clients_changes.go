@@ -78,7 +78,7 @@ var ResetSandbox = Operation{
 	}},
 }
 
-// exampleAPIMSISDN is the number of an example that is added through the API.
+// exampleAPIMSISDN is the number of the example test client that is added through the API.
 const exampleAPIMSISDN = "+250788654321"
 
 func exampleAPITestClient(balance int64) *ledger.TestClient {

@@ -25,7 +25,7 @@ type LedgerAccount struct {
 	Imbalance     *LedgerImbalance `json:"imbalance" doc:"What is wrong; null for nothing."`
 }
 
-// LedgerImbalance has the first movement of an account that does not lead to the recorded balance.
+// LedgerImbalance locates the first difference between an account's balance and the sum of its movements.
 type LedgerImbalance struct {
 	Difference int64  `json:"difference" doc:"By how much the balance is above the sum of its movements; negative: below."`
 	After      int64  `json:"after" doc:"Number of the last movement that is right; 0 for none."`

@@ -10,8 +10,9 @@ import (
 )
 
 // Hash returns the fingerprint of a request. Two requests have the same hash if their type, parent and known fields are
-// equal as sent, before missing fields are detected. The hashed text is that of encoding/json for a map of the fields.
-// Hashes are stored: if an upgrade changed the hash of a request, a retry after the upgrade would be answered 409.
+// equal as sent, before missing fields are detected. The hashed text is the JSON of encoding/json for a map of the
+// fields. Hashes are stored: if an upgrade changed the hash of a request, a retry after the upgrade would be answered
+// 409.
 func (d *Decoder[T]) Hash(kind payments.Type, parent string, body *T) []byte {
 	text := make([]byte, 0, 512)
 	text = append(append(append(append(text, kind...), '\n'), parent...), '\n')

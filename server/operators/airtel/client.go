@@ -31,7 +31,7 @@ type paymentRequest struct {
 	Transaction Transaction `json:"transaction"`
 }
 
-// reply is the answer to both requests.
+// reply is the answer to a payment and to an enquiry.
 type reply struct {
 	Data struct {
 		Transaction struct {

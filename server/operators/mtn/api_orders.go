@@ -155,7 +155,7 @@ func truncated(text string, most int) string {
 	return text
 }
 
-// tellStatus returns a handler that answers with the status of a transaction of the call operation.
+// tellStatus returns a handler that answers with the status of a transaction that the call operation recorded.
 func tellStatus(operation string) func(context.Context, operatorapi.Sandbox, *operatorapi.Request, target) (operatorapi.Answer, error) {
 	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ target) (operatorapi.Answer, error) {
 		found, err := s.Find(ctx, canonicalReference(r.Param("reference")), operation)

@@ -177,7 +177,7 @@ type Sandbox interface {
 	Collect(context.Context, Order) error
 	Disburse(context.Context, Order) error
 	Refund(context.Context, Order) error
-	// Find returns a transaction that one of the calls operations recorded.
+	// Find returns a transaction that one of the given operations recorded.
 	Find(ctx context.Context, reference string, operations ...string) (Payment, error)
 	// FindCollection returns a collection of this operator, recorded by any API.
 	FindCollection(ctx context.Context, reference string) (*payments.Transaction, error)
