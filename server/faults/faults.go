@@ -15,7 +15,7 @@ import (
 // limits, only the first applies.
 type Set []Fault
 
-// Fault is one entry. It has exactly one of Webhook, API and Operator.
+// Fault is one fault of a sandbox. It has exactly one of Webhook, API and Operator.
 type Fault struct {
 	Name     string    `json:"name"`
 	When     When      `json:"when,omitzero"`
@@ -126,7 +126,7 @@ func (d *Duration) Of() time.Duration {
 	return time.Duration(*d)
 }
 
-// Parse reads the faults of a resource from JSON. The set is nil if there is none.
+// Parse reads the faults of a resource from JSON. The set is nil if the resource has no faults.
 func Parse(stored []byte) (Set, error) {
 	if len(stored) == 0 {
 		return nil, nil
@@ -138,5 +138,5 @@ func Parse(stored []byte) (Set, error) {
 	return s, nil
 }
 
-// Header is the header of an answer that names the fault which applied to it.
+// Header is the answer header with the name of the fault that applied.
 const Header = "X-Cauri-Fault"

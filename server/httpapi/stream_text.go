@@ -26,7 +26,7 @@ func (t streamText) Change(tenant int64, c *ledger.Change) (streams.Entry, error
 	return streams.Entry{At: c.At, Type: view.Type, Text: text}, err
 }
 
-// Ready returns the first entry of a stream, with the position at.
+// Ready returns the first entry of a stream. The parameter at is its position.
 func (streamText) Ready(at ledger.Position) streams.Entry {
 	text, _ := wire.StreamEntry{Type: wire.StreamReady}.AppendEvent(nil, &at) // encoding plain data does not fail
 	return streams.Entry{At: at, Type: wire.StreamReady, Ready: true, Text: text}

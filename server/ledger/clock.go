@@ -28,7 +28,7 @@ type Clock struct {
 	DueEvents       int        // due and not yet sent, callbacks of the operators' own APIs included
 }
 
-// Clock reads the clock of a sandbox.
+// Clock returns the clock of a sandbox.
 func (l *Ledger) Clock(ctx context.Context, tenant int64) (Clock, error) {
 	clock, err := readClock(ctx, l.tenant(tenant), tenant)
 	return clock, postgres.Classify(err, "reading the clock")
@@ -124,9 +124,9 @@ func (e ErrClockBusy) Error() string { return "the clock is being advanced to " 
 // ErrClockReset is returned when the sandbox was reset while its clock was being advanced.
 var ErrClockReset = errors.New("the sandbox was reset while its clock was being advanced")
 
-// Advance starts an advance of the clock of a sandbox, which a worker carries out. A sandbox without a clock gets one.
-// If an advance to the same target is under way, Advance returns that one. If an advance to another target is under
-// way, it returns [ErrClockBusy].
+// Advance starts an advance of a sandbox's clock. A worker carries it out. A sandbox without a clock gets one. If an
+// advance to the same target is under way, Advance returns that one. If an advance to another target is under way, it
+// returns [ErrClockBusy].
 func (l *Ledger) Advance(ctx context.Context, tenant int64, to ClockTarget) (Advance, error) {
 	advance, err := l.setClockTarget(ctx, tenant, to)
 	if errors.Is(err, pgx.ErrNoRows) {

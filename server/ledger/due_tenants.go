@@ -20,7 +20,7 @@ type DueTenant struct {
 // QueuesInUse says which of the workers' queues have a row, due or not, over all sandboxes.
 type QueuesInUse struct{ Settlements, Forwards, Events, Callbacks, Clocks bool }
 
-// QueuesInUse returns which queues have a row. It costs a fraction of the lists of what is due.
+// QueuesInUse returns which queues have a row. It costs a fraction of the queries for due rows.
 func (s *Upkeep) QueuesInUse(ctx context.Context) (QueuesInUse, error) {
 	row, err := s.polling().QueuesInUse(ctx)
 	return QueuesInUse(row), postgres.Classify(err, "looking for queues in use")
@@ -41,7 +41,7 @@ type SlotGrant struct {
 	Slots int
 }
 
-// grantColumns are grants as the array arguments of statements: the i-th of tenants and of limits are one grant.
+// grantColumns has grants as array arguments of statements. The i-th tenant and the i-th limit are one grant.
 type grantColumns struct {
 	tenants []int64
 	limits  []int32

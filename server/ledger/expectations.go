@@ -30,8 +30,8 @@ type Observed struct {
 	At     time.Time    // in the time of the database
 }
 
-// Observe returns an observation for each line. It does not count transactions up to since, nor their events and
-// refunds; nil counts all. It returns [ErrTooManyRows] if the statement takes longer than 2 s.
+// Observe returns an observation for each line. If since is not nil, it counts only later transactions, with their
+// events and refunds. It returns [ErrTooManyRows] if the statement takes longer than 2 s.
 func (l *Ledger) Observe(ctx context.Context, tenant int64, lines []expectations.Line, since *payments.ID) (seen Observed, err error) {
 	err = l.db.InTenantTx(ctx, tenant, func(tx pgx.Tx) (err error) {
 		seen, err = observe(ctx, tx, tenant, lines, since)
@@ -124,7 +124,8 @@ func (c *conditions) observed(i int, l *expectations.Line, lines []expectations.
 	}
 }
 
-// observedOthers counts the transactions that no line counts. Its example is one that has ended, if there is one.
+// observedOthers returns a part that counts the transactions that no line counts. The example is a transaction that has
+// ended, if possible.
 func (c *conditions) observedOthers(i int, lines []expectations.Line, since *payments.ID) string {
 	c.after(since)
 	outer := c.where
@@ -138,8 +139,8 @@ func (c *conditions) observedOthers(i int, lines []expectations.Line, since *pay
 	}, fmt.Sprintf(" from (select id, status from transactions where %s limit %d) t", strings.Join(outer, " and "), maxObserved))
 }
 
-// observedEvents counts the selected events in the state of the line, and returns the largest number of attempts of an
-// event.
+// observedEvents returns a part that counts the selected events in the state of the line. The part also has the largest
+// number of attempts of a selected event.
 func (c *conditions) observedEvents(i int, e *expectations.Events, since *payments.ID) string {
 	const events = "(select state, attempts from events where tenant = $1 and id = t.id limit 1)"
 	const callbacks = "(select state, attempts from native_requests where tenant = $1 and id = t.id and state is not null limit 1)"
@@ -163,7 +164,7 @@ func (c *conditions) observedEvents(i int, e *expectations.Events, since *paymen
 	))
 }
 
-// selected returns the ids of the transactions that an expectation's conditions select.
+// selected returns a query for the ids of the transactions that an expectation's conditions select.
 func (c *conditions) selected(w *expectations.Where, since *payments.ID) string {
 	f := filterOf(w)
 	index, ok := listIndexOf(f)
@@ -183,7 +184,7 @@ func (c *conditions) selected(w *expectations.Where, since *payments.ID) string 
 		n+1, n+2, n+3, n+4, strings.Join(c.where, " and "), maxObserved)
 }
 
-// after leaves out the transactions up to since.
+// after adds a condition that excludes the transactions up to since. It adds none if since is nil.
 func (c *conditions) after(since *payments.ID) {
 	if since != nil {
 		c.add("id > $%d", postgres.UUID(*since))

@@ -8,14 +8,14 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// settledLag is the status of a settled transaction and its lag: the time from due to settled. lag is nil in a sandbox
-// with a clock of its own.
+// settledLag has the status of a settled transaction and its lag: the time from its due time to its settlement. lag is
+// nil in a sandbox with a clock of its own.
 type settledLag struct {
 	status payments.Status
 	lag    *time.Duration // by the database's clock
 }
 
-// lags returns the lag of each settled transaction; nil without onSettled.
+// lags returns the lag of each settled transaction; nil if onSettled is nil.
 func (s *Settler) lags(claimed []sqlc.ClaimDueTransactionsRow, d *batchDecisions) []settledLag {
 	if s.onSettled == nil || len(d.params.Ids) == 0 {
 		return nil

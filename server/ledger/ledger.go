@@ -24,7 +24,8 @@ type core struct {
 	sandboxes *sandboxes.Store
 }
 
-// Ledger records and reads transactions, events and prompts for the api. It is safe for concurrent use, as are the other types.
+// Ledger records and reads transactions, events and prompts for the api. All types of this package are safe for
+// concurrent use.
 type Ledger struct {
 	core
 	collections    postgres.Coalescer[*NewCollection]   // one queue for each float, of collections that succeed at once
@@ -58,8 +59,8 @@ type Settler struct {
 	onSettled func(payments.Status, *time.Duration)
 }
 
-// NewSettler makes a settler that calls onSettled, if it is not nil, for every transaction that it settled. lag is the
-// time from due to settled; nil in a sandbox with a clock of its own.
+// NewSettler returns a [Settler] that calls onSettled, unless it is nil, for every settled transaction. lag is the time
+// from the due time to the settlement; nil in a sandbox with a clock of its own.
 func NewSettler(db *postgres.DB, store *sandboxes.Store, onSettled func(status payments.Status, lag *time.Duration)) *Settler {
 	return &Settler{core{db, store}, onSettled}
 }
@@ -70,7 +71,7 @@ type Deliveries struct {
 	keys *secrets.KeyRing
 }
 
-// NewDeliveries makes deliveries; keys decrypts the signing secrets.
+// NewDeliveries returns a [Deliveries] that decrypts signing secrets with the key ring.
 func NewDeliveries(db *postgres.DB, store *sandboxes.Store, keys *secrets.KeyRing) *Deliveries {
 	return &Deliveries{core{db, store}, keys}
 }
@@ -78,7 +79,7 @@ func NewDeliveries(db *postgres.DB, store *sandboxes.Store, keys *secrets.KeyRin
 // Forwards leases collections to the workers that forward them to operators.
 type Forwards struct{ core }
 
-// NewForwards makes forwards; store decrypts the operators' credentials.
+// NewForwards returns a [Forwards] that decrypts the operators' credentials with the store.
 func NewForwards(db *postgres.DB, store *sandboxes.Store) *Forwards {
 	return &Forwards{core{db, store}}
 }
@@ -86,7 +87,7 @@ func NewForwards(db *postgres.DB, store *sandboxes.Store) *Forwards {
 // Upkeep removes old rows, and measures the work that is due.
 type Upkeep struct{ core }
 
-// NewUpkeep makes an upkeep of all sandboxes of a database.
+// NewUpkeep returns an [Upkeep] of all sandboxes of a database.
 func NewUpkeep(db *postgres.DB) *Upkeep { return &Upkeep{core{db: db}} }
 
 // system returns queries outside the tenant scope: for the configuration, and for sweeps over all sandboxes.

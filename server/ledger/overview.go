@@ -14,10 +14,10 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// MostCounted is how far [Ledger.Health] counts what waits.
+// MostCounted is the maximum of Waiting and Pending in a [Health].
 const MostCounted = 1000
 
-// Health says how a sandbox is: how its receiver answers, and what is pending.
+// Health has the state of a sandbox's receiver, and the numbers of pending events and payments.
 type Health struct {
 	WebhookURL    string // empty: there is none
 	Failures      int    // failed attempts in a row
@@ -31,7 +31,7 @@ type Health struct {
 	FirstDueAt    *time.Time
 }
 
-// Health reads how a sandbox is.
+// Health returns the health of a sandbox.
 func (l *Ledger) Health(ctx context.Context, tenant int64) (Health, error) {
 	row, err := l.tenant(tenant).SandboxHealth(ctx, tenant, MostCounted)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -74,7 +74,7 @@ func (l *Ledger) NewestAttempts(ctx context.Context, tenant int64, limit int) ([
 	return attempts, nil
 }
 
-// SIMNames returns the names of the SIMs with these numbers. A number without a SIM has none.
+// SIMNames returns the names of the SIMs with these numbers. A number without a SIM is not in the map.
 func (l *Ledger) SIMNames(ctx context.Context, tenant int64, numbers []string) (map[string]string, error) {
 	rows, err := l.tenant(tenant).SIMNames(ctx, tenant, numbers)
 	names := make(map[string]string, len(rows))

@@ -14,13 +14,14 @@ import (
 // retentionBatch bounds the events that one statement removes; each may have many attempts.
 const retentionBatch = 1000
 
-// clockSlack is the tolerated clock skew: how far the clock of a process that makes ids may be ahead of the database's,
-// which decides which rows are old. A larger skew delays removal by the difference.
+// clockSlack is the tolerated clock skew. Processes make ids by their own clocks, which may be ahead of the database's
+// clock. The database's clock decides which rows are old. A larger skew delays removal by the difference.
 const clockSlack = time.Hour
 
-// RemoveAged removes events that are older than age by the database's clock, with their attempts, and returns their
-// number. Queued events and all transactions stay. It works through one sandbox after another, in small batches. If ctx
-// ends, the finished batches stay removed. Several callers may run at once.
+// RemoveAged removes events whose age exceeds the parameter age, with their attempts. It computes ages by the
+// database's clock, and returns the number of removed events. Queued events and all transactions stay. It works through
+// one sandbox after another, in small batches. If ctx ends, the finished batches stay removed. Several callers may run
+// at once.
 func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error) {
 	now, err := s.system().DatabaseTime(ctx)
 	if err != nil {
@@ -54,8 +55,8 @@ func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int
 }
 
 // removeAgedEvents goes through the events by their ids. In a sandbox with a clock it stops after a batch without an
-// old event, since most of the following events were recorded later. An old event after a batch of payments that
-// settled late stays until that batch is old.
+// old event, since most of the following events were recorded later. So an old event stays while the batch before it
+// has no old event.
 func (s *Upkeep) removeAgedEvents(ctx context.Context, params sqlc.RemoveAgedEventsParams) (removed int64, err error) {
 	for {
 		done, err := s.system().RemoveAgedEvents(ctx, params)

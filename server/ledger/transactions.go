@@ -92,7 +92,7 @@ func (l *Ledger) createCollection(ctx context.Context, tenant int64, n *NewColle
 	return err
 }
 
-// whyNotRecorded returns the reason why a statement that failed with err, or returned no row, recorded nothing.
+// whyNotRecorded returns the reason why a statement recorded nothing. The parameter err is the error of the statement.
 func (l *Ledger) whyNotRecorded(ctx context.Context, tenant int64, reference string, err error) error {
 	if !errors.Is(err, pgx.ErrNoRows) && !isReferenceTaken(err) {
 		return postgres.ClassifyWrite(err, "recording the transaction")
@@ -215,7 +215,7 @@ func (l *Ledger) checkMarket(ctx context.Context, tenant int64, t *payments.Tran
 	return pgx.ErrNoRows
 }
 
-// all returns the statuses, and the latencies in milliseconds, as the statement takes them.
+// all returns the statuses, and the latencies in milliseconds, as arguments of the statement.
 func (s *StatusByPayer) all() (statuses []string, simulated []int32, waited []float64) {
 	for _, one := range s {
 		statuses = append(statuses, string(one.Status))
@@ -225,7 +225,8 @@ func (s *StatusByPayer) all() (statuses []string, simulated []int32, waited []fl
 	return statuses, simulated, waited
 }
 
-// FindReference returns the transaction with a reference and the hash of the request that made it, or [ErrNotFound].
+// FindReference returns the transaction that has a reference. It also returns the hash of the request that recorded it.
+// It returns [ErrNotFound] for an unknown reference.
 func (l *Ledger) FindReference(ctx context.Context, tenant int64, reference string) (*payments.Transaction, []byte, error) {
 	row, err := l.tenant(tenant).FindReference(ctx, tenant, reference)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -19,11 +19,11 @@ import (
 
 // Source finds the server programs on this machine, or downloads them once.
 type Source struct {
-	// URL is the URL of an npm registry, or of a mirror. Empty: that of npm's configuration.
+	// URL is the URL of an npm registry, or of a mirror. If it is empty, the URL in npm's configuration is used.
 	URL string
-	// Say tells the user of a download, in the form of [fmt.Printf].
+	// Say tells the user about a download. Its arguments are those of [fmt.Printf].
 	Say func(format string, args ...any)
-	// Cache is the folder of downloads. Empty: that of the user, or of the system for root.
+	// Cache is the folder of downloads. If it is empty, the user's cache is used, or the system's cache for root.
 	Cache string
 
 	archives map[string]archive                                     // default [published]
@@ -36,8 +36,9 @@ type archive struct {
 	sha256 string // in hexadecimal
 }
 
-// The packages with the programs of Postgres for each GOOS/GOARCH. The sums are those of the published files; each was compared with the
-// SHA-512 sum that the registry states. Packages for glibc run on no machine with musl.
+// The packages with the programs of Postgres for each GOOS/GOARCH. The sums are the SHA-256 sums of the published
+// files. The SHA-512 sum of each file was compared with the registry's. The Linux packages need glibc, and do not run
+// with musl.
 const (
 	archiveScope   = "@embedded-postgres"
 	archiveVersion = "17.10.0-beta.17"
@@ -56,15 +57,15 @@ const (
 	archiveLimit = 64 << 20
 	// fetchTimeout bounds the download.
 	fetchTimeout = 10 * time.Minute
-	// downloadsVariable turns downloads off.
+	// downloadsVariable is the environment variable that turns downloads off.
 	downloadsVariable = "CAURI_DOWNLOADS"
 )
 
 // URLVariable is the environment variable that usually sets [Source.URL].
 const URLVariable = "CAURI_POSTGRES_URL"
 
-// Programs returns the newest programs of the machine for data of a major version, 0 for new data. If there are none,
-// it downloads programs. If it cannot, it returns [ErrNoPrograms] with the reason.
+// Programs returns the machine's newest programs for data of a major version. The version 0 means new data. If there
+// are none, it downloads programs. If it cannot, it returns [ErrNoPrograms] with the reason.
 func (s Source) Programs(ctx context.Context, major int) (Programs, error) {
 	find := s.find
 	if find == nil {
@@ -175,7 +176,7 @@ func (s Source) registry(ctx context.Context) (*url.URL, error) {
 	return found, nil
 }
 
-// download downloads a file. It returns an error if the file has another sum.
+// download downloads a file. It returns an error if the SHA-256 of the file is not the parameter sum.
 func download(ctx context.Context, at *url.URL, path, sum string) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()

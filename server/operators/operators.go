@@ -9,7 +9,8 @@
 //
 // An operator is added in these places (docs/where.md and docs/adding-an-operator.md say more):
 //
-//   - server/payments/market.go: its constant, its entry of Operators, and of only if it is in one country.
+//   - server/payments/market.go: its constant, its entry in Operators, and its entry in the map named only if it is in
+//     one country.
 //   - its package below server/operators, and its row of the table in this file.
 //   - detect.go: the prefixes of its numbers.
 //   - test_numbers.go: a block of test numbers for each country.
@@ -63,8 +64,8 @@ func Raw(t *payments.Transaction) json.RawMessage {
 }
 
 // Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable], because the operator's
-// API could not be used. The text field of the operator's payload is why. Unavailable returns nil for an unknown
-// operator.
+// API could not be used. The parameter why becomes the text field of the payload. Unavailable returns nil for an
+// unknown operator.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	if o, known := all[t.Operator]; known {
 		return o.unavailable(t, why)
@@ -97,9 +98,9 @@ func NativeAPIs() []*operatorapi.API {
 // NativeAPI returns the simulated own API of an operator; nil for none.
 func NativeAPI(name payments.Operator) *operatorapi.API { return all[name].api }
 
-// CallbackBody returns the body of the callback of a transaction with an outcome. sent are the stored fields of its
-// request. If vague is true, the body omits the reason of a failure. CallbackBody returns nil if the operator has no
-// own API.
+// CallbackBody returns the body of the callback of a transaction with an outcome. The parameter sent has the stored
+// fields of its request. If vague is true, the body omits the reason of a failure. CallbackBody returns nil if the
+// operator has no own API.
 func CallbackBody(t *payments.Transaction, sent json.RawMessage, vague bool) []byte {
 	if api := NativeAPI(t.Operator); api != nil {
 		return api.Callback(t, sent, operatorapi.Telling{Vague: vague}).Body

@@ -122,12 +122,13 @@ func (f CollectionFacts) Outcomes() (outcomes [PayerStates]Status) {
 	return outcomes
 }
 
-// SettlementFacts is everything that the outcome of a due collection depends on, at the time of settlement. Its payer was in the registry
-// when it was created, or its number was a test number; the operator decides a collection from any other number.
+// SettlementFacts is everything that the outcome of a due collection depends on, at the time of settlement. When the
+// collection was created, its payer was in the registry or had a test number. The operator decides a collection from
+// any other number.
 type SettlementFacts struct {
 	CustomerTotal int64
 	Expired       bool     // it expired before its payer answered
-	TestBehavior  Behavior // of the test number that it is from; empty: it is from a SIM
+	TestBehavior  Behavior // of the payer's test number; empty: the payer has a SIM
 	Payer         *SIM     // nil: removed from the registry, or none
 	Answer        Answer   // given by hand; empty: the payer does what its behavior says
 	FloatFull     bool     // the net amount would raise the float beyond [MaxBalance]

@@ -23,7 +23,7 @@ type Transaction struct {
 	Store        string // the slug, `application` in the API
 	Description  *string
 	Scenario     Scenario // empty when nothing was forced
-	// NativeCall is the call of the operator's own API that recorded it; empty: it came through /v1.
+	// NativeCall is the call of the operator's own API that recorded the transaction; empty for a transaction of /v1.
 	NativeCall string
 	// NativeSent has the parts of its request that the operator's answers repeat, in the format of the operator's
 	// package. It is empty for other transactions, and after the request was removed.
@@ -52,10 +52,11 @@ type Transaction struct {
 	// DrawnProviderTxID is the operator's id that was drawn from the sandbox's seed; empty without a seed.
 	DrawnProviderTxID string
 
-	TestBehavior Behavior // of the test number that it is from; else empty
+	TestBehavior Behavior // of the payer's test number; else empty
 	Faults       []string // names of the faults that applied to it, in the order of their first time
 
-	// MerchantBalanceAfter and SIMBalanceAfter are the balances right after this transaction moved money, nil where it did not.
+	// MerchantBalanceAfter and SIMBalanceAfter are the balances right after this transaction changed them. A balance
+	// that it did not change is nil.
 	MerchantBalanceAfter *int64
 	SIMBalanceAfter      *int64
 }

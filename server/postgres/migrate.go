@@ -118,10 +118,10 @@ func checkDigest(ctx context.Context, conn *sql.DB) (stored bool, err error) {
 // lockPoll is the time between two tries to get the lock while another process migrates.
 const lockPoll = 250 * time.Millisecond
 
-// alone runs f under an advisory lock, so that no other process runs alone on the same database at that time. The lock
-// belongs to a database transaction of its own, which a pooler leaves on one connection until it ends. It is the lock
-// that goose uses. A process that waits for the lock polls for it in short database transactions, since CREATE INDEX
-// CONCURRENTLY waits for every open transaction that has a snapshot.
+// alone calls f under the database's advisory lock, which only one process can hold. A separate database transaction
+// holds the lock, because a pooler keeps a database transaction on one connection. goose uses the same lock. A process
+// that waits for the lock polls for it in short database transactions, since CREATE INDEX CONCURRENTLY waits for every
+// open transaction that has a snapshot.
 func alone(ctx context.Context, config *pgx.ConnConfig, f func() error) error {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// EnterTenant enters the scope of a tenant until the database transaction ends. It sets cauri.tenant, with which
-// row-level security compares, and the role cauri_tenant, to which row-level security applies. It sets an empty tenant
-// if no organization has the number any more.
+// EnterTenant enters the scope of a tenant until the database transaction ends. It sets cauri.tenant, which row-level
+// security compares with the tenant of each row. It sets the role cauri_tenant, to which row-level security applies. It
+// sets an empty tenant if no organization has the number any more.
 const EnterTenant = `select
   set_config('cauri.tenant', coalesce((select tenant::text from organizations where tenant = $1 and retained_at is null), ''), true),
   ` + inScope + planned
@@ -70,7 +70,7 @@ func (d *DB) VersionChecked(tenant int64) Scope {
 	return Scope{pool: d.pool, tenant: tenant, enter: EnterVersionChecked, admission: d.admission, commits: d.commits}
 }
 
-// Unfollowed returns the scope of version-checked statements. If unfollowed is set, no stream followed the sandbox in
+// Unfollowed returns the scope of version-checked statements. If unfollowed is true, no stream followed the sandbox in
 // the version that they check, and they note no changes.
 func (s Scope) Unfollowed(unfollowed bool) Scope {
 	s.unfollowed = unfollowed
@@ -182,8 +182,8 @@ func (s Scope) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 }
 
 func (s Scope) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	// A statement has a database transaction of its own if a stream follows the sandbox, if the sandbox has a clock, or if
-	// other statements follow it.
+	// A statement has a database transaction of its own if a stream follows the sandbox, if the sandbox has a clock, or
+	// if s.then has further statements.
 	if s.commits != nil && s.unfollowed && s.recording != inSandboxTime && len(s.then) == 0 {
 		return s.commits.queryRow(ctx, s, sql, args)
 	}

@@ -32,7 +32,7 @@ type movement struct {
 	balance int64 // after it
 }
 
-// chainBreak is a place at which the balance does not follow: between two movements, or after the last one.
+// chainBreak is a place at which the balance does not match the movements: between two of them, or after the last one.
 type chainBreak struct {
 	after  int64
 	before int64 // 0: the account's balance does not follow from the last movement
@@ -78,7 +78,8 @@ func (c *chain) addToTotals(kind movementKind, delta int64) {
 	}
 }
 
-// addWhenNext adds a movement once all movements with smaller numbers were added. Until then it keeps it in early.
+// addWhenNext adds a movement once all movements with smaller numbers were added. Until then, it keeps the movement in
+// c.early.
 func (c *chain) addWhenNext(m movement) {
 	if m.number > c.number+1 {
 		if c.early == nil {

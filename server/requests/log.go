@@ -24,8 +24,8 @@ const (
 	period = time.Second
 	// writeTimeout bounds the writing.
 	writeTimeout = 5 * time.Second
-	// maxWaiting and maxWaitingOfOne are the most bytes of requests that may wait to be written, of all sandboxes and
-	// of one sandbox.
+	// maxWaiting and maxWaitingOfOne bound the bytes of requests that wait to be written: of all sandboxes, and of one
+	// sandbox.
 	maxWaiting      = 8 << 20
 	maxWaitingOfOne = 1 << 20
 )
@@ -65,8 +65,8 @@ func New(db *postgres.DB, o Options) *Log {
 	return l
 }
 
-// Add records a request that was just answered. Of requests without a valid key, only the first of a sandbox in each
-// round of writing is recorded.
+// Add records a request that was just answered. In each round of writing, only a sandbox's first request without a
+// valid key is recorded.
 func (l *Log) Add(e Entry) {
 	if l == nil {
 		return
@@ -110,14 +110,14 @@ func (l *Log) take() []Entry {
 	return taken
 }
 
-// wait puts requests that were taken back.
+// wait returns requests of take to the beginning of the queue.
 func (l *Log) wait(taken []Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.waiting = append(taken, l.waiting...)
 }
 
-// forget subtracts the bytes of requests that were taken.
+// forget subtracts the bytes of requests of take.
 func (l *Log) forget(taken []Entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -206,8 +206,8 @@ func (l *Log) write(ctx context.Context, entries []Entry) error {
 	})
 }
 
-// List returns a page of up to limit requests of a sandbox, in the order of their answers, newest first. after is the
-// id of the last request of the previous page, nil for the first page.
+// List returns a page of up to limit requests of a sandbox, in the order of their answers, newest first. The parameter
+// after is the id of the last request of the previous page; nil for the first page.
 func (l *Log) List(ctx context.Context, tenant int64, f Filter, after *payments.ID, limit int) ([]Entry, error) {
 	asked := sqlc.ListRequestsParams{
 		Tenant: tenant, Succeeded: f.Succeeded, Status: int32(f.Status), Error: f.Error, Path: f.Path, Most: int32(limit),

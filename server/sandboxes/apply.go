@@ -59,7 +59,7 @@ type sandboxChange struct {
 	clockAdvancing bool // the clock's mode was not changed, since the clock is being advanced
 }
 
-// look compares the sandbox's rows with the resource without a lock. It returns errToWrite if anything has to be
+// look takes no lock, and compares the sandbox's rows with the resource. It returns errToWrite if anything has to be
 // written.
 func (c *sandboxChange) look(ctx context.Context) error {
 	row, err := c.q.FindOrganization(ctx, c.uid)
@@ -145,7 +145,7 @@ func (c *sandboxChange) takeGeneration(ctx context.Context, row sqlc.Organizatio
 	return err
 }
 
-// settings makes an organization's settings those of the resource.
+// settings makes the settings of an organization equal to those of the resource.
 func (c *sandboxChange) settings(ctx context.Context, row sqlc.Organization) error {
 	c.tenant, c.state.OrganizationID, c.state.Reset = row.Tenant, row.OrgID, row.Reset
 	wanted := row

@@ -38,15 +38,16 @@ type EndpointHealth struct {
 }
 
 const (
-	// countedLater is how long after its id was made a transaction may still be recorded. A booking takes seconds at
-	// most. The rest is the tolerated clock skew of the api's replicas, which make the ids. In a sandbox with a clock,
-	// an id is made when it is recorded.
+	// countedLater is the maximum time from the creation of a transaction's id to its recording. A booking takes
+	// seconds at most. The rest is the tolerated clock skew of the api's replicas, which make the ids. In a sandbox
+	// with a clock, an id is made when the transaction is recorded.
 	countedLater = 5 * time.Minute
 	// countedAtMost is the most transactions that are counted one by one. If there are more, a new count is stored.
 	countedAtMost = 1000
 )
 
-// observe sets the fields of state about payments and deliveries. limited: the sandbox has a quota.
+// observe sets the fields of state about payments and deliveries. The parameter limited reports whether the sandbox has
+// a quota.
 func (s *Store) observe(ctx context.Context, tenant int64, limited bool, state *SandboxState) (err error) {
 	if state.Transactions, err = s.countTransactions(ctx, tenant); err != nil {
 		return err

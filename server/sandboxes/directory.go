@@ -110,7 +110,7 @@ type keyHolder struct {
 	until   time.Time // by the clock of this process; zero: without an end
 }
 
-// nothing is the version that is lower than every other.
+// The version nothing is lower than every other version.
 const nothing = -1
 
 // NewDirectory makes an empty directory; the first [Directory.Refresh] fills it.
@@ -129,7 +129,7 @@ func NewDirectory(db *postgres.DB) *Directory {
 // loadTimeout bounds one load.
 const loadTimeout = 5 * time.Second
 
-// ByKey returns the sandbox of an API key. ok is false for an unknown key, and for a replaced key after its end.
+// ByKey returns the sandbox of an API key. It returns false for an unknown key, and for a replaced key after its end.
 func (d *Directory) ByKey(hash KeyHash) (*Sandbox, bool) {
 	d.mu.RLock()
 	holder, ok := d.byKey[hash]
@@ -185,8 +185,8 @@ func (d *Directory) Run(ctx context.Context, interval time.Duration) {
 }
 
 // Refresh returns once the directory holds everything that was committed before the call. Calls that wait for the same
-// load share it, and its failure. It returns [postgres.ErrUnavailable] when the database cannot be read, and the
-// context's error when that ends first.
+// load share its result. Refresh returns [postgres.ErrUnavailable] if the database cannot be read, and the error of ctx
+// if ctx ends first.
 func (d *Directory) Refresh(ctx context.Context) error {
 	_, err := d.loads.Do(ctx)
 	return postgres.Classify(err, "reading the sandboxes' configuration")
@@ -195,7 +195,7 @@ func (d *Directory) Refresh(ctx context.Context) error {
 // changes are the rows that a load has read, in one snapshot.
 type changes struct {
 	readAt        time.Time // by the clock of this process, not after the snapshot
-	since         int64     // the rows changed after this version; nothing: they are all rows
+	since         int64     // the rows changed after this version; all rows for the version nothing
 	version       int64
 	organizations []sqlc.ChangedOrganizationsRow
 	environments  []sqlc.Environment
@@ -326,8 +326,8 @@ func (c *changes) entries() map[int64]*entry {
 	return changed
 }
 
-// addKeys adds the keys to the changed sandboxes. It returns when each key with an end expires, and the holders of
-// credentials of the operators' own APIs.
+// addKeys adds the keys to the changed sandboxes. It returns the time at which each key with an end expires, and the
+// holders of credentials of the operators' own APIs.
 func (c *changes) addKeys(changed map[int64]*entry) (until map[KeyHash]time.Time, natives []NativeHolder) {
 	until = map[KeyHash]time.Time{}
 	for _, k := range c.keys {

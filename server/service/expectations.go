@@ -8,8 +8,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Observe returns the sandbox's data that the lines of an expectation are checked against. Only transactions after
-// since count; nil means that all count. Observe returns [ledger.ErrTooManyRows].
+// Observe returns the sandbox's data that the lines of an expectation are checked against. If since is not nil, only
+// transactions after it count. Observe returns [ledger.ErrTooManyRows].
 func (s *Service) Observe(
 	ctx context.Context, who *Caller, lines []expectations.Line, since *payments.ID,
 ) (seen ledger.Observed, err error) {

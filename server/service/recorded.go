@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Recorded is the transaction of a request. The request recorded it, or an earlier request that this one repeats.
+// Recorded is the transaction of a request. This request recorded it, or repeats an earlier request that recorded it.
 type Recorded struct {
 	Transaction *payments.Transaction
 	// Replayed is whether the request repeats an earlier one that recorded the transaction.

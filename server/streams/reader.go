@@ -23,12 +23,12 @@ const (
 	renewal = time.Minute
 	// readTimeout bounds one query for changes, and one for the mark.
 	readTimeout = 10 * time.Second
-	// pageSize is the most changes that one query reads. pageBytes bounds the entries made of them, in bytes: a page
-	// ends with the entry that reaches it, and with the entries of the same position.
+	// pageSize is the most changes that one query reads. pageBytes bounds the entries of a page, in bytes. A page ends
+	// after the entry that reaches this bound, and after the other entries of its position.
 	pageSize  = 64
 	pageBytes = 256 << 10
-	// maxRecent bounds, in bytes, the entries of its own reading that a reader keeps. The pages that its streams read with
-	// readAgain have the same bound for themselves. maxRecentOfAll bounds each of the two for all readers together.
+	// maxRecent bounds the entries in r.recent, in bytes. It also bounds the pages in r.again, which streams read with
+	// readAgain. maxRecentOfAll bounds each of the two over all readers.
 	maxRecent      = 2 << 20
 	maxRecentOfAll = 16 << 20
 	// maxTakenOfAll bounds the bytes that all streams together hold to send them. Each stream has an equal share, at
@@ -73,10 +73,10 @@ func (p *page) add(entries []Entry) {
 	}
 }
 
-// trim drops the first entries until the page has at most most bytes.
-func (p *page) trim(most int) {
+// trim drops the first entries until the size of the page is at most limit bytes.
+func (p *page) trim(limit int) {
 	gone := 0
-	for ; p.bytes > most; gone++ {
+	for ; p.bytes > limit; gone++ {
 		p.bytes -= p.entries[gone].size()
 	}
 	if gone > 0 {
@@ -85,8 +85,8 @@ func (p *page) trim(most int) {
 	}
 }
 
-// covers reports whether the page has all entries after a position, up to its own end, and whether they were read after
-// the reading with the number seen. An earlier reading may have an older state.
+// covers reports whether the page has all entries from the position at to the end of the page, and whether their
+// reading began at the count seen or later. An earlier reading may have an older state.
 func (p *page) covers(at ledger.Position, seen uint64) bool {
 	if at.Compare(p.from) < 0 || at.Compare(p.next) > 0 {
 		return false
@@ -100,12 +100,12 @@ func (p *page) behind(at ledger.Position) int {
 	return sort.Search(len(p.entries), func(i int) bool { return p.entries[i].At.Compare(at) > 0 })
 }
 
-// after returns entries after a position, and the position up to which they are complete. It returns at most most
-// bytes, but at least the entries of one position, which it does not split.
-func (p *page) after(at ledger.Position, most int) (entries []Entry, next ledger.Position) {
+// after returns entries after the position at. Up to the position next, they are complete. Their size is at most limit
+// bytes, but they have at least all entries of one position.
+func (p *page) after(at ledger.Position, limit int) (entries []Entry, next ledger.Position) {
 	first := p.behind(at)
 	for n, size := first, 0; n < len(p.entries); n++ {
-		if size += p.entries[n].size(); size > most && n > first && p.entries[n].At != p.entries[n-1].At {
+		if size += p.entries[n].size(); size > limit && n > first && p.entries[n].At != p.entries[n-1].At {
 			return p.entries[first:n:n], p.entries[n-1].At
 		}
 	}
@@ -121,7 +121,7 @@ func (r *reader) update(change func()) {
 	r.changed = make(chan struct{})
 }
 
-// run reads until the last stream is closed, or until an error that does not pass: [ledger.ErrChangesLost],
+// run reads until the last stream is closed, or until a permanent error: [ledger.ErrChangesLost],
 // [postgres.ErrConfigChanged].
 func (r *reader) run(ctx context.Context) {
 	err := r.read(ctx)
@@ -231,8 +231,8 @@ func (r *reader) count() uint64 {
 	return r.readings
 }
 
-// publish gives the streams the entries that were read up to the position next. ready says that nothing after the
-// reader's first position can be missed.
+// publish gives the streams the entries that were read up to the position next. If ready is true, the streams can miss
+// nothing after the reader's first position.
 func (r *reader) publish(entries []Entry, next ledger.Position, ready bool) {
 	most := r.streams.share()
 	if r.ready && len(entries) == 0 { // only this goroutine writes r.ready
@@ -249,12 +249,12 @@ func (r *reader) publish(entries []Entry, next ledger.Position, ready bool) {
 	})
 }
 
-// trim drops the oldest entries of recent, and the oldest pages of again, beyond most bytes each.
-func (r *reader) trim(most int) {
-	r.recent.trim(most)
+// trim drops the oldest entries of r.recent, and the oldest pages of r.again, so that each has at most limit bytes.
+func (r *reader) trim(limit int) {
+	r.recent.trim(limit)
 	bytes := 0
 	for i := len(r.again) - 1; i >= 0; i-- {
-		if bytes += r.again[i].bytes; bytes > most {
+		if bytes += r.again[i].bytes; bytes > limit {
 			r.again = slices.Clone(r.again[i+1:])
 			return
 		}

@@ -23,7 +23,7 @@ func (s Span) Set(attributes ...attribute.KeyValue) {
 	}
 }
 
-// Fail marks the span as failed. why is a constant.
+// Fail marks the span as failed. The text why must be a constant.
 func (s Span) Fail(why string) {
 	if s.span != nil {
 		s.span.SetStatus(codes.Error, why)

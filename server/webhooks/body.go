@@ -44,8 +44,8 @@ type body struct {
 	Raw                   json.RawMessage `json:"raw"`
 }
 
-// Body builds the event of a terminal transaction. raw is the operator's payload, nil for none. It returns an error for a pending
-// transaction.
+// Body builds the event of a terminal transaction. The parameter raw is the operator's payload; nil for none. Body
+// returns an error for a pending transaction.
 func Body(organizationID string, t *payments.Transaction, raw json.RawMessage) ([]byte, error) {
 	if !t.Status.Terminal() || t.CompletedAt == nil {
 		return nil, fmt.Errorf("%s is %s: only a terminal transaction has an event", t.ID, t.Status)
@@ -84,7 +84,8 @@ func (b *body) encode() ([]byte, error) {
 }
 
 // AsSent restores the sent form of an event's body that a program has parsed and written again, with other spaces,
-// another order or other escapes. It does not restore the order within raw. It returns nil for a text that is no event.
+// another order or other escapes. It does not restore the order within the field raw. It returns nil for a text that is
+// no event.
 func AsSent(rewritten []byte) []byte {
 	var b body
 	if json.Unmarshal(rewritten, &b) != nil || b.Event == "" {

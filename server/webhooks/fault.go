@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// UnknownEvent is the type of an event that a fault sends in place of its own.
+	// UnknownEvent is the type that a fault gives an event instead of its own.
 	UnknownEvent = "unknown.event"
 	// UnknownField is a member that a fault adds to the body of an event.
 	UnknownField = "unknown_field"
@@ -28,7 +28,8 @@ type sending struct {
 	sent        []byte // the part of the signed body that is sent
 }
 
-// withFault returns what is sent of a delivery with a fault; nil changes nothing. It does not change the bytes of d.
+// withFault returns what is sent of the delivery d with the fault f. A nil fault changes nothing. withFault does not
+// change the bytes of d.
 func withFault(d Delivery, f *faults.Webhook) sending {
 	s := sending{Delivery: d, event: d.Type.Event(), contentType: "application/json", sent: d.Body}
 	if f == nil {

@@ -104,15 +104,17 @@ var (
 	ErrBadTimestamp         = errors.New(HeaderStandardTimestamp + " is missing or more than five minutes away")
 )
 
-// tolerance is the largest difference between the timestamp of a delivery and now, against replays.
+// tolerance is the largest accepted difference between the timestamp of a delivery and the present time. It limits
+// replays.
 const tolerance = 5 * time.Minute
 
-// Verify checks the signatures of a delivery as its receiver should: over the exact bytes that arrived, in constant time, before it parses
-// anything. Without a secret it refuses everything. It returns [ErrBadSignature], [ErrBadStandardSignature] or [ErrBadTimestamp].
+// Verify checks the signatures of a delivery as its receiver should: over the exact bytes that arrived, in constant
+// time, before it parses anything. If secret is empty, it refuses everything. It returns [ErrBadSignature],
+// [ErrBadStandardSignature] or [ErrBadTimestamp].
 //
-// During a rotation of the secret the previous secret signs too: in X-Service-Signature-Previous, and as one more signature in
-// webhook-signature. Verify accepts a delivery if both kinds of signature match the secret of the receiver. Older secrets sign only in
-// webhook-signature, which covers the body too.
+// During a rotation of the secret, the previous secret also signs: in X-Service-Signature-Previous, and with a further
+// signature in webhook-signature. Verify accepts a delivery if both kinds of signature match the secret of the
+// receiver. Older secrets sign only in webhook-signature, which covers the body too.
 func Verify(header http.Header, body []byte, secret string, now time.Time) error {
 	if secret == "" {
 		return ErrBadSignature

@@ -114,7 +114,7 @@ func (q *fairQueue) forget(now time.Time) {
 }
 
 // ask waits for slots of a tenant, in turn with the tenants in due. The caller then leases the rows itself, and passes
-// the grant to leased. If ctx ends first, ask returns a grant of 0 slots.
+// the grant to the method leased. If ctx ends first, ask returns a grant of 0 slots.
 func (q *fairQueue) ask(ctx context.Context, tenant ledger.DueTenant) ledger.SlotGrant {
 	granted := make(chan int, 1)
 	q.mu.Lock()
@@ -249,8 +249,9 @@ func (f *freeSlots) take(s speed) bool {
 	return true
 }
 
-// leased records the results of grants: found and leased count the due rows and the leased rows of each tenant. It
-// frees the slots that were not used. A tenant with fewer due rows than slots gets no new grant before the next poll.
+// leased records the results of grants. The parameters found and leased count the due rows and the leased rows of each
+// tenant. leased frees the slots that were not used. A tenant with fewer due rows than slots gets no new grant before
+// the next poll.
 func (q *fairQueue) leased(grants []ledger.SlotGrant, found, leased map[int64]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -262,9 +263,9 @@ func (q *fairQueue) leased(grants []ledger.SlotGrant, found, leased map[int64]in
 	q.due = slices.DeleteFunc(q.due, func(t *tenantQueue) bool { return exhausted[t.Tenant] })
 }
 
-// started records the start of a tenant's attempt. The caller calls ended when the attempt ends, and recorded after the
-// write of its result. After ended, the attempt no longer counts for the tenant's limit, but it keeps its slot until
-// recorded.
+// started records the start of a tenant's attempt. The caller calls the function ended when the attempt ends, and the
+// method recorded after the write of its result. Between the two calls, the attempt does not count for the tenant's
+// limit, but it keeps its slot.
 func (q *fairQueue) started(tenant int64) (ended func(attemptEnd)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -21,7 +21,7 @@ type cursors string
 const (
 	PaymentCursors cursors = "cursor"
 	EventCursors   cursors = "events"
-	// callbackCursors are cursors of the list of events that follow a callback.
+	// callbackCursors are the cursors that follow a callback in the list of events.
 	callbackCursors cursors = "callbacks"
 )
 
@@ -41,7 +41,7 @@ func (c cursors) After(tenant int64, id payments.ID) string {
 	return base64.RawURLEncoding.EncodeToString(append(id[:], c.checksum(tenant, id)...))
 }
 
-// AfterEvent is After for the list of events.
+// AfterEvent returns the cursor that follows an event in a tenant's list.
 func AfterEvent(tenant int64, id payments.EventID) string {
 	if id.Callback {
 		return callbackCursors.After(tenant, id.Transaction)
@@ -49,7 +49,7 @@ func AfterEvent(tenant int64, id payments.EventID) string {
 	return EventCursors.After(tenant, id.Transaction)
 }
 
-// placeOfEvent is place for the list of events.
+// placeOfEvent is [cursors.place] for a cursor of the list of events.
 func placeOfEvent(into **payments.EventID, tenant int64, text string) (problem string) {
 	var id *payments.ID
 	callback := callbackCursors.place(&id, tenant, text) == ""

@@ -61,7 +61,7 @@ type DeliveryAttempt struct {
 	Effects        []string `json:"effects,omitempty" doc:"The same in words, as the sandbox declares them now: twice: sent 2 times."`
 }
 
-// EventSummaryOf returns the view of an event in a list. declared are the faults of the sandbox.
+// EventSummaryOf returns the view of an event in a list. The parameter declared has the faults of the sandbox.
 func EventSummaryOf(e *ledger.Event, declared faults.Set) EventSummary {
 	return EventSummary{
 		ID: e.EventID().String(), Event: e.Name(), TxID: e.ID.String(), Status: string(e.Status), State: string(e.State),
@@ -71,7 +71,8 @@ func EventSummaryOf(e *ledger.Event, declared faults.Set) EventSummary {
 	}
 }
 
-// EventDetailOf returns the view of an event with its body and attempts. declared are the faults of the sandbox.
+// EventDetailOf returns the view of an event with its body and attempts. The parameter declared has the faults of the
+// sandbox.
 func EventDetailOf(e *ledger.EventDetail, declared faults.Set) EventDetail {
 	view := EventDetail{
 		EventSummary: EventSummaryOf(&e.Event, declared), Body: string(e.Body), Payload: e.Body, Attempts: []DeliveryAttempt{},
@@ -82,7 +83,8 @@ func EventDetailOf(e *ledger.EventDetail, declared faults.Set) EventDetail {
 	return view
 }
 
-// CallbackDetailOf returns the view of a callback with its body and attempts. declared are the faults of the sandbox.
+// CallbackDetailOf returns the view of a callback with its body and attempts. The parameter declared has the faults of
+// the sandbox.
 func CallbackDetailOf(c *ledger.CallbackDetail, declared faults.Set) EventDetail {
 	view := EventDetailOf(&c.EventDetail, declared)
 	view.URL = c.URL

@@ -22,7 +22,7 @@ func (b *DisbursementRequest) Order() payments.Order {
 	}
 }
 
-// Order returns the refund to record. parent is the refunded collection.
+// Order returns the refund to record. The parameter parent is the id of the refunded collection.
 func (b *RefundRequest) Order(parent payments.ID) payments.Order {
 	o := payments.Order{Reference: b.Reference, Parent: parent}
 	if b.Amount != nil {

@@ -58,7 +58,7 @@ func (p Parameters[Q]) unreadable(raw string) FieldErrors {
 	return wrong
 }
 
-// InvalidParams is 400 for a query with wrong parameters.
+// InvalidParams returns a 400 error for a query with wrong parameters.
 func InvalidParams(wrong FieldErrors) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid_params",
 		Message: "The query is invalid; detail.fieldErrors says which parameters and why.",

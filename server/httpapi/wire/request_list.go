@@ -28,7 +28,7 @@ type LoggedRequest struct {
 	NotKept      []string        `json:"notKept" doc:"Fields and parameters of the request whose values are not kept, because this description does not name them, and what else of it is not kept."`
 }
 
-// LoggedRequestOf returns the view of a logged request. declared are the faults of the sandbox.
+// LoggedRequestOf returns the view of a logged request. The parameter declared has the faults of the sandbox.
 func LoggedRequestOf(e *requests.Entry, declared faults.Set) LoggedRequest {
 	v := LoggedRequest{
 		ID: "log_" + e.ID.Code(), Time: payments.FormatTime(e.ReceivedAt), Method: e.Method, Path: e.Path, Error: optional(e.Error),

@@ -67,7 +67,7 @@ func keyOf(a Access) [32]byte {
 	return sha256.Sum256([]byte(strings.Join([]string{a.BaseURL, a.ClientID, a.ClientSecret, a.SubscriptionKey}, "\x00")))
 }
 
-// tokenAnswer is the answer with a token of all operators except Moov.
+// tokenAnswer is the answer of all operators except Moov to a request for a token.
 type tokenAnswer struct {
 	AccessToken string  `json:"access_token"`
 	ExpiresIn   Seconds `json:"expires_in"`

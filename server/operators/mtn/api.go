@@ -165,7 +165,7 @@ func sharedRoutes(product string) []operatorapi.Route {
 	return withTokens(product, shared)
 }
 
-// withTokens sets the access of routes to a token of the product, unless a route has another access.
+// withTokens changes the access of routes from [operatorapi.ByKey] to a token of the product.
 func withTokens(product string, routes []operatorapi.Route) []operatorapi.Route {
 	for i := range routes {
 		if routes[i].Access == operatorapi.ByKey {

@@ -60,7 +60,7 @@ const payeeNotFound = "PAYEE_NOT_FOUND"
 func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
 
 // Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable], because MTN's API
-// could not be used. Its message is why.
+// could not be used. The parameter why is its message.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
 	p.Message = why
