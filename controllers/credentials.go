@@ -164,10 +164,10 @@ func (inputs credentialInputs) choose(current credentials, random io.Reader) (ne
 	return next, why, nil
 }
 
-// chooseKey keeps a key of a valid format, also one that a user wrote into the Secret: the database follows the Secret.
-// If keyRotation changed since the key was issued, chooseKey issues a new key. The database records the keyRotation of
-// a key; for a key that is not in the database yet, the annotation of the Secret is used. A key that is not in the
-// database yet is not replaced: only a key that the database knows still works during the grace period.
+// chooseKey keeps a key of a valid format, even if a user wrote it into the Secret: the database follows the Secret. If
+// keyRotation changed since the key was issued, chooseKey issues a new key. The database records the keyRotation of a
+// key; for a key that is not in the database yet, the annotation of the Secret is used. A key that is not in the
+// database yet is not replaced, because only a key in the database keeps working for the grace period.
 func (inputs credentialInputs) chooseKey(current credentials, next *credentials, random io.Reader) (why keyIssue, err error) {
 	issuedFor := current.keyRotation
 	known := inputs.knows(current.apiKey)
@@ -189,7 +189,7 @@ func (inputs credentialInputs) chooseKey(current credentials, next *credentials,
 	return why, err
 }
 
-// knows reports whether the database has the key and no expiry for it, that is, whether it was not replaced.
+// knows reports whether the database has the key, without an expiry.
 func (inputs credentialInputs) knows(apiKey string) bool {
 	return slices.Contains(inputs.inDatabase.APIKeys, sandboxes.KeyHash(sha256.Sum256([]byte(apiKey))))
 }

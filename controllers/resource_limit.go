@@ -44,8 +44,8 @@ func older(a, b candidate) bool {
 	return cmp.Or(first.Compare(second.Time), cmp.Compare(a.GetName(), b.GetName())) < 0
 }
 
-// accept reports whether self is within the limit. all lists the scope from the cache; accept returns its error. accept
-// does not call all for a resource that is already accepted.
+// accept reports whether the resource self is within the limit. The function all lists the scope from the cache. accept
+// returns the error of that function, and does not call it for a resource that is already accepted.
 func (l *resourceLimit) accept(scope string, self candidate, all func() ([]candidate, error)) (bool, error) {
 	if l.max == 0 || self.accepted {
 		return true, nil
@@ -97,8 +97,8 @@ func (l *resourceLimit) next(all []candidate) []reconcile.Request {
 	return requests
 }
 
-// onDelete returns a handler that reconciles waiting resources after the deletion of another. list returns the scope of
-// the deleted resource.
+// onDelete returns a handler that reconciles waiting resources after the deletion of another. The function list returns
+// the scope of the deleted resource.
 func (l *resourceLimit) onDelete(list func(context.Context, client.Object) ([]candidate, error)) handler.EventHandler {
 	return handler.Funcs{DeleteFunc: func(
 		ctx context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request],

@@ -24,8 +24,8 @@ func (r *sandboxReconciler) reconcileDatabase(
 	state, err := r.apply(ctx, sandbox, &seen.config)
 	var taken sandboxes.ErrNameTaken
 	if errors.As(err, &taken) {
-		// The database has the name with another UID. If this resource exists at the API server, the resource with the
-		// other UID was deleted, and the controller missed the deletion.
+		// In the database, a sandbox with another UID has this name. If this resource exists at the API server, the
+		// resource with the other UID was deleted, and the controller missed the deletion.
 		if err := checkSpecIsCurrent(ctx, r.apiReader, sandbox); err != nil {
 			return err
 		}

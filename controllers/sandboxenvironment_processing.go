@@ -19,8 +19,8 @@ var worksOn = map[string]string{
 	"verification": "verify the ledger",
 }
 
-// setProcessingCondition sets or removes the condition that reports the sweeps of the workers that fail only in this
-// sandbox.
+// setProcessingCondition sets or removes the condition ProcessingFailing. It reports the workers' sweeps that fail only
+// in this sandbox.
 func setProcessingCondition(conditions *[]metav1.Condition, failures []sandboxes.SweepFailure, generation int64, now time.Time) {
 	if len(failures) == 0 {
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionProcessingFailing)

@@ -258,7 +258,7 @@ func isFixed(secret *corev1.Secret) bool {
 	return secret != nil && (secret.Type != secretType || valueOr(secret.Immutable, false))
 }
 
-// with returns the entries of m and of changes. changes win.
+// with returns the entries of m and of changes. For a key of both maps, it returns the value of changes.
 func with[V any](m, changes map[string]V) map[string]V {
 	changed := maps.Clone(m)
 	if changed == nil {
@@ -268,7 +268,7 @@ func with[V any](m, changes map[string]V) map[string]V {
 	return changed
 }
 
-// deleteSecrets deletes the Secrets that the sandbox owns, except the one to keep.
+// deleteSecrets deletes the Secrets that the sandbox owns, except the Secret with the name keep.
 func (r *sandboxReconciler) deleteSecrets(ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, keep string) error {
 	owned := &corev1.SecretList{}
 	if err := r.List(ctx, owned, client.InNamespace(sandbox.Namespace), client.MatchingLabels(secretLabels(sandbox))); err != nil {

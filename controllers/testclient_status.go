@@ -6,8 +6,8 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
 
-// testClientStatus computes the status from the result of a reconciliation. If the balance was not read, it keeps its
-// value. If the SIM is not registered, the balance is removed.
+// testClientStatus computes the status from the result of a reconciliation. If the balance was not read, the status
+// keeps the former balance. If the SIM is not registered, the status has no balance.
 func testClientStatus(testClient *v1alpha1.TestClient, seen testClientObservation, now time.Time) v1alpha1.TestClientStatus {
 	status := *testClient.Status.DeepCopy()
 	status.ObservedGeneration = testClient.Generation

@@ -117,8 +117,8 @@ func (o devOptions) manifests(ctx context.Context) (manifests localapi.Manifests
 	return manifests, api.Check(manifests)
 }
 
-// defaults returns the defaults of a sandbox's fields that differ from those in a cluster. They fit a sandbox of one
-// user without kubectl.
+// defaults returns those defaults of a sandbox's fields that are not the same as in a cluster. They fit a sandbox of
+// one user without kubectl.
 func (o devOptions) defaults() map[string]any {
 	fields := map[string]any{
 		"testNumbers": string(payments.StandardTestNumbers),

@@ -38,7 +38,7 @@ const (
 	statePoll = 200 * time.Millisecond
 )
 
-// awaitDevState repeats openDevState until the database has started, for at most the duration within.
+// awaitDevState repeats openDevState until the database has started. The parameter within is the maximum duration.
 func awaitDevState(ctx context.Context, url string, within time.Duration, say func(string, ...any)) (state *devState, err error) {
 	said := false
 	waits := retry{within: within, interval: statePoll, transient: func(err error) bool {

@@ -93,8 +93,7 @@ func (k *kind) groupResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: k.resource}
 }
 
-// strict checks an object from a manifest for unknown fields, and sets the defaults. It returns the same error as the
-// API server.
+// strict returns the API server's error for unknown fields in an object from a manifest. It also sets the defaults.
 func (k *kind) strict(obj *unstructured.Unstructured) error {
 	unknown, err := k.unknownFields(obj)
 	if err == nil && len(unknown) > 0 {
@@ -138,7 +137,7 @@ func (k *kind) setDefaults(obj *unstructured.Unstructured) {
 	}
 }
 
-// validate returns the API server's error for an invalid object. old is nil for a new object.
+// validate returns the API server's error for an invalid object. The parameter old is nil for a new object.
 func (k *kind) validate(obj, old *unstructured.Unstructured) error {
 	ctx := context.Background()
 	name := metavalidation.NameIsDNSSubdomain

@@ -23,7 +23,7 @@ import (
 // It checks only the resources that are ready for their current spec. The others are retried anyway, or have no rows.
 type Drift struct {
 	Database      Database
-	Ready         func(context.Context) error // nil once the tables are up to date
+	Ready         func(context.Context) error // returns nil once the tables are up to date
 	Cache         client.Reader
 	Clock         clock.WithTicker
 	Interval      time.Duration                                                  // pause between two checks, plus jitter

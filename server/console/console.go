@@ -65,8 +65,8 @@ func (c *Console) Route(router chi.Router) {
 	router.Method(http.MethodGet, below+"/assets/{file}", http.HandlerFunc(serveAsset))
 }
 
-// label is the form of names in Kubernetes. A path with any other name has no console, so that no page repeats what
-// somebody put into a link.
+// label matches the names that Kubernetes allows. A path with any other name has no page, so that no page repeats an
+// attacker's text from a link.
 var label = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 
 // secure are the headers of every page.

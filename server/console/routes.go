@@ -16,7 +16,7 @@ type route struct {
 	do           func(*Console, *visit) (exchange.Answer, error)
 }
 
-// Who may call a route: everybody who is signed in, those who look at the whole sandbox, and those who change it.
+// The roles that may call a route: all roles, those that read the whole sandbox, and those that change it.
 var (
 	anyone  = []sandboxes.ConsoleRole{sandboxes.ConsoleFull, sandboxes.ConsoleViewer, sandboxes.ConsoleHandset}
 	viewers = []sandboxes.ConsoleRole{sandboxes.ConsoleFull, sandboxes.ConsoleViewer}
@@ -41,7 +41,7 @@ var routes = []route{
 	{method: http.MethodPost, path: "/clock", roles: full, do: (*Console).advanceClock},
 }
 
-// nav has the pages of the sidebar, in its order. Those without a route are left out.
+// nav has the pages of the sidebar, in its order. Pages without a route are left out.
 var nav = []struct {
 	path, label, icon string
 	second            bool // in the second group
@@ -59,7 +59,7 @@ var nav = []struct {
 var (
 	// pages are the paths of all pages.
 	pages = map[string]bool{}
-	// firstPages are the paths of the pages that the roles begin with.
+	// firstPages has the path of the first page for each role.
 	firstPages = map[sandboxes.ConsoleRole]string{}
 )
 

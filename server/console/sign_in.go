@@ -13,18 +13,18 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// home leads to the first page. Who is not signed in is led on from there.
+// home redirects to the first page. That page redirects a visitor who is not signed in.
 func (c *Console) home(v *visit) (exchange.Answer, error) {
 	return v.goTo(firstPages[sandboxes.ConsoleFull]), nil
 }
 
-// signIn shows the form for the key. What it shows comes from the path alone, so it is the same for a sandbox that does
-// not exist.
+// signIn shows the form for the key. The page depends only on the path, so it is the same for a sandbox that does not
+// exist.
 func (c *Console) signIn(v *visit) (exchange.Answer, error) {
 	return v.html(http.StatusOK, signInPage(v, false)), nil
 }
 
-// signInWithKey makes a session for who has the API key.
+// signInWithKey starts a session for a visitor with the API key.
 func (c *Console) signInWithKey(v *visit) (exchange.Answer, error) {
 	key := sandboxes.KeyHash(sha256.Sum256([]byte(v.form("key"))))
 	who, err := c.Exchange.Find(v.request, func() *service.Caller {
@@ -56,8 +56,8 @@ func (c *Console) signInWithKey(v *visit) (exchange.Answer, error) {
 	return c.start(v, token, &session), nil
 }
 
-// link shows the button that uses a link: programs that preview links open them too. It does not look into the
-// database, so it is the same for a sandbox that does not exist.
+// link shows a button that uses the link. A GET request must not use it, because programs that preview links send one.
+// The page needs no database query, so it is the same for a sandbox that does not exist.
 func (c *Console) link(v *visit) (exchange.Answer, error) {
 	token := v.request.URL.Query().Get("token")
 	role, ok := sandboxes.RoleOfConsoleLink(token)
@@ -67,7 +67,7 @@ func (c *Console) link(v *visit) (exchange.Answer, error) {
 	return v.html(http.StatusOK, linkPage(v, token, role)), nil
 }
 
-// useLink uses a link up and makes a session.
+// useLink starts a session. The link cannot be used again.
 func (c *Console) useLink(v *visit) (exchange.Answer, error) {
 	if err := c.Directory.Refresh(v.ctx()); err != nil { // the link may be younger than what this process knows
 		return exchange.Answer{}, err
@@ -113,7 +113,7 @@ const (
 // themes are the values of the cookie of the appearance. Without it the system decides.
 var themes = []string{"light", "dark"}
 
-// appearance sets the appearance, and leads back to the page.
+// appearance sets the appearance, and redirects to the former page.
 func (c *Console) appearance(v *visit) (exchange.Answer, error) {
 	theme, age := v.form("theme"), themeAge
 	if !slices.Contains(themes, theme) {
@@ -129,7 +129,7 @@ func (c *Console) appearance(v *visit) (exchange.Answer, error) {
 	return a, nil
 }
 
-// stream tells the page that something has changed, and of which kind.
+// stream tells the page which kinds of objects have changed.
 func (c *Console) stream(v *visit) (exchange.Answer, error) {
 	token := sandboxes.ConsoleToken{OrganizationID: v.who.Sandbox.OrganizationID, Hash: v.session.Hash}
 	until, ended := c.watched.add(token, v.session.MadeWith)

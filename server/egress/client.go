@@ -11,10 +11,10 @@ import (
 const maxHeader = 64 << 10
 
 const (
-	// maxReceived is the most bytes of the responses of one HTTP/2 connection that may wait to be read. A server may
-	// send this much unasked. Go's default is 1 GiB, and 4 MiB for each response.
+	// maxReceived is the maximum number of unread bytes in the responses of one HTTP/2 connection. A server may send
+	// that many unasked. Go's default is 1 GiB, and 4 MiB for each response.
 	maxReceived = 1 << 20
-	// maxError is the most bytes of an error that are shown, since some errors repeat data of the server.
+	// maxError is the maximum length of an error's text in bytes, because some errors repeat data of the server.
 	maxError = 500
 )
 
@@ -64,7 +64,7 @@ func (t withoutLocation) RoundTrip(request *http.Request) (*http.Response, error
 	return response, err
 }
 
-// shortened is an error of which only the beginning is shown.
+// shortened is an error whose text is cut after maxError bytes.
 type shortened struct{ error }
 
 func (e shortened) Error() string { return strings.ToValidUTF8(e.error.Error()[:maxError], "") + "..." }

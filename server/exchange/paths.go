@@ -50,7 +50,7 @@ func SandboxInPath(r *http.Request) (named SandboxName, found bool) {
 	return named, true
 }
 
-// PathTo returns a path of the API with the prefixes of the request's path. An Ingress may admit only these.
+// PathTo returns a path of the API with the prefixes of the request's path. An Ingress may admit only these prefixes.
 func PathTo(r *http.Request, path string) string {
 	prefix := SandboxPrefix(r)
 	if strings.HasPrefix(r.URL.Path[len(prefix):], apiForm+"/") {

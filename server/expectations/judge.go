@@ -29,8 +29,8 @@ const (
 
 // Terms are how long an expectation is evaluated.
 type Terms struct {
-	Deadline time.Time     // what is not met by then has failed
-	Settle   time.Duration // for which all lines have to stay met
+	Deadline time.Time     // lines that are not met by then have failed
+	Settle   time.Duration // duration for which all lines have to stay met
 }
 
 // State is what is known of an expectation after an evaluation.
@@ -50,8 +50,8 @@ type Dated struct {
 	At       time.Time `json:"at"`
 }
 
-// Judge returns the state after an evaluation at the time now. The former state is that of the last evaluation, or
-// zero.
+// Judge returns the state after an evaluation at the time now. The parameter former is the state after the last
+// evaluation, or the zero State.
 func (t Terms) Judge(former *State, results []Result, now time.Time) State {
 	s := State{Verdict: Open, Results: date(former.Results, results, now)}
 	unmet := firstUnmet(results)
@@ -72,7 +72,7 @@ func (t Terms) Judge(former *State, results []Result, now time.Time) State {
 	return s
 }
 
-// settle decides between lines that are met and lines that have stayed so.
+// settle sets the verdict Met if all lines have stayed met for the duration t.Settle.
 func (s *State) settle(t Terms, metSince *time.Time, now time.Time) {
 	if metSince == nil {
 		metSince = &now
@@ -85,7 +85,7 @@ func (s *State) settle(t Terms, metSince *time.Time, now time.Time) {
 	s.Reason, s.Message = ReasonSettling, fmt.Sprintf("All lines are met, and have to stay so for %s.", t.Settle)
 }
 
-// Unreadable returns the state after an evaluation that could not read the sandbox within the time that it has.
+// Unreadable returns the state after an evaluation that could not read the sandbox in time.
 func (t Terms) Unreadable(former *State, now time.Time) State {
 	s := State{Verdict: Open, Reason: ReasonUnreadable, Results: former.Results, Message: UnreadableMessage}
 	if !now.Before(t.Deadline) {
@@ -101,7 +101,7 @@ const UnreadableMessage = "The sandbox has so many transactions that the lines c
 // ResetMessage is the message of [ReasonSandboxReset].
 const ResetMessage = "The sandbox was reset while the expectation was open. Set spec.run to a new value to evaluate it again."
 
-// NextLook returns when an open expectation has to be evaluated again although nothing happens.
+// NextLook returns when an open expectation has to be evaluated again even if nothing changes.
 func (t Terms) NextLook(s *State) time.Time {
 	if s.MetSince != nil {
 		return s.MetSince.Add(t.Settle)
@@ -116,7 +116,7 @@ func (s *State) TellsMore(former *State) bool {
 	return s.Verdict != former.Verdict || s.Reason != former.Reason || !slices.EqualFunc(s.Results, former.Results, sameLine)
 }
 
-// date adds times to results. A line that was met and is met keeps its time, as does one that was not and is not.
+// date adds times to results. A line that is still met, or still not met, keeps its time.
 func date(former []Dated, results []Result, now time.Time) []Dated {
 	dated := make([]Dated, len(results))
 	for i, r := range results {

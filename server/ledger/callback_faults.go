@@ -16,8 +16,8 @@ type callbackFault struct {
 	postponed bool // the callback waits and is not leased now
 }
 
-// decideCallbackFaults decides which faults apply to due callbacks, and records the decisions. So a worker that leases
-// a callback after another worker applies the same fault. It postpones the callbacks that a fault delays. It skips
+// decideCallbackFaults decides which faults apply to due callbacks, and records the decisions. So the same fault
+// applies if another worker leases the callback later. It postpones the callbacks that a fault delays. It skips
 // callbacks that were attempted before, such as those that a user sends again. It runs no statement if neither a
 // sandbox nor a test number has faults.
 func decideCallbackFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCallbacksRow) (map[rowKey]callbackFault, error) {

@@ -22,7 +22,7 @@ var ErrChangesLost = errors.New("it is not known what has changed since then")
 // transaction.
 type Position struct {
 	Xact int64 // the database transaction
-	Seq  int64 // the number of the change; 0: before the first of Xact
+	Seq  int64 // the number of the change; 0: before the first change of Xact
 }
 
 // Compare orders positions.

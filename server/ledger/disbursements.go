@@ -49,8 +49,8 @@ func (l PayoutLatency) all() (simulated []int32, waited []float64) {
 // NewDisbursement is a disbursement that is to be recorded.
 type NewDisbursement struct {
 	RequestStamp
-	// The statement decides the status, at the moment of the insert: first by the recipient in the SIM registry, then by
-	// the float. CreateDisbursement then sets the fields of Transaction that the statement decided.
+	// The statement decides the status, at the moment of the insert: first by the recipient in the SIM registry, then by the float. The
+	// ledger completes the transaction.
 	Transaction payments.Transaction
 	Optional    OptionalFields
 	Unknown     payments.Status // status for a number that is not in the registry; empty: the float decides
@@ -60,7 +60,7 @@ type NewDisbursement struct {
 
 // CreateDisbursement records a disbursement, with the money that it moves and the event that it owes, in one database
 // transaction and one round trip. A disbursement that would raise the recipient's SIM beyond [payments.MaxBalance] ends
-// LIMIT_EXCEEDED. It returns the errors of [Ledger.CreateCollection].
+// with the status LIMIT_EXCEEDED. It returns the errors of [Ledger.CreateCollection].
 func (l *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
 	at := postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
 	book := l.disbursements.Do
@@ -92,8 +92,8 @@ func (l *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *
 	return l.bookDisbursementTo(ctx, at, n, recipientFull)
 }
 
-// bookDisbursementTo books one disbursement. recipientFull: an earlier attempt failed because the SIM would exceed
-// [payments.MaxBalance].
+// bookDisbursementTo books one disbursement. The parameter recipientFull is true if an earlier attempt failed because
+// the SIM would exceed [payments.MaxBalance].
 func (l *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, recipientFull bool) error {
 	t := &n.Transaction
 	latencies, after := n.Latency.all()

@@ -259,8 +259,8 @@ func (s *Deliveries) SendAgain(ctx context.Context, e *LeasedEvent, spacing time
 	return changed > 0, postgres.Classify(err, "sending an event again")
 }
 
-// noteFaults records the faults of attempts, and makes the events due that waited for a sent event. ordinals are indexes
-// into finished, from 1, of the attempts whose lease was held.
+// noteFaults records the faults of attempts. An event that waited for one of the sent events becomes due. The parameter
+// ordinals has the indexes in finished, from 1, of the attempts whose lease was held.
 func noteFaults(ctx context.Context, q *sqlc.Queries, finished []FinishedAttempt, ordinals []int32) error {
 	var withFault, sent rowKeys
 	var names []string

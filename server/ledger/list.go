@@ -28,9 +28,9 @@ type Filter struct {
 	CreatedBefore *time.Time
 }
 
-// ListTransactions returns a page of up to limit transactions of a tenant, newest first. after is the id of the last
-// transaction of the previous page, nil for the first page. Pages are stable while transactions are added: a new
-// transaction comes before every page that was read.
+// ListTransactions returns a page of up to limit transactions of a tenant, newest first. The parameter after is the id
+// of the last transaction of the previous page, nil for the first page. Pages are stable while transactions are added:
+// a new transaction comes before every page that was read.
 func (l *Ledger) ListTransactions(
 	ctx context.Context,
 	tenant int64,
@@ -84,7 +84,7 @@ type conditions struct {
 	args  []any
 }
 
-// add adds a condition. text has %d for the number of the argument value.
+// add adds a condition. The parameter text has %d in place of the number of the argument.
 func (c *conditions) add(text string, value any) {
 	c.args = append(c.args, value)
 	c.where = append(c.where, fmt.Sprintf(text, len(c.args)))
@@ -107,7 +107,8 @@ func (c *conditions) filter(f Filter) {
 	c.created("created_at", f.CreatedAfter, f.CreatedBefore)
 }
 
-// created adds bounds of a time. Both are exclusive, and compared in whole milliseconds; nil for no bound.
+// created adds the bounds after and before of a time; nil for no bound. Both are exclusive, and compared in whole
+// milliseconds.
 func (c *conditions) created(column string, after, before *time.Time) {
 	if after != nil {
 		c.add(column+" >= $%d", after.Truncate(time.Millisecond).Add(time.Millisecond))

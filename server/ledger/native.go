@@ -16,8 +16,8 @@ import (
 
 // NativeRequest is a request of an operator's own API, kept beside the transaction that it made.
 //
-// In place of a hash, [RequestStamp] has the name of the call, see [NativeHash]. It differs from every hash of a
-// request of /v1, so no request of /v1 is taken for a repetition of it.
+// In place of a hash, [RequestStamp] has the name of the call, see [NativeHash]. This name differs from every hash of a
+// /v1 request, so no /v1 request is taken for a repetition of this request.
 type NativeRequest struct {
 	Operation      string
 	Sent           json.RawMessage // the parts of the request that the operator's answers repeat
@@ -162,7 +162,7 @@ func (l *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken
 	return postgres.ClassifyWrite(err, "storing the token")
 }
 
-// FindNativeToken returns a valid token, or [ErrNotFound]. Lifetime is the time until the token ends.
+// FindNativeToken returns a valid token, or [ErrNotFound]. The field Lifetime is the time until the token expires.
 func (l *Ledger) FindNativeToken(ctx context.Context, tenant int64, hash sandboxes.KeyHash) (NativeToken, error) {
 	row, err := l.tenant(tenant).FindNativeToken(ctx, tenant, hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -28,7 +28,7 @@ func undelivered(e *wire.EventSummary) bool {
 	return e.AttemptCount > 0 && (e.State == eventFailed || e.State == eventQueued)
 }
 
-// eventAdvice returns a text with the probable reason why an event is not acknowledged, and advice. faults are the
+// eventAdvice returns advice, with the probable reason why an event is not acknowledged. The parameter faults has the
 // faults that applied to the event's last attempt.
 func (s *sandbox) eventAdvice(e *wire.EventSummary, faults []string) string {
 	if !undelivered(e) {
@@ -41,8 +41,8 @@ func (s *sandbox) eventAdvice(e *wire.EventSummary, faults []string) string {
 	return s.receiverAdvice(e.LastResponseStatus, "spec.webhook.url") + "\nWhen it is repaired, send the event again:\n  " + s.command("resend", e.ID)
 }
 
-// receiverAdvice returns a text with the probable reason why a receiver does not acknowledge an event. status is the
-// status of its answer. place is the name of the setting with its URL.
+// receiverAdvice returns a text with the probable reason why a receiver does not acknowledge an event. The parameter
+// status is that of the receiver's answer. The parameter place is the name of the setting with the receiver's URL.
 func (s *sandbox) receiverAdvice(status *int, place string) string {
 	switch {
 	case status == nil && place == forwardFlag:

@@ -42,8 +42,8 @@ func (c choices) path() (string, error) {
 	return filepath.Join(folder, "cauri", choicesFile), err
 }
 
-// of returns the sandbox that was chosen for a cluster; "" for none. It also returns "" if the file cannot be read,
-// which `cauri use` reports.
+// of returns the sandbox that was chosen for a cluster; "" for none. It also returns "" if the file cannot be read;
+// `cauri use` reports that error.
 func (c choices) of(cluster *kube.Cluster) string {
 	all, _ := c.read()
 	for i := range all {

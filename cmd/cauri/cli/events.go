@@ -170,8 +170,8 @@ func effectsOf(a *wire.DeliveryAttempt) []string {
 // bodyShown is the maximum number of printed characters of a body.
 const bodyShown = 120
 
-// notSent returns the error for an event that could not be sent again. before is the number of events that were already
-// sent again.
+// notSent returns the error for an event that could not be sent again. The parameter before is the number of events
+// that were already sent again.
 func notSent(id string, before int, err error) error {
 	if before == 0 {
 		return fmt.Errorf("the event %s is not sent again: %w", id, err)

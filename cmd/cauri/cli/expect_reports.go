@@ -130,7 +130,7 @@ func junitSuiteOf(e *expected) junitSuite {
 
 const summaryVariable = "GITHUB_STEP_SUMMARY"
 
-// summaryFile returns the path of the file with the job summary of GitHub Actions; "" if asked is false.
+// summaryFile returns the path of the file with the job summary of GitHub Actions; "" if the parameter asked is false.
 func summaryFile(asked bool) (string, error) {
 	path := os.Getenv(summaryVariable)
 	if asked && path == "" {

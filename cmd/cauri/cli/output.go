@@ -40,7 +40,8 @@ func (o *output) check() error {
 	return usage(fmt.Errorf("--output=%s: write json, yaml or name", o.format))
 }
 
-// print prints a value in the format of the flag. names are the ids in the value. table prints the value for people.
+// print prints a value in the format of the flag. The parameter names has the ids in the value. The function table
+// prints the value for people.
 func (o *output) print(out io.Writer, value any, names []string, table func(io.Writer)) error {
 	switch o.format {
 	case formatJSON:

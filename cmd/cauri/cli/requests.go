@@ -266,7 +266,7 @@ func (l *requestLog) poll(ctx context.Context, tell func(change) error) error {
 
 func (l *requestLog) isKnown(r *wire.LoggedRequest) bool { return r.ID <= l.newest || l.known[r.ID] }
 
-// forget removes all ids except those of newest. Requests older than these are not reported any more.
+// forget removes all ids except those of the requests in newest. It does not report older requests any more.
 func (l *requestLog) forget(newest []wire.LoggedRequest) {
 	l.newest, l.known = newest[len(newest)-1].ID, map[string]bool{}
 	for i := range newest {

@@ -82,7 +82,7 @@ func times(n int64) string {
 	return strconv.FormatInt(n, 10) + " times"
 }
 
-// plural returns a number with the singular one or the plural more.
+// plural returns a number with its noun: the parameter one is the singular, and the parameter more is the plural.
 func plural(n int64, one, more string) string {
 	if n == 1 {
 		return "1 " + one

@@ -178,7 +178,8 @@ func (c *Cluster) forwardError(ctx context.Context, err error, namespace string)
 	return fmt.Errorf("opening a port-forward: %w", err)
 }
 
-// cauriNamespace returns the namespace in which Cauri runs: that of the flag, or that in the name of the Service.
+// cauriNamespace returns the namespace in which Cauri runs: the value of the flag, or the namespace in the name of the
+// Service.
 func (c *Cluster) cauriNamespace(sandboxURL string) string {
 	if c.cauri != "" {
 		return c.cauri

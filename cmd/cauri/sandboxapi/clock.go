@@ -12,8 +12,9 @@ func (c *Client) Clock(ctx context.Context) (found wire.Clock, err error) {
 	return found, c.call(ctx, http.MethodGet, "/clock", nil, &found)
 }
 
-// Advance advances the clock and waits for the end of the advance. target is empty if the clock has reached its target.
-// If the advance takes longer than the request waits, target is the target; the caller sends it as To to wait again.
+// Advance advances the clock and waits for the end of the advance. The result target is empty if the clock has reached
+// its target. If the advance takes longer than the request waits, the caller sends the result target as To to wait
+// again.
 func (c *Client) Advance(ctx context.Context, r wire.AdvanceRequest) (a wire.Advanced, target string, err error) {
 	var answer struct {
 		wire.Advanced

@@ -35,9 +35,9 @@ type Entry struct {
 // streamSilence is the time without data after which a stream counts as lost. The API sends a heartbeat every 15 s.
 const streamSilence = 45 * time.Second
 
-// Stream calls tell for each entry of the stream of changes that has one of the types. It ends when ctx ends, when tell
-// returns an error, or with an [UnreachableError] when the connection is lost. It resumes after the entry with the id
-// *last, and updates *last.
+// Stream opens the stream of changes, and calls the function tell for each entry of one of these types. It ends when
+// ctx ends, when tell returns an error, or with an [UnreachableError] when the connection is lost. It resumes after the
+// entry with the id *last, and updates *last.
 func (c *Client) Stream(ctx context.Context, types []string, last *string, tell func(Entry) error) error {
 	reading, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -101,8 +101,8 @@ var errorHeaders = map[int][]string{
 	http.StatusServiceUnavailable: {"Retry-After"},
 }
 
-// errorResponses returns the responses for these error codes, by status. headers are the names of the headers of every
-// answer to a valid key.
+// errorResponses returns the responses for these error codes, by status. The parameter headers has the names of the
+// headers of every answer to a valid key.
 func errorResponses(codes, headers []string) map[string]*huma.Response {
 	cases := map[int][]ErrorCase{}
 	for _, code := range codes {

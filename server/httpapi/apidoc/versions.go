@@ -18,7 +18,7 @@ func openAPI30(document []byte) []byte {
 	return encoded(d)
 }
 
-// changed calls change on every object of a document, except those inside of examples and default values.
+// changed calls the function change on every object of a document, except those inside of examples and default values.
 func changed(text json.RawMessage, change func(map[string]json.RawMessage)) json.RawMessage {
 	switch text[0] {
 	case '[':

@@ -121,8 +121,8 @@ func Simulated(f *faults.Fault, a *faults.API) *Error {
 		Message: fmt.Sprintf("This is the sandbox's fault %s. Nothing was recorded. Send the request again with the same reference.", f)}
 }
 
-// RateLimited is 429 for a request beyond the rate limit of the sandbox. seconds is the time until a request is allowed
-// again.
+// RateLimited is 429 for a request beyond the rate limit of the sandbox. The parameter seconds is the time until a
+// request is allowed again.
 func RateLimited(limit int, seconds string) *Error {
 	return &Error{Status: http.StatusTooManyRequests, Code: "rate_limited", RetryAfter: seconds,
 		Message: fmt.Sprintf("This sandbox takes %d requests a minute. Try again in %s seconds.", limit, seconds)}
