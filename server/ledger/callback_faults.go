@@ -17,9 +17,9 @@ type callbackFault struct {
 }
 
 // decideCallbackFaults decides which faults apply to due callbacks, and records the decisions. So the same fault
-// applies if another worker leases the callback later. It postpones the callbacks that a fault delays. It skips
-// callbacks that were attempted before, such as those that a user sends again. It runs no statement if neither a
-// sandbox nor a test number has faults.
+// applies if another worker leases the callback later. decideCallbackFaults postpones the callbacks that a fault
+// delays. It skips callbacks that were attempted before, such as those that a user sends again. It runs no statement if
+// neither a sandbox nor a test number has faults.
 func decideCallbackFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCallbacksRow) (map[rowKey]callbackFault, error) {
 	var callbacks []*sqlc.LockDueCallbacksRow
 	var tenants []int64

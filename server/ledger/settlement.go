@@ -36,8 +36,8 @@ type BatchCounts struct {
 const skipNotesFor = 20
 
 // SettleDue settles due transactions of some sandboxes, up to perTenant of each: it sets their outcomes, moves the
-// money, and adds the events, in one database transaction. An error in one sandbox fails all of them. Concurrent
-// callers skip the sandboxes that another is settling. SettleDue fails if it waits for a lock longer than
+// money, and adds the events, in one database transaction. An error in one sandbox fails all of them. A call skips the
+// sandboxes that a concurrent call is settling. SettleDue fails if it waits for a lock longer than
 // [postgres.LockLimited] allows.
 func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, perTenant int) (BatchCounts, error) {
 	var counts BatchCounts
@@ -146,9 +146,9 @@ type batchDecisions struct {
 	expired int // transactions that expired
 }
 
-// decide gives each transaction its outcome, in the order of claimed. It changes the balances in held after each one,
-// so that two payments of one batch cannot spend the same money. answer is the payer's answer by hand. If it is empty,
-// the behavior of each payer decides.
+// decide sets the outcome of each transaction, in the order of the slice claimed. It updates the balances in held after
+// each transaction, so that two payments of one batch cannot spend the same money. The parameter answer is the payer's
+// answer by hand. If answer is empty, the behavior of each payer decides.
 func decide(claimed []sqlc.ClaimDueTransactionsRow, held lockedBalances, answer payments.Answer) (*batchDecisions, error) {
 	d := &batchDecisions{}
 	for _, t := range claimed {
@@ -190,7 +190,7 @@ func testBehavior(t *sqlc.ClaimDueTransactionsRow) payments.Behavior {
 	return payments.Behavior(*t.TestBehavior)
 }
 
-// settle adds an outcome with the money that it moves, and the balances after it.
+// settle adds an outcome with the money that it moves, and the resulting balances.
 func (d *batchDecisions) settle(
 	t sqlc.ClaimDueTransactionsRow,
 	status payments.Status,

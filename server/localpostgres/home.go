@@ -23,8 +23,8 @@ type Home struct {
 	unlock    func()
 }
 
-// KeptHome locks a folder whose data stay, and creates it if it is missing. It returns [ErrLocked] if another process
-// uses it, and another error if another user can change it.
+// KeptHome locks a folder for lasting data. It creates a missing folder. It returns [ErrLocked] if another process uses
+// the folder, and another error if another user can change the folder.
 func KeptHome(path string) (*Home, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func (h *Home) Close() error {
 }
 
 // removeLeft ends the servers of this user's killed processes, and removes their temporary homes. It checks each
-// folder, since every user can create one with such a name.
+// folder, because every user can create a folder with such a name.
 func (a account) removeLeft(ctx context.Context, parent string) {
 	homes, _ := filepath.Glob(filepath.Join(parent, prefix+"*")) // a constant pattern
 	for _, home := range homes {

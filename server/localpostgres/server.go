@@ -129,7 +129,7 @@ func dataMajor(data string) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(text)))
 }
 
-// initialize creates the data. It renames the folder when they are complete.
+// initialize creates the data. It renames the folder when the data are complete.
 func (s *Server) initialize(ctx context.Context, programs Programs) error {
 	partial := s.data() + ".partial"
 	if err := os.RemoveAll(partial); err != nil { // of a start that was killed
@@ -258,8 +258,8 @@ func (s *Server) URL() string {
 // Ended returns a channel that is closed when the server has ended.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
 
-// Stop stops the server and returns when it has ended. If a fast shutdown takes longer than within, it makes an
-// immediate one.
+// Stop stops the server and returns when it has ended. If a fast shutdown takes longer than the parameter within, Stop
+// makes an immediate shutdown.
 func (s *Server) Stop(within time.Duration) error {
 	if within > 0 {
 		_ = s.process.Signal(syscall.SIGINT) // it may have ended by itself

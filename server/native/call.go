@@ -14,7 +14,7 @@ import (
 // maxBody is the maximum size of a request body, in bytes.
 const maxBody = 64 << 10
 
-// call returns the handler of a route of an operator's API. route is nil for unknown paths.
+// call returns the handler of a route of an operator's API. The parameter route is nil for unknown paths.
 func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.OpenHandler {
 	return func(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
 		ctx, cancel := context.WithTimeout(r.Context(), exchange.AnswerTimeout)

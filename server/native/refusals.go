@@ -16,7 +16,7 @@ import (
 // reasonHeader is a header with the error code of /v1 for a refusal, because operators have fewer codes.
 const reasonHeader = "X-Cauri-Reason"
 
-// refuse returns the operator's answer to an error. It logs the error if isFailure says so.
+// refuse returns the operator's answer to an error. It logs the error if isFailure returns true.
 func (n *Native) refuse(r *http.Request, api *operatorapi.API, err error) exchange.Answer {
 	refusal := refusalOf(err)
 	if isFailure(err, refusal) {

@@ -4,14 +4,14 @@ package payments
 const MaxAmount int64 = 1_000_000_000_000
 
 // MaxBalance is the largest balance of a float or a SIM, in whole units of its currency: a transaction that would
-// exceed it ends [LimitExceeded]. It is a thousand times the largest amount, so that nobody reaches it by chance, no
-// sum overflows, and every JSON parser reads it exactly. A constraint of the database enforces it too.
+// exceed it ends with [LimitExceeded]. MaxBalance is a thousand times the largest amount, so that nobody reaches it by
+// chance, no sum overflows, and every JSON parser reads it exactly. A constraint of the database enforces it too.
 const MaxBalance = 1000 * MaxAmount
 
 // CommissionMode says who bears the larger share of a commission.
 type CommissionMode string
 
-// The two modes. With equal shares it is the merchant.
+// The two modes. With equal shares, the mode is MerchantPays.
 const (
 	MerchantPays CommissionMode = "merchant"
 	CustomerPays CommissionMode = "customer"
@@ -24,7 +24,8 @@ type Terms struct {
 	AbsorptionPct int
 }
 
-// Split is an amount with its commission and who bears it. CustomerTotal = NetAmount + Commission, always.
+// Split is an amount with its commission, and the shares of merchant and customer in it. CustomerTotal = NetAmount +
+// Commission, always.
 type Split struct {
 	Amount        int64 // gross, as requested
 	Commission    int64

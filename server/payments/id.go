@@ -27,7 +27,7 @@ const crockfordDigits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 const codeLength = 26
 
-// NewID makes an id from a time and a source of randomness, whose error it returns.
+// NewID makes an id from a time and a source of randomness. It returns the error of that source.
 func NewID(at time.Time, random io.Reader) (ID, error) {
 	id := FirstID(at)
 	if _, err := io.ReadFull(random, id[7:]); err != nil {
@@ -81,7 +81,7 @@ func (id ID) Code() string { return crockford.EncodeToString(id[:]) }
 func (id ID) String() string { return idPrefix + id.Code() }
 
 // ProviderTxID returns the id that the simulated operator gives to the transaction, SIM_<code>. It is derived from the
-// id, so that it is not stored. It differs from the id, so that a client that confuses the two gets an error.
+// id instead of being stored. It differs from the id, so that a client that confuses the two gets an error.
 func (id ID) ProviderTxID() string {
 	return ProviderTxIDOf(sha256.Sum256(append([]byte("provider:"), id[:]...)))
 }

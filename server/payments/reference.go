@@ -35,7 +35,8 @@ const referenceTime = "20060102150405"
 
 var referenceForm = regexp.MustCompile(`^([A-Z0-9]{2,12})-(PAY|REF|DIS|ABO)-(?:([0-9]{14})-)?([0-9A-F]{12})$`)
 
-// ParseReference reads a reference. Any string is a valid reference; ok is false for one that is not of the recommended form.
+// ParseReference reads a reference. The API accepts any string as a reference. The result ok is false for a string that
+// has none of the two forms of [Reference].
 func ParseReference(s string) (r Reference, ok bool) {
 	parts := referenceForm.FindStringSubmatch(s)
 	if parts == nil {

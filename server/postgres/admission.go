@@ -11,15 +11,15 @@ import (
 const (
 	// maxWaiting bounds the statements that wait in all queues, and so their memory: about 40 KiB each.
 	maxWaiting = 1000
-	// maxQuiet is this bound for a statement of a sandbox whose queue is empty. So sandboxes with many requests do not
-	// keep out a sandbox with few.
+	// maxQuiet is the same bound for a statement of a sandbox whose queue is empty. So sandboxes with many requests do
+	// not keep out a sandbox with few.
 	maxQuiet = 2 * maxWaiting
 )
 
 // Admission decides which sandbox's statement gets a connection next. Each sandbox has a queue. The queues are served
 // round-robin, one statement at a time, so that a sandbox with a few requests does not wait for the thousands of
-// another. No sandbox may hold all connections at once. So some stay free for other sandboxes, however long its
-// statements take.
+// another. No sandbox may hold all connections at once. So some connections stay free for other sandboxes, however long
+// its statements take.
 //
 // Admission refuses a statement at once if its queue is too slow, that is, if the first statement in the queue has
 // waited longer than maxQueueWait. A statement after it would wait for at least as long.
@@ -53,8 +53,8 @@ func NewAdmission(connections int, maxQueueWait time.Duration, now func() time.T
 	}
 }
 
-// Unbounded returns an admission that admits any number of statements at one time. It has the limits of a for
-// statements that wait in the queue of a [Coalescer].
+// Unbounded returns an admission that admits any number of statements at one time. For statements that wait in the
+// queue of a [Coalescer], it has the limits of the receiver a.
 func (a *Admission) Unbounded() *Admission { return NewAdmission(math.MaxInt, a.maxQueueWait, a.now) }
 
 // Acquire waits until the tenant may use a connection. The caller gives it back with [Admission.Release]. It returns
@@ -95,8 +95,9 @@ func (a *Admission) Acquire(ctx context.Context, tenant int64) error {
 	}
 }
 
-// join counts a statement that begins to wait, or returns [ErrOverloaded]. first is the time at which the first
-// statement in its queue began to wait, zero if the queue is empty. quiet: no other statement of its sandbox waits.
+// join counts a statement that begins to wait, or returns [ErrOverloaded]. The parameter first is the time at which the
+// first statement in its queue began to wait, zero if the queue is empty. The parameter quiet is true if no other
+// statement of its sandbox waits.
 func (a *Admission) join(first, now time.Time, quiet bool) error {
 	most := maxWaiting
 	if quiet {
@@ -110,7 +111,7 @@ func (a *Admission) join(first, now time.Time, quiet bool) error {
 }
 
 // expect is join for a statement that waits in the queue of a [Coalescer]. When n such statements have left that queue,
-// the caller calls expected.
+// the caller calls the method expected.
 func (a *Admission) expect(first, now time.Time, quiet bool) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

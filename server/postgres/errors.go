@@ -57,8 +57,8 @@ func AbsenceOf(err error) Absence {
 	return Unreachable
 }
 
-// Classify adds doing, a description of the operation, to an error. It makes the error an [ErrUnavailable] if the
-// database was not available. It returns nil for nil.
+// Classify adds a description of the operation, the parameter doing, to an error. It makes the error an
+// [ErrUnavailable] if the database was not available. It returns nil for a nil error.
 func Classify(err error, doing string) error {
 	switch {
 	case err == nil:
@@ -96,7 +96,8 @@ type notSent struct{ error }
 
 func (e notSent) Unwrap() error { return e.error }
 
-// waitedFor returns the error for a context that ended while a statement waited for what, before it was sent.
+// waitedFor returns the error for a context that ended before a statement was sent. The parameter what names the
+// resource for which the statement waited.
 func waitedFor(ctx context.Context, what string) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return notSent{fmt.Errorf("waiting for %s: %w", what, ctx.Err())}

@@ -17,22 +17,23 @@ import (
 )
 
 const (
-	// sharedAtMost is the most statements in a shared commit. With more, the first tenants would hold their locks for
-	// longer than a commit of their own takes.
+	// sharedAtMost is the maximum number of statements in a shared commit. With more, the first tenants would hold
+	// their locks for longer than a commit of their own takes.
 	sharedAtMost = 16
-	// A tenant whose statement made a batch fail goes alone for a second, which doubles with each failure up to a minute.
+	// If a statement makes a batch fail, its tenant shares no commit for a second. The time doubles with each failure,
+	// up to a minute.
 	aloneAtLeast = time.Second
 	aloneAtMost  = time.Minute
-	// aloneTenants is the most tenants that are remembered for this.
+	// aloneTenants is the maximum number of tenants for which such a time is stored.
 	aloneTenants = 10_000
 )
 
-// sharedCommit sends statements of several tenants that record something in one database transaction, each in the scope
-// of its own tenant. They share a round trip and a commit. A statement that finds a connection free is sent alone and
-// at once: only statements that have to wait for a connection go together. Decision 0055 has the figures.
+// sharedCommit sends writing statements of several tenants in one database transaction, each in the scope of its own
+// tenant. They share a round trip and a commit. A statement that finds a connection free is sent alone and at once:
+// only statements that have to wait for a connection go together. Decision 0055 has the figures.
 //
-// A tenant has one statement here at a time. Its other statements are sent alone. So a busy tenant takes no place of
-// others, and a batch enters each scope once.
+// A tenant has at most one statement in sharedCommit at a time. Its other statements are sent alone. So a busy tenant
+// leaves room for others, and a batch enters each scope once.
 //
 // A batch locks tenant after tenant in ascending order, as the settlement does, and the rows of a tenant in the order
 // of all statements: the SIM, then the float. So there are no deadlocks. The database bounds how long a batch waits for
@@ -48,7 +49,7 @@ type sharedCommit struct {
 	stats  SharedCommits
 }
 
-// SharedCommits counts the commits of statements that may share one, and the statements that did not.
+// SharedCommits counts the commits of statements that may share a commit, and the statements that were sent alone.
 type SharedCommits struct {
 	Waiting int                     // statements that wait for a connection
 	Sizes   [sharedAtMost + 1]int64 // commits by the number of their statements
@@ -73,7 +74,7 @@ func (d *DB) SharedCommits() SharedCommits {
 	return stats
 }
 
-// solitude is the time during which a tenant goes alone.
+// solitude is the time during which a tenant shares no commit.
 type solitude struct {
 	length time.Duration
 	until  time.Time
@@ -129,7 +130,8 @@ func (d *DB) queryAlone(ctx context.Context, s Scope, sql string, args []any) pg
 	return scopedRow{results, err}
 }
 
-// enter returns false for a tenant that is there already, and for one that goes alone.
+// enter returns false for a tenant that already has a statement in c, and for a tenant that shares no commit at
+// present.
 func (c *sharedCommit) enter(tenant int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,7 +153,7 @@ func (c *sharedCommit) leave(tenant int64) {
 	delete(c.within, tenant)
 }
 
-// failed makes a tenant go alone for a while, since its statement made a batch fail.
+// failed excludes a tenant from shared commits for a while, because its statement made a batch fail.
 func (c *sharedCommit) failed(tenant int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -189,7 +191,7 @@ func (c *sharedCommit) sendAlone(ctx context.Context, _ QueueKey, s *sharedState
 	return err
 }
 
-// sendTogether sends several statements in one database transaction: it does all or none.
+// sendTogether sends several statements in one database transaction. It executes all or none.
 func (c *sharedCommit) sendTogether(ctx context.Context, _ QueueKey, all []*sharedStatement) ([]bool, error) {
 	if err := c.commit(ctx, all); err != nil {
 		c.count(func(stats *SharedCommits) { stats.Failed[causeOf(err)]++ })

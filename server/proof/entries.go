@@ -12,9 +12,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// ListEntries returns up to limit entries of an account with numbers above the given one, in the order of their
-// numbers, and the account. The zero value of the account means the first float. It returns [ledger.ErrNotFound] if
-// there is no such account. New entries have higher numbers, so that pages stay the same while entries are added.
+// ListEntries returns an account, and up to limit of its entries with numbers above the parameter after, in ascending
+// order. The zero value of the account means the first float. It returns [ledger.ErrNotFound] if there is no such
+// account. New entries have higher numbers, so that pages stay the same while entries are added.
 func (b *Books) ListEntries(
 	ctx context.Context, tenant int64, of Account, after int64, limit int,
 ) (account Account, entries []Entry, err error) {

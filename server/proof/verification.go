@@ -26,13 +26,13 @@ const (
 	verificationPause = 30 * time.Second
 	// verificationLease is the lease of a worker that verifies a sandbox. The worker renews it with every batch.
 	verificationLease = time.Minute
-	// passPeriod is the longest time between two passes over the whole ledger of a sandbox. Each time is shortened at
-	// random by up to a quarter, so that the passes of sandboxes spread.
+	// passPeriod is the longest time between two passes over the whole ledger of a sandbox. The period is shortened at
+	// random by up to a quarter, to spread the passes of the sandboxes over time.
 	passPeriod = 24 * time.Hour
 )
 
-// errLeaseLost ends a verification when another worker has its lease, or when the sandbox is gone. Its result is
-// dropped: the other worker verifies again.
+// errLeaseLost ends a verification when another worker has its lease, or when the sandbox is gone. The result of that
+// verification is dropped: the other worker verifies again.
 var errLeaseLost = errors.New("the lease of the verification was lost")
 
 // Proofs verifies that every balance follows from its movements.
@@ -43,7 +43,8 @@ type Proofs struct {
 	batch     int64
 }
 
-// NewProofs returns a [Proofs] on a database. chance returns numbers in [0, 1), which spread the passes of sandboxes.
+// NewProofs returns a [Proofs] on a database. The function chance returns random numbers in [0, 1). They spread the
+// passes of the sandboxes over time.
 func NewProofs(db *postgres.DB, store *sandboxes.Store, chance func() float64) *Proofs {
 	return &Proofs{core{db}, store, chance, verificationBatch}
 }
@@ -68,9 +69,9 @@ type VerifiedLedger struct {
 	Broken  []string // after a pass, a text for each account whose balance does not follow from its movements
 }
 
-// Verify verifies the ledger of a sandbox: the movements since the last time, or all of them if a pass is due or if a
-// balance does not follow. It reads the ledger in short statements and locks no balance. It returns nil and no error if
-// another worker has the lease of the sandbox, or if the sandbox is gone.
+// Verify verifies the ledger of a sandbox: the movements since the last time, or all movements if a pass is due or if a
+// balance does not follow from its movements. It reads the ledger in short statements and locks no balance. It returns
+// nil and no error if another worker has the lease of the sandbox, or if the sandbox is gone.
 func (p *Proofs) Verify(ctx context.Context, tenant int64) (*VerifiedLedger, error) {
 	lease, err := p.system().LeaseProof(ctx, postgres.Milliseconds(verificationLease), tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -119,8 +120,8 @@ type verification struct {
 	read   map[string]int64 // by currency, the number of the last movement of the float that was read
 }
 
-// run follows all chains up to the balances of one snapshot. Numbered movements never change. So run reads a long
-// backlog first, in short statements of their own, and only the rest in the snapshot with the balances.
+// run follows all chains up to the balances of one snapshot. Numbered movements never change. So run first reads a long
+// backlog in separate short statements. In the snapshot with the balances, it reads only the rest.
 func (v *verification) run(ctx context.Context) error {
 	v.floats, v.sims, v.read = map[string]*chain{}, map[[16]byte]*chain{}, map[string]int64{}
 	for {
@@ -186,8 +187,8 @@ func (v *verification) renewLease(ctx context.Context, began time.Time) error {
 	}
 }
 
-// compare follows the chains to their ends in one snapshot. If a float has more than two batches of movements left, it
-// reads none of them and returns far.
+// compare follows the chains to their ends in one snapshot. If a float has more than two batches of movements left,
+// compare reads none of them and returns far=true.
 func (v *verification) compare(ctx context.Context, q *sqlc.Queries) (far bool, err error) {
 	if v.at, err = q.VerificationTime(ctx); err != nil {
 		return false, err
@@ -222,7 +223,7 @@ func (v *verification) compare(ctx context.Context, q *sqlc.Queries) (far bool, 
 }
 
 // beginChains returns the floats and SIMs that are to be verified, and makes a chain for each that has none yet. A
-// chain begins after the last verified movement, in a pass at the first movement.
+// chain begins after the last verified movement, or in a pass at the first movement.
 func (v *verification) beginChains(
 	ctx context.Context, q *sqlc.Queries,
 ) (floats []sqlc.FloatsToVerifyRow, sims []sqlc.SIMsToVerifyRow, err error) {
@@ -287,7 +288,7 @@ func (v *verification) followFloat(ctx context.Context, q *sqlc.Queries, currenc
 	return nil
 }
 
-// simBatch is the most SIMs whose adjustments one statement reads.
+// simBatch is the maximum number of SIMs whose adjustments one statement reads.
 const simBatch = 1000
 
 // followAdjustments reads the adjustments of the SIMs and adds them to the SIMs' chains.
@@ -309,8 +310,8 @@ func (v *verification) followAdjustments(ctx context.Context, q *sqlc.Queries) e
 	return nil
 }
 
-// holds reports whether no chain has a break. Outside of a pass, chains begin after the last verified movement, so breaks
-// that the last pass found do not count.
+// holds reports whether no chain has a break. Outside of a pass, chains begin after the last verified movement, so
+// earlier breaks do not count.
 func (v *verification) holds() bool {
 	for _, c := range v.floats {
 		if !c.holds() {

@@ -14,8 +14,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// ErrClockAdvancing is returned by [Store.ApplySandbox] if the mode of the clock should change while the clock is being
-// advanced. Everything else is applied. A call after the advance changes the mode.
+// ErrClockAdvancing is returned by [Store.ApplySandbox] for a new clock mode while the clock is being advanced.
+// Everything else is applied. A call after the advance changes the mode.
 var ErrClockAdvancing = errors.New("the clock is being advanced")
 
 // ClockState is the time of a sandbox.
@@ -68,7 +68,8 @@ func (c *sandboxChange) startClock(ctx context.Context, row sqlc.Organization) e
 	return c.q.PutClock(ctx, row.Tenant, row.ClockStart)
 }
 
-// observeClock reads the state of the clock. It makes a manual clock again that somebody removed from the database.
+// observeClock reads the state of the clock. If somebody removed a manual clock from the database, observeClock creates
+// it again.
 func (c *sandboxChange) observeClock(ctx context.Context, row sqlc.Organization) error {
 	c.state.Clock = ClockState{Mode: ClockMode(row.ClockMode)}
 	if !row.Clocked {
@@ -112,8 +113,8 @@ func (c *sandboxChange) observeFaults(ctx context.Context, row sqlc.Organization
 	return nil
 }
 
-// setClock sets the clock, the seed and the faults of the resource in a row. It keeps the faults of the row if they are
-// the same in another JSON text.
+// setClock sets the clock, the seed and the faults of the resource in a row. It keeps the JSON text of the row's faults
+// if its value is the same.
 func (c *sandboxChange) setClock(row *sqlc.Organization) {
 	row.ClockMode, row.Seed = string(cmp.Or(c.want.Clock.Mode, RealClock)), c.want.Seed
 	if start := c.want.Clock.Start; start == nil || row.ClockStart == nil || !start.Equal(*row.ClockStart) {

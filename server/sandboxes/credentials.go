@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// SecretOverlap is how long a signing secret still signs beside the one that replaced it.
+// SecretOverlap is the time for which a replaced signing secret still signs, beside its successor.
 const SecretOverlap = 24 * time.Hour
 
 // StoredCredentials are the credentials of a sandbox in the database.
@@ -54,8 +54,8 @@ func (s *Store) StoredCredentials(ctx context.Context, sandboxUID string) (Store
 }
 
 // ApplyCredentials sets the credentials of a sandbox. The replaced key works for want.Grace longer. Keys that were
-// replaced earlier work until their own ends. With a grace of 0 none of these works. Every other key stops working. The
-// replaced signing secret signs for [SecretOverlap] longer, and the two before it until their own ends.
+// replaced earlier work until they expire. With a grace of 0, no replaced key works. Every other key stops working. The
+// replaced signing secret signs for [SecretOverlap] longer, and the two before it until they expire.
 //
 // It writes nothing if nothing changes. It returns [ErrNoOrganization] for a sandbox that was not applied,
 // [ErrKeyTaken] for a key of another sandbox, and [ErrCredentialsChanged] if the configuration changed since the
@@ -142,8 +142,9 @@ func (c *credentialsChange) forgetPrevious(ctx context.Context) error {
 	return err
 }
 
-// keyIsFree returns ErrKeyTaken if another sandbox has the key. The caller has raised the version first, and so holds
-// the lock of that row. So of two sandboxes that apply the same key, the second sees the key of the first.
+// keyIsFree returns ErrKeyTaken if another sandbox has the key. The caller has raised the version in config_version
+// first, so it holds the lock of that row. So of two sandboxes that apply the same key, the second sees the key of the
+// first.
 func keyIsFree(ctx context.Context, q *sqlc.Queries, tenant int64, hash KeyHash) error {
 	taken, err := q.KeyOfAnother(ctx, hash[:], tenant)
 	if err == nil && taken {
@@ -178,7 +179,7 @@ func (c *credentialsChange) keys(ctx context.Context) error {
 	return c.q.InsertKey(ctx, c.org.Tenant, c.want.APIKeyHash[:], c.want.Native)
 }
 
-// native stores the digests for the operators' own APIs that belong to the wanted key.
+// native stores the wanted key's digests for the operators' own APIs.
 func (c *credentialsChange) native(ctx context.Context, key sqlc.ListKeysRow) error {
 	if c.want.Native == nil || sameNative(key.Native, c.want.Native) {
 		return nil
@@ -187,7 +188,7 @@ func (c *credentialsChange) native(ctx context.Context, key sqlc.ListKeysRow) er
 	return c.q.SetNativeCredentials(ctx, c.want.Native, c.org.Tenant, key.Hash)
 }
 
-// reinstate removes the end of the wanted key. A key that was replaced before has an end.
+// reinstate removes the expiry of the wanted key, which has an expiry if it was replaced before.
 func (c *credentialsChange) reinstate(ctx context.Context, key sqlc.ListKeysRow) error {
 	if !key.Replaced {
 		return nil
@@ -196,7 +197,8 @@ func (c *credentialsChange) reinstate(ctx context.Context, key sqlc.ListKeysRow)
 	return c.q.ReinstateKey(ctx, c.org.Tenant, key.Hash)
 }
 
-// retire ends a key that is not the wanted key, now or after the grace. A key that was replaced earlier keeps its end.
+// retire ends a key that is not the wanted key, now or after the grace. A key that was replaced earlier keeps its
+// expiry.
 func (c *credentialsChange) retire(ctx context.Context, key sqlc.ListKeysRow) error {
 	mayStay := c.want.Grace > 0 && !key.Expired
 	switch {

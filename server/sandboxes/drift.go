@@ -61,12 +61,12 @@ func (i *Inventory) HoldsSandbox(uid string) bool {
 	return there && !drifted
 }
 
-// HoldsTestClient reports whether a SIM has a row in that sandbox that equals its resource.
+// HoldsTestClient reports whether the row of a SIM in that sandbox equals its resource.
 func (i *Inventory) HoldsTestClient(sandboxUID string, want TestClientConfig) bool {
 	return i.testClients[want.UID] == want.fingerprint(sandboxUID)
 }
 
-// Orphans counts the sandboxes and the SIMs whose UIDs are not among the known ones.
+// Orphans counts the sandboxes and the SIMs whose UIDs are not in the set known.
 func (i *Inventory) Orphans(known map[string]bool) (sandboxes, testClients int) {
 	for uid := range i.drifted {
 		if !known[uid] {

@@ -51,7 +51,7 @@ func (s *Store) DeleteSandbox(ctx context.Context, sandboxUID string) error {
 }
 
 const (
-	// lastWrite is how long after its retirement a tenant may still get rows, by statements that began before. No
+	// lastWrite is the time after a tenant's retirement in which earlier statements may still write its rows. No
 	// statement lasts longer, see the time limits of the api's bookings and of settlement.
 	lastWrite = 2 * time.Minute
 	// retiredKept is how long a retired tenant is kept, for directories that could not reach the database in the
@@ -147,7 +147,7 @@ func purgeAttempts(ctx context.Context, q *sqlc.Queries, tenant int64) error {
 	})
 }
 
-// purgeFaults removes the acts and the counts of requests that faults keep by reference.
+// purgeFaults removes the acts of faults, and the counts of requests by reference.
 func purgeFaults(ctx context.Context, q *sqlc.Queries, tenant int64) error {
 	if err := inBatches(sqlc.PurgeFaultActsRow{}, func(after sqlc.PurgeFaultActsRow) (sqlc.PurgeFaultActsRow, error) {
 		return q.PurgeFaultActs(ctx, tenant, after.Name, after.Reference, purgeBatch)
@@ -157,7 +157,7 @@ func purgeFaults(ctx context.Context, q *sqlc.Queries, tenant int64) error {
 	return inBatches("", func(after string) (string, error) { return q.PurgeFaultRequests(ctx, tenant, after, purgeBatch) })
 }
 
-// inBatches calls remove with the last row of each batch until remove returns [pgx.ErrNoRows].
+// inBatches calls the function remove with the last row of each batch until remove returns [pgx.ErrNoRows].
 func inBatches[K any](after K, remove func(after K) (last K, err error)) error {
 	for {
 		last, err := remove(after)

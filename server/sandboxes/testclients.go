@@ -20,7 +20,7 @@ const (
 )
 
 // ApplyTestClient makes the row of a SIM equal to its resource, and returns its state after that. It writes nothing if
-// the row is equal already. It deletes a SIM with the same number that was made through the API. It returns
+// the row is equal already. If the API created a SIM with the same number, ApplyTestClient deletes it. It returns
 // [ErrDuplicateMSISDN] if the SIM of another resource holds the number, [ErrRegistryFull] if there is no room for a new
 // SIM, [ErrNoOrganization] if the sandbox was not applied yet, and [ErrStaleGeneration] as [Store.ApplySandbox] does.
 func (s *Store) ApplyTestClient(ctx context.Context, sandboxUID string, want TestClientConfig) (TestClientState, error) {
@@ -69,8 +69,8 @@ func (s *Store) applyTestClient(ctx context.Context, sandbox, sim pgtype.UUID, w
 	return state, err
 }
 
-// takeNumber returns ErrDuplicateMSISDN if the SIM of another resource has the number. It deletes a SIM with the number
-// that was made through the API.
+// takeNumber returns ErrDuplicateMSISDN if the SIM of another resource has the number. It deletes a SIM that the API
+// created with the number.
 func takeNumber(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) error {
 	holder, err := q.SIMHolder(ctx, tenant, want.MSISDN)
 	switch {
@@ -87,8 +87,8 @@ func takeNumber(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.U
 	return nil
 }
 
-// withConfig returns a row with the values of the resource. If the resource's balance differs from its last one, it
-// also sets the live balance, which is an adjustment with the next number of a movement.
+// withConfig returns a row with the values of the resource. If the resource's balance differs from its last one,
+// withConfig also sets the live balance. This adjustment has the next movement number.
 func withConfig(row sqlc.Sim, want TestClientConfig) sqlc.Sim {
 	currency, _ := want.Country.Currency()
 	row.Generation, row.Name, row.MSISDN = want.Generation, want.Name, want.MSISDN
@@ -103,8 +103,8 @@ func withConfig(row sqlc.Sim, want TestClientConfig) sqlc.Sim {
 
 func sameSIM(row sqlc.Sim, want TestClientConfig) bool { return withConfig(row, want) == row }
 
-// applySIM writes the row of a SIM if it differs from the resource, and returns the live balance. A balance of the
-// resource that differs from its last one sets the live balance.
+// applySIM writes the row of a SIM if it differs from the resource, and returns the live balance. If the resource's
+// balance differs from its last one, applySIM sets the live balance.
 func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) (int64, error) {
 	currency, _ := want.Country.Currency()
 	row, err := q.LockSIM(ctx, tenant, sim)
@@ -193,16 +193,16 @@ func (s *Store) DeleteTestClient(ctx context.Context, testClientUID string) erro
 	return postgres.Classify(err, "deleting the test client from the database")
 }
 
-// settling is how long after its timestamp a change may become visible. The timestamp is the start of the database
-// transaction. The longest one is a settlement, see package worker.
+// settling is the maximum time between a change's timestamp and the moment when the change is visible. The timestamp is
+// the start of the database transaction. The longest transaction is a settlement, see package worker.
 const settling = 45 * time.Second
 
 // changesTimeout bounds [Store.ChangedAccounts], by which the controller notices that the database is unavailable.
 const changesTimeout = 5 * time.Second
 
-// ChangedAccounts returns the resources whose live balance, counts or deliveries changed after since, a time of the
-// database's clock, and the time to pass at the next call. It misses no change. It may return a change twice, with the
-// same ChangedAt.
+// ChangedAccounts returns the resources whose live balance, counts or deliveries changed after the time since. It also
+// returns the time to pass at the next call. Both are times of the database's clock. It misses no change. It may return
+// a change twice, with the same ChangedAt.
 func (s *Store) ChangedAccounts(ctx context.Context, since time.Time) ([]AccountChange, time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, changesTimeout)
 	defer cancel()

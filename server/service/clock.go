@@ -69,14 +69,15 @@ func (s *Service) beginAdvance(
 	return begun, err
 }
 
-// lookPause returns the longest polling interval of each caller. waiting is the number of callers of the sandbox.
+// lookPause returns the longest polling interval of each caller. The parameter waiting is the number of callers of the
+// sandbox.
 func lookPause(waiting int) time.Duration {
 	return lastLook * time.Duration(max(lookers, waiting)) / lookers
 }
 
-// awaitAdvance polls the state of an advance, and returns it when the advance has ended, at the time until, or when the
-// caller disconnects. It holds no database connection between polls. If the limit of waiting requests is reached, it
-// returns the current state at once.
+// awaitAdvance polls the state of an advance, and returns the state when the advance has ended, when the time until is
+// reached, or when the caller disconnects. It holds no database connection between polls. If the limit of waiting
+// requests is reached, it returns the current state at once.
 func (s *Service) awaitAdvance(
 	ctx context.Context, who *Caller, begun ledger.Advance, until time.Time,
 ) (Advance, error) {

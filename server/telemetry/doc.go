@@ -7,7 +7,7 @@
 //
 //   - Add a field, its value in the constructor, an argument of MustRegister at the constructor's end, and a method
 //     that counts. Without MustRegister the code compiles, but the metric is not served.
-//   - Give it a value in everything of metrics_test.go, and write testdata/metrics.txt again
+//   - Give it a value in the function everything of metrics_test.go, and write testdata/metrics.txt again
 //     (go test ./server/telemetry -update).
 //   - Describe it in docs/operations.md.
 //

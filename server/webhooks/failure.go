@@ -29,8 +29,8 @@ func (e errForbiddenReceiver) Error() string {
 
 func (e errForbiddenReceiver) Unwrap() error { return e.ErrForbidden }
 
-// Kind returns the kind of failure of an attempt, for metrics. It is one of a fixed set, which says nothing about the
-// receiver. It is empty if the attempt was acknowledged.
+// Kind returns the kind of failure of an attempt, for metrics. The kinds are a fixed set, and say nothing about the
+// receiver. Kind returns "" if the attempt was acknowledged.
 func (r Result) Kind() string {
 	switch {
 	case r.Err == nil:

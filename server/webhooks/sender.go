@@ -22,8 +22,8 @@ const (
 	AttemptTimeout = 10 * time.Second
 	// keptBody is how many bytes of a response body are kept.
 	keptBody = 4 << 10
-	// idlePerHost is how many idle connections to a receiver are kept for the next events: as many as a worker has attempts at one time,
-	// because the sandboxes of a team often send to one receiver.
+	// idlePerHost is the maximum number of idle connections to one receiver. It equals a worker's number of concurrent
+	// attempts, because the sandboxes of a team often send to one receiver.
 	idlePerHost = 512
 )
 
@@ -35,8 +35,8 @@ type Sender struct {
 	now       func() time.Time
 }
 
-// NewSender makes a sender that connects only where the guard allows it. The version is part of its User-Agent. The clock now measures how
-// long attempts take, and dates deliveries without a time.
+// NewSender makes a sender that connects only where the guard allows it. The version is part of its User-Agent. The
+// function now measures the duration of attempts. It also sets the time of deliveries that have none.
 func NewSender(guard egress.Guard, version string, now func() time.Time) *Sender {
 	publicOnly := guard
 	publicOnly.PublicOnly = true
@@ -102,8 +102,8 @@ func (s *Sender) do(client *http.Client, request *http.Request, r *Result) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	r.Status = response.StatusCode
-	// Only the status counts, also if the body breaks off or does not end. After a change of protocols there is no body but the bare
-	// connection, which no timeout ends.
+	// Only the status counts, even if the body is incomplete or endless. After a switch of protocols, the body is the
+	// bare connection, which no timeout ends.
 	if r.Status != http.StatusSwitchingProtocols {
 		r.Body, _ = io.ReadAll(io.LimitReader(response.Body, keptBody))
 	}

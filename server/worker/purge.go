@@ -15,7 +15,7 @@ type purgeDatabase interface {
 }
 
 // changesKept is the age at which noted changes are removed. A stream can resume from any noted change. If no other
-// client follows the sandbox, a stream can resume only until the mark of followed sandboxes expires, which is earlier;
+// client follows the sandbox, a stream can resume only until the sandbox's mark as followed expires, which is earlier;
 // see package streams.
 const changesKept = 10 * time.Minute
 

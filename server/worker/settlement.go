@@ -21,7 +21,7 @@ const (
 	settleLeast   = 10
 	settleTimeout = 30 * time.Second
 	// settleAtOnce is the maximum number of concurrent database transactions that settle. Each settles about
-	// 1/settleSpread of the due sandboxes, so that one that hangs does not stop the other sandboxes.
+	// 1/settleSpread of the due sandboxes, so that a hanging transaction does not stop the other sandboxes.
 	settleAtOnce = 4
 	settleSpread = 32
 	// The pause after a query for the due sandboxes is settlePause times the duration of the query, at most
@@ -54,7 +54,7 @@ func (w *Worker) settleDue(ctx context.Context) {
 	w.sweep(ctx, "settlement", s.step)
 }
 
-// step starts the settlement of the due payments. It does not wait for its end.
+// step starts the settlement of the due payments. It does not wait for the end of the settlement.
 func (s *settlementSweep) step(ctx context.Context) (more bool, err error) {
 	begun := s.now()
 	due, err := s.markDueBusy(ctx)
@@ -106,8 +106,8 @@ func (s *settlementSweep) unmarkBusy(group []ledger.DueTenant) {
 	}
 }
 
-// wait waits for d, and then until the queue has rows, for at most listAtLeast. It returns earlier if a group of
-// sandboxes has more due payments or the database is unavailable.
+// wait waits for the duration d, and then until the queue has rows, for at most listAtLeast. It returns earlier if a
+// group of sandboxes has more due payments or the database is unavailable.
 func (s *settlementSweep) wait(ctx context.Context, d time.Duration) (more bool, err error) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Payload is a transaction in the format of Airtel's Open API (o). Subscriber and transaction are from the request,
-// data and status from the answer. No key is omitted: an outcome without a code has an empty code.
+// Payload is a transaction in the format of Airtel's Open API (o). The fields Subscriber and Transaction are from the
+// request, Data and Status from the answer. No key is omitted: an outcome without a code has an empty code.
 type Payload struct {
 	Simulated   bool        `json:"_simulated"`
 	Reference   string      `json:"reference"`
@@ -74,8 +74,8 @@ const (
 // payout code is empty, payouts have the code of collections.
 type answer struct{ status, collection, payout, message string }
 
-// answers are the answers of Airtel. By the marks of package operators, the codes are o unless
-// another mark is given, and the texts are a.
+// answers are the answers of Airtel. The codes have the mark o of package operators unless another mark is given. The
+// texts have the mark a.
 var answers = map[payments.Status]answer{
 	payments.Success:            {succeeded, "DP00800001001", "DP00900001001", "Success"},
 	payments.Pending:            {inProgress, "DP00800001006", "", "In process"},
@@ -94,7 +94,7 @@ var answers = map[payments.Status]answer{
 func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
 
 // Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable], because Airtel's API
-// could not be used. Its message is why.
+// could not be used. Its message is the parameter why.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
 	p.Data.Transaction.Message, p.Status.Message = why, why

@@ -24,7 +24,7 @@ type orderBody struct {
 	ReferenceIDToRefund string          `json:"referenceIdToRefund"`
 }
 
-// sent has the fields of a request that the answers about its transaction repeat.
+// sent has those fields of a request that are repeated in the answers about its transaction.
 type sent struct {
 	Currency     string `json:"currency"`
 	ExternalID   string `json:"externalId"`
@@ -68,7 +68,7 @@ func readOrder(body []byte) (*orderBody, error) {
 var decimal = regexp.MustCompile(`^[0-9]{1,18}(\.0{1,18})?$`)
 
 // amountOf parses an amount in whole units. It accepts "5.0", but refuses a fraction other than zero, because the
-// currencies have none.
+// currencies have no decimals.
 func amountOf(raw json.RawMessage) (int64, error) {
 	text := strings.Trim(string(raw), `"`)
 	if !decimal.MatchString(text) {
@@ -164,8 +164,8 @@ func targetOf(s operatorapi.Sandbox, h http.Header) (target, error) {
 	return target{}, operatorapi.Refuse(wrongTarget)
 }
 
-// takes reports whether the environment accepts a currency. The target environment sandbox also accepts EUR. One EUR
-// then is one unit of the environment's currency.
+// takes reports whether the environment accepts a currency. The target environment sandbox also accepts EUR. In that
+// case, one EUR equals one unit of the environment's currency.
 func (t target) takes(currency string) bool {
 	return currency == string(t.Currency) || t.sandbox && currency == sandboxCurrency
 }

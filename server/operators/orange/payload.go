@@ -56,7 +56,7 @@ var answers = map[payments.Status]answer{
 func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
 
 // Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable], because Orange's API
-// could not be used. Its message is why.
+// could not be used. Its message is the parameter why.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
 	p.ConfirmTxnMessage = &why
