@@ -24,10 +24,10 @@ type Database interface {
 	// StoredCredentials returns the credentials of a sandbox in the database, or the zero value.
 	StoredCredentials(ctx context.Context, sandboxUID string) (sandboxes.StoredCredentials, error)
 
-	// ApplyCredentials sets the key and the signing secret of a sandbox. Replaced keys still work for the grace. Every
-	// other key is revoked. ApplyCredentials writes only differences. It returns [sandboxes.ErrNoOrganization] if the
-	// sandbox has no rows, [sandboxes.ErrKeyTaken] for a key of another sandbox, and [sandboxes.ErrCredentialsChanged]
-	// if the stored credentials changed since they were read.
+	// ApplyCredentials sets the key and the signing secret of a sandbox. Replaced keys still work during the grace
+	// period. Every other key is revoked. ApplyCredentials writes only differences. It returns
+	// [sandboxes.ErrNoOrganization] if the sandbox has no rows, [sandboxes.ErrKeyTaken] for a key of another sandbox,
+	// and [sandboxes.ErrCredentialsChanged] if the stored credentials changed since they were read.
 	ApplyCredentials(ctx context.Context, sandboxUID string, credentials sandboxes.Credentials) error
 
 	// DeleteSandbox deletes the rows of a sandbox. It returns [sandboxes.ErrDeletionUnfinished] if rows are left, and

@@ -66,7 +66,7 @@ func setWebhookCondition(conditions *[]metav1.Condition, named bool, health sand
 	meta.SetStatusCondition(conditions, condition)
 }
 
-// cause returns the last failure, as the end of a message's clause.
+// cause returns a colon and the last failure, for the end of a message; "" for none.
 func cause(health sandboxes.EndpointHealth) string {
 	if health.LastFailure == "" {
 		return ""

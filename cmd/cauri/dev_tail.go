@@ -34,8 +34,8 @@ type devTail struct {
 }
 
 // follow starts to print the changes in the sandboxes. It returns when all streams are ready, or after
-// devFollowTimeout. The returned function runs until ctx ends, and also follows new sandboxes. notes has a note on the
-// clock of each sandbox.
+// devFollowTimeout. The returned function follows new sandboxes until ctx ends. notes has notes on the clocks of the
+// sandboxes, by name.
 func (d *dev) follow(ctx context.Context, api *url.URL) (follow func(), notes map[string]string) {
 	tails := devTails{dev: d, api: api, running: map[string]*devTail{}}
 	known := d.sandboxes()

@@ -14,8 +14,8 @@ type retry struct {
 	transient func(error) bool
 }
 
-// run calls try until it succeeds, returns an error that is not transient, or the time limit is reached. It returns the
-// last error.
+// run calls the function try until it succeeds or returns a permanent error, at most until the time limit. It returns
+// the last error.
 func (r retry) run(ctx context.Context, try func() error) error {
 	deadline := time.Now().Add(r.within)
 	for logged := false; ; logged = true {

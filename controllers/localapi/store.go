@@ -43,7 +43,7 @@ func keyOf(k *kind, obj *unstructured.Unstructured) key {
 	return key{k, obj.GetNamespace(), obj.GetName()}
 }
 
-// newStore returns a store with the objects of state.
+// newStore returns a store with the objects of the argument state.
 func newStore(ctx context.Context, state State) (*store, error) {
 	kinds, err := loadKinds()
 	if err != nil {
@@ -131,8 +131,8 @@ func prepareForCreate(k *kind, obj *unstructured.Unstructured) {
 	k.setDefaults(obj)
 }
 
-// update replaces an object by the result of change. If status is true, it replaces only the status. It returns a
-// conflict if the result has another UID or resourceVersion than the stored object.
+// update replaces an object by the result of the function change. If status is true, it replaces only the status. It
+// returns a conflict if the result has another UID or resourceVersion than the stored object.
 func (s *store) update(
 	ctx context.Context, at key, status bool, change func(*unstructured.Unstructured) (*unstructured.Unstructured, error),
 ) (*unstructured.Unstructured, error) {
@@ -312,7 +312,7 @@ func (s *store) list(w *watcher, follow bool) ([]*unstructured.Unstructured, str
 	return found, s.versionText()
 }
 
-// unfollow ends the watch that list started.
+// unfollow ends a watch that [store.list] started.
 func (s *store) unfollow(w *watcher) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -346,7 +346,7 @@ func (s *store) send(w *watcher, at key, old, obj *unstructured.Unstructured) {
 	}
 }
 
-// wait calls done now and after each change, until done returns true. If ctx ends, it returns the error of ctx.
+// wait calls the function done now and after each change, until it returns true. If ctx ends, wait returns its error.
 func (s *store) wait(ctx context.Context, done func() bool) error {
 	for {
 		s.mutex.Lock()

@@ -17,8 +17,8 @@ var (
 )
 
 // HostOf returns the host of a URL in the form in which hosts are compared: a name in lower case without a dot at the
-// end, or an address in its usual form. It is empty for a host that programs interpret differently: an address with a
-// zone, a name with other characters than ASCII, or an IPv4 address that is not four decimal numbers.
+// end, or an address in its usual form. HostOf returns "" for a host that programs interpret differently: an address
+// with a zone, a name with other characters than ASCII, or an IPv4 address that is not four decimal numbers.
 func HostOf(u *url.URL) string {
 	host := strings.TrimSuffix(u.Hostname(), ".")
 	if address, err := netip.ParseAddr(host); err == nil {

@@ -92,7 +92,7 @@ type reading struct {
 	reads []func(postgres.ScopeResults) error
 }
 
-// queueReading adds a statement. Each of its rows is passed to use.
+// queueReading adds a statement. It passes each row to the function use.
 func queueReading[T any](r *reading, use func(row *T), tenant int64, sql string, args ...any) {
 	r.batch.Queue(tenant, sql, append([]any{tenant}, args...)...)
 	r.reads = append(r.reads, func(results postgres.ScopeResults) error {

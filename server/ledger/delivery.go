@@ -68,10 +68,10 @@ func faultName(f *faults.Fault) string {
 type BuildBody func(organizationID string, t *payments.Transaction) ([]byte, error)
 
 // LeaseDueEvents leases due events: for each element of from, at most Slots events of its tenant. found has the number
-// of due events by tenant, including events that a fault delays and unwanted events, which leave the queue. build makes
-// the body of an event that has none yet. The body is stored, so that every attempt sends the same bytes. Concurrent
-// callers get different events. An event becomes due again if its lease ends before [Deliveries.FinishAttempts] is
-// called.
+// of due events by tenant, including events that a fault delays and unwanted events, which leave the queue. The
+// function build returns the body of an event without a stored body. The body is stored, so that every attempt sends
+// the same bytes. Concurrent callers get different events. An event becomes due again if its lease ends before
+// [Deliveries.FinishAttempts] is called.
 func (s *Deliveries) LeaseDueEvents(
 	ctx context.Context,
 	from []SlotGrant,

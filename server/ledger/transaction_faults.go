@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// RequestInFaults returns two inputs of faults for a request: the sandbox's time, and the names of the faults that
-// applied to the same reference before.
+// RequestInFaults returns two inputs for the matching of faults with a request: the sandbox's time, and the names of
+// the faults that applied to the same reference before.
 func (l *Ledger) RequestInFaults(
 	ctx context.Context, tenant int64, of faults.Set, reference string,
 ) (now time.Time, acted []string, err error) {

@@ -66,8 +66,7 @@ func (s Status) Latency(draw func(n int64) int64) time.Duration {
 	return time.Duration(o.min+draw(o.max-o.min+1)) * time.Millisecond
 }
 
-// ScaleLatency returns the time that is really waited for a simulated latency, in a sandbox that scales latencies to
-// percent.
+// ScaleLatency returns the real wait for a simulated latency, in a sandbox that scales latencies to this percentage.
 func ScaleLatency(latency time.Duration, percent int) time.Duration {
 	return latency * time.Duration(percent) / 100
 }

@@ -18,8 +18,8 @@ import (
 type replica struct {
 	pool *pgxpool.Pool
 
-	// usable is set by a probe, and unset by a list that the replica could not answer, so that no other list waits for
-	// a replica that is unavailable or behind.
+	// A probe sets usable. A list that the replica could not answer unsets it, so that no other list waits for an
+	// unavailable or lagging replica.
 	usable atomic.Bool
 
 	asking SharedLoad[position] // asks the primary for its position
@@ -56,8 +56,8 @@ const (
 	replicaTimeout = time.Second
 )
 
-// replicaPauses are the pauses between the tries of a list on a replica that is behind. A replica that streams is
-// behind by a millisecond or two.
+// replicaPauses are the pauses between the attempts of a list on a lagging replica. A streaming replica lags by one or
+// two milliseconds.
 var replicaPauses = []time.Duration{
 	time.Millisecond,
 	2 * time.Millisecond,
@@ -121,7 +121,7 @@ func (d *DB) askPosition(ctx context.Context) (at position, err error) {
 	return at, err
 }
 
-// RunReplica probes the replica, until ctx ends, while it is not used. It returns at once if there is no replica.
+// RunReplica probes the replica whenever it is not usable, until ctx ends. It returns at once if there is no replica.
 func (d *DB) RunReplica(ctx context.Context) {
 	if d.replica == nil {
 		return

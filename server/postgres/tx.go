@@ -29,7 +29,7 @@ var (
 const planEachTime = "set local plan_cache_mode = force_custom_plan"
 
 // byIndex makes Postgres look up each row of a batch by index. Otherwise Postgres estimates every batch at a thousand
-// rows, and scans whole tables even for three.
+// rows, and scans whole tables even for three rows.
 const byIndex = "; set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_hashjoin = off; " +
 	"set local enable_mergejoin = off; " + compileNothing
 

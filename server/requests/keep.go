@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// MaxBody is the most bytes of a body that are read, and that are kept.
+	// MaxBody is the maximum number of bytes of a body that are read, and that are kept.
 	MaxBody = 4 << 10
-	// maxText is the most characters of a text that are kept.
+	// maxText is the maximum number of kept characters of a text.
 	maxText = 500
-	// maxNames is the most names in the list of what is not kept.
+	// maxNames is the maximum number of names in a list of omitted fields or parameters.
 	maxNames = 20
 )
 

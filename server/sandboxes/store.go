@@ -28,7 +28,7 @@ type Store struct {
 	deletionTime time.Duration
 }
 
-// Options are the settings of a [Store]; the zero value of each means its default.
+// Options are the settings of a [Store]; a zero field selects its default.
 type Options struct {
 	KeyRing      *secrets.KeyRing // for stored secrets; without one, methods that read or write a secret fail
 	Random       io.Reader

@@ -40,8 +40,8 @@ func completeTestClient(c *ledger.TestClient) error {
 	return nil
 }
 
-// ChangeTestClient calls change on a test client and stores the result. It returns the error of change,
-// [ledger.ErrNotFound], the errors of [ledger.Ledger.ChangeTestClient], and [ErrDenied].
+// ChangeTestClient calls the function change on a test client and stores the result. It returns the error of this
+// function, [ledger.ErrNotFound], the errors of [ledger.Ledger.ChangeTestClient], and [ErrDenied].
 func (s *Service) ChangeTestClient(
 	ctx context.Context, who *Caller, msisdn string, change func(*ledger.TestClient) error,
 ) (changed ledger.TestClient, err error) {

@@ -33,8 +33,8 @@ type ResourceState struct {
 	Conditions []Condition // the other conditions
 }
 
-// NewResources returns empty counts and registers their metrics. The metrics are reported only while counted returns
-// true, so that only the leader of the controller's replicas reports them.
+// NewResources returns empty counts and registers their metrics. The metrics are reported only while the function
+// counted returns true, so that only the leader of the controller's replicas reports them.
 func NewResources(registry prometheus.Registerer, counted func() bool) (*Resources, error) {
 	r := &Resources{
 		known: map[resourceName]ResourceState{}, ready: map[readyLabels]int{}, conditions: map[conditionLabels]int{}, counted: counted,

@@ -176,7 +176,7 @@ func (a *advance) run(ctx context.Context) error {
 	})
 }
 
-// keepLease renews the lease until ctx ends. It calls lost if another worker has taken the lease.
+// keepLease renews the lease until ctx ends. It calls the function lost if another worker has taken the lease.
 func (a *advance) keepLease(ctx context.Context, lost func()) {
 	for length := clockLease; ; {
 		if sleep(ctx, length/4); ctx.Err() != nil {

@@ -26,8 +26,8 @@ func component(name string, schema *huma.Schema) *huma.Schema {
 	return &huma.Schema{Ref: wire.SchemaPrefix + name}
 }
 
-// viewSchema derives the schema of an answer from its struct and returns a reference to it. refine sets the keywords of
-// the fields that do not follow from their Go types.
+// viewSchema derives the schema of an answer from its struct and returns a reference to it. The function refine sets
+// the keywords that do not follow from the Go types of the fields.
 func viewSchema[T any](refine func(fields map[string]*huma.Schema)) *huma.Schema {
 	schema := wire.Schemas.Schema(reflect.TypeFor[T](), false, "")
 	schema.AdditionalProperties = nil // a version of the API may get additional fields

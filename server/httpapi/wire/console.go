@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// ConsoleLinkRequest is the body of POST /v1/console_links. It may be left out altogether.
+// ConsoleLinkRequest is the body of POST /v1/console_links. The body is optional.
 type ConsoleLinkRequest struct {
 	_    struct{} `additionalProperties:"true"`
 	Role string   `json:"role,omitempty" enum:"full,viewer" default:"full" example:"viewer" doc:"viewer: the person looks at everything and changes nothing."`
