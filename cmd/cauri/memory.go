@@ -17,8 +17,8 @@ const memoryLimit = 96 << 20
 const memoryPercent = 90
 
 // garbagePercent is the value of GOGC, unless the environment sets it. Near the memory limit, Go collects more often
-// anyway. With 400, api and worker need 15 to 20 MiB more. A payment costs the api as much processor time with 400, and
-// a delivery costs the worker 7 % less.
+// anyway. With 400, the api and the worker need 15 to 20 MiB more. The CPU time of a payment in the api stays the same,
+// and that of a delivery in the worker falls by 7 %.
 const garbagePercent = 150
 
 // containerMemory declares the flag for the memory limit of the container. The flag is not a value for GOMEMLIMIT,

@@ -22,8 +22,8 @@ const (
 	// shutdownTimeout bounds the time for a process to finish its work after it was told to stop. The grace period of
 	// the pod, 30 s, also has to include shutdownDelayLimit.
 	shutdownTimeout = 5 * time.Second
-	// shutdownDelayLimit is the maximum of the flag for the time for which an api accepts requests after it was told to
-	// stop.
+	// shutdownDelayLimit is the maximum of --shutdown-delay. An api accepts requests for this delay after it was told
+	// to stop.
 	shutdownDelayLimit = 15 * time.Second
 	// closeTimeout is the part of shutdownTimeout for closing connections and sending the last traces.
 	closeTimeout = time.Second

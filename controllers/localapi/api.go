@@ -147,7 +147,7 @@ type NotReadyError struct{ Reasons []string }
 
 func (e *NotReadyError) Error() string { return strings.Join(e.Reasons, "\n") }
 
-// NotReconciled ends the reason of a resource that was not reconciled since it was applied.
+// NotReconciled is the end of the reason for a resource that was not reconciled since it was applied.
 const NotReconciled = " was not reconciled yet"
 
 // WaitReady waits until all sandboxes and TestClients are ready. It returns a [NotReadyError] if a resource cannot

@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Change names a resource to reconcile.
+// Change identifies a resource to reconcile.
 type Change struct {
 	Key          client.ObjectKey
 	IsTestClient bool

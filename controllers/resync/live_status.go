@@ -42,7 +42,7 @@ type LiveStatus struct {
 }
 
 const (
-	// lookBack is the period before the start that the first query covers.
+	// lookBack is subtracted from the start time, so that the first query also covers earlier changes.
 	lookBack = time.Minute
 	// checksPerSecond limits the reconciliations that write no live values. An outage of the database causes one for
 	// each resource.

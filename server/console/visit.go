@@ -27,7 +27,7 @@ type visit struct {
 	writer          http.ResponseWriter // to read a body
 	namespace, name string              // of the sandbox in the path, which may not exist
 	path            string              // below {uri}/console
-	theme           string              // light or dark; empty: that of the system
+	theme           string              // light or dark; empty: the system's theme
 	version         string              // of this program
 	session         *sandboxes.ConsoleSession
 	token           string          // of the session's forms

@@ -25,7 +25,7 @@ type Observation struct {
 type Result struct {
 	Line     string // as [Line.String] returns it
 	Met      bool
-	Never    bool // it is not met and cannot be met any more: what it counts only grows
+	Never    bool // not met, and cannot be met later, because its count only grows
 	Observed string
 }
 

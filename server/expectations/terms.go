@@ -16,8 +16,8 @@ const (
 
 // The values of the field since. It selects the transactions that count.
 const (
-	SinceReset    = "Reset"    // all since the last reset
-	SinceCreation = "Creation" // what came after the first evaluation
+	SinceReset    = "Reset"    // all transactions since the last reset
+	SinceCreation = "Creation" // transactions after the first evaluation
 )
 
 // ParseDurations parses the fields within and settle. An empty text means the default. Its error is of type [Problems].

@@ -47,12 +47,12 @@ type When struct {
 type Webhook struct {
 	Drop           bool      `json:"drop,omitempty"`
 	Duplicate      int       `json:"duplicate,omitempty"` // how many times it is sent in all
-	Spacing        *Duration `json:"spacing,omitempty"`   // between two of them
+	Spacing        *Duration `json:"spacing,omitempty"`   // time between two copies
 	OutOfOrder     bool      `json:"outOfOrder,omitempty"`
 	Delay          *Duration `json:"delay,omitempty"`
 	BeforeAnswer   bool      `json:"beforeAnswer,omitempty"`
 	BadSignature   bool      `json:"badSignature,omitempty"`
-	StaleTimestamp *Duration `json:"staleTimestamp,omitempty"` // how old
+	StaleTimestamp *Duration `json:"staleTimestamp,omitempty"` // age of the timestamp
 	Truncate       bool      `json:"truncate,omitempty"`
 	ContentType    string    `json:"contentType,omitempty"`
 	UnknownField   bool      `json:"unknownField,omitempty"`
@@ -79,8 +79,8 @@ type Operator struct {
 	Reason             string         `json:"reason,omitempty"`             // of a failure, in place of the operator's own
 }
 
-// OfCallback returns what the fault does to a callback. It is the zero value for a nil fault, and for a fault without
-// effect on callbacks.
+// OfCallback returns what the fault does to a callback. It returns the zero value for a nil fault, and for a fault
+// without effect on callbacks.
 func (f *Fault) OfCallback() Callback {
 	if f == nil || f.Operator == nil || f.Operator.Callback == nil {
 		return Callback{}

@@ -72,7 +72,7 @@ type ClockTarget struct {
 	NextDue bool // the time at which the next row is due; now if there is none
 }
 
-// from returns the target as a time, or an error if the clock cannot go there.
+// from returns the target as a time, or an error if the clock cannot be set to it.
 func (t ClockTarget) from(c Clock) (time.Time, error) {
 	target := c.Now
 	switch {

@@ -12,7 +12,7 @@ import (
 type DueTenant struct {
 	Tenant          int64
 	EndpointWorked  bool // the endpoint has acknowledged an event before
-	EndpointFailing bool // the endpoint failed since its last acknowledgment, whichever worker sent
+	EndpointFailing bool // the endpoint has failed since its last acknowledgment, in any worker
 	Probe           bool // the endpoint has failed for long: one event may be sent as a probe
 	SweepFailed     bool // the last run of the sweep failed in this sandbox
 }
@@ -74,7 +74,8 @@ func (s *Deliveries) TenantsToDeliver(ctx context.Context) ([]DueTenant, error) 
 	return due, nil
 }
 
-// TenantsToForward returns the sandboxes with collections to forward, or to ask an operator about.
+// TenantsToForward returns the sandboxes with collections that are due to be forwarded, or to be queried at an
+// operator.
 func (s *Forwards) TenantsToForward(ctx context.Context) ([]DueTenant, error) {
 	rows, err := s.polling().TenantsToForward(ctx)
 	if err != nil {

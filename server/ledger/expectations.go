@@ -27,7 +27,7 @@ const boundObservation = "set local statement_timeout = '2s'"
 type Observed struct {
 	Lines  []expectations.Observation
 	Newest *payments.ID // the newest transaction of the sandbox; nil: it has none
-	At     time.Time    // in the time of the database
+	At     time.Time    // by the database's clock
 }
 
 // Observe returns an observation for each line. If since is not nil, it counts only later transactions, with their
@@ -203,7 +203,7 @@ func filterOf(w *expectations.Where) Filter {
 func timeOf(text string) *time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return nil // empty: wrong times were refused before
+		return nil // no time was given; invalid times were refused before
 	}
 	return &t
 }

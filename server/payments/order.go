@@ -8,7 +8,7 @@ type Order struct {
 	Currency     string   // as sent; see [CanonicalCurrency]
 	MSISDN       string   // of the payer, or of the recipient
 	Amount       int64    // in whole units of the currency; 0: a refund of everything that is left
-	Store        string   // the slug; empty: the first of the sandbox
+	Store        string   // the slug; empty: the sandbox's first store
 	Scenario     Scenario // empty: nothing is forced
 	OrderRef     string   // empty: the reference
 	OrderURL     *string

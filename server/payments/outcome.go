@@ -70,7 +70,7 @@ type CollectionFacts struct {
 	MaxAmount     *int64 // the operator's limit, nil for none
 	Policy        UnknownPolicy
 	Payer         *SIM        // nil: the number is not in the registry
-	TestNumber    *TestNumber // nil: the number is none
+	TestNumber    *TestNumber // nil: the number is not a test number
 }
 
 // Outcome returns the status with which a new collection is answered. The first of these that applies decides: a forced
@@ -129,7 +129,7 @@ type SettlementFacts struct {
 	CustomerTotal int64
 	Expired       bool     // it expired before its payer answered
 	TestBehavior  Behavior // of the payer's test number; empty: the payer has a SIM
-	Payer         *SIM     // nil: removed from the registry, or none
+	Payer         *SIM     // nil: removed from the registry, or a test number
 	Answer        Answer   // given by hand; empty: the payer does what its behavior says
 	FloatFull     bool     // the net amount would raise the float beyond [MaxBalance]
 }
@@ -172,7 +172,7 @@ func (f SettlementFacts) Outcome() Status {
 type DisbursementFacts struct {
 	Policy     UnknownPolicy
 	Recipient  *SIM        // nil: the number is not in the registry
-	TestNumber *TestNumber // nil: the number is none
+	TestNumber *TestNumber // nil: the number is not a test number
 }
 
 // Outcome returns the status that the recipient decides. [Success] means that the recipient can be paid: whether the

@@ -81,7 +81,7 @@ func ownerConfig(url string) (*pgx.ConnConfig, error) {
 		return nil, fmt.Errorf("reading the database URL: %w", unreadable(url, err))
 	}
 	config.ConnectTimeout, config.DialFunc = connectTimeout, dialer().DialContext
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // prepares no statement, which a pooler would not find again
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // prepares no statements, which a pooler would lose
 	return config, nil
 }
 

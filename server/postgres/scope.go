@@ -41,8 +41,8 @@ const planned = ` || set_config('plan_cache_mode', 'force_custom_plan', true)`
 
 // Scope runs statements in the scope of a tenant, each in a database transaction of its own. A statement sees and
 // changes only the rows of that tenant, whatever its WHERE says. The statement that enters the scope is sent in the
-// same pipeline, so the scope costs no round trip. Both run in the implicit transaction of the pipeline. If it does not
-// commit, Exec, Scan or the Err of the rows returns an error.
+// same pipeline, so the scope costs no round trip. Both run in the implicit transaction of the pipeline. If this
+// transaction does not commit, Exec, Scan or the Err of the rows returns an error.
 type Scope struct {
 	pool       *pgxpool.Pool
 	tenant     int64

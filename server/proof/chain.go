@@ -126,8 +126,8 @@ func (c *chain) add(m movement) {
 	c.addToTotals(m.kind, m.delta)
 }
 
-// end adds the movements that are left in early, then compares the end of the chain with the account's balance and with
-// the number of the account's last movement.
+// end adds the movements that are left in c.early. Then it compares the end of the chain with the account's balance and
+// with the number of the account's last movement.
 func (c *chain) end(balance, movements int64) {
 	for _, number := range slices.Sorted(maps.Keys(c.early)) {
 		c.add(c.early[number])

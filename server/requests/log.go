@@ -138,7 +138,7 @@ func (l *Log) Run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			_ = l.Flush(context.WithoutCancel(ctx)) // nobody tries again
+			_ = l.Flush(context.WithoutCancel(ctx)) // there is no later round
 			return
 		case <-ticker.C:
 		}

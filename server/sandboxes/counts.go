@@ -31,7 +31,7 @@ type EndpointHealth struct {
 	Delivered    int64      // events
 	Failed       int64      // events whose retries are used up
 	Failures     int        // attempts in a row that were not acknowledged
-	FailingSince *time.Time // the first of them
+	FailingSince *time.Time // time of the first of these attempts
 	Paused       bool       // it failed for so long that it is only probed
 	LastFailure  string
 	LastFailedAt *time.Time
@@ -96,7 +96,7 @@ func (s *Store) Counts(ctx context.Context, sandboxUID string) (transactions Tra
 
 func (s *Store) quotaState(ctx context.Context, tenant int64) (*QuotaState, error) {
 	row, err := s.system().QuotaUsed(ctx, tenant)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.Quota == nil { // it was reset or deleted meanwhile, or has none
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.Quota == nil { // the sandbox was reset or deleted meanwhile, or has no quota
 		return nil, nil
 	}
 	if err != nil {

@@ -235,7 +235,7 @@ func (d *Directory) load(ctx context.Context) error {
 // DirectoryState is the state of a directory.
 type DirectoryState struct {
 	Version   int64     // of the configuration
-	Sandboxes int       // in it
+	Sandboxes int       // number of sandboxes in the directory
 	ReadAt    time.Time // when the directory was last known to be equal to the database; zero: never
 }
 
@@ -297,7 +297,7 @@ func (d *Directory) apply(c *changes) {
 		d.remove(tenant)
 	}
 	for tenant := range changed {
-		d.remove(tenant) // all before any is added, since a key may have moved from one to another
+		d.remove(tenant) // before any sandbox is added, since a key may have moved between sandboxes
 	}
 	for tenant, e := range changed {
 		d.add(tenant, e, until)

@@ -18,7 +18,7 @@ func (s *Service) latencyOf(status payments.Status, sandbox *sandboxes.Sandbox, 
 	}
 	latency := status.Latency(draw)
 	if status.Terminal() && sandbox.ClockMode == sandboxes.ManualClock {
-		return ledger.Latency{Simulated: latency} // a manual clock stands, so the answer must not wait for it
+		return ledger.Latency{Simulated: latency} // a manual clock does not run, so the answer must not wait for it
 	}
 	return ledger.Latency{Simulated: latency, Waited: payments.ScaleLatency(latency, sandbox.LatencyPercent)}
 }

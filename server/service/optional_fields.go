@@ -28,7 +28,7 @@ func callToKeep(c *OperatorCall, sandbox *sandboxes.Sandbox) *ledger.NativeReque
 		Operation: c.Operation, Sent: c.Sent, CallbackURL: c.CallbackURL, LatencyPercent: sandbox.LatencyPercent,
 	}
 	if sandbox.ClockMode == sandboxes.ManualClock {
-		kept.LatencyPercent = 0 // a manual clock stands, so a callback must not wait for it
+		kept.LatencyPercent = 0 // a manual clock does not run, so a callback must not wait for it
 	}
 	return kept
 }

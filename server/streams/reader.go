@@ -214,7 +214,7 @@ func (r *reader) readPage(ctx context.Context, after ledger.Position) (ledger.Ch
 		}
 		entry, err := r.streams.Encode(r.tenant, &found.Changes[i])
 		if err != nil {
-			slog.Error("a change cannot be told", "error", err) // an operator's answer that is no JSON was never stored
+			slog.Error("a change cannot be told", "error", err) // unexpected: every stored answer of an operator is valid JSON
 			continue
 		}
 		entry.begun, entry.ended = begun, ended

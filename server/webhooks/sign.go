@@ -47,7 +47,7 @@ func StandardSignatures(secret string, previous []string, id string, at time.Tim
 
 // Signed says how a delivery was signed: the values of its headers, and with which secrets.
 type Signed struct {
-	At        time.Time // of webhook-timestamp
+	At        time.Time // time in webhook-timestamp
 	Signature string    // X-Service-Signature; empty: nothing was signed
 	Previous  string    // X-Service-Signature-Previous; empty: there is no previous secret
 	Standard  string    // webhook-signature

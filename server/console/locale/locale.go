@@ -16,8 +16,8 @@ import (
 type Locale struct {
 	Tag   string            // value of the HTML attribute lang, such as en
 	texts map[string]string // by the English text; nil: English
-	group string            // between thousands
-	code  string            // between a currency and its amount
+	group string            // separator between groups of three digits
+	code  string            // separator between a currency and an amount
 }
 
 // English is the language in which the texts are written.

@@ -45,7 +45,7 @@ func (t *Tokens) get(ctx context.Context, a Access, fetch fetchToken) (string, e
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
-	for other, old := range t.held { // much cheaper than the request to the operator
+	for other, old := range t.held { // remove ended tokens; much cheaper than the request above
 		if !now.Before(old.until) {
 			delete(t.held, other)
 		}
