@@ -361,7 +361,7 @@ func (r *sandboxReconciler) isCorrect(
 	return maps.EqualFunc(data, only(secret.Data, data), slices.Equal)
 }
 
-// only returns the entries of m whose keys are in wanted.
+// only is a filter. It returns the entries of m whose keys are in wanted.
 func only(m, wanted map[string][]byte) map[string][]byte {
 	part := make(map[string][]byte, len(wanted))
 	for key := range wanted {

@@ -1,8 +1,8 @@
-// Package console is what people look at in a browser: one console for each sandbox, below {uri}/console.
+// Package console serves the web console of each sandbox, below {uri}/console.
 //
-// A page is a file with its template beside it and a line in the table of routes, see [routes]. A handler reads through
-// the packages of the application layer and returns a page; the frame around it, the session and the headers are the
-// same for all.
+// A page has a Go file, a template beside this file, and a line in the table of routes, see [routes]. A handler reads
+// through the packages of the application layer and returns a page; the frame around it, the session and the headers
+// are the same for all.
 package console
 
 import (

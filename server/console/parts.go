@@ -6,7 +6,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// look is how a status looks.
+// look is the appearance of a status.
 type look struct{ text, icon, class string }
 
 var looks = map[payments.Status]look{

@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// route is an address of the console. It has either show or do.
+// route is an address of the console. Exactly one of the fields show and do is set.
 type route struct {
 	method, path string                  // below {uri}/console
 	roles        []sandboxes.ConsoleRole // who may call it; nil: everybody, without a session

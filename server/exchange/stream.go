@@ -98,7 +98,7 @@ type StreamOptions struct {
 	Ended func()
 }
 
-// Open opens a stream of the changes in a caller's sandbox. It returns [ErrTooManyStreams].
+// Open opens a stream of the changes in a caller's sandbox. It returns [ErrTooManyStreams] if a limit is reached.
 func (s *Streams) Open(ctx context.Context, who *service.Caller, o StreamOptions) (Answer, error) {
 	release, reached := s.hub.Take(who.Sandbox.OrganizationID)
 	if reached != nil {

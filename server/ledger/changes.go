@@ -72,8 +72,8 @@ func (l *Ledger) WatchChanges(ctx context.Context, tenant int64) (Position, erro
 	return Position{Xact: from}, postgres.Classify(err, "watching the sandbox")
 }
 
-// ChangesAfter returns up to limit changes of a tenant after a position. It returns [ErrChangesLost] if some of them
-// are not known, and [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
+// ChangesAfter returns the changes of a tenant after a position, at most the number limit. It returns [ErrChangesLost]
+// if some of them are not known, and [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (l *Ledger) ChangesAfter(ctx context.Context, tenant int64, after Position, limit int) (Changes, error) {
 	noted, err := l.tenant(tenant).NextChanges(ctx, after.Xact, tenant, after.Seq, int32(limit))
 	if err != nil {

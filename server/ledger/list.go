@@ -28,9 +28,9 @@ type Filter struct {
 	CreatedBefore *time.Time
 }
 
-// ListTransactions returns a page of up to limit transactions of a tenant, newest first. The parameter after is the id
-// of the last transaction of the previous page, nil for the first page. Pages are stable while transactions are added:
-// a new transaction comes before every page that was read.
+// ListTransactions returns a page of a tenant's transactions, newest first, at most the number limit. The parameter
+// after is the id of the last transaction of the previous page, nil for the first page. Pages are stable while
+// transactions are added: a new transaction comes before every page that was read.
 func (l *Ledger) ListTransactions(
 	ctx context.Context,
 	tenant int64,

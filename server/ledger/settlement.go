@@ -88,8 +88,8 @@ func anyFull(claimed []sqlc.ClaimDueTransactionsRow, perTenant int) bool {
 	return false
 }
 
-// RequeueStuck finds up to batch pending transactions that have expired and that no worker would take any more, makes
-// them due, and returns their number. Normally there are none.
+// RequeueStuck finds pending transactions that have expired and that no worker would take any more, at most the number
+// batch. It makes them due, and returns their number. Normally there are none.
 func (s *Settler) RequeueStuck(ctx context.Context, batch int) (int, error) {
 	woken, err := s.system().RequeueStuck(ctx, int32(batch))
 	return int(woken), postgres.Classify(err, "looking for payments that were forgotten")

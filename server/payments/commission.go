@@ -17,8 +17,8 @@ const (
 	CustomerPays CommissionMode = "customer"
 )
 
-// Terms are what an environment charges: the rate in basis points (0-10000) and the percentage (0-100) of the commission
-// that the merchant absorbs.
+// Terms are the commission of an environment: its rate in basis points (0-10000), and the percentage of it (0-100) that
+// the merchant absorbs.
 type Terms struct {
 	CommissionBPS int
 	AbsorptionPct int

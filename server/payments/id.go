@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// ID identifies a transaction within the system. Its first seven bytes are the microseconds since the Unix epoch, so that
-// ids sort by time; the other nine are random, so that none can be guessed.
+// ID identifies a transaction within the system. Its first seven bytes are the microseconds since the Unix epoch, so
+// that ids sort by time; the other nine bytes are random, so that no id can be guessed.
 type ID [16]byte
 
 // ErrBadID is returned for a text that is no transaction id.

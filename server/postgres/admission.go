@@ -22,7 +22,7 @@ const (
 // its statements take.
 //
 // Admission refuses a statement at once if its queue is too slow, that is, if the first statement in the queue has
-// waited longer than maxQueueWait. A statement after it would wait for at least as long.
+// waited longer than maxQueueWait. A new statement would wait for at least as long.
 type Admission struct {
 	now          func() time.Time
 	maxQueueWait time.Duration // a queue whose first statement has waited longer takes no more statements; 0: no limit

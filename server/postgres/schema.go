@@ -60,7 +60,7 @@ func NewestSchema() int64 {
 	return newest
 }
 
-// schema remembers that the database's schema was found new enough, since a schema never goes back.
+// schema stores that the database's schema is new enough, because the version of a schema never decreases.
 type schema struct {
 	needs  int64
 	digest string // of the text of the first migration

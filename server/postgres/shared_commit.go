@@ -37,8 +37,8 @@ const (
 //
 // A batch locks tenant after tenant in ascending order, as the settlement does, and the rows of a tenant in the order
 // of all statements: the SIM, then the float. So there are no deadlocks. The database bounds how long a batch waits for
-// a lock. After that the batch is rolled back, and each statement is sent alone. So a tenant whose rows are locked does
-// not stop the others.
+// a lock. After this time, the batch is rolled back, and each statement is sent alone. So a tenant whose rows are
+// locked does not stop the others.
 type sharedCommit struct {
 	db    *DB
 	queue Coalescer[*sharedStatement]

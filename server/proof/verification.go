@@ -49,7 +49,7 @@ func NewProofs(db *postgres.DB, store *sandboxes.Store, chance func() float64) *
 	return &Proofs{core{db}, store, chance, verificationBatch}
 }
 
-// TenantsToVerify returns up to batch sandboxes whose ledger is due to be verified.
+// TenantsToVerify returns sandboxes whose ledger is due to be verified, at most the number batch.
 func (p *Proofs) TenantsToVerify(ctx context.Context, batch int) ([]ledger.DueTenant, error) {
 	rows, err := p.system().TenantsToVerify(ctx, postgres.Milliseconds(verificationPause), int32(batch))
 	if err != nil {

@@ -197,8 +197,8 @@ func (c *credentialsChange) reinstate(ctx context.Context, key sqlc.ListKeysRow)
 	return c.q.ReinstateKey(ctx, c.org.Tenant, key.Hash)
 }
 
-// retire ends a key that is not the wanted key, now or after the grace. A key that was replaced earlier keeps its
-// expiry.
+// retire ends a key that is not the wanted key, now or after the grace period. A key that was replaced earlier keeps
+// its expiry.
 func (c *credentialsChange) retire(ctx context.Context, key sqlc.ListKeysRow) error {
 	mayStay := c.want.Grace > 0 && !key.Expired
 	switch {

@@ -57,7 +57,7 @@ func undetected(market sandboxes.Market) error {
 	return nil
 }
 
-// environmentFor returns the environment for an order. It returns [ErrNoStore], [ErrNoEnvironment] and
+// environmentFor returns the environment for an order. It returns [ErrNoStore], [ErrNoEnvironment] or
 // [ErrWrongCurrency].
 func environmentFor(
 	sandbox *sandboxes.Sandbox, market sandboxes.Market, o *payments.Order,

@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// ResendEvent queues an event or a callback again. It returns [ledger.ErrNotFound], [ledger.ErrNoEndpoint] and
+// ResendEvent queues an event or a callback again. It returns [ledger.ErrNotFound], [ledger.ErrNoEndpoint] or
 // [ledger.ErrBeingSent].
 func (s *Service) ResendEvent(ctx context.Context, who *Caller, id payments.EventID) (ledger.Event, error) {
 	if id.Callback {

@@ -25,7 +25,7 @@ func clockTime(text string) string {
 }
 
 // LineTime formats the time of a line. The time has a date if it is not today, because a sandbox may have its own time.
-// For a narrow terminal, it is short.
+// For a narrow terminal, LineTime shortens the time.
 func LineTime(at time.Time, narrow bool) string {
 	at = at.Local()
 	day, clock := "2006-01-02 ", "15:04:05.000"
@@ -50,7 +50,7 @@ func moment(text string) time.Time {
 	return at
 }
 
-// milliseconds formats a duration of the API, which is in milliseconds.
+// milliseconds formats a duration in milliseconds, the unit of the API.
 func milliseconds(n int64) string {
 	return payments.FormatDuration(time.Duration(n) * time.Millisecond)
 }
@@ -74,7 +74,7 @@ func faultsNamed(effects []string) string {
 // faultList returns the effects of faults for a column with a title.
 func faultList(effects []string) string { return strings.Join(effects, "; ") }
 
-// times formats the number of times of an event, such as "once".
+// times formats how often something happened, such as "once".
 func times(n int64) string {
 	if n == 1 {
 		return "once"

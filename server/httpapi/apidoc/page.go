@@ -24,7 +24,7 @@ var (
 	rendered []byte
 )
 
-// PageHandler serves the page with the API's description, which `make generate` renders (hack/apipage). The page loads
+// PageHandler serves the page that describes the API. `make generate` renders the page (hack/apipage). The page loads
 // no other resources, and only its own script may run.
 func PageHandler() http.Handler {
 	page := static.New("text/html; charset=utf-8", rendered)

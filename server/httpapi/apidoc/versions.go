@@ -2,7 +2,7 @@ package apidoc
 
 import "encoding/json"
 
-// published returns the document without the keyword patternDescription, which only messages and the page use.
+// published removes the keyword patternDescription from the document. Only messages and the page use this keyword.
 func published(document []byte) []byte {
 	return changed(document, func(object map[string]json.RawMessage) { delete(object, "patternDescription") })
 }

@@ -67,8 +67,8 @@ func (f *Field) schema(mark Mark, source string) map[string]any {
 	return s
 }
 
-// refused returns the schema of the bodies of refusals. Bodies with the same keys share one object schema. refused
-// returns nil if no refusal has a body.
+// refused is for the bodies of refusals. It returns their schema, or nil if no refusal has a body. Bodies with the same
+// keys share one object schema.
 func refused(answers []Answer) map[string]any {
 	byKeys := map[string][]map[string]any{}
 	for _, a := range answers {
