@@ -306,11 +306,12 @@ func newPlanned(t *testing.T) *planned {
 	for _, table := range p.Tables() {
 		p.Exec("alter table " + table + " set (autovacuum_enabled = false)")
 	}
-	// Whether a page has room for the new version of a transaction, or of an organization, is chance, and decides
+	// Whether a page has room for the new version of a transaction, an organization or a SIM is chance, and decides
 	// whether an update writes into all indexes. An index of whole rows, even without entries, has each update do so:
 	// then what is read tells of the plan alone.
 	p.Exec("create index on transactions ((transactions.* is null)) where false")
 	p.Exec("create index on organizations ((organizations.* is null)) where false")
+	p.Exec("create index on sims ((sims.* is null)) where false")
 	p.Exec(planFunctions)
 	return p
 }
