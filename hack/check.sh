@@ -15,7 +15,7 @@ if [ -n "$unformatted" ]; then
   problem "these files are not formatted: run \`make format\`"
 fi
 
-large=$(git ls-files -z | xargs -0 find 2>/dev/null -size +1024k)
+large=$(git ls-files -z | xargs -0 stat --format '%s %n' | awk '$1 > 1048576 {print $2}')
 [ -z "$large" ] || problem "these files are larger than 1 MiB, as built programs are: take them out of the commit: $large"
 
 git ls-files '*.go' | xargs awk -f hack/long-lines.awk || problem "these lines are longer than 140 columns"
