@@ -23,7 +23,9 @@ func (c *cluster) newExpectation(change ...func(*v1alpha1.Expectation)) *v1alpha
 		Spec: v1alpha1.ExpectationSpec{
 			SandboxRef: v1alpha1.SandboxReference{Name: "checkout"},
 			Settle:     "0s",
-			Expect:     []v1alpha1.ExpectedLine{{NothingElse: new(true)}, {Transactions: &v1alpha1.ExpectedTransactions{Count: intstr.FromInt32(1)}}},
+			Expect: []v1alpha1.ExpectedLine{
+				{NothingElse: new(true)}, {Transactions: &v1alpha1.ExpectedTransactions{Count: intstr.FromInt32(1)}},
+			},
 		},
 	}
 	for _, f := range change {

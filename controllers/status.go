@@ -38,7 +38,9 @@ func patchStatus(ctx context.Context, c client.Client, writes admission, before,
 
 // transientReasons are reasons that are normal for a short time after `kubectl apply` of a folder, and for an
 // Expectation until it is met.
-var transientReasons = []string{v1alpha1.ReasonSandboxNotFound, v1alpha1.ReasonSandboxNotReady, v1alpha1.ReasonNotMet, v1alpha1.ReasonSettling}
+var transientReasons = []string{
+	v1alpha1.ReasonSandboxNotFound, v1alpha1.ReasonSandboxNotReady, v1alpha1.ReasonNotMet, v1alpha1.ReasonSettling,
+}
 
 // announce creates an event when a condition changes. The normal status of the condition is True. The first change to a
 // normal state creates no event, because such events would be a quarter of the API server's writes for a new sandbox.

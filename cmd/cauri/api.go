@@ -159,8 +159,8 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 		p.background = append(p.background, p.db.RunReplica)
 	}
 	return &apiProcess{
-		process: p, options: o, publicURL: publicURL, consoleURL: consoleURL, directory: directory, ledger: ledger.New(p.db, p.sandboxes), requests: log,
-		metrics: metrics,
+		process: p, options: o, publicURL: publicURL, consoleURL: consoleURL, directory: directory,
+		ledger: ledger.New(p.db, p.sandboxes), requests: log, metrics: metrics,
 	}, nil
 }
 
@@ -168,8 +168,9 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 	handler := fronts.New(fronts.Options{
 		Ledger: p.ledger, Books: proof.NewBooks(p.db), Sandboxes: p.sandboxes, Directory: p.directory, Requests: p.requests,
-		Version: programVersion(), BaseURL: p.publicURL, Console: p.options.console, ConsoleURL: p.consoleURL, Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader,
-		Held: p.options.held, Draining: ctx.Done(), Metrics: p.metrics, Tracing: p.tracing,
+		Version: programVersion(), BaseURL: p.publicURL, Console: p.options.console, ConsoleURL: p.consoleURL,
+		Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader, Held: p.options.held,
+		Draining: ctx.Done(), Metrics: p.metrics, Tracing: p.tracing,
 	})
 	p.work = func(ctx context.Context) error {
 		return serve(delayed(ctx, p.options.shutdownDelay), "API", listener, handler)

@@ -380,7 +380,8 @@ func TestStreamTellsThatSomethingChanged(t *testing.T) {
 		}
 	}
 	until("data: ready")
-	if _, err := ledger.New(f.store.DB, f.store.Store).Advance(t.Context(), f.of("checkout").Tenant, ledger.ClockTarget{By: new(time.Hour)}); err != nil {
+	books := ledger.New(f.store.DB, f.store.Store)
+	if _, err := books.Advance(t.Context(), f.of("checkout").Tenant, ledger.ClockTarget{By: new(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	until("event: change")

@@ -79,14 +79,14 @@ func TestCompareWithWhatWasSent(t *testing.T) {
 	f.heard()
 	at := time.Now().Truncate(time.Second)
 	path, body, signed := f.signed(at)
-	print := signed.Secrets[0]
+	fingerprint := signed.Secrets[0]
 	for name, c := range map[string]struct {
 		sent   object
 		causes string
 		which  string // header of the schemes that verify
 	}{
 		"all of it": {object{
-			"body": body, "signature": signed.Signature, "webhook_signature": signed.Standard, "secret_fingerprint": print,
+			"body": body, "signature": signed.Signature, "webhook_signature": signed.Standard, "secret_fingerprint": fingerprint,
 			"verified_at": at.Add(time.Minute).Format(time.RFC3339),
 		}, "", "X-Service-Signature webhook-signature"},
 		"the body":            {object{"body": body}, "secret_unknown", "X-Service-Signature webhook-signature"},
@@ -98,7 +98,7 @@ func TestCompareWithWhatWasSent(t *testing.T) {
 		"without its prefix":  {object{"body": body, "webhook_signature": signed.Standard[3:]}, "other_signature", "X-Service-Signature"},
 		"another timestamp":   {object{"body": body, "webhook_timestamp": "1"}, "other_timestamp", "X-Service-Signature"},
 		"verified later":      {object{"body": body, "verified_at": at.Add(6 * time.Minute).Format(time.RFC3339)}, "stale_timestamp", "X-Service-Signature"},
-		"one of two of a key": {object{"body": body, "webhook_signature": "v1,x " + signed.Standard, "secret_fingerprint": print}, "", "X-Service-Signature webhook-signature"},
+		"one of two of a key": {object{"body": body, "webhook_signature": "v1,x " + signed.Standard, "secret_fingerprint": fingerprint}, "", "X-Service-Signature webhook-signature"},
 	} {
 		got := f.call("POST", path+"/compare", c.sent)
 		if got.status != http.StatusOK {

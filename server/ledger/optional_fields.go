@@ -31,7 +31,9 @@ func (o OptionalFields) complete(t *payments.Transaction) {
 
 // recorder returns the queries that record the transaction with this id. They send the statements that write the
 // optional fields in the same round trip.
-func recorder(ctx context.Context, scope postgres.Scope, clocked bool, o OptionalFields, tenant int64, id payments.ID) (*sqlc.Queries, error) {
+func recorder(
+	ctx context.Context, scope postgres.Scope, clocked bool, o OptionalFields, tenant int64, id payments.ID,
+) (*sqlc.Queries, error) {
 	scope = scope.Recording(clocked)
 	if o.none() {
 		return sqlc.New(scope), nil

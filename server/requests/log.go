@@ -235,8 +235,9 @@ func (l *Log) List(ctx context.Context, tenant int64, f Filter, after *payments.
 
 func entryOf(tenant int64, r *sqlc.ListRequestsRow) (Entry, error) {
 	e := Entry{
-		ID: payments.ID(r.ID.Bytes), Tenant: tenant, Kind: Kind(r.Kind), ReceivedAt: r.ReceivedAt, Method: r.Method, Path: r.Path, Query: r.Query,
-		Status: int(valueOf(r.Status)), Error: valueOf(r.Error), RequestID: valueOf(r.RequestID), Fault: valueOf(r.Fault), Actor: valueOf(r.Actor),
+		ID: payments.ID(r.ID.Bytes), Tenant: tenant, Kind: Kind(r.Kind), ReceivedAt: r.ReceivedAt, Method: r.Method,
+		Path: r.Path, Query: r.Query, Status: int(valueOf(r.Status)), Error: valueOf(r.Error),
+		RequestID: valueOf(r.RequestID), Fault: valueOf(r.Fault), Actor: valueOf(r.Actor),
 		RequestBody: r.RequestBody, ResponseBody: r.ResponseBody,
 	}
 	if r.NotKept == nil {
