@@ -13,8 +13,8 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// Retries of an unreachable API server. They replace the backoff of client-go, which grows up to a minute: after an
-// outage, users would wait that long for the effect of `kubectl apply`.
+// Parameters of the retries while the API server is unreachable. They replace the backoff of client-go, which grows up
+// to a minute: after an outage, users would wait that long for the effect of `kubectl apply`.
 const (
 	retryInterval = time.Second // plus jitter of up to 100 %
 	retryFor      = time.Minute // afterward, client-go retries and logs

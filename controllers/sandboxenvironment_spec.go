@@ -189,7 +189,7 @@ func eventTypes(names []v1alpha1.WebhookEvent) []payments.Type {
 	})
 }
 
-// duration parses a duration of the spec. For an empty text, it parses unset.
+// duration parses a duration of the spec. If text is empty, it parses the parameter unset instead.
 func duration(field string, text, unset v1alpha1.Duration) (time.Duration, error) {
 	if text == "" {
 		text = unset
@@ -206,7 +206,7 @@ func duration(field string, text, unset v1alpha1.Duration) (time.Duration, error
 	return d, nil
 }
 
-// valueOr returns *p, or unset if p is nil.
+// valueOr returns *p. If p is nil, it returns the parameter unset.
 func valueOr[T any](p *T, unset T) T {
 	if p == nil {
 		return unset

@@ -33,8 +33,8 @@ import (
 // migrationRetry is the pause between two attempts to migrate the database schema.
 const migrationRetry = 5 * time.Second
 
-// controllerStatementTimeout bounds every statement of the controller, so that the resources soon show a database that
-// hangs.
+// controllerStatementTimeout bounds every statement of the controller, so that the status of the resources soon reports
+// a database that hangs.
 const controllerStatementTimeout = 10 * time.Second
 
 // sealingInterval is the interval between two checks for stored secrets that are encrypted with an older key.
@@ -236,7 +236,7 @@ func (f controllerFlags) managerOptions() ctrl.Options {
 	return options
 }
 
-// usualNames also accepts the names of other controllers for the flags of the two addresses.
+// usualNames accepts the usual names of controllers' flags for the two addresses as aliases.
 func usualNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	switch name {
 	case "health-probe-bind-address":
@@ -277,7 +277,7 @@ func (c offsetClock) Now() time.Time { return time.Now().Add(c.offset) }
 func (c offsetClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
 // clusterConfig returns the configuration of the Kubernetes client. It ignores the environment variable KUBECONFIG,
-// because the user's cluster may be another one than that of the process.
+// because the variable may name another cluster than the one in which the process runs.
 func clusterConfig(kubeconfig string) (*rest.Config, error) {
 	if kubeconfig == "" {
 		return rest.InClusterConfig()

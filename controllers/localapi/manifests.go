@@ -81,7 +81,7 @@ func Parse(file string, text []byte) (Manifests, error) {
 	return all, err
 }
 
-// SetDefaults sets the fields that are missing in the spec of a sandbox.
+// SetDefaults sets these fields in the specs of sandboxes that do not have them.
 func (m Manifests) SetDefaults(fields map[string]any) {
 	for _, r := range m.resources {
 		spec, isMap := r.object.Object["spec"].(map[string]any)

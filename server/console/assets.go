@@ -25,7 +25,7 @@ type asset struct {
 	plain, small []byte // small is compressed by gzip
 }
 
-// assets has the files by their names with the hash, and those names by the plain names.
+// assets maps names with a hash to files, and plain names to names with a hash.
 var assets = sync.OnceValue(func() (all struct {
 	byName map[string]asset
 	named  map[string]string

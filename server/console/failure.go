@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// problem is what a page says about an error: what is wrong, and what to do next.
+// problem is the content of an error page: what is wrong, and what to do next.
 type problem struct {
 	status            int
 	title, text, code string
@@ -20,10 +20,10 @@ type problem struct {
 // Error implements error.
 func (p problem) Error() string { return p.title }
 
-// told returns an error that says this to the person.
+// told returns a problem with these texts for the user as an error.
 func told(status int, title, text, code string) error { return problem{status, title, text, code} }
 
-// problemOf returns what to say about an error that the person may be told; false for all others.
+// problemOf returns the problem for an error that the user may see; false for all other errors.
 func problemOf(err error) (problem, bool) {
 	if own := (problem{}); errors.As(err, &own) {
 		return own, true
@@ -48,7 +48,7 @@ func problemOf(err error) (problem, bool) {
 	return problem{}, false
 }
 
-// failed returns the answer to an error. It logs one that the person cannot change.
+// failed returns the answer for an error. It logs errors that the user cannot correct.
 func (c *Console) failed(r *http.Request, err error) exchange.Answer {
 	p, told := problemOf(err)
 	if !told {

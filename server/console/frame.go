@@ -11,18 +11,18 @@ import (
 // storage.
 const htmxConfig = `{"includeIndicatorStyles":false,"allowEval":false,"historyCacheSize":0,"selfRequestsOnly":true}`
 
-// always are the ids of the elements of the frame that are replaced when something changes.
+// The variable always has the ids of the frame's elements that each update replaces.
 var always = []string{"now", "title"}
 
-// replaced returns the ids of what is replaced, for htmx.
+// replaced returns the selector of the elements that htmx replaces.
 func (p *page) replaced() string { return "#" + strings.Join(append(always, p.live...), ",#") }
 
-// current reports whether a path of the sidebar is that of the page, or of a page above it.
+// current reports whether path is the path of the page or of one of its parent pages.
 func (v *visit) current(path string) bool {
 	return v.path == path || strings.HasPrefix(v.path, path+"/")
 }
 
-// back returns the address of the page below {uri}/console, for the form of the appearance.
+// back returns the page's path and query below {uri}/console, for the appearance form.
 func (v *visit) back() string {
 	if query := v.request.URL.RawQuery; query != "" {
 		return v.path + "?" + query
@@ -52,7 +52,7 @@ func (v *visit) distance() string {
 	return ""
 }
 
-// signedInFor says how long the session lasts.
+// signedInFor returns a sentence with the remaining time of the session.
 func (v *visit) signedInFor() string {
 	left := v.Duration(time.Until(v.session.ExpiresAt).Truncate(time.Minute))
 	switch v.session.Role {
@@ -64,7 +64,7 @@ func (v *visit) signedInFor() string {
 	return v.Text("Signed in for %s.", left)
 }
 
-// inTabbar is how many pages of [nav] the bar of a narrow screen has; the others are behind More.
+// inTabbar is the number of pages of [nav] in the tab bar of a narrow screen. The button More shows the others.
 const inTabbar = 4
 
 func pressed(yes bool) string {
@@ -74,7 +74,7 @@ func pressed(yes bool) string {
 	return "false"
 }
 
-// clockSays says which day it is in the sandbox, and how its clock moves.
+// clockSays returns a text with the date in the sandbox and the way its clock moves.
 func (v *visit) clockSays() string {
 	day := v.LongDate(v.clock.Now)
 	switch {

@@ -16,16 +16,16 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// sessionLife is how long a session lasts. The database decides it, see the table console_sessions.
+// sessionLife is how long a session lasts. The database sets it; see the table console_sessions.
 const sessionLife = 8 * time.Hour
 
-// Secrets returns what the tokens of the console look like, which the request log never stores.
+// Secrets returns the form of the console's tokens. The request log never stores these tokens.
 func Secrets() []exchange.Secret {
 	return []exchange.Secret{{Of: func(*http.Request) string { return "" }, Form: sandboxes.ConsoleTokenForm}}
 }
 
-// cookieName returns the name of the cookie of a sandbox's sessions. All sandboxes share one origin, so each has a name
-// of its own. The prefix makes browsers refuse such a cookie from elsewhere.
+// cookieName returns the name of the cookie of a sandbox's sessions. All sandboxes share one origin, so the cookie of
+// each sandbox has its own name. With the prefix __Host-, browsers refuse this cookie from other hosts.
 func (c *Console) cookieName(organization string) string {
 	name := "cauri_console_" + organization
 	if c.secured() {
@@ -36,7 +36,7 @@ func (c *Console) cookieName(organization string) string {
 
 func (c *Console) secured() bool { return c.BaseURL != nil && c.BaseURL.Scheme == "https" }
 
-// cookie returns a cookie that only this origin gets back and no script reads.
+// cookie returns a cookie that browsers send only to this origin and hide from scripts.
 func (c *Console) cookie(name, value string, age time.Duration) *http.Cookie {
 	return &http.Cookie{
 		Name: name, Value: value, Path: "/", HttpOnly: true, Secure: c.secured(), SameSite: http.SameSiteStrictMode,
@@ -44,8 +44,8 @@ func (c *Console) cookie(name, value string, age time.Duration) *http.Cookie {
 	}
 }
 
-// recognize finds the session of a visit. It returns [sandboxes.ErrNoConsoleSession] if there is none of this sandbox.
-// Without a cookie it does the same for a sandbox that does not exist.
+// recognize finds the session of a visit. It returns [sandboxes.ErrNoConsoleSession] if the visit has no session of
+// this sandbox, or if the sandbox does not exist.
 func (c *Console) recognize(ctx context.Context, v *visit) error {
 	sandbox, ok := c.Directory.ByName(v.namespace, v.name)
 	if !ok {
@@ -65,7 +65,7 @@ func (c *Console) recognize(ctx context.Context, v *visit) error {
 	})
 }
 
-// signedIn notes the session of a visit.
+// signedIn sets the session, the key and the form token of a visit.
 func (v *visit) signedIn(secret string, session *sandboxes.ConsoleSession) {
 	v.session, v.who.Key = session, session.MadeWith
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -73,7 +73,7 @@ func (v *visit) signedIn(secret string, session *sandboxes.ConsoleSession) {
 	v.token = base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// start answers with the cookie of a new session, and leads to the first page.
+// start returns an answer that sets the cookie of a new session and redirects to the first page.
 func (c *Console) start(v *visit, secret string, session *sandboxes.ConsoleSession) exchange.Answer {
 	v.signedIn(secret, session)
 	c.Exchange.NoteSession(v.request, v.who, "console session "+session.ID+", "+string(session.Role))
@@ -88,7 +88,7 @@ func (c *Console) isOpen(key sandboxes.KeyHash, organization string) bool {
 	return ok && sandbox.OrganizationID == organization
 }
 
-// checkForm reads a form, and refuses one that a page of another origin sent.
+// checkForm parses a form. It returns an error if a page of another origin sent the form.
 func (v *visit) checkForm(crossed *http.CrossOriginProtection) error {
 	if err := crossed.Check(v.request); err != nil {
 		return errForeignForm
@@ -116,7 +116,7 @@ var (
 	errBadForm     = errors.New("the form cannot be read")
 )
 
-// unavailable reports whether an error is the database's.
+// unavailable reports whether an error comes from the database.
 func unavailable(err error) bool {
 	return errors.Is(err, postgres.ErrUnavailable) || errors.Is(err, postgres.ErrOverloaded) ||
 		errors.Is(err, postgres.ErrConfigChanged)

@@ -167,7 +167,7 @@ var (
 	isatap     = [2]string{"\x00\x00\x5e\xfe", "\x02\x00\x5e\xfe"} // RFC 5214: bytes 8 to 11, before the IPv4
 )
 
-// reached returns the addresses at which a packet to address may arrive.
+// reached returns the addresses to which the network may deliver a packet for this address.
 func reached(address netip.Addr) []netip.Addr {
 	address = address.Unmap().WithZone("")
 	if address.Is4() || address.IsLoopback() || address.IsUnspecified() {
@@ -189,8 +189,8 @@ func reached(address netip.Addr) []netip.Addr {
 	return []netip.Addr{address}
 }
 
-// localTranslations returns the IPv4 addresses inside an address of local translation, for prefixes of 48, 56 or 64
-// bits (RFC 6052, section 2.2: byte 8 is left out). It leaves out zeros, which are no address of a receiver.
+// localTranslations returns the IPv4 addresses that a local-use NAT64 address may contain, for prefixes of 48, 56 or 64
+// bits (RFC 6052, section 2.2: byte 8 is skipped). It omits 0.0.0.0/8, in which no receiver has an address.
 func localTranslations(b [16]byte) (found []netip.Addr) {
 	for _, four := range [][4]byte{{b[6], b[7], b[9], b[10]}, {b[7], b[9], b[10], b[11]}, {b[9], b[10], b[11], b[12]}} {
 		if address := netip.AddrFrom4(four); !thisNetwork.Contains(address) {

@@ -35,7 +35,7 @@ func (c *call) keepAnswer(body []byte, status int) {
 	}
 }
 
-// logRequest adds a request and its answer to the request log of its sandbox if isLogged says so.
+// logRequest adds a request and its answer to the request log of its sandbox if isLogged returns true.
 func (x *Exchange) logRequest(r *http.Request, c *call, route, id string) {
 	defer c.logged.sent.release()
 	if x.requests == nil || !c.isLogged(c.out.status) {

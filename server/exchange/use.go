@@ -19,7 +19,8 @@ func (x *Exchange) Use(router chi.Router, fallback *Front) {
 }
 
 // carry is the outermost middleware. It sets the headers with the API's version and the request's id, and reports the
-// request after its answer. It also writes held answers, because outside of all handlers the stack is short.
+// request after its answer. It also writes held answers, because the goroutine's stack is small outside of all
+// handlers.
 func (x *Exchange) carry(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get("X-Request-Id")

@@ -13,7 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Problems is returned for lines that are not valid: what is wrong with each field, in words that follow its name.
+// Problems is the error for invalid lines. Each message continues a sentence that begins with the field's name.
 type Problems []Problem
 
 // Problem is what is wrong with a field.
@@ -67,7 +67,7 @@ func parse(text []byte, merchant bool) ([]Line, error) {
 	return lines, nil
 }
 
-// checker collects what is wrong with lines.
+// checker collects the problems of lines.
 type checker struct {
 	merchant    bool
 	field       string // of the present line
@@ -75,7 +75,7 @@ type checker struct {
 	problems    Problems
 }
 
-// wrong notes a problem of a field of the present line; empty for the line.
+// wrong adds a problem of a field of the present line. With an empty field, it adds a problem of the whole line.
 func (c *checker) wrong(field, format string, args ...any) {
 	name := c.field
 	if field != "" {

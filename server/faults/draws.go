@@ -33,7 +33,7 @@ func (d Draws) Below(purpose, reference string, n int64) int64 {
 	return int64(binary.BigEndian.Uint64(digest[:]) % uint64(n)) // n is far too small for the modulus to favor a number
 }
 
-// Chance draws true in percent of all cases.
+// Chance returns true with a probability of percent %.
 func (d Draws) Chance(purpose, reference string, percent int) bool {
 	return d.Below(purpose, reference, 100) < int64(percent)
 }

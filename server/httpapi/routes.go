@@ -53,7 +53,7 @@ type route struct {
 	handler http.HandlerFunc
 }
 
-// routes returns the routes of all operations, without that of the page.
+// routes returns the routes of all operations, but not the route of the page.
 func (a *API) routes(answer answerer) []route {
 	return []route{
 		{apidoc.CreatePayment, answer.keyed(a.createPayment)},

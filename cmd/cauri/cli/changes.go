@@ -37,8 +37,8 @@ type changes interface {
 	Follow(ctx context.Context, tell func(change) error) error
 }
 
-// newChanges returns a stream of a sandbox. The stream calls ready after its first entry, and say with messages for
-// the user about its connection.
+// newChanges returns a stream of a sandbox. The stream calls the function ready after its first entry, and the function
+// say with each message about the connection.
 func (p *program) newChanges(api *sandboxapi.Client, types []string, ready func(), say func(format string, args ...any)) *stream {
 	return &stream{api: api, types: types, ready: ready, say: say, retry: p.poll}
 }
@@ -94,8 +94,8 @@ func reason(err error) error {
 	return err
 }
 
-// patience returns the pause before the next try after an error, at least atLeast. It returns the error if a retry does
-// not help, or if the API was never reached (begun is false).
+// patience returns the pause before the next try after an error. The pause is not shorter than atLeast. It returns the
+// error if a retry does not help, or if the API was never reached (begun is false).
 func patience(err error, begun bool, atLeast time.Duration) (time.Duration, error) {
 	var refused *sandboxapi.RefusedError
 	var unreachable *sandboxapi.UnreachableError
@@ -217,8 +217,8 @@ func (s *stream) reached(at string) {
 }
 
 const (
-	// overlap is the time before the newest reported change from which the lists are read again, because a change may
-	// be committed after its time.
+	// overlap is the duration before the newest reported change that readLists reads again. A change may be committed
+	// later than its timestamp.
 	overlap = time.Minute
 	// missedAtMost is the maximum number of entries that are read from a list.
 	missedAtMost = 100_000
@@ -325,8 +325,8 @@ type progress struct {
 	attempts int
 }
 
-// memory has the progress of transactions and events, by id. When recent is full, it becomes older, and the ids of the
-// previous older are forgotten.
+// memory has the progress of transactions and events, by id. When the map recent is full, it replaces the map older,
+// whose ids are forgotten.
 type memory struct{ recent, older map[string]progress }
 
 // remembered is the maximum number of ids in memory.recent.

@@ -186,7 +186,7 @@ func clockLine(c *wire.Clock, at *sandboxTime) Line {
 	return Line{whatPart("clock"), {text: text}}
 }
 
-// line returns the line about a change. at is the sandbox's time.
+// line returns the line about a change. The parameter at is the sandbox's time.
 func (c *change) line(at *sandboxTime) Line {
 	switch c.Type {
 	case typeTransaction:
@@ -245,8 +245,8 @@ func colorOf(status payments.Status) string {
 	return red
 }
 
-// Of returns the line with a first column of this width, which has the name of the sandbox. If width is 0, Of returns
-// the line unchanged.
+// Of returns the line after a first column of this width with the name of the sandbox. If width is 0, Of returns the
+// line unchanged.
 func (l Line) Of(sandbox string, width int) Line {
 	if width == 0 {
 		return l

@@ -318,8 +318,8 @@ func (p *program) awaitFinal(ctx context.Context, api *sandboxapi.Client, made w
 	}
 }
 
-// whyPending returns a text with the probable reason why a payment is pending. stands is whether the reason is a manual
-// clock.
+// whyPending returns a text with the probable reason why a payment is pending. The result stands is true if the reason
+// is a manual clock.
 func (p *program) whyPending(ctx context.Context, api *sandboxapi.Client) (why string, stands bool) {
 	if clock, err := p.readTime(ctx, api); err == nil && clock.standing() {
 		return fmt.Sprintf("the sandbox's clock stands, and a payment ends when it is advanced: `%s`", p.called("clock advance", "--next")), true

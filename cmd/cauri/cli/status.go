@@ -217,7 +217,7 @@ func (f *state) printLatest(out io.Writer) {
 	table(out, latest)
 }
 
-// counted returns the text of a count that ends at countedAtMost.
+// counted formats a count, whose maximum is countedAtMost.
 func counted(n int) string {
 	if n == countedAtMost {
 		return strconv.Itoa(n) + " or more"

@@ -98,8 +98,8 @@ func withClock(types []string) []string {
 	return append(slices.Clip(types), typeClock)
 }
 
-// tail follows all of from concurrently, and calls tell for one change at a time, until ctx ends or one of them fails.
-// It updates clock from the changes of the clock.
+// tail follows all streams in the slice from concurrently, until ctx ends or a stream fails. It calls tell for one
+// change at a time. It updates the parameter clock when a sandbox's clock changes.
 func tail(ctx context.Context, from []changes, clock *sandboxTime, tell func(change) error) error {
 	var mutex sync.Mutex
 	ctx, stop := context.WithCancelCause(ctx)
@@ -128,7 +128,7 @@ func tail(ctx context.Context, from []changes, clock *sandboxTime, tell func(cha
 }
 
 // Tail calls tell with the line of `cauri tail` for each change in a sandbox, until ctx ends. It calls ready when the
-// stream is ready. note describes the sandbox's clock; it is empty for real time.
+// stream is ready. The argument note of ready describes the sandbox's clock; it is empty for real time.
 func Tail(ctx context.Context, api *sandboxapi.Client, ready func(note string), tell func(at time.Time, line Line)) error {
 	p := &program{now: time.Now, poll: time.Second}
 	say := func(format string, args ...any) { slog.Debug(fmt.Sprintf(format, args...)) }

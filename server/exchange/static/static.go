@@ -16,7 +16,7 @@ const CacheControl = "public, max-age=300"
 // Content is an answer that does not change while the program runs.
 type Content struct {
 	Header       http.Header
-	before, body []byte // the answer is before, then body
+	before, body []byte // the answer consists of both, in this order
 }
 
 // New returns a content with a body of this type.
@@ -51,7 +51,8 @@ func (s *Content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(s.body) // an error means that the client has disconnected
 }
 
-// WithServers returns a copy whose body, a JSON object, has the first property "servers". servers is a JSON value.
+// WithServers returns a copy whose body, a JSON object, has the first property "servers". The parameter servers is a
+// JSON value.
 func (s *Content) WithServers(servers []byte) *Content {
 	with := *s
 	with.Header = s.Header.Clone()
@@ -60,9 +61,10 @@ func (s *Content) WithServers(servers []byte) *Content {
 	return &with
 }
 
-// AskedAt returns the base URL that a client used for a request to path, and what stands before path in the request's
-// URL. If the request's host is that of the public URL, the base URL is the public URL. An Ingress may have changed the
-// scheme and the path of such a request. public may be nil. Without a host, AskedAt returns two empty strings.
+// AskedAt returns the base URL that a client used for a request to this path, and the prefix before this path in the
+// request's URL. If the request's host is that of the public URL, the base URL is the public URL. An Ingress may have
+// changed the scheme and the path of such a request. The parameter public may be nil. Without a host, AskedAt returns
+// two empty strings.
 func AskedAt(r *http.Request, public *url.URL, path string) (origin, prefix string) {
 	if r.Host == "" { // HTTP/1.0
 		return "", ""

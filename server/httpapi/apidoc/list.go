@@ -30,8 +30,8 @@ var listParameterDescriptions = map[string]*huma.Param{
 // listParameterOrder is the order of the list's parameters in the description. Other parameters follow.
 var listParameterOrder = []string{"limit", "cursor", "status", "type", "created_after", "created_before", "order_ref", "order", "reference"}
 
-// describedParameters returns the descriptions of the parameters in read: those in first, in that order, then the
-// others, sorted by name.
+// describedParameters returns the descriptions of the parameters that the argument read parses. They begin with those
+// that the argument first names, in its order. The others follow, sorted by name.
 func describedParameters[Q any](read wire.Parameters[Q], descriptions map[string]*huma.Param, first []string) []*huma.Param {
 	names := slices.Sorted(maps.Keys(read))
 	if described := slices.Sorted(maps.Keys(descriptions)); !slices.Equal(names, described) {

@@ -65,8 +65,8 @@ func newDecoder[T any]() *Decoder[T] {
 	return d
 }
 
-// describe adds the rules to a field's schema that the decoder checks in Go, not by huma. The checks in Go are faster
-// and have better messages.
+// describe adds to a field's schema the rules that the decoder checks in Go instead of in huma. The checks in Go are
+// faster and have better messages.
 func describe(schema *huma.Schema, required bool) {
 	switch {
 	case schema.Format == "uri":

@@ -43,7 +43,8 @@ type StreamBalanceOf struct {
 	Balance  int64  `json:"balance" doc:"In whole units of the currency."`
 }
 
-// StreamEntryOf returns the view of a change. clockMode is the mode of the sandbox's clock, declared are its faults.
+// StreamEntryOf returns the view of a change. The parameter clockMode is the mode of the sandbox's clock. The parameter
+// declared has the sandbox's faults.
 func StreamEntryOf(c *ledger.Change, clockMode string, declared faults.Set) StreamEntry {
 	switch {
 	case c.Transaction != nil:
