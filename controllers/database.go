@@ -50,7 +50,7 @@ type Database interface {
 	// [sandboxes.ErrNoOrganization] if there is no such sandbox.
 	BeginExpectation(ctx context.Context, sandboxUID string, config sandboxes.ExpectationConfig) error
 
-	// FindExpectation returns what is known of a run of an Expectation. It returns [sandboxes.ErrNoExpectation].
+	// FindExpectation returns the stored state of a run of an Expectation, or [sandboxes.ErrNoExpectation].
 	FindExpectation(ctx context.Context, uid, run string) (expectations.State, error)
 
 	// DeleteExpectation ends the evaluation of an Expectation. It returns nil if there is none.

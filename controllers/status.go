@@ -71,7 +71,7 @@ func needsNoAction(c *metav1.Condition) bool {
 	return c.Status == metav1.ConditionTrue || c.Status == metav1.ConditionUnknown || isTransient(c)
 }
 
-// startsBlockingDeletion reports whether an unavailable database blocks a deletion since this change.
+// startsBlockingDeletion reports whether the change means that an unavailable database now blocks a deletion.
 func startsBlockingDeletion(was, is *metav1.Condition) bool {
 	return is.Message == deletionUnavailable && was.Message != deletionUnavailable
 }

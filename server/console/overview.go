@@ -194,7 +194,7 @@ func actsIn(v *visit, a ledger.FaultActs) string {
 	return v.Count(a.Acts, "Acted once, at %s", "Acted %s times, last at %s", last)
 }
 
-// host returns the address of the receiver without its scheme and its query, which may have a secret.
+// host returns the receiver's URL without its scheme and its query. A query may contain a secret.
 func (o *overview) host() string {
 	u, err := url.Parse(o.health.WebhookURL)
 	if err != nil {

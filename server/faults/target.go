@@ -42,8 +42,8 @@ const (
 	AtCallback                   // an operator's callback
 )
 
-// Target is a request, an attempt or a callback, with all values that a fault compares. A value that is not known is
-// empty, and does not match a fault that compares it.
+// Target is a request, an attempt or a callback, with all values that a fault compares. An unknown value is empty. It
+// matches no fault that compares it.
 type Target struct {
 	Kind      TargetKind
 	Type      payments.Type
@@ -102,7 +102,7 @@ func (f *Fault) actsAt(t *Target) bool {
 
 func (t *Target) failed() bool { return t.Status.Terminal() && t.Status != payments.Success }
 
-// Answer returns what the fault does to the answer to a request, nil if it does not change the answer.
+// Answer returns the change that the fault makes to a request's answer; nil for no change.
 func (f *Fault) Answer() *API {
 	if o := f.Operator; o != nil && (o.Status != 0 || o.DropConnection != "" || o.Delay != nil) {
 		return &API{Status: o.Status, DropConnection: o.DropConnection, Delay: o.Delay}

@@ -10,9 +10,9 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// ListEvents returns a page of up to limit events of a tenant, those of the newest transaction first. A callback comes
-// before the event of its transaction. after is the last event of the previous page, nil for the first page. Pages are
-// stable: an event that exists when the first page is read is neither left out nor repeated.
+// ListEvents returns a page of at most limit events of a tenant, newest transaction first. A callback comes before the
+// event of its transaction. after is the last event of the previous page, nil for the first page. Pages are stable: an
+// event that exists when the first page is read is neither left out nor repeated.
 func (l *Ledger) ListEvents(ctx context.Context, tenant int64, f EventFilter, after *payments.EventID, limit int) ([]Event, error) {
 	sql, args := eventsStatement(tenant, f, after, limit)
 	var events []Event

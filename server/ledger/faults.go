@@ -40,7 +40,7 @@ func (l *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Target, f
 	return acts, nil
 }
 
-// CountFaultRequest counts a request with a reference, and returns how many there were, including this one.
+// CountFaultRequest counts a request with a reference, and returns the new count.
 func (l *Ledger) CountFaultRequest(ctx context.Context, tenant int64, reference string) (int, error) {
 	requests, err := l.tenant(tenant).CountFaultRequest(ctx, reference, tenant)
 	return int(requests), postgres.ClassifyWrite(err, "counting the requests with a reference")

@@ -27,9 +27,9 @@ type Prompt struct {
 	ExpiresAt     time.Time // when it ends with the status TIMEOUT
 }
 
-// ListPrompts returns a page of up to limit prompts of the SIM with a number, oldest first. after is the id of the last
-// prompt of the previous page, nil for the first page. It returns [ErrNotFound] for a number that the tenant's registry
-// does not have.
+// ListPrompts returns a page of at most limit prompts of the SIM with a number, oldest first. after is the id of the
+// last prompt of the previous page, nil for the first page. It returns [ErrNotFound] for a number that the tenant's
+// registry does not have.
 func (l *Ledger) ListPrompts(ctx context.Context, tenant int64, msisdn string, after *payments.ID, limit int) ([]Prompt, error) {
 	sim, err := l.FindSIM(ctx, tenant, msisdn)
 	if err != nil {
@@ -71,7 +71,7 @@ func (e *ErrPromptClosed) Error() string {
 //
 // It returns [ErrNotFound] if the collection is no prompt of the SIM with this number, [*ErrPromptClosed] if the
 // collection has another outcome or has just expired, and [postgres.ErrConfigChanged] if the sandbox is suspended. If
-// the collection already has the outcome of this answer, it is returned unchanged and replayed is true.
+// the collection already has the outcome of this answer, AnswerPrompt returns it unchanged, and replayed is true.
 func (l *Ledger) AnswerPrompt(
 	ctx context.Context, tenant int64, msisdn string, id payments.ID, answer payments.Answer,
 ) (t *payments.Transaction, replayed bool, err error) {

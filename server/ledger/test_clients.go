@@ -26,7 +26,7 @@ type TestClientFilter struct {
 	Blocked  *bool
 }
 
-// ListTestClients returns a page of up to limit SIMs of a tenant, in the order of their numbers. after is the last
+// ListTestClients returns a page of at most limit SIMs of a tenant, in the order of their numbers. after is the last
 // number of the previous page, empty for the first page.
 func (l *Ledger) ListTestClients(ctx context.Context, tenant int64, f TestClientFilter, after string, limit int) ([]TestClient, error) {
 	var rows []sqlc.ListTestClientsRow

@@ -22,7 +22,7 @@ func (l *Ledger) RequestInFaults(
 	return row.Now, row.Acted, postgres.Classify(err, "reading what faults ask")
 }
 
-// AddTransactionFault adds a fault to those that applied to a transaction, unless it is already there.
+// AddTransactionFault adds a fault to the names of the faults that applied to a transaction, at most once.
 func (l *Ledger) AddTransactionFault(ctx context.Context, tenant int64, id payments.ID, fault string) error {
 	err := l.tenant(tenant).AddTransactionFault(ctx, fault, tenant, postgres.UUID(id))
 	return postgres.ClassifyWrite(err, "writing down the fault of a transaction")

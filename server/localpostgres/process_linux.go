@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// endWithParent makes the kernel end the server when this program ends, even if it is killed. Postgres then recovers at the next start.
+// endWithParent makes the kernel end the server when this program ends, even if this program is killed. Postgres then
+// recovers at the next start.
 func endWithParent(attributes *syscall.SysProcAttr) *syscall.SysProcAttr {
 	attributes.Pdeathsig = syscall.SIGQUIT
 	return attributes

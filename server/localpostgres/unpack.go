@@ -13,14 +13,15 @@ import (
 	"strings"
 )
 
-// copyAndSum copies to a file and returns the SHA-256 sum of what it copied.
+// copyAndSum copies to a file and returns the SHA-256 sum of the copied bytes.
 func copyAndSum(to io.Writer, from io.Reader) (string, error) {
 	sum := sha256.New()
 	_, err := io.Copy(io.MultiWriter(to, sum), from)
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// programsFolder is the folder of the programs in a package, and linksFile lists its symbolic links, which a package cannot have itself.
+// programsFolder is the folder of the programs in a package. linksFile lists symbolic links for this folder, because a
+// package cannot contain links.
 const (
 	programsFolder = "package/native/"
 	linksFile      = "pg-symlinks.json"

@@ -27,8 +27,8 @@ type QueueKey struct {
 //
 // A coalescer has no goroutine of its own, so nothing has to be stopped. When the queue is idle again, the first waiter
 // becomes the leader. The leader waits for admission, takes the requests that wait by then, runs the batch, sends each
-// waiter its result, and passes the lead to the next waiter. So a caller works for others no longer than its own
-// request takes.
+// waiter its result, and passes the lead to the next waiter. So a leader works for others no longer than for its own
+// request.
 //
 // At every moment a request is either in the queue, or with the one leader that has taken it. A leader sends exactly
 // one result for each request that it has taken. A caller that gives up is removed from the queue. If a leader has

@@ -68,8 +68,8 @@ var replicaPauses = []time.Duration{
 
 var errReplicaBehind = errors.New("the replica has not replayed what was committed before")
 
-// List runs f, which only reads, in the scope of a tenant: on the replica if there is one that has replayed all that
-// was committed before the call, else on the primary. f may be called twice, the second time on the primary.
+// List runs f, which only reads, in the scope of a tenant. If a replica has replayed everything committed before the
+// call, List uses the replica, else the primary. f may be called twice, the second time on the primary.
 func (d *DB) List(ctx context.Context, tenant int64, f func(ctx context.Context, scope DBTX) error) error {
 	if d.replica != nil {
 		if d.replica.usable.Load() && d.listOnReplica(ctx, tenant, f) == nil {

@@ -98,7 +98,7 @@ func (k *Keeper) Text(text string) string {
 // clean reports whether a text has no credential.
 func (k *Keeper) clean(text string) bool { return k.Text(text) == text }
 
-// Method returns the method of a request if it is a common one of HTTP, else "other".
+// Method returns the method of a request if it is a common HTTP method, else "other".
 func (k *Keeper) Method(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

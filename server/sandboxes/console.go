@@ -26,7 +26,7 @@ const (
 	ConsoleHandset ConsoleRole = "handset" // use the phone with one number
 )
 
-// ConsoleAccess is what a link or a session of the console gives.
+// ConsoleAccess is the access that a link or a session of the console gives.
 type ConsoleAccess struct {
 	Role     ConsoleRole
 	MSISDN   string  // of a handset; empty for the other roles
@@ -85,8 +85,8 @@ var (
 	ErrNoConsoleSession = errors.New("there is no such session of the console")
 )
 
-// AddConsoleLink makes a link, and returns its token and its end. It returns [postgres.ErrConfigChanged] for a sandbox
-// that was reset or deleted, as all methods of the console do.
+// AddConsoleLink adds a link, and returns its token and its time of expiry. It returns [postgres.ErrConfigChanged] for
+// a sandbox that was reset or deleted, as all methods of the console do.
 func (s *Store) AddConsoleLink(
 	ctx context.Context, sandbox *Sandbox, a ConsoleAccess,
 ) (token string, ends time.Time, err error) {
@@ -232,13 +232,13 @@ func (s *Store) EndConsoleSessions(ctx context.Context, sandbox *Sandbox) error 
 	return postgres.ClassifyWrite(err, "ending the sessions")
 }
 
-// ConsoleToken names a session by its sandbox's organization and the hash of its token.
+// ConsoleToken identifies a session by the organization of the sandbox and the hash of the token.
 type ConsoleToken struct {
 	OrganizationID string
 	Hash           KeyHash
 }
 
-// OpenConsoleSessions returns the hashes of those sessions that have not ended.
+// OpenConsoleSessions returns the token hashes of the given sessions that have not ended.
 func (s *Store) OpenConsoleSessions(ctx context.Context, asked []ConsoleToken) (map[KeyHash]bool, error) {
 	orgs, hashes := make([]string, len(asked)), make([][]byte, len(asked))
 	for i := range asked {

@@ -14,7 +14,7 @@ type LedgerState struct {
 	Imbalances []Imbalance // the first few of them
 }
 
-// Imbalance tells where a balance does not follow from its movements.
+// Imbalance locates a balance that does not follow from its movements.
 type Imbalance struct {
 	Currency   string // of a float; empty for a SIM
 	TestClient string // name of the SIM's test client; empty for a float

@@ -27,7 +27,7 @@ func DigestOf(key, user, userKey string) NativeDigest {
 	return NativeDigest{Key: sha256.Sum256([]byte(key)), User: user, UserKey: sha256.Sum256([]byte(userKey))}
 }
 
-// MatchesUser reports whether a user and a password are those of the digest, in constant time.
+// MatchesUser reports whether the digest has this user and this password. It compares in constant time.
 func (d NativeDigest) MatchesUser(user, password string) bool {
 	hash := sha256.Sum256([]byte(password))
 	return subtle.ConstantTimeCompare(hash[:], d.UserKey[:])&subtle.ConstantTimeCompare([]byte(user), []byte(d.User)) == 1

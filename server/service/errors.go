@@ -35,7 +35,7 @@ func (e ErrNoEnvironment) Error() string {
 	return fmt.Sprintf("the sandbox has no enabled environment for %s in %s", e.Market.Operator, e.Market.Country)
 }
 
-// ErrWrongCurrency is returned for a currency that is not the one of the environment.
+// ErrWrongCurrency is returned for a currency other than the environment's.
 type ErrWrongCurrency struct {
 	Currency payments.Currency // the currency of the environment
 	Country  payments.Country

@@ -26,7 +26,7 @@ func (s *Service) AddTestClient(ctx context.Context, who *Caller, c ledger.TestC
 	return c, err
 }
 
-// completeTestClient sets the missing fields of a test client that follow from its number.
+// completeTestClient sets missing fields of a test client from the client's number.
 func completeTestClient(c *ledger.TestClient) error {
 	byPrefix, byCallingCode, _ := operators.Detect(c.MSISDN)
 	c.Operator, c.Country = cmp.Or(c.Operator, byPrefix), cmp.Or(c.Country, byCallingCode)

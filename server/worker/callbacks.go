@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// callbackConcurrency is the maximum number of callbacks in flight, callbacksPerSandbox that of one sandbox.
+	// callbackConcurrency bounds all callbacks in flight. callbacksPerSandbox bounds those of one sandbox.
 	callbackConcurrency = 128
 	callbacksPerSandbox = 32
 )

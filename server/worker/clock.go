@@ -24,7 +24,7 @@ const (
 	clockStatements = 8
 	// clockLease is the duration of a clock's lease. The worker renews the lease. The duration is short, so that
 	// another worker soon continues the clock of a worker that died. During attempts, the lease is as long as the
-	// leases of the rows, because the clock cannot move before these expire.
+	// leases of the rows, because the clock cannot move before the row leases expire.
 	clockLease = 5 * time.Second
 	// clockPause is the first pause of an advance that waits for rows held by another worker. Pauses grow up to
 	// maxClockPause.
@@ -152,7 +152,7 @@ func (a *advance) takeLease(ctx context.Context, tenant int64) error {
 	return err
 }
 
-// run advances the clock until it reaches its target, yields its slot to another clock, or ctx ends. Then it finishes
+// run advances the clock until the clock reaches its target, the advance yields its slot, or ctx ends. Then it finishes
 // the attempts that have started, and any worker may continue.
 func (a *advance) run(ctx context.Context) error {
 	var beside sync.WaitGroup

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// retentionPause is the time between two runs. So an event may be removed this much later than its retention time says.
+// retentionPause is the time between two runs. So an event may stay for this time after the end of its retention time.
 const retentionPause = time.Hour
 
 // retentionDatabase has the methods of the database that retention needs.

@@ -17,8 +17,8 @@ const codeNotVerified = "not_verified"
 // wrongShown is the maximum number of printed mistakes of one account.
 const wrongShown = 5
 
-// checkLedger requests a verification of the whole ledger by a worker. Then it verifies the ledger by its entries,
-// without relying on totals of the service.
+// checkLedger requests a verification of the whole ledger by a worker. Then checkLedger verifies the ledger from its
+// entries, without totals of the service.
 func checkLedger(ctx context.Context, api *sandboxapi.Client, c *checks) {
 	var refused *sandboxapi.RefusedError
 	if err := api.VerifyLedger(ctx); errors.As(err, &refused) && refused.Code == codeNotVerified {

@@ -143,8 +143,8 @@ func (t *target) flagCompleter(complete func(context.Context, *sandbox, string) 
 	}
 }
 
-// fillFromVariables sets flags from environment variables. Normally the program does this before it runs a command, but
-// not for a completion.
+// fillFromVariables sets flags from environment variables. Before a command, the program itself sets these flags.
+// Before a completion, it does not.
 func (t *target) fillFromVariables() {
 	t.completing = true
 	t.apiKey = cmp.Or(t.apiKey, os.Getenv(variableAPIKey))

@@ -10,7 +10,7 @@ const (
 	ourChoice = "our choice"
 )
 
-// facts are the facts about the API, beside its calls, for the page of fidelity.
+// facts are the facts for the page of fidelity that are not in the routes.
 var facts = []operatorapi.Fact{
 	fact("`Ocp-Apim-Subscription-Key` is checked before everything else, also as the query `subscription-key`; without it, or with a wrong "+
 		"one, 401 and the gateway's body", operatorapi.Documented, portal, "TestStrangersGetNothingFromOperators"),

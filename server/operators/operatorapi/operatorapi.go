@@ -53,7 +53,7 @@ type Credentials struct {
 	UserKey string
 }
 
-// Access is the credential that a request needs beside the key.
+// Access is the credential that a request needs in addition to the key.
 type Access int
 
 // The kinds of access.
