@@ -205,7 +205,7 @@ func (r *sandboxReconciler) writeSecret(
 	}
 	if existing == nil || isFixed(existing) {
 		secret := newSecret(sandbox, key, data, next)
-		if isFixed(existing) { // the new Secret keeps labels, annotations and data of others
+		if isFixed(existing) { // the new Secret keeps the labels, annotations and data that others added
 			secret.Labels, secret.Annotations = with(existing.Labels, secret.Labels), with(existing.Annotations, secretAnnotations(next))
 			secret.Data = with(existing.Data, data)
 		}

@@ -122,7 +122,7 @@ func (d *Drift) logOrphans(ctx context.Context, inventory *sandboxes.Inventory, 
 	}
 	var found orphans
 	found.sandboxes, found.testClients = inventory.Orphans(known)
-	if found == d.found && found != d.logged { // found in two checks, so not rows of a resource that was just created
+	if found == d.found && found != d.logged { // two checks found them, so no new resource owns them
 		d.logged = found
 		logf.FromContext(ctx).WithName("drift").Info("Rows belong to no resource of this cluster, and are kept",
 			"sandboxes", found.sandboxes, "testClients", found.testClients)

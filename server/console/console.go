@@ -37,7 +37,7 @@ type Options struct {
 	Directory *sandboxes.Directory
 	Streams   *exchange.Streams
 	Version   string   // of this program
-	BaseURL   *url.URL // the public URL of the consoles; cookies are for https alone if it is https; nil: not known
+	BaseURL   *url.URL // public URL of the consoles; cookies are Secure if it has https; nil: not known
 }
 
 // New returns the console of a process.

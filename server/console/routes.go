@@ -63,7 +63,7 @@ var (
 	firstPages = map[sandboxes.ConsoleRole]string{}
 )
 
-func init() { // templates ask for pages, and the table of routes refers to what renders templates
+func init() { // avoids a cycle: templates use pages, and routes refers to functions that render templates
 	for _, r := range slices.Backward(routes) {
 		if r.show == nil {
 			continue

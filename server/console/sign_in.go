@@ -69,7 +69,7 @@ func (c *Console) link(v *visit) (exchange.Answer, error) {
 
 // useLink starts a session. The link cannot be used again.
 func (c *Console) useLink(v *visit) (exchange.Answer, error) {
-	if err := c.Directory.Refresh(v.ctx()); err != nil { // the link may be younger than what this process knows
+	if err := c.Directory.Refresh(v.ctx()); err != nil { // the link may be newer than the cached directory
 		return exchange.Answer{}, err
 	}
 	sandbox, ok := c.Directory.ByName(v.namespace, v.name)

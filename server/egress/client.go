@@ -22,7 +22,7 @@ const (
 type ClientOptions struct {
 	Timeout     time.Duration // of the whole request: name resolution, connection, response
 	Idle        int           // connections that are kept for the next requests
-	IdlePerHost int           // of these, to one host
+	IdlePerHost int           // maximum of these to one host
 }
 
 // Client makes an HTTP client that connects only where the guard allows it. It uses no proxy, which would bypass the

@@ -21,7 +21,7 @@ import (
 type NativeRequest struct {
 	Operation      string
 	Sent           json.RawMessage // the parts of the request that the operator's answers repeat
-	CallbackURL    string          // empty: none was asked for
+	CallbackURL    string          // empty: the request has none
 	LatencyPercent int             // of the sandbox, for the callback of a transaction that completes at once
 }
 
@@ -142,7 +142,7 @@ type NativeToken struct {
 	UserID       string
 	MadeWith     sandboxes.KeyHash // the API key; the token is valid as long as the key
 	CallbackHost string            // the user's callback host; empty: any that the sandbox allows
-	Lifetime     time.Duration     // from now on, in sandbox time
+	Lifetime     time.Duration     // time until the expiry, in sandbox time
 }
 
 // MaxNativeTokens is how many tokens a sandbox may have.

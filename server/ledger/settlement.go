@@ -154,7 +154,7 @@ func decide(claimed []sqlc.ClaimDueTransactionsRow, held lockedBalances, answer 
 	for _, t := range claimed {
 		payer := held.payers[tenantKey[[16]byte]{t.Tenant, t.SimID.Bytes}]
 		if payer != nil && string(payer.Currency()) != t.FloatCurrency {
-			payer = nil // its country was changed since, and with it the currency of its balance
+			payer = nil // the SIM's country was changed, and with it the currency of its balance
 		}
 		at := tenantKey[string]{t.Tenant, t.FloatCurrency}
 		float, there := held.floats[at]

@@ -84,7 +84,7 @@ func (a account) removeLeft(ctx context.Context, parent string) {
 			continue
 		}
 		lock := filepath.Join(home, lockName)
-		if _, err := os.Stat(lock); err != nil { // not ours, or just being made
+		if _, err := os.Stat(lock); err != nil { // not a home, or a home that is being created
 			continue
 		}
 		unlock, err := Lock(lock)

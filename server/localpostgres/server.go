@@ -132,7 +132,7 @@ func dataMajor(data string) (int, error) {
 // initialize creates the data. It renames the folder when the data are complete.
 func (s *Server) initialize(ctx context.Context, programs Programs) error {
 	partial := s.data() + ".partial"
-	if err := os.RemoveAll(partial); err != nil { // of a start that was killed
+	if err := os.RemoveAll(partial); err != nil { // left by a start that was killed
 		return fmt.Errorf("removing incomplete data: %w", err)
 	}
 	if err := os.Mkdir(partial, 0o700); err != nil {
@@ -269,7 +269,7 @@ func (s *Server) Stop(within time.Duration) error {
 		case <-time.After(within):
 		}
 	}
-	_ = s.process.Signal(syscall.SIGQUIT) // at once, like a crash; the next start recovers
+	_ = s.process.Signal(syscall.SIGQUIT) // immediate shutdown, like a crash; the next start recovers the data
 	select {
 	case <-s.ended:
 		return nil

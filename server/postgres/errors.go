@@ -115,7 +115,7 @@ func unavailable(err error) bool {
 			return true
 		case answer.Code == pgerrcode.ReadOnlySQLTransaction: // a standby, during a fail-over
 			return true
-		case answer.Code == pgerrcode.IdleInTransactionSessionTimeout: // this process stood still
+		case answer.Code == pgerrcode.IdleInTransactionSessionTimeout: // this process was paused
 			return true
 		case answer.Code == pgerrcode.UndefinedTable, answer.Code == pgerrcode.UndefinedFunction:
 			return true // not migrated yet

@@ -32,7 +32,7 @@ type ClockState struct {
 type FaultState struct {
 	Name  string
 	Acts  int64
-	Acted *time.Time // the last time, in sandbox time
+	Acted *time.Time // sandbox time at which the fault last applied
 }
 
 // clock sets the clock of an existing organization. A change of the mode keeps the sandbox's time. After a reset the
@@ -132,7 +132,7 @@ func sameJSON(a, b []byte) bool {
 		if json.Unmarshal(text, &value) != nil {
 			return text
 		}
-		written, _ := json.Marshal(value) // it was decoded from JSON
+		written, _ := json.Marshal(value) // encoding a decoded JSON value cannot fail
 		return written
 	}
 	return bytes.Equal(canonical(a), canonical(b))

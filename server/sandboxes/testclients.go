@@ -41,7 +41,7 @@ func (s *Store) ApplyTestClient(ctx context.Context, sandboxUID string, want Tes
 	}
 	state, err := s.applyTestClient(ctx, sandbox, sim, want)
 	if lostRace := new(pgconn.PgError); errors.As(err, &lostRace) && lostRace.ConstraintName == "sims_tenant_msisdn_key" {
-		state, err = s.applyTestClient(ctx, sandbox, sim, want) // it finds the SIM that won the race
+		state, err = s.applyTestClient(ctx, sandbox, sim, want) // the second call finds the SIM that won the race
 	}
 	return state, postgres.Classify(err, "applying the test client to the database")
 }
@@ -55,7 +55,7 @@ func (s *Store) applyTestClient(ctx context.Context, sandbox, sim pgtype.UUID, w
 		if err != nil {
 			return err
 		}
-		if want.Limit > 0 { // before any SIM is locked, as by changes through the API
+		if want.Limit > 0 { // lock order: before all SIMs, as in changes through the API
 			if _, err := q.HoldRegistry(ctx, tenant); err != nil {
 				return err
 			}

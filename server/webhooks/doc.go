@@ -5,7 +5,7 @@ package webhooks
 const (
 	HeaderEvent             = "X-Service-Event"
 	HeaderSignature         = "X-Service-Signature"
-	HeaderPreviousSignature = "X-Service-Signature-Previous" // by the previous secret, while a rotation is under way
+	HeaderPreviousSignature = "X-Service-Signature-Previous" // signature by the previous secret, during a rotation
 	HeaderDelivery          = "X-Service-Delivery"           // id of the event, the same for every attempt
 
 	HeaderStandardID        = "webhook-id"

@@ -68,7 +68,7 @@ type Result struct {
 	Body       []byte        // first 4 KiB of the response
 	RetryAfter time.Duration // from a 429 or 503; 0 for none
 	Err        error         // never contains the secret or a password of the URL
-	Signed     Signed        // of a delivery that was sent, and of one that could not be sent
+	Signed     Signed        // the zero value if the URL is invalid
 }
 
 // Send makes one attempt.

@@ -65,7 +65,7 @@ func (w *Worker) resumeSandboxes(ctx context.Context, sweep string, due []ledger
 	err := within(context.WithoutCancel(ctx), noteTimeout, func(ctx context.Context) error {
 		return w.database.ClearSweepFailures(ctx, sweep, tenants)
 	})
-	if err != nil { // the next success records it instead
+	if err != nil { // the next successful sweep records this instead
 		w.log.WarnContext(ctx, "sweep works again in some sandboxes, but this cannot be recorded", "sweep", sweep, "because", err)
 		return
 	}

@@ -24,7 +24,7 @@ type listedSandbox struct {
 	Name         string     `json:"name,omitempty"`
 	Current      bool       `json:"current"` // whether commands without a sandbox use it
 	Ready        string     `json:"ready,omitempty"`
-	Status       string     `json:"status,omitempty"` // the reason of Ready
+	Status       string     `json:"status,omitempty"` // reason of the condition Ready
 	URL          string     `json:"url"`
 	Transactions *int64     `json:"transactions,omitempty"`
 	CreatedAt    *time.Time `json:"createdAt,omitempty"`
