@@ -13,8 +13,8 @@ func (c *Client) Clock(ctx context.Context) (found wire.Clock, err error) {
 }
 
 // Advance advances the clock and waits for the end of the advance. The result target is empty if the clock has reached
-// its target. If the advance takes longer than the request waits, the caller sends the result target as To to wait
-// again.
+// its target. If the advance takes longer than the request waits, the caller can wait again: it sends target in the
+// field To.
 func (c *Client) Advance(ctx context.Context, r wire.AdvanceRequest) (a wire.Advanced, target string, err error) {
 	var answer struct {
 		wire.Advanced
