@@ -51,8 +51,8 @@ var errUnstable = errors.New("something else keeps changing it, or its copy in t
 //
 //   - The Secret or the stored credentials changed during the round.
 //   - The key must be replaced, but the database did not have it yet.
-//   - The key belongs to another sandbox, because a user wrote it into the Secret. The next round replaces it, because
-//     it would open the other sandbox.
+//   - The key belongs to another sandbox, because a user wrote it into the Secret. The next round replaces this key, so
+//     that it does not open the other sandbox.
 func (r *sandboxReconciler) syncCredentials(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs,
 ) (current credentials, err error) {

@@ -59,8 +59,8 @@ type sealingResult struct {
 	resealed sandboxes.Resealed
 }
 
-// round encrypts the stored secrets once. ok is true if there was no error and the keys did not change during the
-// round.
+// round encrypts the stored secrets once. The result ok is true if there was no error and the keys did not change
+// during the round.
 func (s *Sealing) round(ctx context.Context) (seen sealingResult, ok bool) {
 	if s.ready(ctx) != nil {
 		return sealingResult{}, false

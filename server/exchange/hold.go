@@ -24,8 +24,8 @@ type HeldAnswers struct {
 	of  map[string]int // keys: organizations of sandboxes
 }
 
-// NewHeldAnswers returns a counter at zero. metrics counts the answers that are not held because of a bound; it may be
-// nil.
+// NewHeldAnswers returns a counter at zero. The parameter metrics counts the answers that are not held because of a
+// bound; it may be nil.
 func NewHeldAnswers(bounds HeldBounds, metrics *telemetry.API) *HeldAnswers {
 	return &HeldAnswers{bounds: bounds, metrics: metrics, of: map[string]int{}}
 }

@@ -23,7 +23,7 @@ type CallbackDetail struct {
 
 // GetCallback returns the callback of a transaction. It returns [ErrNotFound] if the tenant has no such transaction, or
 // if the transaction has no callback yet. It builds and stores the body of a callback that has none, so that a worker
-// sends the same bytes later. vague computes the argument of build with this name.
+// sends the same bytes later. The function vague returns the argument vague of build.
 func (l *Ledger) GetCallback(
 	ctx context.Context, tenant int64, id payments.ID, build BuildCallback, vague func(*payments.Transaction) bool,
 ) (*CallbackDetail, error) {

@@ -50,10 +50,10 @@ func (s *Deliveries) TenantsToCallBack(ctx context.Context) ([]DueTenant, error)
 // nil if the operator sends no callbacks. If vague is set, the body of a failure has no reason.
 type BuildCallback func(t *payments.Transaction, sent json.RawMessage, vague bool) []byte
 
-// LeaseDueCallbacks leases due callbacks, at most from[i].Slots of each tenant. found has the number of due callbacks
-// by tenant, including those that a fault delays and that are not leased. build makes the body of a callback that has
-// none yet. The body is stored, so that every attempt sends the same bytes. A callback becomes due again if its lease
-// ends before [Deliveries.FinishCallback] is called.
+// LeaseDueCallbacks leases due callbacks, at most from[i].Slots of each tenant. The result found has the number of due
+// callbacks by tenant, including those that a fault delays and that are not leased. The function build makes the body
+// of a callback that has none yet. The body is stored, so that every attempt sends the same bytes. A callback becomes
+// due again if its lease ends before [Deliveries.FinishCallback] is called.
 func (s *Deliveries) LeaseDueCallbacks(
 	ctx context.Context, from []SlotGrant, lease time.Duration, build BuildCallback,
 ) (leased []LeasedCallback, found map[int64]int, err error) {

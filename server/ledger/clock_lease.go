@@ -65,8 +65,8 @@ func (s *Clocks) RenewClockLease(ctx context.Context, c ClockLease, lease time.D
 	return postgres.Classify(err, "renewing the lease of a clock")
 }
 
-// ReleaseClock ends a lease early, so that another worker can lease the clock at once, and adds done to the counts of
-// the advance. It does nothing if the lease has expired.
+// ReleaseClock ends a lease early, so that another worker can lease the clock at once, and adds the counts in done to
+// those of the advance. It does nothing if the lease has expired.
 func (s *Clocks) ReleaseClock(ctx context.Context, c ClockLease, done AdvanceCounts) error {
 	return postgres.Classify(s.system().ReleaseClock(ctx, sqlc.ReleaseClockParams{
 		Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
@@ -93,8 +93,9 @@ type ClockView struct {
 	Recorded          Due  // of all recorded rows
 }
 
-// ViewClock reads the time of a leased clock, and when rows are due. started and arrived are sandbox times. A row was
-// recorded by a time if its stamp is not after that time. ViewClock returns [ErrClockLeaseLost] if the lease is lost.
+// ViewClock reads the time of a leased clock, and when rows are due. The parameters started and arrived are sandbox
+// times. RecordedByStart has the rows whose stamp is not after started; RecordedByArrival has those whose stamp is not
+// after arrived. ViewClock returns [ErrClockLeaseLost] if the lease is lost.
 func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, started, arrived time.Time) (ClockView, error) {
 	upTo := func(t time.Time) pgtype.UUID { return postgres.UUID(payments.FirstID(t.Add(time.Microsecond))) }
 	bounds := []pgtype.UUID{upTo(started), upTo(arrived), postgres.UUID(payments.LastID)}
@@ -119,9 +120,9 @@ func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, started, arrived t
 	return view, nil
 }
 
-// MoveClock sets a leased clock to moment, where it stands still. It never sets a clock back. It returns the sandbox
-// time: all later records have later stamps. It adds done to the counts of the advance. It returns [ErrClockLeaseLost]
-// if the lease is lost.
+// MoveClock sets a leased clock to the time moment, where it stands still. It never sets a clock back. It returns the
+// sandbox time. All later records have later stamps. It adds the counts in done to those of the advance. It returns
+// [ErrClockLeaseLost] if the lease is lost.
 func (s *Clocks) MoveClock(ctx context.Context, c ClockLease, moment time.Time, done AdvanceCounts) (now time.Time, err error) {
 	now, err = s.system().MoveClock(ctx, sqlc.MoveClockParams{
 		Moment: moment, Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,

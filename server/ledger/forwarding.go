@@ -41,10 +41,10 @@ var (
 	ErrCredentialsUnreadable = errors.New("the store's credentials for this operator cannot be read")
 )
 
-// LeaseDueForwards leases due collections, at most from[i].Slots of each tenant. A due collection is to be forwarded,
-// or the operator is to be asked for its status. found has the number of leased collections by tenant. Concurrent
-// callers get different collections. A collection becomes due again if its lease ends before [Forwards.SettleForward]
-// or [Forwards.DeferForward] is called.
+// LeaseDueForwards leases due collections, at most from[i].Slots of each tenant. A due collection needs to be
+// forwarded, or needs a status query to the operator. The result found has the number of leased collections by tenant.
+// Concurrent callers get different collections. A collection becomes due again if its lease ends before
+// [Forwards.SettleForward] or [Forwards.DeferForward] is called.
 func (s *Forwards) LeaseDueForwards(
 	ctx context.Context,
 	from []SlotGrant,
@@ -129,8 +129,8 @@ type Deferred struct {
 	After    time.Duration // until the next attempt
 }
 
-// DeferForward ends the lease of a collection, which becomes due again after d.After, or when it expires if that is
-// earlier. It reports false, and writes nothing, if the lease was lost.
+// DeferForward ends the lease of a collection. The collection becomes due again after d.After or at its expiry,
+// whichever is earlier. DeferForward reports false, and writes nothing, if the lease was lost.
 func (s *Forwards) DeferForward(ctx context.Context, f *Forward, d Deferred) (leaseHeld bool, err error) {
 	rows, err := s.system().DeferForward(ctx, sqlc.DeferForwardParams{
 		AgainAfterMs: postgres.Milliseconds(d.After), Failures: int32(d.Failures), Accepted: d.Accepted, NativeID: postgres.Optional(d.NativeID),

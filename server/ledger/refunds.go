@@ -22,9 +22,9 @@ type NewRefund struct {
 	Latency     PayoutLatency
 }
 
-// CreateRefund records a refund, with the money that it moves and the event that it owes, in one database transaction.
-// It returns the refund, and the time for which its answer is held. A refund that would raise the recipient's SIM
-// beyond [payments.MaxBalance] ends with LIMIT_EXCEEDED.
+// CreateRefund records a refund, its movements of money and its event in one database transaction. It returns the
+// refund, and the time for which its answer is held. A refund that would raise the recipient's SIM beyond
+// [payments.MaxBalance] ends with LIMIT_EXCEEDED.
 //
 // The statement BookRefund in queries/refunds.sql locks the collection, the SIM and the float, in this order.
 //

@@ -86,8 +86,8 @@ func (l *Ledger) addTestClient(ctx context.Context, sandbox *sandboxes.Sandbox, 
 }
 
 // ChangeTestClient changes the name, the state, the behavior and the balance of a SIM that was added through the API,
-// and returns it. A new balance is recorded as an adjustment of the current one. It calls change with the SIM locked,
-// and returns its error.
+// and returns it. A new balance is recorded as an adjustment of the current one. It calls the function change while the
+// SIM is locked, and returns the error of change.
 //
 // It returns [ErrNotFound], [ErrManagedByResource], and [postgres.ErrConfigChanged] as [Ledger.AddTestClient] does.
 func (l *Ledger) ChangeTestClient(

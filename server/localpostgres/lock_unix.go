@@ -12,7 +12,7 @@ import (
 // ErrLocked is returned by [Lock] for a file that another process has locked.
 var ErrLocked = errors.New("another process works with it")
 
-// Lock locks a file, which it creates if it is missing, until unlock is called or this process ends.
+// Lock locks a file until unlock is called or this process ends. It creates a missing file.
 func Lock(path string) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {

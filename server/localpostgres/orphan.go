@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// endOrphan ends the server that works on the data of a home, and removes its lock file. This file would stop the next
-// server as long as any process has its pid, even a zombie. If a part of the old server still runs, the next one finds
-// its shared memory and refuses to start.
+// endOrphan ends the server that works on the data of a home, and removes its lock file. The next server refuses to
+// start while any process has the pid in this file, even a zombie. If a part of the old server still runs, the next
+// server finds the shared memory of that part and refuses to start.
 //
 // It reads only files that another user cannot have created, and ends only a process of this user that works on the
 // data.

@@ -13,7 +13,7 @@ import (
 // documentPath is the path of the OpenAPI document of an operator's own API, below the base path of that API.
 const documentPath = "/openapi.json"
 
-// serveDocument serves the OpenAPI document of an operator's own API. base is the base path of that API.
+// serveDocument serves the OpenAPI document of an operator's own API. The parameter base is the base path of that API.
 func serveDocument(api *operatorapi.API, base string, public *url.URL) http.HandlerFunc {
 	document := sync.OnceValue(func() *static.Content { return static.New("application/json", encoded(api.Document())) })
 	return func(w http.ResponseWriter, r *http.Request) {

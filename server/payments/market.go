@@ -20,7 +20,7 @@ const (
 // Operators lists every operator.
 var Operators = []Operator{MTN, Orange, Moov, Airtel}
 
-// only has the operators that are in a single country. The others are in every country.
+// The map only has the operators that are in a single country. The others are in every country.
 var only = map[Operator]Country{Airtel: Rwanda}
 
 // Only returns the single country of an operator; empty: it is in every country.
@@ -29,10 +29,10 @@ func (o Operator) Only() Country { return only[o] }
 // In reports whether an operator is in a country.
 func (o Operator) In(c Country) bool { return o.Only() == "" || o.Only() == c }
 
-// OneOf returns codes as a text: a, b or c.
+// OneOf returns the codes as a text such as "mtn, orange or moov".
 func OneOf[T ~string](codes []T) string { return enumerated(codes, "or") }
 
-// AllOf returns codes as a text: a, b and c.
+// AllOf returns the codes as a text such as "mtn, orange and moov".
 func AllOf[T ~string](codes []T) string { return enumerated(codes, "and") }
 
 func enumerated[T ~string](codes []T, word string) string {
@@ -40,7 +40,7 @@ func enumerated[T ~string](codes []T, word string) string {
 	return List(codes[:last]) + " " + word + " " + string(codes[last])
 }
 
-// List returns codes as a text: a, b, c.
+// List returns the codes as a text such as "mtn, orange, moov".
 func List[T ~string](codes []T) string { return strings.Join(Texts(codes), ", ") }
 
 // Texts returns codes as strings.

@@ -55,8 +55,8 @@ type Options struct {
 	ReplicaURL string
 }
 
-// Open returns a pool for the database at url. It does not connect before the first use, so that a process can start
-// while its database is unavailable. It returns an error only for a url that cannot be parsed.
+// Open returns a pool for the database at a URL. It does not connect before the first use, so that a process can start
+// while its database is unavailable. It returns an error only for a URL that cannot be parsed.
 func Open(url string, options Options) (*DB, error) {
 	reached := &addresses{}
 	pool, err := openPool(url, options, reached)
@@ -126,15 +126,15 @@ func (d *DB) Ping(ctx context.Context) error {
 // Now returns the time of this process.
 func (d *DB) Now() time.Time { return d.now() }
 
-// MaxConns returns the most connections of the pool.
+// MaxConns returns the maximum number of connections of the pool.
 func (d *DB) MaxConns() int { return int(d.pool.Config().MaxConns) }
 
 // Admission returns the admission of statements in the scope of a tenant.
 func (d *DB) Admission() *Admission { return d.admission }
 
-// PoolStat tells how the connections to the database are used.
+// PoolStat returns the statistics of the connection pool.
 func (d *DB) PoolStat() *pgxpool.Stat { return d.pool.Stat() }
 
-// Addresses returns the addresses of the database to which this pool has connected: those that it dialed, and Postgres'
-// own. The caller must not change the slice.
+// Addresses returns the addresses of the database to which this pool has connected: those that the pool dialed, and
+// those that Postgres reported as its own. The caller must not change the slice.
 func (d *DB) Addresses() []netip.AddrPort { return d.reached.all() }

@@ -52,8 +52,8 @@ func (p *pooler) adapt(ctx context.Context, config *pgx.ConnConfig) error {
 	return nil
 }
 
-// ask opens a connection and compares two process ids: that of the Postgres backend, and that which was announced when
-// the connection was opened. A pooler announces an id of its own.
+// ask opens a connection and compares two process ids: the id that the Postgres backend returns, and the id that was
+// announced when the connection was opened. A pooler announces its own id.
 func ask(ctx context.Context, config *pgconn.Config) (connectedTo, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()

@@ -31,8 +31,8 @@ const (
 	inSandboxTime                   // the sandbox has a clock
 )
 
-// Recording returns the scope for statements that use recording_time() and recording_id(id). clocked: the sandbox has a
-// clock, from which the scope takes a stamp first.
+// Recording returns the scope for statements that use recording_time() and recording_id(id). If clocked is true, the
+// sandbox has a clock, and the scope takes a stamp first.
 func (s Scope) Recording(clocked bool) Scope {
 	s.recording = inDatabaseTime
 	if clocked {
@@ -73,13 +73,14 @@ func (f *Following) Query(context.Context, string, ...any) (pgx.Rows, error) {
 	return nil, errFollowingAnswers
 }
 
-// QueryRow returns an error, as Query.
+// QueryRow returns an error, as Query does.
 func (f *Following) QueryRow(context.Context, string, ...any) pgx.Row {
 	return scopedRow{err: errFollowingAnswers}
 }
 
-// Then returns the scope with statements that follow each of its own, in the same database transaction and round trip.
-// They are sent before the statement has answered, so they must check themselves whether it recorded a row.
+// Then returns a scope that sends the statements of f after each of its own, in the same database transaction and round
+// trip. The result of the first statement is not known then, so the statements of f must check whether it recorded a
+// row.
 func (s Scope) Then(f *Following) Scope {
 	s.then = f.statements
 	return s

@@ -21,9 +21,9 @@ type User struct {
 	Password string // printable ASCII characters
 }
 
-// EnsureUsers creates each user that is missing, and sets the group and the password of each. url is that of the owner.
-// It sends SCRAM verifiers instead of passwords, so that no log of the database has a password. The groups have to
-// exist: [Migrate] creates them.
+// EnsureUsers creates each user that is missing, and sets the group and the password of each. The parameter url is the
+// database URL of the owner. It sends SCRAM verifiers instead of passwords, so that no log of the database has a
+// password. The groups have to exist: [Migrate] creates them.
 func EnsureUsers(ctx context.Context, url string, users []User) error {
 	config, err := ownerConfig(url)
 	if err != nil {

@@ -22,8 +22,8 @@ type AccountProof struct {
 }
 
 // ListAccounts returns up to limit floats and SIMs of a tenant as they were at one moment: first the floats by
-// currency, then the SIMs by number. The list begins after the given account; the zero value means the beginning.
-// balanced reports whether all accounts of the tenant are balanced.
+// currency, then the SIMs by number. The list begins after the given account; the zero value means the beginning. The
+// result balanced reports whether all accounts of the tenant are balanced.
 func (b *Books) ListAccounts(
 	ctx context.Context, tenant int64, after Account, limit int,
 ) (proofs []AccountProof, balanced bool, err error) {
@@ -50,8 +50,8 @@ func (b *Books) ListAccounts(
 // lastCurrency sorts after every currency.
 const lastCurrency = "~"
 
-// accountProofOf returns the proof in a row. No worker has verified the newest movements yet, so accountProofOf checks
-// that they lead to the balance.
+// accountProofOf returns the proof of an account from a row of the database. No worker has verified the newest
+// movements yet, so accountProofOf checks that they lead to the balance.
 func accountProofOf(row *sqlc.ListLedgerAccountsRow) AccountProof {
 	p := AccountProof{
 		Account: Account{Currency: payments.Currency(row.Currency), MSISDN: row.MSISDN},

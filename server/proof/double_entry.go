@@ -12,7 +12,7 @@ type Account struct {
 	MSISDN   string // empty for a float
 }
 
-// The kinds of accounts in double entries, the part of their names before the colon.
+// The kinds of accounts in double entries. A kind is the part of an account's name before the colon.
 const (
 	FloatAccount      = "float"
 	TestClientAccount = "testClient"

@@ -1,9 +1,8 @@
 // Package requests is the request log: the requests to a sandbox and their answers, so that developers see what their
 // code sends.
 //
-// It keeps the last failed requests, and the last other ones while somebody watches. It keeps only the
-// fields of a list, see [Keeper], and no headers. Every front that answers requests of a sandbox may record them
-// here.
+// It keeps the last failed requests and, while somebody watches, the last successful ones. Of a request, it keeps only
+// named fields, see [Keeper], and no headers. Every front may record the requests to a sandbox here.
 package requests
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// activity is the set of tenants that were active since they were last recorded as active, so that the status of their
+// activity is the set of tenants that were active since they were last recorded as active. The status of their
 // resources is out of date.
 type activity struct {
 	mu      sync.Mutex
@@ -62,8 +62,8 @@ const (
 )
 
 // RunActivity records in the database which sandboxes are active, so that the controller updates the status of their
-// resources: each sandbox at most every two seconds, and all of them once more when ctx ends. If a process dies before,
-// the status follows when the controller next reconciles the sandbox.
+// resources: each sandbox at most every two seconds, and all of them once more when ctx ends. If a process dies before
+// that, the status follows when the controller next reconciles the sandbox.
 func (s *Store) RunActivity(ctx context.Context) {
 	ticker := time.NewTicker(activityPeriod)
 	defer ticker.Stop()
@@ -101,6 +101,6 @@ func (s *Store) writeActivity(ctx context.Context, pause time.Duration) error {
 	return postgres.Classify(err, "writing down activity")
 }
 
-// NoteActivity notes that something in these sandboxes changed that the status of their resources shows, see
-// [Store.RunActivity]. Every payment calls it, so it sends no statement.
+// NoteActivity notes that the status of the resources of these sandboxes is out of date, see [Store.RunActivity]. Every
+// payment calls it, so it sends no statement.
 func (s *Store) NoteActivity(tenants ...int64) { s.active.note(tenants...) }

@@ -77,8 +77,8 @@ type WebhookConfig struct {
 	Types []payments.Type // of the transactions whose events are sent; other events are only recorded. nil: all
 }
 
-// RetryPolicy is the schedule of a webhook's retries: the n-th retry follows the attempt before it after
-// InitialDelay * Factor^(n-1), at most MaxDelay.
+// RetryPolicy is the schedule of a webhook's retries: the delay before the n-th retry is InitialDelay * Factor^(n-1),
+// at most MaxDelay.
 type RetryPolicy struct {
 	MaxRetries   int
 	InitialDelay time.Duration
@@ -86,8 +86,8 @@ type RetryPolicy struct {
 	MaxDelay     time.Duration
 }
 
-// OperatorAccess is the access of a store to an operator in a country. Collections from numbers that the sandbox does
-// not know are forwarded to it.
+// OperatorAccess is the access of a store to an operator in a country. The worker forwards collections from numbers
+// unknown to the sandbox to this operator.
 type OperatorAccess struct {
 	Store       string // slug
 	Operator    payments.Operator

@@ -11,7 +11,7 @@ import (
 // accessKey identifies the access of a store to an operator's own API. A store is a shop of the merchant.
 type accessKey struct{ store, operator, country string }
 
-// operators makes the rows of operator_credentials equal to the credentials that the SandboxEnvironment asks for.
+// The method operators makes the rows of operator_credentials equal to the credentials in the SandboxEnvironment.
 func (c *sandboxChange) operators(ctx context.Context) error {
 	rows, err := c.q.ListOperatorCredentials(ctx, c.tenant)
 	if err != nil {

@@ -18,8 +18,8 @@ type Grant struct {
 	second    int64         // the second of the grant
 }
 
-// TakeRequests grants up to wanted requests to a tenant that may make limit requests in any minute, and takes back the
-// Requests of an earlier grant that were not used. All replicas of the api draw from the same count. It returns
+// TakeRequests grants requests to a tenant: at most the number wanted, and at most the number limit in any minute. It
+// takes back unused, the rest of an earlier grant. All replicas of the api draw from the same count. It returns
 // [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (s *Store) TakeRequests(ctx context.Context, tenant int64, limit, wanted int, unused Grant) (Grant, error) {
 	var row sqlc.TakeRequestsRow

@@ -12,10 +12,10 @@ import (
 var ErrTooManyResets = errors.New("the sandbox was reset five times in the last second")
 
 // ResetByAPI empties a sandbox at the request of a caller with its API key. The effect is that of a new value of
-// spec.reset. It does not change
-// the recorded value of spec.reset, so that the controller neither repeats nor undoes the reset. It returns
-// [postgres.ErrConfigChanged] if the API may no longer reset the sandbox, and for a tenant that was reset or deleted,
-// and [ErrTooManyResets]. Nothing is done then.
+// spec.reset. It does not change the recorded value of spec.reset, so that the controller neither repeats nor undoes
+// the reset. It returns [postgres.ErrConfigChanged] if the API may no longer reset the sandbox, or if the tenant was
+// reset or deleted. It returns [ErrTooManyResets] after five resets in the last second. After an error, nothing has
+// changed.
 func (s *Store) ResetByAPI(ctx context.Context, tenant int64) error {
 	present, err := sqlc.New(s.db.Tenant(tenant)).ResetByAPI(ctx)
 	switch {
@@ -33,7 +33,7 @@ func (s *Store) ResetByAPI(ctx context.Context, tenant int64) error {
 // their opening balances. sandboxChange.floats writes the floats afterwards, at the opening values of the resource. All
 // other rows keep the former number, which is retired in the same database transaction.
 //
-// Statements that run during the reset write for the former number, so nothing of them reaches the new one.
+// Statements that run during the reset write for the former number, so none of their rows belongs to the new number.
 func (c *sandboxChange) reset(ctx context.Context, former int64) error {
 	tenant, err := c.q.NewTenant(ctx)
 	if err != nil {

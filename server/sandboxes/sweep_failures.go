@@ -24,8 +24,8 @@ type SweepFailure struct {
 	Error    string
 }
 
-// NoteSweepFailure makes all workers skip a sandbox in a sweep for a while, which grows with each failure in a row from
-// one second to five minutes. It returns the number of failures in a row, and for how long the sandbox is skipped.
+// NoteSweepFailure makes all workers skip a sandbox in a sweep for some time. This time grows with each consecutive
+// failure from one second to five minutes. It returns the number of consecutive failures and this time.
 func (s *Store) NoteSweepFailure(
 	ctx context.Context,
 	sweep string,

@@ -24,8 +24,9 @@ type BeforeAnswer struct {
 	service *Service
 	tenant  int64
 	id      payments.ID
-	// faults are the faults of the sandbox. One of them may send the message before the answer, depending on the status
-	// of the transaction. faults is nil if a test number decides that the message is sent before the answer.
+	// The field faults has the faults of the sandbox. One of them may send the message before the answer, depending on
+	// the status of the transaction. The field is nil if a test number decides that the message is sent before the
+	// answer.
 	faults faults.Set
 	target faults.Target
 }

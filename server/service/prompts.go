@@ -7,7 +7,7 @@ import (
 )
 
 // AnswerPrompt answers the prompt of a pending payment as its payer. It returns the errors of
-// [ledger.Ledger.AnswerPrompt]. repeated is true if the same answer was given before.
+// [ledger.Ledger.AnswerPrompt]. The result repeated is true if the same answer was given before.
 func (s *Service) AnswerPrompt(
 	ctx context.Context, who *Caller, msisdn string, id payments.ID, answer payments.Answer,
 ) (t *payments.Transaction, repeated bool, err error) {

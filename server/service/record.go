@@ -7,7 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// record records a transaction with try. For a repeated request, it returns the transaction of the first request.
+// record records a transaction with the function try. For a repeated request, it returns the transaction of the first
+// request.
 func (s *Service) record(ctx context.Context, who *Caller, asked *intent, try attempt) (Recorded, error) {
 	ctx, cancel := untilRecorded(ctx)
 	defer cancel()

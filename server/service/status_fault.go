@@ -10,8 +10,8 @@ import (
 )
 
 // StatusFault returns the fault that applies when the operator reports the status of a completed transaction; nil for
-// none. The fault applies to every status query of the transaction, and counts once. staysPending is whether the
-// operator still reports the transaction as pending.
+// none. The fault applies to every status query of the transaction, and counts once. The result staysPending is true if
+// the operator still reports the transaction as pending.
 func (s *Service) StatusFault(
 	ctx context.Context, who *Caller, t *payments.Transaction,
 ) (f *faults.Fault, staysPending bool, err error) {
@@ -39,8 +39,8 @@ func (s *Service) StatusFault(
 	return f, f.StaysPending(&p), nil
 }
 
-// firstThatApplies returns the first fault that matches a target; nil for none. A fault that already applied to the same
-// reference applies again, and this does not count.
+// firstThatApplies returns the first fault that matches a target; nil for none. A fault that already applied to the
+// same reference applies again without being counted again.
 func (s *Service) firstThatApplies(
 	ctx context.Context, sandbox *sandboxes.Sandbox, p *faults.Target, applied []string,
 ) (*faults.Fault, error) {

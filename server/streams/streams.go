@@ -13,11 +13,11 @@
 //     the sandbox was reset. `ready` follows, and the client reads its lists again after it.
 //
 // How long a client can resume depends on two times. Changes are noted only until the mark of a followed sandbox ends
-// ([ledger.Ledger.WatchChanges]). Readers renew it once a minute: if at most six minutes are left, it then holds for
-// ten. So at least five minutes are left when the last stream of a sandbox ends. The SQL function follow_sandbox treats
-// a mark with less than a minute left as ended. So a client has four minutes, which the API's description names. If
-// other streams follow the sandbox meanwhile, the mark does not end. Then the worker sets the limit: it removes changes
-// after ten minutes.
+// ([ledger.Ledger.WatchChanges]). Readers check the mark once a minute. If at most six minutes are left, they renew the
+// mark for ten minutes. So at least five minutes are left when the last stream of a sandbox ends. The SQL function
+// follow_sandbox treats a mark with less than a minute left as ended. So a client has four minutes, which the API's
+// description names. If other streams follow the sandbox meanwhile, the mark does not end. Then the worker sets the
+// limit: it removes changes after ten minutes.
 package streams
 
 import (
@@ -227,7 +227,8 @@ func (st *Stream) Next(ctx context.Context, wake <-chan time.Time) ([]Entry, err
 }
 
 // take returns the entries that the reader keeps after the stream's position. If it returns no entries and no error,
-// the reader closes changed when it may have some; a nil changed means that the stream has to call readAgain.
+// the reader closes the channel changed when it may have new entries. A nil channel means that the stream has to call
+// readAgain.
 func (st *Stream) take() (entries []Entry, changed <-chan struct{}, err error) {
 	most := st.streams.most()
 	r := st.reader

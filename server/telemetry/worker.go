@@ -184,7 +184,8 @@ func (w *Worker) WithFault(kind string) {
 	}
 }
 
-// Settled counts a settled transaction. lag is the time since it was due; nil if it was not due by database time.
+// Settled counts a settled transaction. The parameter lag is the time since the transaction was due; nil if the
+// transaction was not due by database time.
 func (w *Worker) Settled(status string, lag *time.Duration) {
 	if w == nil {
 		return
@@ -195,8 +196,8 @@ func (w *Worker) Settled(status string, lag *time.Duration) {
 	}
 }
 
-// Batch counts a database transaction that settled payments. parked is the number of payments that still wait for their
-// payer.
+// Batch counts a database transaction that settled payments. The parameter parked is the number of payments that still
+// wait for their payer.
 func (w *Worker) Batch(parked int) {
 	if w == nil {
 		return
@@ -214,7 +215,8 @@ func (w *Worker) Forwarded(operator, status string, took time.Duration) {
 	w.exchanges.WithLabelValues(operator).Observe(took.Seconds())
 }
 
-// CalledBack counts a callback of an operator's own API. result is one of the results of a delivery attempt.
+// CalledBack counts a callback of an operator's own API. The parameter result is one of the results of a delivery
+// attempt.
 func (w *Worker) CalledBack(operator, result string) {
 	if w != nil {
 		w.callbacks.WithLabelValues(operator, result).Inc()

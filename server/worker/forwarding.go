@@ -126,9 +126,9 @@ func approve(f *ledger.Forward) decision {
 	return settled(status, "", nil)
 }
 
-// exchange forwards a collection that no operator has accepted, and asks for its status after the simulated latency.
-// exchange does not forward an expired collection. It asks for the status of one only if an attempt was made to send
-// it.
+// exchange forwards a collection that no operator has accepted, and asks for its status after the simulated latency. It
+// does not forward an expired collection, and asks for the status of an expired collection only after an attempt to
+// send it.
 func (w *Worker) exchange(ctx context.Context, f *ledger.Forward, api adapter.Client) (s exchanged) {
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
@@ -163,8 +163,8 @@ func (w *Worker) exchange(ctx context.Context, f *ledger.Forward, api adapter.Cl
 
 var errLeaseLost = errors.New("another worker has the collection")
 
-// collect sends a collection to its operator. A duplicate at the operator means that an earlier attempt arrived. If the
-// last attempt fails, collect asks the operator once whether an attempt arrived.
+// collect sends a collection to its operator. A duplicate error from the operator means that an earlier attempt
+// arrived. If the last attempt fails, collect asks the operator once whether an attempt arrived.
 func (w *Worker) collect(ctx context.Context, f *ledger.Forward, api adapter.Client) (adapter.Answer, error) {
 	last := f.Failures+1 >= forwardTries
 	sending, cancel := ctx, context.CancelFunc(func() {})

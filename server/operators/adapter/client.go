@@ -39,7 +39,8 @@ func RequestID(t *payments.Transaction) string { return t.ID.Code() }
 
 // Paid returns the answer of a successful payment if the operator reports the requested amount and currency. The
 // currency is empty if the operator does not report it. For another amount or currency, Paid returns an answer with the
-// payload of unavailable. Otherwise the merchant would be credited with another amount than the paid one.
+// status SERVICE_UNAVAILABLE, whose payload the function unavailable makes. Otherwise the merchant would be credited
+// with another amount than the paid one.
 func (a Answer) Paid(
 	t *payments.Transaction, amount, currency string, unavailable func(t *payments.Transaction, why string) json.RawMessage,
 ) Answer {

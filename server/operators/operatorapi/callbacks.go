@@ -18,7 +18,8 @@ type CallbackRules struct {
 	Namespace   string   // namespace whose Services are allowed by default
 }
 
-// Allow reports whether callbacks may go to a URL. publicOnly is whether the host must have a public address.
+// Allow reports whether callbacks may go to a URL. The result publicOnly is true if the host must have a public
+// address.
 func (r CallbackRules) Allow(target string) (allowed, publicOnly bool) {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || egress.HostOf(u) == "" {

@@ -14,8 +14,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// client is a simple client of Orange's core API. By the marks of package operators, the paths and the payload
-// under data are t, and the look-up by order_id is a. Orange does not report the currency of a payment.
+// client is a simple client of Orange's core API. The paths and the payload under data have the mark t, and the look-up
+// by order_id has the mark a, see package operators. Orange does not report the currency of a payment.
 type client struct{ adapter.Connection }
 
 const (
