@@ -29,9 +29,9 @@ func checkSpecIsCurrent(ctx context.Context, apiReader client.Reader, read clien
 	return nil
 }
 
-// applyCurrent applies a resource to the database. The database refuses an older generation than the one it has. Then
-// applyCurrent returns errSpecChanged if the cache is stale. If the API server itself has the older generation, after a
-// restore of etcd, applyCurrent replaces the later generation in the database.
+// applyCurrent applies a resource to the database. The database refuses an older generation than its own. After a
+// refusal, applyCurrent returns errSpecChanged if the cache is stale. If the API server itself has the older
+// generation, after a restore of etcd, applyCurrent replaces the later generation in the database.
 func applyCurrent[T any](
 	ctx context.Context, apiReader client.Reader, read client.Object, apply func(rolledBack int64) (T, error),
 ) (T, error) {

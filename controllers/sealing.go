@@ -28,7 +28,7 @@ type Sealing struct {
 	interval time.Duration
 }
 
-// NewSealing returns a Sealing that calls reseal every interval, after ready returned nil.
+// NewSealing returns a Sealing that calls the function reseal at this interval if ready returns nil.
 func NewSealing(
 	ready func(context.Context) error, ring KeyRing, reseal func(context.Context) (sandboxes.Resealed, error), interval time.Duration,
 ) *Sealing {

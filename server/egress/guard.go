@@ -129,7 +129,7 @@ var globalUnicast = netip.MustParsePrefix("2000::/3")
 // that forbidden refuses anyway, and without IPv6 blocks outside of globalUnicast. It includes globally reachable
 // blocks: they are for infrastructure, and no receiver has such an address.
 var specialPurpose = []netip.Prefix{
-	netip.MustParsePrefix("100.64.0.0/10"),     // of carriers
+	netip.MustParsePrefix("100.64.0.0/10"),     // carrier-grade NAT
 	netip.MustParsePrefix("192.0.0.0/24"),      // protocols
 	netip.MustParsePrefix("192.0.2.0/24"),      // documentation
 	netip.MustParsePrefix("192.31.196.0/24"),   // AS112

@@ -112,7 +112,7 @@ func (c *checker) line(text []byte, l *Line) {
 	c.content(l)
 }
 
-// known returns a sentence that lists the fields of the object in which an unknown field was found.
+// known returns a sentence with the valid fields of the object that has the unknown field.
 func known(unknown string) string {
 	const ofWhere = "orderRef, reference, type, status, operator, country, application, msisdn, createdAfter or createdBefore"
 	switch {

@@ -18,7 +18,7 @@ type LeasedCallback struct {
 	OrganizationID string
 	TakenAt        time.Time             // by the database's clock
 	Now            time.Time             // TakenAt in sandbox time
-	Transaction    *payments.Transaction // with its outcome
+	Transaction    *payments.Transaction // in its final state
 	Sent           json.RawMessage
 	URL            string
 	Vague          bool   // the body of a failure has no reason
@@ -46,8 +46,8 @@ func (s *Deliveries) TenantsToCallBack(ctx context.Context) ([]DueTenant, error)
 	return due, nil
 }
 
-// BuildCallback makes the body of the callback of a transaction. The parameter sent is [NativeRequest].Sent. It returns
-// nil if the operator sends no callbacks. If vague is set, the body of a failure has no reason.
+// BuildCallback makes the body of the callback of a transaction. The parameter sent is [NativeRequest].Sent. The
+// function returns nil if the operator sends no callbacks. If vague is set, the body of a failure has no reason.
 type BuildCallback func(t *payments.Transaction, sent json.RawMessage, vague bool) []byte
 
 // LeaseDueCallbacks leases due callbacks, at most from[i].Slots of each tenant. The result found has the number of due

@@ -120,8 +120,8 @@ func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, started, arrived t
 	return view, nil
 }
 
-// MoveClock sets a leased clock to the time moment, where it stands still. It never sets a clock back. It returns the
-// sandbox time. All later records have later stamps. It adds the counts in done to those of the advance. It returns
+// MoveClock sets a leased clock to the parameter moment, where it stands still. It never sets a clock back. It returns
+// the sandbox time. All later records have later stamps. It adds the counts in done to those of the advance. It returns
 // [ErrClockLeaseLost] if the lease is lost.
 func (s *Clocks) MoveClock(ctx context.Context, c ClockLease, moment time.Time, done AdvanceCounts) (now time.Time, err error) {
 	now, err = s.system().MoveClock(ctx, sqlc.MoveClockParams{
@@ -145,7 +145,7 @@ func (s *Clocks) EndAdvance(ctx context.Context, c ClockLease, reached bool, don
 	if err == nil && rows == 0 {
 		return ErrClockLeaseLost
 	}
-	s.sandboxes.NoteActivity(c.Tenant) // after an error too: its answer may be lost
+	s.sandboxes.NoteActivity(c.Tenant) // also after an error: the answer of the statement may be lost
 	return postgres.Classify(err, "ending the advance of a clock")
 }
 

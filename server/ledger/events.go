@@ -55,7 +55,7 @@ type EventFilter struct {
 
 // AttemptRecord is a delivery attempt as it is stored.
 type AttemptRecord struct {
-	Number         int       // from 1; it continues when the event is sent again by hand
+	Number         int       // counts from 1, and continues after a resend
 	StartedAt      time.Time // sandbox time
 	RealStartedAt  time.Time // the same in real time, by the database's clock
 	Duration       time.Duration

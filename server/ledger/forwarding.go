@@ -23,8 +23,8 @@ type Forward struct {
 	OrganizationID string
 
 	Accepted    bool          // the operator has accepted it
-	Attempts    int           // started attempts to hand it to the operator, see [Forwards.BeginForwardAttempt]
-	Failures    int           // exchanges in a row without a result
+	Attempts    int           // started attempts to send it to the operator, see [Forwards.BeginForwardAttempt]
+	Failures    int           // consecutive exchanges without a result
 	Expired     bool          // it expired before its payer answered, as far as is known
 	Age         time.Duration // since the collection was recorded
 	AnswerAfter time.Duration // from its creation until its outcome is due: the scaled simulated latency

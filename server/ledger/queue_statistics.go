@@ -10,14 +10,14 @@ import (
 // Queue has the number and the age of due rows of one kind, over all sandboxes that are served.
 type Queue struct {
 	Due       int           // counted up to 10,000 a sandbox and 100,000 in all
-	Sandboxes int           // sandboxes with something due
-	Oldest    time.Duration // how long the oldest has been due; 0 if nothing is due
+	Sandboxes int           // sandboxes with due rows
+	Oldest    time.Duration // how long the oldest row has been due; 0 if no row is due
 }
 
 // Imbalances are balances that do not follow from their movements, over all sandboxes.
 type Imbalances struct {
 	Accounts int
-	Units    int64 // sum of their differences from their movements, without sign, in minor units of any currency
+	Units    int64 // sum of the absolute differences of balances and movements, in minor units of any currency
 }
 
 // QueueStatistics are the rows that wait for the workers. They leave out rows that no worker may take: those of

@@ -69,7 +69,7 @@ func (u User) ensure(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-const scramIterations = 4096 // Postgres' own number
+const scramIterations = 4096 // the default of Postgres
 
 // scramVerifier returns the verifier that Postgres stores for a password (RFC 5803). It returns an error if the
 // password is empty or has a character that is not printable ASCII.

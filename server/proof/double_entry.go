@@ -59,11 +59,11 @@ type Posting struct {
 
 // Entry is a movement of an account's balance as a double entry: its debits equal its credits.
 type Entry struct {
-	Number       int64 // of the movement, within the account
+	Number       int64 // number of the movement within the account
 	At           time.Time
 	Type         EntryType
 	Transaction  *payments.ID // nil: no transaction made the entry
-	Reference    string       // of the transaction, like OrderRef
+	Reference    string       // reference of the transaction; OrderRef is also from the transaction
 	OrderRef     string
 	Currency     payments.Currency
 	Postings     []Posting

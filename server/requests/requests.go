@@ -18,7 +18,7 @@ import (
 type Kind string
 
 const (
-	Failed          Kind = "failed"          // it was not answered 2xx, or not at all
+	Failed          Kind = "failed"          // the answer was not 2xx, or there was none
 	Succeeded       Kind = "succeeded"       // it was answered 2xx while somebody watched, or changed something in the console
 	Unauthenticated Kind = "unauthenticated" // without a valid key, to a path that names the sandbox
 )
@@ -67,8 +67,8 @@ func (e *Entry) size() int {
 
 // Filter says which requests are listed. A zero field filters nothing.
 type Filter struct {
-	Succeeded bool // also those that were answered 2xx
+	Succeeded bool // list also the requests that were answered 2xx
 	Status    int
 	Error     string
-	Path      string // that the request's path begins with
+	Path      string // prefix of the request's path
 }

@@ -10,9 +10,9 @@ import (
 // organization: a resource that is deleted and created again is a new organization.
 type Config struct {
 	UID        string // of the SandboxEnvironment, a UUID
-	Generation int64  // of the SandboxEnvironment; an earlier one than the last applied is refused
+	Generation int64  // of the SandboxEnvironment; a generation before the last applied one is refused
 	RolledBack int64  // the generation applied last, if the API server was restored to an earlier one; else 0
-	Replaces   string // UID of a resource that is known to be gone: if its rows have the name, they are retained
+	Replaces   string // UID of a deleted resource; its rows with this name, if there are any, are retained
 	Namespace  string
 	Name       string
 
@@ -27,7 +27,7 @@ type Config struct {
 	PendingTimeout time.Duration          // how long a pending collection waits for its payer; 0: DefaultPendingTimeout
 	TestNumbers    payments.TestNumberSet // empty: none
 	Suspended      bool                   // the API answers 503, and due work waits
-	Reset          string                 // a value that differs from the one before empties the sandbox
+	Reset          string                 // a new value empties the sandbox
 	API            APIAccess              // what the sandbox's key may do beside payments
 	CallbackHosts  []string               // patterns of hosts to which operators' callbacks may go; nil: the default
 	Clock          ClockConfig
@@ -100,7 +100,7 @@ type OperatorAccess struct {
 type OperatorCredentials struct {
 	ClientID        string
 	ClientSecret    string
-	SubscriptionKey string // MTN's, may be empty
+	SubscriptionKey string // only for MTN; may be empty
 }
 
 // String hides the credentials when a value is printed.
@@ -118,10 +118,10 @@ type SandboxState struct {
 	Transactions   TransactionCounts
 	Quota          *QuotaState // nil: there is none
 	Endpoint       EndpointHealth
-	Failures       []SweepFailure // of the workers, in this sandbox alone
+	Failures       []SweepFailure // sweeps that fail only in this sandbox
 	Ledger         LedgerState
 	Clock          ClockState
-	Faults         []FaultState // those of the resource that applied
+	Faults         []FaultState // declared faults that applied
 	Reset          string       // the last value of spec.reset that was carried out, or the value at creation
 }
 
@@ -138,7 +138,7 @@ type EnvironmentState struct {
 type Credentials struct {
 	APIKeyHash     KeyHash       // SHA-256 of the key; the key itself is never stored
 	KeyRotation    string        // value in the spec for which the key was issued
-	Replaces       *KeyHash      // the key that it replaces; nil: none
+	Replaces       *KeyHash      // the replaced key; nil: none
 	Grace          time.Duration // how long keys that were replaced still work; 0: not at all
 	SigningSecret  string        // stored encrypted
 	SecretRotation string        // value in the spec for which the signing secret was made
@@ -164,13 +164,13 @@ type TestClientConfig struct {
 	Country    payments.Country
 	Blocked    bool
 	Behavior   payments.Behavior
-	Balance    int64 // opening; a change sets the live balance to the new value
-	Limit      int   // of test clients in the registry; it applies only if the API has created some of them; 0: none
+	Balance    int64 // opening balance; a change sets the live balance to the new value
+	Limit      int   // maximum number of test clients in the registry, if the API has created some of them; 0: none
 }
 
 // TestClientState is a SIM as it stands in the database.
 type TestClientState struct {
-	Balance int64 // live
+	Balance int64 // live balance
 }
 
 // AccountChange names a resource whose live balance, counts or deliveries changed.

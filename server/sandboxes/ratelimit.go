@@ -13,14 +13,14 @@ import (
 // Grant is a share of a sandbox's rate limit. It has to be used within a second.
 type Grant struct {
 	Requests  int           // granted; 0: the limit is reached
-	Remaining int           // of the limit, after this grant
+	Remaining int           // rest of the limit after this grant
 	Reset     time.Duration // until the oldest requests leave the counted minute
 	second    int64         // the second of the grant
 }
 
-// TakeRequests grants requests to a tenant: at most the number wanted, and at most the number limit in any minute. It
-// takes back unused, the rest of an earlier grant. All replicas of the api draw from the same count. It returns
-// [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
+// TakeRequests grants requests to a tenant: at most wanted of them, and in any minute at most limit. The parameter
+// unused is the rest of an earlier grant, which TakeRequests takes back. All replicas of the api draw from the same
+// count. It returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (s *Store) TakeRequests(ctx context.Context, tenant int64, limit, wanted int, unused Grant) (Grant, error) {
 	var row sqlc.TakeRequestsRow
 	err := s.db.InTenantTxAtOnce(ctx, tenant, func(tx pgx.Tx) (err error) {

@@ -52,8 +52,8 @@ type Options struct {
 	Source   Source
 	Encode   func(tenant int64, c *ledger.Change) (Entry, error)
 	Ready    func(at ledger.Position) Entry // makes the first entry: the stream misses nothing after this position
-	Process  int                            // the most streams of the process at one time
-	Sandbox  int                            // the most streams of one sandbox at one time
+	Process  int                            // maximum number of open streams of the process
+	Sandbox  int                            // maximum number of open streams of one sandbox
 	Draining <-chan struct{}                // is closed when the process is told to stop; nil: never
 }
 
@@ -76,7 +76,7 @@ func New(o Options) *Streams {
 
 // Limit is the limit that refuses a new stream.
 type Limit struct {
-	Process bool // it is the limit of the process; otherwise that of the sandbox
+	Process bool // whether it is the limit of the process; if not, it is the limit of the sandbox
 	Streams int  // the number of streams that may be open
 }
 

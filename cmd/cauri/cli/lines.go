@@ -169,7 +169,7 @@ func attemptLine(e *wire.EventSummary, a *wire.DeliveryAttempt) Line {
 	switch {
 	case a.Error == nil:
 		text += ", delivered"
-	case a.Number < e.AttemptCount: // a later attempt is known, so the event's state belongs to that
+	case a.Number < e.AttemptCount: // the event's state belongs to a later attempt
 	case e.State == eventFailed:
 		text += ", given up"
 	case e.NextAttemptAt != nil:

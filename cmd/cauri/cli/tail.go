@@ -98,14 +98,14 @@ func withClock(types []string) []string {
 	return append(slices.Clip(types), typeClock)
 }
 
-// tail follows all streams in the slice from concurrently, until ctx ends or a stream fails. It calls tell for one
-// change at a time. It updates the parameter clock when a sandbox's clock changes.
-func tail(ctx context.Context, from []changes, clock *sandboxTime, tell func(change) error) error {
+// tail follows all streams concurrently, until ctx ends or a stream fails. It calls tell for one change at a time. It
+// updates the parameter clock when a sandbox's clock changes.
+func tail(ctx context.Context, streams []changes, clock *sandboxTime, tell func(change) error) error {
 	var mutex sync.Mutex
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var following sync.WaitGroup
-	for _, one := range from {
+	for _, one := range streams {
 		if s, is := one.(*stream); is {
 			s.clock = clock // updated when the stream reads the clock after a reset
 		}

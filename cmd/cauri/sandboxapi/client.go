@@ -285,7 +285,8 @@ func (c *Client) refused(answer *http.Response, text []byte) error {
 // ofAnOperator matches the keys and users of the operators' own APIs.
 var ofAnOperator = regexp.MustCompile(`^[0-9a-f]{32}$|^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// notAKey returns a text that says what the user gave instead of an API key; "" if the format of key does not tell.
+// notAKey returns a text that says what the user gave instead of an API key; "" if the format of the text does not show
+// it.
 func notAKey(key string) string {
 	switch {
 	case strings.HasPrefix(key, "whsec_"):
