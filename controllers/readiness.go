@@ -82,8 +82,8 @@ func (s *readiness) check(*http.Request) error {
 	return nil
 }
 
-// stateOf returns the conditions of a resource. The condition that summarizes the others is Ready, and Met for an
-// Expectation. It is left out if it is of an older generation.
+// stateOf returns the conditions of a resource. The summary condition is Met for an Expectation, and Ready for other
+// kinds. A summary of an older generation counts as unknown.
 func stateOf(object client.Object) telemetry.ResourceState {
 	state := telemetry.ResourceState{Ready: telemetry.Condition{Status: string(metav1.ConditionUnknown), Reason: v1alpha1.ReasonPending}}
 	summary := v1alpha1.ConditionReady

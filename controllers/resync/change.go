@@ -11,7 +11,7 @@ import (
 type Change struct {
 	Key          client.ObjectKey
 	IsTestClient bool
-	// IsExpectation says that it is an Expectation. What is neither this nor a TestClient is a sandbox.
+	// If IsTestClient and IsExpectation are both false, the resource is a sandbox.
 	IsExpectation bool
 }
 

@@ -133,7 +133,7 @@ func (l *LiveStatus) query(ctx context.Context, since time.Time) (time.Time, err
 // ByUID is the index of Expectations by their UID.
 const ByUID = "metadata.uid"
 
-// ofExpectations returns the Expectations of which more is known since the last answer, which had some of them already.
+// ofExpectations returns the changed Expectations, without the changes that the last answer contained already.
 func (l *LiveStatus) ofExpectations(ctx context.Context, changed []sandboxes.ChangedExpectation) (changes []Change) {
 	reported := make(map[sandboxes.ChangedExpectation]bool, len(changed))
 	for _, c := range changed {

@@ -110,13 +110,14 @@ func (l *Ledger) FaultActs(ctx context.Context, tenant int64, of faults.Set) ([]
 	return acts, nil
 }
 
-// Delivery is how far the event of a transaction is.
+// Delivery is the state of the delivery of a transaction's event.
 type Delivery struct {
 	State    EventState
 	Attempts int
 }
 
-// Deliveries returns how far the events of these transactions are. A transaction without an event has none.
+// Deliveries returns the states of the deliveries of these transactions' events. A transaction without an event is not
+// in the map.
 func (l *Ledger) Deliveries(ctx context.Context, tenant int64, of []*payments.Transaction) (map[payments.ID]Delivery, error) {
 	ids := make([]pgtype.UUID, len(of))
 	for i, t := range of {

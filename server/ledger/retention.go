@@ -19,9 +19,9 @@ const retentionBatch = 1000
 const clockSlack = time.Hour
 
 // RemoveAged removes events whose age exceeds the parameter age, with their attempts. It computes ages by the
-// database's clock, and returns the number of removed events. Queued events and all transactions stay. It works through
-// one sandbox after another, in small batches. If ctx ends, the finished batches stay removed. Several callers may run
-// at once.
+// database's clock, and returns the number of removed events. Queued events and all transactions stay. RemoveAged works
+// through one sandbox after another, in small batches. If ctx ends, the finished batches stay removed. Several callers
+// may run at once.
 func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error) {
 	now, err := s.system().DatabaseTime(ctx)
 	if err != nil {

@@ -30,7 +30,7 @@ func StandardSignature(secret, id string, at time.Time, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac(standardKey(secret), signed))
 }
 
-// signedBefore returns what precedes the body in the text that webhook-signature is over.
+// signedBefore returns the part of the signed text of webhook-signature that precedes the body.
 func signedBefore(id string, at time.Time) string {
 	return id + "." + strconv.FormatInt(at.Unix(), 10) + "."
 }
@@ -45,7 +45,7 @@ func StandardSignatures(secret string, previous []string, id string, at time.Tim
 	return signatures
 }
 
-// Signed says how a delivery was signed: the values of its headers, and with which secrets.
+// Signed has the values of a delivery's signature headers, and the fingerprints of the secrets.
 type Signed struct {
 	At        time.Time // time in webhook-timestamp
 	Signature string    // X-Service-Signature; empty: nothing was signed
@@ -54,7 +54,7 @@ type Signed struct {
 	Secrets   []string  // fingerprints of the secrets that signed, in the order of the signatures in Standard
 }
 
-// Sign signs a delivery as it is, without its fault.
+// Sign returns the signatures of a delivery, before its fault changes it.
 func Sign(d Delivery) Signed {
 	s := Signed{
 		At: d.At, Signature: Signature(d.Secret, d.Body), Secrets: []string{secrets.Fingerprint(d.Secret)},
