@@ -64,7 +64,7 @@ func compileWith(t *testing.T, libraries *version.Version) {
 func crds(t *testing.T) []*apiextensions.CustomResourceDefinition {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", "config", "crd", "cauri.dev_*.yaml"))
-	if err != nil || len(files) != 2 {
+	if err != nil || len(files) != 3 {
 		t.Fatalf("%d files with CRDs (%v)", len(files), err)
 	}
 	found := make([]*apiextensions.CustomResourceDefinition, len(files))

@@ -30,7 +30,8 @@ func kubernetes(t *testing.T) string {
 			`"preferredVersion":{"groupVersion":"` + group + `/v1alpha1","version":"v1alpha1"}}]}`,
 		"/apis/" + group + "/v1alpha1": `{"kind":"APIResourceList","groupVersion":"` + group + `/v1alpha1","resources":[` +
 			`{"name":"sandboxenvironments","namespaced":true,"kind":"SandboxEnvironment"},` +
-			`{"name":"testclients","namespaced":true,"kind":"TestClient"}]}`,
+			`{"name":"testclients","namespaced":true,"kind":"TestClient"},` +
+			`{"name":"expectations","namespaced":true,"kind":"Expectation"}]}`,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -39,7 +40,7 @@ func kubernetes(t *testing.T) string {
 	}
 	for path, kind := range map[string]string{
 		"/api/v1/secrets": "Secret", "/apis/" + group + "/v1alpha1/sandboxenvironments": "SandboxEnvironment",
-		"/apis/" + group + "/v1alpha1/testclients": "TestClient",
+		"/apis/" + group + "/v1alpha1/testclients": "TestClient", "/apis/" + group + "/v1alpha1/expectations": "Expectation",
 	} {
 		apiVersion := strings.TrimPrefix(strings.TrimPrefix(path[:strings.LastIndex(path, "/")], "/apis/"), "/api/")
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {

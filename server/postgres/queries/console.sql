@@ -101,7 +101,7 @@ select s.msisdn, s.name from sims s
 where s.tenant = sqlc.arg(tenant) and s.msisdn = any(sqlc.arg(numbers)::text[]);
 
 -- name: DeliveryStates :many
--- How far the events of these transactions are. The lateral join with a limit forces an index look-up for each.
+-- How far the events of these transactions are. A lateral join with a limit forces an index look-up for each.
 select e.id, e.state, e.attempts from unnest(sqlc.arg(ids)::uuid[]) asked (of_id)
 cross join lateral (
   select id, state, attempts from events where tenant = sqlc.arg(tenant) and id = asked.of_id limit 1) e;

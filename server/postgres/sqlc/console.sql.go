@@ -94,7 +94,7 @@ type DeliveryStatesRow struct {
 	Attempts int32       `db:"attempts"`
 }
 
-// How far the events of these transactions are. The lateral join with a limit forces an index look-up for each.
+// How far the events of these transactions are. A lateral join with a limit forces an index look-up for each.
 func (q *Queries) DeliveryStates(ctx context.Context, ids []pgtype.UUID, tenant int64) ([]DeliveryStatesRow, error) {
 	rows, err := q.db.Query(ctx, deliveryStates, ids, tenant)
 	if err != nil {
