@@ -21,7 +21,7 @@ import (
 	"github.com/cauri-dev/cauri/controllers/resync"
 )
 
-// expectationReconciler has the workers evaluate an Expectation, and shows their verdict.
+// expectationReconciler hands an Expectation to the workers, which evaluate it, and shows their verdict.
 type expectationReconciler struct {
 	client.Client
 	database   Database
@@ -33,10 +33,12 @@ type expectationReconciler struct {
 	deleted    deletedExpectations
 }
 
-// expectationBySandbox has the name of the selectable field: the same selector works for the cache and for the API server.
+// expectationBySandbox has the name of the selectable field: the same selector works for the cache and for the API
+// server.
 const expectationBySandbox = "spec.sandboxRef.name"
 
-// watch reconciles Expectations when their spec changes, when their sandbox is created or deleted, or when more is known of them.
+// watch reconciles Expectations when their spec changes, when their sandbox is created or deleted, or when a worker has
+// written results for them.
 func (r *expectationReconciler) watch(mgr ctrl.Manager, options controller.Options, changes source.Source) error {
 	ctx := context.Background() // indexes are registered at once
 	indexes := map[string]client.IndexerFunc{
@@ -75,8 +77,8 @@ func expectationsOf(cache client.Reader) handler.MapFunc {
 	}
 }
 
-// deletedExpectations are Expectations that were deleted and whose rows may be left. An Expectation has no finalizer, so that
-// nothing keeps a namespace from being deleted: a row that is left after a crash ends by its own time.
+// deletedExpectations are Expectations that were deleted and whose rows may be left. An Expectation has no finalizer,
+// so that nothing keeps a namespace from being deleted: a row that is left after a crash ends by its own time.
 type deletedExpectations struct {
 	mutex sync.Mutex
 	uids  map[client.ObjectKey][]string

@@ -11,7 +11,8 @@ import (
 	"github.com/cauri-dev/cauri/server/expectations"
 )
 
-// expectationStatus returns the status from the result of a reconciliation. What is not known keeps its value within a run.
+// expectationStatus returns the status from the result of a reconciliation. A field that the reconciliation did not
+// observe keeps its value, unless a new run began.
 func expectationStatus(e *v1alpha1.Expectation, seen expectationObservation, now time.Time) v1alpha1.ExpectationStatus {
 	status := *e.Status.DeepCopy()
 	if status.ObservedRun != e.Spec.Run { // of another run
@@ -46,8 +47,8 @@ func expectationResults(results []expectations.Dated) (shown []v1alpha1.Expectat
 	return shown, unmet
 }
 
-// expectationConditions returns Met and Failed. Tools that follow kstatus see Reconciling until the Expectation is decided, and Stalled
-// when it has failed.
+// expectationConditions returns Met and Failed. Tools that follow kstatus see Reconciling until the Expectation is
+// decided, and Stalled when it has failed.
 func expectationConditions(
 	before []metav1.Condition, seen expectationObservation, generation int64, now time.Time,
 ) []metav1.Condition {

@@ -50,7 +50,7 @@ var errUnstable = errors.New("something else keeps changing it, or its copy in t
 // in three cases:
 //
 //   - The Secret or the stored credentials changed during the round.
-//   - The key must be replaced, but the database did not have it yet.
+//   - The key must be replaced, but the database did not have the present key yet. This round stores the present key.
 //   - The key belongs to another sandbox, because a user wrote it into the Secret. The next round replaces this key, so
 //     that it does not open the other sandbox.
 func (r *sandboxReconciler) syncCredentials(

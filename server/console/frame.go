@@ -30,7 +30,7 @@ func (v *visit) back() string {
 	return v.path
 }
 
-// here returns the address of the page relative to itself.
+// here returns a relative link from the page to itself, with its query.
 func (v *visit) here() string { return string(v.To(v.back())) }
 
 // ahead returns how far sandbox time is ahead of real time.

@@ -17,10 +17,11 @@ func (x *Exchange) writeLate(r *http.Request, c *call) {
 	x.write(c.out, c, c.late)
 }
 
-// hold waits until an answer is due, and until the event or callback before the answer was sent. The transaction is
+// hold waits until an answer is due. If an event or a callback has to go out before the answer, hold also waits until
+// that is sent. The transaction is
 // already committed, and hold keeps no database connection and no lock. It runs outside of all handlers, because the
 // deep stacks of thousands of waiting handlers would need much memory. It returns early when the client disconnects or
-// the process is told to stop, and at once if a bound is reached.
+// the process is told to stop, and at once if too many answers are held.
 func (x *Exchange) hold(ctx context.Context, organization string, a *Answer) {
 	wait := a.Due.Sub(x.now())
 	if wait <= 0 && a.Before == nil {

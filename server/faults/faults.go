@@ -69,7 +69,7 @@ type API struct {
 }
 
 // Operator is what a fault does to the messages of an operator's own API: the answers to requests, the callback of a
-// transaction, and the answers about one that has its outcome.
+// transaction, and the answers to queries about a transaction that has its final status.
 type Operator struct {
 	Status             int            `json:"status,omitempty"`
 	DropConnection     DropConnection `json:"dropConnection,omitempty"`

@@ -49,7 +49,7 @@ var keptFields = sync.OnceValue(func() map[string]routeFields {
 	return all
 })
 
-// captured are the fields of requests that the log must not keep: they have what a receiver got.
+// captured are fields of requests that the log must not keep: a merchant sends in them the bytes that its receiver got.
 var captured = []string{"body", "body_base64", "signature", "webhook_signature", "secret_fingerprint"}
 
 // foreign are the fields of answers that the log must not keep: texts of receivers and operators, and signatures.

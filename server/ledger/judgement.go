@@ -19,7 +19,7 @@ import (
 // Expectations evaluates the rows of Expectations.
 type Expectations struct{ core }
 
-// NewExpectations evaluates expectations in a database.
+// NewExpectations returns [Expectations] of a database.
 func NewExpectations(db *postgres.DB, store *sandboxes.Store) *Expectations {
 	return &Expectations{core{db, store}}
 }

@@ -38,7 +38,7 @@ type Ledger struct {
 func New(db *postgres.DB, store *sandboxes.Store) *Ledger {
 	l := &Ledger{core: core{db, store}}
 	admission := db.Admission()
-	// The queues of floats and of single sandboxes acquire no admission: their statements do.
+	// A queue of one float or one sandbox does not wait for an admission. Each statement that it sends acquires one.
 	l.collections = postgres.Coalescer[*NewCollection]{
 		AtOnce: 1, Admission: admission.Unbounded(), One: l.bookCollection, Many: l.bookCollections,
 	}

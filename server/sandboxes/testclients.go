@@ -87,8 +87,8 @@ func takeNumber(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.U
 	return nil
 }
 
-// withConfig returns a row with the values of the resource. If the resource's balance differs from its last one,
-// withConfig also sets the live balance. This adjustment has the next movement number.
+// withConfig returns a row with the values of the resource. If the balance in the resource changed since it was last
+// applied, withConfig also sets the live balance. This adjustment has the next movement number.
 func withConfig(row sqlc.Sim, want TestClientConfig) sqlc.Sim {
 	currency, _ := want.Country.Currency()
 	row.Generation, row.Name, row.MSISDN = want.Generation, want.Name, want.MSISDN
@@ -103,8 +103,8 @@ func withConfig(row sqlc.Sim, want TestClientConfig) sqlc.Sim {
 
 func sameSIM(row sqlc.Sim, want TestClientConfig) bool { return withConfig(row, want) == row }
 
-// applySIM writes the row of a SIM if it differs from the resource, and returns the live balance. If the resource's
-// balance differs from its last one, applySIM sets the live balance.
+// applySIM writes the row of a SIM if it differs from the resource, and returns the live balance. If the balance in
+// the resource changed since it was last applied, applySIM sets the live balance.
 func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) (int64, error) {
 	currency, _ := want.Country.Currency()
 	row, err := q.LockSIM(ctx, tenant, sim)
@@ -156,7 +156,7 @@ func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUI
 	return wanted.Balance, err
 }
 
-// hasRoom returns ErrRegistryFull if the registry is full and has test clients that were made through the API. It does
+// hasRoom returns ErrRegistryFull if the registry is full, but only if the API made some of its test clients: it does
 // not limit the number of resources.
 func hasRoom(ctx context.Context, q *sqlc.Queries, tenant int64, limit int) error {
 	if limit == 0 {
@@ -200,9 +200,9 @@ const settling = 45 * time.Second
 // changesTimeout bounds [Store.ChangedAccounts], by which the controller notices that the database is unavailable.
 const changesTimeout = 5 * time.Second
 
-// ChangedAccounts returns the resources whose live balance, counts or deliveries changed after the time since. It also
-// returns the time to pass at the next call. Both are times of the database's clock. It misses no change. It may return
-// a change twice, with the same ChangedAt.
+// ChangedAccounts returns the resources whose live balance, counts or deliveries changed after the parameter since. It
+// also returns the value of since for the next call. Both are times of the database's clock. It misses no change. It
+// may return a change twice, with the same ChangedAt.
 func (s *Store) ChangedAccounts(ctx context.Context, since time.Time) ([]AccountChange, time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, changesTimeout)
 	defer cancel()

@@ -85,8 +85,8 @@ func (p *page) trim(limit int) {
 	}
 }
 
-// covers reports whether the page has all entries from the position at to the end of the page, and whether their
-// reading began at the count seen or later. An earlier reading may have an older state.
+// covers reports whether the page has all entries after a position up to its own end, and whether they were read at the
+// reading count seen or later. An earlier reading may have an older state.
 func (p *page) covers(at ledger.Position, seen uint64) bool {
 	if at.Compare(p.from) < 0 || at.Compare(p.next) > 0 {
 		return false
@@ -100,8 +100,8 @@ func (p *page) behind(at ledger.Position) int {
 	return sort.Search(len(p.entries), func(i int) bool { return p.entries[i].At.Compare(at) > 0 })
 }
 
-// after returns entries after the position at. Up to the position next, they are complete. Their size is at most limit
-// bytes, but they have at least all entries of one position.
+// after returns the entries that follow a position. None is missing up to the returned position next. Their size is at
+// most limit bytes, but they have at least all entries of one position.
 func (p *page) after(at ledger.Position, limit int) (entries []Entry, next ledger.Position) {
 	first := p.behind(at)
 	for n, size := first, 0; n < len(p.entries); n++ {

@@ -263,9 +263,9 @@ func (q *fairQueue) leased(grants []ledger.SlotGrant, found, leased map[int64]in
 	q.due = slices.DeleteFunc(q.due, func(t *tenantQueue) bool { return exhausted[t.Tenant] })
 }
 
-// started records the start of a tenant's attempt. The caller calls the function ended when the attempt ends, and the
-// method recorded after the write of its result. Between the two calls, the attempt does not count for the tenant's
-// limit, but it keeps its slot.
+// started records the start of a tenant's attempt. The caller calls the returned function when the attempt ends, and
+// the method recorded of the queue after the result of the attempt is written. Between the two calls, the attempt does
+// not count for the tenant's limit, but it keeps its slot.
 func (q *fairQueue) started(tenant int64) (ended func(attemptEnd)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -34,9 +34,9 @@ func (c *Client) VerifyLedger(ctx context.Context) error {
 	return c.call(ctx, http.MethodGet, "/ledger?limit=1&verify="+wire.VerifyFull, nil, &wire.LedgerAccountList{})
 }
 
-// LedgerEntries reads the entries of an account after the entry number after. It calls the function each for each page,
-// until the last page or until the function returns false. The last page includes entries that were added during the
-// call.
+// LedgerEntries reads the entries of an account whose numbers are greater than the parameter after. It calls the
+// parameter each with every page, until the last page or until that returns false. The last page includes entries that
+// were added during the call.
 func (c *Client) LedgerEntries(
 	ctx context.Context, account *wire.LedgerAccount, after int64, limit int, each func(page *wire.LedgerEntryList) (more bool, err error),
 ) error {
