@@ -2,6 +2,7 @@ package controllers_test
 
 import (
 	"io/fs"
+	"maps"
 	"net/netip"
 	"net/url"
 	"os"
@@ -147,10 +148,35 @@ func TestLeaderElection(t *testing.T) {
 	c.sandboxReady(sandbox)
 }
 
-// The sample of an Expectation is no part of a folder, since it waits for a payment.
+// `make up` applies all files of config/samples, and the first payment of a newcomer is not the one that an
+// Expectation waits for.
+func TestSamplesOfANewcomer(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob(filepath.Join("..", "config", "samples", "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]bool{}
+	for _, file := range files {
+		if filepath.Base(file) == "kustomization.yaml" {
+			continue
+		}
+		objects, err := readFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, obj := range objects {
+			kinds[obj.GetObjectKind().GroupVersionKind().Kind] = true
+		}
+	}
+	if !maps.Equal(kinds, map[string]bool{"SandboxEnvironment": true, "TestClient": true, "Secret": true}) {
+		t.Errorf("config/samples has %v", kinds)
+	}
+}
+
 func TestSampleOfAnExpectation(t *testing.T) {
 	c := newCluster(t)
-	objects, err := readFile(filepath.Join("..", "config", "samples", "expectation.yaml"))
+	objects, err := readFile(filepath.Join("..", "examples", "expectation.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

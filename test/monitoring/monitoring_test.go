@@ -237,6 +237,17 @@ func TestAlertsSayWhatToDo(t *testing.T) {
 	}
 }
 
+// A failed expectation is the result of a team's test, and no problem of the platform team.
+func TestAFailedExpectationIsNoAlert(t *testing.T) {
+	t.Parallel()
+	for where, expr := range expressions(t) {
+		counted := strings.Contains(expr, `condition="Stalled"`) || strings.Contains(expr, `ready!="True"`)
+		if counted && !strings.Contains(expr, `kind!="Expectation"`) {
+			t.Errorf("%s counts failed expectations: %s", where, expr)
+		}
+	}
+}
+
 // The rules are there twice, for Prometheus and for its operator, and must be the same.
 func TestBothRuleFilesAreTheSame(t *testing.T) {
 	t.Parallel()
