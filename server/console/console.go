@@ -38,6 +38,9 @@ type Options struct {
 	Streams   *exchange.Streams
 	Version   string   // of this program
 	BaseURL   *url.URL // public URL of the consoles; cookies are Secure if it has https; nil: not known
+	// Instead returns what a client sends instead of a request that was refused with an error code of /v1, in English,
+	// with code between backticks. The text is empty for other codes.
+	Instead func(code string) string
 }
 
 // New returns the console of a process.

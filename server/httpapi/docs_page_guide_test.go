@@ -1,10 +1,14 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -23,21 +27,31 @@ func TestGuideIsUpToDate(t *testing.T) {
 	for _, s := range payments.Scenarios {
 		wanted = append(wanted, "`"+string(s)+"`")
 	}
-	for _, item := range theContract(t).document["paths"].(object) {
-		for _, operation := range item.(object) {
-			for status, answer := range operation.(object)["responses"].(object) {
-				for code := range examplesOf(answer) {
-					if status >= "400" {
-						wanted = append(wanted, "| "+status+" | `"+code+"` |")
-					}
-				}
-			}
-		}
-	}
 	for _, want := range wanted {
 		if !strings.Contains(guide, want) {
 			t.Errorf("docs/api.md lacks %s", want)
 		}
+	}
+}
+
+// The table of errors is the one of the description.
+func TestGuideHasTheErrors(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "| HTTP | `error` | when | what to send instead |\n| --- | --- | --- | --- |\n"
+	for _, c := range apidoc.ErrorCases {
+		want += fmt.Sprintf("| %d | `%s` | %s | %s |\n", c.Example.Status, c.Example.Code, c.When, c.Instead)
+		if c.When == "" || c.Instead == "" || apidoc.Instead(c.Example.Code) != c.Instead {
+			t.Errorf("%s does not say when it is answered, or what to send instead", c.Example.Code)
+		}
+	}
+	start := strings.Index(string(guide), "| HTTP |")
+	got, _, _ := strings.Cut(string(guide)[start:], "\n\n")
+	if diff := cmp.Diff(want, got+"\n"); diff != "" {
+		t.Errorf("the table of errors in docs/api.md (-want +got):\n%s", diff)
 	}
 }
 

@@ -109,6 +109,7 @@ var mayImport = map[string][]string{
 		"server/console",
 		"server/exchange",
 		"server/httpapi",
+		"server/httpapi/apidoc",
 		"server/native",
 		"server/service",
 		"server/requests",

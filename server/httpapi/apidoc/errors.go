@@ -15,77 +15,195 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// ErrorCase describes when the API answers with an error, and has an example of the answer.
+// ErrorCase describes when the API answers with an error and what the client sends instead, and has an example of the
+// answer. The texts have code between backticks.
 type ErrorCase struct {
-	When    string
-	Example *wire.Error
+	When, Instead string
+	Example       *wire.Error
 }
 
 // ErrorCases has all errors of the API. If a function of package wire returns the error, the same function returns the
 // example.
 var ErrorCases = []ErrorCase{
-	{"The body is not one JSON object, or fields are missing or invalid. `detail.fieldErrors` names all of them.",
+	{
+		"The body is not one JSON object, or fields are missing or invalid. `detail.fieldErrors` names all of them.",
+		"Correct the fields in `detail.fieldErrors`. Keep the `reference`.",
 		wire.InvalidBody(wire.FieldErrors{
 			"amount":    {"expected integer, for example 25000"},
 			"reference": {"is required, for example SHOP-PAY-20260531120000-0123456789AB"},
-		})},
-	{"A parameter has an invalid value. `detail.fieldErrors` names all such parameters.",
-		wire.InvalidParams(wire.FieldErrors{"limit": {"must be a number from 1 to 100"}})},
-	{"The key is missing, malformed, revoked or unknown, or it belongs to another sandbox than the one in the path.", wire.Unauthorized()},
-	{"The sandbox has used its monthly quota of transactions. Nothing is recorded.", wire.QuotaExceeded(ledger.ErrQuotaExceeded{Quota: 1000})},
-	{"The transaction, event, test client or store does not exist in this sandbox, or the path does not exist.", wire.NoSuchTransaction()},
-	{"The sandbox has no enabled environment for the operator and country.",
+		}),
+	},
+	{
+		"A parameter of a list, or a number in a path, has an invalid value. `detail.fieldErrors` names all of them.",
+		"Correct the parameters in `detail.fieldErrors`. In a URL write the `+` of a phone number as `%2B`.",
+		wire.InvalidParams(wire.FieldErrors{"limit": {"must be a number from 1 to 100"}}),
+	},
+	{
+		"The key is missing, malformed, revoked or unknown, or it belongs to another sandbox than the one in the path.",
+		"Send the API key of this sandbox as `Authorization: Bearer <key>`.",
+		wire.Unauthorized(),
+	},
+	{
+		"The sandbox has used its monthly quota of transactions. Nothing is recorded.",
+		"Wait for the next calendar month (UTC), or ask for a higher `spec.quota.monthlyTransactions`.",
+		wire.QuotaExceeded(ledger.ErrQuotaExceeded{Quota: 1000}),
+	},
+	{
+		"The transaction, event, test client or store does not exist in this sandbox, or the path does not exist.",
+		"Check the id, the number, the store and the path. A reset removes transactions and events.",
+		wire.NoSuchTransaction(),
+	},
+	{
+		"The sandbox has no enabled environment for the operator and country.",
+		"Send an `operator` and a `country` that `message` lists, or ask for this environment.",
 		wire.EnvironmentNotFound("This sandbox has no enabled environment for the operator %s in %s. It has: %s in %s, %s in %s.", payments.Moov,
-			payments.Benin, payments.MTN, payments.Rwanda, payments.Orange, payments.CoteDIvoire)},
-	{"The sandbox's resource does not allow this to its API key. `detail.field` is the field to set.",
-		wire.Forbidden("change test clients", "spec.api.testClients")},
-	{"The path does not answer this method.",
-		&wire.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: "This path does not answer the method DELETE."}},
-	{"The reference belongs to another request. Nothing is recorded.", wire.DuplicateReference(exampleReference)},
-	{"The sandbox has no webhook URL to send the event to.", wire.ResendRefusal(ledger.ErrNoEndpoint).(*wire.Error)},
-	{"The event is being sent now.", wire.ResendRefusal(ledger.ErrBeingSent).(*wire.Error)},
-	{"The payment already has another outcome: `detail.status`.",
-		wire.PromptRefusal(&ledger.ErrPromptClosed{Transaction: &payments.Transaction{Status: payments.UserCancelled}}).(*wire.Error)},
-	{"A test client has the number already: `detail.name`, `detail.source`.",
-		wire.TestClientRefusal(&ledger.ErrTestClientExists{TestClient: *exampleTestClient()}).(*wire.Error)},
-	{"A TestClient resource in the cluster manages the number: `detail.name`.",
-		wire.TestClientRefusal(ledger.ErrManagedByResource{Name: "alice"}).(*wire.Error)},
-	{"The sandbox has as many test clients as it may have: `detail.limit`.",
-		wire.TestClientRefusal(ledger.ErrTooManyTestClients{Limit: 1000}).(*wire.Error)},
-	{"The clock is being advanced to another target: `detail.target`.",
-		wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockBusy{Target: exampleTime.Add(24 * time.Hour)}).(*wire.Error)},
-	{"The sandbox was reset while its clock was being advanced.", wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockReset).(*wire.Error)},
-	{"The body has more than 64 KiB.",
-		&wire.Error{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Message: "The request body has more than 65536 bytes."}},
-	{"The body's Content-Type is not `application/json`.",
+			payments.Benin, payments.MTN, payments.Rwanda, payments.Orange, payments.CoteDIvoire),
+	},
+	{
+		"The sandbox's resource does not allow this to its API key. `detail.field` is the field to set.",
+		"Set `detail.field` of the SandboxEnvironment to true, or ask its owner.",
+		wire.Forbidden("change test clients", "spec.api.testClients"),
+	},
+	{
+		"The path does not answer this method.",
+		"Send one of the methods in the header `Allow`.",
+		&wire.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: "This path does not answer the method DELETE."},
+	},
+	{
+		"The reference belongs to another request. Nothing is recorded.",
+		"Send a new `reference`. To repeat the other request, send exactly its fields.",
+		wire.DuplicateReference(exampleReference),
+	},
+	{
+		"The sandbox has no webhook URL to send the event to.",
+		"Set `spec.webhook.url` of the SandboxEnvironment, then resend the event.",
+		wire.ResendRefusal(ledger.ErrNoEndpoint).(*wire.Error),
+	},
+	{
+		"The event is being sent now.",
+		"Read the event in a few seconds. Resend it if you still need to.",
+		wire.ResendRefusal(ledger.ErrBeingSent).(*wire.Error),
+	},
+	{
+		"The payment already has another outcome: `detail.status`.",
+		"Read the payment. An outcome never changes: for another one, create a new payment.",
+		wire.PromptRefusal(&ledger.ErrPromptClosed{Transaction: &payments.Transaction{Status: payments.UserCancelled}}).(*wire.Error),
+	},
+	{
+		"A test client has the number already: `detail.name`, `detail.source`.",
+		"If `detail.source` is `api`, change the test client with `PATCH`. Otherwise send another number.",
+		wire.TestClientRefusal(&ledger.ErrTestClientExists{TestClient: *exampleTestClient()}).(*wire.Error),
+	},
+	{
+		"A TestClient resource in the cluster manages the number: `detail.name`.",
+		"Change or delete that resource.",
+		wire.TestClientRefusal(ledger.ErrManagedByResource{Name: "alice"}).(*wire.Error),
+	},
+	{
+		"The sandbox has as many test clients as it may have: `detail.limit`.",
+		"Delete a test client that you do not need.",
+		wire.TestClientRefusal(ledger.ErrTooManyTestClients{Limit: 1000}).(*wire.Error),
+	},
+	{
+		"The clock is being advanced to another target: `detail.target`.",
+		"Send `detail.target` as `to` to wait for that advance, or repeat the request later.",
+		wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockBusy{Target: exampleTime.Add(24 * time.Hour)}).(*wire.Error),
+	},
+	{
+		"The sandbox was reset while its clock was being advanced.",
+		"Read the clock, and advance it again if you still need to.",
+		wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockReset).(*wire.Error),
+	},
+	{
+		"The body has more than 64 KiB.",
+		"Send at most 64 KiB.",
+		&wire.Error{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Message: "The request body has more than 65536 bytes."},
+	},
+	{
+		"The body's Content-Type is not `application/json`.",
+		"Send `Content-Type: application/json`. `PATCH` also takes `application/merge-patch+json`.",
 		&wire.Error{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
-			Message: "Send the body as JSON with the header Content-Type: application/json."}},
-	{"The time is before the sandbox's present one: `detail.now`.",
-		wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockBackwards{Now: exampleTime}).(*wire.Error)},
-	{"The sandbox has so many transactions that the lines cannot be evaluated in time.", wire.TooManyRows()},
-	{"The refund is larger than the amount that is left to refund: `detail.refundable`.",
-		wire.RefundRefusal(payments.ErrExceedsRefundable{Refundable: 20_000}).(*wire.Error)},
-	{"The transaction is not a collection with status `SUCCESS`.", wire.RefundRefusal(payments.ErrNotRefundable).(*wire.Error)},
-	{"The sandbox has used its requests of this minute. Wait as long as `Retry-After` says.",
+			Message: "Send the body as JSON with the header Content-Type: application/json."},
+	},
+	{
+		"The time is before the sandbox's present one: `detail.now`.",
+		"Send a later time than `detail.now`. A clock never goes back.",
+		wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockBackwards{Now: exampleTime}).(*wire.Error),
+	},
+	{
+		"The sandbox has so many transactions that the lines of an expectation cannot be evaluated in time.",
+		"Write `orderRef` or `reference` under `where` of the lines.",
+		wire.TooManyRows(),
+	},
+	{
+		"The refund is larger than the amount that is left to refund: `detail.refundable`.",
+		"Send an `amount` of at most `detail.refundable`.",
+		wire.RefundRefusal(payments.ErrExceedsRefundable{Refundable: 20_000}).(*wire.Error),
+	},
+	{
+		"The transaction is not a collection with status `SUCCESS`.",
+		"Refund a collection after its status is `SUCCESS`.",
+		wire.RefundRefusal(payments.ErrNotRefundable).(*wire.Error),
+	},
+	{
+		"The sandbox has used its requests of this minute.",
+		"Repeat the request after the seconds of `Retry-After`.",
 		&wire.Error{Status: http.StatusTooManyRequests, Code: "rate_limited",
-			Message: "This sandbox takes 600 requests a minute. Try again in 7 seconds."}},
-	{"The sandbox, or the process of the API, has as many open streams as it may have.", wire.TooManyStreams("This sandbox", 100)},
-	{"The sandbox was reset five times in the last second. It was not reset again.", wire.TooManyResets()},
-	{"The service failed. Send the request again with the same reference.",
-		wire.Internal("")},
-	{"A fault of the sandbox answers so: `detail.fault`. The request recorded nothing.", simulated(http.StatusNotImplemented)},
-	{"A fault of the sandbox answers so, as a proxy does that gets no answer from the service. The request recorded nothing.",
-		simulated(http.StatusBadGateway)},
-	{"A fault of the sandbox answers so, as a proxy does that waited too long. The request recorded nothing.",
-		simulated(http.StatusGatewayTimeout)},
-	{"The sandbox is suspended. Until it is resumed, requests are refused and pending payments stay pending.", wire.Suspended()},
-	{"The service has more requests than it can handle in time, or the sandbox was reset again and again meanwhile. The request recorded nothing.",
-		wire.Overloaded()},
-	{"No worker has verified the ledger in time, as `verify=full` asked for.", wire.NotVerified()},
-	{"The service cannot reach its database. Send the request again with the same reference, after the time in `Retry-After`. If the error " +
-		"has `detail.reference`, the request may have been recorded: send it again with that reference. If the request had " +
-		"none, it was generated.",
-		wire.Uncertain(exampleReference)},
+			Message: "This sandbox takes 600 requests a minute. Try again in 7 seconds."},
+	},
+	{
+		"The sandbox, or the process of the API, has as many open streams as it may have.",
+		"Close a stream, or repeat the request after the seconds of `Retry-After`.",
+		wire.TooManyStreams("This sandbox", 100),
+	},
+	{
+		"The sandbox was reset five times in the last second. It was not reset again.",
+		"Repeat the request after the second of `Retry-After`.",
+		wire.TooManyResets(),
+	},
+	{
+		"The service failed. The request may have been recorded.",
+		"Repeat the request with the same `reference`, or with the one in `detail.reference` if it had none.",
+		wire.Internal(""),
+	},
+	{
+		"A fault of the sandbox answers so: `detail.fault`. The request recorded nothing.",
+		"Repeat the request with the same `reference`.",
+		simulated(http.StatusNotImplemented),
+	},
+	{
+		"A fault of the sandbox answers so, as a proxy does without an answer of the service. The request recorded nothing.",
+		"Repeat the request with the same `reference`.",
+		simulated(http.StatusBadGateway),
+	},
+	{
+		"A fault of the sandbox answers so, as a proxy does that waited too long. The request recorded nothing.",
+		"Repeat the request with the same `reference`.",
+		simulated(http.StatusGatewayTimeout),
+	},
+	{
+		"The sandbox is suspended. Until it is resumed, requests are refused and pending payments stay pending.",
+		"Set `spec.suspend` of the SandboxEnvironment to false, or ask its owner.",
+		wire.Suspended(),
+	},
+	{
+		"The service or this sandbox has more requests than it can handle in time, or the sandbox was reset or changed " +
+			"during every try. The request recorded nothing.",
+		"Repeat the request with the same `reference` after the seconds of `Retry-After`.",
+		wire.Overloaded(),
+	},
+	{
+		"No worker has verified the ledger within 25 seconds, as `verify=full` asked for.",
+		"Repeat the request after the seconds of `Retry-After`, or leave out `verify`.",
+		wire.NotVerified(),
+	},
+	{
+		"The database is unavailable, or does not answer within 10 s. If the error has `detail.reference`, the request " +
+			"may have been recorded. If the request had no reference, that one was generated.",
+		"Repeat the request after the seconds of `Retry-After`. Send the reference in `detail.reference` if there is one, " +
+			"otherwise the same `reference`.",
+		wire.Uncertain(exampleReference),
+	},
 }
 
 // simulated returns the answer of a fault with this status.
@@ -121,7 +239,7 @@ func errorResponse(status int, cases []ErrorCase, headers []string) *huma.Respon
 	var codes []any
 	examples := map[string]*huma.Example{}
 	for _, c := range cases {
-		when = append(when, "`"+c.Example.Code+"`: "+c.When)
+		when = append(when, "`"+c.Example.Code+"`: "+c.When+" "+c.Instead)
 		codes = append(codes, c.Example.Code)
 		examples[c.Example.Code] = &huma.Example{Value: c.Example}
 	}
@@ -133,6 +251,16 @@ func errorResponse(status int, cases []ErrorCase, headers []string) *huma.Respon
 		Description: strings.Join(when, "\n\n"), Headers: headerRefs(slices.Concat(headers, errorHeaders[status], []string{"Link"})...),
 		Content: map[string]*huma.MediaType{MediaJSON: {Schema: schema, Examples: examples}},
 	}
+}
+
+// Instead returns what a client sends instead of a request that was answered with this error code. It returns an empty
+// text for a code that the API does not have.
+func Instead(code string) string {
+	i := slices.IndexFunc(ErrorCases, func(c ErrorCase) bool { return c.Example.Code == code })
+	if i < 0 {
+		return ""
+	}
+	return ErrorCases[i].Instead
 }
 
 // ErrorCaseOf returns the description of an error code. It panics if there is none.
