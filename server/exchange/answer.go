@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -24,6 +25,14 @@ type Body interface {
 	ContentType() string
 	// Append appends the encoded body to the slice and returns it.
 	Append([]byte) ([]byte, error)
+}
+
+// Pieces is a [Body] of any length that is written piece by piece, so that it needs little memory.
+type Pieces interface {
+	Body
+	// Next appends the next piece, of about 256 KiB, to the slice and returns it. It returns [io.EOF] with the last
+	// piece. Any other error closes the connection, so that the client learns that the body is not complete.
+	Next(context.Context, []byte) ([]byte, error)
 }
 
 // isHeld reports whether the answer has to wait before it is sent.

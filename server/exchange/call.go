@@ -18,7 +18,8 @@ type call struct {
 	span    telemetry.Span
 	front   *Front          // the front of the route; nil for none
 	caller  *service.Caller // nil for a request without a valid key
-	late    *Answer         // a held answer or a stream, which writeLate writes; nil for none
+	late    *Answer         // an answer that writeLate writes; nil for none
+	cut     bool            // the body of the answer is not complete
 	logged  loggedRequest
 }
 

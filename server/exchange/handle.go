@@ -51,13 +51,15 @@ func recovering(w http.ResponseWriter, r *http.Request, h OpenHandler) (a Answer
 	return h(w, r)
 }
 
-// answer applies the faults of the request to an answer and writes it. It stores held answers and streams in c.late,
-// for writeLate.
+// answer applies the faults of the request to an answer and writes it. It stores held answers, streams and
+// answers in pieces in c.late, for writeLate.
 func (x *Exchange) answer(w http.ResponseWriter, c *call, a Answer) {
 	if c.caller != nil {
 		a = carryOut(&c.caller.Faults, a, x.now())
 	}
-	if _, isStream := a.Body.(*listener); isStream || a.isHeld() {
+	_, isStream := a.Body.(*listener)
+	_, inPieces := a.Body.(Pieces)
+	if isStream || inPieces || a.isHeld() {
 		late := a // a copy, so that the other answers stay on the stack
 		c.late = &late
 		return

@@ -6,13 +6,17 @@ import (
 	"time"
 )
 
-// writeLate holds and writes an answer, or writes a stream.
+// writeLate holds and writes an answer, or writes a stream or an answer in pieces.
 func (x *Exchange) writeLate(r *http.Request, c *call) {
 	if l, isStream := c.late.Body.(*listener); isStream {
 		x.stream(c, l)
 		return
 	}
 	c.settle(c.late.Status)
+	if body, inPieces := c.late.Body.(Pieces); inPieces {
+		x.writePieces(r.Context(), c, c.late, body)
+		return
+	}
 	x.hold(r.Context(), c.organization(), c.late)
 	x.write(c.out, c, c.late)
 }

@@ -41,8 +41,8 @@ func (x *Exchange) carry(next http.Handler) http.Handler {
 		if c.late != nil {
 			x.writeLate(r, c)
 		}
-		if c.out.status == 0 {
-			panic(http.ErrAbortHandler) // net/http would answer 200 without a body
+		if c.out.status == 0 || c.cut {
+			panic(http.ErrAbortHandler) // net/http would answer 200 without a body, or end the body that is not complete
 		}
 	})
 }
