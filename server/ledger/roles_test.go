@@ -97,6 +97,7 @@ var tenantStatements = []string{
 	"ChangesFrom",
 	"NextChanges",
 	// request log
+	"CountRefused",
 	"ListRequests",
 	"LogAllRequests",
 	"FollowSandbox",
@@ -105,6 +106,7 @@ var tenantStatements = []string{
 	"ListFloatEntries",
 	"ListLedgerAccounts",
 	"ListSIMEntries",
+	"SIMBefore",
 	// verification of the ledger
 	"AskForPass",
 	"PassedSince",

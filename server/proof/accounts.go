@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -45,6 +46,28 @@ func (b *Books) ListAccounts(
 		balanced = balanced && proofs[i].Imbalance == nil && rows[i].Broken == 0
 	}
 	return proofs, balanced, nil
+}
+
+// FindAccount returns the proof of a float or a SIM. It returns [ledger.ErrNotFound] if there is no such account.
+func (b *Books) FindAccount(ctx context.Context, tenant int64, of Account) (*AccountProof, error) {
+	after := Account{}
+	if of.MSISDN != "" {
+		var err error
+		if after.MSISDN, err = b.tenant(tenant).SIMBefore(ctx, tenant, of.MSISDN); err != nil {
+			return nil, postgres.Classify(err, "looking up an account of the ledger")
+		}
+		after.Currency = lastCurrency
+	}
+	found, _, err := b.ListAccounts(ctx, tenant, after, len(payments.Currencies))
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		if found[i].MSISDN == of.MSISDN && (of.MSISDN != "" || found[i].Currency == of.Currency) {
+			return &found[i], nil
+		}
+	}
+	return nil, ledger.ErrNotFound
 }
 
 // lastCurrency sorts after every currency.

@@ -1,12 +1,14 @@
 package proof_test
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
 )
@@ -48,6 +50,18 @@ func TestAccountsOfTheLedger(t *testing.T) {
 		got, balanced := w.accounts(size)
 		if diff := cmp.Diff(want, got); diff != "" || !balanced {
 			t.Errorf("pages of %d, balanced %t (-want +got):\n%s", size, balanced, diff)
+		}
+	}
+
+	for _, account := range want {
+		got, err := w.FindAccount(t.Context(), w.Sandbox.Tenant, account.Account)
+		if diff := cmp.Diff(&account, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", account, err, diff)
+		}
+	}
+	for _, none := range []proof.Account{{Currency: "XAF"}, {MSISDN: "+250788000003"}, {}} {
+		if got, err := w.FindAccount(t.Context(), w.Sandbox.Tenant, none); !errors.Is(err, ledger.ErrNotFound) {
+			t.Errorf("%s, which is not there: %+v, %v", none, got, err)
 		}
 	}
 

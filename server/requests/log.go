@@ -233,6 +233,28 @@ func (l *Log) List(ctx context.Context, tenant int64, f Filter, after *payments.
 	return entries, nil
 }
 
+// Find returns a request of a sandbox by its id; nil if the log does not have it.
+func (l *Log) Find(ctx context.Context, tenant int64, id payments.ID) (*Entry, error) {
+	following := id
+	for i := len(following) - 1; i >= 0; i-- { // the id after it, since a page begins after an id
+		if following[i]++; following[i] != 0 {
+			break
+		}
+	}
+	found, err := l.List(ctx, tenant, Filter{Succeeded: true}, &following, 1)
+	if err != nil || len(found) == 0 || found[0].ID != id {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// CountRefused returns how many requests of a sandbox since a time were refused or had no answer, as far as the log has
+// them.
+func (l *Log) CountRefused(ctx context.Context, tenant int64, since time.Time) (int, error) {
+	n, err := sqlc.New(l.db.Tenant(tenant)).CountRefused(ctx, tenant, since)
+	return int(n), postgres.Classify(err, "counting refused requests")
+}
+
 func entryOf(tenant int64, r *sqlc.ListRequestsRow) (Entry, error) {
 	e := Entry{
 		ID: payments.ID(r.ID.Bytes), Tenant: tenant, Kind: Kind(r.Kind), ReceivedAt: r.ReceivedAt, Method: r.Method,

@@ -54,3 +54,8 @@ cross join lateral (
   ) m
 ) moved
 order by a.msisdn, a.currency;
+
+-- name: SIMBefore :one
+-- Returns the number of the SIM before this one, in the order of ListLedgerAccounts; empty for the first SIM.
+select coalesce(max(s.msisdn), '')::text as msisdn from sims s
+where s.tenant = sqlc.arg(tenant) and s.msisdn < sqlc.arg(msisdn)::text;

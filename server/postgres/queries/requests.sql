@@ -53,6 +53,11 @@ where r.tenant = sqlc.arg(tenant) and (r.kind <> 'succeeded' or sqlc.arg(succeed
   and starts_with(r.path, sqlc.arg(path)::text) and r.id < sqlc.arg(before)::uuid
 order by r.tenant desc, r.id desc limit sqlc.arg(most);
 
+-- name: CountRefused :one
+-- In the tenant scope. Counts the requests since a time that were refused or had no answer.
+select count(*)::integer from requests r
+where r.tenant = sqlc.arg(tenant) and r.kind <> 'succeeded' and r.received_at > sqlc.arg(since);
+
 -- name: LogAllRequests :one
 -- In the tenant scope. See log_all_requests. Returns false if the sandbox is gone.
 select (log_all_requests() is not null)::boolean;

@@ -126,3 +126,16 @@ func (q *Queries) ListLedgerAccounts(ctx context.Context, tenant int64, most int
 	}
 	return items, nil
 }
+
+const sIMBefore = `-- name: SIMBefore :one
+select coalesce(max(s.msisdn), '')::text as msisdn from sims s
+where s.tenant = $1 and s.msisdn < $2::text
+`
+
+// Returns the number of the SIM before this one, in the order of ListLedgerAccounts; empty for the first SIM.
+func (q *Queries) SIMBefore(ctx context.Context, tenant int64, mSISDN string) (string, error) {
+	row := q.db.QueryRow(ctx, sIMBefore, tenant, mSISDN)
+	var msisdn string
+	err := row.Scan(&msisdn)
+	return msisdn, err
+}

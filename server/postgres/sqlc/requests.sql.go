@@ -13,6 +13,19 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
+const countRefused = `-- name: CountRefused :one
+select count(*)::integer from requests r
+where r.tenant = $1 and r.kind <> 'succeeded' and r.received_at > $2
+`
+
+// In the tenant scope. Counts the requests since a time that were refused or had no answer.
+func (q *Queries) CountRefused(ctx context.Context, tenant int64, since time.Time) (int32, error) {
+	row := q.db.QueryRow(ctx, countRefused, tenant, since)
+	var column_1 int32
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const listRequests = `-- name: ListRequests :many
 select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.request_id, r.fault,
   r.actor, r.request_body, r.response_body, r.not_kept
