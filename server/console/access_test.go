@@ -153,14 +153,23 @@ func TestLinkOpensTheConsoleOnce(t *testing.T) {
 
 // mayCall has every route of the console that needs a session, with the roles that may call it. A new one gets a line here.
 var mayCall = map[string]string{
-	"POST /sign-out":   "full viewer handset",
-	"POST /appearance": "full viewer handset",
-	"GET /stream":      "full viewer",
-	"GET /overview":    "full viewer",
-	"GET /payments":    "full viewer",
-	"GET /ledger":      "full viewer",
-	"GET /find":        "full viewer",
-	"POST /clock":      "full",
+	"POST /sign-out":                    "full viewer handset",
+	"POST /appearance":                  "full viewer handset",
+	"GET /ledger/{account}":             "full viewer",
+	"GET /ledger/{account}/entries.csv": "full viewer",
+	"POST /ledger/verify":               "full",
+	"GET /setup":                        "full viewer",
+	"POST /setup/sessions":              "full",
+	"GET /reset":                        "full",
+	"POST /reset":                       "full",
+	"GET /requests":                     "full viewer",
+	"GET /requests/{id}":                "full viewer",
+	"GET /stream":                       "full viewer",
+	"GET /overview":                     "full viewer",
+	"GET /payments":                     "full viewer",
+	"GET /ledger":                       "full viewer",
+	"GET /find":                         "full viewer",
+	"POST /clock":                       "full",
 }
 
 // open are the routes that need no session.

@@ -15,6 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/proof"
+	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -35,12 +36,16 @@ type Options struct {
 	Books     *proof.Books
 	Sandboxes *sandboxes.Store
 	Directory *sandboxes.Directory
+	Requests  *requests.Log
 	Streams   *exchange.Streams
 	Version   string   // of this program
+	APIURL    *url.URL // public URL of the APIs; nil: not known
 	BaseURL   *url.URL // public URL of the consoles; cookies are Secure if it has https; nil: not known
 	// Instead returns what a client sends instead of a request that was refused with an error code of /v1, in English,
 	// with code between backticks. The text is empty for other codes.
 	Instead func(code string) string
+	// EntriesCSV returns entries of an account in CSV, after the header line if header is true.
+	EntriesCSV func(of proof.Account, entries []proof.Entry, header bool) []byte
 }
 
 // New returns the console of a process.

@@ -3,7 +3,7 @@ package console
 import "strings"
 
 // Route is a route of the console, for tests.
-type Route struct{ Method, Path, Roles string }
+type Route struct{ Method, Path, Roles, Does string }
 
 // Routes are the routes of the console.
 func Routes() (all []Route) {
@@ -12,7 +12,7 @@ func Routes() (all []Route) {
 		for _, role := range r.roles {
 			roles = append(roles, string(role))
 		}
-		all = append(all, Route{r.method, r.path, strings.Join(roles, " ")})
+		all = append(all, Route{r.method, r.path, strings.Join(roles, " "), r.does})
 	}
 	return all
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
 )
 
 // problem is the content of an error page: what is wrong, and what to do next.
@@ -41,6 +42,9 @@ func problemOf(err error) (problem, bool) {
 		return problem{http.StatusBadRequest, "This form cannot be read", "Nothing was changed. Open the page again.", "invalid_body"}, true
 	case errors.Is(err, sandboxes.ErrNoConsoleSession):
 		return problem{http.StatusUnauthorized, "Your session has ended", "Sign in again.", "unauthorized"}, true
+	case errors.Is(err, service.ErrSuspended):
+		return problem{http.StatusServiceUnavailable, "This sandbox is suspended",
+			"Nothing was changed. Set spec.suspend to false to go on.", "suspended"}, true
 	case errors.As(err, new(exchange.ErrTooManyStreams)):
 		return problem{http.StatusServiceUnavailable, "Too many pages are live",
 			"Close some of the pages of this sandbox.", "overloaded"}, true

@@ -1,9 +1,11 @@
 package console
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -12,7 +14,9 @@ import (
 const htmxConfig = `{"includeIndicatorStyles":false,"allowEval":false,"historyCacheSize":0,"selfRequestsOnly":true}`
 
 // The variable always has the ids of the frame's elements that each update replaces.
-var always = []string{"now", "title"}
+var always = []string{
+	"now", "title", "count-payments", "count-webhooks", "count-requests", "pip-payments", "pip-webhooks", "pip-requests",
+}
 
 // replaced returns the selector of the elements that htmx replaces.
 func (p *page) replaced() string { return "#" + strings.Join(append(always, p.live...), ",#") }
@@ -30,8 +34,8 @@ func (v *visit) back() string {
 	return v.path
 }
 
-// here returns a relative link from the page to itself, with its query.
-func (v *visit) here() string { return string(v.To(v.back())) }
+// again returns a relative link to the page that the live elements are read from, with its query.
+func (v *visit) again(p page) string { return string(v.To(cmp.Or(p.again, v.back()))) }
 
 // ahead returns how far sandbox time is ahead of real time.
 func (v *visit) ahead(now time.Time) time.Duration { return v.clock.Now.Sub(now).Round(time.Second) }
@@ -84,4 +88,56 @@ func (v *visit) clockSays() string {
 		return v.Text("%s, stands until it is advanced", day)
 	}
 	return v.Text("%s, runs with real time", day)
+}
+
+// navCounts are the numbers beside the pages in the sidebar.
+type navCounts struct {
+	pending int // payments without an outcome
+	waiting int // events that wait because the receiver refuses them
+	refused int // requests of the last hour
+}
+
+// refusedSince is the time for which the sidebar counts refused requests.
+const refusedSince = time.Hour
+
+func (c *Console) readCounts(v *visit) (n navCounts, err error) {
+	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
+	health, err := c.Ledger.Health(ctx, tenant)
+	if err != nil {
+		return n, err
+	}
+	n.pending = health.Pending
+	if health.Failures > 0 {
+		n.waiting = health.Waiting
+	}
+	n.refused, err = c.Requests.CountRefused(ctx, tenant, time.Now().Add(-refusedSince))
+	return n, err
+}
+
+// navCount is the number beside a page.
+type navCount struct {
+	n    int
+	text string // what it counts
+	bad  bool
+}
+
+// countOf returns the number beside a page; false for a page that has none.
+func (v *visit) countOf(path string) (navCount, bool) {
+	switch path {
+	case "/payments":
+		return navCount{v.counts.pending, v.Text("pending"), false}, true
+	case "/webhooks":
+		return navCount{v.counts.waiting, v.Text("events wait"), true}, true
+	case "/requests":
+		return navCount{v.counts.refused, v.Text("refused in the last hour"), false}, true
+	}
+	return navCount{}, false
+}
+
+// shown returns the number, or its bound if there may be more.
+func (c navCount) shown(v *visit) string {
+	if c.n >= ledger.MostCounted {
+		return v.Number(ledger.MostCounted-1) + "+"
+	}
+	return v.Number(int64(c.n))
 }

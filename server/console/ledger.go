@@ -1,8 +1,15 @@
 package console
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
 	"net/url"
+	"slices"
+	"time"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
 )
@@ -21,7 +28,7 @@ type accountList struct {
 
 func (c *Console) ledger(v *visit) (page, error) {
 	l, err := c.listAccounts(v)
-	return page{title: v.Text("Ledger"), body: ledgerPage(v, l), live: []string{"lead", "accounts"}}, err
+	return page{title: v.Text("Ledger"), body: ledgerPage(v, l), live: []string{"proof", "accounts"}}, err
 }
 
 func (c *Console) listAccounts(v *visit) (*accountList, error) {
@@ -46,4 +53,87 @@ func (c *Console) listAccounts(v *visit) (*accountList, error) {
 	}
 	l.names, err = c.Ledger.SIMNames(v.ctx(), v.who.Sandbox.Tenant, numbers)
 	return l, err
+}
+
+// verified says what the proof found, and when a worker looked last.
+func (l *accountList) verified(v *visit) string {
+	var last time.Time
+	for i := range l.accounts {
+		if at := l.accounts[i].VerifiedAt; at != nil && at.After(last) {
+			last = *at
+		}
+	}
+	text := v.Text("Each balance is the one before it and its change, and no movement is missing.")
+	if l.first && l.next == "" && len(l.accounts) > 1 {
+		text = v.Text("All %s accounts follow from their movements, and no movement is missing.", v.Number(int64(len(l.accounts))))
+	}
+	if last.IsZero() {
+		return text + " " + v.Text("A worker verifies the movements every 30 seconds.")
+	}
+	return text + " " + v.Text("Verified %s ago, and every 30 seconds while something moves.", v.Duration(time.Since(last).Truncate(time.Second)))
+}
+
+// wrong returns the accounts of the page that are not balanced.
+func (l *accountList) wrong() (all []*proof.AccountProof) {
+	for i := range l.accounts {
+		if l.accounts[i].Imbalance != nil {
+			all = append(all, &l.accounts[i])
+		}
+	}
+	return all
+}
+
+// nameOf returns the name of an account.
+func nameOf(v *visit, a proof.Account, names map[string]string) string {
+	if a.MSISDN == "" {
+		return v.Text("Float in %s", string(a.Currency))
+	}
+	return cmp.Or(names[a.MSISDN], v.Text("Test client without a name"))
+}
+
+// differs returns a sentence: by how much a balance differs from its movements, and where.
+func differs(v *visit, a *proof.AccountProof) string {
+	i := a.Imbalance
+	where := v.Text("after movement %s, the last one", v.Number(i.After))
+	if i.Before != 0 {
+		where = v.Text("between the movements %s and %s", v.Number(i.After), v.Number(i.Before))
+	}
+	amount := v.Money(string(a.Currency), max(i.Amount, -i.Amount))
+	switch {
+	case i.Amount > 0:
+		return v.Text("%s more than its movements tell, %s.", amount, where)
+	case i.Amount < 0:
+		return v.Text("%s less than its movements tell, %s.", amount, where)
+	}
+	return v.Text("a movement is missing, %s.", where)
+}
+
+// accountPath returns the address of an account.
+func accountPath(a proof.Account) string { return "/ledger/" + cmp.Or(a.MSISDN, string(a.Currency)) }
+
+// verifyLedger lets a worker verify the whole ledger, and leads back to the page with the result.
+func (c *Console) verifyLedger(v *visit) (exchange.Answer, error) {
+	back := "/ledger"
+	if a, ok := accountOf(v.form("account")); ok {
+		back = accountPath(a)
+	}
+	err := c.renewing(v, func() error { return c.Service.VerifyLedger(v.ctx(), v.who) })
+	if errors.Is(err, proof.ErrNotVerified) {
+		return exchange.Answer{}, told(http.StatusServiceUnavailable, v.Text("No worker has verified the ledger yet"),
+			v.Text("It was asked to, and does so as soon as it can. Open the ledger again in a minute."), "not_verified")
+	}
+	return v.goTo(back), err
+}
+
+// accountOf returns the account in a path: the currency of a float, or the number of a SIM.
+func accountOf(text string) (a proof.Account, ok bool) {
+	if currency := payments.Currency(text); slices.Contains(payments.Currencies, currency) {
+		return proof.Account{Currency: currency}, true
+	}
+	return proof.Account{MSISDN: text}, payments.ValidMSISDN(text)
+}
+
+// exportName returns the name of the file with the entries of an account.
+func exportName(v *visit, a proof.Account) string {
+	return fmt.Sprintf("%s-ledger-%s.csv", v.name, cmp.Or(a.MSISDN, string(a.Currency)))
 }

@@ -16,9 +16,8 @@ const longestText = 120
 
 // paymentFilter is what the query of the list of payments says.
 type paymentFilter struct {
+	listing
 	ledger.Filter
-	set   url.Values      // the parameters that filter
-	wrong map[string]bool // the parameters whose value cannot be read
 }
 
 // paymentField is a parameter of the list of payments.
@@ -42,7 +41,7 @@ var paymentFields = []paymentField{
 
 // readPaymentFilter reads the query of the list of payments. A field that is left empty filters nothing.
 func readPaymentFilter(query url.Values) paymentFilter {
-	f := paymentFilter{set: url.Values{}, wrong: map[string]bool{}}
+	f := paymentFilter{listing: listing{"/payments", url.Values{}, map[string]bool{}}}
 	for _, field := range paymentFields {
 		value := strings.TrimSpace(query.Get(field.name))
 		if value == "" {
@@ -105,27 +104,6 @@ func readMoment(into **time.Time, value string) bool {
 	return false
 }
 
-// with returns the address of the list with a parameter set to a value; without it if the value is empty. The list
-// begins with its first page.
-func (f *paymentFilter) with(name, value string) string {
-	query := url.Values{}
-	for each, values := range f.set {
-		query[each] = values
-	}
-	if query.Set(name, value); value == "" {
-		query.Del(name)
-	}
-	return pathWith("/payments", query)
-}
-
-// pathWith returns a path with a query.
-func pathWith(path string, query url.Values) string {
-	if len(query) == 0 {
-		return path
-	}
-	return path + "?" + query.Encode()
-}
-
 // value returns how a parameter is shown in its chip.
 func (f *paymentFilter) value(v *visit, name string) string {
 	switch {
@@ -141,30 +119,20 @@ func (f *paymentFilter) value(v *visit, name string) string {
 	return f.set.Get(name)
 }
 
-// curl returns the command that lists the same by the API.
-func (f *paymentFilter) curl() string {
-	text := `curl -sS -G "$CAURI_URI/api/v1/payments" -H "Authorization: Bearer $CAURI_API_KEY"`
-	add := func(name, value string) {
-		if value != "" {
-			text += " --data-urlencode " + shellQuoted(name+"="+value)
+// picks returns the chips of the filters that are set.
+func (f *paymentFilter) picks(v *visit) (all []pick) {
+	for _, field := range paymentFields {
+		if field.chip != "" && f.set.Has(field.name) {
+			all = append(all, pick{v.Text(field.chip, f.value(v, field.name)), f.with(field.name, "")})
 		}
 	}
-	add("type", string(f.Type))
-	add("status", string(f.Status))
-	add("operator", string(f.Operator))
-	add("country", string(f.Country))
-	add("application", f.Store)
-	add("msisdn", f.MSISDN)
-	add("order_ref", f.OrderRef)
-	add("reference", f.Reference)
-	if f.CreatedAfter != nil {
-		add("created_after", payments.FormatTime(*f.CreatedAfter))
-	}
-	if f.CreatedBefore != nil {
-		add("created_before", payments.FormatTime(*f.CreatedBefore))
-	}
-	return text
+	return all
 }
 
-// shellQuoted returns a text as one word of a shell.
-func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// curl returns the command that lists the same by the API.
+func (f *paymentFilter) curl() string {
+	return listCommand("/v1/payments", parameter{"type", string(f.Type)}, parameter{"status", string(f.Status)},
+		parameter{"operator", string(f.Operator)}, parameter{"country", string(f.Country)}, parameter{"application", f.Store},
+		parameter{"msisdn", f.MSISDN}, parameter{"order_ref", f.OrderRef}, parameter{"reference", f.Reference},
+		parameter{"created_after", timeOf(f.CreatedAfter)}, parameter{"created_before", timeOf(f.CreatedBefore)})
+}

@@ -3,7 +3,6 @@ package console
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/cauri-dev/cauri/server/exchange"
@@ -13,12 +12,8 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-const (
-	// paymentsOnPage is how many rows a page of the list of payments has.
-	paymentsOnPage = 25
-	// mostPagesBack is how many pages the button "Newer" goes back; the first page follows then.
-	mostPagesBack = 20
-)
+// paymentsOnPage is how many rows a page of the list of payments has.
+const paymentsOnPage = 25
 
 // paymentList is a page of the list of payments.
 type paymentList struct {
@@ -73,19 +68,6 @@ func (c *Console) listPayments(v *visit) (*paymentList, error) {
 	return l, err
 }
 
-// page returns the address of a page of the list. The last of the ids is the transaction before the page; the ones
-// before it lead back.
-func (l *paymentList) page(ids []string) string {
-	query, _ := url.ParseQuery(l.set.Encode())
-	if last := len(ids) - 1; last >= 0 {
-		query.Set("from", ids[last])
-		if before := ids[max(0, last-mostPagesBack):last]; len(before) > 0 {
-			query["back"] = slices.Clone(before)
-		}
-	}
-	return pathWith("/payments", query)
-}
-
 // paymentRows adds to transactions what their rows say beyond them.
 func (c *Console) paymentRows(v *visit, found []*payments.Transaction) ([]paymentRow, error) {
 	if len(found) == 0 {
@@ -119,9 +101,6 @@ func (l *paymentList) lead(v *visit) string {
 	}
 	return v.Text("All transactions since the last reset, newest first, in sandbox time.")
 }
-
-// filtered reports whether the list has a filter that a chip shows.
-func (l *paymentList) filtered() bool { return len(l.set) > 1 || len(l.set) == 1 && !l.set.Has("type") }
 
 // none reports whether the sandbox has no transaction.
 func (l *paymentList) none() bool { return len(l.rows) == 0 && len(l.set) == 0 && l.newer == "" }

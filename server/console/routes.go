@@ -12,6 +12,7 @@ import (
 type route struct {
 	method, path string                  // below {uri}/console
 	roles        []sandboxes.ConsoleRole // who may call it; nil: everybody, without a session
+	does         string                  // what it changes, as the name of a text; empty: nothing
 	show         func(*Console, *visit) (page, error)
 	do           func(*Console, *visit) (exchange.Answer, error)
 }
@@ -28,17 +29,26 @@ var routes = []route{
 	{method: http.MethodGet, path: "", do: (*Console).home},
 	{method: http.MethodGet, path: "/", do: (*Console).home},
 	{method: http.MethodGet, path: "/sign-in", do: (*Console).signIn},
-	{method: http.MethodPost, path: "/sign-in", do: (*Console).signInWithKey},
+	{method: http.MethodPost, path: "/sign-in", does: "sign in with the key", do: (*Console).signInWithKey},
 	{method: http.MethodGet, path: "/link", do: (*Console).link},
-	{method: http.MethodPost, path: "/link", do: (*Console).useLink},
-	{method: http.MethodPost, path: "/sign-out", roles: anyone, do: (*Console).signOut},
-	{method: http.MethodPost, path: "/appearance", roles: anyone, do: (*Console).appearance},
+	{method: http.MethodPost, path: "/link", does: "sign in by a link", do: (*Console).useLink},
+	{method: http.MethodPost, path: "/sign-out", roles: anyone, does: "sign out", do: (*Console).signOut},
+	{method: http.MethodPost, path: "/appearance", roles: anyone, does: "change the appearance", do: (*Console).appearance},
 	{method: http.MethodGet, path: "/stream", roles: viewers, do: (*Console).stream},
 	{method: http.MethodGet, path: "/overview", roles: viewers, show: (*Console).overview},
 	{method: http.MethodGet, path: "/payments", roles: viewers, show: (*Console).payments},
 	{method: http.MethodGet, path: "/ledger", roles: viewers, show: (*Console).ledger},
+	{method: http.MethodGet, path: "/ledger/{account}", roles: viewers, show: (*Console).account},
+	{method: http.MethodGet, path: "/ledger/{account}/entries.csv", roles: viewers, do: (*Console).exportEntries},
+	{method: http.MethodPost, path: "/ledger/verify", roles: full, does: "verify the ledger", do: (*Console).verifyLedger},
+	{method: http.MethodGet, path: "/requests", roles: viewers, show: (*Console).requests},
+	{method: http.MethodGet, path: "/requests/{id}", roles: viewers, show: (*Console).requests},
+	{method: http.MethodGet, path: "/setup", roles: viewers, show: (*Console).setup},
+	{method: http.MethodPost, path: "/setup/sessions", roles: full, does: "end a session", do: (*Console).endSession},
+	{method: http.MethodGet, path: "/reset", roles: full, show: (*Console).reset},
+	{method: http.MethodPost, path: "/reset", roles: full, does: "reset the sandbox", do: (*Console).resetNow},
 	{method: http.MethodGet, path: "/find", roles: viewers, do: (*Console).find},
-	{method: http.MethodPost, path: "/clock", roles: full, do: (*Console).advanceClock},
+	{method: http.MethodPost, path: "/clock", roles: full, does: "advance the clock", do: (*Console).advanceClock},
 }
 
 // nav has the pages of the sidebar, in its order. Pages without a route are left out.
@@ -59,12 +69,17 @@ var nav = []struct {
 var (
 	// pages are the paths of all pages.
 	pages = map[string]bool{}
+	// changes are the routes that change something.
+	changes []route
 	// firstPages has the path of the first page for each role.
 	firstPages = map[sandboxes.ConsoleRole]string{}
 )
 
 func init() { // avoids a cycle: templates use pages, and routes refers to functions that render templates
 	for _, r := range slices.Backward(routes) {
+		if r.does != "" {
+			changes = append(changes, r)
+		}
 		if r.show == nil {
 			continue
 		}

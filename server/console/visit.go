@@ -33,6 +33,7 @@ type visit struct {
 	token           string          // of the session's forms
 	who             *service.Caller // nil: nobody is signed in
 	clock           ledger.Clock    // of the sandbox, for a page
+	counts          navCounts       // for a page
 }
 
 // page is the part of a page inside the common layout.
@@ -40,7 +41,11 @@ type page struct {
 	title string
 	body  templ.Component
 	// live are the ids of the elements that are replaced when something changes in the sandbox; nil for none.
-	live   []string
+	live []string
+	// every is the interval in seconds at which the live elements are replaced also without a change; 0: never.
+	every int
+	// again is the path below {uri}/console that the live elements are read from; empty: the page's own.
+	again  string
 	status int // 0: 200
 }
 
@@ -77,14 +82,30 @@ func (c *Console) handler(r *route) exchange.OpenHandler {
 	}
 }
 
+// again returns an answer with a page whose form has a wrong field. The request log gets the error code.
+func (c *Console) again(v *visit, status int, p page, code string) (a exchange.Answer, err error) {
+	err = c.renewing(v, func() error { return c.readFrame(v) })
+	a = v.html(status, layout(v, p))
+	a.Code = code
+	return a, err
+}
+
+// readFrame reads what the layout shows around a page.
+func (c *Console) readFrame(v *visit) (err error) {
+	if v.clock, err = c.Ledger.Clock(v.ctx(), v.who.Sandbox.Tenant); err != nil || !v.may(viewers) {
+		return err
+	}
+	v.counts, err = c.readCounts(v)
+	return err
+}
+
 // carryOut calls the handler of a route. It repeats the call if the configuration changed meanwhile.
 func (c *Console) carryOut(r *route, v *visit) (a exchange.Answer, err error) {
 	if r.do != nil {
 		return r.do(c, v)
 	}
 	err = c.renewing(v, func() error {
-		v.clock, err = c.Ledger.Clock(v.request.Context(), v.who.Sandbox.Tenant)
-		if err != nil {
+		if err := c.readFrame(v); err != nil {
 			return err
 		}
 		shown, err := r.show(c, v)

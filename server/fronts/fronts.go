@@ -16,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/native"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -90,7 +91,8 @@ func New(o Options) *Server {
 	if o.Console {
 		console.New(console.Options{
 			Exchange: x, Service: carriesOut, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
-			Streams: streams, Version: o.Version, BaseURL: cmp.Or(o.ConsoleURL, o.BaseURL), Instead: apidoc.Instead,
+			Requests: o.Requests, Streams: streams, Version: o.Version, APIURL: o.BaseURL, BaseURL: cmp.Or(o.ConsoleURL, o.BaseURL),
+			Instead: apidoc.Instead, EntriesCSV: wire.EntriesCSV,
 		}).Route(router)
 	}
 	return &Server{router}

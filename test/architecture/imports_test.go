@@ -98,6 +98,7 @@ var mayImport = map[string][]string{
 		"server/service",
 		"server/faults",
 		"server/payments",
+		"server/operators",
 		"server/postgres",
 		"server/requests",
 		"server/sandboxes",

@@ -41,7 +41,39 @@
       else again();
     });
     addEventListener("pagehide", () => stream?.close());
+    const every = Number(live.dataset.every);
+    if (every) setInterval(() => document.hidden || changed(), every * 1000);
   }
+
+  // Nothing moves what a person is reading: new rows of a list that begins above the window wait behind a button.
+  const newer = document.querySelector(".newer");
+  let waiting; // the list whose new rows wait
+  const keysOf = (list) => [...list.querySelectorAll("[data-key]")].map((row) => row.dataset.key);
+  const show = () => {
+    waiting = undefined;
+    newer.replaceChildren();
+    htmx.trigger(live, "changed");
+  };
+  document.addEventListener("htmx:oobBeforeSwap", (e) => {
+    const { target, fragment } = e.detail;
+    if (!target.hasAttribute("data-list")) return;
+    const before = new Set(keysOf(target));
+    const n = keysOf(fragment).filter((key) => !before.has(key)).length;
+    if (n === 0 || target.getBoundingClientRect().top >= 0) return;
+    e.detail.shouldSwap = false;
+    waiting = target;
+    const button = document.createElement("button");
+    button.className = "btn main";
+    button.textContent = n === 1 ? newer.dataset.one : newer.dataset.many.replace("%s", n);
+    button.addEventListener("click", () => {
+      scrollTo({ top: 0 });
+      show();
+    });
+    newer.replaceChildren(button);
+  });
+  addEventListener("scroll", () => {
+    if (waiting && waiting.getBoundingClientRect().top >= 0) show();
+  }, { passive: true });
 
   // A clock that runs goes on from the time at which the page was made.
   const began = new WeakMap();
@@ -59,6 +91,15 @@
     navigator.clipboard.writeText(copy.dataset.copy);
     copy.classList.add("ok");
     setTimeout(() => copy.classList.remove("ok"), 1200);
+  });
+
+  // A dialog takes the place of the page that its link leads to.
+  document.addEventListener("click", (e) => {
+    const opens = e.target.closest("[data-dialog]"), closes = e.target.closest("dialog [data-close]");
+    if (!opens && !closes) return;
+    e.preventDefault();
+    if (opens) document.getElementById(opens.dataset.dialog).showModal();
+    else closes.closest("dialog").close();
   });
 
   document.addEventListener("keydown", (e) => {

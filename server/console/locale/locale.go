@@ -129,3 +129,13 @@ func Phone(msisdn string) string {
 	}
 	return phonenumbers.Format(number, phonenumbers.INTERNATIONAL)
 }
+
+// International returns a number that is written as people in a country write it, with the country's calling code:
+// +2250709000001. It returns an empty text for any other text.
+func International(text, country string) string {
+	number, err := phonenumbers.Parse(text, country)
+	if err != nil || !phonenumbers.IsValidNumberForRegion(number, country) {
+		return ""
+	}
+	return phonenumbers.Format(number, phonenumbers.E164)
+}

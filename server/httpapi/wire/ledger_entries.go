@@ -87,6 +87,18 @@ func (l *LedgerEntryList) CSV() CSV {
 	return out
 }
 
+// EntriesCSV returns the lines of an account's entries, after the header line if header is true.
+func EntriesCSV(of proof.Account, entries []proof.Entry, header bool) []byte {
+	l := LedgerEntryList{Account: of.String()}
+	for i := range entries {
+		l.Data = append(l.Data, LedgerEntryOf(&entries[i]))
+	}
+	if header {
+		return append(CSVHeader(), l.CSV()...)
+	}
+	return l.CSV()
+}
+
 // appendRecord appends a line to b. Unlike encoding/csv with CRLF lines, it does not change line breaks within fields.
 func appendRecord(b CSV, fields []string) CSV {
 	for i, field := range fields {

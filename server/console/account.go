@@ -1,0 +1,215 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/proof"
+)
+
+const (
+	// entriesOnPage is how many movements a page of an account has.
+	entriesOnPage = 25
+	// entriesInPiece is how many movements are read at a time for an export.
+	entriesInPiece = 500
+)
+
+// account is a balance with a page of its movements.
+type account struct {
+	*proof.AccountProof
+	names        map[string]string // of the SIMs in the entries and of the account, by number
+	entries      []proof.Entry     // newest first
+	newer, older string            // addresses of the pages beside it; empty: there is none
+}
+
+// account shows a float or a SIM with its movements.
+func (c *Console) account(v *visit) (page, error) {
+	a, err := c.readAccount(v)
+	if err != nil {
+		return page{}, err
+	}
+	p := page{title: nameOf(v, a.Account, a.names), body: accountPage(v, a), live: []string{"proof", "accounts"}}
+	if a.newer == "" { // rows that somebody reads further down stay where they are
+		p.live = append(p.live, "entries")
+	}
+	return p, nil
+}
+
+// findAccount returns the account in the path.
+func (c *Console) findAccount(v *visit) (*proof.AccountProof, error) {
+	of, ok := accountOf(chi.URLParam(v.request, "account"))
+	if !ok {
+		return nil, errNotFound
+	}
+	a, err := c.Books.FindAccount(v.ctx(), v.who.Sandbox.Tenant, of)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil, told(http.StatusNotFound, v.Text("There is no such account"),
+			v.Text("The sandbox has no float in this currency, or no test client with this number."), "not_found")
+	}
+	return a, err
+}
+
+func (c *Console) readAccount(v *visit) (*account, error) {
+	found, err := c.findAccount(v)
+	if err != nil {
+		return nil, err
+	}
+	a := &account{AccountProof: found}
+	// Numbers have no gaps, so the number of the newest movement on a page says where the page begins.
+	newest := found.Movements
+	if asked, err := strconv.ParseInt(v.request.URL.Query().Get("to"), 10, 64); err == nil && asked > 0 && asked < newest {
+		newest = asked
+		a.newer = a.page(newest + entriesOnPage)
+	}
+	before := max(0, newest-entriesOnPage)
+	if before > 0 {
+		a.older = a.page(before)
+	}
+	tenant := v.who.Sandbox.Tenant
+	_, a.entries, err = c.Books.ListEntries(v.ctx(), tenant, found.Account, before, int(newest-before))
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(a.entries)
+	numbers := []string{found.MSISDN}
+	for _, e := range a.entries {
+		for _, p := range e.Postings {
+			if number, ok := strings.CutPrefix(p.Account, proof.TestClientAccount+":"); ok {
+				numbers = append(numbers, number)
+			}
+		}
+	}
+	a.names, err = c.Ledger.SIMNames(v.ctx(), tenant, numbers)
+	return a, err
+}
+
+// page returns the address of the page whose newest movement has this number.
+func (a *account) page(newest int64) string {
+	if newest >= a.Movements {
+		return accountPath(a.Account)
+	}
+	return pathWith(accountPath(a.Account), url.Values{"to": {strconv.FormatInt(newest, 10)}})
+}
+
+// change returns by how much an entry changed the balance.
+func (a *account) change(e *proof.Entry) (change int64) {
+	for _, p := range e.Postings {
+		if p.Account == a.String() {
+			change += p.Credit - p.Debit
+		}
+	}
+	return change
+}
+
+// side returns the postings of an entry that debit, or those that credit.
+func side(e *proof.Entry, debit bool) []proof.Posting {
+	return slices.DeleteFunc(slices.Clone(e.Postings), func(p proof.Posting) bool { return debit != (p.Debit > 0) })
+}
+
+// party returns how a posting's account is shown, and whether it is the name of a person.
+func (a *account) party(p proof.Posting) (text string, person bool) {
+	number, ok := strings.CutPrefix(p.Account, proof.TestClientAccount+":")
+	if name := a.names[number]; ok && name != "" {
+		return name, true
+	}
+	return p.Account, false
+}
+
+// what returns the title of an entry: the order of its transaction, or what set the balance.
+func entryTitle(v *visit, e *proof.Entry) string {
+	switch {
+	case e.OrderRef != "":
+		return e.OrderRef
+	case e.Reference != "":
+		return e.Reference
+	}
+	return v.Text(entryKinds[e.Type])
+}
+
+// entryKinds are the types of entries as names of texts.
+var entryKinds = map[proof.EntryType]string{
+	proof.EntryOpening: "opening", proof.EntryAdjustment: "adjustment", "collection": "collection", "refund": "refund",
+	"disbursement": "disbursement",
+}
+
+// verifiedFrom reports whether an entry is the newest one that a worker has verified, and is not the newest of all.
+func (a *account) verifiedFrom(e *proof.Entry) bool {
+	return a.VerifiedAt != nil && e.Number == a.VerifiedUpTo && a.VerifiedUpTo < a.Movements && a.Imbalance == nil
+}
+
+// breaksAfter reports whether the balance differs from the movements after an entry.
+func (a *account) breaksAfter(e *proof.Entry) bool {
+	return a.Imbalance != nil && e.Number == a.Imbalance.After
+}
+
+// lead says what the balance is, and how many of its movements are verified.
+func (a *account) lead(v *visit) string {
+	text := v.Money(string(a.Currency), a.Balance) + ". "
+	switch {
+	case a.Imbalance != nil:
+		return text + v.Text("The balance does not follow from its movements.")
+	case a.VerifiedAt == nil:
+		return text + v.Count(a.Movements, "1 movement, not proven yet.", "%s movements, not proven yet.")
+	}
+	ago := v.Duration(time.Since(*a.VerifiedAt).Truncate(time.Second))
+	return text + v.Text("%s of %s movements proven, %s ago.", v.Number(a.VerifiedUpTo), v.Number(a.Movements), ago)
+}
+
+// exportEntries sends all movements of an account as CSV.
+func (c *Console) exportEntries(v *visit) (exchange.Answer, error) {
+	var found *proof.AccountProof
+	err := c.renewing(v, func() (err error) {
+		found, err = c.findAccount(v)
+		return err
+	})
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	header := secure.Clone()
+	header.Set("Content-Disposition", `attachment; filename="`+exportName(v, found.Account)+`"`)
+	return exchange.Answer{Status: http.StatusOK, Header: header, Body: &export{
+		books: c.Books, csv: c.EntriesCSV, tenant: v.who.Sandbox.Tenant, of: found.Account, last: found.Movements,
+	}}, nil
+}
+
+// export is a body with the movements of an account, in the order of their numbers, up to the last one at its begin.
+type export struct {
+	books       *proof.Books
+	csv         func(of proof.Account, entries []proof.Entry, header bool) []byte
+	tenant      int64
+	of          proof.Account
+	after, last int64 // numbers of movements: of the last one that was sent, and of the last one to send
+}
+
+// ContentType implements [exchange.Body].
+func (*export) ContentType() string { return "text/csv; charset=utf-8; header=present" }
+
+// Append implements [exchange.Body]. It appends nothing: [export.Next] does.
+func (*export) Append(text []byte) ([]byte, error) { return text, nil }
+
+// Next implements [exchange.Pieces].
+func (e *export) Next(ctx context.Context, text []byte) ([]byte, error) {
+	_, entries, err := e.books.ListEntries(ctx, e.tenant, e.of, e.after, int(min(entriesInPiece, max(1, e.last-e.after))))
+	if err != nil {
+		return text, err
+	}
+	text = append(text, e.csv(e.of, entries, e.after == 0)...)
+	if len(entries) == 0 {
+		return text, io.EOF
+	}
+	if e.after = entries[len(entries)-1].Number; e.after >= e.last {
+		return text, io.EOF
+	}
+	return text, nil
+}

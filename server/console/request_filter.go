@@ -1,0 +1,90 @@
+package console
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/requests"
+)
+
+// The requests that the log shows, as values of the parameter show. Without it, the log shows refused requests.
+const (
+	showAll     = "all"     // also the requests that succeeded while somebody watched
+	showChanges = "changes" // what people changed in the console
+)
+
+// changesPath is the beginning of the paths of the console in the request log.
+const changesPath = "/console"
+
+// requestFilter is what the query of the request log says.
+type requestFilter struct {
+	listing
+	requests.Filter
+	show string
+}
+
+// requestFields are the parameters that filter the request log, with what their chips say.
+var requestFields = []struct {
+	name, chip string
+	read       func(f *requests.Filter, value string) bool
+}{
+	{"status", "status %s", func(f *requests.Filter, value string) (ok bool) {
+		status, err := strconv.Atoi(value)
+		f.Status = status
+		return err == nil && status >= 100 && status <= 599
+	}},
+	{"error", "error %s", func(f *requests.Filter, value string) bool { return readText(&f.Error, value) }},
+	{"path", "path %s", func(f *requests.Filter, value string) bool {
+		return readText(&f.Path, value) && strings.HasPrefix(value, "/")
+	}},
+}
+
+// readRequestFilter reads the query of the request log. A field that is left empty filters nothing.
+func readRequestFilter(query url.Values) requestFilter {
+	f := requestFilter{listing: listing{"/requests", url.Values{}, map[string]bool{}}}
+	if show := query.Get("show"); slices.Contains([]string{showAll, showChanges}, show) {
+		f.show = show
+		f.set.Set("show", show)
+		f.Succeeded = true
+	}
+	for _, field := range requestFields {
+		value := strings.TrimSpace(query.Get(field.name))
+		if value == "" || field.name == "path" && f.show == showChanges {
+			continue
+		}
+		f.set.Set(field.name, value)
+		if !field.read(&f.Filter, value) {
+			f.wrong[field.name] = true
+		}
+	}
+	if f.show == showChanges {
+		f.Path = changesPath
+	}
+	return f
+}
+
+// picks returns the chips of the filters that are set.
+func (f *requestFilter) picks(v *visit) (all []pick) {
+	for _, field := range requestFields {
+		if f.set.Has(field.name) {
+			all = append(all, pick{v.Text(field.chip, f.set.Get(field.name)), f.with(field.name, "")})
+		}
+	}
+	return all
+}
+
+// curl returns the command that lists the same by the API.
+func (f *requestFilter) curl() string {
+	all, status := "", ""
+	if f.Succeeded {
+		all = "true"
+	}
+	if f.Status != 0 {
+		status = fmt.Sprint(f.Status)
+	}
+	return listCommand("/v1/requests", parameter{"all", all}, parameter{"status", status}, parameter{"error", f.Error},
+		parameter{"path", f.Path})
+}

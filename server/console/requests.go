@@ -1,0 +1,322 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/requests"
+)
+
+const (
+	// requestsOnPage is how many rows a page of the request log has.
+	requestsOnPage = 25
+	// requestsEvery is the interval in seconds at which the page of the request log reads it again: no stream tells of
+	// requests.
+	requestsEvery = 3
+)
+
+// requestList is a page of the request log, with one request beside it.
+type requestList struct {
+	requestFilter
+	rows         []loggedRequest
+	one          *loggedRequest // nil: there is none
+	chosen       bool           // the address of the page names it
+	newer, older string         // addresses of the pages beside it; empty: there is none
+	now          time.Time      // in real time, by which requests are logged
+}
+
+// loggedRequest is a request in the log.
+type loggedRequest struct {
+	requests.Entry
+	answer  refusal
+	does    string // what it changes in the console, as the name of a text; empty: nothing
+	instead string // what to send instead; empty: nothing is known
+}
+
+// refusal is what the answer to a refused request says. The answers of /v1 and of the operators have these fields.
+type refusal struct {
+	Message string `json:"message"`
+	Detail  struct {
+		FieldErrors map[string][]string `json:"fieldErrors"`
+	} `json:"detail"`
+}
+
+// requests shows the request log.
+func (c *Console) requests(v *visit) (page, error) {
+	l, err := c.listRequests(v)
+	p := page{title: v.Text("Requests"), body: requestsPage(v, l)}
+	if err != nil {
+		return p, err
+	}
+	if l.chosen {
+		p.title = l.one.Method + " " + l.one.Path
+	}
+	if l.newer == "" && len(l.wrong) == 0 { // rows that somebody reads further down stay where they are
+		p.live, p.every = []string{"list"}, requestsEvery
+		if !l.chosen {
+			p.live = append(p.live, "lead")
+		}
+		if l.one != nil { // the request that is shown stays, also when others are newer
+			p.again = l.pathOf(l.one)
+		}
+	}
+	return p, nil
+}
+
+// requestID returns the id of a request in the log, as the API has it.
+func (r *loggedRequest) requestID() string { return "log_" + r.ID.Code() }
+
+// pathOf returns the address of a request beside the list.
+func (l *requestList) pathOf(r *loggedRequest) string {
+	return pathWith("/requests/"+r.requestID(), l.set)
+}
+
+// unfiltered returns the address of the list without its filters.
+func (l *requestList) unfiltered() string { return (&listing{path: l.path}).with("show", l.show) }
+
+func (c *Console) listRequests(v *visit) (*requestList, error) {
+	query := v.request.URL.Query()
+	l := &requestList{requestFilter: readRequestFilter(query), now: time.Now()}
+	if id := chi.URLParam(v.request, "id"); id != "" {
+		if err := c.choose(v, l, id); err != nil {
+			return l, err
+		}
+	}
+	if len(l.wrong) > 0 {
+		return l, nil
+	}
+	if l.show == showAll {
+		if err := c.Service.LogAllRequests(v.ctx(), v.who); err != nil {
+			return l, err
+		}
+	}
+	back := query["back"]
+	var after *payments.ID
+	if id, err := payments.ParseCode(query.Get("from")); err == nil {
+		after = &id
+		l.newer = l.page(back)
+		back = append(back, id.Code())
+	}
+	found, err := c.Requests.List(v.ctx(), v.who.Sandbox.Tenant, l.Filter, after, requestsOnPage+1)
+	if err != nil {
+		return l, err
+	}
+	if len(found) > requestsOnPage {
+		found = found[:requestsOnPage]
+		l.older = l.page(append(back, found[requestsOnPage-1].ID.Code()))
+	}
+	for i := range found {
+		l.rows = append(l.rows, c.readLogged(&found[i]))
+	}
+	if l.one == nil && len(l.rows) > 0 {
+		l.one = &l.rows[0]
+	}
+	return l, nil
+}
+
+// choose shows the request with an id beside the list.
+func (c *Console) choose(v *visit, l *requestList, id string) error {
+	code, ok := strings.CutPrefix(id, "log_")
+	parsed, err := payments.ParseCode(code)
+	if !ok || err != nil {
+		return errNotFound
+	}
+	found, err := c.Requests.Find(v.ctx(), v.who.Sandbox.Tenant, parsed)
+	if err != nil {
+		return err
+	}
+	if found == nil {
+		return told(http.StatusNotFound, v.Text("This request is not in the log"),
+			v.Text("The log keeps the newest requests, and a reset empties it."), "not_found")
+	}
+	one := c.readLogged(found)
+	l.one, l.chosen = &one, true
+	return nil
+}
+
+// readLogged reads what a logged request says.
+func (c *Console) readLogged(e *requests.Entry) loggedRequest {
+	r := loggedRequest{Entry: *e}
+	_ = json.Unmarshal(e.ResponseBody, &r.answer) // another form of answer has no message
+	if e.Actor != "" {
+		r.does = changeAt(e.Method, strings.TrimPrefix(e.Path, changesPath))
+	}
+	if !r.succeeded() {
+		r.instead = c.Instead(e.Error)
+	}
+	return r
+}
+
+// changeAt returns what a request to a path of the console changes, as the name of a text.
+func changeAt(method, path string) string {
+	parts := strings.Split(path, "/")
+	for _, change := range changes {
+		own := strings.Split(change.path, "/")
+		if change.method == method && slices.EqualFunc(own, parts, func(a, b string) bool { return a == b || strings.HasPrefix(a, "{") }) {
+			return change.does
+		}
+	}
+	return ""
+}
+
+func (r *loggedRequest) succeeded() bool { return r.Kind == requests.Succeeded }
+
+// isOf reports whether two requests are the same one.
+func (r *loggedRequest) isOf(o *loggedRequest) bool { return o != nil && r.ID == o.ID }
+
+// look returns the appearance of the answer: an icon, a CSS class and a text.
+func (r *loggedRequest) look(v *visit) look {
+	switch {
+	case r.Status == 0:
+		return look{v.Text("no answer"), "bolt", "wait"}
+	case r.succeeded() && r.Actor != "":
+		return look{v.Text("done"), "check", "ok"}
+	case r.succeeded():
+		return look{fmt.Sprint(r.Status), "check", "ok"}
+	}
+	return look{fmt.Sprint(r.Status), "x", "bad"}
+}
+
+// wrongFields returns the names of the wrong fields, sorted.
+func (r *loggedRequest) wrongFields() (names []string) {
+	for name := range r.answer.Detail.FieldErrors {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// fewNames is the maximum number of names that a sentence has.
+const fewNames = 3
+
+// why returns why a request was refused, or what it did. It is short, for a row.
+func (r *loggedRequest) why(v *visit) string {
+	names := r.wrongFields()
+	switch {
+	case r.does != "":
+		return v.Text(r.does)
+	case r.Status == 0:
+		return v.Text("the connection was closed without an answer")
+	case len(names) == 1:
+		return v.Text("%s is wrong", names[0])
+	case len(names) > fewNames:
+		return v.Text("%s fields are wrong", v.Number(int64(len(names))))
+	case len(names) > 0:
+		return v.Text("%s are wrong", strings.Join(names[:len(names)-1], ", ")+" "+v.Text("and")+" "+names[len(names)-1])
+	}
+	return r.answer.Message
+}
+
+// verdict returns a sentence on the request: what was refused, and why.
+func (r *loggedRequest) verdict(v *visit) string {
+	names := len(r.wrongFields())
+	switch {
+	case r.Status == 0:
+		return v.Text("The connection was closed without an answer.")
+	case r.succeeded() && r.does != "":
+		return v.Text("Done in this console: %s.", v.Text(r.does))
+	case r.succeeded():
+		return v.Text("This request succeeded.")
+	case r.does != "":
+		return v.Text("Not done in this console: %s.", v.Text(r.does))
+	case names > 0:
+		return v.Count(int64(names), "Refused: one field is wrong.", "Refused: %s fields are wrong.")
+	case r.Kind == requests.Unauthenticated:
+		return v.Text("Refused: it came without a valid key.")
+	case r.answer.Message != "":
+		return r.answer.Message
+	}
+	return v.Text("Refused.")
+}
+
+// actor returns who made a change: the role and the id of a session of the console.
+func (r *loggedRequest) actor() (role, session string) {
+	session, role, _ = strings.Cut(strings.TrimPrefix(r.Actor, "console session "), ", ")
+	return role, session
+}
+
+// longID matches an id of Cauri in a path.
+var longID = regexp.MustCompile(`\b([A-Za-z]{2,3}_)[0-9A-Z]{22}([0-9A-Z]{4})\b`)
+
+// shortPath returns the path with short ids.
+func (r *loggedRequest) shortPath() string { return longID.ReplaceAllString(r.Path, "$1…$2") }
+
+// sentLine is a field or a parameter of a request, with what is wrong with it.
+type sentLine struct {
+	name    string
+	value   string // as JSON, with the comma before the next field
+	missing bool
+	why     []string
+}
+
+// sent returns the fields of the kept body, in their order, and the wrong fields that are missing in it.
+func (r *loggedRequest) sent() []sentLine {
+	object := r.RequestBody
+	if object == nil {
+		object = r.Query
+	}
+	var lines []sentLine
+	wrong := r.answer.Detail.FieldErrors
+	in := json.NewDecoder(bytes.NewReader(object))
+	_, _ = in.Token()
+	seen := map[string]bool{}
+	for in.More() {
+		name, _ := in.Token()
+		text, ok := name.(string)
+		var value json.RawMessage
+		if !ok || in.Decode(&value) != nil {
+			break
+		}
+		seen[text] = true
+		lines = append(lines, sentLine{name: text, value: string(value), why: wrong[text]})
+	}
+	for _, name := range r.wrongFields() {
+		if !seen[name] && !slices.Contains(r.NotKept, name) {
+			lines = append(lines, sentLine{name: name, missing: true, why: wrong[name]})
+		}
+	}
+	for i := range max(0, len(lines)-1) {
+		lines[i].value += ","
+	}
+	return lines
+}
+
+// answered returns the kept fields of the answer as indented JSON; empty for none.
+func (r *loggedRequest) answered() string {
+	var out bytes.Buffer
+	if r.ResponseBody == nil || json.Indent(&out, r.ResponseBody, "", "  ") != nil {
+		return ""
+	}
+	return out.String()
+}
+
+// lead is the sentence that says what was refused last.
+func (l *requestList) lead(v *visit) string {
+	switch {
+	case len(l.wrong) > 0:
+		return v.Text("A filter cannot be read. The field says what to write.")
+	case len(l.rows) == 0 && len(l.picks(v)) > 0:
+		return v.Text("No request in the log matches.")
+	case l.show == showChanges && len(l.rows) == 0:
+		return v.Text("Nobody has changed anything in this console since the last reset.")
+	case l.show == showChanges:
+		return v.Text("What people changed in this console, newest first.")
+	case l.show == showAll:
+		return v.Text("What your code sent and what was answered. As long as you look, requests that succeed are kept too.")
+	case len(l.rows) == 0:
+		return v.Text("Nothing was refused since the last reset.")
+	case l.newer != "":
+		return v.Text("What your code sent, and why it was refused.")
+	}
+	newest := &l.rows[0]
+	return v.Text("The last one was refused %s ago: %s.", v.Duration(l.now.Sub(newest.ReceivedAt)), newest.Method+" "+newest.shortPath())
+}

@@ -1,0 +1,130 @@
+package console
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/exchange/static"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// setup is the configuration of a sandbox, as far as the database knows it.
+type setup struct {
+	uri          string // of the sandbox, for clients of the API
+	webhook      *ledger.Webhook
+	stores       []string
+	environments []environment
+	native       []nativeAPI
+	overview     *overview // with the faults
+	sessions     []sandboxes.ConsoleSession
+}
+
+// environment is an operator in a country.
+type environment struct {
+	sandboxes.Market
+	sandboxes.Environment
+}
+
+// nativeAPI is the own API of an operator.
+type nativeAPI struct {
+	operator  payments.Operator
+	countries []payments.Country // of the sandbox's environments
+	path      string             // of its base URL below the sandbox
+	entries   []string           // of the credentials Secret
+}
+
+// setup shows what a client needs, and how the sandbox is made.
+func (c *Console) setup(v *visit) (page, error) {
+	s, err := c.readSetup(v)
+	return page{title: v.Text("Setup"), body: setupPage(v, s)}, err
+}
+
+func (c *Console) readSetup(v *visit) (*setup, error) {
+	ctx, sandbox := v.ctx(), v.who.Sandbox
+	origin, _ := static.AskedAt(v.request, nil, "")
+	if c.APIURL != nil {
+		origin = strings.TrimSuffix(c.APIURL.String(), "/")
+	}
+	s := &setup{
+		uri: origin + exchange.SandboxPrefix(v.request), stores: slices.Sorted(maps.Keys(sandbox.Stores)),
+		overview: &overview{faults: sandbox.Faults},
+	}
+	countries := map[payments.Operator][]payments.Country{}
+	for _, m := range sandbox.Markets {
+		s.environments = append(s.environments, environment{m, sandbox.Environments[m]})
+		countries[m.Operator] = append(countries[m.Operator], m.Country)
+	}
+	for _, api := range operators.NativeAPIs() {
+		if countries[api.Operator] != nil {
+			s.native = append(s.native, nativeAPI{
+				api.Operator, countries[api.Operator], "/operators/" + string(api.Operator), slices.Sorted(maps.Keys(api.Derive("").Secret)),
+			})
+		}
+	}
+	var err error
+	if s.webhook, err = c.Ledger.ReadWebhook(ctx, sandbox.Tenant); err != nil {
+		return s, err
+	}
+	if s.overview.acts, err = c.Ledger.FaultActs(ctx, sandbox.Tenant, sandbox.Faults); err != nil {
+		return s, err
+	}
+	s.sessions, err = c.Sandboxes.ListConsoleSessions(ctx, sandbox)
+	return s, err
+}
+
+// lead says what is open, in a sentence.
+func (s *setup) lead(v *visit) string {
+	return v.Text("What your code needs, and how this sandbox is made.") + " " +
+		v.Count(int64(len(s.sessions)), "One session of this console is open.", "%s sessions of this console are open.")
+}
+
+// leftOf returns how long a session lasts from now on.
+func (v *visit) leftOf(s *sandboxes.ConsoleSession) string {
+	return v.Duration(time.Until(s.ExpiresAt).Truncate(time.Minute))
+}
+
+// percent returns hundredths of a percent as a percentage.
+func (v *visit) percent(basisPoints int) string {
+	return strconv.FormatFloat(float64(basisPoints)/100, 'f', -1, 64) + " %"
+}
+
+// countryList returns countries with commas.
+func countryList(countries []payments.Country) string {
+	names := make([]string, len(countries))
+	for i, country := range countries {
+		names[i] = string(country)
+	}
+	return strings.Join(names, ", ")
+}
+
+// kubectl returns the commands for what only the cluster knows.
+func (v *visit) kubectl() string {
+	in := "kubectl -n " + v.namespace + " "
+	return in + "get sandboxenvironment " + v.name + "          # Ready, WebhookReady, LedgerBalanced\n" +
+		in + "describe sandboxenvironment " + v.name + "     # conditions and events\n" +
+		in + "get testclients,expectations\n" +
+		in + "edit sandboxenvironment " + v.name + "         # change the sandbox"
+}
+
+// endSession ends a session of the console, also the own one.
+func (c *Console) endSession(v *visit) (exchange.Answer, error) {
+	id := v.form("session")
+	err := c.renewing(v, func() error { return c.Sandboxes.EndConsoleSession(v.ctx(), v.who.Sandbox, id) })
+	if errors.Is(err, sandboxes.ErrNoConsoleSession) {
+		return exchange.Answer{}, told(http.StatusNotFound, v.Text("This session has ended already"),
+			v.Text("Open Setup again to see which sessions are open."), "not_found")
+	}
+	if id == v.session.ID {
+		return v.goTo("/sign-in"), err
+	}
+	return v.goTo("/setup"), err
+}
