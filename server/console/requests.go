@@ -213,7 +213,17 @@ func (r *loggedRequest) why(v *visit) string {
 	case len(names) > 0:
 		return v.Text("%s are wrong", strings.Join(names[:len(names)-1], ", ")+" "+v.Text("and")+" "+names[len(names)-1])
 	}
-	return r.answer.Message
+	short, _ := firstSentence(r.answer.Message)
+	return short
+}
+
+// firstSentence returns the first sentence of a text, and the rest.
+func firstSentence(text string) (first, rest string) {
+	first, rest, found := strings.Cut(text, ". ")
+	if found {
+		first += "."
+	}
+	return first, rest
 }
 
 // verdict returns a sentence on the request: what was refused, and why.

@@ -31,7 +31,7 @@ func TestSetupSaysWhatTheDatabaseKnows(t *testing.T) {
 	for _, want := range []string{
 		"CAURI_URI https://pay.example.com/cauri/sandboxes/team/checkout", "api-key of the Secret checkout-credentials", "Fingerprint ",
 		"https://shop.example/hook", "MTN RW …/operators/mtn mtn-api-key mtn-api-user mtn-subscription-key", "Stores the field application of a payment shop",
-		"MTN RW 1.5 % 100 % reject", "busy", "kubectl -n team get sandboxenvironment checkout", "look at everything, change nothing",
+		"MTN RW Unknown numbers: reject 1.5 % 100 % reject", "busy", "kubectl -n team get sandboxenvironment checkout", "look at everything, change nothing",
 		"One session of this console is open.", "change test clients and reset the sandbox",
 	} {
 		if got := words(part(text, "<main", "</main>")); !strings.Contains(got, want) {
