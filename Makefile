@@ -112,8 +112,8 @@ bench: bin/load bin/localcluster ## Measure everything against its baseline; BEN
 	  -sandboxes "$$BENCH_SANDBOXES" -json "$$BENCH_JSON" $${BENCH_PAGE:+-markdown "$$BENCH_PAGE"}
 
 .PHONY: bench-smoke
-bench-smoke: bin/load ## Run a short bench, two minutes at most: it fails if something is broken, never if something is slow
-	@bin/load -smoke -json bin/bench-smoke.json
+bench-smoke: bin/load bin/localcluster ## Run a short bench, two minutes at most: it fails if something is broken, never if something is slow
+	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" bin/load -smoke -json bin/bench-smoke.json
 
 .PHONY: plot
 plot: ## Draw the charts of bin/bench.json into docs/performance

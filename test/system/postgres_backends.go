@@ -14,6 +14,7 @@ import (
 type Backend struct {
 	PID  int
 	Kind string // as in pg_stat_activity, for example client backend or checkpointer
+	User string // of a client backend
 }
 
 // Kill kills the process without warning, as the kernel does when memory is short. The server then ends all other
@@ -46,7 +47,8 @@ func (p *Postgres) Backends(ctx context.Context) ([]Backend, error) {
 }
 
 func backends(ctx context.Context, conn *pgx.Conn) ([]Backend, error) {
-	rows, err := conn.Query(ctx, "select pid, coalesce(backend_type, '') from pg_stat_activity where pid <> pg_backend_pid() order by pid")
+	rows, err := conn.Query(ctx, `select pid, coalesce(backend_type, ''), coalesce(usename, '') from pg_stat_activity
+		where pid <> pg_backend_pid() order by pid`)
 	if err != nil {
 		return nil, fmt.Errorf("listing the processes of Postgres: %w", err)
 	}
@@ -61,7 +63,7 @@ func (p *Postgres) Freeze(ctx context.Context) (resume func() error, err error) 
 		return nil, fmt.Errorf("freezing Postgres: %w", err)
 	}
 	// Stop the postmaster first, so that the list is complete.
-	stopped := []Backend{{p.process.PID(), "postmaster"}}
+	stopped := []Backend{{PID: p.process.PID(), Kind: "postmaster"}}
 	resume = func() error {
 		var errs []error
 		for _, b := range stopped {
@@ -77,7 +79,7 @@ func (p *Postgres) Freeze(ctx context.Context) (resume func() error, err error) 
 	if err != nil {
 		return nil, errors.Join(err, resume())
 	}
-	for _, b := range append(all, Backend{int(conn.PgConn().PID()), "client backend"}) {
+	for _, b := range append(all, Backend{PID: int(conn.PgConn().PID()), Kind: "client backend"}) {
 		if err := b.Pause(); err != nil {
 			return nil, errors.Join(err, resume())
 		}

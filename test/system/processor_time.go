@@ -18,6 +18,15 @@ func (p *Process) CPU() (time.Duration, error) {
 	return s.own, nil
 }
 
+// CPU is the processor time that the process has used so far. Linux only.
+func (b Backend) CPU() (time.Duration, error) {
+	s, err := statOf(b.PID)
+	if err != nil {
+		return 0, fmt.Errorf("reading the processor time of the %s of Postgres: %w", b.Kind, err)
+	}
+	return s.own, nil
+}
+
 // CPU is the processor time of the server and all its backends so far, with those that have ended. Linux only.
 func (p *Postgres) CPU() (total time.Duration, err error) {
 	server, err := statOf(p.process.PID())

@@ -126,6 +126,12 @@ var All = []Case{
 		run:   status,
 	},
 	{Name: "generator", Tells: "the load generator itself, with a server that does nothing", run: ceiling, smoke: true},
+	{
+		Name:  "idle",
+		Tells: "processor time of 1,000 sandboxes with two test clients each and no traffic, by process and by what it asks of Postgres",
+		run:   idle,
+		smoke: true,
+	},
 }
 
 // Select returns the cases whose whole name matches a regular expression. An empty expression matches all.

@@ -270,24 +270,28 @@ func (s *scale) compare(ctx context.Context) error {
 
 // quiet waits until the controller's queues are empty and it has been idle for a moment.
 func (s *scale) quiet(ctx context.Context) error {
-	const calm = time.Second
+	return calm(ctx, s.controller.MetricsURL, s.sandboxes*(1+simsPerSandbox), time.Second)
+}
+
+// calm waits until a controller has reconciled so many resources and has then had nothing to do for a while.
+func calm(ctx context.Context, metricsURL string, resources int, while time.Duration) error {
 	var since time.Time
 	done := -1.0
 	return system.Until(ctx, 10*time.Minute, "the controller has nothing to do", func(ctx context.Context) error {
 		if !system.Rest(ctx, 100*time.Millisecond) {
 			return ctx.Err()
 		}
-		metrics, err := s.metrics(ctx)
+		metrics, err := metricsOf(ctx, metricsURL)
 		if err != nil {
 			return err
 		}
 		waiting := metrics.sum("workqueue_depth", "") + metrics.sum("controller_runtime_active_workers", "")
 		looked := metrics.sum("controller_runtime_reconcile_total", "")
-		if waiting > 0 || looked != done || looked < float64(s.sandboxes*(1+simsPerSandbox)) {
+		if waiting > 0 || looked != done || looked < float64(resources) {
 			done, since = looked, time.Now()
 			return fmt.Errorf("%.0f resources wait, %.0f times one was looked at", waiting, looked)
 		}
-		if time.Since(since) < calm {
+		if time.Since(since) < while {
 			return fmt.Errorf("it came to rest a moment ago")
 		}
 		return nil

@@ -32,7 +32,7 @@ func status(ctx context.Context, b *bench.Bench) error {
 			s.cluster.stop()
 		}
 	}()
-	if err := s.install(ctx); err != nil {
+	if err := s.install(ctx, b.Settings.Size(100)); err != nil {
 		return err
 	}
 	var quiet []*system.Sandbox

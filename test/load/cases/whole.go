@@ -40,7 +40,7 @@ func whole(ctx context.Context, b *bench.Bench) error {
 			s.cluster.stop()
 		}
 	}()
-	if err := s.install(ctx); err != nil {
+	if err := s.install(ctx, b.Settings.Size(100)); err != nil {
 		return err
 	}
 	address, err := startBaseline(ctx, b)
@@ -72,8 +72,8 @@ func whole(ctx context.Context, b *bench.Bench) error {
 
 func asItIs(context.Context) error { return nil }
 
-// install starts all processes and makes the sandboxes.
-func (s *installation) install(ctx context.Context) (err error) {
+// install starts all processes and makes so many sandboxes.
+func (s *installation) install(ctx context.Context, sandboxes int) (err error) {
 	if s.cluster, err = startCluster(ctx); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s *installation) install(ctx context.Context) (err error) {
 	if err := s.cluster.namespace(ctx, system.Namespace); err != nil {
 		return err
 	}
-	s.sandboxes = make([]*system.Sandbox, s.Settings.Size(100))
+	s.sandboxes = make([]*system.Sandbox, sandboxes)
 	return bench.InParallel(ctx, len(s.sandboxes), makersAtOnce, func(ctx context.Context, i int) (err error) {
 		s.sandboxes[i], err = s.newSandbox(ctx, fmt.Sprintf("s%d", i))
 		return err
