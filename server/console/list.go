@@ -2,10 +2,10 @@ package console
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -18,9 +18,6 @@ type listing struct {
 
 // pick is a filter that is set, as a chip that removes it.
 type pick struct{ text, without string }
-
-// mostPagesBack is how many pages the button "Newer" goes back; the first page follows then.
-const mostPagesBack = 20
 
 // with returns the address of the list with a parameter set to a value; without it if the value is empty. The list
 // begins with its first page.
@@ -35,17 +32,59 @@ func (l *listing) with(name, value string) string {
 	return pathWith(l.path, query)
 }
 
-// page returns the address of a page of the list. The last of the ids is the element before the page; the ones before
-// it lead back.
-func (l *listing) page(ids []string) string {
+// page returns the address of the page that is older or newer than an object.
+func (l *listing) page(side, than string) string {
 	query, _ := url.ParseQuery(l.set.Encode())
-	if last := len(ids) - 1; last >= 0 {
-		query.Set("from", ids[last])
-		if before := ids[max(0, last-mostPagesBack):last]; len(before) > 0 {
-			query["back"] = slices.Clone(before)
-		}
-	}
+	query.Set(side, than)
 	return pathWith(l.path, query)
+}
+
+// listReader reads the pages of a list of objects T with ids ID, newest first.
+type listReader[T, ID any] struct {
+	parse func(string) (ID, error)
+	id    func(*T) string
+	// after reads the objects after an id, from the first one for nil, and before reads those that come before an id.
+	after  func(id *ID, limit int) ([]T, error)
+	before func(id ID, limit int) ([]T, error)
+}
+
+// listPage is a page of a list.
+type listPage[T any] struct {
+	rows         []T
+	first        bool
+	newer, older string // addresses of the pages beside it; empty: there is none
+}
+
+// read returns the page that a query names by its parameter older or newer, or the first one. A page without a newer one
+// is the first page.
+func (r listReader[T, ID]) read(l *listing, query url.Values, size int) (p listPage[T], err error) {
+	var found []T
+	before, after := false, false
+	if id, bad := r.parse(query.Get("older")); bad == nil {
+		after = true
+		found, err = r.after(&id, size+1)
+	} else if id, bad := r.parse(query.Get("newer")); bad == nil {
+		found, err = r.before(id, size+1)
+		before = len(found) > size
+	}
+	if p.first = !before && !after; p.first && err == nil {
+		found, err = r.after(nil, size+1)
+	}
+	if err != nil {
+		return p, err
+	}
+	rows, newer, older := ledger.Page(found, size, after, before)
+	switch {
+	case newer:
+		p.newer = l.page("newer", r.id(&rows[0]))
+	case after: // what was on the page is gone
+		p.newer = pathWith(l.path, l.set)
+	}
+	if older {
+		p.older = l.page("older", r.id(&rows[len(rows)-1]))
+	}
+	p.rows = rows
+	return p, nil
 }
 
 // pathWith returns a path with a query.

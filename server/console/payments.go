@@ -44,27 +44,26 @@ func (c *Console) listPayments(v *visit) (*paymentList, error) {
 	if len(l.wrong) > 0 {
 		return l, nil
 	}
-	back := query["back"]
-	var after *payments.ID
-	if id, err := payments.ParseID(query.Get("from")); err == nil {
-		after = &id
-		l.newer = l.page(back)
-		back = append(back, id.String())
-	}
 	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
-	found, err := c.Ledger.ListTransactions(ctx, tenant, l.Filter, after, paymentsOnPage+1)
-	if err == nil && len(found) == 0 && l.OrderRef != "" && after == nil { // it may be a reference
+	reader := listReader[*payments.Transaction, payments.ID]{
+		parse: payments.ParseID, id: func(t **payments.Transaction) string { return (*t).ID.String() },
+		after: func(id *payments.ID, limit int) ([]*payments.Transaction, error) {
+			return c.Ledger.ListTransactions(ctx, tenant, l.Filter, id, limit)
+		},
+		before: func(id payments.ID, limit int) ([]*payments.Transaction, error) {
+			return c.Ledger.ListNewerTransactions(ctx, tenant, l.Filter, id, limit)
+		},
+	}
+	p, err := reader.read(&l.listing, query, paymentsOnPage)
+	if err == nil && len(p.rows) == 0 && l.OrderRef != "" && p.first { // it may be a reference
 		l.OrderRef, l.Reference = "", l.OrderRef
-		found, err = c.Ledger.ListTransactions(ctx, tenant, l.Filter, nil, paymentsOnPage+1)
+		p, err = reader.read(&l.listing, query, paymentsOnPage)
 	}
 	if err != nil {
 		return l, err
 	}
-	if len(found) > paymentsOnPage {
-		found = found[:paymentsOnPage]
-		l.older = l.page(append(back, found[paymentsOnPage-1].ID.String()))
-	}
-	l.rows, err = c.paymentRows(v, found)
+	l.newer, l.older = p.newer, p.older
+	l.rows, err = c.paymentRows(v, p.rows)
 	return l, err
 }
 

@@ -99,23 +99,22 @@ func (c *Console) listRequests(v *visit) (*requestList, error) {
 			return l, err
 		}
 	}
-	back := query["back"]
-	var after *payments.ID
-	if id, err := payments.ParseCode(query.Get("from")); err == nil {
-		after = &id
-		l.newer = l.page(back)
-		back = append(back, id.Code())
-	}
-	found, err := c.Requests.List(v.ctx(), v.who.Sandbox.Tenant, l.Filter, after, requestsOnPage+1)
+	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
+	p, err := listReader[requests.Entry, payments.ID]{
+		parse: payments.ParseCode, id: func(e *requests.Entry) string { return e.ID.Code() },
+		after: func(id *payments.ID, limit int) ([]requests.Entry, error) {
+			return c.Requests.List(ctx, tenant, l.Filter, id, limit)
+		},
+		before: func(id payments.ID, limit int) ([]requests.Entry, error) {
+			return c.Requests.ListNewer(ctx, tenant, l.Filter, id, limit)
+		},
+	}.read(&l.listing, query, requestsOnPage)
 	if err != nil {
 		return l, err
 	}
-	if len(found) > requestsOnPage {
-		found = found[:requestsOnPage]
-		l.older = l.page(append(back, found[requestsOnPage-1].ID.Code()))
-	}
-	for i := range found {
-		l.rows = append(l.rows, c.readLogged(&found[i]))
+	l.newer, l.older = p.newer, p.older
+	for i := range p.rows {
+		l.rows = append(l.rows, c.readLogged(&p.rows[i]))
 	}
 	if l.one == nil && len(l.rows) > 0 {
 		l.one = &l.rows[0]

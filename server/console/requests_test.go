@@ -92,7 +92,7 @@ func TestRequestsSayWhatIsWrong(t *testing.T) {
 	}
 	for path, want := range map[string]int{
 		"/requests/log_00000000000000000000000000": 404, "/requests/TX_00000000000000000000000000": 404, "/requests/x": 404,
-		"/requests?from=x&back=y": 200,
+		"/requests?older=x&newer=y": 200,
 	} {
 		if got := b.get(checkout + path); got.status != want {
 			t.Errorf("%s answered %d, want %d", path, got.status, want)

@@ -100,16 +100,26 @@ func (a *API) listEvents(_ http.ResponseWriter, r *http.Request, who *service.Ca
 	if _, wrong := wire.EventParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
 		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
-	found, err := a.ledger.ListEvents(r.Context(), tenant, q.Filter, q.After, q.Limit+1)
+	var found []ledger.Event
+	var err error
+	if q.Before != nil {
+		found, err = a.ledger.ListNewerEvents(r.Context(), tenant, q.Filter, *q.Before, q.Limit+1)
+	} else {
+		found, err = a.ledger.ListEvents(r.Context(), tenant, q.Filter, q.After, q.Limit+1)
+	}
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	page := wire.EventList{Data: []wire.EventSummary{}, HasMore: len(found) > q.Limit}
-	for i := range found[:min(len(found), q.Limit)] {
-		page.Data = append(page.Data, wire.EventSummaryOf(&found[i], sandbox.Faults))
+	rows, newer, older := ledger.Page(found, q.Limit, q.After != nil, q.Before != nil)
+	page := wire.EventList{Data: []wire.EventSummary{}, HasMore: older}
+	for i := range rows {
+		page.Data = append(page.Data, wire.EventSummaryOf(&rows[i], sandbox.Faults))
 	}
-	if page.HasMore {
-		page.NextCursor = new(wire.AfterEvent(tenant, found[q.Limit-1].EventID()))
+	if older {
+		page.NextCursor = new(wire.AfterEvent(tenant, rows[len(rows)-1].EventID()))
+	}
+	if newer {
+		page.PreviousCursor = new(wire.BeforeEvent(tenant, rows[0].EventID()))
 	}
 	return answered(http.StatusOK, page), nil
 }

@@ -33,6 +33,9 @@ func (a *API) listEntries(_ http.ResponseWriter, r *http.Request, who *service.C
 	if page.HasMore {
 		page.NextCursor = new(q.Cursor(tenant, found[q.Limit-1].Number))
 	}
+	if len(found) > 0 && q.After > 0 {
+		page.PreviousCursor = new(q.Previous(tenant, found[0].Number))
+	}
 	answer := answered(http.StatusOK, page)
 	answer.Header = http.Header{"Vary": {"Accept"}}
 	if !wire.PrefersCSV(r.Header) {

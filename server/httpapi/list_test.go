@@ -270,7 +270,7 @@ func TestListWalkIsCompleteAndStable(t *testing.T) {
 
 func TestPageSizes(t *testing.T) {
 	f := newFixture(t)
-	if got := f.page(""); got.raw != `{"data":[],"nextCursor":null,"hasMore":false}`+"\n" {
+	if got := f.page(""); got.raw != `{"data":[],"nextCursor":null,"hasMore":false,"previousCursor":null}`+"\n" {
 		t.Errorf("an empty list is %s", got.raw)
 	}
 	f.paid("p")
@@ -299,5 +299,87 @@ func TestPageSizes(t *testing.T) {
 				t.Errorf("of %d, %q gives then %d, %v", c.rows, c.query, n, rest.body["hasMore"])
 			}
 		}
+	}
+}
+
+// A list that is read to its end and back again has the same pages, whatever is added meanwhile.
+func TestListsLeadBack(t *testing.T) {
+	f := newFixture(t)
+	f.client("alice", alice, 50_000)
+	for i := range 23 {
+		f.call("POST", "/v1/payments", payment(fmt.Sprint("p", i), object{"scenario": []string{"success", "timeout"}[i%2]}))
+		f.call("POST", "/v1/payments", object{"reference": fmt.Sprint("refused", i)})
+	}
+	f.logged()
+	added := 0
+	for _, list := range []string{
+		"/v1/payments?", "/v1/payments?status=SUCCESS", "/v1/payments?type=collection&operator=mtn", "/v1/payments?msisdn=%2B250788000001",
+		"/v1/payments?created_after=2000-01-01T00:00:00Z", "/v1/payments?status=PENDING",
+		"/v1/events?", "/v1/events?event=payment.completed", "/v1/events?state=recorded", "/v1/events?state=failed",
+		"/v1/requests?", "/v1/requests?error=invalid_body", "/v1/requests?error=none",
+		"/v1/ledger/entries?currency=RWF", "/v1/ledger/entries?after=4", "/v1/ledger/entries?msisdn=%2B250788000001",
+	} {
+		for _, limit := range []int{2, 7, 50} {
+			page := func(place string) (rows []any, next, previous any) {
+				got := f.call("GET", fmt.Sprintf("%s&limit=%d%s", list, limit, place), nil)
+				if got.status != 200 || got.body["hasMore"] != (got.body["nextCursor"] != nil) {
+					t.Fatalf("%s%s answered %d: %s", list, place, got.status, got.raw)
+				}
+				added++
+				f.call("POST", "/v1/payments", payment(fmt.Sprint("new", added), object{"scenario": "success"}))
+				f.call("POST", "/v1/payments", object{"reference": fmt.Sprint("new", added)})
+				f.logged()
+				return got.body["data"].([]any), got.body["nextCursor"], got.body["previousCursor"]
+			}
+			var there [][]any
+			rows, next, previous := page("")
+			if after := strings.Contains(list, "after=4"); previous != nil != after {
+				t.Errorf("%s: the first page has the previousCursor %v", list, previous)
+			}
+			there = append(there, rows)
+			for next != nil && len(there) < 12 {
+				rows, next, previous = page(fmt.Sprint("&cursor=", next))
+				there = append(there, rows)
+			}
+			for i := len(there) - 2; i >= 0; i-- {
+				rows, next, previous = page(fmt.Sprint("&before=", previous))
+				if diff := cmp.Diff(there[i], rows); diff != "" || next == nil {
+					t.Fatalf("%s in pages of %d, page %d has the nextCursor %v (-there +back):\n%s", list, limit, i, next, diff)
+				}
+			}
+			if len(there) > 2 { // the last page of the ledger grows
+				if rows, _, _ = page(fmt.Sprint("&cursor=", next)); cmp.Diff(there[1], rows) != "" {
+					t.Errorf("%s in pages of %d: from there the list does not go on: %s", list, limit, cmp.Diff(there[1], rows))
+				}
+			}
+		}
+	}
+}
+
+func TestPlacesThatAreNone(t *testing.T) {
+	f := newFixture(t)
+	for i := range 3 {
+		f.paid(fmt.Sprint("p", i))
+	}
+	first := f.page("limit=1")
+	next := first.body["nextCursor"].(string)
+	previous := f.page("limit=1&cursor=" + next).body["previousCursor"].(string)
+	if got := f.page("before=" + previous); !slices.Equal(got.each("reference"), []string{"p2"}) || got.body["previousCursor"] != nil {
+		t.Errorf("before the second transaction is %s", got.raw)
+	}
+	for _, query := range []string{"before=" + next, "cursor=" + previous, "before=" + previous + "&cursor=" + next, "before=", "before=x"} {
+		f.call("GET", "/v1/payments?"+query, nil).is(t, 400, "invalid_params")
+	}
+	for _, list := range []string{"/v1/events", "/v1/requests", "/v1/ledger/entries"} {
+		f.call("GET", list+"?before="+previous, nil).is(t, 400, "invalid_params")
+	}
+	f.call("GET", "/v1/payments?before="+previous, nil, withKey(otherKey)).is(t, 400, "invalid_params")
+}
+
+// A callback is an event that is always delivered somewhere, so none is only recorded.
+func TestNoCallbackIsOnlyRecorded(t *testing.T) {
+	f := newFixture(t)
+	if got := f.call("GET", "/v1/events?event=operator.callback&state=recorded", nil); got.status != 200 || len(got.body["data"].([]any)) != 0 {
+		t.Errorf("answered %d: %s", got.status, got.raw)
 	}
 }

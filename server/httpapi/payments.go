@@ -68,17 +68,25 @@ func (a *API) listPayments(_ http.ResponseWriter, r *http.Request, who *service.
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	found, err := a.ledger.ListTransactions(r.Context(), tenant, q.Filter, q.After, q.Limit+1)
+	var found []*payments.Transaction
+	if q.Before != nil {
+		found, err = a.ledger.ListNewerTransactions(r.Context(), tenant, q.Filter, *q.Before, q.Limit+1)
+	} else {
+		found, err = a.ledger.ListTransactions(r.Context(), tenant, q.Filter, q.After, q.Limit+1)
+	}
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	page := wire.PaymentList{Data: []wire.Payment{}, HasMore: len(found) > q.Limit}
-	for _, t := range found[:min(len(found), q.Limit)] {
+	rows, newer, older := ledger.Page(found, q.Limit, q.After != nil, q.Before != nil)
+	page := wire.PaymentList{Data: []wire.Payment{}, HasMore: older}
+	for _, t := range rows {
 		page.Data = append(page.Data, wire.PaymentOf(t, sandbox.Faults))
 	}
-	if page.HasMore {
-		cursor := wire.PaymentCursors.After(tenant, found[q.Limit-1].ID)
-		page.NextCursor = &cursor
+	if older {
+		page.NextCursor = new(wire.PaymentCursors.After(tenant, rows[len(rows)-1].ID))
+	}
+	if newer {
+		page.PreviousCursor = new(wire.PaymentCursors.Before(tenant, rows[0].ID))
 	}
 	return answered(http.StatusOK, page), nil
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
@@ -20,16 +22,26 @@ func (a *API) listRequests(_ http.ResponseWriter, r *http.Request, who *service.
 			return exchange.Answer{}, err
 		}
 	}
-	found, err := a.requests.List(r.Context(), sandbox.Tenant, q.Filter, q.After, q.Limit+1)
+	var found []requests.Entry
+	var err error
+	if q.Before != nil {
+		found, err = a.requests.ListNewer(r.Context(), sandbox.Tenant, q.Filter, *q.Before, q.Limit+1)
+	} else {
+		found, err = a.requests.List(r.Context(), sandbox.Tenant, q.Filter, q.After, q.Limit+1)
+	}
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	page := wire.RequestList{Data: []wire.LoggedRequest{}, HasMore: len(found) > q.Limit}
-	for i := range found[:min(len(found), q.Limit)] {
-		page.Data = append(page.Data, wire.LoggedRequestOf(&found[i], sandbox.Faults))
+	rows, newer, older := ledger.Page(found, q.Limit, q.After != nil, q.Before != nil)
+	page := wire.RequestList{Data: []wire.LoggedRequest{}, HasMore: older}
+	for i := range rows {
+		page.Data = append(page.Data, wire.LoggedRequestOf(&rows[i], sandbox.Faults))
 	}
-	if page.HasMore {
-		page.NextCursor = new(wire.RequestCursors.After(sandbox.Tenant, found[q.Limit-1].ID))
+	if older {
+		page.NextCursor = new(wire.RequestCursors.After(sandbox.Tenant, rows[len(rows)-1].ID))
+	}
+	if newer {
+		page.PreviousCursor = new(wire.RequestCursors.Before(sandbox.Tenant, rows[0].ID))
 	}
 	return answered(http.StatusOK, page), nil
 }

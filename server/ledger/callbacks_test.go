@@ -153,6 +153,28 @@ func TestCallbacksAreListedAsEvents(t *testing.T) {
 			if got != c.want {
 				t.Errorf("%+v lists %s in pages of %d, want %s", c.filter, got, limit, c.want)
 			}
+			// From the last event back to the first:
+			back, before := "", after
+			for before != nil {
+				page, err := w.ListNewerEvents(t.Context(), w.Sandbox.Tenant, c.filter, *before, limit)
+				if err != nil {
+					t.Fatal(err)
+				}
+				part := ""
+				for i := range page {
+					part += name(page[i].EventID())
+				}
+				back = part + back
+				if before = nil; len(page) == limit {
+					before = new(page[0].EventID())
+				}
+			}
+			if after == nil {
+				continue
+			}
+			if want, _, _ := strings.Cut(c.want, name(*after)); back != want {
+				t.Errorf("%+v lists %s in pages of %d backward, want %s", c.filter, back, limit, want)
+			}
 		}
 	}
 	var states []string
@@ -299,9 +321,12 @@ func TestListsOfEventsReadAPage(t *testing.T) {
 	for name, c := range map[string]struct {
 		filter ledger.EventFilter
 		after  *payments.EventID
+		before *payments.EventID
 	}{
 		"all":             {},
 		"a later page":    {after: &payments.EventID{Transaction: payments.ID{13: 1}, Callback: true}},
+		"an earlier page": {before: &payments.EventID{Transaction: payments.ID{13: 1}}},
+		"failed before":   {ledger.EventFilter{State: ledger.EventFailed}, nil, &payments.EventID{Transaction: payments.ID{14: 1}}},
 		"callbacks":       {filter: ledger.EventFilter{Callback: new(true)}},
 		"no callbacks":    {filter: ledger.EventFilter{Callback: new(false)}},
 		"delivered":       {filter: ledger.EventFilter{State: ledger.EventDelivered}},
@@ -312,7 +337,7 @@ func TestListsOfEventsReadAPage(t *testing.T) {
 		for tenant, what := range map[int64]string{large: "a large tenant", small: "a small tenant", 4711: "a tenant without events"} {
 			for _, generic := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, %s, generic %t", name, what, generic), func(t *testing.T) {
-					sql, args := ledger.EventsStatement(tenant, c.filter, c.after, limit)
+					sql, args := ledger.EventsStatement(tenant, c.filter, c.after, c.before, limit)
 					var read float64
 					var scans []string
 					w.explain(tenant, generic, sql, args).each(func(p plan) {

@@ -14,8 +14,22 @@ import (
 // event of its transaction. after is the last event of the previous page, nil for the first page. Pages are stable: an
 // event that exists when the first page is read is neither left out nor repeated.
 func (l *Ledger) ListEvents(ctx context.Context, tenant int64, f EventFilter, after *payments.EventID, limit int) ([]Event, error) {
-	sql, args := eventsStatement(tenant, f, after, limit)
+	return l.listEvents(ctx, tenant, f, after, nil, limit)
+}
+
+// ListNewerEvents returns the page of [Ledger.ListEvents] that ends before the event than, at most the number limit.
+func (l *Ledger) ListNewerEvents(ctx context.Context, tenant int64, f EventFilter, than payments.EventID, limit int) ([]Event, error) {
+	return l.listEvents(ctx, tenant, f, nil, &than, limit)
+}
+
+func (l *Ledger) listEvents(
+	ctx context.Context, tenant int64, f EventFilter, after, before *payments.EventID, limit int,
+) ([]Event, error) {
+	sql, args := eventsStatement(tenant, f, after, before, limit)
 	var events []Event
+	if sql == "" {
+		return nil, nil
+	}
 	err := l.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
 		events, err = collect[Event](ctx, scope, sql, args)
 		return err
@@ -24,24 +38,37 @@ func (l *Ledger) ListEvents(ctx context.Context, tenant int64, f EventFilter, af
 }
 
 // eventsStatement returns the statement that lists a page. Events and callbacks have a table each. A list of both
-// merges the newest rows of each table, in the order of ids.
-func eventsStatement(tenant int64, f EventFilter, after *payments.EventID, limit int) (sql string, args []any) {
+// merges the nearest rows of each table, in the order of ids. The page is the one after the event after, or the one
+// before the event before; both nil for the first page.
+func eventsStatement(tenant int64, f EventFilter, after, before *payments.EventID, limit int) (sql string, args []any) {
 	args = []any{tenant, limit}
+	direction := "desc"
+	if before != nil {
+		direction = "asc"
+	}
 	var parts []string
 	if f.Callback == nil || !*f.Callback {
 		part := conditions{where: []string{"e.tenant = $1"}, args: args}
-		parts = append(parts, listedEvents(&part, f, after))
+		parts = append(parts, listedEvents(&part, f, after, before))
 		args = part.args
 	}
 	if f.Type == "" && f.State != EventRecorded && (f.Callback == nil || *f.Callback) {
 		part := conditions{where: []string{"n.tenant = $1", "n.state is not null"}, args: args}
-		parts = append(parts, listedCallbacks(&part, f, after))
+		parts = append(parts, listedCallbacks(&part, f, after, before))
 		args = part.args
 	}
-	if len(parts) == 1 {
-		return parts[0], args
+	switch len(parts) {
+	case 0:
+		return "", nil // no callback is only recorded
+	case 1:
+		sql = parts[0]
+	default:
+		sql = fmt.Sprintf("(%s) order by id %[2]s, callback %[2]s limit $2", strings.Join(parts, ") union all ("), direction)
 	}
-	return "(" + strings.Join(parts, ") union all (") + ") order by id desc, callback desc limit $2", args
+	if before != nil {
+		sql = "select * from (" + sql + ") page order by id desc, callback desc"
+	}
+	return sql, args
 }
 
 // eventColumns and callbackColumns are the fields of an [Event], in their order.
@@ -54,7 +81,7 @@ const (
 
 // listedEvents returns a statement that lists events. Its lateral joins with limit 1 force an index look-up for each
 // event. A plain join would read all rows of the sandbox.
-func listedEvents(c *conditions, f EventFilter, after *payments.EventID) string {
+func listedEvents(c *conditions, f EventFilter, after, before *payments.EventID) string {
 	ofType := ""
 	if f.Type != "" {
 		c.args = append(c.args, f.Type)
@@ -62,29 +89,42 @@ func listedEvents(c *conditions, f EventFilter, after *payments.EventID) string 
 	}
 	c.events("e", f)
 	c.created("e.created_at", f.CreatedAfter, f.CreatedBefore)
-	if after != nil && after.Callback {
+	direction := "desc"
+	switch {
+	case before != nil:
+		c.add("e.id > $%d", postgres.UUID(before.Transaction))
+		direction = "asc"
+	case after != nil && after.Callback:
 		c.add("e.id <= $%d", postgres.UUID(after.Transaction)) // the event of its transaction is next
-	} else if after != nil {
+	case after != nil:
 		c.add("e.id < $%d", postgres.UUID(after.Transaction))
 	}
 	return fmt.Sprintf(`select %s from events e
 		cross join lateral (select type, status from transactions where tenant = $1 and id = e.id%s limit 1) t
 		left join lateral (select response_status, error, faults from delivery_attempts where tenant = $1 and event_id = e.id and attempt = e.attempts limit 1) a on true
-		where %s order by e.tenant desc, e.id desc limit $2`, eventColumns, ofType, strings.Join(c.where, " and "))
+		where %s order by e.tenant %[4]s, e.id %[4]s limit $2`, eventColumns, ofType, strings.Join(c.where, " and "), direction)
 }
 
 // listedCallbacks returns a statement that lists callbacks. The time of creation of a callback is the time at which its
 // transaction was completed.
-func listedCallbacks(c *conditions, f EventFilter, after *payments.EventID) string {
+func listedCallbacks(c *conditions, f EventFilter, after, before *payments.EventID) string {
 	c.events("n", f)
 	c.created("t.completed_at", f.CreatedAfter, f.CreatedBefore)
-	if after != nil {
+	direction := "desc"
+	switch {
+	case before != nil && !before.Callback:
+		c.add("n.id >= $%d", postgres.UUID(before.Transaction)) // the callback of its transaction is next
+		direction = "asc"
+	case before != nil:
+		c.add("n.id > $%d", postgres.UUID(before.Transaction))
+		direction = "asc"
+	case after != nil:
 		c.add("n.id < $%d", postgres.UUID(after.Transaction))
 	}
 	return fmt.Sprintf(`select %s from native_requests n
 		cross join lateral (select type, status, completed_at from transactions where tenant = $1 and id = n.id limit 1) t
 		left join lateral (select faults from callback_attempts where tenant = $1 and id = n.id and attempt = n.attempts limit 1) a on true
-		where %s order by n.tenant desc, n.id desc limit $2`, callbackColumns, strings.Join(c.where, " and "))
+		where %s order by n.tenant %[3]s, n.id %[3]s limit $2`, callbackColumns, strings.Join(c.where, " and "), direction)
 }
 
 // events adds the conditions that events and callbacks have in common. table is the alias of their table.

@@ -38,7 +38,29 @@ func (l *Ledger) ListTransactions(
 	after *payments.ID,
 	limit int,
 ) ([]*payments.Transaction, error) {
-	sql, args := listStatement(tenant, f, after, limit)
+	return l.listTransactions(ctx, tenant, f, after, nil, limit)
+}
+
+// ListNewerTransactions returns the page of [Ledger.ListTransactions] that ends before the transaction than: the
+// transactions that were created after it, newest first, at most the number limit.
+func (l *Ledger) ListNewerTransactions(
+	ctx context.Context,
+	tenant int64,
+	f Filter,
+	than payments.ID,
+	limit int,
+) ([]*payments.Transaction, error) {
+	return l.listTransactions(ctx, tenant, f, nil, &than, limit)
+}
+
+func (l *Ledger) listTransactions(
+	ctx context.Context,
+	tenant int64,
+	f Filter,
+	after, before *payments.ID,
+	limit int,
+) ([]*payments.Transaction, error) {
+	sql, args := listStatement(tenant, f, after, before, limit)
 	var found []sqlc.Transaction
 	err := l.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
 		found, err = collect[sqlc.Transaction](ctx, scope, sql, args)
@@ -65,17 +87,38 @@ func collect[T any](ctx context.Context, from postgres.DBTX, sql string, args []
 
 // listStatement returns the statement that lists a page. It has a condition only for the filters that are set, so that
 // each combination of filters gets its own plan. One statement for all filters could use no index but the primary key.
-func listStatement(tenant int64, f Filter, after *payments.ID, limit int) (sql string, args []any) {
+// The page is the one after the id after, or the one before the id before; both nil for the first page.
+func listStatement(tenant int64, f Filter, after, before *payments.ID, limit int) (sql string, args []any) {
 	if l, ok := listIndexOf(f); ok {
-		return l.statement(tenant, f, after, limit)
+		return l.statement(tenant, f, after, before, limit)
 	}
 	c := conditions{where: []string{"tenant = $1"}, args: []any{tenant}}
 	c.filter(f)
-	if after != nil {
-		c.add("id < $%d", postgres.UUID(*after))
+	direction := c.place("id", after, before)
+	return newestFirst(fmt.Sprintf("select %[1]s from transactions where %[2]s order by tenant %[3]s, id %[3]s limit $%[4]d",
+		transactionColumns, strings.Join(c.where, " and "), direction, len(c.args)+1), before), append(c.args, limit)
+}
+
+// place adds the condition that limits a list to one side of an id. It returns the direction in which the list is read
+// from there.
+func (c *conditions) place(column string, after, before *payments.ID) (direction string) {
+	if before != nil {
+		c.add(column+" > $%d", postgres.UUID(*before))
+		return "asc"
 	}
-	return fmt.Sprintf("select %s from transactions where %s order by tenant desc, id desc limit $%d",
-		transactionColumns, strings.Join(c.where, " and "), len(c.args)+1), append(c.args, limit)
+	if after != nil {
+		c.add(column+" < $%d", postgres.UUID(*after))
+	}
+	return "desc"
+}
+
+// newestFirst returns a statement with the rows of another one, in the order of the list. The other statement reads
+// from the oldest row of the page on if before is not nil.
+func newestFirst(sql string, before *payments.ID) string {
+	if before == nil {
+		return sql
+	}
+	return "select * from (" + sql + ") page order by id desc"
 }
 
 // conditions are the conditions and the arguments of a list's filters.

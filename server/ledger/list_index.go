@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 // listIndex has the values of status, type, operator and country that match a filter. The index transactions_listed
@@ -41,7 +40,7 @@ func oneOr[T ~string](one T, all []T) []T {
 // statement returns the statement that lists a page. Under row-level security the planner cannot use the index on
 // status and type, since the operators of enums are not leakproof. So the statement reads the view listed_transactions,
 // which repeats the condition of the policy.
-func (l listIndex) statement(tenant int64, f Filter, after *payments.ID, limit int) (sql string, args []any) {
+func (l listIndex) statement(tenant int64, f Filter, after, before *payments.ID, limit int) (sql string, args []any) {
 	c := conditions{
 		where: []string{"tenant = $1", "status = s.status", "type = k.type", "operator = o.operator", "country = c.country"},
 		args:  []any{tenant, limit, texts(l.statuses), texts(l.types), texts(l.operators), texts(l.countries)},
@@ -53,14 +52,13 @@ func (l listIndex) statement(tenant int64, f Filter, after *payments.ID, limit i
 		c.add("msisdn = $%d", f.MSISDN)
 	}
 	c.created("created_at", f.CreatedAfter, f.CreatedBefore)
-	if after != nil {
-		c.add("id < $%d", postgres.UUID(*after))
-	}
-	return fmt.Sprintf(`select %s from transactions where tenant = $1 and id = any (array(
-  select newest.id from unnest($3::text[]::transaction_status[]) s (status), unnest($4::text[]::transaction_type[]) k (type),
+	direction := c.place("id", after, before)
+	return fmt.Sprintf(`select %[1]s from transactions where tenant = $1 and id = any (array(
+  select nearest.id from unnest($3::text[]::transaction_status[]) s (status), unnest($4::text[]::transaction_type[]) k (type),
     unnest($5::text[]) o (operator), unnest($6::text[]) c (country), lateral (
-      select id from listed_transactions where %s order by id desc limit $2) newest
-  order by newest.id desc limit $2)) order by tenant desc, id desc`, transactionColumns, strings.Join(c.where, " and ")), c.args
+      select id from listed_transactions where %[2]s order by id %[3]s limit $2) nearest
+  order by nearest.id %[3]s limit $2)) order by tenant desc, id desc`,
+		transactionColumns, strings.Join(c.where, " and "), direction), c.args
 }
 
 // texts returns names as the array argument of a statement.

@@ -133,43 +133,50 @@ func TestNoListReadsAnotherTenantsRows(t *testing.T) {
 		filter ledger.Filter
 		after  *payments.ID
 		most   float64 // rows read, as a multiple of those asked for; 0: all of the tenant's may be
+		before *payments.ID
 	}
 	const partitions = 12 // 3 types of 2 operators, in each of the 2 statuses
 	filters := []list{
-		{"the first page", ledger.Filter{}, nil, 1},
-		{"a later page", ledger.Filter{}, &cursor, 1},
-		{"an order", ledger.Filter{OrderRef: "o1666"}, nil, 1},
-		{"an order, a later page", ledger.Filter{OrderRef: "o1666"}, &cursor, 1},
-		{"an order that does not exist", ledger.Filter{OrderRef: "none"}, nil, 1},
-		{"a reference", ledger.Filter{Reference: "r50000"}, nil, 1},
-		{"a reference of another tenant", ledger.Filter{Reference: "r49999"}, nil, 1},
-		{"a country", ledger.Filter{Country: payments.Rwanda}, nil, partitions},
-		{"a country without transactions", ledger.Filter{Country: payments.Togo}, nil, 1},
-		{"an operator", ledger.Filter{Operator: payments.Airtel}, nil, partitions},
-		{"an operator without transactions", ledger.Filter{Operator: payments.Moov}, nil, 1},
-		{"a status", ledger.Filter{Status: payments.Success}, nil, partitions},
-		{"a rare status", ledger.Filter{Status: payments.Pending}, nil, partitions},
-		{"a status without transactions", ledger.Filter{Status: payments.Timeout}, &cursor, 1},
-		{"a type", ledger.Filter{Type: payments.Refund}, nil, partitions},
-		{"a type and a status that do not go together", ledger.Filter{Type: payments.Disbursement, Status: payments.Timeout}, nil, 1},
-		{"a rare status, a later page", ledger.Filter{Status: payments.Pending, Operator: payments.MTN}, &cursor, partitions},
-		{"a rare store", ledger.Filter{Store: "kiosk"}, nil, 0},
-		{"a number", ledger.Filter{MSISDN: "+250788000017"}, nil, 0},
-		{"a time", ledger.Filter{CreatedAfter: at("2026-05-01T12:00:00Z")}, nil, 1},
-		{"an early time", ledger.Filter{CreatedBefore: at("2026-05-01T00:10:00Z")}, nil, 0},
-		{"between two times", ledger.Filter{CreatedAfter: at("2026-05-01T12:00:00Z"), CreatedBefore: at("2026-05-01T13:00:00Z")}, &cursor, 0},
+		{"the first page", ledger.Filter{}, nil, 1, nil},
+		{"a later page", ledger.Filter{}, &cursor, 1, nil},
+		{"an order", ledger.Filter{OrderRef: "o1666"}, nil, 1, nil},
+		{"an order, a later page", ledger.Filter{OrderRef: "o1666"}, &cursor, 1, nil},
+		{"an order that does not exist", ledger.Filter{OrderRef: "none"}, nil, 1, nil},
+		{"a reference", ledger.Filter{Reference: "r50000"}, nil, 1, nil},
+		{"a reference of another tenant", ledger.Filter{Reference: "r49999"}, nil, 1, nil},
+		{"a country", ledger.Filter{Country: payments.Rwanda}, nil, partitions, nil},
+		{"a country without transactions", ledger.Filter{Country: payments.Togo}, nil, 1, nil},
+		{"an operator", ledger.Filter{Operator: payments.Airtel}, nil, partitions, nil},
+		{"an operator without transactions", ledger.Filter{Operator: payments.Moov}, nil, 1, nil},
+		{"a status", ledger.Filter{Status: payments.Success}, nil, partitions, nil},
+		{"a rare status", ledger.Filter{Status: payments.Pending}, nil, partitions, nil},
+		{"a status without transactions", ledger.Filter{Status: payments.Timeout}, &cursor, 1, nil},
+		{"a type", ledger.Filter{Type: payments.Refund}, nil, partitions, nil},
+		{"a type and a status that do not go together", ledger.Filter{Type: payments.Disbursement, Status: payments.Timeout}, nil, 1, nil},
+		{"a rare status, a later page", ledger.Filter{Status: payments.Pending, Operator: payments.MTN}, &cursor, partitions, nil},
+		{"a rare store", ledger.Filter{Store: "kiosk"}, nil, 0, nil},
+		{"a number", ledger.Filter{MSISDN: "+250788000017"}, nil, 0, nil},
+		{"a time", ledger.Filter{CreatedAfter: at("2026-05-01T12:00:00Z")}, nil, 1, nil},
+		{"an early time", ledger.Filter{CreatedBefore: at("2026-05-01T00:10:00Z")}, nil, 0, nil},
+		{"between two times", ledger.Filter{CreatedAfter: at("2026-05-01T12:00:00Z"), CreatedBefore: at("2026-05-01T13:00:00Z")}, &cursor, 0, nil},
 		{"all at once", ledger.Filter{
 			Country: payments.Rwanda, Operator: payments.MTN, Status: payments.Success, Type: payments.Collection, OrderRef: "o1666", Store: "shop",
 			Reference: "r50000", MSISDN: "+250788001666", CreatedAfter: at("2026-05-01T00:00:00Z"), CreatedBefore: at("2026-06-01T00:00:00Z"),
-		}, nil, 1},
+		}, nil, 1, nil},
 	}
 	const limit = 21
+	for _, c := range filters {
+		if c.after != nil {
+			c.name, c.before, c.after = c.name+" before that", c.after, nil
+			filters = append(filters, c)
+		}
+	}
 	for tenant, what := range map[int64]string{large: "a large tenant", small: "a small tenant", 4711: "a tenant without transactions"} {
 		own := float64(w.own("transactions", tenant))
 		for _, c := range filters {
 			for _, generic := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, %s, generic %t", c.name, what, generic), func(t *testing.T) {
-					sql, args := ledger.ListStatement(tenant, c.filter, c.after, limit)
+					sql, args := ledger.ListStatement(tenant, c.filter, c.after, c.before, limit)
 					scans := 0
 					w.explain(tenant, generic, sql, args).each(func(p plan) {
 						indexScan := strings.Contains(p.NodeType, "Index") // of a table, or of an index for a bitmap
@@ -206,7 +213,7 @@ func TestScopeHoldsListsWithoutTheirCondition(t *testing.T) {
 	w := newFixture(t)
 	tenant, small := w.crowd(3000)
 	for name, filter := range map[string]ledger.Filter{"all": {}, "an order": {OrderRef: "o50"}, "a status": {Status: payments.Success}} {
-		sql, args := ledger.ListStatement(small, filter, nil, 5000)
+		sql, args := ledger.ListStatement(small, filter, nil, nil, 5000)
 		w.within(tenant, func(tx pgx.Tx) { // they ask for another's
 			rows, err := tx.Query(t.Context(), sql, args...)
 			if err != nil {
@@ -276,9 +283,12 @@ func TestListTransactions(t *testing.T) {
 		made = append(made, w.Create(w.Collection(fmt.Sprint("r", i), payments.Success, alice)))
 		other.Create(other.Collection(fmt.Sprint("r", i), payments.Success, alice))
 	}
-	references := func(f ledger.Filter, after *payments.ID, limit int) (found []string) {
+	references := func(f ledger.Filter, after, before *payments.ID, limit int) (found []string) {
 		t.Helper()
 		list, err := w.ListTransactions(t.Context(), w.Sandbox.Tenant, f, after, limit)
+		if before != nil {
+			list, err = w.ListNewerTransactions(t.Context(), w.Sandbox.Tenant, f, *before, limit)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -291,10 +301,10 @@ func TestListTransactions(t *testing.T) {
 		return found
 	}
 	for name, c := range map[string]struct {
-		filter ledger.Filter
-		after  *payments.ID
-		limit  int
-		want   []string
+		filter        ledger.Filter
+		after, before *payments.ID
+		limit         int
+		want          []string
 	}{
 		"all":                          {limit: 10, want: []string{"r4", "r3", "r2", "r1", "r0"}},
 		"some":                         {limit: 2, want: []string{"r4", "r3"}},
@@ -303,9 +313,13 @@ func TestListTransactions(t *testing.T) {
 		"after one that is not there":  {after: &payments.ID{0xff}, limit: 1, want: []string{"r4"}},
 		"filtered, after one":          {filter: ledger.Filter{OrderRef: "r1"}, after: &made[3].ID, limit: 2, want: []string{"r1"}},
 		"filtered, after the only one": {filter: ledger.Filter{OrderRef: "r1"}, after: &made[1].ID, limit: 2},
+		"before one":                   {before: &made[1].ID, limit: 2, want: []string{"r3", "r2"}},
+		"before the second":            {before: &made[3].ID, limit: 2, want: []string{"r4"}},
+		"before the first":             {before: &made[4].ID, limit: 2},
+		"filtered, before one":         {filter: ledger.Filter{Status: payments.Success}, before: &made[0].ID, limit: 2, want: []string{"r2", "r1"}},
 		"an apostrophe":                {filter: ledger.Filter{OrderRef: "' or true --"}, limit: 2},
 	} {
-		if diff := cmp.Diff(c.want, references(c.filter, c.after, c.limit)); diff != "" {
+		if diff := cmp.Diff(c.want, references(c.filter, c.after, c.before, c.limit)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

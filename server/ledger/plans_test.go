@@ -117,6 +117,7 @@ func parametersOf(t *testing.T, texts map[string]string) map[string][]string {
 		"ChangedTransactions":  {"tenant", "ids"}, "ChangedEvents": {"tenant", "ids"}, "ChangedAttempts": {"tenant", "ids", "attempts"},
 		"ChangedFloats": {"tenant", "currencies", "ids"}, "ChangedSIMs": {"tenant", "ids", "ids"},
 		"ListTransactions": {"tenant", "limit"}, "ListEvents": {"tenant", "limit"},
+		"ListNewerTransactions": {"tenant", "id", "limit"}, "ListNewerEvents": {"tenant", "limit", "id", "id"},
 		"ListFiltered": {"tenant", "limit", "statuses", "types", "operators", "countries", "store", "msisdn", "created"},
 	}
 	files, _ := filepath.Glob("../postgres/queries/*.sql")

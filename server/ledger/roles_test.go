@@ -45,6 +45,7 @@ var tenantStatements = []string{
 	"LookUp",
 	"ListFiltered",
 	"ListTransactions",
+	"ListNewerTransactions",
 	"QuotaUsed",
 	"BookCollections",
 	"BookDisbursements",
@@ -59,6 +60,7 @@ var tenantStatements = []string{
 	"KeepEventBody",
 	"ListAttempts",
 	"ListEvents",
+	"ListNewerEvents",
 	"Observe",
 	"ListPrompts",
 	"ListTestClients",
@@ -99,6 +101,7 @@ var tenantStatements = []string{
 	// request log
 	"CountRefused",
 	"ListRequests",
+	"ListNewerRequests",
 	"LogAllRequests",
 	"FollowSandbox",
 	// ledger
@@ -358,13 +361,16 @@ func TestRolesHaveWhatTheirStatementsNeed(t *testing.T) {
 // statements are all that the store sends, by their names.
 func statements(t *testing.T) map[string]string {
 	t.Helper()
-	list, _ := ledger.ListStatement(1, ledger.Filter{}, nil, 1)
-	events, _ := ledger.EventsStatement(1, ledger.EventFilter{}, nil, 1)
+	list, _ := ledger.ListStatement(1, ledger.Filter{}, nil, nil, 1)
+	events, _ := ledger.EventsStatement(1, ledger.EventFilter{}, nil, nil, 1)
+	newer, _ := ledger.ListStatement(1, ledger.Filter{}, nil, new(payments.ID), 1)
+	newerEvents, _ := ledger.EventsStatement(1, ledger.EventFilter{}, nil, new(payments.EventID), 1)
 	all := ledger.Filter{Status: payments.Success, Store: "s", MSISDN: "m", CreatedAfter: new(time.Time)}
-	filtered, _ := ledger.ListStatement(1, all, nil, 1)
+	filtered, _ := ledger.ListStatement(1, all, nil, nil, 1)
 	observe, _ := ledger.ObserveStatement(1, allLines(t), new(payments.ID))
 	texts := map[string]string{
-		"Observe":          observe,
+		"Observe":               observe,
+		"ListNewerTransactions": newer, "ListNewerEvents": newerEvents,
 		"ListTransactions": list, "ListFiltered": filtered, "ListEvents": events, "LookUp": ledger.LookUpStatement,
 		"EnterTenant": postgres.EnterTenant, "EnterTenantOnReplica": postgres.EnterTenantOnReplica,
 		"TakeStamp": postgres.TakeStamp,

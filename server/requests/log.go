@@ -216,9 +216,32 @@ func (l *Log) List(ctx context.Context, tenant int64, f Filter, after *payments.
 	if after != nil {
 		asked.Before = postgres.UUID(*after)
 	}
+	return l.list(ctx, tenant, func(ctx context.Context, q *sqlc.Queries) ([]sqlc.ListRequestsRow, error) {
+		return q.ListRequests(ctx, asked)
+	})
+}
+
+// ListNewer returns the page of [Log.List] that ends before the request than, of up to limit requests, newest first.
+func (l *Log) ListNewer(ctx context.Context, tenant int64, f Filter, than payments.ID, limit int) ([]Entry, error) {
+	return l.list(ctx, tenant, func(ctx context.Context, q *sqlc.Queries) ([]sqlc.ListRequestsRow, error) {
+		found, err := q.ListNewerRequests(ctx, sqlc.ListNewerRequestsParams{
+			Tenant: tenant, Succeeded: f.Succeeded, Status: int32(f.Status), Error: f.Error, Path: f.Path,
+			After: postgres.UUID(than), Most: int32(limit),
+		})
+		rows := make([]sqlc.ListRequestsRow, len(found))
+		for i := range found {
+			rows[len(found)-1-i] = sqlc.ListRequestsRow(found[i])
+		}
+		return rows, err
+	})
+}
+
+func (l *Log) list(
+	ctx context.Context, tenant int64, read func(context.Context, *sqlc.Queries) ([]sqlc.ListRequestsRow, error),
+) ([]Entry, error) {
 	var rows []sqlc.ListRequestsRow
 	err := l.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
-		rows, err = sqlc.New(scope).ListRequests(ctx, asked)
+		rows, err = read(ctx, sqlc.New(scope))
 		return err
 	})
 	if err != nil {

@@ -22,6 +22,7 @@ var eventIDParameter = &huma.Param{
 var eventParameterDescriptions = map[string]*huma.Param{
 	"limit":          limitParameter("Events on a page."),
 	"cursor":         cursorParameter(),
+	"before":         beforeParameter(),
 	"state":          {Description: "In this state.", Schema: oneOf(ledger.EventStates...)},
 	"event":          {Description: "Of this name.", Schema: oneOf(wire.EventNames...)},
 	"tx_id":          {Description: "Of this transaction: one event, or none, and beside it the callback of an operator's own API, if there is one.", Schema: transactionIDParameter.Schema},
@@ -49,7 +50,7 @@ var ListEvents = Operation{
 		"them, follow `nextCursor` until it is null. New events do not make a page repeat or miss one.\n\n" +
 		"A parameter with an invalid value is refused with `invalid_params`. An unknown parameter is ignored.\n\n" +
 		"An installation removes old events, by default after 30 days. It never removes transactions.",
-	Parameters: describedParameters(wire.EventParameters, eventParameterDescriptions, []string{"limit", "cursor", "state", "event", "tx_id"}),
+	Parameters: describedParameters(wire.EventParameters, eventParameterDescriptions, []string{"limit", "cursor", "before", "state", "event", "tx_id"}),
 	answers:    []described{{http.StatusOK, "A page.", eventListSchema, nil}},
 	errors:     []string{"invalid_params"},
 	Examples: []Example{{

@@ -21,8 +21,9 @@ var entryParameterDescriptions = map[string]*huma.Param{
 		Description: "`nextCursor` of the previous page, unchanged, with the same account. In CSV, it is in the header `Link`.",
 		Schema:      &huma.Schema{Type: huma.TypeString},
 	},
+	"before": beforeParameter(),
 	"after": {
-		Description: "Only entries after this number, for example to continue an earlier export. A cursor replaces it.",
+		Description: "Only entries after this number, for example to continue an earlier export. `cursor` and `before` replace it.",
 		Schema:      &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(0.0), Maximum: new(float64(1 << 53)), Default: 0},
 	},
 	"currency": {
@@ -49,7 +50,7 @@ var ListEntries = Operation{
 		"With the header `Accept: text/csv` the answer is a table (RFC 4180, UTF-8) with a header line and a line for each posting. The balance is " +
 		"in the line of the account's own posting. Amounts are integers. A `reference` or `orderRef` that begins with `=`, `+`, `-`, `@`, `'`, a " +
 		"tab or a line break has a `'` before it, so that no spreadsheet takes it for a formula. The header `Link` has the next page.",
-	Parameters: describedParameters(wire.EntryParameters, entryParameterDescriptions, []string{"currency", "msisdn", "limit", "cursor"}),
+	Parameters: describedParameters(wire.EntryParameters, entryParameterDescriptions, []string{"currency", "msisdn", "limit", "cursor", "before"}),
 	answers:    []described{{http.StatusOK, "A page.", ledgerEntryListSchema, []string{"Link", "Vary"}}},
 	csv:        string(append(wire.CSVHeader(), exampleEntries().CSV()...)),
 	errors:     []string{"invalid_params", "not_found"},

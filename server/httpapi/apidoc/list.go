@@ -14,6 +14,7 @@ import (
 var listParameterDescriptions = map[string]*huma.Param{
 	"limit":          limitParameter("Transactions on a page."),
 	"cursor":         cursorParameter(),
+	"before":         beforeParameter(),
 	"country":        {Description: "Of this country.", Schema: oneOf(payments.CoteDIvoire, payments.Rwanda, payments.Benin, payments.Togo)},
 	"operator":       {Description: "Of this operator.", Schema: oneOf(payments.Operators...)},
 	"status":         {Description: "With this status.", Schema: &huma.Schema{Ref: statusSchema.Ref}},
@@ -28,7 +29,7 @@ var listParameterDescriptions = map[string]*huma.Param{
 }
 
 // listParameterOrder is the order of the list's parameters in the description. Other parameters follow.
-var listParameterOrder = []string{"limit", "cursor", "status", "type", "created_after", "created_before", "order_ref", "order", "reference"}
+var listParameterOrder = []string{"limit", "cursor", "before", "status", "type", "created_after", "created_before", "order_ref", "order", "reference"}
 
 // describedParameters returns the descriptions of the parameters that the argument read parses. They begin with those
 // that the argument first names, in its order. The others follow, sorted by name.
@@ -66,4 +67,10 @@ func limitParameter(description string) *huma.Param {
 
 func cursorParameter() *huma.Param {
 	return &huma.Param{Description: "`nextCursor` of the previous page, unchanged.", Schema: &huma.Schema{Type: huma.TypeString}}
+}
+
+func beforeParameter() *huma.Param {
+	return &huma.Param{
+		Description: "`previousCursor` of a page, unchanged: the page before that one.", Schema: &huma.Schema{Type: huma.TypeString},
+	}
 }

@@ -15,6 +15,7 @@ import (
 var requestParameterDescriptions = map[string]*huma.Param{
 	"limit":  limitParameter("Requests on a page."),
 	"cursor": cursorParameter(),
+	"before": beforeParameter(),
 	"all": {
 		Description: "`true`: also requests that were answered 2xx. They are kept from the first time that somebody asks for them, until ten " +
 			"minutes after the last time.",
@@ -48,7 +49,7 @@ var ListRequests = Operation{
 		"No header is kept, and of bodies (the first 4 KiB) and queries only the fields and parameters that this description names. Credentials " +
 		"are replaced where they are in one of these. Of URLs only the host is kept.",
 	Parameters: describedParameters(wire.RequestParameters, requestParameterDescriptions,
-		[]string{"limit", "cursor", "all", "status", "error", "path"}),
+		[]string{"limit", "cursor", "before", "all", "status", "error", "path"}),
 	answers: []described{{http.StatusOK, "A page.", requestListSchema, nil}},
 	errors:  []string{"invalid_params"},
 	Examples: []Example{{

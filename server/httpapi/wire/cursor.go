@@ -35,6 +35,23 @@ func (c cursors) place(into **payments.ID, tenant int64, text string) (problem s
 	return ""
 }
 
+// before returns the cursors that end a page before an object, for the list of c.
+func (c cursors) before() cursors { return c + " before" }
+
+// noPrevious is the problem of an invalid cursor of a page that ends before an object.
+const noPrevious = "is not one that this list gave: send a previousCursor as it was, or none"
+
+// placeBefore is [cursors.place] for a cursor of [cursors.Before].
+func (c cursors) placeBefore(into **payments.ID, tenant int64, text string) (problem string) {
+	if c.before().place(into, tenant, text) != "" {
+		return noPrevious
+	}
+	return ""
+}
+
+// Before returns the cursor of the page that ends before a transaction in a tenant's list.
+func (c cursors) Before(tenant int64, id payments.ID) string { return c.before().After(tenant, id) }
+
 // After returns the cursor that follows a transaction in a tenant's list. The checksum detects changed cursors. It
 // needs no secret, because every query is limited to the tenant.
 func (c cursors) After(tenant int64, id payments.ID) string {
@@ -49,12 +66,23 @@ func AfterEvent(tenant int64, id payments.EventID) string {
 	return EventCursors.After(tenant, id.Transaction)
 }
 
-// placeOfEvent is [cursors.place] for a cursor of the list of events.
-func placeOfEvent(into **payments.EventID, tenant int64, text string) (problem string) {
+// BeforeEvent returns the cursor of the page that ends before an event in a tenant's list.
+func BeforeEvent(tenant int64, id payments.EventID) string {
+	if id.Callback {
+		return callbackCursors.Before(tenant, id.Transaction)
+	}
+	return EventCursors.Before(tenant, id.Transaction)
+}
+
+// placeOfEvent is [cursors.place] for a cursor of the list of events, or [cursors.placeBefore]: the parameter place says
+// which.
+func placeOfEvent(
+	into **payments.EventID, place func(c cursors, into **payments.ID, tenant int64, text string) string, tenant int64, text string,
+) (problem string) {
 	var id *payments.ID
-	callback := callbackCursors.place(&id, tenant, text) == ""
+	callback := place(callbackCursors, &id, tenant, text) == ""
 	if !callback {
-		problem = EventCursors.place(&id, tenant, text)
+		problem = place(EventCursors, &id, tenant, text)
 	}
 	if problem == "" {
 		*into = &payments.EventID{Transaction: *id, Callback: callback}

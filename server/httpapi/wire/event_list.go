@@ -11,6 +11,7 @@ import (
 type EventQuery struct {
 	Filter ledger.EventFilter
 	After  *payments.EventID
+	Before *payments.EventID
 	Limit  int
 }
 
@@ -18,7 +19,10 @@ type EventQuery struct {
 var EventParameters = Parameters[EventQuery]{
 	"limit": func(q *EventQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *EventQuery, value string, tenant int64) string {
-		return placeOfEvent(&q.After, tenant, value)
+		return placeOfEvent(&q.After, cursors.place, tenant, value)
+	},
+	"before": func(q *EventQuery, value string, tenant int64) string {
+		return placeOfEvent(&q.Before, cursors.placeBefore, tenant, value)
 	},
 	"event": func(q *EventQuery, value string, _ int64) string {
 		i := slices.Index(EventNames, value)

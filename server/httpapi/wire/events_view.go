@@ -31,9 +31,10 @@ type EventSummary struct {
 
 // EventList is the answer of GET /v1/events.
 type EventList struct {
-	Data       []EventSummary `json:"data" doc:"In the order of their transactions, newest first."`
-	NextCursor *string        `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
-	HasMore    bool           `json:"hasMore"`
+	Data           []EventSummary `json:"data" doc:"In the order of their transactions, newest first."`
+	NextCursor     *string        `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
+	HasMore        bool           `json:"hasMore"`
+	PreviousCursor *string        `json:"previousCursor" doc:"Send it as before to get the page before this one; null on the first one."`
 }
 
 // EventDetail is the answer of GET /v1/events/{id}.

@@ -301,7 +301,7 @@ func FuzzListQuery(f *testing.F) {
 		"created_after=0000-01-01T00:00:00Z",
 		"msisdn=%2B250788000001", "reference=%00", "reference=%FF", "application=%zz", "a;b", "cursor=x", "unknown=1&&=", "limit=1&limit=1",
 		"limit",
-		"cursor=" + PaymentCursors.After(1, payments.ID{1}),
+		"cursor=" + PaymentCursors.After(1, payments.ID{1}), "before=" + PaymentCursors.Before(1, payments.ID{1}), "before=x",
 	} {
 		f.Add(seed)
 	}

@@ -51,10 +51,11 @@ func LedgerEntryOf(e *proof.Entry) LedgerEntry {
 
 // LedgerEntryList is the answer of GET /v1/ledger/entries.
 type LedgerEntryList struct {
-	Account    string        `json:"account" doc:"The account whose entries these are." example:"float:RWF"`
-	Data       []LedgerEntry `json:"data" doc:"In the order of their numbers."`
-	NextCursor *string       `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
-	HasMore    bool          `json:"hasMore"`
+	Account        string        `json:"account" doc:"The account whose entries these are." example:"float:RWF"`
+	Data           []LedgerEntry `json:"data" doc:"In the order of their numbers."`
+	NextCursor     *string       `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
+	HasMore        bool          `json:"hasMore"`
+	PreviousCursor *string       `json:"previousCursor" doc:"Send it as before to get the page before this one; null on the first one."`
 }
 
 // CSVColumns are the columns of the entries in CSV, with a line for each posting.
@@ -158,7 +159,7 @@ type EntryQuery struct {
 	After   int64         // number of the last entry before the page
 	Limit   int
 
-	cursor string
+	cursor, before string
 }
 
 // MaxEntries is the maximum number of entries on a page. It is higher than [MaxLimit], because entries are small and an
@@ -169,6 +170,7 @@ const MaxEntries = 1000
 var EntryParameters = Parameters[EntryQuery]{
 	"limit":  func(q *EntryQuery, value string, _ int64) string { return limitUpTo(&q.Limit, value, MaxEntries) },
 	"cursor": func(q *EntryQuery, value string, _ int64) string { q.cursor = value; return "" },
+	"before": func(q *EntryQuery, value string, _ int64) string { q.before = value; return "" },
 	"after": func(q *EntryQuery, value string, _ int64) (problem string) {
 		n, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || n < 0 || strconv.FormatInt(n, 10) != value {
@@ -206,6 +208,11 @@ func ParseEntryQuery(raw string, tenant int64) (EntryQuery, error) {
 			wrong["cursor"] = append(wrong["cursor"], problem)
 		}
 	}
+	if len(wrong) == 0 && values.Has("before") {
+		if problem := q.endAt(tenant); problem != "" {
+			wrong["before"] = append(wrong["before"], problem)
+		}
+	}
 	if len(wrong) > 0 {
 		return EntryQuery{}, InvalidParams(wrong)
 	}
@@ -222,11 +229,37 @@ func (q *EntryQuery) continueAt(tenant int64) (problem string) {
 	return ""
 }
 
+// endAt sets q.After and q.Limit from the query's previousCursor, so that the page ends before its entry. The numbers of
+// entries have no gaps. It returns a problem for a cursor of another account.
+func (q *EntryQuery) endAt(tenant int64) (problem string) {
+	var place *payments.ID
+	if problem := entryCursors(q.Account).placeBefore(&place, tenant, q.before); problem != "" {
+		return problem
+	}
+	last := int64(binary.BigEndian.Uint64(place[:8])) - 1
+	if last < 1 {
+		return noPrevious
+	}
+	q.After = max(0, last-int64(q.Limit))
+	q.Limit = int(last - q.After)
+	return ""
+}
+
+// Previous returns the cursor of the page that ends before the entry with this number, for the query's account. The
+// number is at least 2.
+func (q *EntryQuery) Previous(tenant, number int64) string {
+	return entryCursors(q.Account).Before(tenant, entryPlace(number))
+}
+
 // Cursor returns the cursor that follows the entry with this number, for the query's account.
 func (q *EntryQuery) Cursor(tenant, number int64) string {
-	var place payments.ID
+	return entryCursors(q.Account).After(tenant, entryPlace(number))
+}
+
+// entryPlace returns the number of an entry in the form of an id, for cursors.
+func entryPlace(number int64) (place payments.ID) {
 	binary.BigEndian.PutUint64(place[:8], uint64(number))
-	return entryCursors(q.Account).After(tenant, place)
+	return place
 }
 
 // entryCursors returns the cursors of the entries of one account.

@@ -70,5 +70,6 @@ func (v PaymentList) appendJSON(b []byte) []byte {
 	o := jsonObject(append(b, ']'))
 	o.optionalText("nextCursor", v.NextCursor)
 	o.boolean("hasMore", v.HasMore)
+	o.optionalText("previousCursor", v.PreviousCursor)
 	return append(o, '}')
 }

@@ -9,15 +9,17 @@ import (
 
 // PaymentList is the answer of GET /v1/payments.
 type PaymentList struct {
-	Data       []Payment `json:"data" doc:"Newest first."`
-	NextCursor *string   `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
-	HasMore    bool      `json:"hasMore"`
+	Data           []Payment `json:"data" doc:"Newest first."`
+	NextCursor     *string   `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
+	HasMore        bool      `json:"hasMore"`
+	PreviousCursor *string   `json:"previousCursor" doc:"Send it as before to get the page before this one; null on the first one."`
 }
 
 // PaymentQuery is the query of a list of transactions.
 type PaymentQuery struct {
 	Filter ledger.Filter
 	After  *payments.ID
+	Before *payments.ID
 	Limit  int
 }
 
@@ -40,6 +42,9 @@ var PaymentParameters = Parameters[PaymentQuery]{
 	"limit": func(q *PaymentQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *PaymentQuery, value string, tenant int64) string {
 		return PaymentCursors.place(&q.After, tenant, value)
+	},
+	"before": func(q *PaymentQuery, value string, tenant int64) string {
+		return PaymentCursors.placeBefore(&q.Before, tenant, value)
 	},
 	"country":  func(q *PaymentQuery, value string, _ int64) string { return country(&q.Filter.Country, value) },
 	"operator": func(q *PaymentQuery, value string, _ int64) string { return operator(&q.Filter.Operator, value) },

@@ -40,6 +40,9 @@ func (p Parameters[Q]) Read(raw string, tenant int64, q *Q) (url.Values, FieldEr
 			wrong[name] = append(wrong[name], problem)
 		}
 	}
+	if p["before"] != nil && values.Has("before") && values.Has("cursor") {
+		wrong["before"] = append(wrong["before"], "is another page than cursor: send one of them")
+	}
 	return values, wrong
 }
 

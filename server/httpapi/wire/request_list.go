@@ -56,9 +56,10 @@ func optional(text string) *string {
 
 // RequestList is the answer of GET /v1/requests.
 type RequestList struct {
-	Data       []LoggedRequest `json:"data" doc:"Newest first."`
-	NextCursor *string         `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
-	HasMore    bool            `json:"hasMore"`
+	Data           []LoggedRequest `json:"data" doc:"Newest first."`
+	NextCursor     *string         `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
+	HasMore        bool            `json:"hasMore"`
+	PreviousCursor *string         `json:"previousCursor" doc:"Send it as before to get the page before this one; null on the first one."`
 }
 
 // RequestCursors encodes and decodes the cursors of the list of requests.
@@ -68,6 +69,7 @@ const RequestCursors cursors = "requests"
 type RequestQuery struct {
 	Filter requests.Filter
 	After  *payments.ID
+	Before *payments.ID
 	Limit  int
 }
 
@@ -76,6 +78,9 @@ var RequestParameters = Parameters[RequestQuery]{
 	"limit": func(q *RequestQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *RequestQuery, value string, tenant int64) string {
 		return RequestCursors.place(&q.After, tenant, value)
+	},
+	"before": func(q *RequestQuery, value string, tenant int64) string {
+		return RequestCursors.placeBefore(&q.Before, tenant, value)
 	},
 	"all": func(q *RequestQuery, value string, _ int64) string {
 		if value != "true" && value != "false" {

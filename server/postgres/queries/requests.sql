@@ -58,6 +58,17 @@ order by r.tenant desc, r.id desc limit sqlc.arg(most);
 select count(*)::integer from requests r
 where r.tenant = sqlc.arg(tenant) and r.kind <> 'succeeded' and r.received_at > sqlc.arg(since);
 
+-- name: ListNewerRequests :many
+-- Has the columns of ListRequests. Returns the requests after an id, oldest first.
+select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.request_id, r.fault,
+  r.actor, r.request_body, r.response_body, r.not_kept
+from requests r
+where r.tenant = sqlc.arg(tenant) and (r.kind <> 'succeeded' or sqlc.arg(succeeded)::boolean)
+  and (r.status = sqlc.arg(status)::integer or sqlc.arg(status)::integer = 0)
+  and (r.error = sqlc.arg(error)::text or sqlc.arg(error)::text = '')
+  and starts_with(r.path, sqlc.arg(path)::text) and r.id > sqlc.arg(after)::uuid
+order by r.tenant, r.id limit sqlc.arg(most);
+
 -- name: LogAllRequests :one
 -- In the tenant scope. See log_all_requests. Returns false if the sandbox is gone.
 select (log_all_requests() is not null)::boolean;

@@ -26,6 +26,88 @@ func (q *Queries) CountRefused(ctx context.Context, tenant int64, since time.Tim
 	return column_1, err
 }
 
+const listNewerRequests = `-- name: ListNewerRequests :many
+select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.request_id, r.fault,
+  r.actor, r.request_body, r.response_body, r.not_kept
+from requests r
+where r.tenant = $1 and (r.kind <> 'succeeded' or $2::boolean)
+  and (r.status = $3::integer or $3::integer = 0)
+  and (r.error = $4::text or $4::text = '')
+  and starts_with(r.path, $5::text) and r.id > $6::uuid
+order by r.tenant, r.id limit $7
+`
+
+type ListNewerRequestsParams struct {
+	Tenant    int64       `db:"tenant"`
+	Succeeded bool        `db:"succeeded"`
+	Status    int32       `db:"status"`
+	Error     string      `db:"error"`
+	Path      string      `db:"path"`
+	After     pgtype.UUID `db:"after"`
+	Most      int32       `db:"most"`
+}
+
+type ListNewerRequestsRow struct {
+	ID           pgtype.UUID     `db:"id"`
+	Kind         string          `db:"kind"`
+	ReceivedAt   time.Time       `db:"received_at"`
+	Method       string          `db:"method"`
+	Path         string          `db:"path"`
+	Query        json.RawMessage `db:"query"`
+	Status       *int32          `db:"status"`
+	Error        *string         `db:"error"`
+	RequestID    *string         `db:"request_id"`
+	Fault        *string         `db:"fault"`
+	Actor        *string         `db:"actor"`
+	RequestBody  json.RawMessage `db:"request_body"`
+	ResponseBody json.RawMessage `db:"response_body"`
+	NotKept      json.RawMessage `db:"not_kept"`
+}
+
+// Has the columns of ListRequests. Returns the requests after an id, oldest first.
+func (q *Queries) ListNewerRequests(ctx context.Context, arg ListNewerRequestsParams) ([]ListNewerRequestsRow, error) {
+	rows, err := q.db.Query(ctx, listNewerRequests,
+		arg.Tenant,
+		arg.Succeeded,
+		arg.Status,
+		arg.Error,
+		arg.Path,
+		arg.After,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListNewerRequestsRow
+	for rows.Next() {
+		var i ListNewerRequestsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Kind,
+			&i.ReceivedAt,
+			&i.Method,
+			&i.Path,
+			&i.Query,
+			&i.Status,
+			&i.Error,
+			&i.RequestID,
+			&i.Fault,
+			&i.Actor,
+			&i.RequestBody,
+			&i.ResponseBody,
+			&i.NotKept,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listRequests = `-- name: ListRequests :many
 select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.request_id, r.fault,
   r.actor, r.request_body, r.response_body, r.not_kept
