@@ -54,7 +54,7 @@ func newAPICommand() *cobra.Command {
 		"public URL of the API; its description names it as the server where it is asked for under this host; empty: the host of the request")
 	cmd.Flags().BoolVar(&o.console, "console", true, "serve the console of each sandbox, a page for browsers, at {uri}/console")
 	cmd.Flags().StringVar(&o.consoleURL, "console-url", "",
-		"public URL of the consoles, if they have a host of their own; links lead there; empty: that of the API")
+		"public URL of the consoles, if they have a host of their own: only they are served there, and nowhere else; empty: that of the API")
 	cmd.Flags().StringVar(&o.replicaURL, "database-read-url", "",
 		"URL of a streaming replica of the database that lists are read from (DATABASE_READ_URL); empty: they are read from the database")
 	cmd.Flags().DurationVar(&o.shutdownDelay, "shutdown-delay", 0,

@@ -2,23 +2,35 @@ package console_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"html"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/cauri-dev/cauri/server/console"
 	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/fronts/frontstest"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 func TestSignInByKey(t *testing.T) {
@@ -131,7 +143,9 @@ func TestLinkOpensTheConsoleOnce(t *testing.T) {
 	link := f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleViewer})
 	b := f.browser()
 	for range 3 { // programs that preview links
-		if got := b.get(checkout + "/link?token=" + link); got.status != http.StatusOK || !strings.Contains(got.text, "look at everything, change nothing") {
+		got := b.get(checkout + "/link?token=" + link)
+		if got.status != http.StatusOK || got.header.Get("Set-Cookie") != "" || strings.Count(got.text, "<button") != 1 ||
+			!strings.Contains(got.text, "look at everything, change nothing") {
 			t.Fatalf("the page of the link: %d %s", got.status, got.text)
 		}
 	}
@@ -216,11 +230,17 @@ func TestFormsNeedTheTokenOfTheSession(t *testing.T) {
 		}
 	}
 	foreign := func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }
+	older := func(r *http.Request) { // a browser without Sec-Fetch-Site
+		r.Header.Del("Sec-Fetch-Site")
+		r.Header.Set("Origin", "https://evil.example.com")
+	}
 	for path, form := range map[string]url.Values{
 		"/sign-out": {"token": {token}}, "/sign-in": {"key": {key}}, "/link": {"token": {f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleFull})}},
 	} {
-		if got := b.send(http.MethodPost, checkout+path, form, foreign); got.status != http.StatusForbidden || got.header.Get("Set-Cookie") != "" {
-			t.Errorf("%s from another site: %d", path, got.status)
+		for _, from := range []func(*http.Request){foreign, older} {
+			if got := b.send(http.MethodPost, checkout+path, form, from); got.status != http.StatusForbidden || got.header.Get("Set-Cookie") != "" {
+				t.Errorf("%s from another site: %d", path, got.status)
+			}
 		}
 	}
 	if got := b.send(http.MethodPost, checkout+"/sign-out", url.Values{"token": {token}}); got.status != http.StatusSeeOther || b.open(checkout) {
@@ -239,6 +259,11 @@ func TestPagesAreGuardedByHeaders(t *testing.T) {
 			t.Errorf("%s has %v", path, header)
 		}
 		text := b.get(checkout + path).text
+		for _, setting := range []string{`"includeIndicatorStyles":false`, `"allowEval":false`, `"historyCacheSize":0`} {
+			if path == "/overview" && !strings.Contains(html.UnescapeString(text), setting) {
+				t.Errorf("%s does not set %s of htmx", path, setting)
+			}
+		}
 		for _, inline := range []string{"style=", "<style", "onclick=", "javascript:", "http://", "https://"} {
 			if strings.Contains(text, inline) {
 				t.Errorf("%s has %s", path, inline)
@@ -399,28 +424,210 @@ func TestStreamTellsThatSomethingChanged(t *testing.T) {
 
 func TestStreamEndsWithItsSession(t *testing.T) {
 	f := newFixture(t)
-	for name, end := range map[string]func(b *browser){
-		"signing out": func(b *browser) { b.post(checkout, "/sign-out", nil) },
-		"the API": func(*browser) {
+	following, stop := context.WithCancel(t.Context())
+	defer stop()
+	go f.sandbox.Run(following, 50*time.Millisecond)               // as in the api
+	if console.WatchInterval+250*time.Millisecond >= time.Second { // the api looks at keys every 250 ms
+		t.Error("streams may end later than a second after their session")
+	}
+	for _, c := range []struct {
+		name string
+		end  func(b *browser)
+	}{
+		{"signing out", func(b *browser) { b.post(checkout, "/sign-out", nil) }},
+		{"the API", func(*browser) {
 			if err := f.store.EndConsoleSessions(t.Context(), f.of("checkout")); err != nil {
 				t.Error(err)
 			}
-		},
+		}},
+		{"its time", func(*browser) {
+			f.exec("update console_sessions set expires_at = now() where org_id = $1", f.of("checkout").OrganizationID)
+		}},
+		{"another key", func(*browser) { f.apply(f.config, key+"2") }},
+		{"no sandbox", func(*browser) {
+			if err := f.store.DeleteSandbox(t.Context(), f.config.UID); err != nil {
+				t.Error(err)
+			}
+		}},
 	} {
-		b := f.signedIn(checkout, key)
+		present := key
+		if c.name == "no sandbox" {
+			present = key + "2"
+		}
+		b := f.signedIn(checkout, present)
 		_, ended := b.readStream(t.Context(), checkout+"/stream")
 		_, stays := f.signedIn(other, otherKey).readStream(t.Context(), other+"/stream")
-		end(b)
+		c.end(b)
 		select {
 		case <-ended:
 		case <-time.After(20 * time.Second):
-			t.Errorf("%s: the stream does not end", name)
+			t.Errorf("%s: the stream does not end", c.name)
 		}
 		select {
 		case <-stays:
-			t.Errorf("%s: the stream of another session ended", name)
+			t.Errorf("%s: the stream of another session ended", c.name)
 		default:
 		}
+	}
+}
+
+// A sandbox may have as many streams as the API allows. Pages beyond that say so and are complete without one.
+func TestStreamsOfPagesAreBounded(t *testing.T) {
+	f := newFixture(t)
+	b := f.signedIn(checkout, key)
+	opened, closeAll := context.WithCancel(t.Context())
+	defer closeAll()
+	for range 100 {
+		b.readStream(opened, checkout+"/stream")
+	}
+	if got := b.get(checkout + "/stream"); got.status != http.StatusServiceUnavailable || !strings.Contains(got.text, "Too many pages are live") {
+		t.Errorf("one more stream answered %d: %s", got.status, got.text)
+	}
+	if !b.open(checkout) {
+		t.Error("a page cannot be opened")
+	}
+}
+
+// The cookie of a session is no key: it opens neither the API nor a new link.
+func TestSessionOpensNoAPI(t *testing.T) {
+	f := newFixture(t)
+	in := f.browser().send(http.MethodPost, checkout+"/sign-in", url.Values{"key": {key}})
+	cookie, err := http.ParseSetCookie(in.header.Get("Set-Cookie"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for route, change := range map[string]func(*http.Request){
+		"GET /v1/payments":         func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value}) },
+		"POST /v1/console_links":   func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value}) },
+		"POST /v1/payments":        func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+cookie.Value) },
+		"GET /v1/console_sessions": func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+cookie.Value) },
+		"DELETE /v1/console_sessions": func(r *http.Request) {
+			r.Header.Set("Authorization", "Bearer "+f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleFull}))
+		},
+	} {
+		method, path, _ := strings.Cut(route, " ")
+		if got := f.browser().send(method, "/sandboxes/team/checkout"+path, nil, change); got.status != http.StatusUnauthorized {
+			t.Errorf("%s with a session answered %d", route, got.status)
+		}
+	}
+	f.exec(`do $$ begin if exists (select from console_sessions s where s::text like '%' || '` + cookie.Value[len("cauri_cs_"):] + `' || '%') then
+		raise 'the database has the token of a session'; end if; end $$`)
+}
+
+// Every route below the console is in the table with the roles, but for the files, which are the same for all.
+func TestEveryRouteIsOnAList(t *testing.T) {
+	t.Parallel()
+	listed := map[string]bool{"GET /assets/{file}": true}
+	for _, r := range console.Routes() {
+		listed[r.Method+" "+r.Path] = true
+	}
+	const below = "/sandboxes/{namespace}/{name}/console"
+	served := fronts.New(frontstest.Options(ledgertest.Open(t, ledgertest.URL(t)))).Routes()
+	err := chi.Walk(served, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		path, isConsole := strings.CutPrefix(route, below)
+		if isConsole && (path == "" || path[0] == '/') && !listed[method+" "+path] {
+			t.Errorf("%s %s is on no list", method, route)
+		}
+		if !isConsole && strings.Contains(route, "console") && !strings.Contains(route, "/v1/console_") {
+			t.Errorf("%s %s is not below %s", method, route, below)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Tokens and keys are in no log of the process, and in no entry of the request log.
+func TestTokensReachNoLog(t *testing.T) {
+	var log syncBuffer
+	f := newFixture(t, func(o *fronts.Options) {
+		o.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	link := f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleFull})
+	b := f.browser()
+	b.get(checkout + "/link?token=" + link)
+	b.send(http.MethodPost, checkout+"/link?token="+link, url.Values{"token": {link}})
+	b.send(http.MethodPost, checkout+"/link", url.Values{"token": {link}})
+	in := f.browser().send(http.MethodPost, checkout+"/sign-in", url.Values{"key": {key}})
+	cookie, err := http.ParseSetCookie(in.header.Get("Set-Cookie"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.browser().send(http.MethodPost, checkout+"/sign-in?key="+key, url.Values{"key": {key + "wrong"}})
+	b.get(checkout + "/" + cookie.Value)
+	b.get("/v1/payments/" + cookie.Value)
+	refused := func(r *http.Request) {
+		r.Header.Set("Authorization", "Bearer "+key)
+		r.Header.Set("Content-Type", "application/json")
+		r.Body = io.NopCloser(strings.NewReader(`{"reference":"r ` + cookie.Value + `","description":"` + link + `"}`))
+		r.ContentLength = -1
+	}
+	b.send(http.MethodPost, "/v1/payments", nil, refused)
+	f.exec("alter table console_sessions rename to hidden") // a failure that is logged
+	if got := b.get(checkout + "/overview"); got.status < 500 {
+		t.Errorf("without its table the console answered %d", got.status)
+	}
+	f.exec("alter table hidden rename to console_sessions")
+	if err := f.log.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := f.log.List(t.Context(), f.of("checkout").Tenant, requests.Filter{Succeeded: true}, nil, 100)
+	if err != nil || len(entries) < 4 {
+		t.Fatalf("%d entries, %v", len(entries), err)
+	}
+	kept, err := json.Marshal(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "request failed") {
+		t.Errorf("nothing is in the log: %s", log.String())
+	}
+	for _, secret := range []string{key, link, cookie.Value} {
+		secret = secret[len(secret)-16:]
+		if strings.Contains(log.String(), secret) || strings.Contains(string(kept), secret) {
+			t.Errorf("%s is in a log:\n%s\n%s", secret, log.String(), kept)
+		}
+	}
+}
+
+// syncBuffer is a buffer that may be written and read at the same time.
+type syncBuffer struct {
+	mutex sync.Mutex
+	text  bytes.Buffer
+}
+
+func (b *syncBuffer) Write(text []byte) (int, error) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.text.Write(text)
+}
+
+func (b *syncBuffer) String() string {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.text.String()
+}
+
+func TestSignInsAreCounted(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	f := newFixture(t, func(o *fronts.Options) { o.Metrics = telemetry.NewAPI(registry) })
+	f.signedIn(checkout, key)
+	link := f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleFull})
+	for range 2 {
+		f.browser().send(http.MethodPost, checkout+"/sign-in", url.Values{"key": {"wrong"}})
+		f.browser().send(http.MethodPost, checkout+"/link", url.Values{"token": {link}})
+	}
+	f.browser().send(http.MethodPost, "/sandboxes/team/nowhere/console/link", url.Values{"token": {link}})
+	want := `# HELP cauri_api_console_sign_ins_total Tries to sign in to the console, by API key or by link, accepted or refused.
+# TYPE cauri_api_console_sign_ins_total counter
+cauri_api_console_sign_ins_total{by="key",result="accepted"} 1
+cauri_api_console_sign_ins_total{by="key",result="refused"} 2
+cauri_api_console_sign_ins_total{by="link",result="accepted"} 1
+cauri_api_console_sign_ins_total{by="link",result="refused"} 2
+`
+	if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "cauri_api_console_sign_ins_total"); err != nil {
+		t.Error(err)
 	}
 }
 

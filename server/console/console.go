@@ -18,6 +18,7 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 // Console answers the requests of browsers.
@@ -38,9 +39,10 @@ type Options struct {
 	Directory *sandboxes.Directory
 	Requests  *requests.Log
 	Streams   *exchange.Streams
-	Version   string   // of this program
-	APIURL    *url.URL // public URL of the APIs; nil: not known
-	BaseURL   *url.URL // public URL of the consoles; cookies are Secure if it has https; nil: not known
+	Version   string         // of this program
+	APIURL    *url.URL       // public URL of the APIs; nil: not known
+	BaseURL   *url.URL       // public URL of the consoles; cookies are Secure if it has https; nil: not known
+	Metrics   *telemetry.API // nil for none
 	// Instead returns what a client sends instead of a request that was refused with an error code of /v1, in English,
 	// with code between backticks. The text is empty for other codes.
 	Instead func(code string) string

@@ -16,3 +16,6 @@ func Routes() (all []Route) {
 	}
 	return all
 }
+
+// WatchInterval is how often the sessions that have a stream are checked.
+const WatchInterval = watchInterval

@@ -11,6 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 // home redirects to the first page. That page redirects a visitor who is not signed in.
@@ -35,6 +36,7 @@ func (c *Console) signInWithKey(v *visit) (exchange.Answer, error) {
 		return &service.Caller{Key: key, Sandbox: sandbox}
 	})
 	if errors.Is(err, service.ErrUnauthorized) {
+		c.Metrics.SignIn(telemetry.SignInByKey, false)
 		a := v.html(http.StatusUnauthorized, signInPage(v, true))
 		a.Header.Set("WWW-Authenticate", "Bearer")
 		return a, nil
@@ -53,6 +55,7 @@ func (c *Console) signInWithKey(v *visit) (exchange.Answer, error) {
 	if err != nil {
 		return exchange.Answer{}, err
 	}
+	c.Metrics.SignIn(telemetry.SignInByKey, true)
 	return c.start(v, token, &session), nil
 }
 
@@ -74,6 +77,7 @@ func (c *Console) useLink(v *visit) (exchange.Answer, error) {
 	}
 	sandbox, ok := c.Directory.ByName(v.namespace, v.name)
 	if !ok {
+		c.Metrics.SignIn(telemetry.SignInByLink, false)
 		return c.deadLink(v), nil
 	}
 	v.who = &service.Caller{Sandbox: sandbox}
@@ -84,11 +88,13 @@ func (c *Console) useLink(v *visit) (exchange.Answer, error) {
 		return err
 	})
 	if errors.Is(err, sandboxes.ErrNoConsoleLink) || errors.Is(err, sandboxes.ErrNoConsoleSession) {
+		c.Metrics.SignIn(telemetry.SignInByLink, false)
 		return c.deadLink(v), nil
 	}
 	if err != nil {
 		return exchange.Answer{}, err
 	}
+	c.Metrics.SignIn(telemetry.SignInByLink, true)
 	return c.start(v, token, &session), nil
 }
 

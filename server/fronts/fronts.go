@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -39,7 +40,8 @@ type Options struct {
 	Version   string        // version of this program
 	BaseURL   *url.URL      // base URL for merchants, used in the APIs' descriptions; nil: not known
 	Console   bool          // whether the console is served
-	// ConsoleURL is the base URL of the consoles, if they have a host of their own; nil: BaseURL.
+	// ConsoleURL is the base URL of the consoles, if they have their own host; nil: BaseURL. The consoles are served at
+	// this host only, and nothing else is served there.
 	ConsoleURL *url.URL
 	Now        func() time.Time  // current time, for ids and due times of answers; default time.Now
 	Draw       func(int64) int64 // returns a random number in [0, n), for latencies
@@ -86,13 +88,16 @@ func New(o Options) *Server {
 	})
 	router := chi.NewRouter()
 	x.Use(router, v1.Front())
+	if c := o.ConsoleURL; o.Console && c != nil && (o.BaseURL == nil || !strings.EqualFold(c.Host, o.BaseURL.Host)) {
+		router.Use(apart(c, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { router.NotFoundHandler()(w, r) })))
+	}
 	v1.Route(router)
 	operators.Route(router)
 	if o.Console {
 		console.New(console.Options{
 			Exchange: x, Service: carriesOut, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
 			Requests: o.Requests, Streams: streams, Version: o.Version, APIURL: o.BaseURL, BaseURL: cmp.Or(o.ConsoleURL, o.BaseURL),
-			Instead: apidoc.Instead, EntriesCSV: wire.EntriesCSV,
+			Instead: apidoc.Instead, EntriesCSV: wire.EntriesCSV, Metrics: o.Metrics,
 		}).Route(router)
 	}
 	return &Server{router}

@@ -20,6 +20,7 @@ type API struct {
 	held         prometheus.Gauge
 	notHeld      *prometheus.CounterVec
 	authFailures *prometheus.CounterVec
+	signIns      *prometheus.CounterVec
 	payments     *prometheus.CounterVec
 	faults       *prometheus.CounterVec
 	notLogged    *prometheus.CounterVec
@@ -52,6 +53,9 @@ func NewAPI(registry prometheus.Registerer) *API {
 		authFailures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_api_auth_failures_total", Help: "Requests refused because of their API key: missing or malformed, or invalid.",
 		}, []string{"reason"}),
+		signIns: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "cauri_api_console_sign_ins_total", Help: "Tries to sign in to the console, by API key or by link, accepted or refused.",
+		}, []string{"by", "result"}),
 		payments: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cauri_api_payments_total", Help: "Transactions recorded, without repeated requests, by type and initial status.",
 		}, []string{"type", "status"}),
@@ -76,10 +80,15 @@ func NewAPI(registry prometheus.Registerer) *API {
 	for _, reason := range []string{AuthMissing, AuthInvalid} {
 		a.authFailures.WithLabelValues(reason)
 	}
+	for _, by := range []string{SignInByKey, SignInByLink} {
+		for _, result := range []string{signInAccepted, signInRefused} {
+			a.signIns.WithLabelValues(by, result)
+		}
+	}
 	for _, bound := range []string{BoundProcess, BoundSandbox} {
 		a.notHeld.WithLabelValues(bound)
 	}
-	registry.MustRegister(a.requests, a.durations, a.inFlight, a.held, a.notHeld, a.authFailures, a.payments, a.notLogged,
+	registry.MustRegister(a.requests, a.durations, a.inFlight, a.held, a.notHeld, a.authFailures, a.signIns, a.payments, a.notLogged,
 		a.streams, a.told, a.cutOff)
 	return a
 }
@@ -94,6 +103,15 @@ const (
 const (
 	AuthMissing = "missing"
 	AuthInvalid = "invalid"
+)
+
+// Ways to sign in to the console, for [API.SignIn], and its results.
+const (
+	SignInByKey  = "key"
+	SignInByLink = "link"
+
+	signInAccepted = "accepted"
+	signInRefused  = "refused"
 )
 
 // Reasons of [API.NotLogged].
@@ -153,6 +171,18 @@ func (a *API) AuthFailed(reason string) {
 	if a != nil {
 		a.authFailures.WithLabelValues(reason).Inc()
 	}
+}
+
+// SignIn counts a try to sign in to the console; by is a constant of this package.
+func (a *API) SignIn(by string, accepted bool) {
+	if a == nil {
+		return
+	}
+	result := signInRefused
+	if accepted {
+		result = signInAccepted
+	}
+	a.signIns.WithLabelValues(by, result).Inc()
 }
 
 // Recorded counts a recorded transaction.

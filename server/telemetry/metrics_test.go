@@ -38,6 +38,7 @@ func everything(t *testing.T) *prometheus.Registry {
 	api.Begin()
 	api.End("/v1/payments/{id}", "GET", 200, time.Millisecond)
 	api.AuthFailed(AuthMissing)
+	api.SignIn(SignInByKey, false)
 	api.Recorded("collection", "PENDING")
 	api.NotLogged(NotLoggedFull, 2)
 	api.StreamOpened()

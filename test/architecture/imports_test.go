@@ -104,6 +104,7 @@ var mayImport = map[string][]string{
 		"server/sandboxes",
 		"server/ledger",
 		"server/proof",
+		"server/telemetry",
 	},
 	"server/console/locale": {},
 	"server/fronts": {

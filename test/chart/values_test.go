@@ -178,8 +178,9 @@ func TestReleasesBesideEachOther(t *testing.T) {
 func TestNotesTellWhatIsNext(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string][]string{
-		"defaults":      {"helm test cauri --namespace cauri-system", "http://cauri-api.cauri-system.svc", "the encryption key (cauri-encryption)", "with all sandboxes"},
-		"platform":      {"Merchants call https://pay.example.com."},
+		"defaults": {"helm test cauri --namespace cauri-system", "http://cauri-api.cauri-system.svc", "the encryption key (cauri-encryption)", "with all sandboxes",
+			"kubectl cauri --namespace default console checkout"},
+		"platform":      {"Merchants call https://pay.example.com.", "(the consoles are at console.example.com)"},
 		"cloudnativepg": {"kubectl apply --namespace team-a", "its passwords (cauri-database)"},
 		"ci":            {"loses ALL DATA"},
 	} {
