@@ -53,10 +53,10 @@ func (c *devConsole) event(at time.Time, line cli.Line) {
 	c.print(line.Layout(at, cli.Width(c.out), c.colors))
 }
 
-// onKey calls f each time the user presses s or Enter, until ctx ends. restore resets the terminal.
-func (c *devConsole) onKey(ctx context.Context, f func()) (restore func()) {
+// onKeys calls the function of each key that the user presses, until ctx ends. restore resets the terminal.
+func (c *devConsole) onKeys(ctx context.Context, functions map[byte]func()) (restore func()) {
 	restore, c.keys = keypress.On(ctx, c.in, func(key byte) {
-		if key == 's' || key == '\n' {
+		if f := functions[key]; f != nil {
 			f()
 		}
 	})
@@ -128,6 +128,7 @@ func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.D
 		for line := range strings.Lines(s.variables()) {
 			text.WriteString("  " + line)
 		}
+		fmt.Fprintf(&text, "  the console is at %s/console\n", s.uri)
 		if s.Spec.Webhook != nil {
 			fmt.Fprintf(&text, "  webhooks go to %s\n", s.Spec.Webhook.URL)
 		}
@@ -143,6 +144,9 @@ func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.D
 	text.WriteString("\nCtrl-C stops it.")
 	if c.keys {
 		text.WriteString(" The key s shows the state of the sandboxes.")
+		if len(sandboxes) > 0 {
+			fmt.Fprintf(&text, " The key o opens the console of %s.", sandboxes[0])
+		}
 	}
 	c.say("%s\n", text.String())
 }

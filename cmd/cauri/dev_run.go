@@ -45,7 +45,10 @@ func runDev(ctx context.Context, o devOptions, console *devConsole) (err error) 
 		return ignoreEnd(ctx, err)
 	}
 	d.serve(running, listener)
-	restore := console.onKey(running, func() { console.status(d.currentResources(running, localURL(listener))) })
+	showStatus := func() { console.status(d.currentResources(running, localURL(listener))) }
+	restore := console.onKeys(running, map[byte]func(){
+		's': showStatus, '\n': showStatus, 'o': func() { d.openConsole(running, localURL(listener)) },
+	})
 	defer restore()
 	follow, notes := d.follow(running, localURL(listener))
 	if err := d.announce(time.Since(begun), notes); err != nil {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -74,6 +75,23 @@ func (d *dev) currentResources(ctx context.Context, api *url.URL) ([]v1alpha1.Sa
 	return all, clients
 }
 
+// openConsole makes a link to the console of the first sandbox, prints it and opens it in a browser.
+func (d *dev) openConsole(ctx context.Context, api *url.URL) {
+	all := d.sandboxes()
+	if len(all) == 0 {
+		return
+	}
+	soon, cancel := context.WithTimeout(ctx, consoleTimeout)
+	defer cancel()
+	link, err := sandboxAPI(api, all[0]).ConsoleLink(soon, wire.ConsoleLinkRequest{})
+	if err != nil {
+		d.console.say("There is no link to the console of %s: %s", all[0], cli.Message(err))
+		return
+	}
+	d.console.say("This link opens the console of %s once, within five minutes:\n%s", all[0], link.URL)
+	cli.Browse(ctx, link.URL)
+}
+
 // announce prints the sandboxes, and writes the files.
 func (d *dev) announce(after time.Duration, notes map[string]string) error {
 	all := d.sandboxes()
@@ -110,7 +128,7 @@ func (d *dev) sayGone(before, now []devSandbox) {
 	}
 }
 
-// consoleTimeout bounds the reading of the state after a key press.
+// consoleTimeout bounds the requests to the API after a key press.
 const consoleTimeout = 2 * time.Second
 
 // sandboxAPI returns a client of a sandbox's API. api is the base URL of all sandboxes on this machine.

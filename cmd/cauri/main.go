@@ -96,7 +96,7 @@ func newRootCommand(plugin bool) *cobra.Command {
 	if plugin {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl cauri"}
 	}
-	root.AddCommand(cli.Commands(cli.Options{Plugin: plugin, Version: programVersion(), Serve: serveAt})...)
+	root.AddCommand(cli.Commands(cli.Options{Plugin: plugin, Version: programVersion(), Serve: serveAt, Browse: cli.Browse})...)
 	root.AddCommand(newVersionCommand())
 	if !plugin {
 		addGroup(root, groupMachine, "This machine:", newDevCommand(), newTryCommand())

@@ -219,6 +219,7 @@ type process struct {
 	cmd                    *exec.Cmd
 	output                 *output
 	envFile, readyFile     string
+	opened                 string // file with the URL that the browser of the process has opened
 	base, uri, key, secret string
 }
 

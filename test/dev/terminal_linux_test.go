@@ -40,9 +40,15 @@ func openTerminal(t *testing.T) (person, terminal *os.File) {
 // onTerminal runs the program on a terminal of its own. Its output is what a person sees.
 func onTerminal(t *testing.T, args ...string) (p *process, person, terminal *os.File) {
 	t.Helper()
+	programs := t.TempDir()
 	person, terminal = openTerminal(t)
-	p = &process{t: t, output: &output{}}
+	p = &process{t: t, output: &output{}, opened: programs + "/opened"}
+	browser := fmt.Sprintf("#!/bin/sh\nprintf %%s \"$1\" >'%[1]s.new' && mv '%[1]s.new' '%[1]s'\n", p.opened)
+	if err := os.WriteFile(programs+"/xdg-open", []byte(browser), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	p.cmd = exec.Command(program, args...)
+	p.cmd.Env = append(os.Environ(), "DISPLAY=:0", "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = terminal, terminal, terminal
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := p.cmd.Start(); err != nil {
@@ -74,7 +80,7 @@ func settings(t *testing.T, terminal *os.File) unix.Termios {
 	return *found
 }
 
-// On a terminal, keys work without Enter: s shows the state, and in `cauri listen` r sends the last event again. Ctrl-C ends both, and the
+// On a terminal, keys work without Enter: s shows the state, o opens the console in a browser, and in `cauri listen` r sends the last event again. Ctrl-C ends both, and the
 // terminal is as it was.
 func TestKeysOnATerminal(t *testing.T) {
 	t.Parallel()
@@ -85,6 +91,19 @@ func TestKeysOnATerminal(t *testing.T) {
 	dev.awaitOutput("The key s shows the state")
 	press(t, devKeys, "s")
 	dev.awaitOutput("SANDBOX", "default/shop", "TEST-CLIENT")
+	press(t, devKeys, "o")
+	dev.awaitOutput("This link opens the console of default/shop once")
+	var link []byte
+	dev.eventually("the browser opens the link", func() bool {
+		link, _ = os.ReadFile(dev.opened)
+		return len(link) > 0
+	})
+	if !strings.Contains(dev.output.String(), string(link)) {
+		t.Errorf("the browser opens %s, which is not printed:\n%s", link, dev.output)
+	}
+	if got, err := http.Get(string(link)); err != nil || got.StatusCode != http.StatusOK {
+		t.Errorf("%s answers %v, %v", link, got, err)
+	}
 
 	hook, stopHook := receiver(t, make(chan http.Header, 10))
 	defer stopHook()

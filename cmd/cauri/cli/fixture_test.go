@@ -122,6 +122,11 @@ func run(t *testing.T, o Options, args ...string) result {
 
 func runFrom(t *testing.T, o Options, input string, args ...string) result {
 	t.Helper()
+	return runWithin(t.Context(), t, o, input, args...)
+}
+
+func runWithin(ctx context.Context, t *testing.T, o Options, input string, args ...string) result {
+	t.Helper()
 	o.Version = "v1.2.3"
 	if o.Config == "" {
 		o.Config = t.TempDir()
@@ -136,7 +141,7 @@ func runFrom(t *testing.T, o Options, input string, args ...string) result {
 	root.SetOut(&out)
 	root.SetErr(&progress)
 	root.SetIn(strings.NewReader(input))
-	err := root.ExecuteContext(t.Context())
+	err := root.ExecuteContext(ctx)
 	return result{out.String(), progress.String(), err}
 }
 

@@ -21,7 +21,9 @@ type Options struct {
 	Plugin  bool
 	Version string
 	// Serve serves HTTP at an address until ctx ends. The parameter name is for messages.
-	Serve  func(ctx context.Context, name, address string, handler http.Handler) error
+	Serve func(ctx context.Context, name, address string, handler http.Handler) error
+	// Browse opens a URL in a browser, and reports whether that worked.
+	Browse func(ctx context.Context, url string) bool
 	Folder string // first folder of the search for .env.cauri; empty: the working folder
 	// Config is the folder of the file of `cauri use`; empty: the folder cauri in the user's configuration folder.
 	Config string

@@ -171,6 +171,11 @@ func (c *Client) Reset(ctx context.Context) (r wire.Reset, err error) {
 	return r, c.call(ctx, http.MethodPost, "/reset", nil, &r)
 }
 
+// ConsoleLink makes a link that opens the console of the sandbox once.
+func (c *Client) ConsoleLink(ctx context.Context, r wire.ConsoleLinkRequest) (l wire.ConsoleLink, err error) {
+	return l, c.call(ctx, http.MethodPost, "/console_links", r, &l)
+}
+
 // page is one page of a list.
 type page[T any] struct {
 	Data       []T     `json:"data"`

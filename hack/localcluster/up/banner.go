@@ -58,10 +58,11 @@ func (b banner) printSample(out io.Writer) {
 	fmt.Fprintf(out, `
   sandbox     %s/%s
   base URL    %s
-  API key     %s
-  Secret      %s -n %s get secret %s -o yaml
-  webhooks    %s
-`, s.namespace, s.name, s.url, s.apiKey, b.kubectl, s.namespace, s.secret, s.listen(b.cauri))
+  console     %[3]s/console
+  API key     %[4]s
+  Secret      %[5]s -n %[1]s get secret %[6]s -o yaml
+  webhooks    %[7]s
+`, s.namespace, s.name, s.url, s.apiKey, b.kubectl, s.secret, s.listen(b.cauri))
 	if s.msisdn == "" || s.currency == "" {
 		return
 	}

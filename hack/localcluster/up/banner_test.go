@@ -169,7 +169,7 @@ func TestBanner(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, part := range []string{
-		"/x/api.log", "http://u/api/v1/payments", "bin/kubectl -n team get secret s", "bin/cauri listen",
+		"/x/api.log", "http://u/api/v1/payments", "http://u/console", "bin/kubectl -n team get secret s", "bin/cauri listen",
 		`export KUBECONFIG='/home/a b/.cauri/kubeconfig' PATH="$PWD/bin:$PATH"`, "bin/localcluster down",
 	} {
 		if !strings.Contains(text.String(), part) {
