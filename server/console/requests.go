@@ -3,6 +3,7 @@ package console
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -65,8 +66,8 @@ func (c *Console) requests(v *visit) (page, error) {
 		if !l.chosen {
 			p.live = append(p.live, "lead")
 		}
-		if l.one != nil { // the request that is shown stays, also when others are newer
-			p.again = l.pathOf(l.one)
+		if l.one != nil && !l.chosen { // the request that is shown stays, also when others are newer
+			p.again = l.with("one", l.one.requestID())
 		}
 	}
 	return p, nil
@@ -87,9 +88,12 @@ func (c *Console) listRequests(v *visit) (*requestList, error) {
 	query := v.request.URL.Query()
 	l := &requestList{requestFilter: readRequestFilter(query), now: time.Now()}
 	if id := chi.URLParam(v.request, "id"); id != "" {
+		l.chosen = true
 		if err := c.choose(v, l, id); err != nil {
 			return l, err
 		}
+	} else if err := c.choose(v, l, query.Get("one")); err != nil && !errors.As(err, new(problem)) {
+		return l, err
 	}
 	if len(l.wrong) > 0 {
 		return l, nil
@@ -127,7 +131,7 @@ func (c *Console) choose(v *visit, l *requestList, id string) error {
 	code, ok := strings.CutPrefix(id, "log_")
 	parsed, err := payments.ParseCode(code)
 	if !ok || err != nil {
-		return errNotFound
+		return told(http.StatusNotFound, v.Text("This is not the id of a request"), v.Text("It begins with log_."), "not_found")
 	}
 	found, err := c.Requests.Find(v.ctx(), v.who.Sandbox.Tenant, parsed)
 	if err != nil {
@@ -138,7 +142,7 @@ func (c *Console) choose(v *visit, l *requestList, id string) error {
 			v.Text("The log keeps the newest requests, and a reset empties it."), "not_found")
 	}
 	one := c.readLogged(found)
-	l.one, l.chosen = &one, true
+	l.one = &one
 	return nil
 }
 

@@ -137,6 +137,28 @@ func TestRequestsAreFiltered(t *testing.T) {
 	}
 }
 
+// The request that is shown stays beside the list when a newer one comes. The list is read again at the same depth, so
+// that its relative links stay right.
+func TestRequestsStayBesideALiveList(t *testing.T) {
+	f := newFixture(t)
+	f.ask(key, http.MethodGet, "/v1/payments?limit=0", "")
+	f.logged()
+	b := f.signedIn(checkout, key)
+	again := regexp.MustCompile(`hx-get="(requests\?one=log_[A-Z0-9]{26})"`).FindStringSubmatch(b.get(checkout + "/requests").text)
+	f.ask(key, http.MethodGet, "/v1/payments?limit=x", "")
+	f.logged()
+	text := b.get(checkout + "/" + again[1]).text
+	marked := regexp.MustCompile(`<tr class="on" data-key="(log_[A-Z0-9]{26})">`).FindStringSubmatch(text)
+	if len(requestRows(text)) != 2 || "requests?one="+marked[1] != again[1] || strings.Contains(text, "chosen") {
+		t.Errorf("%s shows %s: %s", again[1], marked[1], text)
+	}
+	for _, gone := range []string{"log_00000000000000000000000000", "x"} {
+		if got := b.get(checkout + "/requests?one=" + gone); got.status != http.StatusOK || len(requestRows(got.text)) != 2 {
+			t.Errorf("with the request %s: %d", gone, got.status)
+		}
+	}
+}
+
 func TestRequestsAreTurnedByPages(t *testing.T) {
 	f := newFixture(t)
 	for i := range 60 {
