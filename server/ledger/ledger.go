@@ -31,7 +31,7 @@ type Ledger struct {
 	collections    postgres.Coalescer[*NewCollection]   // one queue for each float, of collections that succeed at once
 	disbursements  postgres.Coalescer[*NewDisbursement] // one queue for each float
 	sandboxLookups postgres.Coalescer[*lookup]          // one queue for each sandbox
-	sharedLookups  postgres.Coalescer[*lookups]         // one queue for all sandboxes, under the empty key
+	sharedLookups  postgres.Coalescer[[]*lookup]        // one queue for all sandboxes, under the empty key
 }
 
 // New makes a ledger in a database.
@@ -47,7 +47,7 @@ func New(db *postgres.DB, store *sandboxes.Store) *Ledger {
 	}
 	l.sandboxLookups = postgres.Coalescer[*lookup]{AtOnce: 1, Admission: admission.Unbounded(), One: l.lookUp, Many: l.lookUpAll}
 	// With the default number of connections, there is one batch for each core.
-	l.sharedLookups = postgres.Coalescer[*lookups]{
+	l.sharedLookups = postgres.Coalescer[[]*lookup]{
 		Shared: true, AtOnce: max(1, db.MaxConns()/4), Admission: admission, One: l.readBatch, Many: l.readBatches,
 	}
 	return l

@@ -10,35 +10,39 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// Clients poll pending payments. Look-ups that arrive at the same time are combined: those of one sandbox into one
-// statement, and the statements of several sandboxes into one round trip, a batched read. Each statement runs in the
-// scope of its own tenant. A round trip has at most one statement of a sandbox, so a sandbox with many look-ups delays
-// the others by at most one statement.
+// Clients poll pending payments. Look-ups that arrive at the same time are combined into one statement, in two stages:
+// first those of one sandbox, then those of several sandboxes. So a sandbox with many look-ups delays the others by at
+// most one batch.
 
 // lookup is the id of a transaction to look up and, once found, the transaction.
 type lookup struct {
-	version int64 // the version of the caller's configuration
-	id      pgtype.UUID
-	found   *payments.Transaction
+	tenant, version int64 // of the caller's configuration
+	id              pgtype.UUID
+	found           *payments.Transaction
 }
 
-// lookups are the look-ups of one sandbox that are combined, and their results.
-type lookups struct {
-	tenant, version int64
-	ids             []pgtype.UUID
-	found           []sqlc.Transaction
-}
-
-// lookUpStatement returns no row to a caller with an outdated configuration. The lateral join with a limit forces an
-// index look-up for each id; a condition on all ids may scan the whole sandbox if statistics are missing. The subselect
-// hides the number of ids from the planner, which would otherwise make a new plan each time.
-const lookUpStatement = "select " + transactionColumns + ` from unnest((select $2::uuid[])) asked (of_id)
-	cross join lateral (select * from transactions where tenant = $1 and id = asked.of_id limit 1) t
-	where exists (select from organizations where tenant = $1 and version = $3)`
+// lookUpStatement looks up transactions of several sandboxes, each in the scope of its own tenant. It enters the scope of
+// a tenant before it reads a transaction of the tenant: the lateral join depends on the value that set_config returns.
+// Row-level security compares the tenant of each row that it reads with the tenant of the scope at that moment. If
+// Postgres read all rows in the scope of the last tenant, the other tenants would find nothing, and each caller would look
+// its transaction up alone.
+//
+// The statement returns no row to a caller with an outdated configuration. The limit in the lateral join forces an index
+// look-up for each id. The subselects hide the number of ids from the planner, which would otherwise make a new plan each
+// time.
+const lookUpStatement = "select asked.n, " + lookUpColumns + `
+from (
+  select a.n, a.id as asked_id, a.version, set_config('cauri.tenant', a.tenant::text, true)::bigint as entered
+  from unnest((select $1::bigint[]), (select $2::uuid[]), (select $3::bigint[]))
+    with ordinality a (tenant, id, version, n)
+  offset 0) asked
+cross join lateral (
+  select * from transactions where tenant = asked.entered and id = asked.asked_id
+    and exists (select from organizations where tenant = asked.entered and version = asked.version)
+  limit 1) t`
 
 // GetTransaction returns a transaction, or [ErrNotFound] if the tenant has none with this id.
 func (l *Ledger) GetTransaction(ctx context.Context, tenant int64, id payments.ID) (*payments.Transaction, error) {
@@ -56,7 +60,7 @@ func (l *Ledger) GetTransaction(ctx context.Context, tenant int64, id payments.I
 // GetTransactionBatched is [Ledger.GetTransaction] as a batched read. If the sandbox's configuration is outdated, which
 // is rare, it costs a second round trip.
 func (l *Ledger) GetTransactionBatched(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (*payments.Transaction, error) {
-	asked := &lookup{version: sandbox.ConfigVersion, id: postgres.UUID(id)}
+	asked := &lookup{tenant: sandbox.Tenant, version: sandbox.ConfigVersion, id: postgres.UUID(id)}
 	err := l.sandboxLookups.Do(ctx, postgres.QueueKey{Tenant: sandbox.Tenant}, asked)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return l.GetTransaction(ctx, sandbox.Tenant, id)
@@ -75,63 +79,62 @@ func (l *Ledger) lookUp(ctx context.Context, at postgres.QueueKey, asked *lookup
 	return err
 }
 
-// lookUpAll looks up several transactions of a sandbox, for callers with the same version of the configuration. It
-// reports which of them it found.
-func (l *Ledger) lookUpAll(ctx context.Context, at postgres.QueueKey, all []*lookup) ([]bool, error) {
-	together := &lookups{tenant: at.Tenant, version: all[0].version}
-	for _, asked := range all {
-		together.ids = append(together.ids, asked.id)
-	}
-	if err := l.sharedLookups.Do(ctx, postgres.QueueKey{}, together); err != nil {
+// lookUpAll looks up several transactions of a sandbox. It reports which of them it found.
+func (l *Ledger) lookUpAll(ctx context.Context, _ postgres.QueueKey, all []*lookup) ([]bool, error) {
+	if err := l.sharedLookups.Do(ctx, postgres.QueueKey{}, all); err != nil {
 		return nil, err
-	}
-	byID := make(map[pgtype.UUID]*sqlc.Transaction, len(together.found))
-	for i := range together.found {
-		byID[together.found[i].ID] = &together.found[i]
 	}
 	found := make([]bool, len(all))
 	for i, asked := range all {
-		if row := byID[asked.id]; row != nil && asked.version == together.version {
-			asked.found, found[i] = transactionOf(row), true // a copy for each caller, even of the same id
-		}
+		found[i] = asked.found != nil
 	}
 	return found, nil
 }
 
 // readBatch makes the round trip for one sandbox.
-func (l *Ledger) readBatch(ctx context.Context, _ postgres.QueueKey, asked *lookups, admitted bool) error {
+func (l *Ledger) readBatch(ctx context.Context, _ postgres.QueueKey, asked []*lookup, admitted bool) error {
 	if !admitted {
-		if err := l.db.Admission().Acquire(ctx, asked.tenant); err != nil {
+		if err := l.db.Admission().Acquire(ctx, asked[0].tenant); err != nil {
 			return err
 		}
-		defer l.db.Admission().Release(asked.tenant)
+		defer l.db.Admission().Release(asked[0].tenant)
 	}
-	_, err := l.readBatches(ctx, postgres.QueueKey{}, []*lookups{asked})
-	return err
+	return l.readAll(ctx, asked)
 }
 
 // readBatches makes one round trip for several sandboxes.
-func (l *Ledger) readBatches(ctx context.Context, _ postgres.QueueKey, all []*lookups) ([]bool, error) {
-	var batch postgres.ScopeBatch
-	for _, asked := range all {
-		batch.Queue(asked.tenant, lookUpStatement, asked.tenant, asked.ids, asked.version)
-	}
-	results := l.db.Send(ctx, &batch)
-	for _, asked := range all {
-		if err := asked.read(results); err != nil {
-			_ = results.Close()
-			return nil, err
-		}
-	}
-	return slices.Repeat([]bool{true}, len(all)), results.Close()
+func (l *Ledger) readBatches(ctx context.Context, _ postgres.QueueKey, all [][]*lookup) ([]bool, error) {
+	return slices.Repeat([]bool{true}, len(all)), l.readAll(ctx, slices.Concat(all...))
 }
 
-// read reads the transactions that the statement found.
-func (l *lookups) read(results postgres.ScopeResults) error {
+func (l *Ledger) readAll(ctx context.Context, all []*lookup) error {
+	tenants, ids, versions := make([]int64, len(all)), make([]pgtype.UUID, len(all)), make([]int64, len(all))
+	for i, asked := range all {
+		tenants[i], ids[i], versions[i] = asked.tenant, asked.id, asked.version
+	}
+	var batch postgres.ScopeBatch
+	batch.Queue(tenants[0], lookUpStatement, tenants, ids, versions)
+	results := l.db.Send(ctx, &batch)
+	err := readLookedUp(results, all)
+	if closed := results.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// readLookedUp reads the transactions that the statement found. A connection whose URL chooses another query mode may
+// return texts instead of binary values. Then it finds nothing, and each caller looks its transaction up alone.
+func readLookedUp(results postgres.ScopeResults, all []*lookup) error {
 	rows, err := results.Query()
 	if err != nil {
 		return err
 	}
-	l.found, err = pgx.CollectRows(rows, pgx.RowToStructByPos[sqlc.Transaction])
-	return err
+	defer rows.Close()
+	for rows.Next() {
+		if rows.FieldDescriptions()[0].Format == pgx.BinaryFormatCode {
+			r := binaryRow(rows.RawValues())
+			all[r.integer()-1].found = r.transaction()
+		}
+	}
+	return rows.Err()
 }

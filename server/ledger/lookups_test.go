@@ -119,7 +119,7 @@ func TestLookUpsArePlannedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 20 {
-		rows, err := conn.Query(t.Context(), "look up", crowded, []pgtype.UUID{postgres.UUID(payments.ID{1})}, 1)
+		rows, err := conn.Query(t.Context(), "look up", []int64{crowded}, []pgtype.UUID{postgres.UUID(payments.ID{1})}, []int64{1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,9 +29,7 @@ func transactionOf(row *sqlc.Transaction) *payments.Transaction {
 		NativeID: orEmpty(row.NativeID), DrawnProviderTxID: orEmpty(row.ProviderTxID),
 		TestBehavior: payments.Behavior(orEmpty(row.TestBehavior)),
 	}
-	if isNative(row) {
-		t.NativeCall = string(row.RequestHash)
-	}
+	t.NativeCall = nativeCall(row.RequestHash)
 	if row.ParentID.Valid {
 		parent := payments.ID(row.ParentID.Bytes)
 		t.ParentID = &parent
@@ -40,7 +38,15 @@ func transactionOf(row *sqlc.Transaction) *payments.Transaction {
 }
 
 // isNative reports whether an operator's own API recorded a transaction, see [NativeRequest].
-func isNative(row *sqlc.Transaction) bool { return len(row.RequestHash) != sha256.Size }
+func isNative(row *sqlc.Transaction) bool { return nativeCall(row.RequestHash) != "" }
+
+// nativeCall returns [payments.Transaction].NativeCall of a transaction with this request hash.
+func nativeCall(requestHash []byte) string {
+	if len(requestHash) == sha256.Size {
+		return ""
+	}
+	return string(requestHash)
+}
 
 // addSent sets NativeSent of the transactions that the operators' own APIs recorded. If there are none, it runs no
 // statement.

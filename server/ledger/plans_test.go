@@ -112,7 +112,7 @@ var queryParameter = regexp.MustCompile(`sqlc\.n?arg\(([a-z_0-9]+)\)`)
 func parametersOf(t *testing.T, texts map[string]string) map[string][]string {
 	t.Helper()
 	parameters := map[string][]string{
-		"LookUp": {"tenant", "ids", "config_version"}, "EnterTenant": {"tenant"}, "TakeStamp": {"tenant"},
+		"LookUp": {"tenants", "ids", "config_versions"}, "EnterTenant": {"tenant"}, "TakeStamp": {"tenant"},
 		"EnterTenantOnReplica": {"lsn", "timeline", "tenant"},
 		"ChangedTransactions":  {"tenant", "ids"}, "ChangedEvents": {"tenant", "ids"}, "ChangedAttempts": {"tenant", "ids", "attempts"},
 		"ChangedFloats": {"tenant", "currencies", "ids"}, "ChangedSIMs": {"tenant", "ids", "ids"},

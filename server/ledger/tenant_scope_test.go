@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -283,23 +284,28 @@ func TestQueriesStayInTheScope(t *testing.T) {
 	if _, err := w.Scoped(foreign).GetTransaction(t.Context(), foreign, postgres.UUID(id)); err != nil {
 		t.Fatalf("its own tenant does not find it: %v", err)
 	}
-	lookUp := func(tenant int64) (found int) {
-		w.within(tenant, func(tx pgx.Tx) {
-			rows, err := tx.Query(t.Context(), ledger.LookUpStatement, foreign, []pgtype.UUID{postgres.UUID(id)}, other.Sandbox.ConfigVersion)
+	lookUp := func(statement string, tenants ...int64) (found []int64) {
+		w.within(w.Sandbox.Tenant, func(tx pgx.Tx) {
+			uuids, versions := slices.Repeat([]pgtype.UUID{postgres.UUID(id)}, len(tenants)), slices.Repeat([]int64{1 << 40}, len(tenants))
+			rows, err := tx.Query(t.Context(), statement, tenants, uuids, versions)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for rows.Next() {
-				found++
+				found = append(found, tenants[rows.RawValues()[0][7]-1])
 			}
 		})
 		return found
 	}
-	if lookUp(foreign) != 1 {
-		t.Fatal("its own tenant does not find it")
+	anyVersion := strings.Replace(ledger.LookUpStatement, "and version = asked.version", "", 1)
+	withoutTenant := strings.Replace(anyVersion, "tenant = asked.entered and id", "id", 1)
+	if anyVersion == ledger.LookUpStatement || withoutTenant == anyVersion {
+		t.Fatal("the conditions are not in LookUpStatement")
 	}
-	if lookUp(w.Sandbox.Tenant) != 0 {
-		t.Error("LookUpStatement finds it")
+	for _, statement := range []string{anyVersion, withoutTenant} {
+		if found := lookUp(statement, w.Sandbox.Tenant, foreign, w.Sandbox.Tenant); !slices.Equal(found, []int64{foreign}) {
+			t.Errorf("LookUpStatement finds it for the tenants %v, want %d", found, foreign)
+		}
 	}
 	_, err := q.GetTransaction(t.Context(), foreign, postgres.UUID(id))
 	check("GetTransaction", err)

@@ -1,0 +1,100 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// lookUpColumns are the columns of a look-up, in the order in which binaryRow.transaction reads them: those that
+// [payments.Transaction] needs.
+const lookUpColumns = "id, type, status, reference, order_ref, order_url, is_url_protected, store, description, scenario, " +
+	"env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, " +
+	"created_at, completed_at, native_raw, merchant_balance_after, sim_balance_after, to_json(faults), native_id, " +
+	"provider_tx_id, test_behavior, request_hash, parent_id"
+
+// binaryRow has the columns of a row that are not read yet, in the binary format of Postgres. The memory of the columns
+// belongs to the connection.
+type binaryRow [][]byte
+
+// transaction returns the transaction of a row, as transactionOf does for other rows. pgx would look for a way to scan
+// each column of each statement, which takes longer than the rest of reading a row.
+func (r *binaryRow) transaction() *payments.Transaction {
+	t := &payments.Transaction{
+		ID: payments.ID(r.next()), Type: payments.Type(r.text()), Status: payments.Status(r.text()),
+		Reference: r.text(), OrderRef: r.text(), OrderURL: r.optionalText(), URLProtected: r.next()[0] != 0, Store: r.text(),
+		Description: r.optionalText(), Scenario: payments.Scenario(r.text()), EnvironmentID: r.text(),
+		Operator: payments.Operator(r.text()), Country: payments.Country(r.text()), Currency: r.text(), MSISDN: r.text(),
+		Amount: r.integer(), Commission: r.integer(), NetAmount: r.integer(), AbsorptionPct: int(r.integer()),
+		Refunded: r.integer(), Latency: time.Duration(r.integer()) * time.Millisecond,
+		CreatedAt: *r.optionalTime(), CompletedAt: r.optionalTime(), NativeRaw: json.RawMessage(r.optionalBytes()),
+		MerchantBalanceAfter: r.optionalInteger(), SIMBalanceAfter: r.optionalInteger(), Faults: r.texts(),
+		NativeID: r.text(), DrawnProviderTxID: r.text(), TestBehavior: payments.Behavior(r.text()),
+		NativeCall: nativeCall(r.next()),
+	}
+	if parent := r.next(); parent != nil {
+		id := payments.ID(parent)
+		t.ParentID = &id
+	}
+	return t
+}
+
+func (r *binaryRow) next() []byte {
+	column := (*r)[0]
+	*r = (*r)[1:]
+	return column
+}
+
+// text returns "" for a null.
+func (r *binaryRow) text() string { return string(r.next()) }
+
+func (r *binaryRow) optionalText() *string {
+	column := r.next()
+	if column == nil {
+		return nil
+	}
+	text := string(column)
+	return &text
+}
+
+// texts reads an array that was converted to JSON.
+func (r *binaryRow) texts() (all []string) {
+	if column := r.next(); column != nil {
+		_ = json.Unmarshal(column, &all) // Postgres made it
+	}
+	return all
+}
+
+func (r *binaryRow) optionalBytes() []byte { return append([]byte(nil), r.next()...) }
+
+// integer reads a bigint or an integer.
+func (r *binaryRow) integer() int64 {
+	column := r.next()
+	if len(column) == 4 {
+		return int64(int32(binary.BigEndian.Uint32(column)))
+	}
+	return int64(binary.BigEndian.Uint64(column))
+}
+
+func (r *binaryRow) optionalInteger() *int64 {
+	if (*r)[0] == nil {
+		r.next()
+		return nil
+	}
+	n := r.integer()
+	return &n
+}
+
+// optionalTime reads a timestamp, which is in microseconds since the year 2000.
+func (r *binaryRow) optionalTime() *time.Time {
+	micros := r.optionalInteger()
+	if micros == nil {
+		return nil
+	}
+	at := time.UnixMicro(*micros + year2000)
+	return &at
+}
+
+var year2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
