@@ -9,10 +9,12 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// call is the state of a request until its answer is written.
+// call is the state of a request until its answer is written. It is also the context of the request.
 type call struct {
+	context.Context
+	id      string // of the request
 	request *http.Request
-	out     *response
+	out     response
 	began   time.Time
 	worked  time.Duration // duration of the handler, without the time for which the answer is held
 	span    telemetry.Span
@@ -31,20 +33,25 @@ func (c *call) organization() string {
 	return c.caller.Sandbox.OrganizationID
 }
 
-type contextKey int
+type callKey struct{}
 
-const (
-	requestIDKey contextKey = iota
-	callKey
-)
+// Value implements [context.Context].
+func (c *call) Value(key any) any {
+	if key == (callKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
 
 // callOf returns the call of a request that has passed [Exchange.Use].
-func callOf(r *http.Request) *call { return r.Context().Value(callKey).(*call) }
+func callOf(r *http.Request) *call { return r.Context().Value(callKey{}).(*call) }
 
 // RequestID returns the id of a request. The answer has it in the header X-Request-Id.
 func RequestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestIDKey).(string)
-	return id
+	if c, ok := ctx.Value(callKey{}).(*call); ok {
+		return c.id
+	}
+	return ""
 }
 
 // CallerOf returns the caller of a request; nil if it has no valid key.

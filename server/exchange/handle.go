@@ -82,8 +82,8 @@ func (x *Exchange) WithKey(h Handler) OpenHandler {
 		if r.ContentLength != 0 {
 			return h(w, r, who)
 		}
-		err = x.service.Renewing(ctx, who, func(ctx context.Context) error {
-			a, err = h(w, r.WithContext(ctx), who)
+		err = x.service.Renewing(ctx, who, func(context.Context) error {
+			a, err = h(w, r, who)
 			return err
 		})
 		return a, err

@@ -18,7 +18,7 @@ func (x *Exchange) writeLate(r *http.Request, c *call) {
 		return
 	}
 	x.hold(r.Context(), c.organization(), c.late)
-	x.write(c.out, c, c.late)
+	x.write(&c.out, c, c.late)
 }
 
 // hold waits until an answer is due. If an event or a callback has to go out before the answer, hold also waits until

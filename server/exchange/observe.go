@@ -12,16 +12,16 @@ import (
 // report records the result of a request in the request log of its sandbox, in metrics, in its trace, and in one debug
 // line. LogFailure logs errors. Metrics, trace and debug line never contain the path or the query, because these may
 // contain numbers of payers.
-func (x *Exchange) report(r *http.Request, c *call, id string) {
+func (x *Exchange) report(r *http.Request, c *call) {
 	route := RouteOf(r)
 	if c.worked == 0 {
 		c.worked = x.now().Sub(c.began)
 	}
 	x.metrics.End(route, r.Method, c.out.status, c.worked)
-	c.span.Served(route, r.Method, id, c.out.status)
-	x.logRequest(r, c, route, id)
+	c.span.Served(route, r.Method, c.id, c.out.status)
+	x.logRequest(r, c, route)
 	if x.log.Enabled(r.Context(), slog.LevelDebug) {
-		x.log.DebugContext(r.Context(), "request", "request", id, "method", r.Method, "route", route, "status", c.out.status,
+		x.log.DebugContext(r.Context(), "request", "request", c.id, "method", r.Method, "route", route, "status", c.out.status,
 			"duration", c.worked, "held", x.now().Sub(c.began)-c.worked)
 	}
 }

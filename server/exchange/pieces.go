@@ -18,7 +18,7 @@ var errDraining = errors.New("the process is told to stop")
 func (x *Exchange) writePieces(ctx context.Context, c *call, a *Answer, body Pieces) {
 	release, ok := x.unread.take(c.organization(), pieceSize)
 	if !ok {
-		x.write(c.out, c, &x.options.Overloaded)
+		x.write(&c.out, c, &x.options.Overloaded)
 		return
 	}
 	defer release()

@@ -36,7 +36,7 @@ func (c *call) keepAnswer(body []byte, status int) {
 }
 
 // logRequest adds a request and its answer to the request log of its sandbox if isLogged returns true.
-func (x *Exchange) logRequest(r *http.Request, c *call, route, id string) {
+func (x *Exchange) logRequest(r *http.Request, c *call, route string) {
 	defer c.logged.sent.release()
 	if x.requests == nil || !c.isLogged(c.out.status) {
 		return
@@ -48,7 +48,7 @@ func (x *Exchange) logRequest(r *http.Request, c *call, route, id string) {
 	k := x.keeperOf(r)
 	e := requests.Entry{
 		Kind: requests.Failed, ReceivedAt: c.began, Method: k.Method(r.Method), Path: k.Path(pathWithin(r.URL.Path)),
-		Status: c.out.status, Error: c.logged.code, RequestID: k.RequestID(id),
+		Status: c.out.status, Error: c.logged.code, RequestID: k.RequestID(c.id),
 	}
 	if c.caller == nil {
 		e.Tenant, e.Kind = c.logged.unauthenticated.Tenant, requests.Unauthenticated

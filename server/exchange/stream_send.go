@@ -26,7 +26,7 @@ func (x *Exchange) stream(c *call, l *listener) {
 	header.Set("X-Accel-Buffering", "no") // tells proxies such as nginx not to buffer the stream
 	c.out.WriteHeader(http.StatusOK)
 	l.text = append(l.text, "retry: 1000\n\n"...)
-	err := x.sendStream(c.out, l)
+	err := x.sendStream(&c.out, l)
 	if err == nil {
 		err = x.sendChanges(c, l)
 	}
@@ -66,7 +66,7 @@ func (x *Exchange) sendChanges(c *call, l *listener) error {
 			beaten = now
 			l.beat()
 		}
-		if err := x.sendStream(c.out, l); err != nil {
+		if err := x.sendStream(&c.out, l); err != nil {
 			return err
 		}
 	}

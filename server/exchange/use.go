@@ -2,8 +2,8 @@ package exchange
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"runtime/debug"
 
@@ -25,18 +25,15 @@ func (x *Exchange) carry(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get("X-Request-Id")
 		if !requests.IDForm.MatchString(id) {
-			id = "req_" + rand.Text()
+			id = newRequestID()
 		}
 		w.Header().Set("X-Service-Api-Version", x.options.Version)
 		w.Header().Set("X-Request-Id", id)
-		ctx, c := x.begin(w, r)
-		defer x.report(r, c, id)
-		// A client may close its side of the connection after the request, and still read. net/http cancels the context
-		// as if the client had disconnected. WithoutCancel makes the handler answer such a client.
-		ctx = context.WithValue(context.WithValue(context.WithoutCancel(ctx), requestIDKey, id), callKey, c)
-		answered := r.WithContext(ctx)
+		c := x.begin(w, r, id)
+		defer x.report(r, c)
+		answered := r.WithContext(c)
 		c.logged.sent.keep(answered)
-		next.ServeHTTP(c.out, answered)
+		next.ServeHTTP(&c.out, answered)
 		c.worked = x.now().Sub(c.began)
 		if c.late != nil {
 			x.writeLate(r, c)
@@ -47,13 +44,27 @@ func (x *Exchange) carry(next http.Handler) http.Handler {
 	})
 }
 
-// begin starts the span, the metrics and the call of a request. The returned context has the span.
-func (x *Exchange) begin(w http.ResponseWriter, r *http.Request) (context.Context, *call) {
+// newRequestID returns a random id. It is no secret, so it needs no random numbers of the system.
+func newRequestID() string {
+	const prefix, digits = "req_", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+	var id [len(prefix) + 24]byte
+	copy(id[:], prefix)
+	for i, high, low := len(prefix), rand.Uint64(), rand.Uint64(); i < len(id); i += 2 {
+		id[i], id[i+1] = digits[high%32], digits[low%32]
+		high, low = high/32, low/32
+	}
+	return string(id[:])
+}
+
+// begin starts the span, the metrics and the call of a request. The context of the call has the span.
+func (x *Exchange) begin(w http.ResponseWriter, r *http.Request, id string) *call {
 	x.metrics.Begin()
 	ctx, span := x.tracing.Serve(r)
-	c := &call{request: r, span: span, began: x.now()}
-	c.out = &response{ResponseWriter: w, draining: x.draining, answered: c}
-	return ctx, c
+	// A client may close its side of the connection after the request, and still read. net/http cancels the context as
+	// if the client had disconnected. WithoutCancel makes the handler answer such a client.
+	c := &call{Context: context.WithoutCancel(ctx), id: id, request: r, span: span, began: x.now()}
+	c.out = response{ResponseWriter: w, draining: x.draining, answered: c}
+	return c
 }
 
 // recoverPanic answers a request after a panic of its handler, so that the process continues.
