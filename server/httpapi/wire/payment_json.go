@@ -45,8 +45,12 @@ func (v Payment) appendJSON(b []byte) []byte {
 	}
 	o.texts("faults", v.Faults)
 	o.texts("effects", v.Effects)
+	if v.Raw == nil {
+		o.null("raw")
+		return append(o, '}')
+	}
 	o.name("raw")
-	return append(appendCompact(o, v.Raw), '}')
+	return append(append(o, v.Raw...), '}')
 }
 
 // appendCompact appends a JSON value to b without insignificant spaces. It appends null if value is empty.

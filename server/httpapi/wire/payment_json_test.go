@@ -46,7 +46,9 @@ func TestPaymentsWriteThemselves(t *testing.T) {
 	refund.Type, refund.ParentID, refund.Scenario = payments.Refund, &id, ""
 	disbursement := settled
 	disbursement.Type, disbursement.MerchantBalanceAfter = payments.Disbursement, new(int64(7))
-	made := []*payments.Transaction{&pending, &settled, &failed, &refund, &disbursement}
+	forwarded := settled
+	forwarded.NativeRaw = json.RawMessage(` { "a" : [ 1, "x y" ] } `)
+	made := []*payments.Transaction{&pending, &settled, &failed, &refund, &disbursement, &forwarded}
 	list := PaymentList{Data: []Payment{}}
 	sameAsReflection(t, list)
 	for _, transaction := range made {
@@ -61,7 +63,7 @@ func TestPaymentsWriteThemselves(t *testing.T) {
 
 	var full Payment // has no field that is zero, nor two that are alike
 	fill(reflect.ValueOf(&full).Elem())
-	full.Raw = json.RawMessage(` { "a" : [ 1, "x y" ] } `)
+	full.Raw = json.RawMessage(`{"a":[1,"x y"]}`)
 	sameAsReflection(t, full)
 	sameAsReflection(t, Payment{})
 }

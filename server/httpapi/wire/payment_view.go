@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Payment is the view of a transaction, also in lists.
+// Payment is the view of a transaction, also in lists. Raw has no insignificant spaces.
 type Payment struct {
 	ID                    string          `json:"id" doc:"Transaction id. Webhooks name it tx_id." example:"TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
 	Type                  string          `json:"type" enum:"collection,refund,disbursement" doc:"A collection is a payment of a customer."`
@@ -57,6 +57,9 @@ func PaymentOf(t *payments.Transaction, declared faults.Set) Payment {
 		IsURLProtected: t.URLProtected, Application: t.Store, EnvironmentID: t.EnvironmentID, ProviderTxID: t.ProviderTxID(),
 		Description: t.Description, LatencyMs: t.Latency.Milliseconds(), CreatedAt: payments.FormatTime(t.CreatedAt),
 		Source: "api", Faults: t.Faults, Effects: declared.Effects(t.Faults), Raw: operators.Raw(t),
+	}
+	if len(t.NativeRaw) > 0 { // what the operators' packages encode has no spaces
+		v.Raw = appendCompact(nil, t.NativeRaw)
 	}
 	if t.NativeCall != "" {
 		v.Source = "native"
