@@ -196,8 +196,8 @@ const ofTenant = "4242"
 
 var (
 	tenantParameter = regexp.MustCompile(`(?i)\btenant = \$(\d+)|\binsert into \w+ \(tenant\b[^)]*\)\s*(?:values \(|select )\$(\d+)`)
-	// The views of the schema are bound to the tenant of the scope.
-	boundToTenant = regexp.MustCompile(`\btenant = '?` + ofTenant + `\b|\btenant IS DISTINCT FROM \(+NULLIF\(current_setting\('cauri.tenant'`)
+	// The views of the schema are bound to the tenant of the scope. LookUp enters the scope of each tenant that it reads.
+	boundToTenant = regexp.MustCompile(`\btenant = '?` + ofTenant + `\b|\btenant = \(+set_config\('cauri.tenant'|\btenant IS DISTINCT FROM \(+NULLIF\(current_setting\('cauri.tenant'`)
 	isTenant      = regexp.MustCompile(`^\(?'?` + ofTenant + `'?(::bigint)?\)?$`)
 )
 

@@ -46,9 +46,9 @@ func New(db *postgres.DB, store *sandboxes.Store) *Ledger {
 		AtOnce: 1, Admission: admission.Unbounded(), One: l.bookDisbursement, Many: l.bookDisbursements,
 	}
 	l.sandboxLookups = postgres.Coalescer[*lookup]{AtOnce: 1, Admission: admission.Unbounded(), One: l.lookUp, Many: l.lookUpAll}
-	// With the default number of connections, there is one batch for each core.
+	// With the default number of connections, there is one batch for two cores. More batches have fewer look-ups each.
 	l.sharedLookups = postgres.Coalescer[[]*lookup]{
-		Shared: true, AtOnce: max(1, db.MaxConns()/4), Admission: admission, One: l.readBatch, Many: l.readBatches,
+		Shared: true, AtOnce: max(1, db.MaxConns()/8), Admission: admission, One: l.readBatch, Many: l.readBatches,
 	}
 	return l
 }
