@@ -74,7 +74,7 @@ func (s *Deliveries) finishAttempts(
 	ctx context.Context, finished []FinishedAttempt, params sqlc.FinishAttemptsParams,
 ) (ordinals []int32, err error) {
 	if !slices.ContainsFunc(finished, func(f FinishedAttempt) bool { return f.Event.Fault != nil || f.Event.OutOfOrder }) {
-		return s.system().FinishAttempts(ctx, params)
+		return s.polling().FinishAttempts(ctx, params)
 	}
 	err = s.inTx(ctx, func(q *sqlc.Queries) (err error) {
 		if ordinals, err = q.FinishAttempts(ctx, params); err != nil {

@@ -80,7 +80,7 @@ func (s *Deliveries) LeaseDueEvents(
 ) (leased []LeasedEvent, found map[int64]int, err error) {
 	given := grantColumnsOf(from)
 	var decided map[rowKey]*eventFault
-	err = s.inTx(ctx, func(q *sqlc.Queries) error {
+	err = s.inTxOf(ctx, postgres.IdleLimitedKept, func(q *sqlc.Queries) error {
 		probes, err := takeProbes(ctx, q, given.probes)
 		if err != nil {
 			return err
@@ -187,6 +187,9 @@ func sentForUnbuilt(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEven
 	}
 	if native.len() == 0 {
 		return nil, nil
+	}
+	if err := q.PlanEachTime(ctx); err != nil {
+		return nil, err
 	}
 	rows, err := q.ListSentOfAll(ctx, native.tenants, native.ids)
 	sent := make(map[rowKey]json.RawMessage, len(rows))

@@ -65,6 +65,9 @@ func decideEventFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueE
 	if len(events) == 0 {
 		return nil, nil
 	}
+	if err := q.PlanEachTime(ctx); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(events, func(a, b *sqlc.LockDueEventsRow) int { return bytes.Compare(a.ID.Bytes[:], b.ID.Bytes[:]) })
 	var tenants []int64
 	for _, e := range events {

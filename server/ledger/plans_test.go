@@ -30,8 +30,13 @@ var kept = []string{
 	"SetTransactionFaults", "RecordNativeRequest", "TakeStamp", "EnterTenant",
 	"TenantsToDeliver", "TenantsToSettle", "TenantsToForward", "TenantsToCallBack", "ClocksToAdvance", "QueuesInUse",
 	"FindOrganization",
-	"ListEnvironments", "ListStores", "ListFloats", "ListKeys", "KeyOfAnother", "CountSIMs",
+	"ListEnvironments", "ListStores", "ListFloats", "ListKeys", "KeyOfAnother", "CountSIMs", "FinishAttempts",
 }
+
+// keptInTx are the statements whose plans are kept in database transactions: see [postgres.IdleLimitedKept].
+var keptInTx = []string{"TakeProbes", "LockDueEvents", "UnqueueEvents", "PlanEachTime", "LeaseEvents"}
+
+func isKept(name string) bool { return slices.Contains(kept, name) || slices.Contains(keptInTx, name) }
 
 // inSnapshot are those of the verification.
 var inSnapshot = []string{
@@ -190,8 +195,11 @@ func (c *planning) do(sql string) {
 func (c *planning) scoped(name string, f func(ctx context.Context) error) (ok bool) {
 	c.T.Helper()
 	begin := postgres.LockLimited.BeginQuery
-	if slices.Contains(inSnapshot, name) {
+	switch {
+	case slices.Contains(inSnapshot, name):
 		begin = postgres.Snapshot.BeginQuery
+	case slices.Contains(keptInTx, name):
+		begin = postgres.IdleLimitedKept.BeginQuery
 	}
 	enter := "set local role " + c.role
 	if c.role == "cauri_tenant" {
@@ -219,7 +227,7 @@ func (c *planning) scoped(name string, f func(ctx context.Context) error) (ok bo
 func (c *planning) execute() {
 	c.T.Helper()
 	for _, name := range slices.Sorted(maps.Keys(c.executes)) {
-		if !slices.Contains(kept, name) {
+		if !isKept(name) {
 			continue
 		}
 		for range 10 {
@@ -256,10 +264,10 @@ func (c *planning) buffers(all bool) map[string]int {
 	c.T.Helper()
 	read := map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(c.executes)) {
-		if !all && !slices.Contains(kept, name) {
+		if !all && !isKept(name) {
 			continue
 		}
-		if !slices.Contains(kept, name) { // what has no parameters would keep its plan otherwise
+		if !isKept(name) { // what has no parameters would keep its plan otherwise
 			c.do(fmt.Sprintf("deallocate %q", name))
 			c.do(fmt.Sprintf("prepare \"%s\" as %s", name, c.texts[name]))
 		}

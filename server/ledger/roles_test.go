@@ -171,7 +171,8 @@ var workerStatements = append([]string{
 	// clocks
 	"ClocksToAdvance", "DueUnderClock", "EndAdvance", "LeaseClock", "MoveClock", "ReleaseClock", "RenewClockLease",
 	// delivery
-	"TenantsToDeliver", "FinishAttempts", "GiveBackEvents", "LeaseEvents", "ListSentOfAll", "LockDueEvents", "UnqueueEvents", "TakeProbes",
+	"TenantsToDeliver", "FinishAttempts", "GiveBackEvents", "LeaseEvents", "ListSentOfAll", "LockDueEvents",
+	"PlanEachTime", "UnqueueEvents", "TakeProbes",
 	// faults
 	"ActedFaults", "AwaitingTenants", "CountFaults", "DecideEventFaults", "DecidedEventFaults", "DeclaredFaults", "EndWaits",
 	"HoldFaultCounts", "NoteFaultActs", "NoteFaults", "PostponeEvents", "ReleaseAwaiting", "SendEventAgain",

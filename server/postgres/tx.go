@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -10,7 +11,7 @@ import (
 // its process may be frozen or cut off. Otherwise its locks could block a merchant's float for hours. The api waits for
 // locks longer than that before it gives up a request.
 //
-// Postgres plans every statement of these transactions anew, see planEachTime.
+// Postgres plans every statement of these transactions anew, see planEachTime. IdleLimitedKept is an exception.
 var (
 	// IdleLimited is for database transactions of several statements.
 	IdleLimited = pgx.TxOptions{BeginQuery: "begin; " + planEachTime + byIndex + "; set local idle_in_transaction_session_timeout = '5s'"}
@@ -18,6 +19,9 @@ var (
 	// tenant does not delay the others.
 	LockLimited = pgx.TxOptions{BeginQuery: "begin; " + planEachTime + byIndex +
 		"; set local idle_in_transaction_session_timeout = '5s'; set local lock_timeout = '1s'"}
+	// IdleLimitedKept is IdleLimited for statements that a process sends many times a second. As with [DB.Frequent],
+	// Postgres keeps their plans.
+	IdleLimitedKept = pgx.TxOptions{BeginQuery: strings.Replace(IdleLimited.BeginQuery, planEachTime, keepPlans, 1)}
 	// Snapshot is for statements that only read, all from one snapshot.
 	Snapshot = pgx.TxOptions{BeginQuery: "begin isolation level repeatable read read only; " + planEachTime + "; " +
 		"set local idle_in_transaction_session_timeout = '5s'"}
@@ -27,6 +31,9 @@ var (
 // Otherwise it keeps a plan for the life of the connection, and a plan made for an empty table scans all rows of a full
 // one.
 const planEachTime = "set local plan_cache_mode = force_custom_plan"
+
+// keepPlans makes Postgres plan a statement once for each connection, for any arguments.
+const keepPlans = "set local plan_cache_mode = force_generic_plan"
 
 // byIndex makes Postgres look up each row of a batch by index. Otherwise Postgres estimates every batch at a thousand
 // rows, and scans whole tables even for three rows.

@@ -77,6 +77,11 @@ cross join lateral (
 join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
 where h.probe_at is null or due_tenant.probe or o.webhook_url is null;
 
+-- name: PlanEachTime :exec
+-- Makes Postgres plan the following statements of the database transaction each time. A kept plan of them would
+-- depend on the size of the tables.
+select set_config('plan_cache_mode', 'force_custom_plan', true);
+
 -- name: LeaseEvents :exec
 -- Takes the leases, and stores the bodies that were built now.
 update events e set fence = e.fence + 1, leased = true, body = coalesce(leased.body, e.body),

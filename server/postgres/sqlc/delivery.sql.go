@@ -383,6 +383,17 @@ func (q *Queries) LockDueEvents(ctx context.Context, probes []int64, tenants []i
 	return items, nil
 }
 
+const planEachTime = `-- name: PlanEachTime :exec
+select set_config('plan_cache_mode', 'force_custom_plan', true)
+`
+
+// Makes Postgres plan the following statements of the database transaction each time. A kept plan of them would
+// depend on the size of the tables.
+func (q *Queries) PlanEachTime(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, planEachTime)
+	return err
+}
+
 const takeProbes = `-- name: TakeProbes :many
 with taken as (
   select h.tenant, clock_time(c.stands_at, c.ahead, c.last_stamp) as present
