@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -58,29 +59,34 @@ func buildBody(organizationID string, t *payments.Transaction) ([]byte, error) {
 
 // attempt sends one event. Once the result is recorded, it writes one log line with all details.
 func (d *delivery) attempt(ctx context.Context, e *ledger.LeasedEvent) (end attemptEnd, record func()) {
-	log := d.log.With("event", webhooks.EventID(e.ID), "transaction", e.ID.String(), "organization", e.OrganizationID,
-		"type", e.Transaction.Type.Event(), "attempt", e.Attempts+1, "probe", e.Probe)
+	logged := append(make([]slog.Attr, 0, 12), // not Logger.With, each call of which copies all attributes before it
+		slog.String("event", webhooks.EventID(e.ID)), slog.String("transaction", e.ID.String()),
+		slog.String("organization", e.OrganizationID), slog.String("type", e.Transaction.Type.Event()),
+		slog.Int("attempt", e.Attempts+1), slog.Bool("probe", e.Probe))
 	if e.Problem != nil {
 		// The receiver did not cause this, so the attempt does not count. The event is due again when its lease
 		// expires.
 		d.metrics.Attempted(telemetry.Attempt{Result: telemetry.DeliveryUnsendable})
-		return notSent, func() { log.ErrorContext(ctx, "event cannot be sent", "error", e.Problem) }
+		return notSent, func() {
+			d.log.LogAttrs(ctx, slog.LevelError, "event cannot be sent", append(logged, slog.Any("error", e.Problem))...)
+		}
 	}
 	traced, span := d.tracing.Call(ctx, "delivery attempt")
 	result := d.send(traced, e)
 	a := d.judge(e, result)
 	d.observeAttempt(span, e, result, a)
-	log = log.With("state", a.State, "status", result.Status, "duration", result.Duration, "retry_after", a.RetryAfter)
+	logged = append(logged, slog.String("state", string(a.State)), slog.Int("status", result.Status),
+		slog.Duration("duration", result.Duration), slog.Duration("retry_after", a.RetryAfter))
 	if result.Err != nil {
-		log = log.With("reason", result.Err)
+		logged = append(logged, slog.Any("reason", result.Err))
 	}
 	if e.Fault != nil {
-		log = log.With("fault", e.Fault.Name)
+		logged = append(logged, slog.String("fault", e.Fault.Name))
 	}
 	end = attemptEndOf(result.Status != 0, result.Duration)
 	switch {
 	case sentOnceMore(e):
-		return end, func() { d.putBack(ctx, log, e) }
+		return end, func() { d.putBack(ctx, slog.New(d.log.Handler().WithAttrs(logged)), e) }
 	case lost(e):
 		end = lostByFault
 	}
@@ -89,11 +95,12 @@ func (d *delivery) attempt(ctx context.Context, e *ledger.LeasedEvent) (end atte
 		d.countAttempt(e, result, a, leaseHeld, err)
 		switch {
 		case err != nil:
-			log.ErrorContext(ctx, "cannot record the delivery attempt; the event will be sent again", "error", err)
+			d.log.LogAttrs(ctx, slog.LevelError, "cannot record the delivery attempt; the event will be sent again",
+				append(logged, slog.Any("error", err))...)
 		case !leaseHeld:
-			log.WarnContext(ctx, "the delivery attempt took longer than its lease; another worker has the event")
+			d.log.LogAttrs(ctx, slog.LevelWarn, "the delivery attempt took longer than its lease; another worker has the event", logged...)
 		default:
-			log.InfoContext(ctx, "delivery attempt")
+			d.log.LogAttrs(ctx, slog.LevelInfo, "delivery attempt", logged...)
 		}
 	}
 }

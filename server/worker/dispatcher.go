@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -43,11 +42,12 @@ type leasedDispatcher[T any] struct {
 
 	nextPoll  time.Time
 	lastLease time.Time
-	inFlight  sync.WaitGroup
+	attempts  *goroutines
 }
 
 func (d *leasedDispatcher[T]) run(ctx context.Context) {
-	defer d.inFlight.Wait()
+	d.attempts = newGoroutines()
+	defer d.attempts.close()
 	d.worker.sweep(ctx, d.name, func(ctx context.Context) (more bool, err error) {
 		if !d.wait(ctx) {
 			return false, nil
@@ -177,7 +177,7 @@ func (d *leasedDispatcher[T]) leaseBatch(ctx context.Context, grants []ledger.Sl
 // slow down the leasing.
 func (d *leasedDispatcher[T]) begin(ctx context.Context, row *T) {
 	ctx = context.WithoutCancel(ctx)
-	d.inFlight.Go(func() { attemptRow(ctx, d.worker, d.queue, d.tenant(row), row, d.attempt) })
+	d.attempts.run(func() { attemptRow(ctx, d.worker, d.queue, d.tenant(row), row, d.attempt) })
 }
 
 // attemptRow makes the attempt of a row that has a slot, records the result, and frees the slot.
