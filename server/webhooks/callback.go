@@ -25,17 +25,19 @@ func (s *Sender) Call(ctx context.Context, c Callback) Result {
 		c.At = began
 	}
 	r := Result{StartedAt: c.At}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, c.Method, c.URL, bytes.NewReader(c.Body))
 	if err != nil {
 		r.Err = errors.New("the callback's URL cannot be read")
 		return r
 	}
 	request.Header = c.Header.Clone()
-	client := s.client
+	transport := s.transport
 	if c.PublicOnly {
-		client = s.public
+		transport = s.public
 	}
-	s.do(client, request, &r)
+	s.do(transport, request, &r)
 	r.Duration = s.now().Sub(began)
 	return r
 }

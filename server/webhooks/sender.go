@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -29,8 +28,9 @@ const (
 
 // Sender sends events. It is safe for concurrent use.
 type Sender struct {
-	client    *http.Client
-	public    *http.Client // goes to public addresses only
+	transport http.RoundTripper
+	public    http.RoundTripper // goes to public addresses only
+	timeout   time.Duration     // of an attempt
 	userAgent string
 	now       func() time.Time
 }
@@ -41,8 +41,9 @@ func NewSender(guard egress.Guard, version string, now func() time.Time) *Sender
 	publicOnly := guard
 	publicOnly.PublicOnly = true
 	return &Sender{
-		client:    guard.Client(egress.ClientOptions{Timeout: AttemptTimeout, Idle: 1024, IdlePerHost: idlePerHost}),
-		public:    publicOnly.Client(egress.ClientOptions{Timeout: AttemptTimeout, Idle: 64, IdlePerHost: 8}),
+		transport: guard.Client(egress.ClientOptions{Timeout: AttemptTimeout, Idle: 1024, IdlePerHost: idlePerHost}).Transport,
+		public:    publicOnly.Client(egress.ClientOptions{Timeout: AttemptTimeout, Idle: 64, IdlePerHost: 8}).Transport,
+		timeout:   AttemptTimeout,
 		userAgent: "Cauri-Webhooks/" + version,
 		now:       now,
 	}
@@ -78,6 +79,8 @@ func (s *Sender) Send(ctx context.Context, d Delivery) Result {
 		d.At = began
 	}
 	r := Result{StartedAt: d.At}
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
 	s.attempt(ctx, d, &r)
 	r.Duration = s.now().Sub(began)
 	return r
@@ -90,12 +93,17 @@ func (s *Sender) attempt(ctx context.Context, d Delivery, r *Result) {
 		return
 	}
 	r.Signed = signed
-	s.do(s.client, request, r)
+	s.do(s.transport, request, r)
 }
 
-// do sends a request and reads the answer.
-func (s *Sender) do(client *http.Client, request *http.Request, r *Result) {
-	response, err := client.Do(request)
+// do sends a request and reads the answer. It needs no [http.Client]: a redirect is an answer like any other, and the
+// context of the request ends at the timeout. An http.Client copies the header of each request for a redirect.
+func (s *Sender) do(transport http.RoundTripper, request *http.Request, r *Result) {
+	if user := request.URL.User; user != nil {
+		password, _ := user.Password()
+		request.SetBasicAuth(user.Username(), password)
+	}
+	response, err := transport.RoundTrip(request)
 	if err != nil {
 		r.Err = reason(err)
 		return
@@ -135,12 +143,9 @@ func reason(err error) error {
 	if errors.As(err, &forbidden) {
 		return errForbiddenReceiver{forbidden}
 	}
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
-		if wrapped.Timeout() {
-			return errNoAnswer{AttemptTimeout}
-		}
-		return wrapped.Err
+	var late interface{ Timeout() bool }
+	if errors.As(err, &late) && late.Timeout() {
+		return errNoAnswer{AttemptTimeout}
 	}
 	return err
 }

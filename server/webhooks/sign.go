@@ -26,8 +26,7 @@ func Signature(secret string, body []byte) string {
 // StandardSignature returns the value of webhook-signature for one secret, by the Standard Webhooks specification 1.0.
 // The key is the decoded base64 text after whsec_. A secret of another form is the key itself.
 func StandardSignature(secret, id string, at time.Time, body []byte) string {
-	signed := append([]byte(signedBefore(id, at)), body...)
-	return "v1," + base64.StdEncoding.EncodeToString(mac(standardKey(secret), signed))
+	return "v1," + base64.StdEncoding.EncodeToString(mac(standardKey(secret), []byte(signedBefore(id, at)), body))
 }
 
 // signedBefore returns the part of the signed text of webhook-signature that precedes the body.
@@ -91,9 +90,11 @@ func standardKey(secret string) []byte {
 	return []byte(secret)
 }
 
-func mac(key, message []byte) []byte {
+func mac(key []byte, parts ...[]byte) []byte {
 	h := hmac.New(sha256.New, key)
-	h.Write(message)
+	for _, part := range parts {
+		h.Write(part)
+	}
 	return h.Sum(nil)
 }
 
