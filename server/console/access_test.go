@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -204,16 +205,17 @@ func TestRolesMayCallTheirRoutesOnly(t *testing.T) {
 			t.Errorf("%s may be called by %q: say in mayCall who may", route, r.Roles)
 		}
 		for _, role := range []sandboxes.ConsoleRole{sandboxes.ConsoleViewer, sandboxes.ConsoleHandset} {
-			if strings.Contains(allowed, string(role)) || strings.Contains(r.Path, "{") {
+			if strings.Contains(allowed, string(role)) {
 				continue
 			}
+			path := regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(r.Path, "x")
 			access := sandboxes.ConsoleAccess{Role: role}
 			if role == sandboxes.ConsoleHandset {
 				access.MSISDN = "+250788000001"
 			}
 			b := f.browser()
 			b.send(http.MethodPost, checkout+"/link", url.Values{"token": {f.link(access)}})
-			if got := b.send(r.Method, checkout+r.Path, nil); got.status != http.StatusForbidden {
+			if got := b.send(r.Method, checkout+path, nil); got.status != http.StatusForbidden {
 				t.Errorf("%s as %s answered %d", route, role, got.status)
 			}
 		}

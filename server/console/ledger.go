@@ -101,11 +101,11 @@ func differs(v *visit, a *proof.AccountProof) string {
 	amount := v.Money(string(a.Currency), max(i.Amount, -i.Amount))
 	switch {
 	case i.Amount > 0:
-		return v.Text("%s more than its movements tell, %s.", amount, where)
+		return v.Text("The balance is %s more than its movements tell, %s.", amount, where)
 	case i.Amount < 0:
-		return v.Text("%s less than its movements tell, %s.", amount, where)
+		return v.Text("The balance is %s less than its movements tell, %s.", amount, where)
 	}
-	return v.Text("a movement is missing, %s.", where)
+	return v.Text("A movement is missing, %s.", where)
 }
 
 // accountPath returns the address of an account.

@@ -27,7 +27,7 @@ func TestLedgerShowsWhetherItAddsUp(t *testing.T) {
 	}
 	f.exec(fmt.Sprintf("update floats set balance = balance + 7 where tenant = %d", f.of("checkout").Tenant))
 	for _, want := range []string{
-		"The ledger does not add up.", "Float in RWF : RWF 7 more than its movements tell, after movement 0, the last one.",
+		"The ledger does not add up.", "Float in RWF The balance is RWF 7 more than its movements tell, after movement 0, the last one.",
 		"RWF 100,007 +7 away from its movements",
 	} {
 		if got := row(); !strings.Contains(got, want) {
@@ -185,7 +185,7 @@ func TestLedgerIsVerifiedNow(t *testing.T) {
 	f.exec("update transactions set merchant_balance_after = merchant_balance_after + 5 where reference = 'ref-1'")
 	b.post(checkout, "/ledger/verify", nil)
 	text := words(b.get(checkout + "/ledger/RWF").text)
-	for _, want := range []string{"The ledger does not add up.", "RWF 5 more than its movements tell, between the movements 1 and 2."} {
+	for _, want := range []string{"The ledger does not add up.", "The balance is RWF 5 more than its movements tell, between the movements 1 and 2."} {
 		if strings.Count(text, want) == 0 {
 			t.Errorf("the account has no %q: %s", want, text)
 		}

@@ -43,7 +43,7 @@ func (r *loggedRequest) suggestion(v *visit) []sentLine {
 var (
 	integer     = regexp.MustCompile(`^[0-9]{1,15}$`)
 	integerText = regexp.MustCompile(`^"[0-9]{1,15}"$`)
-	exampleIn   = regexp.MustCompile(`for example ([^\s;]+)`)
+	exampleIn   = regexp.MustCompile(`for example ([^;]+)`)
 	onlyValueIn = regexp.MustCompile(`^must be (?:one of )?([A-Za-z]+),`)
 )
 

@@ -209,6 +209,8 @@ func (r *loggedRequest) why(v *visit) string {
 		return v.Text(r.does)
 	case r.Status == 0:
 		return v.Text("the connection was closed without an answer")
+	case r.Kind == requests.Unauthenticated:
+		return v.Text("it came without a valid key")
 	case len(names) == 1:
 		return v.Text("%s is wrong", names[0])
 	case len(names) > fewNames:
@@ -290,7 +292,7 @@ func (r *loggedRequest) sent() []sentLine {
 			break
 		}
 		seen[text] = true
-		lines = append(lines, sentLine{name: text, value: string(value), why: wrong[text]})
+		lines = append(lines, sentLine{name: text, value: escaped(value), why: wrong[text]})
 	}
 	for _, name := range r.wrongFields() {
 		if !seen[name] && !slices.Contains(r.NotKept, name) {
@@ -309,7 +311,15 @@ func (r *loggedRequest) answered() string {
 	if r.ResponseBody == nil || json.Indent(&out, r.ResponseBody, "", "  ") != nil {
 		return ""
 	}
-	return out.String()
+	return escaped(out.Bytes())
+}
+
+// directions are the characters that turn the direction of writing.
+var directions = regexp.MustCompile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+// escaped returns JSON in which characters that turn the direction of writing are visible.
+func escaped(text []byte) string {
+	return directions.ReplaceAllStringFunc(string(text), func(c string) string { return fmt.Sprintf(`\u%04x`, []rune(c)[0]) })
 }
 
 // lead is the sentence that says what was refused last.

@@ -144,7 +144,7 @@ func requestsPage(v *visit, l *requestList) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			var templ_7745c5c3_Var8 = []any{"cols", "reqs", templ.KV("chosen", l.chosen)}
+			var templ_7745c5c3_Var8 = []any{"cols", templ.KV("reqs", l.one != nil), templ.KV("chosen", l.chosen)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_ElementWriter, templ_7745c5c3_Var8...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
