@@ -3,6 +3,7 @@ package cases
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -79,10 +80,15 @@ func (s *scale) make(ctx context.Context) error {
 
 // start starts the controller and waits until everything is ready.
 func (s *scale) start(ctx context.Context) (err error) {
+	before, err := processTimes(s.Postgres, s.cluster.APIServer, s.cluster.Etcd)
+	if err != nil {
+		return err
+	}
 	begun := time.Now()
 	if s.controller, err = s.StartController(ctx, s.cluster.Kubeconfig, controllerStarts); err != nil {
 		return err
 	}
+	s.Figure("start: caches filled", time.Since(begun).Seconds(), "s")
 	if err := s.allReady(ctx, "SandboxEnvironment", s.sandboxes); err != nil {
 		return err
 	}
@@ -98,7 +104,19 @@ func (s *scale) start(ctx context.Context) (err error) {
 	if err := s.quiet(ctx); err != nil {
 		return err
 	}
-	return s.tellWork(ctx, "start")
+	if err := s.tellWork(ctx, "start"); err != nil {
+		return err
+	}
+	after, err := processTimes(s.Postgres, s.cluster.APIServer, s.cluster.Etcd, s.controller.Process)
+	s.tellTimes("start", before, after, s.sandboxes)
+	return err
+}
+
+// tellTimes reports the processor time that each process took for a sandbox with its test clients.
+func (s *scale) tellTimes(part string, before, after map[string]float64, sandboxes int) {
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		s.Figure(part+": processor time of a sandbox: "+name, (after[name]-before[name])/1000/float64(sandboxes), "ms")
+	}
 }
 
 // tellWork reports the reconciliations and requests of a phase.

@@ -242,23 +242,34 @@ func (s *installation) timed(used *paymentCost, side bench.Side) bench.Side {
 
 // processTimes are the times that all processes have used so far, in microseconds.
 func (s *installation) processTimes() (map[string]float64, error) {
-	times := map[string]float64{}
-	for _, p := range []*system.Process{s.api.Process, s.worker.Process, s.controller.Process, s.cluster.APIServer, s.cluster.Etcd} {
+	times, err := processTimes(s.Postgres, s.controller.Process, s.cluster.APIServer, s.cluster.Etcd)
+	if err != nil {
+		return nil, err
+	}
+	for name, p := range map[string]*system.Process{"api": s.api.Process, "worker": s.worker.Process} {
 		cpu, err := p.CPU()
 		if err != nil {
 			return nil, err
 		}
-		name := p.Name
-		if p == s.api.Process {
-			name = "api"
-		} else if p == s.worker.Process {
-			name = "worker"
-		}
 		times[name] = float64(cpu.Microseconds())
 	}
-	cpu, err := s.Postgres.CPU()
-	times["Postgres"] = float64(cpu.Microseconds())
-	return times, err
+	return times, nil
+}
+
+// processTimes are the times that Postgres and these processes have used so far, in microseconds.
+func processTimes(postgres *system.Postgres, processes ...*system.Process) (map[string]float64, error) {
+	cpu, err := postgres.CPU()
+	if err != nil {
+		return nil, err
+	}
+	times := map[string]float64{"Postgres": float64(cpu.Microseconds())}
+	for _, p := range processes {
+		if cpu, err = p.CPU(); err != nil {
+			return nil, err
+		}
+		times[p.Name] = float64(cpu.Microseconds())
+	}
+	return times, nil
 }
 
 func (p paymentCost) tell(r *report.Report, label string) {
