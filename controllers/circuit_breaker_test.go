@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -29,16 +28,7 @@ func TestQuietResourcesSayThatTheDatabaseIsUnavailable(t *testing.T) {
 		"Ready False DatabaseUnavailable", "Reconciling True Retrying")
 	c.testClientConditions(alice, "Ready False DatabaseUnavailable", "Reconciling True Retrying")
 	c.testClientConditions(bob, "Ready False DatabaseUnavailable", "Reconciling True Retrying")
-	if err := c.Delete(t.Context(), bob); err != nil {
-		t.Fatal(err)
-	}
-	c.until(func(context.Context) string {
-		c.refresh(bob)
-		if got := message(bob.Status.Conditions, "Ready"); !strings.HasPrefix(got, "The deletion waits for the database") {
-			return got
-		}
-		return ""
-	})
+	c.delete(bob)
 	asked, rounds := c.applied()+c.database.count("DeleteTestClient"), c.database.count("ChangedAccounts")
 	c.until(func(context.Context) string {
 		if n := c.database.count("ChangedAccounts") - rounds; n < 5 {
@@ -53,7 +43,12 @@ func TestQuietResourcesSayThatTheDatabaseIsUnavailable(t *testing.T) {
 	c.database.setUnavailable(false)
 	c.sandboxReady(sandbox)
 	c.testClientReady(alice)
-	c.gone(bob)
+	c.until(func(context.Context) string {
+		if n := c.count("select count(*) from sims"); n != 1 {
+			return fmt.Sprintf("%d SIMs are left, want alice's", n)
+		}
+		return ""
+	})
 }
 
 // TestNewComesBeforeOld restarts the controller with many resources. One that is made meanwhile does not wait for all of them.

@@ -151,6 +151,7 @@ type credentialInputs struct {
 	userSigningSecret string                      // from the Secret of signingSecretRef; empty for none
 	inDatabase        sandboxes.StoredCredentials // the copy in the database, with hashes of the keys
 	rejectedKey       string                      // API key in the Secret that another sandbox has; empty for none
+	unwritten         bool                        // no Secret was written yet, as far as is known
 }
 
 // choose decides the next content of the credentials Secret.

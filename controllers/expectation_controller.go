@@ -22,8 +22,8 @@ import (
 
 // Reconcile brings one Expectation forward.
 func (r *expectationReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	for _, uid := range r.deleted.take(req.NamespacedName) {
-		if err := r.database.DeleteExpectation(ctx, uid); err != nil {
+	for _, deleted := range r.deleted.take(req.NamespacedName) {
+		if err := r.database.DeleteExpectation(ctx, string(deleted.UID)); err != nil {
 			break // the row ends by its own time
 		}
 	}

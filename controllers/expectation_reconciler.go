@@ -2,16 +2,13 @@ package controllers
 
 import (
 	"context"
-	"sync"
 
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -30,7 +27,7 @@ type expectationReconciler struct {
 	clock      clock.PassiveClock
 	recorder   events.EventRecorder
 	pace       pace
-	deleted    deletedExpectations
+	deleted    deletedResources[*v1alpha1.Expectation]
 }
 
 // expectationBySandbox has the name of the selectable field: the same selector works for the cache and for the API
@@ -75,32 +72,4 @@ func expectationsOf(cache client.Reader) handler.MapFunc {
 		}
 		return requests
 	}
-}
-
-// deletedExpectations are Expectations that were deleted and whose rows may be left. An Expectation has no finalizer,
-// so that nothing keeps a namespace from being deleted: a row that is left after a crash ends by its own time.
-type deletedExpectations struct {
-	mutex sync.Mutex
-	uids  map[client.ObjectKey][]string
-}
-
-func (d *deletedExpectations) note(
-	_ context.Context, e event.DeleteEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request],
-) {
-	key := client.ObjectKeyFromObject(e.Object)
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if d.uids == nil {
-		d.uids = map[client.ObjectKey][]string{}
-	}
-	d.uids[key] = append(d.uids[key], string(e.Object.GetUID()))
-	queue.Add(reconcile.Request{NamespacedName: key})
-}
-
-func (d *deletedExpectations) take(key client.ObjectKey) []string {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	uids := d.uids[key]
-	delete(d.uids, key)
-	return uids
 }

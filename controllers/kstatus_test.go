@@ -97,15 +97,12 @@ func TestKstatus(t *testing.T) {
 	c.sandboxConditions(sandbox, "SpecAccepted True Ready", "DatabaseReady False DatabaseUnavailable", "CredentialsReady True Ready",
 		"Ready False DatabaseUnavailable", "Reconciling True Retrying")
 	c.kstatus(sandbox, status.InProgressStatus)
-	for _, obj := range []client.Object{sandbox, bob} {
-		if err := c.Delete(t.Context(), obj); err != nil {
-			t.Fatal(err)
-		}
-		c.kstatus(obj, status.TerminatingStatus)
+	if err := c.Delete(t.Context(), sandbox); err != nil {
+		t.Fatal(err)
 	}
+	c.kstatus(sandbox, status.TerminatingStatus)
 	c.database.setUnavailable(false)
 	c.gone(sandbox)
-	c.gone(bob)
 }
 
 // changeSpec changes something in the spec.

@@ -38,10 +38,10 @@ type candidate struct {
 	accepted bool // whether its status shows that it is accepted
 }
 
-// older reports whether a was created before b. For the same second, the order of the names decides.
-func older(a, b candidate) bool {
+// byAge compares the times at which a and b were created. For the same second, the order of the names decides.
+func byAge(a, b metav1.Object) int {
 	first, second := a.GetCreationTimestamp(), b.GetCreationTimestamp()
-	return cmp.Or(first.Compare(second.Time), cmp.Compare(a.GetName(), b.GetName())) < 0
+	return cmp.Or(first.Compare(second.Time), cmp.Compare(a.GetName(), b.GetName()))
 }
 
 // accept reports whether the resource self is within the limit. The function all lists the scope from the cache. accept
@@ -69,7 +69,7 @@ func (l *resourceLimit) accept(scope string, self candidate, all func() ([]candi
 		case l.reserved[scope][other.GetUID()]:
 			reserved[other.GetUID()] = true
 			before++
-		case other.GetDeletionTimestamp() == nil && older(other, self):
+		case other.GetDeletionTimestamp() == nil && byAge(other, self) < 0:
 			before++
 		}
 	}
@@ -84,12 +84,7 @@ func (l *resourceLimit) accept(scope string, self candidate, all func() ([]candi
 // next returns requests for the oldest resources that are not accepted, at most l.max.
 func (l *resourceLimit) next(all []candidate) []reconcile.Request {
 	waiting := slices.DeleteFunc(all, func(c candidate) bool { return c.accepted || c.GetDeletionTimestamp() != nil })
-	slices.SortFunc(waiting, func(a, b candidate) int {
-		if older(a, b) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(waiting, func(a, b candidate) int { return byAge(a, b) })
 	requests := make([]reconcile.Request, min(len(waiting), l.max))
 	for i := range requests {
 		requests[i].NamespacedName = client.ObjectKey{Namespace: waiting[i].GetNamespace(), Name: waiting[i].GetName()}

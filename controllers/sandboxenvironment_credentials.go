@@ -27,6 +27,7 @@ func (r *sandboxReconciler) reconcileCredentials(
 	inputs := credentialInputs{
 		organizationID: seen.state.OrganizationID, keyRotation: sandbox.Spec.KeyRotation, grace: seen.keyRotationGrace,
 		userSigningSecret: cmp.Or(userSigningSecret, r.signingSecret),
+		unwritten:         !isObserved(sandbox.Status.ObservedGeneration),
 	}
 	if sandbox.Spec.Webhook != nil {
 		inputs.secretRotation = sandbox.Spec.Webhook.SecretRotation
@@ -65,6 +66,7 @@ func (r *sandboxReconciler) syncCredentials(
 		case errors.Is(err, errSpecChanged):
 			return current, err
 		case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+			inputs.unwritten = false
 			continue
 		case err != nil:
 			return current, err

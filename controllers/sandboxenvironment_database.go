@@ -10,7 +10,7 @@ import (
 )
 
 // reconcileDatabase reads the operators' credentials from the Secrets that the spec names, and applies the
-// configuration to the database.
+// configuration to the database. It registers the TestClients of a new sandbox, too.
 func (r *sandboxReconciler) reconcileDatabase(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, seen *sandboxObservation,
 ) (err error) {
@@ -20,6 +20,11 @@ func (r *sandboxReconciler) reconcileDatabase(
 	seen.config.Operators, seen.operatorProblem, err = r.operatorAccess(ctx, sandbox)
 	if err != nil {
 		return err
+	}
+	if sandbox.Status.OrganizationID == "" {
+		waiting, sims := r.testClients.waitingFor(ctx, sandbox)
+		defer r.testClients.deleteGone(ctx, waiting)
+		seen.config.TestClients = sims
 	}
 	state, err := r.apply(ctx, sandbox, &seen.config)
 	var taken sandboxes.ErrNameTaken

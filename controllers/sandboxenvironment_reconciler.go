@@ -20,6 +20,7 @@ type sandboxReconciler struct {
 	cache           client.Reader // reads from the cache, and does not wait for the controller's own writes
 	limit           *resourceLimit
 	maxTestClients  int // maximum in a sandbox; 0: no limit
+	testClients     *testClientReconciler
 	gate            databaseGate
 	writes          admission
 	database        Database

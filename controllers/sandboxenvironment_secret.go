@@ -53,7 +53,7 @@ const fieldOwner = client.FieldOwner("cauri-controller")
 
 // ensureSecret creates or updates the credentials Secret and returns its credentials. If the cached Secret is correct,
 // it sends no request. Otherwise it reads the Secret from the API server before it decides what to write, because a
-// cached Secret may lack a new key.
+// cached Secret may lack a new key. It does not read the Secret of a new sandbox: if there is one, the creation fails.
 func (r *sandboxReconciler) ensureSecret(
 	ctx context.Context, sandbox *v1alpha1.SandboxEnvironment, inputs credentialInputs,
 ) (credentials, error) {
@@ -61,9 +61,12 @@ func (r *sandboxReconciler) ensureSecret(
 	if next, ok, err := r.secretFromCache(ctx, sandbox, key, inputs); ok || err != nil {
 		return next, err
 	}
-	existing, err := r.readOwnSecret(ctx, sandbox, key)
-	if err != nil {
-		return credentials{}, err
+	var existing *corev1.Secret
+	if !inputs.unwritten || r.Get(ctx, key, &corev1.Secret{}) == nil {
+		var err error
+		if existing, err = r.readOwnSecret(ctx, sandbox, key); err != nil {
+			return credentials{}, err
+		}
 	}
 	current, moved, err := r.currentCredentials(ctx, sandbox, existing)
 	if err != nil {

@@ -152,10 +152,8 @@ const LeaseName = "cauri-controller"
 func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error) {
 	options.setDefaults()
 	breaker := resync.NewBreaker()
-	live, err := addResync(mgr, options, breaker)
-	if err != nil {
-		return nil, err
-	}
+	live := resync.NewLiveStatus(
+		options.Database, options.Ready, mgr.GetCache(), breaker, options.Clock, options.Poll, options.StatusWritesPerSecond)
 	secretNames, err := newSecretNames(mgr, options.Namespaces)
 	if err != nil {
 		return nil, err
@@ -167,12 +165,25 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	gate := databaseGate{breaker: breaker, ready: options.Ready}
 	pace := pace{resync: options.Resync, retry: options.Retry}
 
+	testClients := &testClientReconciler{
+		Client:     mgr.GetClient(),
+		apiReader:  mgr.GetAPIReader(),
+		cache:      mgr.GetCache(),
+		limit:      newResourceLimit(options.MaxTestClients),
+		gate:       gate,
+		database:   options.Database,
+		liveStatus: live,
+		clock:      options.Clock,
+		recorder:   mgr.GetEventRecorder("cauri-controller"),
+		pace:       pace,
+	}
 	sandboxes := &sandboxReconciler{
 		Client:         mgr.GetClient(),
 		apiReader:      mgr.GetAPIReader(),
 		cache:          mgr.GetCache(),
 		limit:          newResourceLimit(options.MaxSandboxes),
 		maxTestClients: options.MaxTestClients,
+		testClients:    testClients,
 		gate:           gate,
 		writes:         live,
 		database:       options.Database,
@@ -187,20 +198,11 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 	if err := sandboxes.watch(mgr, controllerOptions(options), secretNames, live.Sandboxes()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of SandboxEnvironments: %w", err)
 	}
-	testClients := &testClientReconciler{
-		Client:     mgr.GetClient(),
-		apiReader:  mgr.GetAPIReader(),
-		cache:      mgr.GetCache(),
-		limit:      newResourceLimit(options.MaxTestClients),
-		gate:       gate,
-		database:   options.Database,
-		liveStatus: live,
-		clock:      options.Clock,
-		recorder:   mgr.GetEventRecorder("cauri-controller"),
-		pace:       pace,
-	}
 	if err := testClients.watch(mgr, controllerOptions(options), live.TestClients()); err != nil {
 		return nil, fmt.Errorf("setting up the controller of TestClients: %w", err)
+	}
+	if err := addResync(mgr, options, live, testClients); err != nil {
+		return nil, err
 	}
 	expectations := &expectationReconciler{
 		Client:     mgr.GetClient(),
@@ -218,20 +220,18 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 }
 
 // addResync adds the parts that reconcile resources without a watch event.
-func addResync(mgr ctrl.Manager, options Options, breaker *resync.Breaker) (*resync.LiveStatus, error) {
-	live := resync.NewLiveStatus(
-		options.Database, options.Ready, mgr.GetCache(), breaker, options.Clock, options.Poll, options.StatusWritesPerSecond)
+func addResync(mgr ctrl.Manager, options Options, live *resync.LiveStatus, testClients *testClientReconciler) error {
 	if err := mgr.Add(live); err != nil {
-		return nil, fmt.Errorf("adding the live status: %w", err)
+		return fmt.Errorf("adding the live status: %w", err)
 	}
 	drift := &resync.Drift{
 		Database: options.Database, Ready: options.Ready, Cache: mgr.GetCache(), Clock: options.Clock, Interval: options.Drift,
-		Enqueue: live.Enqueue, SIM: testClientConfig, AllNamespaces: len(options.Namespaces) == 0,
+		Enqueue: live.Enqueue, SIM: testClientConfig, Orphaned: testClients.orphaned, AllNamespaces: len(options.Namespaces) == 0,
 	}
 	if err := mgr.Add(drift); err != nil {
-		return nil, fmt.Errorf("adding the check for drift: %w", err)
+		return fmt.Errorf("adding the check for drift: %w", err)
 	}
-	return live, nil
+	return nil
 }
 
 // newSecretNames returns a cache of the names of all Secrets, without their content. It reports changes of Secrets that

@@ -10,24 +10,38 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/resync"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// +kubebuilder:rbac:groups=cauri.dev,resources=testclients,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=cauri.dev,resources=testclients,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cauri.dev,resources=testclients/status,verbs=patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile reconciles one TestClient.
+// Reconcile reconciles one TestClient, and deletes the SIMs of deleted TestClients of its name.
 func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	testClient := &v1alpha1.TestClient{}
-	if err := r.Get(ctx, req.NamespacedName, testClient); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	err := r.Get(ctx, req.NamespacedName, testClient)
+	if client.IgnoreNotFound(err) != nil {
+		return ctrl.Result{}, err
 	}
-	if !testClient.DeletionTimestamp.IsZero() {
-		return r.reconcileDeletion(ctx, testClient)
+	lives := err == nil && testClient.DeletionTimestamp.IsZero()
+	if err == nil && !lives {
+		r.deleted.add(testClient)
 	}
-	if err := addFinalizer(ctx, r.Client, testClient, v1alpha1.TestClientFinalizer); err != nil {
-		return r.pace.next(err)
+	left := r.deleteSIMs(ctx, req.NamespacedName)
+	if lives {
+		result, err := r.reconcile(ctx, testClient)
+		if left == nil || err != nil {
+			return result, err
+		}
 	}
+	if left != nil {
+		return r.pace.next(left)
+	}
+	return ctrl.Result{}, nil
+}
+
+func (r *testClientReconciler) reconcile(ctx context.Context, testClient *v1alpha1.TestClient) (ctrl.Result, error) {
 	seen := r.reconcileRegistration(ctx, testClient)
 	switch {
 	case errors.Is(seen.err, errSandboxUnseen) && !isObserved(testClient.Status.ObservedGeneration):
@@ -38,23 +52,31 @@ func (r *testClientReconciler) Reconcile(ctx context.Context, req ctrl.Request) 
 	return r.finish(ctx, testClient, seen)
 }
 
-// reconcileDeletion deletes the SIM and then removes the finalizer.
-func (r *testClientReconciler) reconcileDeletion(ctx context.Context, testClient *v1alpha1.TestClient) (ctrl.Result, error) {
-	if !hasFinalizer(testClient, v1alpha1.TestClientFinalizer) {
-		return ctrl.Result{}, nil
+// deleteSIMs deletes the SIMs of deleted TestClients of a name. If it returns an error, it remembers those that are left.
+func (r *testClientReconciler) deleteSIMs(ctx context.Context, key client.ObjectKey) (err error) {
+	left := r.deleted.take(key)
+	if len(left) > 0 {
+		err = r.gate.check(ctx, resync.Change{Key: key, IsTestClient: true})
 	}
-	err := r.gate.check(ctx, resync.OfTestClient(testClient))
-	if err == nil {
-		err = databaseFailure(r.database.DeleteTestClient(ctx, string(testClient.UID)))
+	for err == nil && len(left) > 0 {
+		if err = databaseFailure(r.database.DeleteTestClient(ctx, string(left[0].UID))); err == nil {
+			r.liveStatus.Touch(sandboxOf(left[0]))
+			left = left[1:]
+		}
 	}
-	if err != nil {
-		return r.finish(ctx, testClient, testClientObservation{err: deletionFailure(err)})
+	r.deleted.add(left...)
+	return err
+}
+
+// orphaned deletes the SIM of a TestClient that was deleted while no controller ran. It asks the API server first,
+// because the cache may be stale.
+func (r *testClientReconciler) orphaned(ctx context.Context, deleted *v1alpha1.TestClient) {
+	holder := sandboxes.ErrDuplicateMSISDN{Holder: deleted.Name, HolderUID: string(deleted.UID)}
+	if exists, err := r.exists(ctx, deleted.Namespace, holder); err != nil || exists {
+		return // the next check for drift finds it again
 	}
-	r.liveStatus.Touch(sandboxOf(testClient))
-	if err := removeFinalizer(ctx, r.Client, testClient, v1alpha1.TestClientFinalizer); err != nil {
-		return r.pace.next(err)
-	}
-	return ctrl.Result{}, nil
+	r.deleted.add(deleted)
+	r.liveStatus.Enqueue(ctx, resync.OfTestClient(deleted))
 }
 
 // finish writes the status if it changed, and returns when the TestClient is reconciled again.
@@ -66,11 +88,11 @@ func (r *testClientReconciler) finish(
 	}
 	before := testClient.DeepCopy()
 	testClient.Status = testClientStatus(testClient, seen, r.clock.Now())
+	if seen.state != nil && seen.state.New || isRegistered(before) && !isRegistered(testClient) {
+		r.liveStatus.Touch(sandboxOf(testClient))
+	}
 	if err := patchStatus(ctx, r.Client, r.liveStatus, before, testClient); err != nil {
 		return r.pace.next(err)
-	}
-	if isRegistered(before) != isRegistered(testClient) {
-		r.liveStatus.Touch(sandboxOf(testClient))
 	}
 	announce(r.recorder, testClient, v1alpha1.ConditionReady, before.Status.Conditions, testClient.Status.Conditions)
 	return r.pace.next(seen.err)

@@ -3,12 +3,17 @@ package controllers_test
 import (
 	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 func TestTestClientIsRegistered(t *testing.T) {
@@ -181,7 +186,7 @@ func TestDuplicateNumber(t *testing.T) {
 	}
 }
 
-// TestGhostOfATestClient has the SIM of a TestClient in the registry whose finalizer was taken away by hand.
+// TestGhostOfATestClient has the SIM of a TestClient in the registry that was deleted while no controller ran.
 func TestGhostOfATestClient(t *testing.T) {
 	for name, again := range map[string]bool{"another TestClient": false, "one of the same name": true} {
 		t.Run(name, func(t *testing.T) {
@@ -192,7 +197,6 @@ func TestGhostOfATestClient(t *testing.T) {
 			c.create(ghost)
 			c.testClientReady(ghost)
 			c.stop()
-			edit(c, ghost, func(tc *v1alpha1.TestClient) { tc.Finalizers = nil })
 			c.delete(ghost)
 
 			c.start()
@@ -247,15 +251,97 @@ func TestTestClientDeletion(t *testing.T) {
 	c.delete(lost) // the database has nothing of it
 
 	c.database.setUnavailable(true)
+	c.delete(alice)
+	c.database.setUnavailable(false)
+	c.noSIMs()
+}
+
+func (c *cluster) noSIMs() {
+	c.Helper()
+	c.until(func(context.Context) string {
+		if n := c.count("select count(*) from sims"); n > 0 {
+			return fmt.Sprintf("%d SIMs are left", n)
+		}
+		return ""
+	})
+}
+
+func TestTestClientDeletedWhileNoControllerRuns(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	sandbox, alice := c.newSandbox(), c.newTestClient("alice", "+250788000001")
+	c.create(sandbox)
+	c.create(alice)
+	c.testClientReady(alice)
+	c.stop()
+	c.delete(alice)
+
+	c.start(func(o *controllers.Options) { o.Drift = 50 * time.Millisecond })
+	c.noSIMs()
+	c.until(func(context.Context) string {
+		c.refresh(sandbox)
+		return cmp.Diff(new(int64(0)), sandbox.Status.TestClients)
+	})
+}
+
+// A TestClient that is held by a finalizer of others loses its SIM as soon as it is deleted.
+func TestDeletedTestClientThatOthersHold(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	c.create(c.newSandbox())
+	alice := c.newTestClient("alice", "+250788000001", func(tc *v1alpha1.TestClient) { tc.Finalizers = []string{"example.com/held"} })
+	c.create(alice)
+	c.testClientReady(alice)
 	if err := c.Delete(t.Context(), alice); err != nil {
 		t.Fatal(err)
 	}
-	c.testClientConditions(alice, "Ready False DatabaseUnavailable", "Reconciling True Retrying")
-	c.database.setUnavailable(false)
+	c.noSIMs()
+	edit(c, alice, func(tc *v1alpha1.TestClient) { tc.Finalizers = nil })
 	c.gone(alice)
-	if got := c.count("select count(*) from sims"); got != 0 {
-		t.Errorf("%d SIMs are left", got)
+}
+
+// TestTestClientDeletedWhileItsSandboxIsApplied deletes a TestClient between the moment at which the controller reads it
+// for a new sandbox and the moment at which its SIM is there.
+func TestTestClientDeletedWhileItsSandboxIsApplied(t *testing.T) {
+	c := newCluster(t)
+	sandbox, alice := c.newSandbox(), c.newTestClient("alice", "+250788000001")
+	c.create(sandbox)
+	c.create(alice)
+	deleted := &interruptedDatabase{faultyDatabase: c.database, before: func() {
+		c.delete(alice)
+		c.until(func(context.Context) string {
+			if c.database.count("DeleteTestClient") == 0 {
+				return "the deletion was not seen"
+			}
+			return ""
+		})
+	}}
+	c.start(func(o *controllers.Options) { o.Database = deleted })
+	c.sandboxReady(sandbox)
+	c.until(func(context.Context) string {
+		c.refresh(sandbox)
+		return cmp.Diff(new(int64(0)), sandbox.Status.TestClients)
+	})
+	c.noSIMs()
+	if n := deleted.sims.Load(); n != 1 {
+		t.Errorf("the sandbox was applied with %d SIMs, want 1", n)
 	}
+}
+
+// interruptedDatabase does something before it applies a sandbox for the first time.
+type interruptedDatabase struct {
+	*faultyDatabase
+	before func()
+	once   sync.Once
+	sims   atomic.Int32
+}
+
+func (d *interruptedDatabase) ApplySandbox(ctx context.Context, config sandboxes.Config) (sandboxes.SandboxState, error) {
+	d.once.Do(func() {
+		d.sims.Store(int32(len(config.TestClients)))
+		d.before()
+	})
+	return d.faultyDatabase.ApplySandbox(ctx, config)
 }
 
 func TestTestClientMadeAgainIsAnotherSIM(t *testing.T) {

@@ -22,6 +22,7 @@ type testClientReconciler struct {
 	clock      clock.PassiveClock
 	recorder   events.EventRecorder
 	pace       pace
+	deleted    deletedResources[*v1alpha1.TestClient]
 }
 
 // testClientObservation is the result of a reconciliation.

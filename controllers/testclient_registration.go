@@ -81,8 +81,8 @@ func (r *testClientReconciler) register(
 	return applyCurrent(ctx, r.apiReader, testClient, apply)
 }
 
-// exists reports whether the TestClient that holds a number still exists. If a finalizer was removed by hand, a SIM
-// exists without its TestClient. Before exists returns false, it asks the API server, because the cache may be stale.
+// exists reports whether the TestClient that holds a number still exists. A SIM may outlive its TestClient for a moment.
+// Before exists returns false, it asks the API server, because the cache may be stale.
 func (r *testClientReconciler) exists(ctx context.Context, namespace string, holder sandboxes.ErrDuplicateMSISDN) (bool, error) {
 	key := client.ObjectKey{Namespace: namespace, Name: holder.Holder}
 	for _, reader := range []client.Reader{r.Client, r.apiReader} {

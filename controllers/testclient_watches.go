@@ -37,6 +37,7 @@ func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Option
 		Watches(&v1alpha1.SandboxEnvironment{},
 			handler.EnqueueRequestsFromMapFunc(testClientsOf(mgr.GetCache())),
 			builder.WithPredicates(predicate.Funcs{UpdateFunc: availabilityChanged})).
+		Watches(&v1alpha1.TestClient{}, handler.Funcs{DeleteFunc: r.deleted.note}).
 		Watches(&v1alpha1.TestClient{}, handler.Funcs{DeleteFunc: enqueueSameNumber(mgr.GetCache())}).
 		Watches(&v1alpha1.TestClient{}, r.limit.onDelete(testClientsOfSandbox(mgr.GetCache()))).
 		WatchesRawSource(changes).
@@ -69,7 +70,7 @@ func testClientsOf(testClients client.Reader) handler.MapFunc {
 }
 
 // enqueueSameNumber reconciles the TestClients with the number of a deleted TestClient, so that one of them gets the
-// number. The delete event follows the removal of the finalizer, so the number is free.
+// number. If the SIM of the deleted TestClient still has it, register deletes that SIM.
 func enqueueSameNumber(
 	testClients client.Reader,
 ) func(context.Context, event.DeleteEvent, workqueue.TypedRateLimitingInterface[reconcile.Request]) {

@@ -2,9 +2,6 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// TestClientFinalizer keeps a deleted TestClient until its SIM is deleted from the database.
-const TestClientFinalizer = "cauri.dev/testclient"
-
 // TestClientState is the state of a SIM: Active or Blocked.
 //
 // +kubebuilder:validation:Enum=Active;Blocked

@@ -96,10 +96,11 @@ func TestRestartDeletes(t *testing.T) {
 	if !slices.Contains(said, "testclient.cauri.dev/alice deleted") {
 		t.Errorf("it said %q", said)
 	}
-	var sims int
-	if second.row("select count(*) from sims", &sims); sims != 0 {
-		t.Errorf("%d SIMs are left", sims)
-	}
+	ledgertest.Eventually(t, func() bool {
+		var sims int
+		second.row("select count(*) from sims", &sims)
+		return sims == 0
+	})
 }
 
 // A sandbox whose ttl ended while no process ran starts again.

@@ -29,20 +29,24 @@ type Drift struct {
 	Interval      time.Duration                                                  // pause between two checks, plus jitter
 	Enqueue       func(context.Context, Change)                                  // reconciles a resource
 	SIM           func(*v1alpha1.TestClient) (sandboxes.TestClientConfig, error) // the SIM that a TestClient describes
+	Orphaned      func(context.Context, *v1alpha1.TestClient)                    // called for the SIM of a TestClient that is not in the cache
 	AllNamespaces bool                                                           // whether the cache has all namespaces
 
 	found  orphans // result of the last check
 	logged orphans
 }
 
-// orphans counts the sandboxes and SIMs in the database that belong to no resource.
+// orphans counts the sandboxes in the database that belong to no resource, and their SIMs.
 type orphans struct{ sandboxes, testClients int }
+
+// firstCheck is the delay of the first check. It finds the SIMs of TestClients that were deleted while no controller ran.
+const firstCheck = 10 * time.Second
 
 // Start checks repeatedly until the context ends. The manager runs it only in the leader.
 func (d *Drift) Start(ctx context.Context) error {
 	log := logf.FromContext(ctx).WithName("drift")
-	for {
-		timer := d.Clock.NewTimer(wait.Jitter(d.Interval, 0.2))
+	for pause := min(firstCheck, d.Interval); ; pause = d.Interval {
+		timer := d.Clock.NewTimer(wait.Jitter(pause, 0.2))
 		select {
 		case <-ctx.Done():
 			timer.Stop()
@@ -82,10 +86,12 @@ func (d *Drift) check(ctx context.Context) (drifted []Change, err error) {
 		return nil, err
 	}
 	known := make(map[string]bool, len(sandboxes.Items)+len(testClients.Items))
+	owners := make(map[string]client.ObjectKey, len(sandboxes.Items))
 	uids := make(map[client.ObjectKey]types.UID, len(sandboxes.Items))
 	for i := range sandboxes.Items {
 		sandbox := &sandboxes.Items[i]
-		uids[client.ObjectKeyFromObject(sandbox)], known[string(sandbox.UID)] = sandbox.UID, true
+		key := client.ObjectKeyFromObject(sandbox)
+		uids[key], owners[string(sandbox.UID)], known[string(sandbox.UID)] = sandbox.UID, key, true
 		if isSettled(sandbox, sandbox.Status.Conditions) && !inventory.HoldsSandbox(string(sandbox.UID)) {
 			drifted = append(drifted, OfSandbox(sandbox))
 		}
@@ -98,7 +104,7 @@ func (d *Drift) check(ctx context.Context) (drifted []Change, err error) {
 			drifted = append(drifted, OfTestClient(testClient))
 		}
 	}
-	d.logOrphans(ctx, inventory, known)
+	d.reportOrphans(ctx, inventory, known, owners)
 	return drifted, nil
 }
 
@@ -114,14 +120,30 @@ func isSettled(obj client.Object, conditions []metav1.Condition) bool {
 		ready.ObservedGeneration == obj.GetGeneration()
 }
 
-// logOrphans logs the number of orphans when it changes. Orphans exist if a finalizer was removed by hand, or if
-// another cluster uses the same database. They are never deleted, because the other cluster may use them.
-func (d *Drift) logOrphans(ctx context.Context, inventory *sandboxes.Inventory, known map[string]bool) {
+// reportOrphans reports the SIMs of TestClients that were deleted while no controller ran. It logs the number of other
+// orphans when it changes. They exist if a finalizer was removed by hand, or if another cluster uses the same database.
+// They are never deleted, because the other cluster may use them.
+func (d *Drift) reportOrphans(
+	ctx context.Context, inventory *sandboxes.Inventory, known map[string]bool, owners map[string]client.ObjectKey,
+) {
+	var found orphans
+	var sims []sandboxes.OrphanedSIM
+	found.sandboxes, sims = inventory.Orphans(known)
+	for _, sim := range sims {
+		owner, owned := owners[sim.SandboxUID]
+		if !owned {
+			found.testClients++
+			continue
+		}
+		deleted := &v1alpha1.TestClient{
+			ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: sim.TestClient, UID: types.UID(sim.TestClientUID)},
+		}
+		deleted.Spec.SandboxRef.Name = owner.Name
+		d.Orphaned(ctx, deleted)
+	}
 	if !d.AllNamespaces {
 		return
 	}
-	var found orphans
-	found.sandboxes, found.testClients = inventory.Orphans(known)
 	if found == d.found && found != d.logged { // two checks found them, so no new resource owns them
 		d.logged = found
 		logf.FromContext(ctx).WithName("drift").Info("Rows belong to no resource of this cluster, and are kept",

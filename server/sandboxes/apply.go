@@ -208,6 +208,15 @@ func (c *sandboxChange) newOrganization(ctx context.Context) error {
 	if err := c.startClock(ctx, row); err != nil {
 		return err
 	}
+	for _, testClient := range c.want.TestClients {
+		sim, err := parseUID(testClient.UID)
+		if err == nil {
+			err = insertSIM(ctx, c.q, c.tenant, sim, testClient)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return c.observeClock(ctx, row)
 }
 

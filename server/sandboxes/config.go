@@ -31,8 +31,9 @@ type Config struct {
 	API            APIAccess              // what the sandbox's key may do beside payments
 	CallbackHosts  []string               // patterns of hosts to which operators' callbacks may go; nil: the default
 	Clock          ClockConfig
-	Seed           *int64 // of random draws; nil: each draw is random
-	Faults         []byte // as JSON, read by [faults.Parse]; nil: none
+	TestClients    []TestClientConfig // registered together with a new sandbox, each with its own number; otherwise unused
+	Seed           *int64             // of random draws; nil: each draw is random
+	Faults         []byte             // as JSON, read by [faults.Parse]; nil: none
 }
 
 // ClockMode is how the time of a sandbox passes.
@@ -171,6 +172,7 @@ type TestClientConfig struct {
 // TestClientState is a SIM as it stands in the database.
 type TestClientState struct {
 	Balance int64 // live balance
+	New     bool  // the SIM was registered now
 }
 
 // AccountChange names a resource whose live balance, counts or deliveries changed.

@@ -31,8 +31,15 @@ func (readOnly) Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
 // Inventory says for all resources whether their rows in the database are as the controller left them. A sandbox or SIM
 // that is not in it has no rows.
 type Inventory struct {
-	drifted     map[string]bool   // by the UID of the SandboxEnvironment
-	testClients map[string]string // fingerprint, by the UID of the TestClient
+	drifted     map[string]bool                    // by the UID of the SandboxEnvironment
+	testClients map[string]sqlc.SIMFingerprintsRow // by the UID of the TestClient
+}
+
+// OrphanedSIM is a SIM of a TestClient that is not known.
+type OrphanedSIM struct {
+	TestClientUID string
+	TestClient    string // name
+	SandboxUID    string
 }
 
 // Inventory reads the fingerprints of all sandboxes and of all SIMs, in two statements.
@@ -45,12 +52,12 @@ func (s *Store) Inventory(ctx context.Context) (*Inventory, error) {
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the fingerprints of the SIMs")
 	}
-	found := &Inventory{drifted: make(map[string]bool, len(sandboxes)), testClients: make(map[string]string, len(sims))}
+	found := &Inventory{drifted: make(map[string]bool, len(sandboxes)), testClients: make(map[string]sqlc.SIMFingerprintsRow, len(sims))}
 	for _, row := range sandboxes {
 		found.drifted[row.ResourceUid.String()] = row.Drifted
 	}
 	for _, row := range sims {
-		found.testClients[row.SimID.String()] = row.Fingerprint
+		found.testClients[row.SimID.String()] = row
 	}
 	return found, nil
 }
@@ -63,22 +70,22 @@ func (i *Inventory) HoldsSandbox(uid string) bool {
 
 // HoldsTestClient reports whether the row of a SIM in that sandbox equals its resource.
 func (i *Inventory) HoldsTestClient(sandboxUID string, want TestClientConfig) bool {
-	return i.testClients[want.UID] == want.fingerprint(sandboxUID)
+	return i.testClients[want.UID].Fingerprint == want.fingerprint(sandboxUID)
 }
 
-// Orphans counts the sandboxes and the SIMs whose UIDs are not in the set known.
-func (i *Inventory) Orphans(known map[string]bool) (sandboxes, testClients int) {
+// Orphans counts the sandboxes, and returns the SIMs, whose UIDs are not in the set known.
+func (i *Inventory) Orphans(known map[string]bool) (sandboxes int, sims []OrphanedSIM) {
 	for uid := range i.drifted {
 		if !known[uid] {
 			sandboxes++
 		}
 	}
-	for uid := range i.testClients {
+	for uid, sim := range i.testClients {
 		if !known[uid] {
-			testClients++
+			sims = append(sims, OrphanedSIM{TestClientUID: uid, TestClient: sim.Name, SandboxUID: sim.ResourceUid.String()})
 		}
 	}
-	return sandboxes, testClients
+	return sandboxes, sims
 }
 
 // fingerprint returns the fingerprint that the statement SIMFingerprints computes for an equal row. It detects

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -104,9 +106,10 @@ func TestInventory(t *testing.T) {
 	if inventory := w.inventory(); inventory.HoldsTestClient(other.Config.UID, sim) {
 		t.Error("a SIM is in two sandboxes")
 	}
-	sandboxes, testClients := w.inventory().Orphans(map[string]bool{other.Config.UID: true})
-	if sandboxes != 1 || testClients != 1 {
-		t.Errorf("%d sandboxes and %d SIMs are nobody's, want one of each", sandboxes, testClients)
+	count, sims := w.inventory().Orphans(map[string]bool{other.Config.UID: true})
+	want := []sandboxes.OrphanedSIM{{TestClientUID: sim.UID, TestClient: sim.Name, SandboxUID: w.Config.UID}}
+	if diff := cmp.Diff(want, sims); count != 1 || diff != "" {
+		t.Errorf("%d sandboxes are nobody's, want one; SIMs: %s", count, diff)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Every field of a configuration is applied when it changes, and applied once. A new field needs an edit here.
 func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
-	identity := []string{"UID", "Generation", "RolledBack", "Replaces"} // of the resource: no settings
+	identity := []string{"UID", "Generation", "RolledBack", "Replaces", "TestClients"} // of the resource: no settings
 	limit, quota, rate := int64(7), int64(8), int32(9)
 	edits := map[string]func(*sandboxes.Config){
 		"Namespace":                             func(c *sandboxes.Config) { c.Namespace = "other" },

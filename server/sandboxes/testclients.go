@@ -63,7 +63,7 @@ func (s *Store) applyTestClient(ctx context.Context, sandbox, sim pgtype.UUID, w
 		if err := takeNumber(ctx, q, tenant, sim, want); err != nil {
 			return err
 		}
-		state.Balance, err = applySIM(ctx, q, tenant, sim, want)
+		state, err = applySIM(ctx, q, tenant, sim, want)
 		return err
 	})
 	return state, err
@@ -103,36 +103,29 @@ func withConfig(row sqlc.Sim, want TestClientConfig) sqlc.Sim {
 
 func sameSIM(row sqlc.Sim, want TestClientConfig) bool { return withConfig(row, want) == row }
 
-// applySIM writes the row of a SIM if it differs from the resource, and returns the live balance. If the balance in
-// the resource changed since it was last applied, applySIM sets the live balance.
-func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) (int64, error) {
-	currency, _ := want.Country.Currency()
+// applySIM writes the row of a SIM if it differs from the resource, and returns its state. If the balance in the
+// resource changed since it was last applied, applySIM sets the live balance.
+func applySIM(
+	ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig,
+) (state TestClientState, err error) {
 	row, err := q.LockSIM(ctx, tenant, sim)
 	if errors.Is(err, pgx.ErrNoRows) {
 		if err := hasRoom(ctx, q, tenant, want.Limit); err != nil {
-			return 0, err
+			return state, err
 		}
-		err := q.InsertSIM(ctx, sqlc.InsertSIMParams{
-			Tenant: tenant, SimID: sim, Generation: want.Generation, Name: want.Name, MSISDN: want.MSISDN, Operator: string(want.Operator),
-			Country: string(want.Country), Currency: string(currency), Blocked: want.Blocked,
-			Behavior: string(want.Behavior), Balance: want.Balance,
-		})
-		if err != nil {
-			return 0, err
-		}
-		return want.Balance, adjustSIM(ctx, q, tenant, sim, want.Balance, want.Balance, openingNumber)
+		return TestClientState{Balance: want.Balance, New: true}, insertSIM(ctx, q, tenant, sim, want)
 	}
 	if err != nil {
-		return 0, err
+		return state, err
 	}
 	wanted := withConfig(row, want)
 	if row.Opening != want.Balance {
 		if err := adjustSIM(ctx, q, tenant, sim, want.Balance-row.Balance, want.Balance, wanted.Movements); err != nil {
-			return 0, err
+			return state, err
 		}
 	}
 	if wanted == row {
-		return row.Balance, nil
+		return TestClientState{Balance: row.Balance}, nil
 	}
 	updated, err := q.UpdateSIM(ctx, sqlc.UpdateSIMParams{
 		Generation: wanted.Generation,
@@ -153,7 +146,21 @@ func applySIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUI
 	if err == nil && updated == 0 {
 		err = ErrStaleGeneration{Applied: row.Generation}
 	}
-	return wanted.Balance, err
+	return TestClientState{Balance: wanted.Balance}, err
+}
+
+// insertSIM writes the row of a new SIM.
+func insertSIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UUID, want TestClientConfig) error {
+	currency, _ := want.Country.Currency()
+	err := q.InsertSIM(ctx, sqlc.InsertSIMParams{
+		Tenant: tenant, SimID: sim, Generation: want.Generation, Name: want.Name, MSISDN: want.MSISDN, Operator: string(want.Operator),
+		Country: string(want.Country), Currency: string(currency), Blocked: want.Blocked,
+		Behavior: string(want.Behavior), Balance: want.Balance,
+	})
+	if err != nil {
+		return err
+	}
+	return adjustSIM(ctx, q, tenant, sim, want.Balance, want.Balance, openingNumber)
 }
 
 // hasRoom returns ErrRegistryFull if the registry is full, but only if the API made some of its test clients: it does

@@ -162,8 +162,8 @@ func TestTestClientOfTheAPIHasNoResource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, orphans := inventory.Orphans(map[string]bool{w.Config.UID: true}); orphans != 0 || !inventory.HoldsSandbox(w.Config.UID) {
-		t.Errorf("%d SIMs have no resource", orphans)
+	if _, orphans := inventory.Orphans(map[string]bool{w.Config.UID: true}); len(orphans) != 0 || !inventory.HoldsSandbox(w.Config.UID) {
+		t.Errorf("%d SIMs have no resource", len(orphans))
 	}
 	if err := w.FlushActivity(t.Context()); err != nil {
 		t.Fatal(err)
@@ -373,4 +373,29 @@ func TestChangedAccountsLeaveNothingOut(t *testing.T) {
 	if err != nil || !slices.ContainsFunc(got, func(c sandboxes.AccountChange) bool { return c.TestClient == "alice" }) {
 		t.Errorf("got %v, %v", got, err)
 	}
+}
+
+// TestTestClientsOfANewSandbox are registered together with it, and not again.
+func TestTestClientsOfANewSandbox(t *testing.T) {
+	w := newFixture(t)
+	if err := w.DeleteSandbox(t.Context(), w.Config.UID); err != nil {
+		t.Fatal(err)
+	}
+	first, second := number(1, alice), number(2, "+250788000002")
+	w.Config.TestClients = []sandboxes.TestClientConfig{first, second}
+	for range 2 {
+		if state, err := w.ApplySandbox(t.Context(), w.Config); err != nil || state.TestClients != 2 {
+			t.Errorf("the sandbox has %d test clients, %v, want 2", state.TestClients, err)
+		}
+	}
+	state, err := w.ApplyTestClient(t.Context(), w.Config.UID, first)
+	if want := (sandboxes.TestClientState{Balance: 100}); err != nil || state != want {
+		t.Errorf("the first one is %+v, %v, want %+v", state, err, want)
+	}
+	third := number(3, "+250788000003")
+	state, err = w.ApplyTestClient(t.Context(), w.Config.UID, third)
+	if want := (sandboxes.TestClientState{Balance: 100, New: true}); err != nil || state != want {
+		t.Errorf("a third one is %+v, %v, want %+v", state, err, want)
+	}
+	w.Conserved()
 }

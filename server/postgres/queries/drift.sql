@@ -13,7 +13,7 @@ where o.retained_at is null;
 
 -- name: SIMFingerprints :many
 -- Computes TestClientConfig.fingerprint. SIMs that were created through the API have no resource.
-select s.sim_id,
+select s.sim_id, s.name, o.resource_uid,
   md5(concat_ws('|', o.resource_uid, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked,
     s.behavior, s.opening))::text
   as fingerprint

@@ -125,7 +125,7 @@ func (q *Queries) NoteFingerprint(ctx context.Context, tenant int64) error {
 }
 
 const sIMFingerprints = `-- name: SIMFingerprints :many
-select s.sim_id,
+select s.sim_id, s.name, o.resource_uid,
   md5(concat_ws('|', o.resource_uid, s.name, s.msisdn, s.operator, s.country, s.currency, s.blocked,
     s.behavior, s.opening))::text
   as fingerprint
@@ -134,6 +134,8 @@ from sims s join organizations o using (tenant) where o.retained_at is null and 
 
 type SIMFingerprintsRow struct {
 	SimID       pgtype.UUID `db:"sim_id"`
+	Name        string      `db:"name"`
+	ResourceUid pgtype.UUID `db:"resource_uid"`
 	Fingerprint string      `db:"fingerprint"`
 }
 
@@ -147,7 +149,12 @@ func (q *Queries) SIMFingerprints(ctx context.Context) ([]SIMFingerprintsRow, er
 	var items []SIMFingerprintsRow
 	for rows.Next() {
 		var i SIMFingerprintsRow
-		if err := rows.Scan(&i.SimID, &i.Fingerprint); err != nil {
+		if err := rows.Scan(
+			&i.SimID,
+			&i.Name,
+			&i.ResourceUid,
+			&i.Fingerprint,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
