@@ -39,7 +39,9 @@ func (c *Console) account(v *visit) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	p := page{title: nameOf(v, a.Account, a.names), body: accountPage(v, a), live: []string{"proof", "accounts"}}
+	p := page{
+		title: nameOf(v, a.Account, a.names), body: accountPage(v, a), live: []string{"proof", "accounts"}, every: proofEvery,
+	}
 	if a.newer == "" { // rows that somebody reads further down stay where they are
 		p.live = append(p.live, "entries")
 	}

@@ -40,7 +40,7 @@ func problemOf(err error) (problem, bool) {
 			"It belongs to another session, or came from another site. Nothing was changed. Open the page again.", "forbidden"}, true
 	case errors.Is(err, errBadForm):
 		return problem{http.StatusBadRequest, "This form cannot be read", "Nothing was changed. Open the page again.", "invalid_body"}, true
-	case errors.Is(err, sandboxes.ErrNoConsoleSession):
+	case errors.Is(err, sandboxes.ErrNoConsoleSession), errors.Is(err, service.ErrUnauthorized):
 		return problem{http.StatusUnauthorized, "Your session has ended", "Sign in again.", "unauthorized"}, true
 	case errors.Is(err, service.ErrSuspended):
 		return problem{http.StatusServiceUnavailable, "This sandbox is suspended",

@@ -14,8 +14,13 @@ import (
 	"github.com/cauri-dev/cauri/server/proof"
 )
 
-// accountsOnPage is how many rows a page of the ledger has.
-const accountsOnPage = 50
+const (
+	// accountsOnPage is how many rows a page of the ledger has.
+	accountsOnPage = 50
+	// proofEvery is the interval in seconds at which the pages of the ledger are read again: no stream tells of a
+	// verification.
+	proofEvery = 10
+)
 
 // accountList is a page of the balances of a sandbox.
 type accountList struct {
@@ -28,7 +33,9 @@ type accountList struct {
 
 func (c *Console) ledger(v *visit) (page, error) {
 	l, err := c.listAccounts(v)
-	return page{title: v.Text("Ledger"), body: ledgerPage(v, l), live: []string{"proof", "accounts"}}, err
+	return page{
+		title: v.Text("Ledger"), body: ledgerPage(v, l), live: []string{"proof", "accounts"}, every: proofEvery,
+	}, err
 }
 
 func (c *Console) listAccounts(v *visit) (*accountList, error) {

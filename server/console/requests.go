@@ -153,7 +153,7 @@ func (c *Console) readLogged(e *requests.Entry) loggedRequest {
 	if e.Actor != "" {
 		r.does = changeAt(e.Method, strings.TrimPrefix(e.Path, changesPath))
 	}
-	if !r.succeeded() {
+	if !r.succeeded() && strings.HasPrefix(e.Path, "/v1/") { // the advice names headers and fields of this API
 		r.instead = c.Instead(e.Error)
 	}
 	return r

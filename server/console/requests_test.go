@@ -203,6 +203,17 @@ func TestRequestsThatSucceedAreThereWhileSomebodyLooks(t *testing.T) {
 	}
 }
 
+// What to send instead is for requests of /v1 only.
+func TestRequestsAdviseTheAPIOnly(t *testing.T) {
+	f := newFixture(t)
+	f.signedIn(checkout, key).post(checkout, "/reset", url.Values{"name": {"wrong"}})
+	f.logged()
+	text := words(f.viewer().get(checkout + "/requests").text)
+	if !strings.Contains(text, "Not done in this console: reset the sandbox.") || strings.Contains(text, "fieldErrors") {
+		t.Errorf("the change that was refused: %s", text)
+	}
+}
+
 func TestRequestsHaveWhatPeopleChanged(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(checkout, key)

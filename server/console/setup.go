@@ -108,11 +108,8 @@ func countryList(countries []payments.Country) string {
 
 // kubectl returns the commands for what only the cluster knows.
 func (v *visit) kubectl() string {
-	in := "kubectl -n " + v.namespace + " "
-	return in + "get sandboxenvironment " + v.name + "          # Ready, WebhookReady, LedgerBalanced\n" +
-		in + "describe sandboxenvironment " + v.name + "     # conditions and events\n" +
-		in + "get testclients,expectations\n" +
-		in + "edit sandboxenvironment " + v.name + "         # change the sandbox"
+	in, resource := "kubectl -n "+v.namespace+" ", " sandboxenvironment "+v.name
+	return in + "get" + resource + "\n" + in + "describe" + resource + "\n" + in + "get testclients,expectations\n" + in + "edit" + resource
 }
 
 // endSession ends a session of the console, also the own one.
