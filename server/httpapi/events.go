@@ -62,7 +62,7 @@ func (a *API) compareEvent(w http.ResponseWriter, r *http.Request, who *service.
 	}
 	compared, err := a.service.CompareEvent(r.Context(), who, id, &service.Captured{
 		Body: yours, Signature: body.Signature, StandardSignature: body.WebhookSignature, Timestamp: body.WebhookTimestamp,
-		SecretFingerprint: body.SecretFingerprint, VerifiedAt: verifiedAt,
+		Computed: body.ComputedSignature, SecretFingerprint: body.SecretFingerprint, VerifiedAt: verifiedAt,
 	})
 	if errors.Is(err, ledger.ErrNotFound) {
 		return exchange.Answer{}, wire.NoSuchEvent()

@@ -98,6 +98,12 @@ func TestCompareWithWhatWasSent(t *testing.T) {
 		"without its prefix":  {object{"body": body, "webhook_signature": signed.Standard[3:]}, "other_signature", "X-Service-Signature"},
 		"another timestamp":   {object{"body": body, "webhook_timestamp": "1"}, "other_timestamp", "X-Service-Signature"},
 		"verified later":      {object{"body": body, "verified_at": at.Add(6 * time.Minute).Format(time.RFC3339)}, "stale_timestamp", "X-Service-Signature"},
+		"computed":            {object{"body": body, "computed_signature": signed.Signature}, "", "X-Service-Signature webhook-signature"},
+		"in another form":     {object{"body": body, "computed_signature": signed.Standard[3:]}, "other_form", "X-Service-Signature webhook-signature"},
+		"with another key":    {object{"body": body, "computed_signature": "sha256=" + strings.Repeat("00", 32)}, "other_key", ""},
+		"with no secret":      {object{"body": body, "computed_signature": webhooks.Signature("undefined", []byte(body))}, "no_secret", ""},
+		"of other bytes":      {object{"body": body + "\n", "computed_signature": webhooks.Signature(signer, []byte(body+"\n"))}, "line_breaks", ""},
+		"an empty secret":     {object{"body": body, "secret_fingerprint": "e3b0c442"}, "no_secret", ""},
 		"one of two of a key": {object{"body": body, "webhook_signature": "v1,x " + signed.Standard, "secret_fingerprint": fingerprint}, "", "X-Service-Signature webhook-signature"},
 	} {
 		got := f.call("POST", path+"/compare", c.sent)
@@ -133,7 +139,7 @@ func TestComparedBytesAreNotLogged(t *testing.T) {
 	path, _, _ := f.signed(time.Now())
 	f.call("GET", "/v1/requests?all=true", nil)
 	f.call("POST", path+"/compare", object{"body": "my-private-bytes", "verified_at": "my-private-time"})
-	f.call("POST", path+"/compare", object{"body": "my-private-bytes"})
+	f.call("POST", path+"/compare", object{"body": "my-private-bytes", "computed_signature": "my-private-bytes"})
 	f.logged()
 	if log := f.call("GET", "/v1/requests?all=true", nil); !strings.Contains(log.raw, path) || strings.Contains(log.raw, "my-private-bytes") {
 		t.Errorf("the log is %s", log.raw)

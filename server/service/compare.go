@@ -12,13 +12,14 @@ import (
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
-// Captured is what a receiver took for a delivery of an event. Fields other than Body are optional: empty, and what was
-// sent is taken to have arrived.
+// Captured is what a receiver took for a delivery of an event. All fields are optional: empty, and what was sent is
+// taken to have arrived.
 type Captured struct {
-	Body              []byte
+	Body              []byte    // nil: not captured
 	Signature         string    // X-Service-Signature, or X-Service-Signature-Previous
 	StandardSignature string    // webhook-signature
 	Timestamp         string    // webhook-timestamp
+	Computed          string    // the signature that the code of the receiver computed, for either header
 	SecretFingerprint string    // of the secret that the receiver holds
 	VerifiedAt        time.Time // by the clock of the receiver; zero: not known
 }
@@ -30,7 +31,18 @@ type Comparison struct {
 	Difference *webhooks.Difference // nil: the bytes are the same
 	Schemes    []VerifiedScheme     // of the attempt
 	Causes     []Cause              // the likely ones, the most likely first; empty: everything verifies
+	Secret     SecretVerdict
 }
+
+// SecretVerdict says whether a receiver holds a secret that signed.
+type SecretVerdict string
+
+// The verdicts.
+const (
+	SecretUnknown SecretVerdict = ""      // neither its fingerprint nor a computed signature tells
+	SecretRight   SecretVerdict = "right" // it holds the secret, and makes the right key of it as far as that is known
+	SecretWrong   SecretVerdict = "wrong" // it holds another one, or makes another key of it
+)
 
 // VerifiedScheme says whether a kind of signature verifies.
 type VerifiedScheme struct {
@@ -46,6 +58,9 @@ const (
 	CauseOtherTimestamp = "other_timestamp" // the timestamp is none that was sent
 	CauseStaleTimestamp = "stale_timestamp" // the receiver verified more than five minutes later, or its clock is wrong
 	CauseSecretUnknown  = "secret_unknown"  // nothing is wrong with what was sent: only the secret is left
+	CauseNoSecret       = "no_secret"       // the receiver has an empty secret
+	CauseOtherKey       = "other_key"       // the code computed its signature with another key, or from other bytes
+	CauseOtherForm      = "other_form"      // the code computed the right signature, and writes it in another form
 )
 
 // Cause is a likely cause of a refusal.
@@ -71,11 +86,19 @@ func (s *Service) CompareEvent(ctx context.Context, who *Caller, id payments.Eve
 		signed = signedAttempts(event.EventDetail, who)
 	}
 	if len(signed) == 0 {
-		c := &Comparison{Sent: event.Body, Difference: webhooks.Differ(event.Body, got.Body)}
+		c := &Comparison{Sent: event.Body, Difference: differ(event.Body, got)}
 		c.addDifference()
 		return c, nil
 	}
 	return compare(attemptOf(signed, got), got), nil
+}
+
+// differ returns how the captured body differs from the one that was sent; nil if it does not.
+func differ(sent []byte, got *Captured) *webhooks.Difference {
+	if got.Body == nil {
+		return nil
+	}
+	return webhooks.Differ(sent, got.Body)
 }
 
 // attemptOf returns the attempt that was most likely captured: the latest one that fits best.
@@ -91,6 +114,11 @@ func attemptOf(signed []Signature, got *Captured) *Signature {
 		if slices.Equal(signed[i].Body, got.Body) {
 			fits++
 		}
+		if got.Computed != "" {
+			if as := webhooks.Recognize(got.Computed, &signed[i].Explanation); as != webhooks.ComputedOtherKey {
+				fits += 2
+			}
+		}
 		if fits >= most {
 			best, most = &signed[i], fits
 		}
@@ -99,13 +127,15 @@ func attemptOf(signed []Signature, got *Captured) *Signature {
 }
 
 func compare(sent *Signature, got *Captured) *Comparison {
-	c := &Comparison{Attempt: sent.Attempt, Sent: sent.Body, Difference: webhooks.Differ(sent.Body, got.Body)}
+	c := &Comparison{Attempt: sent.Attempt, Sent: sent.Body, Difference: differ(sent.Body, got)}
 	forged := sent.fault != nil && (sent.fault.Webhook.BadSignature || sent.fault.Webhook.Truncate || sent.fault.Webhook.StaleTimestamp != nil)
 	if forged {
 		c.add(CauseFault, fmt.Sprintf("The fault %s of the sandbox forged attempt %d: a receiver has to refuse it.", sent.fault.Name, sent.Attempt))
 	}
 	c.addDifference()
-	knows := c.addSecret(sent, got)
+	c.addSecret(sent, got)
+	c.addComputed(sent, got)
+	knows := c.Secret != SecretWrong
 	service, standard := c.addSignatures(sent, got)
 	fresh := c.addTimestamp(sent, got)
 	intact := c.Difference == nil && knows && !forged
@@ -113,7 +143,7 @@ func compare(sent *Signature, got *Captured) *Comparison {
 		{webhooks.HeaderSignature, intact && service},
 		{webhooks.HeaderStandardSignature, intact && standard && fresh},
 	}
-	if len(c.Causes) == 0 && got.SecretFingerprint == "" {
+	if len(c.Causes) == 0 && c.Secret == SecretUnknown {
 		c.add(CauseSecretUnknown, "Bytes and signatures are those that were sent. If the receiver refuses them, it holds another secret: "+
 			"compare its fingerprint with "+strings.Join(secretsOf(sent), " or ")+".")
 	}
@@ -128,15 +158,64 @@ func (c *Comparison) addDifference() {
 	}
 }
 
-// addSecret reports whether the receiver holds a secret that signed, as far as it says which one it holds.
-func (c *Comparison) addSecret(sent *Signature, got *Captured) bool {
+// addSecret compares the fingerprint of the receiver's secret, if it was captured.
+func (c *Comparison) addSecret(sent *Signature, got *Captured) {
 	signers := secretsOf(sent)
-	if got.SecretFingerprint == "" || slices.Contains(signers, got.SecretFingerprint) {
-		return true
+	switch {
+	case got.SecretFingerprint == "":
+	case slices.Contains(signers, got.SecretFingerprint):
+		c.Secret = SecretRight
+	case slices.Contains(webhooks.EmptyFingerprints, got.SecretFingerprint):
+		c.Secret = SecretWrong
+		c.add(CauseNoSecret, "The receiver has an empty secret: the variable that should hold it is not set where its program runs.")
+	default:
+		c.Secret = SecretWrong
+		c.add(CauseOtherSecret, fmt.Sprintf("The receiver holds the secret %s, and attempt %d was signed with %s. Take the sandbox's "+
+			"webhook-signing-secret as it is, without a line break.", got.SecretFingerprint, sent.Attempt, strings.Join(signers, " and ")))
 	}
-	c.add(CauseOtherSecret, fmt.Sprintf("The receiver holds the secret %s, and attempt %d was signed with %s. Take the sandbox's "+
-		"webhook-signing-secret as it is, without a line break.", got.SecretFingerprint, sent.Attempt, strings.Join(signers, " and ")))
-	return false
+}
+
+// keyForms says what the two kinds of signature take as their key.
+const keyForms = "X-Service-Signature takes the whole text of the secret, with its whsec_. webhook-signature takes what follows whsec_, " +
+	"decoded from base64, and signs <webhook-id>.<webhook-timestamp>.<body>."
+
+// addComputed says what the code of the receiver computed, if that was captured.
+func (c *Comparison) addComputed(sent *Signature, got *Captured) {
+	if got.Computed == "" || c.Secret == SecretWrong {
+		return
+	}
+	switch webhooks.Recognize(got.Computed, &sent.Explanation) {
+	case webhooks.ComputedRight:
+		c.Secret = SecretRight
+	case webhooks.ComputedOtherForm:
+		c.Secret = SecretRight
+		c.add(CauseOtherForm, "The code computes the right HMAC, and writes it in another form than the header. X-Service-Signature has sha256= and "+
+			"small hexadecimal digits, webhook-signature has v1, and base64.")
+	case webhooks.ComputedNoSecret:
+		c.Secret = SecretWrong
+		c.add(CauseNoSecret, "The code computed this with an empty secret: the variable that should hold it is not set where the program runs.")
+	case webhooks.ComputedNoKey:
+		c.add(CauseOtherKey, "This is the SHA-256 of the body without a key. Compute the HMAC-SHA256, with the secret as its key.")
+	case webhooks.ComputedNoHMAC:
+		c.add(CauseOtherForm, "This is no HMAC-SHA256: it has 32 bytes, which are 64 hexadecimal digits or 44 characters of base64.")
+	case webhooks.ComputedOtherKey:
+		c.addOtherKey(sent, got)
+	}
+}
+
+func (c *Comparison) addOtherKey(sent *Signature, got *Captured) {
+	switch {
+	case c.Difference != nil: // other bytes have another signature
+	case c.Secret == SecretRight:
+		c.add(CauseOtherKey, "The receiver holds the right secret, and its code computed another value. "+keyForms)
+	case got.Body == nil:
+		c.add(CauseOtherKey, fmt.Sprintf("No secret of attempt %d gives this value with the bytes that were sent. Send the bytes too, to learn whether "+
+			"they are the cause. Otherwise it is the secret: its fingerprint has to be %s.", sent.Attempt, strings.Join(secretsOf(sent), " or ")))
+	default:
+		c.Secret = SecretWrong
+		c.add(CauseOtherKey, fmt.Sprintf("The bytes are right, and the code computed another value: its secret is another one, or it makes another "+
+			"key of it. The fingerprint of the secret has to be %s. ", strings.Join(secretsOf(sent), " or "))+keyForms)
+	}
 }
 
 // addSignatures reports of each kind whether its signatures are among those that were sent, as far as they were captured.

@@ -13,8 +13,8 @@ import (
 var CompareEvent = Operation{
 	ID: "compareEvent", Method: http.MethodPost, Path: "/v1/events/{id}/compare", Tag: tagEvents, Summary: "Compare your bytes with an event",
 	Description: "For a receiver that refuses an event: send the body that it verified, and learn the first byte that differs from what was " +
-		"sent, whether both signatures verify, and the likely cause. Headers and fingerprint are optional. The secret is not needed: never " +
-		"send it.\n\nNothing of the body is stored or logged. The `code` of a cause is one of `" +
+		"sent, whether both signatures verify, and the likely cause. Headers, fingerprint and the signature that its code computed are " +
+		"optional. The secret is not needed: never send it.\n\nNothing of the body is stored or logged. The `code` of a cause is one of `" +
 		strings.Join(wire.ComparisonCauses, "`, `") + "`.",
 	Parameters: []*huma.Param{eventIDParameter},
 	Body:       wire.CompareEvent.Schema,

@@ -16,6 +16,7 @@ type CompareRequest struct {
 	Signature         string   `json:"signature,omitempty" maxLength:"2000" example:"sha256=a070ef949db9f1bda6c8b84fb84c8d2475423112a477c025fdbd3dcc27fdc72b" doc:"X-Service-Signature as it arrived."`
 	WebhookSignature  string   `json:"webhook_signature,omitempty" maxLength:"2000" example:"v1,OMMpUdrxC+SBe8NEbks+3Q5w39WMzK6YdrL3Z+ZpuRQ=" doc:"webhook-signature as it arrived."`
 	WebhookTimestamp  string   `json:"webhook_timestamp,omitempty" maxLength:"2000" example:"1780061444" doc:"webhook-timestamp as it arrived."`
+	ComputedSignature string   `json:"computed_signature,omitempty" maxLength:"2000" example:"sha256=64e832ddea26d2a2a3c0f0c6a5a0e3f0f6b1bfb07cb3a0dd5b2d8a2fd7c7a5b1" doc:"The signature that the code of your receiver computed, for either header."`
 	SecretFingerprint string   `json:"secret_fingerprint,omitempty" pattern:"^[0-9a-f]{8}$" patternDescription:"8 hexadecimal digits, the beginning of the SHA-256 of the secret" example:"b293a569" doc:"Fingerprint of the secret that your receiver holds. Never send the secret."`
 	VerifiedAt        string   `json:"verified_at,omitempty" format:"date-time" example:"2026-05-31T12:00:00Z" doc:"When your receiver verified, by its own clock (RFC 3339)."`
 }
@@ -85,7 +86,8 @@ var ComparisonCauses = func() (codes []string) {
 	for _, cause := range webhooks.DifferenceCauses {
 		codes = append(codes, string(cause))
 	}
-	return append(codes, "fault", "other_secret", "other_signature", "other_timestamp", "stale_timestamp", "secret_unknown")
+	return append(codes, "fault", "other_secret", "other_signature", "other_timestamp", "stale_timestamp", "secret_unknown",
+		"no_secret", "other_key", "other_form")
 }()
 
 // ComparisonCause is a likely cause of a refusal.
