@@ -185,6 +185,11 @@ var mayCall = map[string]string{
 	"GET /ledger":                       "full viewer",
 	"GET /find":                         "full viewer",
 	"POST /clock":                       "full",
+	"GET /payments/{id}":                "full viewer",
+	"GET /webhooks":                     "full viewer",
+	"GET /webhooks/{id}":                "full viewer",
+	"POST /webhooks/{id}":               "full viewer",
+	"POST /webhooks/{id}/resend":        "full",
 }
 
 // open are the routes that need no session.

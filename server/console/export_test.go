@@ -1,6 +1,10 @@
 package console
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
 
 // Route is a route of the console, for tests.
 type Route struct{ Method, Path, Roles, Does string }
@@ -19,3 +23,13 @@ func Routes() (all []Route) {
 
 // WatchInterval is how often the sessions that have a stream are checked.
 const WatchInterval = watchInterval
+
+// CodeOf returns the request that made a transaction, by language.
+func CodeOf(t *payments.Transaction) map[string]string {
+	all := map[string]string{}
+	r := requestOf(t)
+	for _, one := range r.inLanguages() {
+		all[one.language] = one.text
+	}
+	return all
+}

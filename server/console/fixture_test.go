@@ -137,6 +137,17 @@ func (b *browser) send(method, path string, form url.Values, change ...func(*htt
 
 func (b *browser) get(path string) answer { b.t.Helper(); return b.send(http.MethodGet, path, nil) }
 
+// has checks that texts are in what a person reads on a page.
+func (a answer) has(t *testing.T, texts ...string) {
+	t.Helper()
+	page := words(a.text)
+	for _, text := range texts {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page has no %q: %s", text, page)
+		}
+	}
+}
+
 var tokenField = regexp.MustCompile(`name="token" value="([^"]+)"`)
 
 // post sends a form with the token of a page of the console.

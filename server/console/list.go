@@ -16,6 +16,30 @@ type listing struct {
 	wrong map[string]bool // the parameters whose value cannot be read
 }
 
+// filterOf is a parameter of a list that the type F filters.
+type filterOf[F any] struct {
+	name string
+	read func(f *F, value string) bool
+	// chip says what the parameter filters. It has a verb for the value.
+	chip string
+}
+
+// readListing reads the query of a list into a filter. A field that is left empty filters nothing.
+func readListing[F any](path string, fields []filterOf[F], query url.Values, into *F) listing {
+	l := listing{path, url.Values{}, map[string]bool{}}
+	for _, field := range fields {
+		value := strings.TrimSpace(query.Get(field.name))
+		if value == "" {
+			continue
+		}
+		l.set.Set(field.name, value)
+		if !field.read(into, value) {
+			l.wrong[field.name] = true
+		}
+	}
+	return l
+}
+
 // pick is a filter that is set, as a chip that removes it.
 type pick struct{ text, without string }
 

@@ -118,7 +118,8 @@ func (o *overview) lead(v *visit) string {
 	case !o.balanced:
 		return v.Text("The ledger does not add up. This is a fault of Cauri, and not of your code.")
 	case h.Failures > 0 && h.FailingSince != nil:
-		return v.Text("Payments work. One thing needs you: your receiver refuses events since %s.", v.Moment(*h.FailingSince, v.clock.Now))
+		return v.Text("Payments work, and one thing needs you.") + " " +
+			v.Text("%s since %s.", o.trouble(v).what, v.Moment(*h.FailingSince, v.clock.Now))
 	case h.WebhookURL == "" && len(o.feed) > 0:
 		return v.Text("Payments work. Nobody is told: the sandbox has no webhook.")
 	case len(o.feed) == 0:
@@ -129,6 +130,11 @@ func (o *overview) lead(v *visit) string {
 	return v.Text("All is well: payments work, events are delivered, and the ledger adds up.")
 }
 
+// trouble returns why events do not reach the receiver.
+func (o *overview) trouble(v *visit) trouble {
+	return troubleOf(v, o.health.LastFailure, hostOf(o.health.WebhookURL))
+}
+
 // receiver returns the icon, the CSS class and the texts of the fact about the receiver.
 func (o *overview) receiver(v *visit) (icon, class, title, text string) {
 	h := &o.health
@@ -136,7 +142,7 @@ func (o *overview) receiver(v *visit) (icon, class, title, text string) {
 	case h.WebhookURL == "":
 		return "info", "quiet", v.Text("No webhook"), v.Text("Set spec.webhook.url to get events")
 	case h.Failures > 0:
-		return "st-fail", "bad", v.Text("Receiver refuses events"),
+		return "st-fail", "bad", o.trouble(v).title,
 			v.Count(int64(h.Failures), "1 attempt failed", "%s attempts failed in a row") + ", " + v.waiting(h.Waiting)
 	case h.Delivered == 0 && h.Waiting == 0:
 		return "info", "quiet", v.Text("No event yet"), v.Text("An event follows each outcome")

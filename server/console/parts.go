@@ -2,6 +2,7 @@ package console
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -21,6 +22,18 @@ var looks = map[payments.Status]look{
 	payments.LimitExceeded:      {"Limit exceeded", "st-limit", "bad"},
 	payments.ServiceUnavailable: {"Operator unavailable", "st-off", "wait"},
 	payments.DuplicateReference: {"Duplicate reference", "st-twice", "bad"},
+}
+
+// isolated returns a text of a merchant for a sentence. The marks around it, and the absence of its own ones, keep its
+// direction of writing from changing that of the sentence.
+func isolated(text string) string {
+	plain := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, text)
+	return "\u2068" + plain + "\u2069"
 }
 
 // operatorName returns the name of an operator as people write it: an acronym of three letters in capitals, others with

@@ -20,15 +20,7 @@ type paymentFilter struct {
 	ledger.Filter
 }
 
-// paymentField is a parameter of the list of payments.
-type paymentField struct {
-	name string
-	read func(f *ledger.Filter, value string) bool
-	// chip says what the parameter filters. It has a verb for the value.
-	chip string
-}
-
-var paymentFields = []paymentField{
+var paymentFields = []filterOf[ledger.Filter]{
 	{"type", func(f *ledger.Filter, value string) bool { return readOne(&f.Type, value, payments.Types) }, ""},
 	{"status", func(f *ledger.Filter, value string) bool { return readOne(&f.Status, value, payments.Statuses) }, "%s"},
 	{"market", readMarket, "%s"},
@@ -39,19 +31,9 @@ var paymentFields = []paymentField{
 	{"before", func(f *ledger.Filter, value string) bool { return readMoment(&f.CreatedBefore, value) }, "created before %s"},
 }
 
-// readPaymentFilter reads the query of the list of payments. A field that is left empty filters nothing.
-func readPaymentFilter(query url.Values) paymentFilter {
-	f := paymentFilter{listing: listing{"/payments", url.Values{}, map[string]bool{}}}
-	for _, field := range paymentFields {
-		value := strings.TrimSpace(query.Get(field.name))
-		if value == "" {
-			continue
-		}
-		f.set.Set(field.name, value)
-		if !field.read(&f.Filter, value) {
-			f.wrong[field.name] = true
-		}
-	}
+// readPaymentFilter reads the query of the list of payments.
+func readPaymentFilter(query url.Values) (f paymentFilter) {
+	f.listing = readListing("/payments", paymentFields, query, &f.Filter)
 	return f
 }
 

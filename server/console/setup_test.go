@@ -149,14 +149,14 @@ func TestPagesHaveCounts(t *testing.T) {
 		}
 		return strings.Join(all, ", ")
 	}
-	if got, want := counts(), "payments hidden 0 pending, requests hidden 0 refused in the last hour"; got != want {
+	if got, want := counts(), "payments hidden 0 pending, webhooks hidden 0 events wait, requests hidden 0 refused in the last hour"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	f.pay(key, "+250788100001", "ref-1", "")
 	f.ask(key, http.MethodGet, "/v1/payments?limit=0", "")
 	f.ask(key, http.MethodGet, "/v1/payments?limit=x", "")
 	f.logged()
-	if got, want := counts(), "payments 1 pending, requests 2 refused in the last hour"; got != want {
+	if got, want := counts(), "payments 1 pending, webhooks hidden 0 events wait, requests 2 refused in the last hour"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	f.exec("update requests set received_at = now() - interval '61 minutes'")
@@ -171,7 +171,7 @@ func TestChangesOfASuspendedSandboxAreRefused(t *testing.T) {
 	f.config.Suspended = true
 	f.apply(f.config, key)
 	f.of("checkout")
-	for _, path := range []string{"/overview", "/payments", "/requests", "/ledger", "/ledger/RWF", "/setup", "/reset"} {
+	for _, path := range []string{"/overview", "/payments", "/webhooks", "/requests", "/ledger", "/ledger/RWF", "/setup", "/reset"} {
 		if got := b.get(checkout + path); got.status != http.StatusOK || !strings.Contains(html.UnescapeString(got.text), "This sandbox is suspended.") {
 			t.Errorf("%s: %d", path, got.status)
 		}

@@ -144,6 +144,7 @@ var tenantStatements = []string{
 	"ListConsoleSessions",
 	"LockConsole",
 	"NewestAttempts",
+	"OrdersOf",
 	"SandboxHealth",
 	"SIMNames",
 	"UseConsoleLink",

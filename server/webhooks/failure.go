@@ -9,6 +9,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -35,12 +38,52 @@ func (r Result) Kind() string {
 	switch {
 	case r.Err == nil:
 		return ""
-	case r.Status == http.StatusGone:
-		return "gone"
 	case r.Status != 0:
-		return fmt.Sprintf("answered_%dxx", r.Status/100)
+		return kindOfAnswer(r.Status)
 	}
 	return kindOf(r.Err)
+}
+
+func kindOfAnswer(status int) string {
+	if status == http.StatusGone {
+		return "gone"
+	}
+	return fmt.Sprintf("answered_%dxx", status/100)
+}
+
+// errAnswered is the error of an attempt whose answer is no 2xx.
+type errAnswered struct{ status int }
+
+const answered = "the receiver answered "
+
+func (e errAnswered) Error() string { return answered + strconv.Itoa(e.status) }
+
+// textsOfKinds has what is in the texts of errors, by kind. The first that fits decides.
+var textsOfKinds = []struct {
+	kind  string
+	texts []string
+}{
+	{"forbidden", []string{"events may not be sent to "}},
+	{"timeout", []string{"no answer within ", "context deadline exceeded"}},
+	{"dns", []string{"lookup "}},
+	{"tls", []string{"tls: ", "x509: ", "HTTP response to HTTPS client"}},
+	{"connection_refused", []string{"connection refused", "actively refused"}},
+	{"connection_reset", []string{"connection reset", "EOF", "broken pipe"}},
+}
+
+// KindOfText returns the kind of failure and the status of an attempt from the text of its error, which is all that is
+// kept of some attempts. The status is 0 if no answer came.
+func KindOfText(text string) (kind string, status int) {
+	if number, found := strings.CutPrefix(text, answered); found {
+		status, _ = strconv.Atoi(number)
+		return kindOfAnswer(status), status
+	}
+	for _, each := range textsOfKinds {
+		if slices.ContainsFunc(each.texts, func(part string) bool { return strings.Contains(text, part) }) {
+			return each.kind, 0
+		}
+	}
+	return "other", 0
 }
 
 func kindOf(err error) string {

@@ -49,6 +49,12 @@ func TestKindsOfFailure(t *testing.T) {
 			if got := result.Kind(); got != want {
 				t.Errorf("got %q for %v", got, result.Err)
 			}
+			if want == "" {
+				return
+			}
+			if kind, status := webhooks.KindOfText(result.Err.Error()); kind != want || status != result.Status {
+				t.Errorf("got %q with status %d for the text %q", kind, status, result.Err)
+			}
 		})
 	}
 }

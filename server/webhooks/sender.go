@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -116,7 +115,7 @@ func (s *Sender) do(transport http.RoundTripper, request *http.Request, r *Resul
 		r.Body, _ = io.ReadAll(io.LimitReader(response.Body, keptBody))
 	}
 	if r.Status < 200 || r.Status > 299 {
-		r.Err = fmt.Errorf("the receiver answered %d", r.Status)
+		r.Err = errAnswered{r.Status}
 	}
 	if r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable {
 		r.RetryAfter = retryAfter(response.Header.Get("Retry-After"), r.StartedAt)

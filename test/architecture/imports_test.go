@@ -105,6 +105,7 @@ var mayImport = map[string][]string{
 		"server/ledger",
 		"server/proof",
 		"server/telemetry",
+		"server/webhooks",
 	},
 	"server/console/locale": {},
 	"server/fronts": {

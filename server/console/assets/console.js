@@ -101,6 +101,14 @@
     if (opens) document.getElementById(opens.dataset.dialog).showModal();
     else closes.closest("dialog").close();
   });
+  // The language of code that somebody chose is the one of the next page too.
+  try {
+    const chosen = localStorage.getItem("language");
+    for (const one of document.getElementsByName("language")) {
+      if (one.value === chosen) one.checked = true;
+      one.addEventListener("change", () => localStorage.setItem("language", one.value));
+    }
+  } catch {} // a browser that keeps nothing
 
   document.addEventListener("keydown", (e) => {
     if (e.key !== "/" || e.target.closest("input, textarea, select")) return;

@@ -76,6 +76,11 @@ func (l *Locale) Money(currency string, amount int64) string {
 	return currency + l.code + l.Number(amount)
 }
 
+// Percent returns a share that is given in hundredths of a percent: 1.8 %.
+func (l *Locale) Percent(hundredths int) string {
+	return strconv.FormatFloat(float64(hundredths)/100, 'f', -1, 64) + "\u00a0%"
+}
+
 // Clock returns the time of day in UTC.
 func (l *Locale) Clock(t time.Time) string { return t.UTC().Format("15:04:05") }
 

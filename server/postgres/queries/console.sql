@@ -100,6 +100,13 @@ order by a.tenant desc, a.event_id desc, a.attempt desc limit sqlc.arg(most);
 select s.msisdn, s.name from sims s
 where s.tenant = sqlc.arg(tenant) and s.msisdn = any(sqlc.arg(numbers)::text[]);
 
+-- name: OrdersOf :many
+-- The orders and numbers of these transactions, looked up as in DeliveryStates.
+select t.id, t.order_ref, t.msisdn from unnest(sqlc.arg(ids)::uuid[]) asked (of_id)
+cross join lateral (
+  select id, order_ref, msisdn from transactions
+  where tenant = sqlc.arg(tenant) and id = asked.of_id limit 1) t;
+
 -- name: DeliveryStates :many
 -- How far the events of these transactions are. A lateral join with a limit forces an index look-up for each.
 select e.id, e.state, e.attempts from unnest(sqlc.arg(ids)::uuid[]) asked (of_id)

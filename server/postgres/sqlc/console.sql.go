@@ -312,6 +312,40 @@ func (q *Queries) OpenConsoleSessions(ctx context.Context, orgIds []string, hash
 	return items, nil
 }
 
+const ordersOf = `-- name: OrdersOf :many
+select t.id, t.order_ref, t.msisdn from unnest($1::uuid[]) asked (of_id)
+cross join lateral (
+  select id, order_ref, msisdn from transactions
+  where tenant = $2 and id = asked.of_id limit 1) t
+`
+
+type OrdersOfRow struct {
+	ID       pgtype.UUID `db:"id"`
+	OrderRef string      `db:"order_ref"`
+	MSISDN   string      `db:"msisdn"`
+}
+
+// The orders and numbers of these transactions, looked up as in DeliveryStates.
+func (q *Queries) OrdersOf(ctx context.Context, ids []pgtype.UUID, tenant int64) ([]OrdersOfRow, error) {
+	rows, err := q.db.Query(ctx, ordersOf, ids, tenant)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OrdersOfRow
+	for rows.Next() {
+		var i OrdersOfRow
+		if err := rows.Scan(&i.ID, &i.OrderRef, &i.MSISDN); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const sIMNames = `-- name: SIMNames :many
 select s.msisdn, s.name from sims s
 where s.tenant = $1 and s.msisdn = any($2::text[])

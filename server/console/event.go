@@ -1,0 +1,331 @@
+package console
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/service"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// eventPage is an event with its payment, its webhook and, after a form was sent, a comparison.
+type eventPage struct {
+	*service.Event
+	payment  *paymentDetail
+	webhook  *ledger.Webhook
+	captured *service.Captured   // nil: no form was sent
+	compared *service.Comparison // the same
+	form     map[string]string   // the fields as they were sent
+	wrong    string              // why the form cannot be read; empty: it can
+}
+
+func (c *Console) event(v *visit) (page, error) {
+	return c.showEvent(v, func(*eventPage) error { return nil })
+}
+
+// compareBytes shows the event with the difference to what a receiver captured. What the form has is in no log.
+func (c *Console) compareBytes(v *visit) (page, error) {
+	return c.showEvent(v, func(e *eventPage) (err error) {
+		if e.readForm(v); e.wrong == "" {
+			e.compared, err = c.Service.CompareEvent(v.ctx(), v.who, e.EventID(), e.captured)
+		}
+		return err
+	})
+}
+
+// showEvent returns the page of an event, after complete has added to it.
+func (c *Console) showEvent(v *visit, complete func(*eventPage) error) (page, error) {
+	e, err := c.readEvent(v)
+	if err == nil {
+		err = complete(e)
+	}
+	if errors.Is(err, ledger.ErrNotFound) {
+		return page{title: v.Text("No such event"), body: noEventPage(v), status: http.StatusNotFound}, nil
+	}
+	if err != nil {
+		return page{}, err
+	}
+	p := page{title: e.Name() + " " + e.EventID().String(), body: eventShown(v, e), live: []string{"lead", "why", "attempts", "facts"}}
+	if e.Signature == nil { // a reader of the signature keeps what is being read
+		p.live = append(p.live, "secret", "headers")
+	}
+	if e.wrong != "" {
+		p.status = http.StatusUnprocessableEntity
+	}
+	return p, nil
+}
+
+// readEvent returns the event that the path names, or [ledger.ErrNotFound].
+func (c *Console) readEvent(v *visit) (*eventPage, error) {
+	id, err := payments.ParseEventID(chi.URLParam(v.request, "id"))
+	if err != nil {
+		return nil, ledger.ErrNotFound
+	}
+	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
+	e := &eventPage{form: map[string]string{}}
+	if e.Event, err = c.Service.ReadEvent(ctx, v.who, id); err != nil {
+		return nil, err
+	}
+	t, err := c.Ledger.GetTransaction(ctx, tenant, id.Transaction)
+	if err != nil {
+		return nil, err
+	}
+	names, err := c.Ledger.SIMNames(ctx, tenant, []string{t.MSISDN})
+	if err != nil {
+		return nil, err
+	}
+	e.payment = &paymentDetail{paymentRow: paymentRow{Transaction: t, name: names[t.MSISDN]}}
+	e.webhook, err = c.Service.ReadWebhook(ctx, v.who)
+	return e, err
+}
+
+// compareFields are the fields of the form in which a person says what a receiver has.
+var compareFields = []string{"body", "computed", "fingerprint", "timestamp"}
+
+// readForm reads the form. A body in base64 is exact. In a text, the blanks around it are of who copied it.
+func (e *eventPage) readForm(v *visit) {
+	for _, name := range compareFields {
+		e.form[name] = v.form(name)
+	}
+	e.captured = &service.Captured{
+		Computed: e.form["computed"], SecretFingerprint: strings.ToLower(e.form["fingerprint"]), Timestamp: e.form["timestamp"],
+	}
+	if text := e.form["body"]; text != "" {
+		e.captured.Body = []byte(strings.ReplaceAll(text, "\r\n", "\n"))
+		if exact, err := base64.StdEncoding.DecodeString(text); err == nil {
+			e.captured.Body = exact
+		}
+	}
+	f := e.captured.SecretFingerprint
+	for _, name := range compareFields {
+		if strings.HasPrefix(e.form[name], webhooks.SecretPrefix) {
+			e.form[name] = "" // it is shown to nobody
+			e.wrong = v.Text("This is a secret. It was not kept. Write the fingerprint of it, which the command beside prints.")
+		}
+	}
+	switch {
+	case e.wrong != "":
+	case e.captured.Body == nil && e.captured.Computed == "" && f == "" && e.captured.Timestamp == "":
+		e.wrong = v.Text("Fill in one field at least.")
+	case f != "" && !isFingerprint(f):
+		e.wrong = v.Text("A fingerprint has 8 digits, 0 to 9 and a to f.")
+	}
+}
+
+func isFingerprint(text string) bool {
+	_, err := hex.DecodeString(text)
+	return err == nil && len(text) == 8
+}
+
+// verdict is what a comparison says of one thing.
+type verdict struct{ class, icon, what, text string }
+
+// verdicts say which of the body, the secret and the timestamp is wrong.
+func (e *eventPage) verdicts(v *visit) []verdict {
+	c := e.compared
+	caused := func(codes ...string) bool {
+		return slices.ContainsFunc(c.Causes, func(cause service.Cause) bool { return slices.Contains(codes, cause.Code) })
+	}
+	body := verdict{"ok", "check", v.Text("Body"), v.Text("right, byte for byte")}
+	switch {
+	case e.captured.Body == nil:
+		body = unknownVerdict(v.Text("Body"), v.Text("not compared: paste it"))
+	case c.Difference != nil:
+		body = verdict{"bad", "x", v.Text("Body"), v.Text("wrong from byte %s on", v.Number(int64(c.Difference.Offset)))}
+	}
+	secret := unknownVerdict(v.Text("Secret"), v.Text("not known: write its fingerprint"))
+	switch c.Secret {
+	case service.SecretRight:
+		secret = verdict{"ok", "check", v.Text("Secret"), v.Text("right")}
+	case service.SecretWrong:
+		secret = verdict{"bad", "x", v.Text("Secret"), v.Text("wrong")}
+	}
+	at := verdict{"ok", "check", v.Text("Timestamp"), v.Text("right")}
+	switch {
+	case e.captured.Timestamp == "":
+		at = unknownVerdict(v.Text("Timestamp"), v.Text("not compared: only webhook-signature has it"))
+	case caused(service.CauseOtherTimestamp, service.CauseStaleTimestamp):
+		at = verdict{"bad", "x", v.Text("Timestamp"), v.Text("wrong")}
+	}
+	return []verdict{body, secret, at}
+}
+
+func unknownVerdict(what, text string) verdict { return verdict{"quiet", "st-skip", what, text} }
+
+// excerpt is a part of a body with the place where it differs.
+type excerpt struct{ before, differs, after string }
+
+// How many bytes of a body an excerpt has before and after the first byte that differs.
+const (
+	excerptBefore = 28
+	excerptAfter  = 44
+)
+
+// excerptAt returns a part of a text around a byte. Blanks at that byte are dots.
+func excerptAt(text []byte, at int) (x excerpt) {
+	at = min(at, len(text))
+	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
+		at--
+	}
+	from := max(0, at-excerptBefore)
+	x.before = shownBytes(text[from:at])
+	if from > 0 {
+		x.before = "…" + x.before
+	}
+	if at == len(text) {
+		x.differs = "∎"
+		return x
+	}
+	r, size := utf8.DecodeRune(text[at:])
+	x.differs = shownBytes(text[at : at+size])
+	if r == ' ' {
+		x.differs = "·"
+	}
+	rest := text[at+size:]
+	x.after = shownBytes(rest[:min(len(rest), excerptAfter)])
+	if len(rest) > excerptAfter {
+		x.after += "…"
+	}
+	return x
+}
+
+// shownBytes returns bytes as a text in which everything can be seen.
+func shownBytes(text []byte) string {
+	return asJSON.visible(strings.ToValidUTF8(string(text), "\uFFFD"))
+}
+
+// resend queues the event again. The request log has who did so.
+func (c *Console) resend(v *visit) (exchange.Answer, error) {
+	id, err := payments.ParseEventID(chi.URLParam(v.request, "id"))
+	if err != nil {
+		return exchange.Answer{}, errNotFound
+	}
+	if v.who.Sandbox.Suspended {
+		return exchange.Answer{}, told(http.StatusConflict, "The sandbox is suspended", "No event is sent until it goes on.", "suspended")
+	}
+	err = c.renewing(v, func() error {
+		_, err := c.Service.ResendEvent(v.ctx(), v.who, id)
+		return err
+	})
+	switch {
+	case errors.Is(err, ledger.ErrNotFound):
+		return exchange.Answer{}, errNotFound
+	case errors.Is(err, ledger.ErrNoEndpoint):
+		return exchange.Answer{}, told(http.StatusConflict, "There is no webhook", "Set spec.webhook.url of the sandbox, then send the event again.", "no_endpoint")
+	case errors.Is(err, ledger.ErrBeingSent):
+		return exchange.Answer{}, told(http.StatusConflict, "It is being sent at this moment", "Wait for the end of the attempt, at most ten seconds.", "conflict")
+	case err != nil:
+		return exchange.Answer{}, err
+	}
+	return v.goTo("/webhooks/" + id.String()), nil
+}
+
+// lead says in a sentence what the event is about, and how far its delivery is.
+func (e *eventPage) lead(v *visit) string { return e.payment.lead(v) + " " + tried(v, &e.Event.Event) }
+
+// last returns the last attempt; nil: there was none.
+func (e *eventPage) last() *ledger.AttemptRecord {
+	if len(e.History) == 0 {
+		return nil
+	}
+	return &e.History[len(e.History)-1]
+}
+
+// trouble returns why the last attempt failed; false: it did not, or a fault of the sandbox acted on it.
+func (e *eventPage) trouble(v *visit) (trouble, bool) {
+	last := e.last()
+	if last == nil || last.Error == nil || e.State == ledger.EventDelivered || len(last.Faults) > 0 {
+		return trouble{}, false
+	}
+	return troubleOf(v, *last.Error, hostOf(e.address())), true
+}
+
+// address returns where the event is sent to; empty: nowhere.
+func (e *eventPage) address() string {
+	if e.Callback != nil {
+		return e.Callback.URL
+	}
+	return e.webhook.URL
+}
+
+// doubted reports whether the receiver refused the signature.
+func (e *eventPage) doubted() bool {
+	last := e.last()
+	if last == nil || last.ResponseStatus == nil {
+		return false
+	}
+	return *last.ResponseStatus == http.StatusUnauthorized || *last.ResponseStatus == http.StatusForbidden
+}
+
+// mayResend reports whether the page has the button that sends the event again.
+func (e *eventPage) mayResend(v *visit) bool {
+	return v.may(full) && !v.who.Sandbox.Suspended && (e.Callback != nil || e.webhook.URL != "")
+}
+
+// fingerprints returns the fingerprints of the secrets that signed the last attempt, or else of the present one.
+func (e *eventPage) fingerprints() []string {
+	if e.Signature == nil {
+		if e.webhook.Secret == nil {
+			return nil
+		}
+		return []string{e.webhook.Secret.Fingerprint}
+	}
+	var all []string
+	for _, one := range e.Signature.Schemes[1].Signatures {
+		all = append(all, one.SecretFingerprint)
+	}
+	return all
+}
+
+// rotation says in a sentence since when the secret signs, and until when others do.
+func (e *eventPage) rotation(v *visit) string {
+	s := e.webhook.Secret
+	if s == nil || s.Since == nil {
+		return ""
+	}
+	text := v.Text("since %s", v.Date(*s.Since))
+	if len(e.webhook.Previous) == 0 {
+		return text + ", " + v.Text("no rotation under way")
+	}
+	for _, p := range e.webhook.Previous {
+		text += "; " + v.Text("%s signs too until %s, %s", p.Fingerprint, v.Date(*p.Until), v.Clock(*p.Until))
+	}
+	return text
+}
+
+// digestOf returns the beginning of the SHA-256 of a text.
+func digestOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// fingerprintCommand prints the fingerprint of a receiver's secret.
+const fingerprintCommand = "printf %s \"$CAURI_WEBHOOK_SECRET\" |\n  sha256sum | cut -c1-8"
+
+// headers returns the headers of the last attempt.
+func (e *eventPage) headers(v *visit) []webhooks.HeaderField {
+	if e.Signature == nil {
+		return nil
+	}
+	return append(slices.Clone(e.Signature.Headers), webhooks.HeaderField{Name: "User-Agent", Value: "Cauri-Webhooks/" + v.version})
+}
+
+// headersText returns the headers as they are in a request.
+func (e *eventPage) headersText(v *visit) string {
+	var lines []string
+	for _, h := range e.headers(v) {
+		lines = append(lines, h.Name+": "+h.Value)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,229 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/console/locale"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// mostRefunds is how many refunds of a collection its page shows.
+const mostRefunds = 100
+
+// paymentDetail is a transaction with what followed from it.
+type paymentDetail struct {
+	paymentRow
+	registered bool // its number has a SIM
+	parent     *payments.Transaction
+	refunds    []paymentRow     // oldest first
+	events     []*service.Event // its event, and the callback of the operator's own API
+}
+
+func (c *Console) payment(v *visit) (page, error) {
+	d, err := c.readPayment(v)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return page{title: v.Text("No such payment"), body: noPaymentPage(v), status: http.StatusNotFound}, nil
+	}
+	if err != nil {
+		return page{}, err
+	}
+	return page{
+		title: v.Text("Payment %s", d.ID.String()), body: paymentPage(v, d),
+		live: []string{"lead", "timeline", "money", "facts", "raw"},
+	}, nil
+}
+
+// readPayment returns the transaction that the path names, or [ledger.ErrNotFound].
+func (c *Console) readPayment(v *visit) (*paymentDetail, error) {
+	id, err := payments.ParseID(chi.URLParam(v.request, "id"))
+	if err != nil {
+		return nil, ledger.ErrNotFound
+	}
+	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
+	t, err := c.Ledger.GetTransaction(ctx, tenant, id)
+	if err != nil {
+		return nil, err
+	}
+	names, err := c.Ledger.SIMNames(ctx, tenant, []string{t.MSISDN})
+	if err != nil {
+		return nil, err
+	}
+	d := &paymentDetail{paymentRow: paymentRow{Transaction: t, name: names[t.MSISDN]}}
+	_, d.registered = names[t.MSISDN]
+	if t.ParentID != nil {
+		if d.parent, err = c.Ledger.GetTransaction(ctx, tenant, *t.ParentID); err != nil {
+			return nil, err
+		}
+	}
+	if d.refunds, err = c.refundsOf(v, t); err != nil {
+		return nil, err
+	}
+	d.events, err = c.eventsOf(v, t)
+	return d, err
+}
+
+// refundsOf returns the refunds of a collection, which have its order.
+func (c *Console) refundsOf(v *visit, t *payments.Transaction) ([]paymentRow, error) {
+	if t.Type != payments.Collection || t.Status != payments.Success {
+		return nil, nil
+	}
+	of := ledger.Filter{Type: payments.Refund, OrderRef: t.OrderRef}
+	found, err := c.Ledger.ListTransactions(v.ctx(), v.who.Sandbox.Tenant, of, nil, mostRefunds)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(r *payments.Transaction) bool { return *r.ParentID != t.ID })
+	slices.Reverse(found)
+	return c.paymentRows(v, found)
+}
+
+// eventsOf returns the event of a transaction and its callback, as far as they exist.
+func (c *Console) eventsOf(v *visit, t *payments.Transaction) (all []*service.Event, err error) {
+	ids := []payments.EventID{{Transaction: t.ID}}
+	if t.NativeCall != "" {
+		ids = append(ids, payments.EventID{Transaction: t.ID, Callback: true})
+	}
+	for _, id := range ids {
+		event, err := c.Service.ReadEvent(v.ctx(), v.who, id)
+		switch {
+		case err == nil:
+			all = append(all, event)
+		case !errors.Is(err, ledger.ErrNotFound):
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// party returns the name of the payer or recipient, and its number if it has no name.
+func (d *paymentDetail) party() string {
+	if d.name != "" {
+		return isolated(d.name)
+	}
+	return isolated(locale.Phone(d.MSISDN))
+}
+
+// lead says in a sentence what became of the transaction.
+func (d *paymentDetail) lead(v *visit) string {
+	who, amount, store := d.party(), v.Money(d.Currency, d.Amount), isolated(d.Store)
+	if d.Status == payments.Pending {
+		if d.Type == payments.Collection {
+			return v.Text("%s is asked to pay %s by %s. There is no outcome yet.", who, store, d.by())
+		}
+		return v.Text("There is no outcome yet.")
+	}
+	day, clock := v.Date(*d.CompletedAt), v.Clock(*d.CompletedAt)
+	succeeded := d.Status == payments.Success
+	switch {
+	case d.Type == payments.Refund && succeeded:
+		return v.Text("%s got %s back from %s, on %s at %s.", who, amount, store, day, clock)
+	case d.Type == payments.Disbursement && succeeded:
+		return v.Text("%s got %s from %s by %s, on %s at %s.", who, amount, store, d.by(), day, clock)
+	case succeeded:
+		return v.Text("%s paid %s by %s, on %s at %s.", who, store, d.by(), day, clock)
+	case d.Type != payments.Collection:
+		return v.Text("%s got nothing from %s, on %s at %s.", who, store, day, clock) + " " + d.because(v)
+	}
+	return v.Text("%s did not pay %s, on %s at %s.", who, store, day, clock) + " " + d.because(v)
+}
+
+// by returns the operator with its country.
+func (d *paymentDetail) by() string { return operatorName(d.Operator) + " " + string(d.Country) }
+
+// refundedLine says in a sentence how much of a collection went back; empty if nothing did.
+func (d *paymentDetail) refundedLine(v *visit) string {
+	switch {
+	case d.Refunded == 0:
+		return ""
+	case d.Refundable() == 0:
+		return v.Text("All of it went back.")
+	}
+	return v.Text("%s of it went back; %s can still be refunded.", v.Money(d.Currency, d.Refunded), v.Number(d.Refundable()))
+}
+
+// because says in a sentence why a transaction failed.
+func (d *paymentDetail) because(v *visit) string {
+	if d.Scenario != "" {
+		return v.Text("The scenario %s of the request asked for this.", string(d.Scenario))
+	}
+	payer := d.Type == payments.Collection
+	total := v.Money(d.Currency, d.CustomerTotal())
+	switch d.Status {
+	case payments.PINInvalid:
+		return v.Text("The PIN was wrong.")
+	case payments.InsufficientFunds:
+		if payer {
+			return v.Text("The payer's balance is below %s.", total)
+		}
+		return v.Text("The merchant's float is below %s.", total)
+	case payments.Timeout:
+		return v.Text("Nobody answered in time.")
+	case payments.AccountBlocked:
+		return v.Text("The account is blocked.")
+	case payments.UserCancelled:
+		return v.Text("The payer cancelled on the phone.")
+	case payments.UnknownMSISDN:
+		return v.Text("The operator does not know this number: no test client of the sandbox has it.")
+	case payments.LimitExceeded:
+		if limit := d.environment(v).MaxAmount; limit != nil && d.Amount > *limit {
+			return v.Text("The operator takes %s at most.", v.Money(d.Currency, *limit))
+		}
+		return v.Text("A balance would be larger than one may be.")
+	case payments.ServiceUnavailable:
+		return v.Text("The operator did not work.")
+	}
+	return v.Text("The operator has this reference already.")
+}
+
+func (d *paymentDetail) environment(v *visit) sandboxes.Environment {
+	return v.who.Sandbox.Environments[sandboxes.Market{Operator: d.Operator, Country: d.Country}]
+}
+
+// rate returns the rate of the commission in percent, if the environment still has the terms of the transaction.
+func (d *paymentDetail) rate(v *visit) string {
+	terms := d.environment(v).Terms
+	if terms.SplitCommission(d.Amount).Commission != d.Commission {
+		return ""
+	}
+	return v.Percent(terms.CommissionBPS)
+}
+
+// moved reports whether the transaction moved money, or may still do so.
+func (d *paymentDetail) moved() bool {
+	return d.Status == payments.Success || d.Status == payments.Pending
+}
+
+// source says through which API the transaction was made.
+func (d *paymentDetail) source(v *visit) string {
+	if d.NativeCall == "" {
+		return "/v1"
+	}
+	return v.Text("the API of %s itself, %s", operatorName(d.Operator), d.NativeCall)
+}
+
+// raw returns the operator's payload on several lines.
+func (d *paymentDetail) raw() string { return indented(operators.Raw(d.Transaction)) }
+
+// indented returns a JSON text on several lines. Characters that nobody sees are escapes.
+func indented(text []byte) string {
+	var out bytes.Buffer
+	if json.Indent(&out, text, "", "  ") != nil {
+		return asJSON.visible(string(text))
+	}
+	lines := strings.Split(out.String(), "\n")
+	for i := range lines {
+		lines[i] = asJSON.visible(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}

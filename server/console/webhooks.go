@@ -1,0 +1,227 @@
+package console
+
+import (
+	"net/url"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// eventsOnPage is how many rows a page of the list of events has.
+const eventsOnPage = 25
+
+// eventList is a page of the list of events.
+type eventList struct {
+	ledger.EventFilter
+	listing
+	webhook      *ledger.Webhook
+	rows         []eventRow
+	newer, older string // addresses of the pages beside it; empty: there is none
+}
+
+// eventRow is an event in the list.
+type eventRow struct {
+	ledger.Event
+	ledger.OrderOf
+	name string // of the SIM; empty: there is none
+}
+
+// eventNames are the names of all events.
+func eventNames() []string {
+	var names []string
+	for _, t := range payments.Types {
+		names = append(names, t.Event())
+	}
+	return append(names, payments.CallbackEvent)
+}
+
+var eventFields = []filterOf[ledger.EventFilter]{
+	{"state", func(f *ledger.EventFilter, value string) bool { return readOne(&f.State, value, ledger.EventStates) }, ""},
+	{"event", readEventName, "%s"},
+	{"tx", readTransaction, "transaction %s"},
+	{"after", func(f *ledger.EventFilter, value string) bool { return readMoment(&f.CreatedAfter, value) }, "created after %s"},
+	{"before", func(f *ledger.EventFilter, value string) bool { return readMoment(&f.CreatedBefore, value) }, "created before %s"},
+}
+
+func readEventName(f *ledger.EventFilter, value string) bool {
+	if value == payments.CallbackEvent {
+		f.Callback = new(true)
+		return true
+	}
+	for _, t := range payments.Types {
+		if t.Event() == value {
+			f.Type = t
+			return true
+		}
+	}
+	return false
+}
+
+func readTransaction(f *ledger.EventFilter, value string) bool {
+	id, err := payments.ParseID(value)
+	f.Transaction = &id
+	return err == nil
+}
+
+func (c *Console) webhooks(v *visit) (page, error) {
+	l, err := c.listEvents(v)
+	p := page{title: v.Text("Webhooks"), body: webhooksPage(v, l)}
+	if l.newer == "" { // rows that somebody reads further down stay where they are
+		p.live = []string{"lead", "health", "list"}
+	}
+	return p, err
+}
+
+func (c *Console) listEvents(v *visit) (*eventList, error) {
+	query := v.request.URL.Query()
+	l := &eventList{webhook: &ledger.Webhook{}}
+	l.listing = readListing("/webhooks", eventFields, query, &l.EventFilter)
+	var err error
+	if l.webhook, err = c.Service.ReadWebhook(v.ctx(), v.who); err != nil || len(l.wrong) > 0 {
+		return l, err
+	}
+	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
+	p, err := listReader[ledger.Event, payments.EventID]{
+		parse: payments.ParseEventID, id: func(e *ledger.Event) string { return e.EventID().String() },
+		after: func(id *payments.EventID, limit int) ([]ledger.Event, error) {
+			return c.Ledger.ListEvents(ctx, tenant, l.EventFilter, id, limit)
+		},
+		before: func(id payments.EventID, limit int) ([]ledger.Event, error) {
+			return c.Ledger.ListNewerEvents(ctx, tenant, l.EventFilter, id, limit)
+		},
+	}.read(&l.listing, query, eventsOnPage)
+	if err != nil {
+		return l, err
+	}
+	l.newer, l.older = p.newer, p.older
+	l.rows, err = c.eventRows(v, p.rows)
+	return l, err
+}
+
+// eventRows adds to events what their rows say beyond them.
+func (c *Console) eventRows(v *visit, found []ledger.Event) ([]eventRow, error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
+	orders, err := c.Ledger.OrdersOf(v.ctx(), v.who.Sandbox.Tenant, found)
+	if err != nil {
+		return nil, err
+	}
+	var numbers []string
+	for _, order := range orders {
+		numbers = append(numbers, order.MSISDN)
+	}
+	names, err := c.Ledger.SIMNames(v.ctx(), v.who.Sandbox.Tenant, numbers)
+	rows := make([]eventRow, len(found))
+	for i := range found {
+		order := orders[found[i].ID]
+		rows[i] = eventRow{found[i], order, names[order.MSISDN]}
+	}
+	return rows, err
+}
+
+// none reports whether the sandbox has no event.
+func (l *eventList) none() bool { return len(l.rows) == 0 && len(l.set) == 0 && l.newer == "" }
+
+// host returns the host of the webhook's URL.
+func (l *eventList) host() string { return hostOf(l.webhook.URL) }
+
+// hostOf returns the host of a URL with its port.
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// value returns how a parameter is shown in its chip.
+func (l *eventList) value(v *visit, name string) string {
+	switch name {
+	case "tx":
+		return shortID(*l.Transaction)
+	case "after":
+		return v.Moment(*l.CreatedAfter, v.clock.Now)
+	case "before":
+		return v.Moment(*l.CreatedBefore, v.clock.Now)
+	}
+	return l.set.Get(name)
+}
+
+// picks returns the chips of the filters that are set.
+func (l *eventList) picks(v *visit) (all []pick) {
+	for _, field := range eventFields {
+		if field.chip != "" && l.set.Has(field.name) {
+			all = append(all, pick{v.Text(field.chip, l.value(v, field.name)), l.with(field.name, "")})
+		}
+	}
+	return all
+}
+
+// curl returns the command that lists the same by the API.
+func (l *eventList) curl() string {
+	var id string
+	if l.Transaction != nil {
+		id = l.Transaction.String()
+	}
+	return listCommand("/v1/events", parameter{"state", string(l.State)}, parameter{"event", l.set.Get("event")},
+		parameter{"tx_id", id}, parameter{"created_after", timeOf(l.CreatedAfter)},
+		parameter{"created_before", timeOf(l.CreatedBefore)})
+}
+
+// problem says in two sentences why events do not arrive, and what to do; empty while they do.
+func (l *eventList) problem(v *visit) (what, more string) {
+	w := l.webhook
+	if w.Failures == 0 || w.LastFailure == nil || w.LastFailure.Error == nil {
+		return "", ""
+	}
+	t := troubleOf(v, *w.LastFailure.Error, l.host())
+	what = t.what + "."
+	if w.FailingSince != nil {
+		what = v.Text("%s since %s.", t.what, v.Moment(*w.FailingSince, v.clock.Now))
+	}
+	if w.LastDelivery != nil {
+		more = v.Text("Before that it accepted.") + " "
+	}
+	more += t.advice
+	if w.State == ledger.EndpointPaused {
+		more += " " + v.Text("After %s failures in a row over %s, Cauri sends one event a minute, and all others wait.",
+			v.Number(ledger.BreakerFailures), v.Duration(ledger.BreakerAfter))
+	}
+	return what, more
+}
+
+// countOf returns how many events have a state, where that is known and not zero.
+func (l *eventList) countOf(v *visit, s ledger.EventState) string {
+	n := map[ledger.EventState]int64{ledger.EventQueued: int64(l.webhook.Waiting), ledger.EventFailed: l.webhook.Failed}[s]
+	switch {
+	case n == 0:
+		return ""
+	case s == ledger.EventQueued && n >= ledger.MostWaiting:
+		return v.Number(ledger.MostWaiting-1) + "+"
+	}
+	return v.Number(n)
+}
+
+// lastAnswer says in a few words what came back for the last attempt.
+func lastAnswer(v *visit, e *ledger.Event) string {
+	switch {
+	case e.Attempts == 0:
+		return "–"
+	case e.LastStatus != nil:
+		return v.Text("answered %s", v.Number(int64(*e.LastStatus)))
+	case e.LastError == nil:
+		return v.Text("acknowledged")
+	}
+	return troubleOf(v, *e.LastError, "").title
+}
+
+// forwardCommand is the command that brings the events to a program on a person's machine.
+func forwardCommand(v *visit) string {
+	return "kubectl cauri -n " + v.namespace + " listen " + v.name + " \\\n  --forward-to=http://localhost:3000/webhooks"
+}
+
+// webhookResource is the part of the resource that names a webhook.
+func webhookResource(v *visit) string {
+	return "spec:\n  webhook: {url: \"http://shop." + v.namespace + ".svc/webhooks\"}"
+}
