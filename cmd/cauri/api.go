@@ -24,7 +24,7 @@ import (
 )
 
 // configPoll is the polling interval of the api for a new configuration. A revoked key stops working within this time.
-const configPoll = 250 * time.Millisecond
+const configPoll = 500 * time.Millisecond
 
 // maxQueueWait bounds the wait of a sandbox's requests for the database. Beyond it, further requests are refused, so
 // that the queue stays short.

@@ -121,13 +121,22 @@ func (l *LiveStatus) query(ctx context.Context, since time.Time) (time.Time, err
 	if err != nil {
 		return since, err
 	}
-	expectations, err := l.database.ChangedExpectations(ctx, since)
-	if err != nil {
-		return since, err
+	var expectations []sandboxes.ChangedExpectation
+	if l.hasExpectations(ctx) {
+		if expectations, err = l.database.ChangedExpectations(ctx, since); err != nil {
+			return since, err
+		}
 	}
 	l.writes.add(ofAccounts(l.unreported(changes)))
 	l.checks.prefer(l.ofExpectations(ctx, expectations))
 	return next, nil
+}
+
+// hasExpectations reports whether the cache has an Expectation. Most installations have none, and need no query.
+func (l *LiveStatus) hasExpectations(ctx context.Context) bool {
+	var found v1alpha1.ExpectationList
+	err := l.cache.List(ctx, &found, client.UnsafeDisableDeepCopy, client.Limit(1))
+	return err == nil && len(found.Items) > 0 // there is an error only while the cache is being stopped
 }
 
 // ByUID is the index of Expectations by their UID.

@@ -103,7 +103,7 @@ var spanning = map[string]string{
 	"LockBalances": "of a batch", "ParkTransactions": "of a batch", "SettleTransactions": "of a batch", "ClearSweepFailures": "of a batch",
 	"AgedChanges":      "the sandboxes that have old changes, every minute",
 	"RequeueStuck":     "a look at what nothing else would come to, now and then",
-	"TenantsToVerify":  "the sandboxes in which something happened, every two seconds",
+	"TenantsToVerify":  "the sandboxes in which something happened, every five seconds",
 	"CountImbalances":  "for the metrics, every ten seconds",
 	"ClocksToAdvance":  "the sandboxes whose clocks are to be advanced",
 	"TenantsToForward": "the sandboxes that have something to forward", "LockDueForwards": "of a batch", "LeaseForwards": "of a batch",

@@ -18,7 +18,11 @@ type DueTenant struct {
 }
 
 // QueuesInUse says which of the workers' queues have a row, due or not, over all sandboxes.
-type QueuesInUse struct{ Settlements, Forwards, Events, Callbacks, Clocks bool }
+type QueuesInUse struct {
+	Settlements, Forwards, Events, Callbacks, Clocks, Expectations bool
+
+	Passes bool // a ledger is due to be verified as a whole
+}
 
 // QueuesInUse returns which queues have a row. It costs a fraction of the queries for due rows.
 func (s *Upkeep) QueuesInUse(ctx context.Context) (QueuesInUse, error) {

@@ -27,6 +27,11 @@ type expectationDatabase interface {
 // judgeExpectations evaluates the expectations of the sandboxes where something happened, and those that are due by the
 // time. It works on one sandbox after the other, and takes no more than one connection.
 func (w *Worker) judgeExpectations(ctx context.Context) (more bool, err error) {
+	select {
+	case <-ctx.Done():
+		return false, nil
+	case <-w.queues.expectations:
+	}
 	var due []ledger.DueTenant
 	err = within(ctx, settleTimeout, func(ctx context.Context) (err error) {
 		failed, err := w.database.FailExpectationsOfResets(ctx)

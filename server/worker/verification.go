@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	// verificationPoll is the interval between queries for ledgers to verify. It is short, because a client that
-	// requests a verification waits for it.
+	// verificationPoll is the shortest interval between queries for ledgers to verify. It is short, because a client
+	// that requests a verification waits for it. Without a request the interval is longer by verificationWait.
 	verificationPoll = 2 * time.Second
+	verificationWait = 3 * time.Second
 	// verificationBatch is how many sandboxes a worker verifies after one query.
 	verificationBatch = 10
 )
@@ -42,6 +43,11 @@ func (w *Worker) verify(ctx context.Context) (more bool, err error) {
 	}
 	if len(due) < verificationBatch {
 		sleep(ctx, verificationPoll)
+		select {
+		case <-ctx.Done():
+		case <-w.queues.passes:
+		case <-time.After(verificationWait):
+		}
 	}
 	return true, nil
 }

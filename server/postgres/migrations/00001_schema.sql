@@ -550,6 +550,7 @@ create table ledger_proofs (
   fence        bigint not null default 0,  -- fencing token: a worker with an older one has lost the lease
   leased_until timestamptz
 ) with (fillfactor = 50);
+create index ledger_proofs_due on ledger_proofs (pass_due_at);
 call protect('ledger_proofs');
 
 -- The last verification of each float and SIM.

@@ -21,11 +21,13 @@ order by sweep;
 delete from sweep_failures where tenant = sqlc.arg(tenant);
 
 -- name: QueuesInUse :one
--- Returns which queues have a row, due or not. A worker runs it before it lists due rows, so that an empty
--- queue costs one look-up in an index.
+-- Returns which queues have a row, due or not, and whether the ledger of a sandbox is due to be verified. A
+-- worker runs it before it lists due rows, so that an empty queue costs one look-up in an index.
 select exists (select from transactions t
     where t.status = 'PENDING' and not t.passthrough)::boolean as settlements,
   exists (select from transactions t where t.status = 'PENDING' and t.passthrough)::boolean as forwards,
   exists (select from events e where e.due_at is not null)::boolean as events,
   exists (select from native_requests n where n.due_at is not null)::boolean as callbacks,
-  exists (select from clocks c where c.target is not null)::boolean as clocks;
+  exists (select from clocks c where c.target is not null)::boolean as clocks,
+  exists (select from expectations e where e.due_at is not null)::boolean as expectations,
+  exists (select from ledger_proofs p where p.pass_due_at <= now())::boolean as passes;

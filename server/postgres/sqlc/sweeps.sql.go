@@ -62,19 +62,23 @@ select exists (select from transactions t
   exists (select from transactions t where t.status = 'PENDING' and t.passthrough)::boolean as forwards,
   exists (select from events e where e.due_at is not null)::boolean as events,
   exists (select from native_requests n where n.due_at is not null)::boolean as callbacks,
-  exists (select from clocks c where c.target is not null)::boolean as clocks
+  exists (select from clocks c where c.target is not null)::boolean as clocks,
+  exists (select from expectations e where e.due_at is not null)::boolean as expectations,
+  exists (select from ledger_proofs p where p.pass_due_at <= now())::boolean as passes
 `
 
 type QueuesInUseRow struct {
-	Settlements bool `db:"settlements"`
-	Forwards    bool `db:"forwards"`
-	Events      bool `db:"events"`
-	Callbacks   bool `db:"callbacks"`
-	Clocks      bool `db:"clocks"`
+	Settlements  bool `db:"settlements"`
+	Forwards     bool `db:"forwards"`
+	Events       bool `db:"events"`
+	Callbacks    bool `db:"callbacks"`
+	Clocks       bool `db:"clocks"`
+	Expectations bool `db:"expectations"`
+	Passes       bool `db:"passes"`
 }
 
-// Returns which queues have a row, due or not. A worker runs it before it lists due rows, so that an empty
-// queue costs one look-up in an index.
+// Returns which queues have a row, due or not, and whether the ledger of a sandbox is due to be verified. A
+// worker runs it before it lists due rows, so that an empty queue costs one look-up in an index.
 func (q *Queries) QueuesInUse(ctx context.Context) (QueuesInUseRow, error) {
 	row := q.db.QueryRow(ctx, queuesInUse)
 	var i QueuesInUseRow
@@ -84,6 +88,8 @@ func (q *Queries) QueuesInUse(ctx context.Context) (QueuesInUseRow, error) {
 		&i.Events,
 		&i.Callbacks,
 		&i.Clocks,
+		&i.Expectations,
+		&i.Passes,
 	)
 	return i, err
 }

@@ -52,7 +52,7 @@ func auth(ctx context.Context, b *bench.Bench) error {
 }
 
 // countStatements puts load on a subject and reports the statements for each request, which have a limit. It separates
-// the configuration's poll, four times a second, if requests do not cause it.
+// the configuration's poll, twice a second, if requests do not cause it.
 func countStatements(ctx context.Context, b *bench.Bench, name string, s bench.Subject, atMost float64) error {
 	if _, err := b.SQL.Exec(ctx, "select pg_stat_statements_reset()"); err != nil {
 		return err
@@ -73,7 +73,7 @@ func countStatements(ctx context.Context, b *bench.Bench, name string, s bench.S
 	if err != nil {
 		return err
 	}
-	const polls = 4 // per second
+	const polls = 2 // per second
 	caused := max(0, float64(calls)-polls*(result.Took.Seconds()+1))
 	b.Figure(name+": requests", result.Rate(), "/s")
 	b.Figure(name+": statements in all", float64(calls)/result.Took.Seconds(), "/s")

@@ -1,0 +1,54 @@
+package worker
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+)
+
+// countedPolls is a database that counts the looks for queues in use.
+type countedPolls struct {
+	Database
+	found ledger.QueuesInUse
+	polls int
+}
+
+func (c *countedPolls) QueuesInUse(context.Context) (ledger.QueuesInUse, error) {
+	c.polls++
+	return c.found, nil
+}
+
+// A quiet worker looks for rows less often, until it finds one.
+func TestQuietWorkerLooksLessOften(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := &countedPolls{}
+		w := New(Options{Database: db})
+		ctx, stop := context.WithCancel(t.Context())
+		defer synctest.Wait()
+		defer stop()
+		go w.sweep(ctx, "queues", w.findQueuesInUse)
+		expect := func(when string, pause time.Duration) {
+			t.Helper()
+			synctest.Wait()
+			before := db.polls
+			time.Sleep(20 * pause)
+			synctest.Wait()
+			if polls := db.polls - before; polls != 20 {
+				t.Errorf("%s: %d looks in %s, not 20", when, polls, 20*pause)
+			}
+		}
+		db.found = ledger.QueuesInUse{Expectations: true}
+		expect("in use", idlePause)
+		db.found = ledger.QueuesInUse{}
+		expect("empty a moment ago", idlePause)
+		time.Sleep(quietAfter)
+		expect("quiet", quietPause)
+		db.found = ledger.QueuesInUse{Events: true}
+		time.Sleep(quietPause)
+		expect("in use again", idlePause)
+	})
+}
