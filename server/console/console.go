@@ -73,6 +73,10 @@ func (c *Console) Route(router chi.Router) {
 		router.Method(r.method, below+r.path, c.Exchange.Handle(c.front, c.handler(&r)))
 	}
 	router.Method(http.MethodGet, below+"/assets/{file}", http.HandlerFunc(serveAsset))
+	nothing := func(http.ResponseWriter, *http.Request) (exchange.Answer, error) {
+		return exchange.Answer{}, errNotFound
+	}
+	router.Method(http.MethodGet, below+"/*", c.Exchange.Handle(c.front, nothing))
 }
 
 // label matches the names that Kubernetes allows. A path with any other name has no page, so that no page repeats an

@@ -38,7 +38,7 @@ func (v *visit) back() string {
 func (v *visit) again(p page) string { return string(v.To(cmp.Or(p.again, v.back()))) }
 
 // ahead returns how far sandbox time is ahead of real time.
-func (v *visit) ahead(now time.Time) time.Duration { return v.clock.Now.Sub(now).Round(time.Second) }
+func (v *visit) ahead() time.Duration { return v.clock.Now.Sub(v.clockAt).Round(time.Second) }
 
 // clockStands reports whether the clock moves only when it is advanced.
 func (v *visit) clockStands() bool {
@@ -47,7 +47,7 @@ func (v *visit) clockStands() bool {
 
 // distance returns how far sandbox time is from real time, in words; empty if they are the same.
 func (v *visit) distance() string {
-	switch d := v.ahead(time.Now()); {
+	switch d := v.ahead(); {
 	case d > 2*time.Second:
 		return v.Text("%s ahead", v.Duration(d))
 	case d < -2*time.Second:

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5"
@@ -33,6 +34,7 @@ type visit struct {
 	token           string          // of the session's forms
 	who             *service.Caller // nil: nobody is signed in
 	clock           ledger.Clock    // of the sandbox, for a page
+	clockAt         time.Time       // real time at which the clock was read
 	counts          navCounts       // for a page
 }
 
@@ -92,8 +94,12 @@ func (c *Console) again(v *visit, status int, p page, code string) (a exchange.A
 
 // readFrame reads what the layout shows around a page.
 func (c *Console) readFrame(v *visit) (err error) {
-	if v.clock, err = c.Ledger.Clock(v.ctx(), v.who.Sandbox.Tenant); err != nil || !v.may(viewers) {
+	if v.clock, err = c.Ledger.Clock(v.ctx(), v.who.Sandbox.Tenant); err != nil {
 		return err
+	}
+	v.clockAt = time.Now()
+	if !v.may(viewers) {
+		return nil
 	}
 	v.counts, err = c.readCounts(v)
 	return err
