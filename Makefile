@@ -147,8 +147,13 @@ release: bin/image bin/ko bin/helm bin/localcluster ## Make all files of a relea
 publish: bin/image bin/helm ## Push what `make release` made: IMAGE_REPOSITORY=registry/name CHART_REPOSITORY=registry/charts; SIGN=1 signs it by cosign
 	@hack/publish.sh
 
+.PHONY: browser
+browser: bin/cauri bin/localcluster ## Test the console in Chromium; RUN=name selects
+	@CAURI_CHROMIUM="$$(bin/localcluster chromium)" && export CAURI_CHROMIUM CAURI_TEST_PROGRAM="$(CURDIR)/bin/cauri" && \
+	  bin/localcluster postgres --no-fsync -- go test -vet=off -count=1 -parallel 3 -timeout 20m $${RUN:+-run="$$RUN"} ./test/browser
+
 .PHONY: e2e
-e2e: bin/helm bin/cauri bin/localcluster images bin/images/merchant.tar bin/cluster.test ## Test the chart on a real node on this machine (needs Linux and root); RUN=name selects
+e2e: browser bin/helm bin/cauri bin/localcluster images bin/images/merchant.tar bin/cluster.test ## Test the console in Chromium, and the chart on a real node on this machine (needs Linux and root); RUN=name selects
 	@bin/localcluster images >/dev/null
 	@bin/localcluster jq >/dev/null
 	@CAURI_E2E=node bin/localcluster node -- bin/cluster.test -test.v -test.timeout=20m $${RUN:+-test.run="$$RUN"}

@@ -245,6 +245,7 @@ var mayImport = map[string][]string{
 	"test/cluster":             {"api/v1alpha1", "server/payments", "test/cluster/merchantapi", "test/ports", "test/snippets", "test/system"},
 	"test/examples":            {"test/ports", "test/snippets", "test/system"},
 	"test/snippets":            {}, // reads files
+	"test/browser":             {"server/payments", "server/sandboxes", "test/system"},
 	"test/clients":             {"server/payments", "server/sandboxes", "test/system"},
 	"test/cluster/merchant":    {"test/cluster/merchantapi"}, // a black box
 	"test/cluster/merchantapi": {},

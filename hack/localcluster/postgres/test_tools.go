@@ -29,6 +29,7 @@ const sbin = "/usr/sbin"
 var testTools = []testTool{
 	{name: "pgbouncer", title: "PgBouncer", program: "pgbouncer", why: "a test of Cauri behind a pooler needs it"},
 	{name: "nodejs", title: "Node.js", program: "node", why: "the tests of the shop in JavaScript need it"},
+	{name: "chromium", title: "Chromium", program: "chromium", why: "the tests of the console need it"},
 	{name: "jq", title: "jq", program: "jq", why: "the tests of the actions for GitHub need it, whose runners have it"},
 }
 

@@ -1,0 +1,159 @@
+package browser
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+
+	"github.com/chromedp/cdproto/network"
+
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// id matches the ids in the paths of pages.
+var id = regexp.MustCompile(`/(TX|evt|req)_[0-9A-Za-z]+|/[+%][0-9A-Za-z%:+]+`)
+
+// pages are the paths of all pages that links lead to, one for each form of a path, below the console's address.
+func (b *tab) pages() []string {
+	b.t.Helper()
+	console := read[string](b, `location.pathname.replace(/\/console\/.*/, "/console")`)
+	found, forms := []string{}, map[string]bool{}
+	add := func() {
+		for _, path := range read[[]string](b, fmt.Sprintf(`[...document.querySelectorAll("a[href]")].filter((a) => !a.hasAttribute("download"))
+			.map((a) => a.pathname).filter((p) => p.startsWith(%s)).map((p) => p.slice(%d))`, quoted(console+"/"), len(console))) {
+			if form := id.ReplaceAllString(path, "/{id}"); !forms[form] && form != "/" {
+				forms[form] = true
+				found = append(found, path)
+			}
+		}
+	}
+	add()
+	for i := 0; i < len(found); i++ {
+		b.open(running.api.URL + console + found[i])
+		add()
+	}
+	if len(found) < 3 {
+		b.t.Fatalf("only %q are found", found)
+	}
+	return found
+}
+
+// inspect looks at the page: it is as wide as the window, and axe finds nothing, in the light and in the dark.
+func (b *tab) inspect(name string) {
+	b.t.Helper()
+	found := func(where string, all []string) {
+		if len(all) > 0 {
+			b.t.Errorf("%s, %s:%s", name, where, lines(all))
+		}
+	}
+	for _, width := range []int64{390, 320} {
+		b.size(width, 700)
+		if wider := b.overflow(); wider != "" {
+			b.t.Errorf("%s is wider than %d px by %s", name, width, wider)
+		}
+	}
+	read[bool](b, `document.querySelectorAll("details").forEach((d) => d.open = true) === undefined`)
+	found("320 px", b.violations())
+	b.size(1280, 900)
+	found("1280 px", b.violations())
+	b.prefer("dark")
+	found("dark", b.violations("color-contrast"))
+	b.prefer("light")
+}
+
+// inspectAll inspects all pages that links lead to, and these.
+func (b *tab) inspectAll(s *shop, more ...string) {
+	b.t.Helper()
+	for _, path := range append(b.pages(), more...) {
+		b.open(consoleOf(s.Sandbox) + path)
+		b.inspect(path)
+	}
+}
+
+func TestPagesOfABusySandbox(t *testing.T) {
+	t.Parallel()
+	s := busyShop(t)
+	b := newTab(t)
+	b.signIn(s)
+	b.inspectAll(s, "/payments?status=TIMEOUT", "/payments?number=1&after=tomorrow", "/payments?type=refund&order=kivu", "/nothing")
+}
+
+func TestPagesOfAnEmptySandbox(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge, func(c *sandboxes.Config) { c.Webhook = nil })
+	b := newTab(t)
+	b.signIn(s)
+	b.shows("#lead", "Nothing has happened yet")
+	b.inspectAll(s)
+}
+
+func TestPagesOfASuspendedSandboxThatDoesNotAddUp(t *testing.T) {
+	t.Parallel()
+	s := busyShop(t)
+	s.exec("update floats set balance = balance + 7 where tenant = $1 and currency = 'RWF'", s.Tenant)
+	b := newTab(t)
+	b.follow(s.link("viewer"))
+	if err := s.Apply(t.Context(), func(c *sandboxes.Config) { c.Suspended = true }); err != nil {
+		t.Fatal(err)
+	}
+	b.until(`(document.querySelector("main").innerText.includes("This sandbox is suspended.") || location.reload(), true) &&
+		document.querySelector("main").innerText.includes("This sandbox is suspended.")`)
+	b.shows("#lead", "The ledger does not add up")
+	b.shows("#balances", "+7")
+	b.inspectAll(s)
+}
+
+func TestPagesBeforeSigningIn(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	b := newTab(t)
+	link := s.link("viewer")
+	b.open(consoleOf(s.Sandbox) + "/sign-in")
+	b.inspect("sign-in")
+	b.fill("#key", "cauri_sk_test_wrong")
+	b.click("Sign in")
+	b.shows("#key-wrong", "This is not a key")
+	b.inspect("wrong key")
+	b.open(link)
+	b.inspect("link")
+	b.open(consoleOf(s.Sandbox) + "/link?token=used")
+	b.shows("h1", "This link opens nothing")
+	b.inspect("dead link")
+}
+
+// A first visit waits for two round trips, and for 60 KB, before it shows something: the page, and what it names.
+func TestFirstPaintIsSmall(t *testing.T) {
+	t.Parallel()
+	const limit = 60_000
+	s := busyShop(t)
+	b := newTab(t)
+	b.signIn(s)
+	pages := b.pages()
+	call(b, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
+	for _, path := range pages {
+		b.mu.Lock()
+		b.requests = nil
+		b.mu.Unlock()
+		page := consoleOf(s.Sandbox) + path
+		b.open(page)
+		b.mu.Lock()
+		bytes, blocking := 0.0, []string{}
+		for _, r := range b.requests {
+			document := r.Type == network.ResourceTypeDocument
+			if !document && r.RenderBlockingBehavior != network.RenderBlockingBehaviorBlocking {
+				continue
+			}
+			if !document && r.Initiator.URL != page {
+				t.Errorf("%s waits for %s, which %s names: a third round trip", path, r.Request.URL, r.Initiator.URL)
+			}
+			blocking = append(blocking, fmt.Sprintf("%6.0f bytes of %s", b.sizes[r.RequestID], r.Request.URL))
+			bytes += b.sizes[r.RequestID]
+		}
+		b.mu.Unlock()
+		if bytes > limit || bytes == 0 || len(blocking) < 2 {
+			t.Errorf("%s waits for %.0f bytes, at most %d are allowed, and for the style sheet:%s", path, bytes, limit, lines(blocking))
+		}
+		t.Logf("%s waits for %.0f bytes", path, bytes)
+	}
+}
