@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"strings"
 	"time"
 
@@ -100,8 +101,7 @@ type navCounts struct {
 // refusedSince is the time for which the sidebar counts refused requests.
 const refusedSince = time.Hour
 
-func (c *Console) readCounts(v *visit) (n navCounts, err error) {
-	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
+func (c *Console) readCounts(ctx context.Context, tenant int64) (n navCounts, err error) {
 	health, err := c.Ledger.Health(ctx, tenant)
 	if err != nil {
 		return n, err

@@ -72,12 +72,14 @@ func (l *accountList) verified(v *visit) string {
 	}
 	text := v.Text("Each balance is the one before it and its change, and no movement is missing.")
 	if l.first && l.next == "" && len(l.accounts) > 1 {
-		text = v.Text("All %s accounts follow from their movements, and no movement is missing.", v.Number(int64(len(l.accounts))))
+		n := v.Number(int64(len(l.accounts)))
+		text = v.Text("All %s accounts follow from their movements, and no movement is missing.", n)
 	}
 	if last.IsZero() {
 		return text + " " + v.Text("A worker verifies the movements every 30 seconds.")
 	}
-	return text + " " + v.Text("Verified %s ago, and every 30 seconds while something moves.", v.Duration(time.Since(last).Truncate(time.Second)))
+	ago := v.Duration(time.Since(last).Truncate(time.Second))
+	return text + " " + v.Text("Verified %s ago, and every 30 seconds while something moves.", ago)
 }
 
 // wrong returns the accounts of the page that are not balanced.

@@ -131,7 +131,8 @@ func (c *Console) choose(v *visit, l *requestList, id string) error {
 	code, ok := strings.CutPrefix(id, "log_")
 	parsed, err := payments.ParseCode(code)
 	if !ok || err != nil {
-		return told(http.StatusNotFound, v.Text("This is not the id of a request"), v.Text("It begins with log_."), "not_found")
+		return told(http.StatusNotFound, v.Text("This is not the id of a request"), v.Text("It begins with log_."),
+			"not_found")
 	}
 	found, err := c.Requests.Find(v.ctx(), v.who.Sandbox.Tenant, parsed)
 	if err != nil {
@@ -164,7 +165,8 @@ func changeAt(method, path string) string {
 	parts := strings.Split(path, "/")
 	for _, change := range changes {
 		own := strings.Split(change.path, "/")
-		if change.method == method && slices.EqualFunc(own, parts, func(a, b string) bool { return a == b || strings.HasPrefix(a, "{") }) {
+		fits := func(a, b string) bool { return a == b || strings.HasPrefix(a, "{") }
+		if change.method == method && slices.EqualFunc(own, parts, fits) {
 			return change.does
 		}
 	}
@@ -319,7 +321,9 @@ var directions = regexp.MustCompile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u20
 
 // escaped returns JSON in which characters that turn the direction of writing are visible.
 func escaped(text []byte) string {
-	return directions.ReplaceAllStringFunc(string(text), func(c string) string { return fmt.Sprintf(`\u%04x`, []rune(c)[0]) })
+	return directions.ReplaceAllStringFunc(string(text), func(c string) string {
+		return fmt.Sprintf(`\u%04x`, []rune(c)[0])
+	})
 }
 
 // lead is the sentence that says what was refused last.
@@ -341,5 +345,6 @@ func (l *requestList) lead(v *visit) string {
 		return v.Text("What your code sent, and why it was refused.")
 	}
 	newest := &l.rows[0]
-	return v.Text("The last one was refused %s ago: %s.", v.Duration(l.now.Sub(newest.ReceivedAt)), newest.Method+" "+newest.shortPath())
+	ago := v.Duration(l.now.Sub(newest.ReceivedAt))
+	return v.Text("The last one was refused %s ago: %s.", ago, newest.Method+" "+newest.shortPath())
 }

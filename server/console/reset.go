@@ -16,8 +16,8 @@ var (
 		"test clients that were made by the API", "how often faults have acted",
 	}
 	resetKeeps = []string{
-		"the configuration, the stores and the environments", "the API key and the signing secret", "test clients of resources",
-		"the sessions of this console",
+		"the configuration, the stores and the environments", "the API key and the signing secret",
+		"test clients of resources", "the sessions of this console",
 	}
 )
 
@@ -32,9 +32,9 @@ func (c *Console) reset(v *visit) (page, error) {
 // resetNow resets the sandbox if the form has its name.
 func (c *Console) resetNow(v *visit) (exchange.Answer, error) {
 	if v.form("name") != v.name {
-		return c.again(v, http.StatusUnprocessableEntity, page{
-			title: v.Text("Reset this sandbox"), body: resetPage(v, v.Text("This is not its name. Nothing was reset. Write: %s", v.name)),
-		}, "invalid_body")
+		wrong := v.Text("This is not its name. Nothing was reset. Write: %s", v.name)
+		p := page{title: v.Text("Reset this sandbox"), body: resetPage(v, wrong)}
+		return c.again(v, http.StatusUnprocessableEntity, p, "invalid_body")
 	}
 	err := c.Service.Reset(v.ctx(), v.who)
 	switch {
@@ -42,8 +42,9 @@ func (c *Console) resetNow(v *visit) (exchange.Answer, error) {
 		return exchange.Answer{}, told(http.StatusForbidden, v.Text("This sandbox may not be reset here"),
 			v.Text("Its owner allows it with spec.api.reset, or resets it with: kubectl cauri reset %s", v.name), "forbidden")
 	case errors.Is(err, sandboxes.ErrTooManyResets):
-		return exchange.Answer{}, told(http.StatusTooManyRequests, v.Text("The sandbox was reset five times in the last second"),
-			v.Text("It was not reset again. Wait a second."), "too_many_resets")
+		return exchange.Answer{}, told(http.StatusTooManyRequests,
+			v.Text("The sandbox was reset five times in the last second"), v.Text("It was not reset again. Wait a second."),
+			"too_many_resets")
 	case err != nil:
 		return exchange.Answer{}, err
 	}

@@ -65,9 +65,9 @@ func (c *Console) readSetup(v *visit) (*setup, error) {
 	}
 	for _, api := range operators.NativeAPIs() {
 		if countries[api.Operator] != nil {
-			s.native = append(s.native, nativeAPI{
-				api.Operator, countries[api.Operator], "/operators/" + string(api.Operator), slices.Sorted(maps.Keys(api.Derive("").Secret)),
-			})
+			entries := slices.Sorted(maps.Keys(api.Derive("").Secret))
+			path := "/operators/" + string(api.Operator)
+			s.native = append(s.native, nativeAPI{api.Operator, countries[api.Operator], path, entries})
 		}
 	}
 	var err error
@@ -109,7 +109,8 @@ func countryList(countries []payments.Country) string {
 // kubectl returns the commands for what only the cluster knows.
 func (v *visit) kubectl() string {
 	in, resource := "kubectl -n "+v.namespace+" ", " sandboxenvironment "+v.name
-	return in + "get" + resource + "\n" + in + "describe" + resource + "\n" + in + "get testclients,expectations\n" + in + "edit" + resource
+	return in + "get" + resource + "\n" + in + "describe" + resource + "\n" + in + "get testclients,expectations\n" +
+		in + "edit" + resource
 }
 
 // endSession ends a session of the console, also the own one.

@@ -86,22 +86,22 @@ func (c *Console) handler(r *route) exchange.OpenHandler {
 
 // again returns an answer with a page whose form has a wrong field. The request log gets the error code.
 func (c *Console) again(v *visit, status int, p page, code string) (a exchange.Answer, err error) {
-	err = c.renewing(v, func() error { return c.readFrame(v) })
+	err = c.renewing(v, func() error { return c.readFrame(v.ctx(), v) })
 	a = v.html(status, layout(v, p))
 	a.Code = code
 	return a, err
 }
 
 // readFrame reads what the layout shows around a page.
-func (c *Console) readFrame(v *visit) (err error) {
-	if v.clock, err = c.Ledger.Clock(v.ctx(), v.who.Sandbox.Tenant); err != nil {
+func (c *Console) readFrame(ctx context.Context, v *visit) (err error) {
+	if v.clock, err = c.Ledger.Clock(ctx, v.who.Sandbox.Tenant); err != nil {
 		return err
 	}
 	v.clockAt = time.Now()
 	if !v.may(viewers) {
 		return nil
 	}
-	v.counts, err = c.readCounts(v)
+	v.counts, err = c.readCounts(ctx, v.who.Sandbox.Tenant)
 	return err
 }
 
@@ -111,7 +111,7 @@ func (c *Console) carryOut(r *route, v *visit) (a exchange.Answer, err error) {
 		return r.do(c, v)
 	}
 	err = c.renewing(v, func() error {
-		if err := c.readFrame(v); err != nil {
+		if err := c.readFrame(v.ctx(), v); err != nil {
 			return err
 		}
 		shown, err := r.show(c, v)
