@@ -521,10 +521,11 @@ func TestSessionOpensNoAPI(t *testing.T) {
 		raise 'the database has the token of a session'; end if; end $$`)
 }
 
-// Every route below the console is in the table with the roles, but for the files, which are the same for all.
+// Every route below the console is in the table with the roles, but for the files and the page
+// for wrong addresses, which are the same for all.
 func TestEveryRouteIsOnAList(t *testing.T) {
 	t.Parallel()
-	listed := map[string]bool{"GET /assets/{file}": true}
+	listed := map[string]bool{"GET /assets/{file}": true, "GET /*": true}
 	for _, r := range console.Routes() {
 		listed[r.Method+" "+r.Path] = true
 	}
@@ -642,5 +643,35 @@ func TestConsoleCanBeSwitchedOff(t *testing.T) {
 	f := newFixture(t, func(o *fronts.Options) { o.Console = false })
 	if got := f.browser().get(checkout + "/sign-in"); got.status != http.StatusNotFound {
 		t.Errorf("the console answered %d", got.status)
+	}
+}
+
+// What htmx replaces on a page is there, and each id once.
+func TestLivePartsArePartsOfTheirPage(t *testing.T) {
+	f := newFixture(t)
+	path, _, _ := f.refused(time.Now())
+	tx := "TX_" + strings.TrimPrefix(path, "/webhooks/evt_")
+	b := f.signedIn(checkout, key)
+	for _, path := range []string{"/overview", "/payments", "/payments/" + tx, "/webhooks", path, "/requests", "/ledger", "/ledger/RWF"} {
+		text := b.get(checkout + path).text
+		count := map[string]int{}
+		for _, found := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+			count[found[1]]++
+		}
+		live := regexp.MustCompile(`hx-select-oob="([^"]*)"`).FindStringSubmatch(text)
+		if live == nil {
+			t.Errorf("%s is not live", path)
+			continue
+		}
+		for id := range strings.SplitSeq(live[1], ",") {
+			if count[strings.TrimPrefix(id, "#")] == 0 {
+				t.Errorf("%s has no %s", path, id)
+			}
+		}
+		for id, n := range count {
+			if n > 1 {
+				t.Errorf("%s has the id %s %d times", path, id, n)
+			}
+		}
 	}
 }

@@ -314,7 +314,7 @@ func attempted(v *visit, e *ledger.Event) string {
 	case e.LastStatus != nil:
 		return text + " · " + fmt.Sprint(*e.LastStatus)
 	}
-	return text + " · " + v.Text("no answer")
+	return text + " · " + troubleOf(v, *e.LastError, "").title
 }
 
 // advanceWait bounds how long a page waits for the end of an advance.

@@ -164,7 +164,7 @@ func answerOf(v *visit, a *ledger.AttemptRecord) string {
 	case a.Error == nil:
 		return v.Text("acknowledged") + " " + took
 	}
-	return isolated(*a.Error)
+	return troubleOf(v, *a.Error, "").title
 }
 
 // inRealTime returns the real time of an attempt, if it differs from sandbox time.
@@ -175,9 +175,13 @@ func inRealTime(v *visit, a *ledger.AttemptRecord) string {
 	return v.Moment(a.RealStartedAt, a.StartedAt)
 }
 
-// answerBody returns the beginning of an answer on one line.
+// answerBody returns the beginning of an answer on one line, or why there is none.
 func answerBody(a *ledger.AttemptRecord) string {
-	text := strings.Join(strings.Fields(strings.ToValidUTF8(string(a.ResponseBody), "\uFFFD")), " ")
+	text := string(a.ResponseBody)
+	if a.ResponseStatus == nil && a.Error != nil {
+		text = *a.Error
+	}
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	if short := []rune(text); len(short) > longestText {
 		text = string(short[:longestText]) + "…"
 	}
