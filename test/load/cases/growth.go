@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/cauri-dev/cauri/test/load/bench"
-	"github.com/cauri-dev/cauri/test/load/generator"
 	"github.com/cauri-dev/cauri/test/load/growth"
 	"github.com/cauri-dev/cauri/test/load/report"
 	"github.com/cauri-dev/cauri/test/system"
@@ -122,9 +121,9 @@ func pages(ctx context.Context, b *bench.Bench, of group, total int64, api *syst
 
 // page measures one list for each sandbox of a group in turns.
 func page(ctx context.Context, b *bench.Bench, l growth.List, of group, api *system.API) (p99 report.Sample, err error) {
-	var heads []string
-	for n := of.from; n <= min(of.to, of.from+1000); n++ {
-		heads = append(heads, generator.Head("GET", "/v1"+l.Path, growth.Key(n)))
+	heads, err := growth.Heads(ctx, bench.AddressesOf(api)[0], l, of.from, min(of.to, of.from+1000))
+	if err != nil {
+		return p99, err
 	}
 	results, err := b.InTurns(ctx, b.Open(reads(l.Name, heads, bench.AddressesOf(api)), 50))
 	if err != nil {

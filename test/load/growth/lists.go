@@ -47,18 +47,25 @@ var Lists = []List{
 	{"events, state failed, none", "/events?limit=20&state=failed", false},
 }
 
-// Read reads a list at a rate per second, from a range of sandboxes in pseudo-random order. It returns the latencies.
-func Read(ctx context.Context, address string, l List, from, to int64, rate float64, length time.Duration) (*generator.Histogram, error) {
-	heads := make([]string, 0, min(to-from+1, 2000))
-	for n := from; n <= to && len(heads) < cap(heads); n++ {
+// Heads returns the beginnings of the requests for a list in each of a range of sandboxes.
+func Heads(ctx context.Context, address string, l List, from, to int64) (heads []string, err error) {
+	for n := from; n <= to; n++ {
 		path := "/v1" + l.Path
 		if l.Back {
-			var err error
 			if path, err = back(ctx, address, path, Key(n)); err != nil {
 				return nil, fmt.Errorf("%s: %w", l.Name, err)
 			}
 		}
 		heads = append(heads, generator.Head("GET", path, Key(n)))
+	}
+	return heads, nil
+}
+
+// Read reads a list at a rate per second, from a range of sandboxes in pseudo-random order. It returns the latencies.
+func Read(ctx context.Context, address string, l List, from, to int64, rate float64, length time.Duration) (*generator.Histogram, error) {
+	heads, err := Heads(ctx, address, l, from, min(to, from+1999))
+	if err != nil {
+		return nil, err
 	}
 	g, err := generator.Dial(ctx, generator.Target{
 		Addresses: []string{address}, Status: 200, Append: func(buffer []byte, n int64) []byte {
