@@ -80,8 +80,8 @@ func settings(t *testing.T, terminal *os.File) unix.Termios {
 	return *found
 }
 
-// On a terminal, keys work without Enter: s shows the state, o opens the console in a browser, and in `cauri listen` r sends the last event again. Ctrl-C ends both, and the
-// terminal is as it was.
+// On a terminal, keys work without Enter: s shows the state, o opens the console in a browser, and in `cauri listen` r sends
+// the last event again. Ctrl-C ends both, and the terminal is as it was.
 func TestKeysOnATerminal(t *testing.T) {
 	t.Parallel()
 	_, fresh := openTerminal(t)
