@@ -1,5 +1,10 @@
 -- Delivery of events. Workers lease events, since they make attempts outside of any database transaction.
 --
+-- Postgres keeps the plans of the statements that lease events and record attempts. A plan that was made for
+-- empty tables must not read all rows of full ones. If a batch were joined by "tenant = batch.tenant", Postgres
+-- could read the whole table in the order of its primary key. The form "tenant = any(array[batch.tenant])"
+-- permits only a look-up for each row of the batch.
+--
 -- Due times are in sandbox time, and the ends of leases in the time of the database. So in a sandbox with a
 -- clock, leased_until is the end of the lease, and due_at stays. In a sandbox without a clock, due_at is the
 -- end of the lease.
@@ -41,7 +46,7 @@ with taken as (
 )
 update endpoint_health h
 set probe_at = taken.present + make_interval(secs => sqlc.arg(interval_ms)::float8 / 1000)
-from taken where h.tenant = taken.tenant
+from taken where h.tenant = any(array[taken.tenant])
 returning h.tenant;
 
 -- name: LockDueEvents :many
@@ -92,13 +97,13 @@ update events e set fence = e.fence + 1, leased = true, body = coalesce(leased.b
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
   unnest(sqlc.arg(bodies)::bytea[]) as body) leased
 left join clocks c on c.tenant = leased.tenant
-where e.tenant = leased.tenant and e.id = leased.id;
+where e.tenant = any(array[leased.tenant]) and e.id = leased.id;
 
 -- name: UnqueueEvents :exec
 -- Removes from the queue the events that no endpoint wants any more. Their rows stay.
 update events e set state = 'recorded', due_at = null, leased = false, leased_until = null
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) unqueued
-where e.tenant = unqueued.tenant and e.id = unqueued.id;
+where e.tenant = any(array[unqueued.tenant]) and e.id = unqueued.id;
 
 -- name: GiveBackEvents :exec
 -- Ends the leases of events for which no attempt was made.
@@ -138,7 +143,9 @@ with given as (
     given.error, given.fault, given.signed_at, given.signature, given.previous_signature,
     given.standard_signature, given.signed_with,
     clock_time(c.stands_at, c.ahead, c.last_stamp) as present
-  from given join events e on e.tenant = given.tenant and e.id = given.id and e.fence = given.fence
+  from given
+  join events e on e.tenant = any(array[given.tenant]) and e.id = given.id
+    and e.fence = given.fence
   left join clocks c on c.tenant = given.tenant
   order by given.tenant, given.id
   for update of e
@@ -150,7 +157,7 @@ with given as (
     due_at = case when held.state = 'queued' then held.present
       + make_interval(secs => held.retry_after_ms / 1000) end,
     delivered_at = case when held.state = 'delivered' then held.present end
-  from held where e.tenant = held.tenant and e.id = held.id
+  from held where e.tenant = any(array[held.tenant]) and e.id = held.id
   returning e.attempts, held.ordinal, held.tenant, held.id, held.state, held.started_at,
     held.real_started_at, held.duration_ms, held.response_status, held.response_body, held.error, held.fault,
     held.present, held.signed_at, held.signature, held.previous_signature, held.standard_signature,

@@ -35,7 +35,9 @@ with given as (
     given.error, given.fault, given.signed_at, given.signature, given.previous_signature,
     given.standard_signature, given.signed_with,
     clock_time(c.stands_at, c.ahead, c.last_stamp) as present
-  from given join events e on e.tenant = given.tenant and e.id = given.id and e.fence = given.fence
+  from given
+  join events e on e.tenant = any(array[given.tenant]) and e.id = given.id
+    and e.fence = given.fence
   left join clocks c on c.tenant = given.tenant
   order by given.tenant, given.id
   for update of e
@@ -47,7 +49,7 @@ with given as (
     due_at = case when held.state = 'queued' then held.present
       + make_interval(secs => held.retry_after_ms / 1000) end,
     delivered_at = case when held.state = 'delivered' then held.present end
-  from held where e.tenant = held.tenant and e.id = held.id
+  from held where e.tenant = any(array[held.tenant]) and e.id = held.id
   returning e.attempts, held.ordinal, held.tenant, held.id, held.state, held.started_at,
     held.real_started_at, held.duration_ms, held.response_status, held.response_body, held.error, held.fault,
     held.present, held.signed_at, held.signature, held.previous_signature, held.standard_signature,
@@ -219,7 +221,7 @@ update events e set fence = e.fence + 1, leased = true, body = coalesce(leased.b
 from (select unnest($2::bigint[]) as tenant, unnest($3::uuid[]) as id,
   unnest($4::bytea[]) as body) leased
 left join clocks c on c.tenant = leased.tenant
-where e.tenant = leased.tenant and e.id = leased.id
+where e.tenant = any(array[leased.tenant]) and e.id = leased.id
 `
 
 // Takes the leases, and stores the bodies that were built now.
@@ -405,7 +407,7 @@ with taken as (
 )
 update endpoint_health h
 set probe_at = taken.present + make_interval(secs => $1::float8 / 1000)
-from taken where h.tenant = taken.tenant
+from taken where h.tenant = any(array[taken.tenant])
 returning h.tenant
 `
 
@@ -464,6 +466,11 @@ type TenantsToDeliverRow struct {
 
 // Delivery of events. Workers lease events, since they make attempts outside of any database transaction.
 //
+// Postgres keeps the plans of the statements that lease events and record attempts. A plan that was made for
+// empty tables must not read all rows of full ones. If a batch were joined by "tenant = batch.tenant", Postgres
+// could read the whole table in the order of its primary key. The form "tenant = any(array[batch.tenant])"
+// permits only a look-up for each row of the batch.
+//
 // Due times are in sandbox time, and the ends of leases in the time of the database. So in a sandbox with a
 // clock, leased_until is the end of the lease, and due_at stays. In a sandbox without a clock, due_at is the
 // end of the lease.
@@ -499,7 +506,7 @@ func (q *Queries) TenantsToDeliver(ctx context.Context) ([]TenantsToDeliverRow, 
 const unqueueEvents = `-- name: UnqueueEvents :exec
 update events e set state = 'recorded', due_at = null, leased = false, leased_until = null
 from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id) unqueued
-where e.tenant = unqueued.tenant and e.id = unqueued.id
+where e.tenant = any(array[unqueued.tenant]) and e.id = unqueued.id
 `
 
 // Removes from the queue the events that no endpoint wants any more. Their rows stay.
