@@ -59,7 +59,7 @@ func measure(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	sandboxes := flags.Int("sandboxes", 10_000, "number of sandboxes in the case controller")
 	file := flags.String("json", "", "file for the figures as JSON")
 	program := report.ProgramFlag(flags)
-	transactions := flags.Int("transactions", 1_000_000, "maximum number of transactions in the case growth, which starts with 10,000")
+	transactions := flags.Int("transactions", 1_000_000, "maximum number of transactions in the case growth, which starts with 10,000, and their number in the case console")
 	page := flags.String("markdown", "", "Markdown page to write the table into, between its marks")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return report.ExitMet

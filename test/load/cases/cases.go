@@ -106,6 +106,12 @@ var All = []Case{
 		Tells: "lists in databases of 10,000 to -transactions transactions, and creates; baseline of creates: an empty database",
 		run:   grown,
 	},
+	{
+		Name: "console",
+		Tells: "pages of the console of a sandbox with -transactions transactions, and creates beside ten open consoles; " +
+			"baseline of creates: no console",
+		run: console,
+	},
 	{Name: "sandboxes", Tells: "POST /v1/payments of 1 to 10,000 sandboxes; baseline: the same number of merchants", run: manySandboxes},
 	{Name: "replicas", Tells: "two apis and two workers on one database; baseline: one of each", run: replicas},
 	{

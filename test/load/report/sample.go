@@ -47,6 +47,7 @@ func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 type Measured struct {
 	Rate float64 // per second
 	p50  float64 // milliseconds; 0 if no times were measured
+	p95  float64
 	p99  float64
 }
 
@@ -60,7 +61,7 @@ func (m Measured) String() string {
 }
 
 func MeasuredOf(rate float64, times *generator.Histogram) Measured {
-	return Measured{Rate: rate, p50: Milliseconds(times.Percentile(50)), p99: Milliseconds(times.Percentile(99))}
+	return Measured{Rate: rate, p50: Milliseconds(times.Percentile(50)), p95: Milliseconds(times.Percentile(95)), p99: Milliseconds(times.Percentile(99))}
 }
 
 // Measurements are the results of all rounds.
@@ -76,4 +77,5 @@ func (all Measurements) of(which func(Measured) float64) Sample {
 
 func (all Measurements) Rates() Sample { return all.of(func(m Measured) float64 { return m.Rate }) }
 func (all Measurements) P50s() Sample  { return all.of(func(m Measured) float64 { return m.p50 }) }
+func (all Measurements) P95s() Sample  { return all.of(func(m Measured) float64 { return m.p95 }) }
 func (all Measurements) P99s() Sample  { return all.of(func(m Measured) float64 { return m.p99 }) }

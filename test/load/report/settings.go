@@ -10,7 +10,7 @@ type Settings struct {
 	Rounds       int      `json:"rounds"`
 	Length       Duration `json:"length"`       // of a round of one side
 	Sandboxes    int      `json:"sandboxes"`    // of the case controller
-	Transactions int      `json:"transactions"` // of the case growth
+	Transactions int      `json:"transactions"` // of the cases growth and console
 	Small        bool     `json:"small"`        // a tenth of everything: only to check that it works
 }
 
