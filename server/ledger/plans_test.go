@@ -29,12 +29,12 @@ var kept = []string{
 	"BookCollection", "BookCollections", "RecordCollection", "BookDisbursement", "BookDisbursements", "LookUp", "SetProviderTxID",
 	"SetTransactionFaults", "RecordNativeRequest", "TakeStamp", "EnterTenant",
 	"TenantsToDeliver", "TenantsToSettle", "TenantsToForward", "TenantsToCallBack", "ClocksToAdvance", "QueuesInUse",
-	"FindOrganization",
+	"FindOrganization", "StoredCredentials",
 	"ListEnvironments", "ListStores", "ListFloats", "ListKeys", "KeyOfAnother", "CountSIMs", "FinishAttempts",
 }
 
 // keptInTx are the statements whose plans are kept in database transactions: see [postgres.IdleLimitedKept].
-var keptInTx = []string{"TakeProbes", "LockDueEvents", "UnqueueEvents", "PlanEachTime", "LeaseEvents"}
+var keptInTx = []string{"TakeProbes", "LockDueEvents", "UnqueueEvents", "PlanEachTime", "LeaseEvents", "KeepPlans", "NoteFingerprint", "BumpVersion", "RetireTenant"}
 
 func isKept(name string) bool { return slices.Contains(kept, name) || slices.Contains(keptInTx, name) }
 

@@ -259,6 +259,7 @@ var controllerStatements = append([]string{
 	// drift
 	"FindOrganization",
 	"FindRegisteredSIM",
+	"KeepPlans",
 	"NoteFingerprint",
 	"SandboxesDrifted",
 	"SIMFingerprints",

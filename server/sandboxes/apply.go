@@ -86,10 +86,17 @@ func (c *sandboxChange) apply(ctx context.Context) error {
 	if err := c.parts(ctx); err != nil {
 		return err
 	}
-	if err := c.announce(ctx); err != nil {
+	if err := noteFingerprint(ctx, c.q, c.tenant); err != nil {
 		return err
 	}
-	return c.q.NoteFingerprint(ctx, c.tenant)
+	return c.announce(ctx) // last: every other change of a configuration waits for its lock
+}
+
+func noteFingerprint(ctx context.Context, q *sqlc.Queries, tenant int64) error {
+	if err := q.KeepPlans(ctx); err != nil {
+		return err
+	}
+	return q.NoteFingerprint(ctx, tenant)
 }
 
 func (c *sandboxChange) parts(ctx context.Context) error {

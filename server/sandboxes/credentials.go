@@ -36,7 +36,7 @@ func (s *Store) StoredCredentials(ctx context.Context, sandboxUID string) (Store
 	if err != nil {
 		return StoredCredentials{}, err
 	}
-	row, err := s.system().StoredCredentials(ctx, uid)
+	row, err := s.frequent().StoredCredentials(ctx, uid)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return StoredCredentials{}, nil
 	}
@@ -120,7 +120,7 @@ func (c *credentialsChange) apply(ctx context.Context) error {
 	if err := c.parts(ctx); err != nil {
 		return err
 	}
-	if err := c.q.NoteFingerprint(ctx, c.org.Tenant); err != nil || !c.changed {
+	if err := noteFingerprint(ctx, c.q, c.org.Tenant); err != nil || !c.changed {
 		return err
 	}
 	if c.want.Following != 0 && c.want.Following != c.org.Version {

@@ -6,6 +6,11 @@ from sandbox_fingerprints() computed
 where computed.tenant = sqlc.arg(tenant)::bigint and o.tenant = sqlc.arg(tenant)::bigint
   and o.applied is distinct from computed.fingerprint;
 
+-- name: KeepPlans :exec
+-- Postgres keeps the plans of the statements after it. Planning NoteFingerprint takes four times as long as
+-- running it.
+select set_config('plan_cache_mode', 'force_generic_plan', true);
+
 -- name: SandboxesDrifted :many
 select o.resource_uid, (o.applied is distinct from computed.fingerprint)::boolean as drifted
 from organizations o join sandbox_fingerprints() computed on computed.tenant = o.tenant

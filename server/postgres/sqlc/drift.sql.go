@@ -110,6 +110,17 @@ func (q *Queries) FindRegisteredSIM(ctx context.Context, resourceUid pgtype.UUID
 	return i, err
 }
 
+const keepPlans = `-- name: KeepPlans :exec
+select set_config('plan_cache_mode', 'force_generic_plan', true)
+`
+
+// Postgres keeps the plans of the statements after it. Planning NoteFingerprint takes four times as long as
+// running it.
+func (q *Queries) KeepPlans(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, keepPlans)
+	return err
+}
+
 const noteFingerprint = `-- name: NoteFingerprint :exec
 
 update organizations o set applied = computed.fingerprint
