@@ -212,11 +212,7 @@ func (r *sandboxReconciler) writeSecret(
 			secret.Labels, secret.Annotations = with(existing.Labels, secret.Labels), with(existing.Annotations, secretAnnotations(next))
 			secret.Data = with(existing.Data, data)
 		}
-		if err := r.Create(ctx, secret, fieldOwner); err != nil {
-			return err
-		}
-		r.checkedVersions.remember(secret)
-		return nil
+		return r.checkedVersions.create(secret, func() error { return r.Create(ctx, secret, fieldOwner) })
 	}
 	secret := corev1ac.Secret(key.Name, key.Namespace).
 		WithUID(existing.UID).
