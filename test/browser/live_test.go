@@ -1,6 +1,8 @@
 package browser
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/cauri-dev/cauri/test/system"
@@ -31,6 +33,68 @@ func TestPagesFollowTheSandbox(t *testing.T) {
 			t.Errorf("%s was loaded again", b.address())
 		}
 	}
+}
+
+// A refused request appears on the open page of requests. While somebody reads further down, nothing moves: what is new waits.
+func TestRequestsWaitWhileSomebodyReads(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	refused := func(times int) {
+		for range times {
+			if answer, err := s.Client.Get(t.Context(), "/payments?limit=0"); err != nil || answer.Status != http.StatusBadRequest {
+				t.Fatalf("%d %v", answer.Status, err)
+			}
+		}
+	}
+	const rows = `document.querySelectorAll("#list tbody tr").length`
+	b := newTab(t)
+	b.signIn(s)
+	b.open(consoleOf(s.Sandbox) + "/requests")
+	read[bool](b, `window.sameDocument = true`)
+	refused(12)
+	b.until(rows + ` === 12 && window.sameDocument`)
+	b.open(consoleOf(s.Sandbox) + "/requests")
+	shown := b.text("#one dl")
+	b.size(1280, 500)
+	read[float64](b, `(scrollTo({top: 5000, behavior: "instant"}), scrollY)`)
+	refused(3)
+	b.shows(".newer", "3 new")
+	if n, at := read[int](b, rows), read[float64](b, `scrollY`); n != 12 || at == 0 {
+		t.Errorf("%d rows, at %g px: the page moved", n, at)
+	}
+	b.click("3 new")
+	b.until(rows + ` === 15 && scrollY === 0 && document.querySelector(".newer").innerText === ""`)
+	if b.text("#one dl") != shown || !read[bool](b, `!document.querySelector("#list tr").classList.contains("on")`) {
+		t.Error("another request is shown than before")
+	}
+	for _, path := range read[[]string](b, `[...document.querySelectorAll("#list a.row")].map((a) => a.pathname)`) {
+		if !strings.Contains(path, "/"+s.Config.Name+"/console/requests/log_") {
+			t.Errorf("a row leads to %s", path)
+		}
+	}
+}
+
+func TestResetAsksForTheNameInADialog(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	s.client(jeanBosco, "Jean-Bosco Habimana", "Approve", 100_000)
+	s.settled(s.pay("before", jeanBosco, 1_000, nil))
+	b := newTab(t)
+	b.signIn(s)
+	b.open(consoleOf(s.Sandbox) + "/setup")
+	b.click("Reset this sandbox")
+	b.until(`document.querySelector("dialog").open && document.activeElement.name === "name"`)
+	b.inspect("the dialog")
+	b.click("Cancel")
+	b.until(`!document.querySelector("dialog").open && location.pathname.endsWith("/setup")`)
+	b.click("Reset this sandbox")
+	b.fill(`dialog input[name="name"]`, "wrong\r")
+	b.shows(".wrong", "Nothing was reset.")
+	b.inspect("the page after a wrong name")
+	b.fill(`input[name="name"]`, s.Config.Name+"\r")
+	b.shows("#lead", "Nothing has happened yet")
+	b.open(consoleOf(s.Sandbox) + "/requests?show=changes")
+	b.shows("#list", "reset the sandbox")
 }
 
 func TestAdvanceTheClock(t *testing.T) {
