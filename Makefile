@@ -174,6 +174,7 @@ generate: tools bin/helm ## Write the generated files again: lists of operators 
 	@bin/controller-gen crd:maxDescLen=1000 paths=./api/... output:crd:artifacts:config=config/crd
 	@go run ./hack/crd
 	@bin/controller-gen rbac:roleName=cauri-controller paths=./controllers/... output:rbac:artifacts:config=config/rbac
+	@go run ./hack/queries
 	@bin/sqlc generate
 	@cd server/console && ../../bin/templ generate -log-level=error
 	@go run ./hack/recording

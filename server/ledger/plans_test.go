@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/queries"
 )
 
 // A database that is new, or was emptied, has no statistics, and one of many small sandboxes has those of another shape than a large one's.
@@ -125,13 +125,12 @@ func parametersOf(t *testing.T, texts map[string]string) map[string][]string {
 		"ListNewerTransactions": {"tenant", "id", "limit"}, "ListNewerEvents": {"tenant", "limit", "id", "id"},
 		"ListFiltered": {"tenant", "limit", "statuses", "types", "operators", "countries", "store", "msisdn", "created"},
 	}
-	files, _ := filepath.Glob("../postgres/queries/*.sql")
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, query := range strings.Split(string(text), "-- name: ")[1:] {
+	expanded, err := queries.Expanded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range expanded {
+		for _, query := range strings.Split(text, "-- name: ")[1:] {
 			name := strings.Fields(query)[0]
 			named, numbered := queryParameter.FindAllStringSubmatch(query, -1), parameter.FindAllStringSubmatch(texts[name], -1)
 			if len(named) != len(numbered) {

@@ -12,20 +12,9 @@
 -- SIM that is blocked. recipient_full: an earlier attempt found that the recipient's SIM cannot hold the
 -- amount.
 with sandbox as (
-  select (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver,
-    o.monthly_quota as quota
-  from organizations o
-  where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
-    and not exists (select from transactions_by_reference x
-      where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text)
-), counted as (
-  insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from sandbox
-  where sandbox.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
-  returning 1
-), accepted as (
-  select sandbox.deliver from sandbox where sandbox.quota is null or exists (select from counted)
+  {{template "sandbox" "disbursement"}} and o.version = sqlc.arg(config_version)
+), {{template "counted" "sandbox"}}, accepted as (
+  select sandbox.deliver from sandbox where {{template "within quota"}}
 ), recipient as (
   select s.sim_id, s.blocked from sims_by_number s, accepted
   where s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text
@@ -63,18 +52,13 @@ with sandbox as (
     and s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text
   returning s.balance, s.movements
 ), booked as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
-    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
-    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, merchant_delta,
-    sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at)
-  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'disbursement',
+  insert into transactions ({{template "request columns"}},
+    {{template "outcome columns"}}, created_at)
+  select {{template "request" "disbursement"}},
     coalesce(decided.status, case when decided.paid then 'SUCCESS'
       else 'INSUFFICIENT_FUNDS' end)::transaction_status,
-    sqlc.arg(reference), sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url),
-    sqlc.arg(is_url_protected), sqlc.arg(store), sqlc.narg(description), '', sqlc.arg(env_id),
-    sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount)::bigint, 0,
-    sqlc.arg(amount)::bigint, sqlc.arg(absorption_pct), (sqlc.arg(latencies)::integer[])[decided.outcome],
-    sqlc.arg(float_currency), decided.sim_id, recording_time(),
+    '', 0, sqlc.arg(amount)::bigint, (sqlc.arg(latencies)::integer[])[decided.outcome], decided.sim_id,
+    recording_time(),
     case when decided.paid then -sqlc.arg(amount)::bigint else 0 end,
     case when credited.balance is not null then sqlc.arg(amount)::bigint else 0 end,
     decided.balance - case when decided.paid then sqlc.arg(amount)::bigint else 0 end, credited.balance,
@@ -82,13 +66,8 @@ with sandbox as (
     recording_time()
   from decided left join credited on true
   returning id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
-), event as (
-  insert into events (tenant, id, state, due_at, created_at)
-  select sqlc.arg(tenant), recording_id(sqlc.arg(id)),
-    case when decided.deliver then 'queued' else 'recorded' end::event_state,
-    case when decided.deliver then recording_time()
-      + make_interval(secs => (sqlc.arg(after_ms)::float8[])[decided.outcome] / 1000) end, recording_time()
-  from decided, booked
-)
+), {{template "event" `from (
+    select decided.deliver, (sqlc.arg(after_ms)::float8[])[decided.outcome] as after_ms
+    from decided) d, booked`}}
 select id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 from booked;

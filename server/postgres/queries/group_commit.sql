@@ -11,40 +11,11 @@
 
 -- name: BookCollections :many
 with recursive asked as materialized (
-  select generate_subscripts(sqlc.arg(ids)::uuid[], 1) as n, unnest(sqlc.arg(ids)::uuid[]) as id,
-    unnest(sqlc.arg(config_versions)::bigint[]) as config_version,
-    unnest(sqlc.arg(refs)::text[]) as reference, unnest(sqlc.arg(request_hashes)::bytea[]) as request_hash,
-    unnest(sqlc.arg(order_refs)::text[]) as order_ref, unnest(sqlc.arg(order_urls)::text[]) as order_url,
-    unnest(sqlc.arg(urls_protected)::boolean[]) as is_url_protected,
-    unnest(sqlc.arg(stores)::text[]) as store, unnest(sqlc.arg(described)::boolean[]) as described,
-    unnest(sqlc.arg(descriptions)::text[]) as description, unnest(sqlc.arg(scenarios)::text[]) as scenario,
-    unnest(sqlc.arg(env_ids)::text[]) as env_id, unnest(sqlc.arg(operators)::text[]) as operator,
-    unnest(sqlc.arg(countries)::text[]) as country, unnest(sqlc.arg(currencies)::text[]) as currency,
-    unnest(sqlc.arg(msisdns)::text[]) as msisdn, unnest(sqlc.arg(amounts)::bigint[]) as amount,
-    unnest(sqlc.arg(commissions)::bigint[]) as commission,
+  {{template "requests"}},
+    unnest(sqlc.arg(scenarios)::text[]) as scenario, unnest(sqlc.arg(commissions)::bigint[]) as commission,
     unnest(sqlc.arg(net_amounts)::bigint[]) as net_amount,
-    unnest(sqlc.arg(absorption_pcts)::integer[]) as absorption_pct,
     unnest(sqlc.arg(latencies)::integer[]) as latency_ms, unnest(sqlc.arg(after_ms)::float8[]) as after_ms
-), sandbox as materialized (
-  select o.version, (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
-    o.monthly_quota as quota
-  from organizations o where o.tenant = sqlc.arg(tenant)
-), fresh as materialized (
-  select distinct on (asked.reference) asked.*, sandbox.deliver
-  from asked join sandbox on sandbox.version = asked.config_version
-  where not exists (select from transactions_by_reference x
-    where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || asked.reference)
-  order by asked.reference, asked.n
-), counted as (
-  insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, (select count(*) from fresh)
-  from sandbox where (select count(*) from fresh) between 1 and sandbox.quota
-  on conflict (tenant, month) do update set used = q.used + excluded.used
-  where q.used + excluded.used <= (select quota from sandbox)
-  returning 1
-), accepted as materialized (
-  select fresh.* from fresh, sandbox where sandbox.quota is null or exists (select from counted)
-), payers as materialized (
+), {{template "accepted of several" "collection"}}, payers as materialized (
   select s.* from (
     select s.sim_id, paying.msisdn from (select distinct accepted.msisdn from accepted) paying
     cross join lateral (
@@ -84,62 +55,28 @@ with recursive asked as materialized (
   returning f.balance - (select sum(accepted.net_amount) from accepted)::bigint as before,
     f.movements - (select count(*) from accepted) as moved_before
 ), booked as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
-    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
-    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, merchant_delta,
-    sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number)
-  select sqlc.arg(tenant), g.id, 'collection', 'SUCCESS', g.reference, g.request_hash, g.order_ref,
-    nullif(g.order_url, ''), g.is_url_protected, g.store, case when g.described then g.description end,
-    g.scenario, g.env_id, g.operator, g.country, g.currency, g.msisdn, g.amount, g.commission, g.net_amount,
-    g.absorption_pct, g.latency_ms, sqlc.arg(float_currency), debits.sim_id, now(), g.net_amount,
-    case when debits.sim_id is null then 0 else -(g.net_amount + g.commission) end,
-    merchant.before + (sum(g.net_amount) over (order by g.n))::bigint, debits.balance,
-    merchant.moved_before + row_number() over (order by g.n), coalesce(debits.movements, 0)
-  from accepted g cross join merchant left join debits on debits.n = g.n and debits.paid
+  insert into transactions ({{template "request columns"}},
+    {{template "outcome columns"}})
+  select {{template "each request" "collection"}}, 'SUCCESS', d.scenario,
+    d.commission, d.net_amount, d.latency_ms, debits.sim_id, now(), d.net_amount,
+    case when debits.sim_id is null then 0 else -(d.net_amount + d.commission) end,
+    merchant.before + (sum(d.net_amount) over (order by d.n))::bigint, debits.balance,
+    merchant.moved_before + row_number() over (order by d.n), coalesce(debits.movements, 0)
+  from accepted d cross join merchant left join debits on debits.n = d.n and debits.paid
   returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
   insert into events (tenant, id, state, due_at)
-  select sqlc.arg(tenant), g.id, case when g.deliver then 'queued' else 'recorded' end::event_state,
-    case when g.deliver then now() + make_interval(secs => g.after_ms / 1000) end
-  from accepted g, (select count(*) from booked) done
+  select sqlc.arg(tenant), d.id, case when d.deliver then 'queued' else 'recorded' end::event_state,
+    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end
+  from accepted d, (select count(*) from booked) done
 )
 select id, created_at, completed_at, merchant_balance_after, sim_balance_after from booked;
 
 -- name: BookDisbursements :many
 -- latencies and after_ms have four elements for each request, in the order of BookDisbursement.
 with recursive asked as materialized (
-  select generate_subscripts(sqlc.arg(ids)::uuid[], 1) as n, unnest(sqlc.arg(ids)::uuid[]) as id,
-    unnest(sqlc.arg(config_versions)::bigint[]) as config_version,
-    unnest(sqlc.arg(refs)::text[]) as reference, unnest(sqlc.arg(request_hashes)::bytea[]) as request_hash,
-    unnest(sqlc.arg(order_refs)::text[]) as order_ref, unnest(sqlc.arg(order_urls)::text[]) as order_url,
-    unnest(sqlc.arg(urls_protected)::boolean[]) as is_url_protected,
-    unnest(sqlc.arg(stores)::text[]) as store, unnest(sqlc.arg(described)::boolean[]) as described,
-    unnest(sqlc.arg(descriptions)::text[]) as description, unnest(sqlc.arg(env_ids)::text[]) as env_id,
-    unnest(sqlc.arg(operators)::text[]) as operator, unnest(sqlc.arg(countries)::text[]) as country,
-    unnest(sqlc.arg(currencies)::text[]) as currency, unnest(sqlc.arg(msisdns)::text[]) as msisdn,
-    unnest(sqlc.arg(amounts)::bigint[]) as amount,
-    unnest(sqlc.arg(absorption_pcts)::integer[]) as absorption_pct,
-    unnest(sqlc.arg(unknown_statuses)::text[]) as unknown_status
-), sandbox as materialized (
-  select o.version, (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver,
-    o.monthly_quota as quota
-  from organizations o where o.tenant = sqlc.arg(tenant)
-), fresh as materialized (
-  select distinct on (asked.reference) asked.*, sandbox.deliver
-  from asked join sandbox on sandbox.version = asked.config_version
-  where not exists (select from transactions_by_reference x
-    where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || asked.reference)
-  order by asked.reference, asked.n
-), counted as (
-  insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, (select count(*) from fresh)
-  from sandbox where (select count(*) from fresh) between 1 and sandbox.quota
-  on conflict (tenant, month) do update set used = q.used + excluded.used
-  where q.used + excluded.used <= (select quota from sandbox)
-  returning 1
-), accepted as materialized (
-  select fresh.* from fresh, sandbox where sandbox.quota is null or exists (select from counted)
-), recipients as materialized (
+  {{template "requests"}}, unnest(sqlc.arg(unknown_statuses)::text[]) as unknown_status
+), {{template "accepted of several" "disbursement"}}, recipients as materialized (
   select s.* from (
     select s.sim_id, paid.msisdn from (select distinct accepted.msisdn from accepted) paid
     cross join lateral (
@@ -200,18 +137,13 @@ with recursive asked as materialized (
     movements = (select grown.movements from grown where grown.msisdn = s.msisdn), changed_at = now()
   where s.number_key = any (array(select sqlc.arg(tenant)::bigint::text || grown.msisdn from grown))
 ), booked as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
-    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
-    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, merchant_delta,
-    sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number)
-  select sqlc.arg(tenant), d.id, 'disbursement',
-    coalesce(d.status, case when d.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end)::transaction_status,
-    d.reference, d.request_hash, d.order_ref, nullif(d.order_url, ''), d.is_url_protected, d.store,
-    case when d.described then d.description end, '', d.env_id, d.operator, d.country, d.currency, d.msisdn,
-    d.amount, 0, d.amount, d.absorption_pct, (sqlc.arg(latencies)::integer[])[d.outcome],
-    sqlc.arg(float_currency), d.sim_id, now(), case when d.paid then -d.amount else 0 end,
-    case when d.sim_after is not null then d.amount else 0 end, d.balance, d.sim_after,
-    case when d.paid then d.movements else 0 end, d.sim_number
+  insert into transactions ({{template "request columns"}},
+    {{template "outcome columns"}})
+  select {{template "each request" "disbursement"}},
+    coalesce(d.status, case when d.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end)::transaction_status, '',
+    0, d.amount, (sqlc.arg(latencies)::integer[])[d.outcome], d.sim_id, now(),
+    case when d.paid then -d.amount else 0 end, case when d.sim_after is not null then d.amount else 0 end,
+    d.balance, d.sim_after, case when d.paid then d.movements else 0 end, d.sim_number
   from decided d
   returning id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (

@@ -37,20 +37,9 @@ where tenant = sqlc.arg(tenant) and id = (select recording_id(sqlc.arg(id)));
 -- blocked and can pay. It credits the float in any case. `merchant` refers to `payer`, so that the SIM is
 -- locked before the float.
 with sandbox as (
-  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
-    o.monthly_quota as quota
-  from organizations o
-  where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
-    and not exists (select from transactions_by_reference x
-      where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text)
-), counted as (
-  insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from sandbox
-  where sandbox.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
-  returning 1
-), accepted as (
-  select sandbox.deliver from sandbox where sandbox.quota is null or exists (select from counted)
+  {{template "sandbox" "collection"}} and o.version = sqlc.arg(config_version)
+), {{template "counted" "sandbox"}}, accepted as (
+  select sandbox.deliver from sandbox where {{template "within quota"}}
 ), payer as (
   update sims_by_number s
   set balance = s.balance - (sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint),
@@ -68,29 +57,18 @@ with sandbox as (
     and (select count(*) from payer) >= 0
   returning f.balance, f.movements
 ), booked as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
-    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
-    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, merchant_delta,
-    sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at)
-  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'collection', 'SUCCESS', sqlc.arg(reference),
-    sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected),
-    sqlc.arg(store), sqlc.narg(description), sqlc.arg(scenario), sqlc.arg(env_id), sqlc.arg(operator),
-    sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount), sqlc.arg(commission),
-    sqlc.arg(net_amount), sqlc.arg(absorption_pct), sqlc.arg(latency_ms), sqlc.arg(float_currency),
-    payer.sim_id, recording_time(), sqlc.arg(net_amount),
+  insert into transactions ({{template "request columns"}},
+    {{template "outcome columns"}}, created_at)
+  select {{template "request" "collection"}}, 'SUCCESS',
+    sqlc.arg(scenario), sqlc.arg(commission), sqlc.arg(net_amount), sqlc.arg(latency_ms), payer.sim_id,
+    recording_time(), sqlc.arg(net_amount),
     case when payer.sim_id is null then 0
-      else -(sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint) end, merchant.balance,
-      payer.balance, merchant.movements, coalesce(payer.movements, 0), recording_time()
+      else -(sqlc.arg(net_amount)::bigint + sqlc.arg(commission)::bigint) end,
+    merchant.balance, payer.balance, merchant.movements, coalesce(payer.movements, 0), recording_time()
   from merchant left join payer on true
   returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
-), event as (
-  insert into events (tenant, id, state, due_at, created_at)
-  select sqlc.arg(tenant), recording_id(sqlc.arg(id)),
-    case when accepted.deliver then 'queued' else 'recorded' end::event_state,
-    case when accepted.deliver then recording_time()
-      + make_interval(secs => sqlc.arg(answer_after_ms)::float8 / 1000) end, recording_time()
-  from accepted, booked
-)
+), {{template "event" `from (
+    select accepted.deliver, sqlc.arg(answer_after_ms)::float8 as after_ms from accepted) d, booked`}}
 select id, created_at, completed_at, merchant_balance_after, sim_balance_after from booked;
 
 -- name: RecordCollection :one
@@ -101,24 +79,13 @@ select id, created_at, completed_at, merchant_balance_after, sim_balance_after f
 -- recorded. A pending collection from a number that is not in the registry is forwarded to the operator at
 -- once, unless it is from a test number: then test_behavior is set.
 with sandbox as (
-  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
-    o.monthly_quota as quota
-  from organizations o
-  where o.tenant = sqlc.arg(tenant) and o.version = sqlc.arg(config_version)
-    and not exists (select from transactions_by_reference x
-      where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text)
+  {{template "sandbox" "collection"}} and o.version = sqlc.arg(config_version)
     and not (sqlc.arg(presumed)::boolean and exists (
       select from sims_by_number s
       where s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text
         and (s.operator <> sqlc.arg(operator) or s.country <> sqlc.arg(country))))
-), counted as (
-  insert into quota_usage as q (tenant, month, used)
-  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from sandbox
-  where sandbox.quota is not null
-  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
-  returning 1
-), accepted as (
-  select sandbox.deliver from sandbox where sandbox.quota is null or exists (select from counted)
+), {{template "counted" "sandbox"}}, accepted as (
+  select sandbox.deliver from sandbox where {{template "within quota"}}
 ), payer as (
   select accepted.deliver, s.sim_id, s.sim_id is null
     and sqlc.narg(test_behavior)::text is null as of_operator,
@@ -134,15 +101,11 @@ with sandbox as (
     (sqlc.arg(after_ms)::float8[])[payer.payer_state] as after_ms
   from payer
 ), recorded as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
-    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
-    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, passthrough,
-    forward_fence, forward_failures, test_behavior, due_at, expires_at, created_at)
-  select sqlc.arg(tenant), recording_id(sqlc.arg(id)), 'collection', d.status, sqlc.arg(reference),
-    sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected),
-    sqlc.arg(store), sqlc.narg(description), sqlc.arg(scenario), sqlc.arg(env_id), sqlc.arg(operator),
-    sqlc.arg(country), sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount), sqlc.arg(commission),
-    sqlc.arg(net_amount), sqlc.arg(absorption_pct), d.latency_ms, sqlc.arg(float_currency), d.sim_id,
+  insert into transactions ({{template "request columns"}},
+    status, scenario, commission, net_amount, latency_ms, sim_id, completed_at, passthrough, forward_fence,
+    forward_failures, test_behavior, due_at, expires_at, created_at)
+  select {{template "request" "collection"}}, d.status,
+    sqlc.arg(scenario), sqlc.arg(commission), sqlc.arg(net_amount), d.latency_ms, d.sim_id,
     case when d.status <> 'PENDING' then recording_time() end, d.status = 'PENDING' and d.of_operator,
     case when d.status = 'PENDING' and d.of_operator then 0 end, case when d.status = 'PENDING'
       and d.of_operator then 0 end,
@@ -155,13 +118,6 @@ with sandbox as (
     recording_time()
   from decided d
   returning id, status, latency_ms, created_at, completed_at
-), event as (
-  insert into events (tenant, id, state, due_at, created_at)
-  select sqlc.arg(tenant), recording_id(sqlc.arg(id)),
-    case when d.deliver then 'queued' else 'recorded' end::event_state,
-    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
-  from decided d, recorded
-  where recorded.status <> 'PENDING'
-)
+), {{template "event" "from decided d, recorded where recorded.status <> 'PENDING'"}}
 select recorded.id, recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state
 from recorded, decided;

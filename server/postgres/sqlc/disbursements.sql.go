@@ -16,12 +16,13 @@ import (
 const bookDisbursement = `-- name: BookDisbursement :one
 
 with sandbox as (
-  select (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver,
+  select
+    (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
-  where o.tenant = $1 and o.version = $2
+  where o.tenant = $1
     and not exists (select from transactions_by_reference x
-      where x.reference_key = $1::bigint::text || ' ' || $3::text)
+      where x.reference_key = $1::bigint::text || ' ' || $2::text) and o.version = $3
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from sandbox
@@ -29,7 +30,7 @@ with sandbox as (
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), accepted as (
-  select sandbox.deliver from sandbox where sandbox.quota is null or exists (select from counted)
+  select sandbox.deliver from sandbox where (sandbox.quota is null or exists (select from counted))
 ), recipient as (
   select s.sim_id, s.blocked from sims_by_number s, accepted
   where s.number_key = $1::bigint::text || $4::text
@@ -67,18 +68,19 @@ with sandbox as (
     and s.number_key = $1::bigint::text || $4::text
   returning s.balance, s.movements
 ), booked as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
-    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
-    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, merchant_delta,
-    sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at)
-  select $1, recording_id($10), 'disbursement',
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
+    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+    status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
+    merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at)
+  select $1, recording_id($10), 'disbursement', $2,
+    $11, $12, $13, $14,
+    $15, $16, $17, $18, $19,
+    $20, $4, $9, $21,
+    $5,
     coalesce(decided.status, case when decided.paid then 'SUCCESS'
       else 'INSUFFICIENT_FUNDS' end)::transaction_status,
-    $3, $11, $12, $13,
-    $14, $15, $16, '', $17,
-    $18, $19, $20, $4, $9::bigint, 0,
-    $9::bigint, $21, ($22::integer[])[decided.outcome],
-    $5, decided.sim_id, recording_time(),
+    '', 0, $9::bigint, ($22::integer[])[decided.outcome], decided.sim_id,
+    recording_time(),
     case when decided.paid then -$9::bigint else 0 end,
     case when credited.balance is not null then $9::bigint else 0 end,
     decided.balance - case when decided.paid then $9::bigint else 0 end, credited.balance,
@@ -89,10 +91,11 @@ with sandbox as (
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, recording_id($10),
-    case when decided.deliver then 'queued' else 'recorded' end::event_state,
-    case when decided.deliver then recording_time()
-      + make_interval(secs => ($23::float8[])[decided.outcome] / 1000) end, recording_time()
-  from decided, booked
+    case when d.deliver then 'queued' else 'recorded' end::event_state,
+    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
+  from (
+    select decided.deliver, ($23::float8[])[decided.outcome] as after_ms
+    from decided) d, booked
 )
 select id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 from booked
@@ -100,8 +103,8 @@ from booked
 
 type BookDisbursementParams struct {
 	Tenant        int64       `db:"tenant"`
-	ConfigVersion int64       `db:"config_version"`
 	Reference     string      `db:"reference"`
+	ConfigVersion int64       `db:"config_version"`
 	MSISDN        string      `db:"msisdn"`
 	FloatCurrency string      `db:"float_currency"`
 	RecipientFull bool        `db:"recipient_full"`
@@ -148,8 +151,8 @@ type BookDisbursementRow struct {
 func (q *Queries) BookDisbursement(ctx context.Context, arg BookDisbursementParams) (BookDisbursementRow, error) {
 	row := q.db.QueryRow(ctx, bookDisbursement,
 		arg.Tenant,
-		arg.ConfigVersion,
 		arg.Reference,
+		arg.ConfigVersion,
 		arg.MSISDN,
 		arg.FloatCurrency,
 		arg.RecipientFull,

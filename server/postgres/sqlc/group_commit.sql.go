@@ -16,26 +16,27 @@ import (
 const bookCollections = `-- name: BookCollections :many
 
 with recursive asked as materialized (
-  select generate_subscripts($1::uuid[], 1) as n, unnest($1::uuid[]) as id,
+  select generate_subscripts($1::uuid[], 1) as n,
+    unnest($1::uuid[]) as id,
     unnest($2::bigint[]) as config_version,
     unnest($3::text[]) as reference, unnest($4::bytea[]) as request_hash,
     unnest($5::text[]) as order_ref, unnest($6::text[]) as order_url,
     unnest($7::boolean[]) as is_url_protected,
     unnest($8::text[]) as store, unnest($9::boolean[]) as described,
-    unnest($10::text[]) as description, unnest($11::text[]) as scenario,
-    unnest($12::text[]) as env_id, unnest($13::text[]) as operator,
-    unnest($14::text[]) as country, unnest($15::text[]) as currency,
-    unnest($16::text[]) as msisdn, unnest($17::bigint[]) as amount,
-    unnest($18::bigint[]) as commission,
-    unnest($19::bigint[]) as net_amount,
-    unnest($20::integer[]) as absorption_pct,
+    unnest($10::text[]) as description, unnest($11::text[]) as env_id,
+    unnest($12::text[]) as operator, unnest($13::text[]) as country,
+    unnest($14::text[]) as currency, unnest($15::text[]) as msisdn,
+    unnest($16::bigint[]) as amount,
+    unnest($17::integer[]) as absorption_pct,
+    unnest($18::text[]) as scenario, unnest($19::bigint[]) as commission,
+    unnest($20::bigint[]) as net_amount,
     unnest($21::integer[]) as latency_ms, unnest($22::float8[]) as after_ms
 ), sandbox as materialized (
   select o.version, (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o where o.tenant = $23
 ), fresh as materialized (
-  select distinct on (asked.reference) asked.n, asked.id, asked.config_version, asked.reference, asked.request_hash, asked.order_ref, asked.order_url, asked.is_url_protected, asked.store, asked.described, asked.description, asked.scenario, asked.env_id, asked.operator, asked.country, asked.currency, asked.msisdn, asked.amount, asked.commission, asked.net_amount, asked.absorption_pct, asked.latency_ms, asked.after_ms, sandbox.deliver
+  select distinct on (asked.reference) asked.n, asked.id, asked.config_version, asked.reference, asked.request_hash, asked.order_ref, asked.order_url, asked.is_url_protected, asked.store, asked.described, asked.description, asked.env_id, asked.operator, asked.country, asked.currency, asked.msisdn, asked.amount, asked.absorption_pct, asked.scenario, asked.commission, asked.net_amount, asked.latency_ms, asked.after_ms, sandbox.deliver
   from asked join sandbox on sandbox.version = asked.config_version
   where not exists (select from transactions_by_reference x
     where x.reference_key = $23::bigint::text || ' ' || asked.reference)
@@ -48,7 +49,7 @@ with recursive asked as materialized (
   where q.used + excluded.used <= (select quota from sandbox)
   returning 1
 ), accepted as materialized (
-  select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.scenario, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.commission, fresh.net_amount, fresh.absorption_pct, fresh.latency_ms, fresh.after_ms, fresh.deliver from fresh, sandbox where sandbox.quota is null or exists (select from counted)
+  select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.absorption_pct, fresh.scenario, fresh.commission, fresh.net_amount, fresh.latency_ms, fresh.after_ms, fresh.deliver from fresh, sandbox where (sandbox.quota is null or exists (select from counted))
 ), payers as materialized (
   select s.sim_id, s.msisdn, s.balance, s.movements from (
     select s.sim_id, paying.msisdn from (select distinct accepted.msisdn from accepted) paying
@@ -89,24 +90,25 @@ with recursive asked as materialized (
   returning f.balance - (select sum(accepted.net_amount) from accepted)::bigint as before,
     f.movements - (select count(*) from accepted) as moved_before
 ), booked as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
-    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
-    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, merchant_delta,
-    sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number)
-  select $23, g.id, 'collection', 'SUCCESS', g.reference, g.request_hash, g.order_ref,
-    nullif(g.order_url, ''), g.is_url_protected, g.store, case when g.described then g.description end,
-    g.scenario, g.env_id, g.operator, g.country, g.currency, g.msisdn, g.amount, g.commission, g.net_amount,
-    g.absorption_pct, g.latency_ms, $24, debits.sim_id, now(), g.net_amount,
-    case when debits.sim_id is null then 0 else -(g.net_amount + g.commission) end,
-    merchant.before + (sum(g.net_amount) over (order by g.n))::bigint, debits.balance,
-    merchant.moved_before + row_number() over (order by g.n), coalesce(debits.movements, 0)
-  from accepted g cross join merchant left join debits on debits.n = g.n and debits.paid
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
+    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+    status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
+    merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number)
+  select $23, d.id, 'collection', d.reference, d.request_hash, d.order_ref,
+    nullif(d.order_url, ''), d.is_url_protected, d.store, case when d.described then d.description end,
+    d.env_id, d.operator, d.country, d.currency, d.msisdn, d.amount, d.absorption_pct,
+    $24, 'SUCCESS', d.scenario,
+    d.commission, d.net_amount, d.latency_ms, debits.sim_id, now(), d.net_amount,
+    case when debits.sim_id is null then 0 else -(d.net_amount + d.commission) end,
+    merchant.before + (sum(d.net_amount) over (order by d.n))::bigint, debits.balance,
+    merchant.moved_before + row_number() over (order by d.n), coalesce(debits.movements, 0)
+  from accepted d cross join merchant left join debits on debits.n = d.n and debits.paid
   returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
   insert into events (tenant, id, state, due_at)
-  select $23, g.id, case when g.deliver then 'queued' else 'recorded' end::event_state,
-    case when g.deliver then now() + make_interval(secs => g.after_ms / 1000) end
-  from accepted g, (select count(*) from booked) done
+  select $23, d.id, case when d.deliver then 'queued' else 'recorded' end::event_state,
+    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end
+  from accepted d, (select count(*) from booked) done
 )
 select id, created_at, completed_at, merchant_balance_after, sim_balance_after from booked
 `
@@ -122,16 +124,16 @@ type BookCollectionsParams struct {
 	Stores         []string      `db:"stores"`
 	Described      []bool        `db:"described"`
 	Descriptions   []string      `db:"descriptions"`
-	Scenarios      []string      `db:"scenarios"`
 	EnvIds         []string      `db:"env_ids"`
 	Operators      []string      `db:"operators"`
 	Countries      []string      `db:"countries"`
 	Currencies     []string      `db:"currencies"`
 	Msisdns        []string      `db:"msisdns"`
 	Amounts        []int64       `db:"amounts"`
+	AbsorptionPcts []int32       `db:"absorption_pcts"`
+	Scenarios      []string      `db:"scenarios"`
 	Commissions    []int64       `db:"commissions"`
 	NetAmounts     []int64       `db:"net_amounts"`
-	AbsorptionPcts []int32       `db:"absorption_pcts"`
 	Latencies      []int32       `db:"latencies"`
 	AfterMs        []float64     `db:"after_ms"`
 	Tenant         int64         `db:"tenant"`
@@ -168,16 +170,16 @@ func (q *Queries) BookCollections(ctx context.Context, arg BookCollectionsParams
 		arg.Stores,
 		arg.Described,
 		arg.Descriptions,
-		arg.Scenarios,
 		arg.EnvIds,
 		arg.Operators,
 		arg.Countries,
 		arg.Currencies,
 		arg.Msisdns,
 		arg.Amounts,
+		arg.AbsorptionPcts,
+		arg.Scenarios,
 		arg.Commissions,
 		arg.NetAmounts,
-		arg.AbsorptionPcts,
 		arg.Latencies,
 		arg.AfterMs,
 		arg.Tenant,
@@ -209,7 +211,8 @@ func (q *Queries) BookCollections(ctx context.Context, arg BookCollectionsParams
 
 const bookDisbursements = `-- name: BookDisbursements :many
 with recursive asked as materialized (
-  select generate_subscripts($1::uuid[], 1) as n, unnest($1::uuid[]) as id,
+  select generate_subscripts($1::uuid[], 1) as n,
+    unnest($1::uuid[]) as id,
     unnest($2::bigint[]) as config_version,
     unnest($3::text[]) as reference, unnest($4::bytea[]) as request_hash,
     unnest($5::text[]) as order_ref, unnest($6::text[]) as order_url,
@@ -219,8 +222,7 @@ with recursive asked as materialized (
     unnest($12::text[]) as operator, unnest($13::text[]) as country,
     unnest($14::text[]) as currency, unnest($15::text[]) as msisdn,
     unnest($16::bigint[]) as amount,
-    unnest($17::integer[]) as absorption_pct,
-    unnest($18::text[]) as unknown_status
+    unnest($17::integer[]) as absorption_pct, unnest($18::text[]) as unknown_status
 ), sandbox as materialized (
   select o.version, (o.webhook_url is not null and 'disbursement' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
@@ -239,7 +241,7 @@ with recursive asked as materialized (
   where q.used + excluded.used <= (select quota from sandbox)
   returning 1
 ), accepted as materialized (
-  select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.absorption_pct, fresh.unknown_status, fresh.deliver from fresh, sandbox where sandbox.quota is null or exists (select from counted)
+  select fresh.n, fresh.id, fresh.config_version, fresh.reference, fresh.request_hash, fresh.order_ref, fresh.order_url, fresh.is_url_protected, fresh.store, fresh.described, fresh.description, fresh.env_id, fresh.operator, fresh.country, fresh.currency, fresh.msisdn, fresh.amount, fresh.absorption_pct, fresh.unknown_status, fresh.deliver from fresh, sandbox where (sandbox.quota is null or exists (select from counted))
 ), recipients as materialized (
   select s.sim_id, s.msisdn, s.blocked, s.balance, s.movements from (
     select s.sim_id, paid.msisdn from (select distinct accepted.msisdn from accepted) paid
@@ -301,18 +303,18 @@ with recursive asked as materialized (
     movements = (select grown.movements from grown where grown.msisdn = s.msisdn), changed_at = now()
   where s.number_key = any (array(select $19::bigint::text || grown.msisdn from grown))
 ), booked as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
-    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
-    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, merchant_delta,
-    sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number)
-  select $19, d.id, 'disbursement',
-    coalesce(d.status, case when d.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end)::transaction_status,
-    d.reference, d.request_hash, d.order_ref, nullif(d.order_url, ''), d.is_url_protected, d.store,
-    case when d.described then d.description end, '', d.env_id, d.operator, d.country, d.currency, d.msisdn,
-    d.amount, 0, d.amount, d.absorption_pct, ($22::integer[])[d.outcome],
-    $20, d.sim_id, now(), case when d.paid then -d.amount else 0 end,
-    case when d.sim_after is not null then d.amount else 0 end, d.balance, d.sim_after,
-    case when d.paid then d.movements else 0 end, d.sim_number
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
+    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+    status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
+    merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number)
+  select $19, d.id, 'disbursement', d.reference, d.request_hash, d.order_ref,
+    nullif(d.order_url, ''), d.is_url_protected, d.store, case when d.described then d.description end,
+    d.env_id, d.operator, d.country, d.currency, d.msisdn, d.amount, d.absorption_pct,
+    $20,
+    coalesce(d.status, case when d.paid then 'SUCCESS' else 'INSUFFICIENT_FUNDS' end)::transaction_status, '',
+    0, d.amount, ($22::integer[])[d.outcome], d.sim_id, now(),
+    case when d.paid then -d.amount else 0 end, case when d.sim_after is not null then d.amount else 0 end,
+    d.balance, d.sim_after, case when d.paid then d.movements else 0 end, d.sim_number
   from decided d
   returning id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (

@@ -15,12 +15,13 @@ import (
 
 const bookCollection = `-- name: BookCollection :one
 with sandbox as (
-  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
+  select
+    (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
-  where o.tenant = $1 and o.version = $2
+  where o.tenant = $1
     and not exists (select from transactions_by_reference x
-      where x.reference_key = $1::bigint::text || ' ' || $3::text)
+      where x.reference_key = $1::bigint::text || ' ' || $2::text) and o.version = $3
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
   select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from sandbox
@@ -28,7 +29,7 @@ with sandbox as (
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), accepted as (
-  select sandbox.deliver from sandbox where sandbox.quota is null or exists (select from counted)
+  select sandbox.deliver from sandbox where (sandbox.quota is null or exists (select from counted))
 ), payer as (
   update sims_by_number s
   set balance = s.balance - ($4::bigint + $5::bigint),
@@ -46,36 +47,37 @@ with sandbox as (
     and (select count(*) from payer) >= 0
   returning f.balance, f.movements
 ), booked as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
-    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
-    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, merchant_delta,
-    sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at)
-  select $1, recording_id($8), 'collection', 'SUCCESS', $3,
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
+    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+    status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
+    merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at)
+  select $1, recording_id($8), 'collection', $2,
     $9, $10, $11, $12,
     $13, $14, $15, $16, $17,
-    $18, $19, $6, $20, $5,
-    $4, $21, $22, $7,
-    payer.sim_id, recording_time(), $4,
+    $18, $6, $19, $20,
+    $7, 'SUCCESS',
+    $21, $5, $4, $22, payer.sim_id,
+    recording_time(), $4,
     case when payer.sim_id is null then 0
-      else -($4::bigint + $5::bigint) end, merchant.balance,
-      payer.balance, merchant.movements, coalesce(payer.movements, 0), recording_time()
+      else -($4::bigint + $5::bigint) end,
+    merchant.balance, payer.balance, merchant.movements, coalesce(payer.movements, 0), recording_time()
   from merchant left join payer on true
   returning id, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, recording_id($8),
-    case when accepted.deliver then 'queued' else 'recorded' end::event_state,
-    case when accepted.deliver then recording_time()
-      + make_interval(secs => $23::float8 / 1000) end, recording_time()
-  from accepted, booked
+    case when d.deliver then 'queued' else 'recorded' end::event_state,
+    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
+  from (
+    select accepted.deliver, $23::float8 as after_ms from accepted) d, booked
 )
 select id, created_at, completed_at, merchant_balance_after, sim_balance_after from booked
 `
 
 type BookCollectionParams struct {
 	Tenant        int64       `db:"tenant"`
-	ConfigVersion int64       `db:"config_version"`
 	Reference     string      `db:"reference"`
+	ConfigVersion int64       `db:"config_version"`
 	NetAmount     int64       `db:"net_amount"`
 	Commission    int64       `db:"commission"`
 	MSISDN        string      `db:"msisdn"`
@@ -87,13 +89,13 @@ type BookCollectionParams struct {
 	URLProtected  bool        `db:"is_url_protected"`
 	Store         string      `db:"store"`
 	Description   *string     `db:"description"`
-	Scenario      string      `db:"scenario"`
 	EnvID         string      `db:"env_id"`
 	Operator      string      `db:"operator"`
 	Country       string      `db:"country"`
 	Currency      string      `db:"currency"`
 	Amount        int64       `db:"amount"`
 	AbsorptionPct int32       `db:"absorption_pct"`
+	Scenario      string      `db:"scenario"`
 	LatencyMs     int32       `db:"latency_ms"`
 	AnswerAfterMs float64     `db:"answer_after_ms"`
 }
@@ -112,8 +114,8 @@ type BookCollectionRow struct {
 func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) (BookCollectionRow, error) {
 	row := q.db.QueryRow(ctx, bookCollection,
 		arg.Tenant,
-		arg.ConfigVersion,
 		arg.Reference,
+		arg.ConfigVersion,
 		arg.NetAmount,
 		arg.Commission,
 		arg.MSISDN,
@@ -125,13 +127,13 @@ func (q *Queries) BookCollection(ctx context.Context, arg BookCollectionParams) 
 		arg.URLProtected,
 		arg.Store,
 		arg.Description,
-		arg.Scenario,
 		arg.EnvID,
 		arg.Operator,
 		arg.Country,
 		arg.Currency,
 		arg.Amount,
 		arg.AbsorptionPct,
+		arg.Scenario,
 		arg.LatencyMs,
 		arg.AnswerAfterMs,
 	)
@@ -327,12 +329,13 @@ func (q *Queries) QuotaUsed(ctx context.Context, tenant int64) (QuotaUsedRow, er
 
 const recordCollection = `-- name: RecordCollection :one
 with sandbox as (
-  select (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
+  select
+    (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
-  where o.tenant = $1 and o.version = $2
+  where o.tenant = $1
     and not exists (select from transactions_by_reference x
-      where x.reference_key = $1::bigint::text || ' ' || $3::text)
+      where x.reference_key = $1::bigint::text || ' ' || $2::text) and o.version = $3
     and not ($4::boolean and exists (
       select from sims_by_number s
       where s.number_key = $1::bigint::text || $5::text
@@ -344,7 +347,7 @@ with sandbox as (
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), accepted as (
-  select sandbox.deliver from sandbox where sandbox.quota is null or exists (select from counted)
+  select sandbox.deliver from sandbox where (sandbox.quota is null or exists (select from counted))
 ), payer as (
   select accepted.deliver, s.sim_id, s.sim_id is null
     and $8::text is null as of_operator,
@@ -360,15 +363,16 @@ with sandbox as (
     ($15::float8[])[payer.payer_state] as after_ms
   from payer
 ), recorded as (
-  insert into transactions (tenant, id, type, status, reference, request_hash, order_ref, order_url,
-    is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn, amount,
-    commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at, passthrough,
-    forward_fence, forward_failures, test_behavior, due_at, expires_at, created_at)
-  select $1, recording_id($16), 'collection', d.status, $3,
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
+    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+    status, scenario, commission, net_amount, latency_ms, sim_id, completed_at, passthrough, forward_fence,
+    forward_failures, test_behavior, due_at, expires_at, created_at)
+  select $1, recording_id($16), 'collection', $2,
     $17, $18, $19, $20,
-    $21, $22, $11, $23, $6,
-    $7, $24, $5, $25, $10,
-    $9, $26, d.latency_ms, $12, d.sim_id,
+    $21, $22, $23, $6, $7,
+    $24, $5, $25, $26,
+    $12, d.status,
+    $11, $10, $9, d.latency_ms, d.sim_id,
     case when d.status <> 'PENDING' then recording_time() end, d.status = 'PENDING' and d.of_operator,
     case when d.status = 'PENDING' and d.of_operator then 0 end, case when d.status = 'PENDING'
       and d.of_operator then 0 end,
@@ -386,8 +390,7 @@ with sandbox as (
   select $1, recording_id($16),
     case when d.deliver then 'queued' else 'recorded' end::event_state,
     case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
-  from decided d, recorded
-  where recorded.status <> 'PENDING'
+  from decided d, recorded where recorded.status <> 'PENDING'
 )
 select recorded.id, recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state
 from recorded, decided
@@ -395,8 +398,8 @@ from recorded, decided
 
 type RecordCollectionParams struct {
 	Tenant        int64       `db:"tenant"`
-	ConfigVersion int64       `db:"config_version"`
 	Reference     string      `db:"reference"`
+	ConfigVersion int64       `db:"config_version"`
 	Presumed      bool        `db:"presumed"`
 	MSISDN        string      `db:"msisdn"`
 	Operator      string      `db:"operator"`
@@ -440,8 +443,8 @@ type RecordCollectionRow struct {
 func (q *Queries) RecordCollection(ctx context.Context, arg RecordCollectionParams) (RecordCollectionRow, error) {
 	row := q.db.QueryRow(ctx, recordCollection,
 		arg.Tenant,
-		arg.ConfigVersion,
 		arg.Reference,
+		arg.ConfigVersion,
 		arg.Presumed,
 		arg.MSISDN,
 		arg.Operator,

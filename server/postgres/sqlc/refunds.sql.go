@@ -16,12 +16,14 @@ import (
 
 const bookRefund = `-- name: BookRefund :one
 with sandbox as (
-  select (o.webhook_url is not null and 'refund' = any(o.webhook_types))::boolean as deliver,
+  select
+    (o.webhook_url is not null and 'refund' = any(o.webhook_types))::boolean as deliver,
     o.monthly_quota as quota
   from organizations o
-  where o.tenant = $1 and not o.suspended and ($2::boolean or not o.clocked)
+  where o.tenant = $1
     and not exists (select from transactions_by_reference x
-      where x.reference_key = $1::bigint::text || ' ' || $3::text)
+      where x.reference_key = $1::bigint::text || ' ' || $2::text)
+    and not o.suspended and ($3::boolean or not o.clocked)
 ), locked as (
   select p.tenant, p.amount, p.commission, p.net_amount, p.refunded, p.merchant_delta, p.sim_delta, p.merchant_balance_after, p.sim_balance_after, p.merchant_number, p.sim_number, p.created_at, p.completed_at, p.due_at, p.leased_until, p.expires_at, p.forwarded_at, p.forward_fence, p.type, p.status, p.absorption_pct, p.latency_ms, p.forward_failures, p.forward_attempts, p.id, p.parent_id, p.sim_id, p.passthrough, p.is_url_protected, p.reference, p.request_hash, p.order_ref, p.order_url, p.store, p.description, p.scenario, p.env_id, p.operator, p.country, p.currency, p.float_currency, p.msisdn, p.test_behavior, p.provider_tx_id, p.native_id, p.native_raw, p.faults, coalesce($4::bigint, p.amount - p.refunded) as asked
   from transactions p, sandbox
@@ -31,12 +33,12 @@ with sandbox as (
   for update of p
 ), counted as (
   insert into quota_usage as q (tenant, month, used)
-  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1
-  from sandbox, locked where sandbox.quota is not null
+  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from sandbox, locked
+  where sandbox.quota is not null
   on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
   returning 1
 ), parent as (
-  select locked.tenant, locked.amount, locked.commission, locked.net_amount, locked.refunded, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.merchant_number, locked.sim_number, locked.created_at, locked.completed_at, locked.due_at, locked.leased_until, locked.expires_at, locked.forwarded_at, locked.forward_fence, locked.type, locked.status, locked.absorption_pct, locked.latency_ms, locked.forward_failures, locked.forward_attempts, locked.id, locked.parent_id, locked.sim_id, locked.passthrough, locked.is_url_protected, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.float_currency, locked.msisdn, locked.test_behavior, locked.provider_tx_id, locked.native_id, locked.native_raw, locked.faults, locked.asked from locked, sandbox where sandbox.quota is null or exists (select from counted)
+  select locked.tenant, locked.amount, locked.commission, locked.net_amount, locked.refunded, locked.merchant_delta, locked.sim_delta, locked.merchant_balance_after, locked.sim_balance_after, locked.merchant_number, locked.sim_number, locked.created_at, locked.completed_at, locked.due_at, locked.leased_until, locked.expires_at, locked.forwarded_at, locked.forward_fence, locked.type, locked.status, locked.absorption_pct, locked.latency_ms, locked.forward_failures, locked.forward_attempts, locked.id, locked.parent_id, locked.sim_id, locked.passthrough, locked.is_url_protected, locked.reference, locked.request_hash, locked.order_ref, locked.order_url, locked.store, locked.description, locked.scenario, locked.env_id, locked.operator, locked.country, locked.currency, locked.float_currency, locked.msisdn, locked.test_behavior, locked.provider_tx_id, locked.native_id, locked.native_raw, locked.faults, locked.asked from locked, sandbox where (sandbox.quota is null or exists (select from counted))
 ), recipient as (
   select s.sim_id, s.msisdn from sims_by_number s, parent
   where s.number_key = $1::bigint::text || parent.msisdn and s.currency = parent.float_currency
@@ -47,11 +49,11 @@ with sandbox as (
     and (select count(*) from recipient) >= 0
   for update of f
 ), decided as (
-  select accepted.deliver, parent.asked, float.balance, float.movements,
+  select sandbox.deliver, parent.asked, float.balance, float.movements,
     float.balance >= parent.asked and not $6::boolean as paid,
     case when float.balance < parent.asked then 'INSUFFICIENT_FUNDS'
       else 'LIMIT_EXCEEDED' end as unpaid_status
-  from sandbox as accepted, parent, float
+  from sandbox, parent, float
 ), merchant as (
   update floats f
   set balance = decided.balance - decided.asked, movements = decided.movements + 1, changed_at = now()
@@ -67,42 +69,42 @@ with sandbox as (
   update transactions p set refunded = p.refunded + decided.asked
   from decided where decided.paid and p.tenant = $1 and p.id = $5
 ), booked as (
-  insert into transactions (tenant, id, type, status, parent_id, reference, request_hash, order_ref,
-    order_url, is_url_protected, store, description, scenario, env_id, operator, country, currency, msisdn,
-    amount, commission, net_amount, absorption_pct, latency_ms, float_currency, sim_id, completed_at,
-    merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number,
-    created_at)
-  select $1, recording_id($7), 'refund',
-    case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, parent.id,
-    $3, $8, parent.order_ref, parent.order_url, parent.is_url_protected,
-    parent.store, null, '', parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn,
-    decided.asked, 0, decided.asked, parent.absorption_pct,
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
+    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+    status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
+    merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, parent_id, created_at)
+  select $1, recording_id($7), 'refund', $2, $8,
+    parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, null, parent.env_id,
+    parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked, parent.absorption_pct,
+    parent.float_currency,
+    case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, '', 0,
+    decided.asked,
     case when decided.paid then $9::integer
       else $10::integer end,
-    parent.float_currency, credited.sim_id, recording_time(),
-    case when decided.paid then -decided.asked else 0 end,
+    credited.sim_id, recording_time(), case when decided.paid then -decided.asked else 0 end,
     case when credited.sim_id is not null then decided.asked else 0 end,
     decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance,
-    case when decided.paid then decided.movements + 1 else 0 end, coalesce(credited.movements, 0),
+    case when decided.paid then decided.movements + 1 else 0 end, coalesce(credited.movements, 0), parent.id,
     recording_time()
   from decided, parent left join credited on true
   returning tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
   select $1, recording_id($7),
-    case when decided.deliver then 'queued' else 'recorded' end::event_state,
-    case when decided.deliver then recording_time()
-      + make_interval(secs => case when decided.paid then $11::float8
-      else $12::float8 end / 1000) end, recording_time()
-  from decided, booked
+    case when d.deliver then 'queued' else 'recorded' end::event_state,
+    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
+  from (
+    select decided.deliver, case when decided.paid then $11::float8
+      else $12::float8 end as after_ms
+    from decided) d, booked
 )
 select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from booked
 `
 
 type BookRefundParams struct {
 	Tenant           int64       `db:"tenant"`
-	Clocked          bool        `db:"clocked"`
 	Reference        string      `db:"reference"`
+	Clocked          bool        `db:"clocked"`
 	Amount           *int64      `db:"amount"`
 	ParentID         pgtype.UUID `db:"parent_id"`
 	RecipientFull    bool        `db:"recipient_full"`
@@ -176,8 +178,8 @@ type BookRefundRow struct {
 func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRefundRow, error) {
 	row := q.db.QueryRow(ctx, bookRefund,
 		arg.Tenant,
-		arg.Clocked,
 		arg.Reference,
+		arg.Clocked,
 		arg.Amount,
 		arg.ParentID,
 		arg.RecipientFull,

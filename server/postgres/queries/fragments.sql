@@ -1,0 +1,90 @@
+{{/* Parts of several statements that record a transaction. See queries.go. */ -}}
+
+{{/* Whether a sandbox has events of this type delivered, and its quota, unless the reference is taken. The
+version check, or what replaces it, follows. */ -}}
+{{define "sandbox"}}select
+    (o.webhook_url is not null and '{{.}}' = any(o.webhook_types))::boolean as deliver,
+    o.monthly_quota as quota
+  from organizations o
+  where o.tenant = sqlc.arg(tenant)
+    and not exists (select from transactions_by_reference x
+      where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(reference)::text)
+{{- end}}
+
+{{/* The quota gate: counts a transaction against the quota, if there is one. It returns no row if there is no
+quota, or if the quota is used up. The argument names the parts that must have a row. */ -}}
+{{define "counted"}}counted as (
+  insert into quota_usage as q (tenant, month, used)
+  select sqlc.arg(tenant), date_trunc('month', recording_time() at time zone 'utc')::date, 1 from {{.}}
+  where sandbox.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
+  returning 1
+){{end}}
+
+{{define "within quota"}}(sandbox.quota is null or exists (select from counted)){{end}}
+
+{{/* The columns that a request decides, and those that its outcome decides. */ -}}
+{{define "request columns"}}tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
+    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency
+{{- end}}
+{{define "outcome columns"}}status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
+    merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number{{end}}
+
+{{/* The values of the request columns in a statement for one request of this type. */ -}}
+{{define "request"}}sqlc.arg(tenant), recording_id(sqlc.arg(id)), '{{.}}', sqlc.arg(reference),
+    sqlc.arg(request_hash), sqlc.arg(order_ref), sqlc.narg(order_url), sqlc.arg(is_url_protected),
+    sqlc.arg(store), sqlc.narg(description), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country),
+    sqlc.arg(currency), sqlc.arg(msisdn), sqlc.arg(amount), sqlc.arg(absorption_pct),
+    sqlc.arg(float_currency){{end}}
+
+{{/* The event of a statement for one request. The argument is a from clause: its d says whether and when the
+event is due. */ -}}
+{{define "event"}}event as (
+  insert into events (tenant, id, state, due_at, created_at)
+  select sqlc.arg(tenant), recording_id(sqlc.arg(id)),
+    case when d.deliver then 'queued' else 'recorded' end::event_state,
+    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
+  {{.}}
+){{end}}
+
+{{/* What both statements of the group commit are given: arrays with an element for each request. */ -}}
+{{define "requests"}}select generate_subscripts(sqlc.arg(ids)::uuid[], 1) as n,
+    unnest(sqlc.arg(ids)::uuid[]) as id,
+    unnest(sqlc.arg(config_versions)::bigint[]) as config_version,
+    unnest(sqlc.arg(refs)::text[]) as reference, unnest(sqlc.arg(request_hashes)::bytea[]) as request_hash,
+    unnest(sqlc.arg(order_refs)::text[]) as order_ref, unnest(sqlc.arg(order_urls)::text[]) as order_url,
+    unnest(sqlc.arg(urls_protected)::boolean[]) as is_url_protected,
+    unnest(sqlc.arg(stores)::text[]) as store, unnest(sqlc.arg(described)::boolean[]) as described,
+    unnest(sqlc.arg(descriptions)::text[]) as description, unnest(sqlc.arg(env_ids)::text[]) as env_id,
+    unnest(sqlc.arg(operators)::text[]) as operator, unnest(sqlc.arg(countries)::text[]) as country,
+    unnest(sqlc.arg(currencies)::text[]) as currency, unnest(sqlc.arg(msisdns)::text[]) as msisdn,
+    unnest(sqlc.arg(amounts)::bigint[]) as amount,
+    unnest(sqlc.arg(absorption_pcts)::integer[]) as absorption_pct{{end}}
+
+{{/* The requests that are accepted, of those in the part asked: version check, references, quota. */ -}}
+{{define "accepted of several"}}sandbox as materialized (
+  select o.version, (o.webhook_url is not null and '{{.}}' = any(o.webhook_types))::boolean as deliver,
+    o.monthly_quota as quota
+  from organizations o where o.tenant = sqlc.arg(tenant)
+), fresh as materialized (
+  select distinct on (asked.reference) asked.*, sandbox.deliver
+  from asked join sandbox on sandbox.version = asked.config_version
+  where not exists (select from transactions_by_reference x
+    where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || asked.reference)
+  order by asked.reference, asked.n
+), counted as (
+  insert into quota_usage as q (tenant, month, used)
+  select sqlc.arg(tenant), date_trunc('month', now() at time zone 'utc')::date, (select count(*) from fresh)
+  from sandbox where (select count(*) from fresh) between 1 and sandbox.quota
+  on conflict (tenant, month) do update set used = q.used + excluded.used
+  where q.used + excluded.used <= (select quota from sandbox)
+  returning 1
+), accepted as materialized (
+  select fresh.* from fresh, sandbox where {{template "within quota"}}
+){{end}}
+
+{{/* The values of the request columns for the requests in d. */ -}}
+{{define "each request"}}sqlc.arg(tenant), d.id, '{{.}}', d.reference, d.request_hash, d.order_ref,
+    nullif(d.order_url, ''), d.is_url_protected, d.store, case when d.described then d.description end,
+    d.env_id, d.operator, d.country, d.currency, d.msisdn, d.amount, d.absorption_pct,
+    sqlc.arg(float_currency){{end}}
