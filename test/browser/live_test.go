@@ -126,7 +126,7 @@ func TestWithoutScripts(t *testing.T) {
 	b := newTab(t)
 	b.withoutScripts()
 	b.signIn(s)
-	b.shows("#lead", "events")
+	b.shows("#lead", "ayments work")
 	b.shows("#feed", "Jean-Bosco Habimana")
 	b.shows("#balances", "Float in XOF")
 	b.click("+1 h")

@@ -1,0 +1,70 @@
+package browser
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// What becomes of a payment appears on its open page.
+func TestPaymentFollowsItsPayer(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	s.client(aline, "Aline Mukamana", "Manual", 100_000)
+	id := s.pay("waits", aline, 1_000, nil)
+	b := newTab(t)
+	b.signIn(s)
+	b.open(consoleOf(s.Sandbox) + "/payments/" + id)
+	b.shows("#lead", "is asked to pay")
+	b.until(`document.querySelector(".live")?.innerText.includes("Live") && !document.querySelector(".live.off")`)
+	read[bool](b, `window.sameDocument = true`)
+	b.click("Python")
+	s.post("/test_clients/"+aline+"/prompts/"+id+"/approve", object{})
+	b.shows("#lead", "Success")
+	b.shows("#timeline", "Acknowledged by attempt 1.")
+	b.shows("#money", "985")
+	if !read[bool](b, `window.sameDocument === true && document.querySelector("#in-Python").checked`) {
+		t.Error("the page was loaded again, or shows another language")
+	}
+	b.open(consoleOf(s.Sandbox) + "/payments/" + id)
+	if !read[bool](b, `document.querySelector("#in-Python").checked`) {
+		t.Error("the language is not kept")
+	}
+}
+
+// A developer whose code has a wrong secret finds the cause, and sends the event again. Without scripts too.
+func TestEventSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, refusing)
+	s.client(clarisse, "Clarisse Uwase", "WrongPin", 80_000)
+	id := s.pay("kivu-0768", clarisse, 4_500, object{"order_ref": "kivu-0768"})
+	event := "/events/evt_" + strings.TrimPrefix(id, "TX_")
+	s.settled(id)
+	s.eventually("an attempt", func() bool { return s.get(event)["attemptCount"].(float64) > 0 })
+	for _, scripts := range []bool{true, false} {
+		b := newTab(t)
+		if !scripts {
+			b.withoutScripts()
+		}
+		b.signIn(s)
+		b.click("Webhooks")
+		b.shows("#health", "Your receiver answers 401 since")
+		b.click("See why")
+		b.shows("#why", "It holds another secret")
+		b.fill("#c-body", s.get(event)["body"].(string))
+		b.fill("#c-computed", "sha256="+strings.Repeat("0", 64))
+		b.click("Compare")
+		b.shows("#bytes .verdicts", "right, byte for byte")
+		b.shows("#bytes .verdicts", "wrong")
+		b.shows("#bytes", "its secret is another one")
+		if scripts {
+			b.inspect("a comparison")
+			continue
+		}
+		b.click("Send again now")
+		s.eventually("another attempt", func() bool { return s.get(event)["attemptCount"].(float64) > 1 })
+		b.open(consoleOf(s.Sandbox) + "/webhooks/evt_" + strings.TrimPrefix(id, "TX_"))
+		b.shows("#attempts", "attempt 2")
+	}
+}
