@@ -63,6 +63,7 @@ type Subject struct {
 	Name   string // for messages
 	Target generator.Target
 	Booked func(context.Context) (int64, error) // counts the rows that the requests make; nil: they make none
+	Costs  *Costs                               // of the requests; nil: they are not measured
 }
 
 // Closed is a side with a closed loop: a number of connections that wait for their answers. Its result counts what is
@@ -98,8 +99,12 @@ func (b *Bench) Loaded(s Subject, connections int, load func(context.Context, *g
 		if err != nil {
 			return report.Measured{}, err
 		}
-		result := load(ctx, g)
-		if err := context.Cause(ctx); err != nil {
+		var result generator.Result
+		err = s.Costs.During(func() (float64, error) {
+			result = load(ctx, g)
+			return float64(result.Accepted), context.Cause(ctx)
+		})
+		if err != nil {
 			return report.Measured{}, err
 		}
 		if err := result.Err(); err != nil {

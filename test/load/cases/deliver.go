@@ -35,12 +35,13 @@ func deliver(ctx context.Context, b *bench.Bench) error {
 	}
 	s.Empty()
 	events := b.Settings.Size(10_000)
+	costs := b.CostsOf(map[string]*system.Process{"worker": workers[0].Process})
 	ours := func(ctx context.Context) (report.Measured, error) {
 		if err := b.EventBacklog(ctx, events/sandboxes, models...); err != nil {
 			return report.Measured{}, err
 		}
 		begun := time.Now()
-		err := NoneDue(ctx, b, "events")
+		err := costs.During(func() (float64, error) { return float64(events), NoneDue(ctx, b, "events") })
 		took := time.Since(begun).Seconds()
 		return report.Measured{Rate: cameTo(b, s, "the worker", events) / took}, err
 	}
@@ -50,6 +51,7 @@ func deliver(ctx context.Context, b *bench.Bench) error {
 		return err
 	}
 	b.Against(report.Number(float64(events))+" due at one moment, 10 sandboxes", "/s", results[0].Rates(), results[1].Rates()).WantAtLeast(0.6)
+	costs.Tell(&b.Report, "processor time of a delivery")
 	b.Memory(workers[0].Process)
 	undelivered, err := b.Count(ctx, "select count(*) from events where state <> 'delivered'")
 	if err == nil && undelivered > 0 {

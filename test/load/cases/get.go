@@ -57,11 +57,13 @@ func get(ctx context.Context, b *bench.Bench) error {
 		if err != nil {
 			return err
 		}
+		ours.Costs = b.CostsOf(map[string]*system.Process{"api": apis[0].Process})
 		results, err := b.InTurns(ctx, b.Closed(ours, of.connections), b.Closed(theirs, of.connections))
 		if err != nil {
 			return err
 		}
 		b.Against(of.name, "/s", results[0].Rates(), results[1].Rates()).WantAtLeast(0.65)
+		ours.Costs.Tell(&b.Report, of.name+", processor time of a look-up")
 		b.Against(of.name+", p99 while as many as possible come", "ms", results[0].P99s(), results[1].P99s())
 	}
 	return nil

@@ -20,9 +20,11 @@ func settle(ctx context.Context, b *bench.Bench) error {
 	if err != nil {
 		return err
 	}
-	if _, err := b.Workers(ctx, 2); err != nil {
+	workers, err := b.Workers(ctx, 2)
+	if err != nil {
 		return err
 	}
+	costs := b.CostsOf(map[string]*system.Process{"worker-0": workers[0].Process, "worker-1": workers[1].Process})
 	if err := NoneDue(ctx, b, "transactions"); err != nil {
 		return err
 	}
@@ -35,7 +37,7 @@ func settle(ctx context.Context, b *bench.Bench) error {
 			return report.Measured{}, err
 		}
 		begun := time.Now()
-		err := NoneDue(ctx, b, "transactions")
+		err := costs.During(func() (float64, error) { return float64(each * payers), NoneDue(ctx, b, "transactions") })
 		return report.Measured{Rate: float64(each*payers) / time.Since(begun).Seconds()}, err
 	}
 	results, err := b.InTurns(ctx, bench.Side{Name: "cauri", Measure: ours}, b.Baseline.Books("batch", "-clients=2", "-batch=50"))
@@ -44,6 +46,7 @@ func settle(ctx context.Context, b *bench.Bench) error {
 	}
 	b.Against(fmt.Sprintf("%s due at one moment", report.Number(float64(each*payers))), "/s", results[0].Rates(), results[1].Rates()).
 		WantAtLeast(0.4)
+	costs.Tell(&b.Report, "processor time of a payment")
 	want := int64((each*b.Settings.Rounds + 1) * payers)
 	succeeded, err := b.Count(ctx, "select count(*) from transactions where status = 'SUCCESS'")
 	if err == nil && succeeded != want {

@@ -3,7 +3,6 @@ package cases
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,7 +12,6 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/test/load/bench"
-	"github.com/cauri-dev/cauri/test/load/report"
 	"github.com/cauri-dev/cauri/test/system"
 )
 
@@ -187,9 +185,12 @@ func (s *installation) compare(
 	wanted ...float64,
 ) error {
 	var sides []bench.Side
-	used := make([]paymentCost, len(connections))
+	costs := make([]*bench.Costs, len(connections))
 	for i, n := range connections {
-		sides = append(sides, s.timed(&used[i], s.Closed(ours, n)), s.Closed(theirs, n))
+		costs[i] = s.CostsOf(s.processes())
+		measured := ours
+		measured.Costs = costs[i]
+		sides = append(sides, s.Closed(measured, n), s.Closed(theirs, n))
 	}
 	results, err := s.InTurnsAfter(ctx, between, sides...)
 	if err != nil {
@@ -200,44 +201,17 @@ func (s *installation) compare(
 		label := fmt.Sprintf("%s, %d connections", name, n)
 		s.Against(label, "/s", mine.Rates(), baseline.Rates()).WantAtLeast(wanted[i])
 		s.Against(label+", p99", "ms", mine.P99s(), baseline.P99s()).WantAtMost(1.5)
-		used[i].tell(&s.Report, label)
+		costs[i].Tell(&s.Report, label+", processor time of a payment")
 	}
 	return nil
 }
 
-// paymentCost is what each process took while payments were booked.
-type paymentCost struct {
-	payments int64
-	micros   map[string]float64
-}
-
-// timed measures a side together with the processor time of all processes.
-func (s *installation) timed(used *paymentCost, side bench.Side) bench.Side {
-	used.micros = map[string]float64{}
-	return bench.Side{Name: side.Name, Measure: func(ctx context.Context) (report.Measured, error) {
-		booked, err := s.Booked(ctx)
-		if err != nil {
-			return report.Measured{}, err
-		}
-		before, err := s.processTimes()
-		if err != nil {
-			return report.Measured{}, err
-		}
-		measured, err := side.Measure(ctx)
-		if err != nil {
-			return measured, err
-		}
-		after, err := s.processTimes()
-		if err != nil {
-			return measured, err
-		}
-		for name, micros := range after {
-			used.micros[name] += micros - before[name]
-		}
-		now, err := s.Booked(ctx)
-		used.payments += now - booked
-		return measured, err
-	}}
+// processes are those that may take processor time for a payment, beside Postgres.
+func (s *installation) processes() map[string]*system.Process {
+	return map[string]*system.Process{
+		"api": s.api.Process, "worker": s.worker.Process, s.controller.Name: s.controller.Process,
+		s.cluster.APIServer.Name: s.cluster.APIServer, s.cluster.Etcd.Name: s.cluster.Etcd,
+	}
 }
 
 // processTimes are the times that all processes have used so far, in microseconds.
@@ -270,19 +244,4 @@ func processTimes(postgres *system.Postgres, processes ...*system.Process) (map[
 		times[p.Name] = float64(cpu.Microseconds())
 	}
 	return times, nil
-}
-
-func (p paymentCost) tell(r *report.Report, label string) {
-	var names []string
-	all := 0.0
-	for name, micros := range p.micros {
-		names = append(names, name)
-		all += micros
-	}
-	slices.Sort(names)
-	each := float64(max(1, p.payments))
-	for _, name := range names {
-		r.Figure(label+", processor time of a payment: "+name, p.micros[name]/each, "µs")
-	}
-	r.Figure(label+", processor time of a payment: all", all/each, "µs")
 }
