@@ -2,6 +2,8 @@ package exchange
 
 import (
 	"context"
+	"encoding/base32"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -46,14 +48,10 @@ func (x *Exchange) carry(next http.Handler) http.Handler {
 
 // newRequestID returns a random id. It is no secret, so it needs no random numbers of the system.
 func newRequestID() string {
-	const prefix, digits = "req_", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-	var id [len(prefix) + 24]byte
-	copy(id[:], prefix)
-	for i, high, low := len(prefix), rand.Uint64(), rand.Uint64(); i < len(id); i += 2 {
-		id[i], id[i+1] = digits[high%32], digits[low%32]
-		high, low = high/32, low/32
-	}
-	return string(id[:])
+	var random [16]byte
+	binary.LittleEndian.PutUint64(random[:], rand.Uint64())
+	binary.LittleEndian.PutUint64(random[8:], rand.Uint64())
+	return "req_" + base32.StdEncoding.EncodeToString(random[:15])
 }
 
 // begin starts the span, the metrics and the call of a request. The context of the call has the span.

@@ -61,7 +61,8 @@ func (m Measured) String() string {
 }
 
 func MeasuredOf(rate float64, times *generator.Histogram) Measured {
-	return Measured{Rate: rate, p50: Milliseconds(times.Percentile(50)), p95: Milliseconds(times.Percentile(95)), p99: Milliseconds(times.Percentile(99))}
+	at := func(percentile float64) float64 { return Milliseconds(times.Percentile(percentile)) }
+	return Measured{Rate: rate, p50: at(50), p95: at(95), p99: at(99)}
 }
 
 // Measurements are the results of all rounds.
