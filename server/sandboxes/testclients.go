@@ -213,17 +213,17 @@ const changesTimeout = 5 * time.Second
 func (s *Store) ChangedAccounts(ctx context.Context, since time.Time) ([]AccountChange, time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, changesTimeout)
 	defer cancel()
-	now, err := s.system().DatabaseTime(ctx)
-	if err != nil {
-		return nil, since, postgres.Classify(err, "reading the database's clock")
-	}
 	rows, err := s.system().ChangedAccounts(ctx, since)
 	if err != nil {
 		return nil, since, postgres.Classify(err, "reading changed balances")
 	}
-	changes := make([]AccountChange, len(rows))
-	for i, row := range rows {
-		changes[i] = AccountChange{Namespace: row.Namespace, Sandbox: row.Sandbox, TestClient: row.TestClient, ChangedAt: row.ChangedAt}
+	changes := make([]AccountChange, 0, len(rows))
+	for _, row := range rows {
+		if row.Sandbox != "" {
+			changes = append(changes, AccountChange{
+				Namespace: row.Namespace, Sandbox: row.Sandbox, TestClient: row.TestClient, ChangedAt: row.ChangedAt,
+			})
+		}
 	}
-	return changes, now.Add(-settling), nil
+	return changes, rows[0].Present.Add(-settling), nil
 }

@@ -13,7 +13,7 @@ const (
 	// quietAfter is the time without a row in any queue after which a worker is quiet. A quiet worker looks for rows
 	// every quietPause and not every idlePause, so that it costs little. Only the first work after that waits longer.
 	quietAfter = 10 * time.Second
-	quietPause = 200 * time.Millisecond
+	quietPause = 300 * time.Millisecond
 )
 
 // queuesDatabase has the method of the database that returns which queues have rows.

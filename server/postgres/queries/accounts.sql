@@ -74,25 +74,32 @@ delete from sims s where s.sim_id = sqlc.arg(sim_id)
   and not exists (select from organizations o where o.tenant = s.tenant and o.retained_at is not null);
 
 -- name: ChangedAccounts :many
--- Returns each resource that has changed, once, with the time of its last change. An infinite time, which
--- somebody may have written by hand, is no change.
-select o.namespace, o.name as sandbox, ''::text as test_client, max(c.changed_at)::timestamptz as changed_at
-from (
-  select f.tenant, f.changed_at from floats f where f.changed_at > sqlc.arg(since) and isfinite(f.changed_at)
+-- Returns each resource that has changed, once, with the time of its last change, and the present time. If
+-- nothing has changed, it returns one row without a sandbox. An infinite time, which somebody may have
+-- written by hand, is no change.
+select clock.present, coalesce(changed.namespace, '')::text as namespace,
+  coalesce(changed.sandbox, '')::text as sandbox, coalesce(changed.test_client, '')::text as test_client,
+  coalesce(changed.changed_at, clock.present)::timestamptz as changed_at
+from (select now()::timestamptz as present) clock left join (
+  select o.namespace, o.name as sandbox, '' as test_client, max(c.changed_at) as changed_at
+  from (
+    select f.tenant, f.changed_at from floats f
+    where f.changed_at > sqlc.arg(since) and isfinite(f.changed_at)
+    union all
+    select a.tenant, a.changed_at from activity a
+    where a.changed_at > sqlc.arg(since) and isfinite(a.changed_at)
+    union all
+    select h.tenant, h.changed_at from endpoint_health h
+    where h.changed_at > sqlc.arg(since) and isfinite(h.changed_at)
+  ) c join organizations o using (tenant)
+  where o.retained_at is null
+  group by o.org_id
   union all
-  select a.tenant, a.changed_at from activity a
-  where a.changed_at > sqlc.arg(since) and isfinite(a.changed_at)
-  union all
-  select h.tenant, h.changed_at from endpoint_health h
-  where h.changed_at > sqlc.arg(since) and isfinite(h.changed_at)
-) c join organizations o using (tenant)
-where o.retained_at is null
-group by o.org_id
-union all
-select o.namespace, o.name, s.name, s.changed_at
-from sims s join organizations o using (tenant)
-where s.changed_at > sqlc.arg(since) and isfinite(s.changed_at) and o.retained_at is null
-  and s.source = 'resource';
+  select o.namespace, o.name, s.name, s.changed_at
+  from sims s join organizations o using (tenant)
+  where s.changed_at > sqlc.arg(since) and isfinite(s.changed_at) and o.retained_at is null
+    and s.source = 'resource'
+) changed on true;
 
 -- name: DatabaseTime :one
 select now()::timestamptz;
