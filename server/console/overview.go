@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/console/locale"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -105,6 +106,8 @@ func (c *Console) readFeed(v *visit) ([]feedRow, error) {
 	for i := range rows {
 		if name := names[rows[i].who]; name != "" {
 			rows[i].who = name
+		} else if rows[i].transaction != nil {
+			rows[i].who = locale.Phone(rows[i].who)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b feedRow) int { return b.at.Compare(a.at) })
