@@ -146,6 +146,9 @@ func consolePages(ctx context.Context, b *bench.Bench) error {
 	if err != nil {
 		return err
 	}
+	if err := verified(ctx, b); err != nil {
+		return err
+	}
 	if err := failRequests(ctx, api, loggedRequests); err != nil {
 		return err
 	}
@@ -181,6 +184,21 @@ func consolePages(ctx context.Context, b *bench.Bench) error {
 	}
 	b.Memory(api.Process)
 	return nil
+}
+
+// verified starts a worker and waits until it has verified the ledgers, since pages add what came since then.
+func verified(ctx context.Context, b *bench.Bench) error {
+	if _, err := b.StartWorker(ctx, "worker"); err != nil {
+		return err
+	}
+	return system.Until(ctx, caseLimit, "the worker has verified the ledgers", func(ctx context.Context) error {
+		left, err := b.Count(ctx, `select count(*) from organizations o
+			where not exists (select from ledger_proofs p where p.tenant = o.tenant and p.passed_at is not null)`)
+		if err == nil && left > 0 {
+			err = fmt.Errorf("%d ledgers are not verified", left)
+		}
+		return err
+	})
 }
 
 // failRequests sends requests that are refused, and kept in the log of the first sandbox.
