@@ -152,6 +152,10 @@ browser: bin/cauri bin/localcluster ## Test the console in Chromium; RUN=name se
 	@CAURI_CHROMIUM="$$(bin/localcluster chromium)" && export CAURI_CHROMIUM CAURI_TEST_PROGRAM="$(CURDIR)/bin/cauri" && \
 	  bin/localcluster postgres --no-fsync -- go test -vet=off -count=1 -parallel 3 -timeout 20m $${RUN:+-run="$$RUN"} ./test/browser
 
+.PHONY: screenshots
+screenshots: ## Write pictures of the console's pages into bin/screenshots, and those of the README into docs/images
+	@$(MAKE) --no-print-directory browser RUN=TestScreenshots CAURI_SCREENSHOTS="$(CURDIR)/bin/screenshots" CAURI_README_PICTURES="$(CURDIR)/docs/images"
+
 .PHONY: e2e
 e2e: browser bin/helm bin/cauri bin/localcluster images bin/images/merchant.tar bin/cluster.test ## Test the console in Chromium, and the chart on a real node on this machine (needs Linux and root); RUN=name selects
 	@bin/localcluster images >/dev/null

@@ -12,7 +12,7 @@ import (
 )
 
 // id matches the ids in the paths of pages.
-var id = regexp.MustCompile(`/(TX|evt|log)_[0-9A-Za-z]+|/[+%][0-9A-Za-z%:+]+`)
+var id = regexp.MustCompile(`/(TX|evt|log)_[0-9A-Za-z]+|/[+%][0-9A-Za-z%:+]+|/[A-Z]{3}$`)
 
 // pages are the paths of all pages that links lead to, one for each form of a path, below the console's address.
 func (b *tab) pages() []string {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,7 +20,8 @@ type object = map[string]any
 // shop is a sandbox, its webhook endpoint and its owner.
 type shop struct {
 	*system.Merchant
-	t *testing.T
+	t    *testing.T
+	paid string // id of the payment of a busy shop that was paid and refunded in part
 }
 
 var (
@@ -48,7 +50,7 @@ func newShop(t *testing.T, behave system.Behavior, change ...func(*sandboxes.Con
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &shop{m, t}
+	return &shop{Merchant: m, t: t}
 }
 
 // post sends a request that makes something, and returns the answer.
@@ -151,15 +153,19 @@ func busyShop(t *testing.T, change ...func(*sandboxes.Config)) *shop {
 	s.client(aline, "Aline Mukamana", "Manual", 60_000)
 	s.client(ibrahim, "Ibrahim Traoré", "Approve", 500_000)
 	s.post("/test_clients", object{"msisdn": yao, "name": "Yao Kouassi", "state": "Blocked", "balance": 90_000})
-	paid := s.pay("kivu-0767", jeanBosco, 12_500, object{"order_ref": "kivu-0767", "description": "Two chairs"})
-	s.settled(paid)
+	s.paid = s.pay("kivu-0767", jeanBosco, 12_500, object{"order_ref": "kivu-0767", "description": "Two chairs"})
+	s.settled(s.paid)
+	s.later("7m")
 	s.pay("kivu-0768", clarisse, 4_500, object{"order_ref": "kivu-0768"})
+	s.later("3m")
 	s.pay("kivu-0769", jeanBosco, 900_000, object{"order_ref": "kivu-0769"}) // more than the balance
 	s.pay("kivu-0770", "+250790000904", 32_000, object{"order_ref": "kivu-0770"})
+	s.later("12m")
 	s.pay("kivu-0771", "+250788999999", 6_000, object{"order_ref": "kivu-0771"}) // nobody's number
 	s.settled(s.pay("abj-2090", ibrahim, 25_000, object{"order_ref": "abj-2090"}))
 	s.pay("abj-2091", yao, 7_500, object{"order_ref": "abj-2091"})
-	s.post("/payments/"+paid+"/refund", object{"amount": 2_500, "reference": "refund-0767"})
+	s.later("5m")
+	s.post("/payments/"+s.paid+"/refund", object{"amount": 2_500, "reference": "refund-0767"})
 	s.post("/disbursements", object{
 		"amount": 20_000, "currency": "XOF", "operator": "orange", "country": "CI", "msisdn": ibrahim, "reference": "payout-112",
 		"application": "shop",
@@ -178,6 +184,14 @@ func busyShop(t *testing.T, change ...func(*sandboxes.Config)) *shop {
 		return true
 	})
 	return s
+}
+
+// later advances the clock, so that pictures have times that differ. Tests do not wait for it.
+func (s *shop) later(by string) {
+	s.t.Helper()
+	if os.Getenv(folderVariable) != "" {
+		s.post("/clock/advance", object{"by": by})
+	}
 }
 
 // settled waits for the outcome of a payment.

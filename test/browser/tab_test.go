@@ -156,6 +156,12 @@ func (b *tab) text(selector string) string {
 	return read[string](b, fmt.Sprintf(`document.querySelector(%s)?.innerText ?? ""`, quoted(selector)))
 }
 
+// has reports whether the page has an element.
+func (b *tab) has(selector string) bool {
+	b.t.Helper()
+	return read[bool](b, fmt.Sprintf(`document.querySelector(%s) !== null`, quoted(selector)))
+}
+
 // address is the path and query of the page.
 func (b *tab) address() string {
 	b.t.Helper()

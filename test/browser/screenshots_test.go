@@ -1,0 +1,97 @@
+package browser
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// The environment variables of `make screenshots`: the folder of all pictures, and that of the README's.
+const (
+	folderVariable = "CAURI_SCREENSHOTS"
+	readmeVariable = "CAURI_README_PICTURES"
+)
+
+// picture writes a picture of the window, or of the whole page.
+func (b *tab) picture(file string, whole bool) {
+	b.t.Helper()
+	p := page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatWebp, Quality: new(int64(90))}
+	if whole { // a window of the page's height has no part twice
+		size := read[struct{ Width, Height int64 }](b, `({Width: innerWidth, Height: document.documentElement.scrollHeight})`)
+		b.size(size.Width, size.Height)
+	}
+	shot, err := chromedp.Call(b.ctx, page.CaptureScreenshot, p)
+	b.do(err)
+	b.do(os.MkdirAll(filepath.Dir(file), 0o755))
+	b.do(os.WriteFile(file, shot.Data, 0o644))
+}
+
+// pictures writes the page in each width and appearance.
+func (b *tab) pictures(name string) {
+	b.t.Helper()
+	folder := os.Getenv(folderVariable)
+	b.prefer("light")
+	b.size(1280, 900)
+	b.picture(filepath.Join(folder, name+".webp"), true)
+	b.prefer("dark")
+	b.picture(filepath.Join(folder, name+"-dark.webp"), true)
+	b.prefer("light")
+	b.size(390, 844)
+	b.picture(filepath.Join(folder, name+"-390.webp"), true)
+	b.size(1280, 900)
+}
+
+func named(namespace, name string) func(*sandboxes.Config) {
+	return func(c *sandboxes.Config) { c.Namespace, c.Name = namespace, name }
+}
+
+// TestScreenshots writes pictures of all pages. They are looked at, and not compared.
+func TestScreenshots(t *testing.T) {
+	if os.Getenv(folderVariable) == "" {
+		t.Skip("`make screenshots` writes them")
+	}
+	s := busyShop(t, named("team-payments", "checkout"))
+	b := newTab(t)
+	b.prefer("light")
+	b.open(consoleOf(s.Sandbox) + "/sign-in")
+	b.pictures("sign-in")
+	b.fill("#key", "cauri_sk_test_wrong")
+	b.click("Sign in")
+	b.shows("#key-wrong", "This is not a key")
+	b.pictures("sign-in-wrong")
+	b.open(s.link("viewer"))
+	b.pictures("sign-in-link")
+	b.signIn(s)
+	for _, path := range b.pages() {
+		b.open(consoleOf(s.Sandbox) + path)
+		if b.has(`[data-stream]`) {
+			b.until(`!document.querySelector(".live.off")`)
+		}
+		b.pictures(strings.Trim(strings.NewReplacer("{id}", "one", "/", "-").Replace(id.ReplaceAllString(path, "/{id}")), "-"))
+	}
+	b.open(consoleOf(s.Sandbox) + "/payments/" + s.paid)
+	b.pictures("payments-one-refunded")
+	if folder := os.Getenv(readmeVariable); folder != "" {
+		b.open(consoleOf(s.Sandbox) + "/overview")
+		b.until(`!document.querySelector(".live.off")`)
+		b.size(1280, 860)
+		b.picture(filepath.Join(folder, "console.webp"), false)
+		b.prefer("dark")
+		b.picture(filepath.Join(folder, "console-dark.webp"), false)
+	}
+	empty := newShop(t, system.Acknowledge, named("team-payments", "empty"))
+	b.prefer("light")
+	b.size(1280, 900)
+	b.signIn(empty)
+	for _, name := range []string{"overview", "payments", "webhooks", "requests"} {
+		b.open(consoleOf(empty.Sandbox) + "/" + name)
+		b.pictures(name + "-empty")
+	}
+}
