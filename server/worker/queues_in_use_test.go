@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,13 +13,13 @@ import (
 // countedPolls is a database that counts the looks for queues in use.
 type countedPolls struct {
 	Database
-	found ledger.QueuesInUse
-	polls int
+	found atomic.Pointer[ledger.QueuesInUse]
+	polls atomic.Int64
 }
 
 func (c *countedPolls) QueuesInUse(context.Context) (ledger.QueuesInUse, error) {
-	c.polls++
-	return c.found, nil
+	c.polls.Add(1)
+	return *c.found.Load(), nil
 }
 
 // A quiet worker looks for rows less often, until it finds one.
@@ -26,6 +27,7 @@ func TestQuietWorkerLooksLessOften(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := &countedPolls{}
+		db.found.Store(&ledger.QueuesInUse{})
 		w := New(Options{Database: db})
 		ctx, stop := context.WithCancel(t.Context())
 		defer synctest.Wait()
@@ -34,20 +36,20 @@ func TestQuietWorkerLooksLessOften(t *testing.T) {
 		expect := func(when string, pause time.Duration) {
 			t.Helper()
 			synctest.Wait()
-			before := db.polls
+			before := db.polls.Load()
 			time.Sleep(20 * pause)
 			synctest.Wait()
-			if polls := db.polls - before; polls != 20 {
+			if polls := db.polls.Load() - before; polls != 20 {
 				t.Errorf("%s: %d looks in %s, not 20", when, polls, 20*pause)
 			}
 		}
-		db.found = ledger.QueuesInUse{Expectations: true}
+		db.found.Store(&ledger.QueuesInUse{Expectations: true})
 		expect("in use", idlePause)
-		db.found = ledger.QueuesInUse{}
+		db.found.Store(&ledger.QueuesInUse{})
 		expect("empty a moment ago", idlePause)
 		time.Sleep(quietAfter)
 		expect("quiet", quietPause)
-		db.found = ledger.QueuesInUse{Events: true}
+		db.found.Store(&ledger.QueuesInUse{Events: true})
 		time.Sleep(quietPause)
 		expect("in use again", idlePause)
 	})

@@ -1,9 +1,9 @@
 -- Delivery of events. Workers lease events, since they make attempts outside of any database transaction.
 --
 -- Postgres keeps the plans of the statements that lease events and record attempts. A plan that was made for
--- empty tables must not read all rows of full ones. If a batch were joined by "tenant = batch.tenant", Postgres
--- could read the whole table in the order of its primary key. The form "tenant = any(array[batch.tenant])"
--- permits only a look-up for each row of the batch.
+-- empty tables must not read all rows of full ones. If a batch were joined by "tenant = batch.tenant",
+-- Postgres could read the whole table in the order of its primary key. The form
+-- "tenant = any(array[batch.tenant])" permits only a look-up for each row of the batch.
 --
 -- Due times are in sandbox time, and the ends of leases in the time of the database. So in a sandbox with a
 -- clock, leased_until is the end of the lease, and due_at stays. In a sandbox without a clock, due_at is the
@@ -83,8 +83,8 @@ join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
 where h.probe_at is null or due_tenant.probe or o.webhook_url is null;
 
 -- name: PlanEachTime :exec
--- Makes Postgres plan the following statements of the database transaction each time. A kept plan of them would
--- depend on the size of the tables.
+-- Makes Postgres plan the following statements of the database transaction each time. A kept plan of them
+-- would depend on the size of the tables.
 select set_config('plan_cache_mode', 'force_custom_plan', true);
 
 -- name: LeaseEvents :exec

@@ -389,8 +389,8 @@ const planEachTime = `-- name: PlanEachTime :exec
 select set_config('plan_cache_mode', 'force_custom_plan', true)
 `
 
-// Makes Postgres plan the following statements of the database transaction each time. A kept plan of them would
-// depend on the size of the tables.
+// Makes Postgres plan the following statements of the database transaction each time. A kept plan of them
+// would depend on the size of the tables.
 func (q *Queries) PlanEachTime(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, planEachTime)
 	return err
