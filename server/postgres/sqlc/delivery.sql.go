@@ -467,9 +467,9 @@ type TenantsToDeliverRow struct {
 // Delivery of events. Workers lease events, since they make attempts outside of any database transaction.
 //
 // Postgres keeps the plans of the statements that lease events and record attempts. A plan that was made for
-// empty tables must not read all rows of full ones. If a batch were joined by "tenant = batch.tenant", Postgres
-// could read the whole table in the order of its primary key. The form "tenant = any(array[batch.tenant])"
-// permits only a look-up for each row of the batch.
+// empty tables must not read all rows of full ones. If a batch were joined by "tenant = batch.tenant",
+// Postgres could read the whole table in the order of its primary key. The form
+// "tenant = any(array[batch.tenant])" permits only a look-up for each row of the batch.
 //
 // Due times are in sandbox time, and the ends of leases in the time of the database. So in a sandbox with a
 // clock, leased_until is the end of the lease, and due_at stays. In a sandbox without a clock, due_at is the
