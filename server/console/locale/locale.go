@@ -108,6 +108,9 @@ func (l *Locale) Moment(t, now time.Time) string {
 	if t.UTC().Format(time.DateOnly) == now.UTC().Format(time.DateOnly) {
 		return l.Clock(t)
 	}
+	if t.UTC().Year() == now.UTC().Year() {
+		return fmt.Sprintf("%d %s, %s", t.UTC().Day(), l.Text(t.UTC().Format("Jan")), l.Clock(t))
+	}
 	return l.Date(t) + ", " + l.Clock(t)
 }
 
