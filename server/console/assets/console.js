@@ -1,9 +1,10 @@
 // What pages do beyond HTML: they follow the sandbox, copy texts, and let the sandbox's clock run. Every page is
 // complete without it.
 (() => {
-  // The stream tells that something has changed. htmx then replaces the live parts of the page, at most once a second.
+  // The stream tells that something has changed. htmx then replaces the live parts of the page: soon after a quiet time,
+  // and every 2.5 seconds while a lot changes, because each replacement costs the api a page.
   const live = document.querySelector("[data-stream]");
-  let stream, waits;
+  let stream, waits, replaced = -Infinity;
   const say = (connected) => {
     live.classList.toggle("off", !connected);
     live.firstElementChild.textContent = connected ? live.dataset.live : live.dataset.lost;
@@ -11,8 +12,9 @@
   const changed = () => {
     waits ??= setTimeout(() => {
       waits = undefined;
+      replaced = performance.now();
       htmx.trigger(live, "changed");
-    }, 1000);
+    }, Math.max(250, replaced + 2500 - performance.now()));
   };
   const follow = () => {
     stream = new EventSource(live.dataset.stream);

@@ -291,6 +291,7 @@ func (c *openedConsole) follow(ctx context.Context, n int) error {
 		}
 		defer stream.Close()
 		var waits atomic.Bool
+		var replaced time.Time // as console.js does it
 		var reading sync.WaitGroup
 		defer reading.Wait()
 		lines := bufio.NewScanner(stream)
@@ -299,7 +300,8 @@ func (c *openedConsole) follow(ctx context.Context, n int) error {
 				continue
 			}
 			reading.Go(func() {
-				if system.Rest(ctx, time.Second) {
+				if system.Rest(ctx, max(time.Second/4, time.Until(replaced.Add(2500*time.Millisecond)))) {
+					replaced = time.Now()
 					waits.Store(false)
 					if page, err := c.get(ctx, "/overview"); err == nil { // one that fails is read again after the next change
 						_, _ = io.Copy(io.Discard, page)
