@@ -39,6 +39,7 @@ type LiveStatus struct {
 
 	expectations        chan event.TypedGenericEvent[client.ObjectKey]
 	changedExpectations map[sandboxes.ChangedExpectation]bool // by the last answer
+	awaited             bool                                  // whether there are Expectations
 }
 
 const (
@@ -47,9 +48,9 @@ const (
 	// checksPerSecond limits the reconciliations that write no live values. An outage of the database causes one for
 	// each resource.
 	checksPerSecond = 50
-	// retryIntervals multiplies the polling interval after a failed query. Since the breaker opens only after two
-	// failures, a very short outage does not open it.
-	retryIntervals = 3
+	// longIntervals multiplies the polling interval after a failed query, and while nothing changes: an idle installation
+	// is to cost next to nothing. Since the breaker opens only after two failures, a very short outage does not open it.
+	longIntervals = 3
 )
 
 // NewLiveStatus returns a LiveStatus that polls the database at every interval. Before each query, it calls ready.
@@ -105,8 +106,8 @@ func (l *LiveStatus) poll(ctx context.Context) {
 		l.checks.release()
 
 		pause := l.interval
-		if unavailable {
-			pause *= retryIntervals
+		if unavailable || l.idle() {
+			pause *= longIntervals
 		}
 		l.sleep(ctx, pause)
 	}
@@ -122,7 +123,7 @@ func (l *LiveStatus) query(ctx context.Context, since time.Time) (time.Time, err
 		return since, err
 	}
 	var expectations []sandboxes.ChangedExpectation
-	if l.hasExpectations(ctx) {
+	if l.awaited = l.hasExpectations(ctx); l.awaited {
 		if expectations, err = l.database.ChangedExpectations(ctx, since); err != nil {
 			return since, err
 		}
@@ -131,6 +132,9 @@ func (l *LiveStatus) query(ctx context.Context, since time.Time) (time.Time, err
 	l.checks.prefer(l.ofExpectations(ctx, expectations))
 	return next, nil
 }
+
+// idle reports whether the last answers contained no change, and no Expectation can be decided.
+func (l *LiveStatus) idle() bool { return len(l.reported) == 0 && !l.awaited }
 
 // hasExpectations reports whether the cache has an Expectation. Most installations have none, and need no query.
 func (l *LiveStatus) hasExpectations(ctx context.Context) bool {
