@@ -582,7 +582,7 @@ func entryLine(v *visit, a *account, e *proof.Entry) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if e.Transaction != nil {
-			if pages["/payments/{id}"] {
+			if v.opens("/payments/{id}") {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "<a class=\"row\" href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

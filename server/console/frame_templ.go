@@ -865,7 +865,7 @@ func links(v *visit, second bool) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, n := range nav {
-			if n.second == second && pages[n.path] {
+			if n.second == second && v.opens(n.path) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1083,7 +1083,7 @@ func tabbar(v *visit) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for i, n := range nav {
-			if i < inTabbar && pages[n.path] {
+			if i < inTabbar && v.opens(n.path) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 88, "<a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1164,7 +1164,7 @@ func tabbar(v *visit) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for i, n := range nav {
-			if i >= inTabbar && pages[n.path] {
+			if i >= inTabbar && v.opens(n.path) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 97, "<a href=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

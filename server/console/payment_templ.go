@@ -271,7 +271,7 @@ func paymentPage(v *visit, d *paymentDetail) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if pages["/handsets"] && d.registered {
+		if v.opens("/handsets") && d.registered {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<a class=\"btn\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -311,7 +311,7 @@ func paymentPage(v *visit, d *paymentDetail) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if pages["/try"] {
+		if v.opens("/try") {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<a class=\"btn\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -827,7 +827,7 @@ func linkTo(v *visit, section, id, text string) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		if pages[section+"/{id}"] {
+		if v.opens(section + "/{id}") {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 64, "<a href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

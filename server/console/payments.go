@@ -144,13 +144,13 @@ func (c *Console) find(v *visit) (exchange.Answer, error) {
 	text := strings.TrimSpace(v.request.URL.Query().Get("q"))
 	id, err := payments.ParseID(text)
 	if event, notEvent := payments.ParseEventID(text); notEvent == nil {
-		if pages["/webhooks/{id}"] {
+		if v.opens("/webhooks/{id}") {
 			return v.goTo("/webhooks/" + event.String()), nil
 		}
 		id, err = event.Transaction, nil
 	}
 	switch {
-	case err == nil && pages["/payments/{id}"]:
+	case err == nil && v.opens("/payments/{id}"):
 		return v.goTo("/payments/" + id.String()), nil
 	case text == "":
 		return v.goTo("/payments"), nil

@@ -56,7 +56,7 @@ var routes = []route{
 	{method: http.MethodPost, path: "/clock", roles: full, does: "advance the clock", do: (*Console).advanceClock},
 }
 
-// nav has the pages of the sidebar, in its order. Pages without a route are left out.
+// nav has the pages of the sidebar, in its order. Pages that the session may not open are left out.
 var nav = []struct {
 	path, label, icon string
 	second            bool // in the second group
@@ -72,8 +72,8 @@ var nav = []struct {
 }
 
 var (
-	// pages are the paths of all pages.
-	pages = map[string]bool{}
+	// pages has the paths of all pages, with the roles that may open them.
+	pages = map[string][]sandboxes.ConsoleRole{}
 	// changes are the routes that change something.
 	changes []route
 	// firstPages has the path of the first page for each role.
@@ -88,7 +88,7 @@ func init() { // avoids a cycle: templates use pages, and routes refers to funct
 		if r.show == nil {
 			continue
 		}
-		pages[r.path] = true
+		pages[r.path] = r.roles
 		for _, role := range r.roles {
 			firstPages[role] = r.path
 		}

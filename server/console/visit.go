@@ -166,6 +166,9 @@ func (v *visit) may(roles []sandboxes.ConsoleRole) bool {
 	return v.session != nil && slices.Contains(roles, v.session.Role)
 }
 
+// opens reports whether there is a page with this path that the session may open.
+func (v *visit) opens(path string) bool { return v.may(pages[path]) }
+
 // To returns the relative URL of a path of the console, such as /overview. It is relative to the URL of the request,
 // because an Ingress may serve the console under another path.
 func (v *visit) To(path string) templ.SafeURL {
