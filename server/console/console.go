@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/console/assets"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -72,7 +73,7 @@ func (c *Console) Route(router chi.Router) {
 	for _, r := range routes {
 		router.Method(r.method, below+r.path, c.Exchange.Handle(c.front, c.handler(&r)))
 	}
-	router.Method(http.MethodGet, below+"/assets/{file}", http.HandlerFunc(serveAsset))
+	router.Method(http.MethodGet, below+"/assets/{file}", http.HandlerFunc(assets.Serve))
 	nothing := func(http.ResponseWriter, *http.Request) (exchange.Answer, error) {
 		return exchange.Answer{}, errNotFound
 	}
@@ -85,8 +86,7 @@ var label = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 
 // secure are the headers of every page.
 var secure = http.Header{
-	"Content-Security-Policy": {"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; " +
-		"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"},
+	"Content-Security-Policy":    {assets.Policy},
 	"Referrer-Policy":            {"no-referrer"},
 	"X-Content-Type-Options":     {"nosniff"},
 	"Cross-Origin-Opener-Policy": {"same-origin"},

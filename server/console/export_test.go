@@ -33,12 +33,3 @@ func CodeOf(t *payments.Transaction) map[string]string {
 	}
 	return all
 }
-
-// AssetSizes are the compressed sizes of the files in bytes, for tests.
-func AssetSizes() map[string]int {
-	sizes := map[string]int{}
-	for name, a := range assets().byName {
-		sizes[name] = len(a.small)
-	}
-	return sizes
-}

@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/console/assets"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
@@ -111,27 +111,15 @@ func (c *Console) signOut(v *visit) (exchange.Answer, error) {
 	return a, nil
 }
 
-const (
-	themeCookie = "cauri_theme"
-	themeAge    = 365 * 24 * time.Hour
-)
-
-// themes are the values of the cookie of the appearance. Without it the system decides.
-var themes = []string{"light", "dark"}
-
 // appearance sets the appearance, and redirects to the former page.
 func (c *Console) appearance(v *visit) (exchange.Answer, error) {
-	theme, age := v.form("theme"), themeAge
-	if !slices.Contains(themes, theme) {
-		theme, age = "", -time.Second
-	}
 	back := v.form("back")
 	path, _, _ := strings.Cut(back, "?")
 	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, ":\\") || strings.Contains(path, "//") {
 		back = "/"
 	}
 	a := v.goTo(back)
-	a.Header.Add("Set-Cookie", c.cookie(themeCookie, theme, age).String())
+	a.Header.Add("Set-Cookie", assets.ThemeCookie(v.form("theme"), c.secured()).String())
 	return a, nil
 }
 

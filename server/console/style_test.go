@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cauri-dev/cauri/server/console"
+	"github.com/cauri-dev/cauri/server/console/assets"
 )
 
 // readStyle returns the style sheet without comments.
@@ -149,7 +149,7 @@ func luminance(t *testing.T, color string) (sum float64) {
 func TestAssetsAreSmall(t *testing.T) {
 	t.Parallel()
 	const limit = 150_000
-	sizes := console.AssetSizes()
+	sizes := assets.Sizes()
 	sum := 0
 	for _, size := range sizes {
 		sum += size

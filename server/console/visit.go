@@ -13,6 +13,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/console/assets"
 	"github.com/cauri-dev/cauri/server/console/locale"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -149,12 +150,9 @@ const maxTries = 10
 func (c *Console) visitOf(w http.ResponseWriter, r *http.Request) *visit {
 	v := &visit{
 		Locale: locale.English, request: r, writer: w, namespace: chi.URLParam(r, "namespace"), name: chi.URLParam(r, "name"),
-		version: c.Version,
+		version: c.Version, theme: assets.Theme(r),
 	}
 	v.path = strings.TrimPrefix(r.URL.Path, exchange.SandboxPrefix(r)+"/console")
-	if theme, err := r.Cookie(themeCookie); err == nil && slices.Contains(themes, theme.Value) {
-		v.theme = theme.Value
-	}
 	return v
 }
 
@@ -174,6 +172,9 @@ func (v *visit) opens(path string) bool { return v.may(pages[path]) }
 func (v *visit) To(path string) templ.SafeURL {
 	return templ.SafeURL(cmp.Or(v.up()+strings.TrimPrefix(path, "/"), "./"))
 }
+
+// Asset returns the address of a file.
+func (v *visit) Asset(name string) templ.SafeURL { return v.To("/assets/" + assets.Named(name)) }
 
 // up returns the relative path from the URL of the request to the root of the console.
 func (v *visit) up() string {

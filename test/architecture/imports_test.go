@@ -93,6 +93,7 @@ var mayImport = map[string][]string{
 		"server/telemetry",
 	},
 	"server/console": {
+		"server/console/assets",
 		"server/console/locale",
 		"server/exchange",
 		"server/service",
@@ -107,6 +108,7 @@ var mayImport = map[string][]string{
 		"server/telemetry",
 		"server/webhooks",
 	},
+	"server/console/assets": {},
 	"server/console/locale": {},
 	"server/fronts": {
 		"server/console",
