@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -55,12 +56,16 @@ func newCrowd(t *testing.T, size int, url func(string) string) *crowd {
 
 const answerAfter = time.Second
 
-// pay records a collection of a sandbox.
+// pay records a collection of a sandbox. That of every second sandbox has optional fields.
 func (c *crowd) pay(f *fixture, reference string, status payments.Status) (*payments.Transaction, error) {
 	n := f.Collection(reference, status, alice)
 	n.Unfollowed = true
 	if status == payments.Success {
 		n.AnswerAfter = answerAfter
+	}
+	if i := slices.Index(c.all, f); i%2 == 1 {
+		n.Optional.ProviderTxID = fmt.Sprint("drawn-", i)
+		n.Optional.Native = &ledger.NativeRequest{Operation: "requesttopay", Sent: []byte(fmt.Sprintf(`{"from": %d}`, i))}
 	}
 	err := c.api.CreateCollection(c.T.Context(), f.Sandbox.Tenant, n)
 	return &n.Transaction, err
@@ -178,6 +183,11 @@ func TestSharedCommit(t *testing.T) {
 			for i, f := range c.all {
 				if n := c.Count("select count(*) from transactions where tenant = $1", f.Sandbox.Tenant); n != 1 {
 					t.Errorf("sandbox %d has %d transactions", i, n)
+				}
+				drawn := c.Count(`select count(*) from transactions t join native_requests n using (tenant, id)
+					where tenant = $1 and provider_tx_id = 'drawn-' || $2 and sent->>'from' = $2`, f.Sandbox.Tenant, fmt.Sprint(i))
+				if drawn != i%2 {
+					t.Errorf("sandbox %d has its optional fields %d times", i, drawn)
 				}
 			}
 			if n := c.Count("select count(*) from events where due_at < $1", before.Add(answerAfter)); n > 0 {

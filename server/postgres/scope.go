@@ -114,10 +114,7 @@ func (s Scope) send(ctx context.Context, sql string, args []any) (pgx.BatchResul
 	if stamped {
 		batch.Queue(TakeStamp, s.tenant)
 	}
-	batch.Queue(s.recording.text(sql), args...)
-	for _, following := range s.then {
-		batch.Queue(s.recording.text(following.sql), following.args...)
-	}
+	s.queue(&batch, sql, args)
 	if s.admission != nil {
 		if err := s.admission.Acquire(ctx, s.tenant); err != nil {
 			return nil, err
@@ -136,6 +133,14 @@ func (s Scope) send(ctx context.Context, sql string, args []any) (pgx.BatchResul
 		return nil, err
 	}
 	return results, nil
+}
+
+// queue adds a statement and those that follow it to a pipeline.
+func (s Scope) queue(batch *pgx.Batch, sql string, args []any) {
+	batch.Queue(s.recording.text(sql), args...)
+	for _, following := range s.then {
+		batch.Queue(s.recording.text(following.sql), following.args...)
+	}
 }
 
 // admittedResults releases the admission of a statement once its results are read.
@@ -182,9 +187,8 @@ func (s Scope) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 }
 
 func (s Scope) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	// A statement has a database transaction of its own if a stream follows the sandbox, if the sandbox has a clock, or
-	// if s.then has further statements.
-	if s.commits != nil && s.unfollowed && s.recording != inSandboxTime && len(s.then) == 0 {
+	// A statement has a database transaction of its own if a stream follows the sandbox, or if the sandbox has a clock.
+	if s.commits != nil && s.unfollowed && s.recording != inSandboxTime {
 		return s.commits.queryRow(ctx, s, sql, args)
 	}
 	results, err := s.send(ctx, sql, args)

@@ -80,7 +80,7 @@ type solitude struct {
 	until  time.Time
 }
 
-// sharedStatement is a statement with the row that it returned.
+// sharedStatement is a statement with the row that it returned. The statements of scope.then follow it.
 type sharedStatement struct {
 	scope Scope
 	sql   string
@@ -232,15 +232,11 @@ func (c *sharedCommit) commit(ctx context.Context, all []*sharedStatement) error
 			enter = enterShared
 		}
 		batch.Queue(enter, s.scope.tenant)
-		batch.Queue(s.scope.recording.text(s.sql), s.args...)
+		s.scope.queue(&batch, s.sql, s.args)
 	}
 	results := c.db.pool.SendBatch(ctx, &batch)
 	for _, s := range ordered {
-		_, err := results.Exec()
-		if err == nil {
-			err = s.row.read(results)
-		}
-		if err != nil {
+		if err := s.read(results); err != nil {
 			_ = results.Close()
 			if errors.As(err, new(*pgconn.PgError)) && !unavailable(err) {
 				c.failed(s.scope.tenant)
@@ -249,6 +245,20 @@ func (c *sharedCommit) commit(ctx context.Context, all []*sharedStatement) error
 		}
 	}
 	return results.Close()
+}
+
+// read reads the answers to the statement that enters the scope, to the statement, and to those that follow it.
+func (s *sharedStatement) read(results pgx.BatchResults) error {
+	_, err := results.Exec()
+	if err == nil {
+		err = s.row.read(results)
+	}
+	for range s.scope.then {
+		if err == nil {
+			_, err = results.Exec()
+		}
+	}
+	return err
 }
 
 // bufferedRow is a row that is read before the commit of its database transaction and scanned after it.
