@@ -122,6 +122,9 @@ func (r *expectationReconciler) evaluate(ctx context.Context, expectation *v1alp
 	if errors.Is(err, sandboxes.ErrNoOrganization) {
 		return r.notBegun(expectation, config, expectationSandboxNotReady(sandbox.Name))
 	}
+	if errors.Is(err, sandboxes.ErrTooManyExpectations) {
+		return r.notBegun(expectation, config, errTooManyExpectations)
+	}
 	if err != nil {
 		return r.notBegun(expectation, config, databaseFailure(err))
 	}
@@ -182,6 +185,12 @@ func (r *expectationReconciler) findSandbox(ctx context.Context, e *v1alpha1.Exp
 		return nil, waiting
 	}
 	return sandbox, nil
+}
+
+var errTooManyExpectations = &waitingError{
+	reason: v1alpha1.ReasonLimitExceeded,
+	message: fmt.Sprintf("The sandbox has %d open Expectations, and no more are evaluated at a time. This one waits until others are "+
+		"decided: delete those that you do not need.", sandboxes.MaxOpenExpectations),
 }
 
 func expectationSandboxNotReady(name string) *waitingError {

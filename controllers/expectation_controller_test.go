@@ -235,6 +235,23 @@ func TestExpectationDeletesItself(t *testing.T) {
 	c.gone(e)
 }
 
+func TestExpectationBeyondTheLimitOfItsSandbox(t *testing.T) {
+	c := newCluster(t)
+	c.start()
+	c.create(c.newSandbox())
+	first := c.newExpectation(func(e *v1alpha1.Expectation) { e.Name = "first" })
+	c.create(first)
+	c.expectationConditions(first, nil, open...)
+	c.row(`with more as (insert into expectations (tenant, uid, run, lines, settle_ms, deadline, since_creation)
+		select e.tenant, gen_random_uuid(), e.run, e.lines, e.settle_ms, e.deadline, false from expectations e, generate_series(2, 1000)
+		returning 1) select count(*) from more`, nil, new(int))
+	e := c.newExpectation(nothing)
+	c.create(e)
+	c.expectationConditions(e, nil, "Met False LimitExceeded", "Failed False LimitExceeded", "Reconciling True LimitExceeded")
+	c.row("update expectations set due_at = null, verdict = 'Met' where uid = $1 returning 1", []any{string(first.UID)}, new(int))
+	c.expectationConditions(e, nil, open...)
+}
+
 // The schema does not say what a count is: a rule about a number or a text costs more than Kubernetes allows.
 func TestExpectationWithoutARange(t *testing.T) {
 	c := newCluster(t)

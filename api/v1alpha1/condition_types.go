@@ -145,8 +145,8 @@ const (
 	ReasonInvalidSpec = "InvalidSpec"
 
 	// ReasonLimitExceeded means that the platform team allows no more SandboxEnvironments in the namespace, or no more
-	// TestClients in the sandbox. The oldest resources stay ready. This resource becomes ready automatically when one
-	// of them is deleted.
+	// TestClients in the sandbox, or that the sandbox has 1,000 open Expectations. The oldest resources stay ready. This
+	// resource becomes ready automatically when one of them is deleted, and an Expectation when another is decided.
 	ReasonLimitExceeded = "LimitExceeded"
 
 	// ReasonDatabaseUnavailable means that the database is unavailable. The controller retries automatically.

@@ -31,8 +31,9 @@ type dev struct {
 	worker    *process
 	db        *postgres.DB // the controller's connections
 	manager   ctrl.Manager
-	stopped   chan error // receives the result of each part
-	running   int        // number of running parts
+	stopped   chan error      // receives the result of each part
+	running   int             // number of running parts
+	judged    map[string]bool // runs of Expectations whose verdict was printed
 }
 
 // open creates all parts. It migrates the database first.

@@ -34,7 +34,8 @@ func runDev(ctx context.Context, o devOptions, console *devConsole) (err error) 
 		return ignoreEnd(ctx, err)
 	}
 	defer func() { err = errors.Join(err, database.close(o.data != "")) }()
-	d := &dev{options: o, console: console, baseURL: o.publicURL(listener), url: database.url, stopped: make(chan error, 3)}
+	d := &dev{options: o, console: console, baseURL: o.publicURL(listener), url: database.url, stopped: make(chan error, 3),
+		judged: map[string]bool{}}
 	if err := d.open(ctx); err != nil {
 		return ignoreEnd(ctx, err)
 	}

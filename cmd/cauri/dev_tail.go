@@ -64,6 +64,7 @@ func (d *dev) follow(ctx context.Context, api *url.URL) (follow func(), notes ma
 			found := d.sandboxes()
 			tails.match(ctx, found)
 			d.sayGone(known, found)
+			d.sayVerdicts()
 			known = found
 		}
 	}, notes

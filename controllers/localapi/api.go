@@ -90,6 +90,11 @@ func (a *API) TestClients() []v1alpha1.TestClient {
 	return listOf[v1alpha1.TestClient](a.store, testClientKind)
 }
 
+// Expectations returns all Expectations with their status, sorted by namespace and name.
+func (a *API) Expectations() []v1alpha1.Expectation {
+	return listOf[v1alpha1.Expectation](a.store, expectationKind)
+}
+
 func listOf[T any](s *store, kind string) []T {
 	objects := s.all(func(at key) bool { return at.kind.Kind == kind })
 	list := make([]T, len(objects))

@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// MaxCount is the largest number that a count may name. An observation does not count further rows.
+// MaxCount is the largest number that a count may name. An observation counts one row more than that, which is enough to
+// say that there are too many.
 const MaxCount = 9_999
 
 // Count is a number or a range of numbers. The zero value is no count at all.

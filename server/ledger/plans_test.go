@@ -67,10 +67,11 @@ var whole = map[string]string{
 	"RequestInFaults":   "which faults acted for a reference",
 	"TenantsToVerify":   "one row of each sandbox",
 	"TenantsToEvaluate": "one row of each open expectation, every second", "FailExpectationsOfResets": "the same",
-	"LockExpectations":    "the open expectations of a sandbox",
-	"ChangedExpectations": "those that changed in the last seconds, which are all in this test",
-	"PurgeExpectations":   "removes what a sandbox that is gone has left",
-	"SandboxesDrifted":    "drift, every ten minutes",
+	"LockExpectations":      "the open expectations of a sandbox",
+	"CountOpenExpectations": "the same",
+	"ChangedExpectations":   "those that changed in the last seconds, which are all in this test",
+	"PurgeExpectations":     "removes what a sandbox that is gone has left",
+	"SandboxesDrifted":      "drift, every ten minutes",
 }
 
 // planned is a sandbox whose tables grow, and the statements whose plans are looked at.

@@ -288,6 +288,7 @@ var controllerStatements = append([]string{
 	"UpdateSIM",
 	// expectations
 	"ChangedExpectations",
+	"CountOpenExpectations",
 	"DeleteExpectation",
 	"FindExpectation",
 	"InsertExpectation",

@@ -1,6 +1,7 @@
 package sandboxes
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,12 @@ import (
 
 // ErrNoExpectation is returned for a run of an Expectation that has no row.
 var ErrNoExpectation = errors.New("the expectation has no row")
+
+// ErrTooManyExpectations is returned for a sandbox with [MaxOpenExpectations].
+var ErrTooManyExpectations = errors.New("the sandbox has too many open expectations")
+
+// MaxOpenExpectations is how many expectations of a sandbox are evaluated at a time. One that is decided does not count.
+const MaxOpenExpectations = 1_000
 
 // ExpectationConfig is what a resource expects of its sandbox.
 type ExpectationConfig struct {
@@ -44,7 +51,7 @@ func (s *Store) FindExpectation(ctx context.Context, uid, run string) (state exp
 }
 
 // BeginExpectation has the workers evaluate an Expectation, in place of an earlier run of it. It returns
-// [ErrNoOrganization] for a sandbox that was never applied.
+// [ErrNoOrganization] for a sandbox that was never applied, and [ErrTooManyExpectations].
 func (s *Store) BeginExpectation(ctx context.Context, sandboxUID string, c ExpectationConfig) error {
 	sandbox, err := parseUID(sandboxUID)
 	if err != nil {
@@ -57,6 +64,9 @@ func (s *Store) BeginExpectation(ctx context.Context, sandboxUID string, c Expec
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		if err := q.DeleteExpectation(ctx, id); err != nil {
 			return err
+		}
+		if open, err := q.CountOpenExpectations(ctx, sandbox); err != nil || open >= MaxOpenExpectations {
+			return cmp.Or(err, ErrTooManyExpectations)
 		}
 		n, err := q.InsertExpectation(ctx, sqlc.InsertExpectationParams{
 			Uid: id, Run: c.Run, Lines: c.Lines, SettleMs: c.Settle.Milliseconds(), WithinMs: postgres.Milliseconds(c.Within),

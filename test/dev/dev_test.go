@@ -145,6 +145,22 @@ func TestWatch(t *testing.T) {
 	change(fmt.Sprintf(one, "one")+"\n---\n"+fmt.Sprintf(one, "two"), "sandboxenvironment.cauri.dev/two created")
 }
 
+func TestVerdictsArePrinted(t *testing.T) {
+	t.Parallel()
+	const expected = "---\napiVersion: cauri.dev/v1alpha1\nkind: Expectation\nmetadata: {name: %s}\n" +
+		"spec: {sandboxRef: {name: one}, settle: 0s, within: 10m, expect: [{transactions: {count: %d}}]}\n"
+	file := write(t, "one.yaml", sandboxNamed("one")+fmt.Sprintf(expected, "paid-once", 1)+fmt.Sprintf(expected, "unpaid", 0)+
+		strings.Replace(fmt.Sprintf(expected, "never-paid", 0), "settle: 0s", "settle: 10m", 1))
+	p := start(t, "--database-url", newDatabase(t), "--quiet", "-f", file)
+	p.awaitOutput("The expectation default/unpaid is met.\n")
+	p.pay("first", "success")
+	p.awaitOutput("The expectation default/paid-once is met.\n",
+		"The expectation default/never-paid has failed: transactions: 0. Observed: 1 transaction. The line cannot be met any more.\n")
+	if n := strings.Count(p.output.String(), "default/unpaid is met"); n != 1 {
+		t.Errorf("a verdict is printed %d times", n)
+	}
+}
+
 func TestWhatIsWrongAtTheStart(t *testing.T) {
 	t.Parallel()
 	foreign := newDatabase(t)

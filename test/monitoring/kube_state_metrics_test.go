@@ -60,6 +60,7 @@ func TestKubeStateMetricsReadsFieldsThatExist(t *testing.T) {
 	}
 	for kind, file := range map[string]string{
 		"SandboxEnvironment": "cauri.dev_sandboxenvironments.yaml", "TestClient": "cauri.dev_testclients.yaml",
+		"Expectation": "cauri.dev_expectations.yaml",
 	} {
 		crd, root := schema(t, "../../config/crd/"+file)
 		found := slices.IndexFunc(values.CustomResourceState.Config.Spec.Resources, func(r stateResource) bool {

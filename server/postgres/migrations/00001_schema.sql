@@ -1549,7 +1549,7 @@ grant select,
   on environments to cauri_controller;
 grant select (event_id, tenant), delete on event_faults to cauri_controller;
 grant select (id, tenant), delete on events to cauri_controller;
-grant select (changed_at, evaluated_at, message, reason, results, run, tenant, uid, verdict),
+grant select (changed_at, due_at, evaluated_at, message, reason, results, run, tenant, uid, verdict),
     insert (deadline, lines, run, settle_ms, since_creation, tenant, uid),
     delete
   on expectations to cauri_controller;

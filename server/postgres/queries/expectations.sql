@@ -61,6 +61,11 @@ delete from expectations where (tenant, uid) in (
 select verdict, reason, message, results, evaluated_at from expectations
 where uid = sqlc.arg(uid) and run = sqlc.arg(run);
 
+-- name: CountOpenExpectations :one
+select count(*) from expectations e
+join organizations o on o.tenant = e.tenant
+where o.resource_uid = sqlc.arg(resource_uid) and e.due_at is not null;
+
 -- name: InsertExpectation :execrows
 -- No row: there is no such sandbox. Another worker may be evaluating a former run: this waits for it.
 insert into expectations (tenant, uid, run, lines, settle_ms, deadline, since_creation)

@@ -45,6 +45,19 @@ func (q *Queries) ChangedExpectations(ctx context.Context, since time.Time) ([]C
 	return items, nil
 }
 
+const countOpenExpectations = `-- name: CountOpenExpectations :one
+select count(*) from expectations e
+join organizations o on o.tenant = e.tenant
+where o.resource_uid = $1 and e.due_at is not null
+`
+
+func (q *Queries) CountOpenExpectations(ctx context.Context, resourceUid pgtype.UUID) (int64, error) {
+	row := q.db.QueryRow(ctx, countOpenExpectations, resourceUid)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const deleteExpectation = `-- name: DeleteExpectation :exec
 delete from expectations where uid = $1
 `

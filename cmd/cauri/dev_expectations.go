@@ -1,0 +1,24 @@
+package main
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+)
+
+// sayVerdicts prints the verdict of each Expectation that was decided since the last call.
+func (d *dev) sayVerdicts() {
+	for _, e := range d.resources.Expectations() {
+		run := string(e.UID) + " " + e.Status.ObservedRun
+		if e.Status.DecidedAt == nil || d.judged[run] {
+			continue
+		}
+		d.judged[run] = true
+		verdict := "is met."
+		if failed := meta.FindStatusCondition(e.Status.Conditions, v1alpha1.ConditionFailed); failed.Status == metav1.ConditionTrue {
+			verdict = "has failed: " + failed.Message
+		}
+		d.console.say("The expectation %s/%s %s", e.Namespace, e.Name, verdict)
+	}
+}
