@@ -128,7 +128,7 @@ func (p *page) addTables() {
 		p.Scenarios = append(p.Scenarios, pageScenario{string(s), string(status), least.Milliseconds(), most.Milliseconds()})
 	}
 	for _, c := range apidoc.ErrorCases {
-		p.Errors = append(p.Errors, pageError{c.Example.Status, c.Example.Code, c.When, c.Instead})
+		p.Errors = append(p.Errors, pageError{c.Example.Status, c.Example.Code, c.When, string(c.Instead)})
 	}
 }
 

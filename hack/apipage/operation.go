@@ -94,7 +94,7 @@ func pageErrors(o *huma.Operation) []pageError {
 	for _, c := range apidoc.ErrorCases {
 		r := o.Responses[fmt.Sprint(c.Example.Status)]
 		if r != nil && isError(r) && r.Content[apidoc.MediaJSON].Examples[c.Example.Code] != nil {
-			errors = append(errors, pageError{c.Example.Status, c.Example.Code, c.When, c.Instead})
+			errors = append(errors, pageError{c.Example.Status, c.Example.Code, c.When, string(c.Instead)})
 		}
 	}
 	return errors

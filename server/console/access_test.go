@@ -145,7 +145,7 @@ func TestLinkOpensTheConsoleOnce(t *testing.T) {
 	b := f.browser()
 	for range 3 { // programs that preview links
 		got := b.get(checkout + "/link?token=" + link)
-		if got.status != http.StatusOK || got.header.Get("Set-Cookie") != "" || strings.Count(got.text, "<button") != 1 ||
+		if got.status != http.StatusOK || got.header.Get("Set-Cookie") != "" || strings.Count(got.text, `class="btn main"`) != 1 ||
 			!strings.Contains(got.text, "look at everything, change nothing") {
 			t.Fatalf("the page of the link: %d %s", got.status, got.text)
 		}
@@ -193,7 +193,7 @@ var mayCall = map[string]string{
 }
 
 // open are the routes that need no session.
-var open = []string{"GET ", "GET /", "GET /sign-in", "POST /sign-in", "GET /link", "POST /link"}
+var open = []string{"GET ", "GET /", "GET /sign-in", "POST /sign-in", "GET /link", "POST /link", "POST /language"}
 
 func TestRolesMayCallTheirRoutesOnly(t *testing.T) {
 	f := newFixture(t)
@@ -262,7 +262,7 @@ func TestPagesAreGuardedByHeaders(t *testing.T) {
 		header := b.get(checkout + path).header
 		policy := header.Get("Content-Security-Policy")
 		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") ||
-			header.Get("Referrer-Policy") != "no-referrer" || header.Get("Cache-Control") != "no-store" || header.Get("X-Content-Type-Options") != "nosniff" {
+			header.Get("Referrer-Policy") != "no-referrer" || header.Get("Cache-Control") != "no-store" || header.Get("Vary") != "Accept-Language, Cookie" || header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s has %v", path, header)
 		}
 		text := b.get(checkout + path).text

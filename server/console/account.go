@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -139,8 +140,8 @@ func entryTitle(v *visit, e *proof.Entry) string {
 	return v.Text(entryKinds[e.Type])
 }
 
-// entryKinds are the types of entries as names of texts.
-var entryKinds = map[proof.EntryType]string{
+// entryKinds are the types of entries.
+var entryKinds = map[proof.EntryType]english.Text{
 	proof.EntryOpening: "opening", proof.EntryAdjustment: "adjustment", "collection": "collection", "refund": "refund",
 	"disbursement": "disbursement",
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/console/assets"
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -44,9 +45,9 @@ type Options struct {
 	APIURL    *url.URL       // public URL of the APIs; nil: not known
 	BaseURL   *url.URL       // public URL of the consoles; cookies are Secure if it has https; nil: not known
 	Metrics   *telemetry.API // nil for none
-	// Instead returns what a client sends instead of a request that was refused with an error code of /v1, in English,
-	// with code between backticks. The text is empty for other codes.
-	Instead func(code string) string
+	// Instead returns what a client sends instead of a request that was refused with an error code of /v1, with code
+	// between backticks. The text is empty for other codes.
+	Instead func(code string) english.Text
 	// EntriesCSV returns entries of an account in CSV, after the header line if header is true.
 	EntriesCSV func(of proof.Account, entries []proof.Entry, header bool) []byte
 }
@@ -91,4 +92,5 @@ var secure = http.Header{
 	"X-Content-Type-Options":     {"nosniff"},
 	"Cross-Origin-Opener-Policy": {"same-origin"},
 	"Cache-Control":              {"no-store"},
+	"Vary":                       {"Accept-Language, Cookie"},
 }

@@ -212,7 +212,8 @@ func (c *Console) resend(v *visit) (exchange.Answer, error) {
 		return exchange.Answer{}, errNotFound
 	}
 	if v.who.Sandbox.Suspended {
-		return exchange.Answer{}, told(http.StatusConflict, "The sandbox is suspended", "No event is sent until it goes on.", "suspended")
+		return exchange.Answer{}, told(http.StatusConflict, v.Text("The sandbox is suspended"),
+			v.Text("No event is sent until it goes on."), "suspended")
 	}
 	err = c.renewing(v, func() error {
 		_, err := c.Service.ResendEvent(v.ctx(), v.who, id)
@@ -222,9 +223,11 @@ func (c *Console) resend(v *visit) (exchange.Answer, error) {
 	case errors.Is(err, ledger.ErrNotFound):
 		return exchange.Answer{}, errNotFound
 	case errors.Is(err, ledger.ErrNoEndpoint):
-		return exchange.Answer{}, told(http.StatusConflict, "There is no webhook", "Set spec.webhook.url of the sandbox, then send the event again.", "no_endpoint")
+		return exchange.Answer{}, told(http.StatusConflict, v.Text("There is no webhook"),
+			v.Text("Set spec.webhook.url of the sandbox, then send the event again."), "no_endpoint")
 	case errors.Is(err, ledger.ErrBeingSent):
-		return exchange.Answer{}, told(http.StatusConflict, "It is being sent at this moment", "Wait for the end of the attempt, at most ten seconds.", "conflict")
+		return exchange.Answer{}, told(http.StatusConflict, v.Text("It is being sent at this moment"),
+			v.Text("Wait for the end of the attempt, at most ten seconds."), "conflict")
 	case err != nil:
 		return exchange.Answer{}, err
 	}
@@ -294,7 +297,7 @@ func (e *eventPage) rotation(v *visit) string {
 	if s == nil || s.Since == nil {
 		return ""
 	}
-	text := v.Text("since %s", v.Date(*s.Since))
+	text := v.Text("signs since %s", v.Date(*s.Since))
 	if len(e.webhook.Previous) == 0 {
 		return text + ", " + v.Text("no rotation under way")
 	}

@@ -16,7 +16,7 @@ func Routes() (all []Route) {
 		for _, role := range r.roles {
 			roles = append(roles, string(role))
 		}
-		all = append(all, Route{r.method, r.path, strings.Join(roles, " "), r.does})
+		all = append(all, Route{r.method, r.path, strings.Join(roles, " "), string(r.does)})
 	}
 	return all
 }

@@ -25,46 +25,40 @@ func (p problem) Error() string { return p.title }
 func told(status int, title, text, code string) error { return problem{status, title, text, code} }
 
 // problemOf returns the problem for an error that the user may see; false for all other errors.
-func problemOf(err error) (problem, bool) {
+func problemOf(v *visit, err error) (problem, bool) {
 	if own := (problem{}); errors.As(err, &own) {
 		return own, true
 	}
 	switch {
 	case errors.Is(err, errNotFound):
-		return problem{http.StatusNotFound, "There is no such page", "The address may have a mistake.", "not_found"}, true
+		return problem{http.StatusNotFound, v.Text("There is no such page"), v.Text("The address may have a mistake."), "not_found"}, true
 	case errors.Is(err, errForbidden):
-		return problem{http.StatusForbidden, "Your session may not do this",
-			"It was opened by a link that lets you look. Sign in with the API key to change something.", "forbidden"}, true
+		return problem{http.StatusForbidden, v.Text("Your session may not do this"), v.Text("It was opened by a link that lets you look. Sign in with the API key to change something."), "forbidden"}, true
 	case errors.Is(err, errForeignForm):
-		return problem{http.StatusForbidden, "This form is out of date",
-			"It belongs to another session, or came from another site. Nothing was changed. Open the page again.", "forbidden"}, true
+		return problem{http.StatusForbidden, v.Text("This form is out of date"), v.Text("It belongs to another session, or came from another site. Nothing was changed. Open the page again."), "forbidden"}, true
 	case errors.Is(err, errBadForm):
-		return problem{http.StatusBadRequest, "This form cannot be read", "Nothing was changed. Open the page again.", "invalid_body"}, true
+		return problem{http.StatusBadRequest, v.Text("This form cannot be read"), v.Text("Nothing was changed. Open the page again."), "invalid_body"}, true
 	case errors.Is(err, sandboxes.ErrNoConsoleSession), errors.Is(err, service.ErrUnauthorized):
-		return problem{http.StatusUnauthorized, "Your session has ended", "Sign in again.", "unauthorized"}, true
+		return problem{http.StatusUnauthorized, v.Text("Your session has ended"), v.Text("Sign in again."), "unauthorized"}, true
 	case errors.Is(err, service.ErrSuspended):
-		return problem{http.StatusServiceUnavailable, "This sandbox is suspended",
-			"Nothing was changed. Set spec.suspend to false to go on.", "suspended"}, true
+		return problem{http.StatusServiceUnavailable, v.Text("This sandbox is suspended"), v.Text("Nothing was changed. Set spec.suspend to false to go on."), "suspended"}, true
 	case errors.As(err, new(exchange.ErrTooManyStreams)):
-		return problem{http.StatusServiceUnavailable, "Too many pages are live",
-			"Close some of the pages of this sandbox.", "overloaded"}, true
+		return problem{http.StatusServiceUnavailable, v.Text("Too many pages are live"), v.Text("Close some of the pages of this sandbox."), "overloaded"}, true
 	}
 	return problem{}, false
 }
 
 // failed returns the answer for an error. It logs errors that the user cannot correct.
 func (c *Console) failed(r *http.Request, err error) exchange.Answer {
-	p, told := problemOf(err)
+	v := c.visitOf(nil, r.WithContext(context.WithoutCancel(r.Context())))
+	p, told := problemOf(v, err)
 	if !told {
 		c.Exchange.LogFailure(r.Context(), err)
-		p = problem{http.StatusInternalServerError, "This page could not be made",
-			"It is our fault, and it is in the log of the API.", "internal"}
+		p = problem{http.StatusInternalServerError, v.Text("This page could not be made"), v.Text("It is our fault, and it is in the log of the API."), "internal"}
 		if unavailable(err) {
-			p = problem{http.StatusServiceUnavailable, "The database does not answer",
-				"The sandbox is not lost. The page works again when the database does.", "unavailable"}
+			p = problem{http.StatusServiceUnavailable, v.Text("The database does not answer"), v.Text("The sandbox is not lost. The page works again when the database does."), "unavailable"}
 		}
 	}
-	v := c.visitOf(nil, r.WithContext(context.WithoutCancel(r.Context())))
 	if !label.MatchString(chi.URLParam(r, "name")) {
 		v.name = ""
 	}

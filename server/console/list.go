@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -21,7 +22,7 @@ type filterOf[F any] struct {
 	name string
 	read func(f *F, value string) bool
 	// chip says what the parameter filters. It has a verb for the value.
-	chip string
+	chip english.Text
 }
 
 // readListing reads the query of a list into a filter. A field that is left empty filters nothing.

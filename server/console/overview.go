@@ -122,7 +122,7 @@ func (o *overview) lead(v *visit) string {
 		return v.Text("The ledger does not add up. This is a fault of Cauri, and not of your code.")
 	case h.Failures > 0 && h.FailingSince != nil:
 		return v.Text("Payments work, and one thing needs you.") + " " +
-			v.Text("%s since %s.", o.trouble(v).what, v.Moment(*h.FailingSince, v.clock.Now))
+			v.Text("%s %s.", o.trouble(v).what, v.Since(*h.FailingSince, v.clock.Now))
 	case h.WebhookURL == "" && len(o.feed) > 0:
 		return v.Text("Payments work. Nobody is told: the sandbox has no webhook.")
 	case len(o.feed) == 0:
@@ -178,7 +178,7 @@ func (o *overview) pending(v *visit) (title, text string) {
 	if h.FirstDueAt == nil {
 		return title, v.Text("The operator has not answered yet")
 	}
-	return title, v.Text("The first ends at %s", v.Moment(*h.FirstDueAt, v.clock.Now))
+	return title, v.Text("The first ends %s", v.At(*h.FirstDueAt, v.clock.Now))
 }
 
 // acted returns the text of actsIn for all faults together.
@@ -199,8 +199,8 @@ func actsIn(v *visit, a ledger.FaultActs) string {
 	if a.Acts == 0 {
 		return v.Text("Has not acted yet")
 	}
-	last := v.Moment(*a.LastAt, v.clock.Now)
-	return v.Count(a.Acts, "Acted once, at %s", "Acted %s times, last at %s", last)
+	last := v.At(*a.LastAt, v.clock.Now)
+	return v.Count(a.Acts, "Acted once, %s", "Acted %s times, last %s", last)
 }
 
 // host returns the receiver's URL without its scheme and its query. A query may contain a secret.
@@ -251,21 +251,21 @@ func (o *overview) beatsInWords(v *visit) string {
 func (o *overview) ticket(v *visit) string {
 	h := &o.health
 	lines := []string{
-		fmt.Sprintf("%s (%s), Cauri %s, sandbox time %s", v.name, v.namespace, v.version, v.clock.Now.Format(time.RFC3339)),
+		v.Text("%s (%s), Cauri %s, sandbox time %s", v.name, v.namespace, v.version, v.clock.Now.Format(time.RFC3339)),
 	}
 	_, _, receiver, text := o.receiver(v)
-	lines = append(lines, "Receiver: "+receiver+", "+text)
+	lines = append(lines, v.Text("Receiver: %s, %s", receiver, text))
 	if h.LastFailureAt != nil {
-		lines = append(lines, "Last failure: "+h.LastFailureAt.UTC().Format(time.RFC3339)+" "+h.LastFailure)
+		lines = append(lines, v.Text("Last failure: %s", h.LastFailureAt.UTC().Format(time.RFC3339)+" "+h.LastFailure))
 	}
-	balanced := "balanced"
+	balanced := v.Text("Ledger balanced")
 	if !o.balanced {
-		balanced = "not balanced"
+		balanced = v.Text("Ledger not balanced")
 	}
 	title, _ := o.pending(v)
-	lines = append(lines, "Ledger: "+balanced, "Pending: "+title)
+	lines = append(lines, balanced, title)
 	for i := range o.faults {
-		lines = append(lines, "Fault: "+o.faults[i].String()+". "+actsIn(v, o.acts[i]))
+		lines = append(lines, v.Text("Fault: %s. %s", v.Say(o.faults[i].Effect()), actsIn(v, o.acts[i])))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -341,14 +341,14 @@ func (c *Console) advanceClock(v *visit) (exchange.Answer, error) {
 	_, err := c.Service.AdvanceClock(v.ctx(), v.who, to, advanceWait)
 	switch {
 	case errors.As(err, new(ledger.ErrClockBackwards)):
-		return exchange.Answer{}, told(http.StatusUnprocessableEntity, "Time only goes forward",
-			"The sandbox is past this time already. A reset sets the clock back.", "clock_backwards")
+		return exchange.Answer{}, told(http.StatusUnprocessableEntity, v.Text("Time only goes forward"),
+			v.Text("The sandbox is past this time already. A reset sets the clock back."), "clock_backwards")
 	case errors.As(err, new(ledger.ErrAdvanceTooFar)), errors.Is(err, ledger.ErrClockEnd):
-		return exchange.Answer{}, told(http.StatusUnprocessableEntity, "This is too far",
-			"One step is at most 400 days, and clocks end with the year 2200.", "invalid_body")
+		return exchange.Answer{}, told(http.StatusUnprocessableEntity, v.Text("This is too far"),
+			v.Text("One step is at most 400 days, and clocks end with the year 2200."), "invalid_body")
 	case errors.As(err, new(ledger.ErrClockBusy)):
-		return exchange.Answer{}, told(http.StatusConflict, "The clock is on its way",
-			"It is being advanced to another time. Wait until it is there.", "clock_busy")
+		return exchange.Answer{}, told(http.StatusConflict, v.Text("The clock is on its way"),
+			v.Text("It is being advanced to another time. Wait until it is there."), "clock_busy")
 	case err != nil:
 		return exchange.Answer{}, err
 	}

@@ -4,11 +4,15 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // look is the appearance of a status.
-type look struct{ text, icon, class string }
+type look struct {
+	text        english.Text
+	icon, class string
+}
 
 var looks = map[payments.Status]look{
 	payments.Pending:            {"Pending", "st-pending", "open"},
@@ -44,4 +48,12 @@ func operatorName(o payments.Operator) string {
 		return strings.ToUpper(name)
 	}
 	return strings.ToUpper(name[:1]) + name[1:]
+}
+
+// effects says what each of the named faults does.
+func (v *visit) effects(names []string) (all []string) {
+	for _, name := range names {
+		all = append(all, v.Say(v.who.Sandbox.Faults.Effect(name)))
+	}
+	return all
 }

@@ -133,7 +133,7 @@ func tried(v *visit, e *ledger.Event) string {
 	}
 	next := v.Text("It is being sent.")
 	if e.NextAttemptAt != nil {
-		next = v.Text("The next attempt is at %s.", v.Moment(*e.NextAttemptAt, v.clock.Now))
+		next = v.Text("The next attempt is %s.", v.At(*e.NextAttemptAt, v.clock.Now))
 	}
 	if attempts == 0 {
 		return next
@@ -147,9 +147,9 @@ func (d *paymentDetail) since(v *visit, s *step) string {
 	case s.at.IsZero() || after < 10*time.Millisecond:
 		return ""
 	case after < time.Second:
-		return fmt.Sprintf("+%.2f s", after.Seconds())
+		return "+" + v.Decimal(after.Seconds(), 2) + "\u00a0s"
 	case after < time.Minute:
-		return fmt.Sprintf("+%.1f s", after.Seconds())
+		return "+" + v.Decimal(after.Seconds(), 1) + "\u00a0s"
 	default:
 		return "+" + v.Duration(after)
 	}

@@ -2106,7 +2106,7 @@ func paymentFacts(v *visit, d *paymentDetail) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		for _, effect := range v.who.Sandbox.Faults.Effects(d.Faults) {
+		for _, effect := range v.effects(d.Faults) {
 			templ_7745c5c3_Err = faultTag(v, effect).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -2216,9 +2216,9 @@ func paymentCode(v *visit, d *paymentDetail) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var124 string
-		templ_7745c5c3_Var124, templ_7745c5c3_Err = templ.JoinStringErrs(v.Text("Language"))
+		templ_7745c5c3_Var124, templ_7745c5c3_Err = templ.JoinStringErrs(v.Text("Programming language"))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `payment.templ`, Line: 375, Col: 43}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `payment.templ`, Line: 375, Col: 55}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var124))
 		if templ_7745c5c3_Err != nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
@@ -28,8 +29,9 @@ type requestFilter struct {
 
 // requestFields are the parameters that filter the request log, with what their chips say.
 var requestFields = []struct {
-	name, chip string
-	read       func(f *requests.Filter, value string) bool
+	name string
+	chip english.Text
+	read func(f *requests.Filter, value string) bool
 }{
 	{"status", "status %s", func(f *requests.Filter, value string) (ok bool) {
 		status, err := strconv.Atoi(value)

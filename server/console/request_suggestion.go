@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/cauri-dev/cauri/server/console/locale"
+	"github.com/cauri-dev/cauri/server/requests"
 )
 
 // suggestion returns the fields of a refused request with other values for the wrong ones. It returns nil if a wrong
 // field has none, or if the log does not have the whole body.
 func (r *loggedRequest) suggestion(v *visit) []sentLine {
 	if r.RequestBody == nil || len(r.answer.Detail.FieldErrors) == 0 || strings.Contains(r.Path, "{") ||
-		slices.Contains(r.NotKept, "the rest of the body") {
+		slices.Contains(r.NotKept, string(requests.RestOfBody)) {
 		return nil
 	}
 	for _, name := range r.wrongFields() {

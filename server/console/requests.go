@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/requests"
 )
@@ -39,8 +40,8 @@ type requestList struct {
 type loggedRequest struct {
 	requests.Entry
 	answer  refusal
-	does    string // what it changes in the console, as the name of a text; empty: nothing
-	instead string // what to send instead; empty: nothing is known
+	does    english.Text // what it changes in the console; empty: nothing
+	instead english.Text // what to send instead; empty: nothing is known
 }
 
 // refusal is what the answer to a refused request says. The answers of /v1 and of the operators have these fields.
@@ -160,8 +161,8 @@ func (c *Console) readLogged(e *requests.Entry) loggedRequest {
 	return r
 }
 
-// changeAt returns what a request to a path of the console changes, as the name of a text.
-func changeAt(method, path string) string {
+// changeAt returns what a request to a path of the console changes; empty: nothing.
+func changeAt(method, path string) english.Text {
 	parts := strings.Split(path, "/")
 	for _, change := range changes {
 		own := strings.Split(change.path, "/")
@@ -179,16 +180,16 @@ func (r *loggedRequest) succeeded() bool { return r.Kind == requests.Succeeded }
 func (r *loggedRequest) isOf(o *loggedRequest) bool { return o != nil && r.ID == o.ID }
 
 // look returns the appearance of the answer: an icon, a CSS class and a text.
-func (r *loggedRequest) look(v *visit) look {
+func (r *loggedRequest) look(v *visit) (icon, class, text string) {
 	switch {
 	case r.Status == 0:
-		return look{v.Text("no answer"), "bolt", "wait"}
+		return "bolt", "wait", v.Text("no answer")
 	case r.succeeded() && r.Actor != "":
-		return look{v.Text("done"), "check", "ok"}
+		return "check", "ok", v.Text("done")
 	case r.succeeded():
-		return look{fmt.Sprint(r.Status), "check", "ok"}
+		return "check", "ok", fmt.Sprint(r.Status)
 	}
-	return look{fmt.Sprint(r.Status), "x", "bad"}
+	return "x", "bad", fmt.Sprint(r.Status)
 }
 
 // wrongFields returns the names of the wrong fields, sorted.
@@ -218,7 +219,7 @@ func (r *loggedRequest) why(v *visit) string {
 	case len(names) > fewNames:
 		return v.Text("%s fields are wrong", v.Number(int64(len(names))))
 	case len(names) > 0:
-		return v.Text("%s are wrong", strings.Join(names[:len(names)-1], ", ")+" "+v.Text("and")+" "+names[len(names)-1])
+		return v.Text("%s and %s are wrong", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
 	}
 	short, _ := firstSentence(r.answer.Message)
 	return short
@@ -324,6 +325,17 @@ func escaped(text []byte) string {
 	return directions.ReplaceAllStringFunc(string(text), func(c string) string {
 		return fmt.Sprintf(`\u%04x`, []rune(c)[0])
 	})
+}
+
+// notKept returns what of a request is not kept: names of fields, and words.
+func (r *loggedRequest) notKept(v *visit) string {
+	names := slices.Clone(r.NotKept)
+	for i, name := range names {
+		if name == string(requests.RestOfBody) {
+			names[i] = v.Text(requests.RestOfBody)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // lead is the sentence that says what was refused last.

@@ -4,18 +4,19 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// resetDeletes and resetKeeps say what a reset deletes and what it keeps, as names of texts.
+// resetDeletes and resetKeeps say what a reset deletes and what it keeps.
 var (
-	resetDeletes = []string{
+	resetDeletes = []english.Text{
 		"all payments, refunds and disbursements", "all events, also those that are not sent yet", "the request log",
 		"test clients that were made by the API", "how often faults have acted",
 	}
-	resetKeeps = []string{
+	resetKeeps = []english.Text{
 		"the configuration, the stores and the environments", "the API key and the signing secret",
 		"test clients of resources", "the sessions of this console",
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -12,7 +13,7 @@ import (
 type route struct {
 	method, path string                  // below {uri}/console
 	roles        []sandboxes.ConsoleRole // who may call it; nil: everybody, without a session
-	does         string                  // what it changes, as the name of a text; empty: nothing
+	does         english.Text            // what it changes; empty: nothing
 	show         func(*Console, *visit) (page, error)
 	do           func(*Console, *visit) (exchange.Answer, error)
 }
@@ -34,6 +35,7 @@ var routes = []route{
 	{method: http.MethodPost, path: "/link", does: "sign in by a link", do: (*Console).useLink},
 	{method: http.MethodPost, path: "/sign-out", roles: anyone, does: "sign out", do: (*Console).signOut},
 	{method: http.MethodPost, path: "/appearance", roles: anyone, does: "change the appearance", do: (*Console).appearance},
+	{method: http.MethodPost, path: "/language", does: "change the language", do: (*Console).language},
 	{method: http.MethodGet, path: "/stream", roles: viewers, do: (*Console).stream},
 	{method: http.MethodGet, path: "/overview", roles: viewers, show: (*Console).overview},
 	{method: http.MethodGet, path: "/payments", roles: viewers, show: (*Console).payments},
@@ -58,8 +60,10 @@ var routes = []route{
 
 // nav has the pages of the sidebar, in its order. Pages that the session may not open are left out.
 var nav = []struct {
-	path, label, icon string
-	second            bool // in the second group
+	path   string
+	label  english.Text
+	icon   string
+	second bool // in the second group
 }{
 	{path: "/overview", label: "Overview", icon: "overview"},
 	{path: "/handsets", label: "Handsets", icon: "phone"},

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -90,11 +89,6 @@ func (s *setup) lead(v *visit) string {
 // leftOf returns how long a session lasts from now on.
 func (v *visit) leftOf(s *sandboxes.ConsoleSession) string {
 	return v.Duration(time.Until(s.ExpiresAt).Truncate(time.Minute))
-}
-
-// percent returns hundredths of a percent as a percentage.
-func (v *visit) percent(basisPoints int) string {
-	return strconv.FormatFloat(float64(basisPoints)/100, 'f', -1, 64) + " %"
 }
 
 // countryList returns countries with commas.

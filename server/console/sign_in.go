@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/console/assets"
+	"github.com/cauri-dev/cauri/server/console/locale"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
@@ -111,16 +113,36 @@ func (c *Console) signOut(v *visit) (exchange.Answer, error) {
 	return a, nil
 }
 
+// languageCookie has the language that a person has chosen, for all sandboxes.
+const (
+	languageCookie = "cauri_language"
+	languageAge    = 365 * 24 * time.Hour
+)
+
 // appearance sets the appearance, and redirects to the former page.
 func (c *Console) appearance(v *visit) (exchange.Answer, error) {
+	return v.goBack(assets.ThemeCookie(v.form("theme"), c.secured())), nil
+}
+
+// language sets the language, and redirects to the former page. Any other value than a language removes the choice.
+func (c *Console) language(v *visit) (exchange.Answer, error) {
+	language, age := v.form("language"), languageAge
+	if !slices.Contains(locale.Tags(), language) {
+		language, age = "", -time.Second
+	}
+	return v.goBack(c.cookie(languageCookie, language, age)), nil
+}
+
+// goBack returns an answer that sets a cookie and redirects to the page whose form was sent.
+func (v *visit) goBack(cookie *http.Cookie) exchange.Answer {
 	back := v.form("back")
 	path, _, _ := strings.Cut(back, "?")
 	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, ":\\") || strings.Contains(path, "//") {
 		back = "/"
 	}
 	a := v.goTo(back)
-	a.Header.Add("Set-Cookie", assets.ThemeCookie(v.form("theme"), c.secured()).String())
-	return a, nil
+	a.Header.Add("Set-Cookie", cookie.String())
+	return a
 }
 
 // stream tells the page which kinds of objects have changed.

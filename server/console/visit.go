@@ -149,10 +149,15 @@ const maxTries = 10
 // visitOf returns the visit of a request, without the session.
 func (c *Console) visitOf(w http.ResponseWriter, r *http.Request) *visit {
 	v := &visit{
-		Locale: locale.English, request: r, writer: w, namespace: chi.URLParam(r, "namespace"), name: chi.URLParam(r, "name"),
+		request: r, writer: w, namespace: chi.URLParam(r, "namespace"), name: chi.URLParam(r, "name"),
 		version: c.Version, theme: assets.Theme(r),
 	}
 	v.path = strings.TrimPrefix(r.URL.Path, exchange.SandboxPrefix(r)+"/console")
+	var chosen string
+	if cookie, err := r.Cookie(languageCookie); err == nil {
+		chosen = cookie.Value
+	}
+	v.Locale = locale.Of(chosen, r.Header.Get("Accept-Language"))
 	return v
 }
 

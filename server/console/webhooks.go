@@ -178,7 +178,7 @@ func (l *eventList) problem(v *visit) (what, more string) {
 	t := troubleOf(v, *w.LastFailure.Error, l.host())
 	what = t.what + "."
 	if w.FailingSince != nil {
-		what = v.Text("%s since %s.", t.what, v.Moment(*w.FailingSince, v.clock.Now))
+		what = v.Text("%s %s.", t.what, v.Since(*w.FailingSince, v.clock.Now))
 	}
 	if w.LastDelivery != nil {
 		more = v.Text("Before that it accepted.") + " "

@@ -3,26 +3,30 @@ package faults
 import (
 	"fmt"
 	"net/http"
-	"strings"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // Effects returns a text for people about each of the named faults, such as "twice: sent 2 times" for a fault with the
-// name twice. For a name that the set does not have any more, it returns the name.
-func (s Set) Effects(names []string) []string {
-	var all []string
+// name twice. It is in English.
+func (s Set) Effects(names []string) (all []string) {
 	for _, name := range names {
-		f := s.Named(name)
-		if f == nil {
-			f = ofTestNumberNamed(name)
-		}
-		if f == nil {
-			f = &Fault{Name: name}
-		}
-		all = append(all, f.String())
+		all = append(all, s.Effect(name).String())
 	}
 	return all
+}
+
+// Effect says what the named fault does. For a fault that is gone it is the name.
+func (s Set) Effect(name string) english.Phrase {
+	f := s.Named(name)
+	if f == nil {
+		f = ofTestNumberNamed(name)
+	}
+	if f == nil {
+		f = &Fault{Name: name}
+	}
+	return f.Effect()
 }
 
 func ofTestNumberNamed(name string) *Fault {
@@ -34,9 +38,12 @@ func ofTestNumberNamed(name string) *Fault {
 	return nil
 }
 
-// String returns the name of the fault and its effects: "twice: sent 2 times".
-func (f *Fault) String() string {
-	var effects []string
+// String returns the name of the fault and its effects in English: "twice: sent 2 times".
+func (f *Fault) String() string { return f.Effect().String() }
+
+// Effect says what the fault does, after its name.
+func (f *Fault) Effect() english.Phrase {
+	var effects []english.Phrase
 	if w := f.Webhook; w != nil {
 		effects = w.effects()
 	}
@@ -48,79 +55,81 @@ func (f *Fault) String() string {
 			effects = append(effects, o.Callback.effects()...)
 		}
 		if o.StatusStaysPending != nil {
-			effects = append(effects, "status pending "+lasting(o.StatusStaysPending)+" longer")
+			effects = append(effects, english.Say("status pending %s longer", lasting(o.StatusStaysPending)))
 		}
 		if o.Reason != "" {
-			effects = append(effects, "reason "+o.Reason)
+			effects = append(effects, english.Say("reason %s", o.Reason))
 		}
 	}
 	if len(effects) == 0 {
-		return f.Name
+		return english.Say("%s", f.Name)
 	}
-	return f.Name + ": " + strings.Join(effects, ", ")
+	return english.Say("%s: %s", f.Name, effects)
 }
 
 func lasting(d *Duration) string { return payments.FormatDuration(d.Of()) }
 
-func (w *Webhook) effects() (all []string) {
+func (w *Webhook) effects() (all []english.Phrase) {
 	all = sending(w.Drop, w.Duplicate, w.Delay, w.BeforeAnswer)
 	if w.Spacing.Of() > 0 {
-		all = append(all, lasting(w.Spacing)+" apart")
+		all = append(all, english.Say("%s apart", lasting(w.Spacing)))
 	}
 	if w.StaleTimestamp.Of() > 0 {
-		all = append(all, "signed "+lasting(w.StaleTimestamp)+" too early")
+		all = append(all, english.Say("signed %s too early", lasting(w.StaleTimestamp)))
 	}
 	if w.ContentType != "" {
-		all = append(all, "sent as "+w.ContentType)
+		all = append(all, english.Say("sent as %s", w.ContentType))
 	}
 	for _, one := range []struct {
 		does bool
-		what string
+		what english.Text
 	}{
 		{w.OutOfOrder, "sent out of order"}, {w.BadSignature, "signed with a wrong key"}, {w.Truncate, "body cut off"},
 		{w.UnknownField, "an unknown field added"}, {w.UnknownEvent, "sent as an unknown event"},
 	} {
 		if one.does {
-			all = append(all, one.what)
+			all = append(all, english.Say(one.what))
 		}
 	}
 	return all
 }
 
-func (c *Callback) effects() []string { return sending(c.Drop, c.Duplicate, c.Delay, c.BeforeAnswer) }
+func (c *Callback) effects() []english.Phrase {
+	return sending(c.Drop, c.Duplicate, c.Delay, c.BeforeAnswer)
+}
 
 // sending returns the effects that events and callbacks have in common.
-func sending(drop bool, duplicate int, delay *Duration, beforeAnswer bool) (all []string) {
+func sending(drop bool, duplicate int, delay *Duration, beforeAnswer bool) (all []english.Phrase) {
 	if drop {
-		all = append(all, "not sent")
+		all = append(all, english.Say("not sent"))
 	}
 	if duplicate > 1 {
-		all = append(all, fmt.Sprintf("sent %d times", duplicate))
+		all = append(all, english.Say("sent %d times", duplicate))
 	}
 	if delay.Of() > 0 {
-		all = append(all, "sent "+lasting(delay)+" late")
+		all = append(all, english.Say("sent %s late", lasting(delay)))
 	}
 	if beforeAnswer {
-		all = append(all, "sent before the answer")
+		all = append(all, english.Say("sent before the answer"))
 	}
 	return all
 }
 
-func (a *API) effects() (all []string) {
+func (a *API) effects() (all []english.Phrase) {
 	if a.Status != 0 {
-		all = append(all, fmt.Sprintf("answered %d %s", a.Status, http.StatusText(a.Status)))
+		all = append(all, english.Say("answered %s", fmt.Sprintf("%d %s", a.Status, http.StatusText(a.Status))))
 	}
 	if a.Delay.Of() > 0 {
-		all = append(all, "answered "+lasting(a.Delay)+" late")
+		all = append(all, english.Say("answered %s late", lasting(a.Delay)))
 	}
 	switch a.DropConnection {
 	case BeforeCommit:
-		all = append(all, "not recorded and not answered")
+		all = append(all, english.Say("not recorded and not answered"))
 	case AfterCommit:
-		all = append(all, "recorded and not answered")
+		all = append(all, english.Say("recorded and not answered"))
 	}
 	if a.MalformedBody {
-		all = append(all, "answered with a body that is not JSON")
+		all = append(all, english.Say("answered with a body that is not JSON"))
 	}
 	return all
 }

@@ -88,7 +88,7 @@ func comparisonOf(c *service.Comparison, yours []byte) wire.Comparison {
 		view.Schemes = append(view.Schemes, wire.SchemeVerified(one))
 	}
 	for _, one := range c.Causes {
-		view.Causes = append(view.Causes, wire.ComparisonCause{Code: one.Code, Message: one.Text})
+		view.Causes = append(view.Causes, wire.ComparisonCause{Code: one.Code, Message: one.Words.String()})
 	}
 	return view
 }

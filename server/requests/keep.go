@@ -235,7 +235,7 @@ func (c *copier) document() bool {
 		return false
 	}
 	if !c.list('{', '}', c.member) && c.left != nil {
-		c.left.say("the rest of the body")
+		c.left.say(string(RestOfBody))
 	}
 	return true
 }

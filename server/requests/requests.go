@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -32,6 +33,9 @@ const (
 
 // IDForm is the form of an id that a client may give to its request.
 var IDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
+
+// RestOfBody is among what is not kept of a request whose body is cut off or is no JSON.
+const RestOfBody english.Text = "the rest of the body"
 
 // Entry is one request. It has only what may be kept.
 type Entry struct {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -65,8 +66,8 @@ const (
 
 // Cause is a likely cause of a refusal.
 type Cause struct {
-	Code string
-	Text string // what is wrong, and what to do
+	Code  string
+	Words english.Phrase // what is wrong, and what to do
 }
 
 // CompareEvent compares what a receiver captured with what was sent. It needs no secret: a signature verifies if and only
@@ -130,7 +131,7 @@ func compare(sent *Signature, got *Captured) *Comparison {
 	c := &Comparison{Attempt: sent.Attempt, Sent: sent.Body, Difference: differ(sent.Body, got)}
 	forged := sent.fault != nil && (sent.fault.Webhook.BadSignature || sent.fault.Webhook.Truncate || sent.fault.Webhook.StaleTimestamp != nil)
 	if forged {
-		c.add(CauseFault, fmt.Sprintf("The fault %s of the sandbox forged attempt %d: a receiver has to refuse it.", sent.fault.Name, sent.Attempt))
+		c.add(CauseFault, "The fault %s of the sandbox forged attempt %d: a receiver has to refuse it.", sent.fault.Name, sent.Attempt)
 	}
 	c.addDifference()
 	c.addSecret(sent, got)
@@ -145,33 +146,34 @@ func compare(sent *Signature, got *Captured) *Comparison {
 	}
 	if len(c.Causes) == 0 && c.Secret == SecretUnknown {
 		c.add(CauseSecretUnknown, "Bytes and signatures are those that were sent. If the receiver refuses them, it holds another secret: "+
-			"compare its fingerprint with "+strings.Join(secretsOf(sent), " or ")+".")
+			"compare its fingerprint with %s.", secretsOf(sent, "%s or %s"))
 	}
 	return c
 }
 
-func (c *Comparison) add(code, text string) { c.Causes = append(c.Causes, Cause{code, text}) }
+func (c *Comparison) add(code string, text english.Text, args ...any) {
+	c.Causes = append(c.Causes, Cause{code, english.Say(text, args...)})
+}
 
 func (c *Comparison) addDifference() {
 	if c.Difference != nil {
-		c.add(string(c.Difference.Cause), c.Difference.Words())
+		c.Causes = append(c.Causes, Cause{string(c.Difference.Cause), c.Difference.Words()})
 	}
 }
 
 // addSecret compares the fingerprint of the receiver's secret, if it was captured.
 func (c *Comparison) addSecret(sent *Signature, got *Captured) {
-	signers := secretsOf(sent)
 	switch {
 	case got.SecretFingerprint == "":
-	case slices.Contains(signers, got.SecretFingerprint):
+	case slices.Contains(signersOf(sent), got.SecretFingerprint):
 		c.Secret = SecretRight
 	case slices.Contains(webhooks.EmptyFingerprints, got.SecretFingerprint):
 		c.Secret = SecretWrong
 		c.add(CauseNoSecret, "The receiver has an empty secret: the variable that should hold it is not set where its program runs.")
 	default:
 		c.Secret = SecretWrong
-		c.add(CauseOtherSecret, fmt.Sprintf("The receiver holds the secret %s, and attempt %d was signed with %s. Take the sandbox's "+
-			"webhook-signing-secret as it is, without a line break.", got.SecretFingerprint, sent.Attempt, strings.Join(signers, " and ")))
+		c.add(CauseOtherSecret, "The receiver holds the secret %s, and attempt %d was signed with %s. Take the sandbox's "+
+			"webhook-signing-secret as it is, without a line break.", got.SecretFingerprint, sent.Attempt, secretsOf(sent, "%s and %s"))
 	}
 }
 
@@ -209,12 +211,12 @@ func (c *Comparison) addOtherKey(sent *Signature, got *Captured) {
 	case c.Secret == SecretRight:
 		c.add(CauseOtherKey, "The receiver holds the right secret, and its code computed another value. "+keyForms)
 	case got.Body == nil:
-		c.add(CauseOtherKey, fmt.Sprintf("No secret of attempt %d gives this value with the bytes that were sent. Send the bytes too, to learn whether "+
-			"they are the cause. Otherwise it is the secret: its fingerprint has to be %s.", sent.Attempt, strings.Join(secretsOf(sent), " or ")))
+		c.add(CauseOtherKey, "No secret of attempt %d gives this value with the bytes that were sent. Send the bytes too, to learn whether "+
+			"they are the cause. Otherwise it is the secret: its fingerprint has to be %s.", sent.Attempt, secretsOf(sent, "%s or %s"))
 	default:
 		c.Secret = SecretWrong
-		c.add(CauseOtherKey, fmt.Sprintf("The bytes are right, and the code computed another value: its secret is another one, or it makes another "+
-			"key of it. The fingerprint of the secret has to be %s. ", strings.Join(secretsOf(sent), " or "))+keyForms)
+		c.add(CauseOtherKey, "The bytes are right, and the code computed another value: its secret is another one, or it makes another "+
+			"key of it. The fingerprint of the secret has to be %s. "+keyForms, secretsOf(sent, "%s or %s"))
 	}
 }
 
@@ -227,8 +229,8 @@ func (c *Comparison) addSignatures(sent *Signature, got *Captured) (service, sta
 			return slices.Contains(given[i], one.Value)
 		})
 		if !known[i] {
-			c.add(CauseOtherSignature, fmt.Sprintf("This %s is not the one of attempt %d. Compare with the header as it arrived, with its prefix.",
-				scheme.Header, sent.Attempt))
+			c.add(CauseOtherSignature, "This %s is not the one of attempt %d. Compare with the header as it arrived, with its prefix.",
+				scheme.Header, sent.Attempt)
 		}
 	}
 	return known[0], known[1]
@@ -241,20 +243,29 @@ const tolerance = 5 * time.Minute
 func (c *Comparison) addTimestamp(sent *Signature, got *Captured) bool {
 	at := sent.signedAt
 	if got.Timestamp != "" && got.Timestamp != fmt.Sprint(at.Unix()) {
-		c.add(CauseOtherTimestamp, fmt.Sprintf("This webhook-timestamp is not the one of attempt %d, which is %d: seconds in real time, not in "+
-			"sandbox time.", sent.Attempt, at.Unix()))
+		c.add(CauseOtherTimestamp, "This webhook-timestamp is not the one of attempt %d, which is %d: seconds in real time, not in "+
+			"sandbox time.", sent.Attempt, at.Unix())
 		return false
 	}
 	if late := got.VerifiedAt.Sub(at.Truncate(time.Second)); !got.VerifiedAt.IsZero() && late.Abs() > tolerance {
-		c.add(CauseStaleTimestamp, fmt.Sprintf("The receiver verified at %s what was signed at %s: more than five minutes apart. Verify when the "+
-			"event arrives, and set the clock of the receiver.", got.VerifiedAt.UTC().Format(time.RFC3339), at.UTC().Format(time.RFC3339)))
+		c.add(CauseStaleTimestamp, "The receiver verified at %s what was signed at %s: more than five minutes apart. Verify when the "+
+			"event arrives, and set the clock of the receiver.", got.VerifiedAt.UTC().Format(time.RFC3339), at.UTC().Format(time.RFC3339))
 		return false
 	}
 	return true
 }
 
-// secretsOf returns the fingerprints of the secrets that signed.
-func secretsOf(sent *Signature) (all []string) {
+// secretsOf returns the fingerprints of the secrets that signed, for a sentence. The text joins the last two.
+func secretsOf(sent *Signature, joined english.Text) english.Phrase {
+	all := signersOf(sent)
+	if len(all) == 1 {
+		return english.Say("%s", all[0])
+	}
+	return english.Say(joined, strings.Join(all[:len(all)-1], ", "), all[len(all)-1])
+}
+
+// signersOf returns the fingerprints of the secrets that signed.
+func signersOf(sent *Signature) (all []string) {
 	for _, one := range sent.Schemes[1].Signatures {
 		all = append(all, one.SecretFingerprint)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/url"
 	"reflect"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/english"
 )
 
 // DifferenceCause says why the bytes that a receiver verified are not those that were sent.
@@ -219,50 +220,50 @@ func names(text []byte) (all []string) {
 }
 
 // Words says the cause in a sentence, and what to do.
-func (d *Difference) Words() string {
+func (d *Difference) Words() english.Phrase {
 	switch d.Cause {
 	case DifferenceEmpty:
-		return "There are no bytes: something read the body before. Take the raw body first."
+		return english.Say("There are no bytes: something read the body before. Take the raw body first.")
 	case DifferenceCut:
-		return "Only the beginning of the body is there. Read it to its end, without a limit below 64 KiB."
+		return english.Say("Only the beginning of the body is there. Read it to its end, without a limit below 64 KiB.")
 	case DifferenceMark:
-		return "The body begins with a byte order mark that was not sent. Verify the bytes that arrive, before anything decodes them."
+		return english.Say("The body begins with a byte order mark that was not sent. Verify the bytes that arrive, before anything decodes them.")
 	case DifferenceBlanks:
-		return "The body has line breaks or blanks that were not sent. Verify the bytes that arrive, without a line break at the end."
+		return english.Say("The body has line breaks or blanks that were not sent. Verify the bytes that arrive, without a line break at the end.")
 	case DifferenceCharset:
-		return "The body was written in another charset. It is UTF-8: verify the bytes that arrive, before anything decodes them."
+		return english.Say("The body was written in another charset. It is UTF-8: verify the bytes that arrive, before anything decodes them.")
 	case DifferenceEncoded:
-		return "The body is in quotes, in base64 or encoded as a form. Verify the bytes that arrive, before anything encodes them."
+		return english.Say("The body is in quotes, in base64 or encoded as a form. Verify the bytes that arrive, before anything encodes them.")
 	case DifferenceRewritten:
-		return "The same JSON, but other bytes: a framework parsed it and wrote it again" + d.changes() +
-			". Verify the bytes that arrive, before anything parses them."
+		if changes := d.changes(); changes != nil {
+			return english.Say("The same JSON, but other bytes: a framework parsed it and wrote it again (%s). "+
+				"Verify the bytes that arrive, before anything parses them.", changes)
+		}
+		return english.Say("The same JSON, but other bytes: a framework parsed it and wrote it again. " +
+			"Verify the bytes that arrive, before anything parses them.")
 	case DifferenceOtherEvent:
-		return "This is the event of another transaction. Compare it with that event, by its X-Service-Delivery."
+		return english.Say("This is the event of another transaction. Compare it with that event, by its X-Service-Delivery.")
 	case DifferenceOtherValues:
-		return "These fields differ from what was sent: " + strings.Join(d.Fields[:min(len(d.Fields), 10)], ", ") +
-			". Verify the bytes that arrive, before anything changes them."
+		return english.Say("These fields differ from what was sent: %s. Verify the bytes that arrive, before anything changes them.",
+			strings.Join(d.Fields[:min(len(d.Fields), 10)], ", "))
 	}
-	return "The bytes are not the body of this event. Log the raw body where the signature is computed."
+	return english.Say("The bytes are not the body of this event. Log the raw body where the signature is computed.")
 }
 
 // changes says what a rewritten body has more or less than the one that was sent.
-func (d *Difference) changes() string {
-	var said []string
-	count := func(n int, of string) {
+func (d *Difference) changes() (said []english.Phrase) {
+	count := func(n int, more, fewer english.Text) {
 		switch {
 		case n > 0:
-			said = append(said, fmt.Sprintf("%d more %s", n, of))
+			said = append(said, english.Say(more, n))
 		case n < 0:
-			said = append(said, fmt.Sprintf("%d fewer %s", -n, of))
+			said = append(said, english.Say(fewer, -n))
 		}
 	}
-	count(d.Blanks, "blanks")
-	count(d.Escapes, `escapes such as \u00e9`)
+	count(d.Blanks, "%d more blanks", "%d fewer blanks")
+	count(d.Escapes, `%d more escapes such as \u00e9`, `%d fewer escapes such as \u00e9`)
 	if d.Reordered {
-		said = append(said, "fields in another order")
+		said = append(said, english.Say("fields in another order"))
 	}
-	if len(said) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(said, ", ") + ")"
+	return said
 }

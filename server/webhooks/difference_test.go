@@ -61,15 +61,15 @@ func TestDifferences(t *testing.T) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if got != nil && (!strings.HasSuffix(got.Words(), ".") || len(got.Words()) < 50) {
-			t.Errorf("%s: %s", name, got.Words())
+		if got != nil && (!strings.HasSuffix(got.Words().String(), ".") || len(got.Words().String()) < 50) {
+			t.Errorf("%s: %s", name, got.Words().String())
 		}
 	}
 }
 
 func TestWordsOfARewrittenBody(t *testing.T) {
 	t.Parallel()
-	got := (&webhooks.Difference{Cause: webhooks.DifferenceRewritten, Blanks: 74, Escapes: -1, Reordered: true}).Words()
+	got := (&webhooks.Difference{Cause: webhooks.DifferenceRewritten, Blanks: 74, Escapes: -1, Reordered: true}).Words().String()
 	const want = `The same JSON, but other bytes: a framework parsed it and wrote it again (74 more blanks, 1 fewer escapes such as \u00e9, ` +
 		"fields in another order). Verify the bytes that arrive, before anything parses them."
 	if got != want {
@@ -90,7 +90,7 @@ func FuzzDiffer(f *testing.F) {
 			return
 		}
 		if string(sent[:d.Offset]) != string(got[:d.Offset]) ||
-			d.Offset < min(len(sent), len(got)) && sent[d.Offset] == got[d.Offset] || d.Cause == "" || d.Words() == "" {
+			d.Offset < min(len(sent), len(got)) && sent[d.Offset] == got[d.Offset] || d.Cause == "" || d.Words().String() == "" {
 			t.Errorf("difference %+v", d)
 		}
 	})

@@ -14,6 +14,7 @@ const module = "github.com/cauri-dev/cauri/"
 // one that is named here has the rules of that folder.
 var mayImport = map[string][]string{
 	"api/v1alpha1":                 {},
+	"server/english":               {},
 	"server/payments":              {},
 	"server/operators":             {"server/operators", "server/payments"},
 	"server/operators/adapter":     {"server/payments"},
@@ -23,14 +24,14 @@ var mayImport = map[string][]string{
 	"server/operators/operatorapi": {"server/egress", "server/payments"},
 	"server/operators/orange":      {"server/operators/adapter", "server/payments"},
 	"server/egress":                {},
-	"server/webhooks":              {"server/faults", "server/payments", "server/egress", "server/secrets"},
+	"server/webhooks":              {"server/english", "server/faults", "server/payments", "server/egress", "server/secrets"},
 	"server/telemetry":             {},
 	"server/httpserver":            {},
 	"server/postgres":              {},
 	"server/localpostgres":         {},
 	"server/postgres/sqlc":         {"server/payments"},
 	"server/secrets":               {},
-	"server/faults":                {"server/payments"},
+	"server/faults":                {"server/english", "server/payments"},
 	"server/expectations":          {"server/payments"},
 	"server/sandboxes":             {"server/egress", "server/expectations", "server/faults", "server/payments", "server/postgres", "server/secrets"},
 	"server/ledger":                {"server/expectations", "server/faults", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
@@ -38,8 +39,9 @@ var mayImport = map[string][]string{
 		"server/ledger", "server/payments", "server/postgres", "server/proof", "server/sandboxes", "server/secrets",
 	},
 	"server/proof":    {"server/ledger", "server/payments", "server/postgres", "server/sandboxes"},
-	"server/requests": {"server/payments", "server/postgres"},
+	"server/requests": {"server/english", "server/payments", "server/postgres"},
 	"server/service": {
+		"server/english",
 		"server/expectations",
 		"server/faults",
 		"server/payments",
@@ -95,6 +97,7 @@ var mayImport = map[string][]string{
 	"server/console": {
 		"server/console/assets",
 		"server/console/locale",
+		"server/english",
 		"server/exchange",
 		"server/service",
 		"server/faults",
@@ -109,7 +112,7 @@ var mayImport = map[string][]string{
 		"server/webhooks",
 	},
 	"server/console/assets": {},
-	"server/console/locale": {},
+	"server/console/locale": {"server/english"},
 	"server/fronts": {
 		"server/console",
 		"server/exchange",
@@ -137,6 +140,7 @@ var mayImport = map[string][]string{
 	},
 	"server/streams": {"server/postgres", "server/ledger"},
 	"server/httpapi/apidoc": {
+		"server/english",
 		"server/expectations",
 		"server/exchange/static",
 		"server/faults",

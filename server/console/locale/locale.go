@@ -1,46 +1,101 @@
 // Package locale translates the texts of the console, and formats numbers, money, times and phone numbers.
 //
-// The key of a text is its English text, so that templates stay readable.
+// The key of a text is its English text, so that templates stay readable. Each other language has a catalog.
 package locale
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/nyaruka/phonenumbers"
+	"golang.org/x/text/language"
+
+	"github.com/cauri-dev/cauri/server/english"
 )
 
 // Locale is a language with its formats. It is safe for concurrent use.
 type Locale struct {
-	Tag   string            // value of the HTML attribute lang, such as en
-	texts map[string]string // by the English text; nil: English
-	group string            // separator between groups of three digits
-	code  string            // separator between a currency and an amount
+	Tag       string // value of the HTML attribute lang, such as en
+	Name      string // of the language, in itself
+	texts     map[english.Text]english.Text
+	group     string // separator between groups of three digits
+	decimal   string // separator before the decimals
+	first     string // the first day of a month
+	noneIsOne bool   // texts about 0 things have the form of those about one
+	CodeLast  bool   // a currency follows its amount
+
+	months, shortMonths, days, shortDays []string // from January, and from Sunday
 }
 
 // English is the language in which the texts are written.
-var English = &Locale{Tag: "en", group: ",", code: " "}
-
-// Text returns a text in the language. Arguments replace its verbs, see package fmt.
-func (l *Locale) Text(text string, args ...any) string {
-	if own, ok := l.texts[text]; ok {
-		text = own
-	}
-	if len(args) == 0 {
-		return text
-	}
-	return fmt.Sprintf(text, args...)
+var English = &Locale{
+	Tag: "en", Name: "English", group: ",", decimal: ".", first: "1",
+	months:      names("January February March April May June July August September October November December"),
+	shortMonths: names("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"),
+	days:        names("Sunday Monday Tuesday Wednesday Thursday Friday Saturday"),
+	shortDays:   names("Sun Mon Tue Wed Thu Fri Sat"),
 }
 
-// Count returns the translation of the parameter one, with args, if n is 1. Otherwise it translates many, with n and
-// args.
-func (l *Locale) Count(n int64, one, many string, args ...any) string {
-	if n == 1 {
-		return l.Text(one, args...)
+// French is the language of most of the countries whose operators are simulated.
+var French = &Locale{
+	Tag: "fr", Name: "Français", texts: french, group: "\u202f", decimal: ",", first: "1er",
+	noneIsOne: true, CodeLast: true,
+	months:      names("janvier février mars avril mai juin juillet août septembre octobre novembre décembre"),
+	shortMonths: names("janv. févr. mars avr. mai juin juil. août sept. oct. nov. déc."),
+	days:        names("dimanche lundi mardi mercredi jeudi vendredi samedi"),
+	shortDays:   names("dim. lun. mar. mer. jeu. ven. sam."),
+}
+
+func names(text string) []string { return strings.Fields(text) }
+
+// All are the languages. The first one is that of people whose language is none of them.
+var All = []*Locale{English, French}
+
+// Tags are the tags of all languages.
+func Tags() (tags []string) {
+	for _, l := range All {
+		tags = append(tags, l.Tag)
 	}
-	return l.Text(many, append([]any{l.Number(n)}, args...)...)
+	return tags
+}
+
+var matcher = language.NewMatcher([]language.Tag{language.English, language.French})
+
+// Of returns the language that fits best what a person has chosen, or else a header Accept-Language. Both may be empty.
+func Of(chosen, accepted string) *Locale {
+	_, i := language.MatchStrings(matcher, chosen, accepted)
+	return All[i]
+}
+
+// Text returns a text in the language, with arguments in place of its verbs.
+func (l *Locale) Text(text english.Text, args ...any) string { return l.own(text).With(args...) }
+
+// Say returns a phrase in the language.
+func (l *Locale) Say(p english.Phrase) string { return p.In(l.own) }
+
+func (l *Locale) own(text english.Text) english.Text {
+	if own, ok := l.texts[text]; ok {
+		return own
+	}
+	return text
+}
+
+// Count returns the parameter one with args if the language has the form of a single thing for n, which French has for 0
+// too. Otherwise it returns many, with n and args. A translation of one may have a verb for n too.
+func (l *Locale) Count(n int64, one, many english.Text, args ...any) string {
+	text := l.own(many)
+	if n == 1 || n == 0 && l.noneIsOne {
+		text = l.own(one)
+	}
+	if verbs(text) > len(args) {
+		args = append([]any{l.Number(n)}, args...)
+	}
+	return text.With(args...)
+}
+
+func verbs(text english.Text) int {
+	return strings.Count(strings.ReplaceAll(string(text), "%%", ""), "%")
 }
 
 // minus is the sign of negative numbers.
@@ -73,45 +128,81 @@ func (l *Locale) Signed(n int64) string {
 
 // Money returns an amount, in whole units, with its currency.
 func (l *Locale) Money(currency string, amount int64) string {
-	return currency + l.code + l.Number(amount)
+	if l.CodeLast {
+		return l.Number(amount) + "\u00a0" + currency
+	}
+	return currency + "\u00a0" + l.Number(amount)
+}
+
+// Decimal returns a number with a fixed number of decimals, or with those that it has for -1.
+func (l *Locale) Decimal(n float64, decimals int) string {
+	return strings.Replace(strconv.FormatFloat(n, 'f', decimals, 64), ".", l.decimal, 1)
 }
 
 // Percent returns a share that is given in hundredths of a percent: 1.8 %.
 func (l *Locale) Percent(hundredths int) string {
-	return strconv.FormatFloat(float64(hundredths)/100, 'f', -1, 64) + "\u00a0%"
+	return l.Decimal(float64(hundredths)/100, -1) + "\u00a0%"
 }
 
 // Clock returns the time of day in UTC.
 func (l *Locale) Clock(t time.Time) string { return t.UTC().Format("15:04:05") }
 
 // Date returns a day in UTC: 29 May 2026.
-func (l *Locale) Date(t time.Time) string { return l.day(t, "%d %s %d") }
+func (l *Locale) Date(t time.Time) string {
+	return l.day(t, l.months) + " " + strconv.Itoa(t.UTC().Year())
+}
 
 // ShortDate returns a day in UTC, without its year: Fri 29 May.
 func (l *Locale) ShortDate(t time.Time) string {
-	t = t.UTC()
-	return fmt.Sprintf("%s %d %s", l.Text(t.Format("Mon")), t.Day(), l.Text(t.Format("Jan")))
+	return l.shortDays[t.UTC().Weekday()] + " " + l.day(t, l.shortMonths)
 }
 
 // LongDate returns a day in UTC with its weekday: Friday 29 May 2026.
-func (l *Locale) LongDate(t time.Time) string {
-	return l.Text(t.UTC().Weekday().String()) + " " + l.Date(t)
-}
+func (l *Locale) LongDate(t time.Time) string { return l.days[t.UTC().Weekday()] + " " + l.Date(t) }
 
-func (l *Locale) day(t time.Time, form string) string {
+func (l *Locale) day(t time.Time, months []string) string {
 	t = t.UTC()
-	return fmt.Sprintf(form, t.Day(), l.Text(t.Month().String()), t.Year())
+	day := strconv.Itoa(t.Day())
+	if t.Day() == 1 {
+		day = l.first
+	}
+	return day + " " + months[t.Month()-1]
 }
 
-// Moment returns a time, with its day if that is not the day of now.
+// otherDay returns the day of a time in UTC, without the year of now. It is empty for the day of now.
+func (l *Locale) otherDay(t, now time.Time) string {
+	t, now = t.UTC(), now.UTC()
+	switch {
+	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
+		return ""
+	case t.Year() == now.Year():
+		return l.day(t, l.shortMonths)
+	}
+	return l.Date(t)
+}
+
+// Moment returns a time, with its day if that is not the day of now: 29 May, 14:32:07.
 func (l *Locale) Moment(t, now time.Time) string {
-	if t.UTC().Format(time.DateOnly) == now.UTC().Format(time.DateOnly) {
-		return l.Clock(t)
+	if day := l.otherDay(t, now); day != "" {
+		return day + ", " + l.Clock(t)
 	}
-	if t.UTC().Year() == now.UTC().Year() {
-		return fmt.Sprintf("%d %s, %s", t.UTC().Day(), l.Text(t.UTC().Format("Jan")), l.Clock(t))
+	return l.Clock(t)
+}
+
+// At is Moment in a sentence: at 14:32:07, on 29 May at 14:32:07.
+func (l *Locale) At(t, now time.Time) string {
+	if day := l.otherDay(t, now); day != "" {
+		return l.Text("on %s at %s", day, l.Clock(t))
 	}
-	return l.Date(t) + ", " + l.Clock(t)
+	return l.Text("at %s", l.Clock(t))
+}
+
+// Since is Moment in a sentence: since 14:32:07, since 29 May at 14:32:07.
+func (l *Locale) Since(t, now time.Time) string {
+	if day := l.otherDay(t, now); day != "" {
+		return l.Text("since %s at %s", day, l.Clock(t))
+	}
+	return l.Text("since %s", l.Clock(t))
 }
 
 // Duration returns a duration in its two largest units: 1 h 01 min.

@@ -38,6 +38,6 @@ func cutComparison() wire.Comparison {
 	return wire.Comparison{
 		Attempt: new(1), SentBytes: len(sent), YourBytes: len(yours), Difference: wire.BodyDifferenceOf(difference, sent, yours),
 		Schemes: []wire.SchemeVerified{{Header: webhooks.HeaderSignature}, {Header: webhooks.HeaderStandardSignature}},
-		Causes:  []wire.ComparisonCause{{Code: string(difference.Cause), Message: difference.Words()}},
+		Causes:  []wire.ComparisonCause{{Code: string(difference.Cause), Message: difference.Words().String()}},
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -18,8 +19,9 @@ import (
 // ErrorCase describes when the API answers with an error and what the client sends instead, and has an example of the
 // answer. The texts have code between backticks.
 type ErrorCase struct {
-	When, Instead string
-	Example       *wire.Error
+	When    string
+	Instead english.Text
+	Example *wire.Error
 }
 
 // ErrorCases has all errors of the API. If a function of package wire returns the error, the same function returns the
@@ -239,7 +241,7 @@ func errorResponse(status int, cases []ErrorCase, headers []string) *huma.Respon
 	var codes []any
 	examples := map[string]*huma.Example{}
 	for _, c := range cases {
-		when = append(when, "`"+c.Example.Code+"`: "+c.When+" "+c.Instead)
+		when = append(when, "`"+c.Example.Code+"`: "+c.When+" "+string(c.Instead))
 		codes = append(codes, c.Example.Code)
 		examples[c.Example.Code] = &huma.Example{Value: c.Example}
 	}
@@ -255,7 +257,7 @@ func errorResponse(status int, cases []ErrorCase, headers []string) *huma.Respon
 
 // Instead returns what a client sends instead of a request that was answered with this error code. It returns an empty
 // text for a code that the API does not have.
-func Instead(code string) string {
+func Instead(code string) english.Text {
 	i := slices.IndexFunc(ErrorCases, func(c ErrorCase) bool { return c.Example.Code == code })
 	if i < 0 {
 		return ""
