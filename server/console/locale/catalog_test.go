@@ -1,0 +1,81 @@
+package locale
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/english"
+)
+
+// plainSentences are texts of the console that no language translates, by their beginnings: code, commands, names of
+// classes, and words that are matched.
+var plainSentences = []string{
+	"cauri dev", "kubectl ", "get testclients", "inline ok", "pip calm", "rule off", "public, max-age", "const answer", "import os",
+	"for example (", "expected integer", "console session ", "forms of the console",
+}
+
+// A text that somebody adds needs its French in french.go. A text that nobody says any more leaves it.
+func TestCatalogHasTheTextsOfTheSource(t *testing.T) {
+	t.Parallel()
+	s := readSource(t)
+	for _, text := range slices.Sorted(maps.Keys(s.texts)) {
+		if french[text] == "" {
+			t.Errorf("%s says %q, which french.go does not have", s.texts[text], text)
+		}
+	}
+	for text, own := range french {
+		if s.texts[text] == "" {
+			t.Errorf("french.go has %q, which nobody says", text)
+		}
+		want, got := arguments(text), arguments(own)
+		if s.singles[text] && got == arguments("%s"+text) {
+			continue // it has the number too
+		}
+		if want != got {
+			t.Errorf("%q has the arguments %s, in French %s: %q", text, want, got, own)
+		}
+	}
+	for text, file := range s.plain {
+		if !slices.ContainsFunc(plainSentences, func(begin string) bool { return strings.HasPrefix(text, begin) }) {
+			t.Errorf("%s has the sentence %q, which no language translates: pass it to Text, or say in plainSentences that it stays", file, text)
+		}
+	}
+	for _, file := range s.made {
+		t.Errorf("%s makes an english.Text of something that is not constant: no test finds its translation", file)
+	}
+}
+
+// unspaced matches a sign before which French has a no-break space, and quotes without theirs.
+var unspaced = regexp.MustCompile("[^\u00a0][:;?!»](\\s|\u00a0|$)|«[^\u00a0]|[^\u00a0]%%|\\.\\.\\.|  |\u2019|\"")
+
+// inCode matches code in a text.
+var inCode = regexp.MustCompile("`[^`]*`")
+
+func TestFrenchTypography(t *testing.T) {
+	t.Parallel()
+	for text, own := range french {
+		if found := unspaced.FindString(inCode.ReplaceAllString(string(own), "code")); found != "" {
+			t.Errorf("%q: write %q with the signs and spaces of French", own, found)
+		}
+		for _, end := range []string{".", "?", "…", ":"} {
+			if text != "No." && strings.HasSuffix(string(text), end) != strings.HasSuffix(string(own), end) {
+				t.Errorf("one of these ends with %q: %q, %q", end, text, own)
+			}
+		}
+	}
+}
+
+func TestTheTestsOfTheCatalogFindMistakes(t *testing.T) {
+	t.Parallel()
+	for _, wrong := range []english.Text{"Vous : ", "Vous: oui", "«oui»", "oui »", "Quoi?", "10%%"} {
+		if !unspaced.MatchString(string(wrong)) {
+			t.Errorf("%q passes", wrong)
+		}
+	}
+	if arguments("%s of %s") != arguments("%[2]s, %[1]s") || arguments("%s") == arguments("%s %s") || arguments("%d") == arguments("%s") {
+		t.Error("arguments are not compared")
+	}
+}
