@@ -160,7 +160,8 @@ screenshots: ## Write pictures of the console's pages into bin/screenshots, and 
 e2e: browser bin/helm bin/cauri bin/localcluster images bin/images/merchant.tar bin/cluster.test ## Test the console in Chromium, and the chart on a real node on this machine (needs Linux and root); RUN=name selects
 	@bin/localcluster images >/dev/null
 	@bin/localcluster jq >/dev/null
-	@CAURI_E2E=node bin/localcluster node -- bin/cluster.test -test.v -test.timeout=20m $${RUN:+-test.run="$$RUN"}
+	@CAURI_E2E=node bin/localcluster node -- bin/cluster.test -test.v -test.timeout=20m $${RUN:+-test.run="$$RUN"} | tee bin/e2e.log || \
+	  { echo "What the tests said last, of all in bin/e2e.log:"; grep -A6 '^ *[a-z_]*_test\.go:[0-9]*:' bin/e2e.log | tail -40; exit 1; }
 
 .PHONY: kind
 kind: bin/kind bin/helm bin/cauri images bin/images/merchant.tar bin/cluster.test ## Run the tests of `make e2e` on a kind cluster (needs Docker); RUN=name selects, KEEP=1 keeps the cluster

@@ -64,7 +64,13 @@ func (c *cluster) gone(t *testing.T, pods []corev1.Pod) {
 func (c *cluster) rolledOut(t *testing.T) {
 	t.Helper()
 	for _, component := range []string{"controller", "api", "worker"} {
-		c.kubectl(t, "rollout", "status", "--namespace", system, "--timeout=90s", "deployment/cauri-"+component)
+		eventually(t, 90*time.Second, func() error { // a busy machine may interrupt the watch
+			out, err := c.try(t.Context(), "", "kubectl", "rollout", "status", "--namespace", system, "--timeout=30s", "deployment/cauri-"+component)
+			if err != nil {
+				return fmt.Errorf("%s: %w: %s", component, err, out)
+			}
+			return nil
+		})
 	}
 }
 
