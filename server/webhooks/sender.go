@@ -48,6 +48,9 @@ func NewSender(guard egress.Guard, version string, now func() time.Time) *Sender
 	}
 }
 
+// UserAgent returns the User-Agent of events.
+func (s *Sender) UserAgent() string { return s.userAgent }
+
 // Delivery is an event with what is needed to send it.
 type Delivery struct {
 	URL      string

@@ -25,6 +25,8 @@ var mayImport = map[string][]string{
 	"server/operators/orange":      {"server/operators/adapter", "server/payments"},
 	"server/egress":                {},
 	"server/webhooks":              {"server/english", "server/faults", "server/payments", "server/egress", "server/secrets"},
+	"server/webhooks":              {"server/faults", "server/payments", "server/egress", "server/secrets"},
+	"server/grade":                 {"server/payments", "server/webhooks"},
 	"server/telemetry":             {},
 	"server/httpserver":            {},
 	"server/postgres":              {},
@@ -155,6 +157,7 @@ var mayImport = map[string][]string{
 	},
 	"server/worker": {
 		"server/expectations",
+		"server/grade",
 		"server/faults",
 		"server/payments",
 		"server/egress",

@@ -1,0 +1,168 @@
+package grade
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Card is a report card: the result of a check, or of its part so far.
+type Card struct {
+	Battery    int       `json:"battery"`
+	Letter     Letter    `json:"letter"` // empty: there is none yet, or nothing follows from the answers
+	Results    []Result  `json:"results"`
+	StartedAt  time.Time `json:"startedAt"`
+	FinishedAt time.Time `json:"finishedAt"` // zero: it runs
+}
+
+// Result is the result of a line.
+type Result struct {
+	Line    string   `json:"line"` // id of the line
+	Outcome Outcome  `json:"outcome"`
+	Reason  Reason   `json:"reason,omitempty"` // why a line is skipped
+	Answers []Answer `json:"answers,omitempty"`
+}
+
+// Outcome says whether a line holds.
+type Outcome string
+
+// The outcomes.
+const (
+	Passed  Outcome = "passed"
+	Failed  Outcome = "failed"
+	Skipped Outcome = "skipped" // it counts neither way
+)
+
+// Reason says why a line counts neither way.
+type Reason string
+
+// The reasons.
+const (
+	NeedsTransaction Reason = "needs_tx_id"    // the receiver refuses transactions that it does not know
+	NeedsAllow       Reason = "needs_allow"    // it would tell of a refund that did not happen
+	NotAccepted      Reason = "not_accepted"   // a genuine event was refused, so nothing follows from others
+	NoStandard       Reason = "not_looked_at"  // the receiver does not look at webhook-signature
+	NoAnswer         Reason = "without_answer" // there was no answer
+)
+
+// letterOf returns the letter of a receiver: the worst that a failed line allows. Without a genuine event that was
+// accepted or refused, only E is said.
+func letterOf(results []Result) Letter {
+	letter, undecided := A, false
+	for _, r := range results {
+		if r.Outcome == Failed {
+			letter = max(letter, lineOf(r.Line).Fails)
+		}
+		undecided = undecided || r.Line == lineGenuine && r.Outcome == Skipped
+	}
+	if undecided && letter < E {
+		return ""
+	}
+	return letter
+}
+
+// lineOf returns a line of the battery. A line of another version has only its id.
+func lineOf(id string) Line {
+	lines := Lines()
+	if i := slices.IndexFunc(lines, func(l Line) bool { return l.ID == id }); i >= 0 {
+		return lines[i]
+	}
+	return Line{ID: id, What: id}
+}
+
+// Of returns the line of a result.
+func (r *Result) Of() Line { return lineOf(r.Line) }
+
+// LetterOf returns the letter of a group of lines; empty if none of them counts.
+func (c *Card) LetterOf(g Group) (letter Letter) {
+	for _, r := range c.Results {
+		if line := lineOf(r.Line); line.Group == g && r.Outcome != Skipped {
+			letter = max(letter, A)
+			if r.Outcome == Failed {
+				letter = max(letter, line.Fails)
+			}
+		}
+	}
+	return letter
+}
+
+// Failed returns the lines that failed, the gravest first.
+func (c *Card) Failed() (failed []*Result) {
+	for i := range c.Results {
+		if c.Results[i].Outcome == Failed {
+			failed = append(failed, &c.Results[i])
+		}
+	}
+	slices.SortStableFunc(failed, func(a, b *Result) int { return cmp.Compare(lineOf(b.Line).Fails, lineOf(a.Line).Fails) })
+	return failed
+}
+
+// Count returns how many lines have an outcome.
+func (c *Card) Count(o Outcome) (n int) {
+	for _, r := range c.Results {
+		if r.Outcome == o {
+			n++
+		}
+	}
+	return n
+}
+
+// Slowest returns the answer that took longest; the zero value if there was none.
+func (c *Card) Slowest() (slowest Answer) {
+	for _, r := range c.Results {
+		for _, a := range r.Answers {
+			if a.DurationMs >= slowest.DurationMs {
+				slowest = a
+			}
+		}
+	}
+	return slowest
+}
+
+// Observed returns the answers of a line in words; for a line that was not sent, the reason.
+func (r *Result) Observed() string {
+	if len(r.Answers) == 0 {
+		return strings.ReplaceAll(string(r.Reason), "_", " ")
+	}
+	said := make([]string, len(r.Answers))
+	for i, a := range r.Answers {
+		switch {
+		case a.Status == 0:
+			said[i] = cmp.Or(a.Error, "no answer")
+		case len(r.Answers) > 1:
+			said[i] = fmt.Sprint(a.Status)
+		default:
+			said[i] = fmt.Sprintf("%d in %d ms", a.Status, a.DurationMs)
+		}
+	}
+	return strings.Join(said, ", then ")
+}
+
+// Sentence says in one sentence what was seen.
+func (c *Card) Sentence() string {
+	failed := c.Failed()
+	switch {
+	case c.FinishedAt.IsZero():
+		return "The check runs."
+	case c.Letter == "":
+		return fmt.Sprintf("It answers %s to an event of a payment that it does not know: name a payment that it knows.",
+			(&Result{Answers: c.Results[0].Answers}).Observed())
+	case len(failed) == 0:
+		return "It answers each event as expected."
+	}
+	switch line := failed[0].Of(); line.Group {
+	case Time:
+		return fmt.Sprintf("Its slowest answer took %d ms.", c.Slowest().DurationMs)
+	default:
+		statuses := make([]string, len(failed[0].Answers))
+		for i, a := range failed[0].Answers {
+			statuses[i] = fmt.Sprint(a.Status)
+			if a.Status == 0 {
+				return fmt.Sprintf("It does not answer to %s: %s.", line.What, cmp.Or(a.Error, "no answer"))
+			}
+		}
+		return fmt.Sprintf("It answers %s to %s.", strings.Join(statuses, ", then "), line.What)
+	}
+}

@@ -1,0 +1,21 @@
+package grade
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// Through returns a function that sends messages to a URL as events are sent.
+func Through(sender *webhooks.Sender, url string) func(context.Context, Message) Answer {
+	return func(ctx context.Context, m Message) Answer {
+		m.Header.Set("User-Agent", sender.UserAgent())
+		result := sender.Call(ctx, webhooks.Callback{URL: url, Method: http.MethodPost, Header: m.Header, Body: m.Body})
+		answer := Answer{Status: result.Status, DurationMs: result.Duration.Milliseconds()}
+		if result.Status == 0 {
+			answer.Error, answer.Late = result.Err.Error(), result.Kind() == "timeout"
+		}
+		return answer
+	}
+}
