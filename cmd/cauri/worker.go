@@ -70,6 +70,7 @@ type workerDatabase struct {
 	*ledger.Upkeep
 	*ledger.Clocks
 	*ledger.Expectations
+	*ledger.ReceiverChecks
 	*proof.Proofs
 }
 
@@ -112,10 +113,11 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 			Settler: ledger.NewSettler(p.db, p.sandboxes, func(status payments.Status, lag *time.Duration) {
 				p.worker.Settled(string(status), lag)
 			}),
-			Upkeep:       upkeep,
-			Clocks:       ledger.NewClocks(p.db, p.sandboxes),
-			Proofs:       proof.NewProofs(p.db, p.sandboxes, rand.Float64),
-			Expectations: ledger.NewExpectations(p.db, p.sandboxes),
+			Upkeep:         upkeep,
+			Clocks:         ledger.NewClocks(p.db, p.sandboxes),
+			Proofs:         proof.NewProofs(p.db, p.sandboxes, rand.Float64),
+			Expectations:   ledger.NewExpectations(p.db, p.sandboxes),
+			ReceiverChecks: ledger.NewReceiverChecks(p.db, p.sandboxes, keys),
 		},
 		Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency,
 		PerSandbox:     o.perSandbox,

@@ -19,7 +19,7 @@ type DueTenant struct {
 
 // QueuesInUse says which of the workers' queues have a row, due or not, over all sandboxes.
 type QueuesInUse struct {
-	Settlements, Forwards, Events, Callbacks, Clocks, Expectations bool
+	Settlements, Forwards, Events, Callbacks, Clocks, Expectations, ReceiverChecks bool
 
 	Passes bool // a ledger is due to be verified as a whole
 }

@@ -71,6 +71,8 @@ var whole = map[string]string{
 	"CountOpenExpectations": "the same",
 	"ChangedExpectations":   "those that changed in the last seconds, which are all in this test",
 	"PurgeExpectations":     "removes what a sandbox that is gone has left",
+	"TrimReceiverChecks":    "a sandbox has 21 checks at most",
+	"PurgeReceiverChecks":   "the same",
 	"SandboxesDrifted":      "drift, every ten minutes",
 }
 

@@ -148,6 +148,12 @@ var tenantStatements = []string{
 	"SandboxHealth",
 	"SIMNames",
 	"UseConsoleLink",
+	// checks of receivers
+	"GetReceiverCheck",
+	"NewestReceiverCheck",
+	"ReceiverCheckAllowedIn",
+	"RequestReceiverCheck",
+	"TrimReceiverChecks",
 	// rate limit
 	"LockRate",
 	"ReturnRequests",
@@ -195,6 +201,8 @@ var workerStatements = append([]string{
 	// expectations
 	"EnterToObserve", "FailExpectationsOfResets", "JudgeExpectation", "LockExpectations", "NewestTransaction", "Observe",
 	"RemoveAgedExpectations", "TenantsToEvaluate",
+	// checks of receivers
+	"ExpireReceiverChecks", "FinishReceiverCheck", "LeaseReceiverCheck", "OneReceiverCheckAtATime", "RenewReceiverCheck",
 	// purge of what was retired
 	"ForgetRetired", "MarkPurged", "TenantsToPurge",
 	"NoteActivity",
@@ -319,6 +327,7 @@ var purgeStatements = []string{
 	"PurgeOperatorCredentials",
 	"PurgeQuotaUsage",
 	"PurgeRateUsage",
+	"PurgeReceiverChecks",
 	"PurgeRequests",
 	"PurgeSIMs",
 	"PurgeStores",

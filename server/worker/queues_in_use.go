@@ -25,7 +25,7 @@ type queuesDatabase interface {
 // polls for due rows. So an idle worker sends one statement, not one for each sweep. Each channel has a buffer for one
 // message.
 type queuesInUse struct {
-	settlements, forwards, events, callbacks, clocks, expectations, passes chan struct{}
+	settlements, forwards, events, callbacks, clocks, expectations, receiverChecks, passes chan struct{}
 
 	lastFound time.Time // when a queue was last found in use
 }
@@ -34,7 +34,7 @@ func newQueuesInUse() queuesInUse {
 	channel := func() chan struct{} { return make(chan struct{}, 1) }
 	return queuesInUse{
 		settlements: channel(), forwards: channel(), events: channel(), callbacks: channel(), clocks: channel(),
-		expectations: channel(), passes: channel(),
+		expectations: channel(), receiverChecks: channel(), passes: channel(),
 	}
 }
 
@@ -42,7 +42,8 @@ func newQueuesInUse() queuesInUse {
 // message to every sweep, so that each sweep polls and reports its own failure.
 func (w *Worker) findQueuesInUse(ctx context.Context) (more bool, err error) {
 	in := ledger.QueuesInUse{
-		Settlements: true, Forwards: true, Events: true, Callbacks: true, Clocks: true, Expectations: true, Passes: true,
+		Settlements: true, Forwards: true, Events: true, Callbacks: true, Clocks: true, Expectations: true, ReceiverChecks: true,
+		Passes: true,
 	}
 	err = within(ctx, leaseTimeout, func(ctx context.Context) error {
 		found, err := w.database.QueuesInUse(ctx)
@@ -57,7 +58,7 @@ func (w *Worker) findQueuesInUse(ctx context.Context) (more bool, err error) {
 	}{
 		{in.Settlements, w.queues.settlements}, {in.Forwards, w.queues.forwards}, {in.Events, w.queues.events},
 		{in.Callbacks, w.queues.callbacks}, {in.Clocks, w.queues.clocks}, {in.Expectations, w.queues.expectations},
-		{in.Passes, w.queues.passes},
+		{in.ReceiverChecks, w.queues.receiverChecks}, {in.Passes, w.queues.passes},
 	} {
 		if queue.inUse {
 			select {

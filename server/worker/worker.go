@@ -29,6 +29,7 @@ type Database interface {
 	verificationDatabase
 	queuesDatabase
 	expectationDatabase
+	receiverCheckDatabase
 }
 
 // Worker runs the sweeps.
@@ -127,6 +128,7 @@ func (w *Worker) Run(ctx context.Context) {
 	sweeps.Go(func() { w.callBack(ctx) })
 	sweeps.Go(func() { w.sweep(ctx, "verification", w.verify) })
 	sweeps.Go(func() { w.sweep(ctx, "expectations", w.judgeExpectations) })
+	sweeps.Go(func() { w.checkReceivers(ctx) })
 	sweeps.Go(func() { w.sweep(ctx, "purge", w.purge) })
 	sweeps.Go(func() { w.sweep(ctx, "changes", w.removeChanges) })
 	sweeps.Go(func() { w.sweep(ctx, "retention", w.retain) })

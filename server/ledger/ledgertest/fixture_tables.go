@@ -113,6 +113,7 @@ func (w *Fixture) Busy() {
 		disbursements) values ($1, 'RWF', 0, now(), 0, 0, 0, 0, 0, 0) on conflict do nothing`, w.Sandbox.Tenant)
 	w.Exec(`insert into expectations (tenant, uid, run, lines, settle_ms, deadline, since_creation)
 		values ($1, gen_random_uuid(), '', '[]', 0, now(), false)`, w.Sandbox.Tenant)
+	w.Exec("insert into receiver_checks (tenant, id, allow) values ($1, gen_random_uuid(), false)", w.Sandbox.Tenant)
 	for table, rows := range w.TenantTables(w.Sandbox.Tenant) {
 		if rows == 0 {
 			w.T.Fatalf("there is nothing in %s", table)

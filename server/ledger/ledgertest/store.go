@@ -23,6 +23,7 @@ type Store struct {
 	*ledger.Upkeep
 	*ledger.Clocks
 	*ledger.Expectations
+	*ledger.ReceiverChecks
 	*proof.Books
 	*proof.Proofs
 }
@@ -45,7 +46,8 @@ func OpenWith(url string, o Options) (*Store, error) {
 	return &Store{
 		DB: db, Store: configured, Ledger: ledger.New(db, configured), Settler: ledger.NewSettler(db, configured, o.OnSettled),
 		Deliveries: ledger.NewDeliveries(db, configured, o.KeyRing), Forwards: ledger.NewForwards(db, configured), Upkeep: ledger.NewUpkeep(db),
-		Clocks: ledger.NewClocks(db, configured), Expectations: ledger.NewExpectations(db, configured), Books: proof.NewBooks(db),
+		Clocks: ledger.NewClocks(db, configured), Expectations: ledger.NewExpectations(db, configured),
+		ReceiverChecks: ledger.NewReceiverChecks(db, configured, o.KeyRing), Books: proof.NewBooks(db),
 		Proofs: proof.NewProofs(db, configured, func() float64 { return 0 }),
 	}, nil
 }

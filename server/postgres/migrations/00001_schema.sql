@@ -814,6 +814,29 @@ create index expectations_open on expectations (tenant) where due_at is not null
 create index expectations_changed on expectations (changed_at);
 call protect('expectations', '{worker, controller}');
 
+-- Checks of receivers ---------------------------------------------------------------------------------------
+
+-- A check sends a fixed battery of events to the webhook of its sandbox, and grades the answers. It belongs to
+-- the tenant that the sandbox had when it was asked for, so that a reset ends it. All times are real times.
+create table receiver_checks (
+  tenant       bigint not null,
+  id           uuid not null, -- sorts by requested_at
+  requested_at timestamptz not null default now(),
+  tx_id        uuid, -- of the transaction whose event is sent; null: all transactions are invented
+  allow        boolean not null, -- a refund of that transaction may be told that did not happen
+  host         text, -- of the receiver; null: no worker has begun
+  began_at     timestamptz,
+  fence        bigint not null default 0,
+  leased_until timestamptz,
+  finished_at  timestamptz,
+  problem      text not null default '', -- why it could not be run
+  card         jsonb, -- the report card so far
+  primary key (tenant, id)
+);
+create unique index receiver_checks_open on receiver_checks (tenant) where finished_at is null;
+create index receiver_checks_host on receiver_checks (host, began_at) where host is not null;
+call protect('receiver_checks');
+
 -- The request log -------------------------------------------------------------------------------------------
 
 -- The last requests to each sandbox, with their answers: requests that failed, requests without a valid key,
@@ -1368,6 +1391,7 @@ grant select (clocked, monthly_quota, older_secrets_until, org_id, previous_secr
   on organizations to cauri_tenant;
 grant select, insert, update (used) on quota_usage to cauri_tenant;
 grant select, insert, update (granted), delete on rate_usage to cauri_tenant;
+grant select, insert (allow, id, tenant, tx_id), delete on receiver_checks to cauri_tenant;
 grant select on requests to cauri_tenant;
 grant select,
     insert (balance, behavior, blocked, country, currency, movements, msisdn, name, opening, operator,
@@ -1493,6 +1517,10 @@ grant select (callback_hosts, clock_mode, clocked, faults, followed_until, laten
   on organizations to cauri_worker;
 grant select (month, tenant), delete on quota_usage to cauri_worker;
 grant select (second, tenant), delete on rate_usage to cauri_worker;
+grant select (allow, began_at, card, fence, finished_at, host, id, leased_until, requested_at, tenant, tx_id),
+    update (began_at, card, fence, finished_at, host, leased_until, problem),
+    delete
+  on receiver_checks to cauri_worker;
 grant select (tenant), delete on requests to cauri_worker;
 grant select (purged_at, retired_at, tenant), update (purged_at), delete on retired_tenants to cauri_worker;
 grant select (tenant, sim_id, msisdn, country, currency, blocked, behavior, balance, movements),
@@ -1583,6 +1611,7 @@ grant select,
   on organizations to cauri_controller;
 grant select (month, tenant, used), delete on quota_usage to cauri_controller;
 grant select (tenant), delete on rate_usage to cauri_controller;
+grant select (tenant), delete on receiver_checks to cauri_controller;
 grant select (tenant), delete on requests to cauri_controller;
 grant select (purged_at, resource_uid, tenant),
     insert (resource_uid, tenant, version)

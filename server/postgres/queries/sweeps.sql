@@ -30,4 +30,5 @@ select exists (select from transactions t
   exists (select from native_requests n where n.due_at is not null)::boolean as callbacks,
   exists (select from clocks c where c.target is not null)::boolean as clocks,
   exists (select from expectations e where e.due_at is not null)::boolean as expectations,
+  exists (select from receiver_checks c where c.finished_at is null)::boolean as receiver_checks,
   exists (select from ledger_proofs p where p.pass_due_at <= now())::boolean as passes;

@@ -236,6 +236,21 @@ type Organization struct {
 	SecretSince           *time.Time  `db:"secret_since"`
 }
 
+type ReceiverCheck struct {
+	Tenant      int64       `db:"tenant"`
+	ID          pgtype.UUID `db:"id"`
+	RequestedAt time.Time   `db:"requested_at"`
+	TxID        pgtype.UUID `db:"tx_id"`
+	Allow       bool        `db:"allow"`
+	Host        *string     `db:"host"`
+	BeganAt     *time.Time  `db:"began_at"`
+	Fence       int64       `db:"fence"`
+	LeasedUntil *time.Time  `db:"leased_until"`
+	FinishedAt  *time.Time  `db:"finished_at"`
+	Problem     string      `db:"problem"`
+	Card        []byte      `db:"card"`
+}
+
 type Sim struct {
 	Tenant     int64       `db:"tenant"`
 	SimID      pgtype.UUID `db:"sim_id"`

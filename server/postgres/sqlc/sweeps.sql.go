@@ -64,17 +64,19 @@ select exists (select from transactions t
   exists (select from native_requests n where n.due_at is not null)::boolean as callbacks,
   exists (select from clocks c where c.target is not null)::boolean as clocks,
   exists (select from expectations e where e.due_at is not null)::boolean as expectations,
+  exists (select from receiver_checks c where c.finished_at is null)::boolean as receiver_checks,
   exists (select from ledger_proofs p where p.pass_due_at <= now())::boolean as passes
 `
 
 type QueuesInUseRow struct {
-	Settlements  bool `db:"settlements"`
-	Forwards     bool `db:"forwards"`
-	Events       bool `db:"events"`
-	Callbacks    bool `db:"callbacks"`
-	Clocks       bool `db:"clocks"`
-	Expectations bool `db:"expectations"`
-	Passes       bool `db:"passes"`
+	Settlements    bool `db:"settlements"`
+	Forwards       bool `db:"forwards"`
+	Events         bool `db:"events"`
+	Callbacks      bool `db:"callbacks"`
+	Clocks         bool `db:"clocks"`
+	Expectations   bool `db:"expectations"`
+	ReceiverChecks bool `db:"receiver_checks"`
+	Passes         bool `db:"passes"`
 }
 
 // Returns which queues have a row, due or not, and whether the ledger of a sandbox is due to be verified. A
@@ -89,6 +91,7 @@ func (q *Queries) QueuesInUse(ctx context.Context) (QueuesInUseRow, error) {
 		&i.Callbacks,
 		&i.Clocks,
 		&i.Expectations,
+		&i.ReceiverChecks,
 		&i.Passes,
 	)
 	return i, err

@@ -52,3 +52,6 @@ select $1, plan_id(i)::text, plan_id(i), 2, now(), 1000000, 1001000, 0, 1000, 0,
 insert into expectations (tenant, uid, run, lines, settle_ms, deadline, since_creation, due_at, verdict)
 select $1, gen_random_uuid(), '', '[]', 0, now(), false, case when i % 100 = 0 then now() + interval '1 day' end, 'Met'
 from generate_series($2::bigint, $3::bigint) i;
+
+insert into receiver_checks (tenant, id, allow, host, began_at, finished_at)
+select $1, plan_id(i), false, 'shop' || i / 20, now() - interval '1 day', now() from generate_series($2::bigint, $3::bigint) i;

@@ -1,0 +1,258 @@
+package worker_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/grade"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// checked is a fixture whose receiver verifies signatures, and answers 204 to what is genuine after the function on.
+func checked(t *testing.T, on func(request int)) (w *fixture, requests *atomic.Int64) {
+	t.Helper()
+	w = newFixture(t, nil)
+	requests = &atomic.Int64{}
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		n := int(requests.Add(1))
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		if on != nil {
+			on(n)
+		}
+		if webhooks.Verify(r.Header, body, secret, time.Now()) != nil {
+			rw.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		rw.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(server.Close)
+	w.config.Webhook.URL = server.URL
+	if _, err := w.ApplySandbox(t.Context(), w.config); err != nil {
+		t.Fatal(err)
+	}
+	w.sandbox.ConfigVersion++
+	return w, requests
+}
+
+func (w *fixture) askForCheck(tx *payments.ID) (payments.ID, error) {
+	w.t.Helper()
+	id, err := payments.NewID(time.Now(), rand.Reader)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return id, w.RequestReceiverCheck(w.t.Context(), w.sandbox.Tenant, id, tx, false)
+}
+
+// awaitCheck waits until a check has ended, and returns it with its card.
+func (w *fixture) awaitCheck(id payments.ID) (check *ledger.ReceiverCheck, card grade.Card) {
+	w.t.Helper()
+	eventually(w.t, func() string {
+		var err error
+		if check, err = w.GetReceiverCheck(w.t.Context(), w.sandbox.Tenant, id); err != nil {
+			return err.Error()
+		}
+		if check.FinishedAt == nil {
+			return fmt.Sprintf("the check has not ended: %s", check.Card)
+		}
+		return ""
+	})
+	if check.Card != nil {
+		if err := json.Unmarshal(check.Card, &card); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return check, card
+}
+
+func TestReceiverIsChecked(t *testing.T) {
+	w, requests := checked(t, nil)
+	w.run()
+	id, err := w.askForCheck(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check, card := w.awaitCheck(id)
+	if card.Letter != grade.A || card.Count(grade.Passed) != len(grade.Lines()) || check.Problem != "" {
+		t.Errorf("the check is %+v, and its card %+v", check, card)
+	}
+	if n := read[int](w, "select (select count(*) from transactions) + (select count(*) from events) + (select count(*) from delivery_attempts)"); n != 0 {
+		t.Errorf("the check has left %d rows", n)
+	}
+	before := requests.Load()
+	var often ledger.ErrTooManyChecks
+	if _, err := w.askForCheck(nil); !errors.As(err, &often) || often.Wait <= 0 || often.Wait > time.Minute {
+		t.Errorf("another check within a minute has the error %v", err)
+	}
+	read[int](w, "update receiver_checks set requested_at = requested_at - interval '1 minute' returning 1")
+	if id, err = w.askForCheck(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.askForCheck(nil); !errors.As(err, &often) || often.Wait != 0 {
+		t.Errorf("another check while one is open has the error %v", err)
+	}
+	read[int](w, "with moved as (update receiver_checks set began_at = began_at - interval '1 minute' returning 1) select count(*) from moved")
+	w.awaitCheck(id)
+	if n := requests.Load(); n != 2*before {
+		t.Errorf("the second check has sent %d requests, and the first %d", n-before, before)
+	}
+}
+
+// With a transaction, the genuine event is that which was delivered.
+func TestReceiverIsCheckedWithATransaction(t *testing.T) {
+	w, _ := checked(t, nil)
+	tx := w.pay("r1", payments.Success)
+	w.run()
+	w.until(ledger.EventDelivered, 1)
+	id, err := w.askForCheck(&tx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, card := w.awaitCheck(id); card.Letter != grade.A {
+		t.Errorf("the card is %+v", card)
+	}
+	read[int](w, "update receiver_checks set requested_at = 'epoch', began_at = 'epoch' returning 1")
+	if _, err := w.sql.Exec(t.Context(), "update events set body = null"); err != nil {
+		t.Fatal(err)
+	}
+	if id, err = w.askForCheck(&tx); err != nil {
+		t.Fatal(err)
+	}
+	if check, _ := w.awaitCheck(id); !strings.Contains(check.Problem, tx.String()+" was removed") {
+		t.Errorf("the check is %+v", check)
+	}
+}
+
+// A reset ends a check that runs.
+func TestResetCancelsACheck(t *testing.T) {
+	third, goOn := make(chan struct{}), make(chan struct{})
+	w, requests := checked(t, func(n int) {
+		if n == 3 {
+			close(third)
+			<-goOn
+		}
+	})
+	w.run()
+	if _, err := w.askForCheck(nil); err != nil {
+		t.Fatal(err)
+	}
+	<-third
+	w.config.Reset = "again"
+	if _, err := w.ApplySandbox(t.Context(), w.config); err != nil {
+		t.Fatal(err)
+	}
+	close(goOn)
+	directory := sandboxes.NewDirectory(w.Store.DB)
+	if err := directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.sandbox, _ = directory.ByKey(sandboxes.KeyHash{1})
+	w.pay("after-the-reset", payments.Success) // it is delivered, and no line of the check follows
+	w.until(ledger.EventDelivered, 1)
+	if n := requests.Load(); n != 4 { // three of the check, and the event
+		t.Errorf("%d requests were sent", n)
+	}
+}
+
+// A worker that is killed leaves a check that another one runs when the lease has ended. Its own result is lost.
+func TestCheckOfAWorkerThatIsKilled(t *testing.T) {
+	w, _ := checked(t, nil)
+	id, err := w.askForCheck(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker := ledgertest.OpenAs(t, w.url, ledgertest.Worker)
+	killed, err := worker.LeaseReceiverCheck(t.Context(), time.Hour, time.Hour)
+	if err != nil || killed == nil || killed.ID != id || killed.Secret != secret {
+		t.Fatalf("leased is %+v, %v", killed, err)
+	}
+	if again, err := worker.LeaseReceiverCheck(t.Context(), time.Hour, time.Hour); again != nil || err != nil {
+		t.Fatalf("it is leased twice: %+v, %v", again, err)
+	}
+	read[int](w, "update receiver_checks set leased_until = now(), began_at = now() - interval '1 minute' returning 1")
+	w.run()
+	if _, card := w.awaitCheck(id); card.Letter != grade.A {
+		t.Errorf("the card is %+v", card)
+	}
+	if err := worker.FinishReceiverCheck(t.Context(), killed, json.RawMessage(`{}`), ""); !errors.Is(err, ledger.ErrCheckEnded) {
+		t.Errorf("the killed worker's result has the error %v", err)
+	}
+}
+
+// Sandboxes with receivers at one host are checked one after the other, and not within a minute.
+func TestOneHostIsCheckedOnceAMinute(t *testing.T) {
+	w, _ := checked(t, nil)
+	other := w.config
+	other.UID, other.Name = "22222222-2222-2222-2222-222222222222", "other"
+	if _, err := w.ApplySandbox(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	tenant := read[int64](w, "select tenant from organizations where name = 'other'")
+	if _, err := w.askForCheck(nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.RequestReceiverCheck(t.Context(), tenant, payments.LastID, nil, false); err != nil {
+		t.Fatal(err)
+	}
+	worker := ledgertest.OpenAs(t, w.url, ledgertest.Worker)
+	lease := func() *ledger.LeasedCheck {
+		t.Helper()
+		leased, err := worker.LeaseReceiverCheck(t.Context(), time.Minute, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return leased
+	}
+	first := lease()
+	if second := lease(); first == nil || second != nil {
+		t.Fatalf("leased are %+v and %+v", first, second)
+	}
+	if err := worker.FinishReceiverCheck(t.Context(), first, json.RawMessage(`{}`), ""); err != nil {
+		t.Fatal(err)
+	}
+	if second := lease(); second != nil {
+		t.Errorf("the host is checked again within a minute: %+v", second)
+	}
+	read[int](w, "update receiver_checks set began_at = began_at - interval '1 minute' where finished_at is not null returning 1")
+	if second := lease(); second == nil || second.Tenant != tenant || !strings.Contains(second.Problem, "no signing secret") {
+		t.Errorf("leased is %+v", second)
+	}
+}
+
+func TestCheckOfASuspendedSandboxEnds(t *testing.T) {
+	w, _ := checked(t, nil)
+	id, err := w.askForCheck(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.config.Suspended = true
+	if _, err := w.ApplySandbox(t.Context(), w.config); err != nil {
+		t.Fatal(err)
+	}
+	worker := ledgertest.OpenAs(t, w.url, ledgertest.Worker)
+	for expire, want := range map[time.Duration]bool{time.Hour: false, 0: true} {
+		if leased, err := worker.LeaseReceiverCheck(t.Context(), time.Minute, expire); leased != nil || err != nil {
+			t.Errorf("leased is %+v, %v", leased, err)
+		}
+		if want {
+			if check, _ := w.awaitCheck(id); !strings.Contains(check.Problem, "No worker could begin the check") {
+				t.Errorf("the check is %+v", check)
+			}
+		}
+	}
+}
