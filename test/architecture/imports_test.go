@@ -25,7 +25,6 @@ var mayImport = map[string][]string{
 	"server/operators/orange":      {"server/operators/adapter", "server/payments"},
 	"server/egress":                {},
 	"server/webhooks":              {"server/english", "server/faults", "server/payments", "server/egress", "server/secrets"},
-	"server/webhooks":              {"server/faults", "server/payments", "server/egress", "server/secrets"},
 	"server/grade":                 {"server/payments", "server/webhooks"},
 	"server/telemetry":             {},
 	"server/httpserver":            {},
