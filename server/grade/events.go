@@ -63,7 +63,7 @@ func (m *maker) invented() (*payments.Transaction, error) {
 	description := "A check of your receiver by Cauri: this payment does not exist"
 	return &payments.Transaction{
 		ID: id, Type: payments.Collection, Status: payments.Success, Reference: strings.ToUpper(order), OrderRef: order, Store: "cauri-check",
-		Description: &description, EnvironmentID: "env_check", Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF",
+		Description: &description, EnvironmentID: "env_check", Operator: payments.Operators[0], Country: payments.Rwanda, Currency: "RWF",
 		MSISDN: "+250788000001", Amount: inventedAmount, Commission: inventedCommission, NetAmount: inventedAmount - inventedCommission,
 		AbsorptionPct: 100, Latency: time.Second, CreatedAt: now.Add(-time.Second), CompletedAt: &now,
 	}, nil
