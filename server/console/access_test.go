@@ -168,28 +168,30 @@ func TestLinkOpensTheConsoleOnce(t *testing.T) {
 
 // mayCall has every route of the console that needs a session, with the roles that may call it. A new one gets a line here.
 var mayCall = map[string]string{
-	"POST /sign-out":                    "full viewer handset",
-	"POST /appearance":                  "full viewer handset",
-	"GET /ledger/{account}":             "full viewer",
-	"GET /ledger/{account}/entries.csv": "full viewer",
-	"POST /ledger/verify":               "full",
-	"GET /setup":                        "full viewer",
-	"POST /setup/sessions":              "full",
-	"GET /reset":                        "full",
-	"POST /reset":                       "full",
-	"GET /requests":                     "full viewer",
-	"GET /requests/{id}":                "full viewer",
-	"GET /stream":                       "full viewer",
-	"GET /overview":                     "full viewer",
-	"GET /payments":                     "full viewer",
-	"GET /ledger":                       "full viewer",
-	"GET /find":                         "full viewer",
-	"POST /clock":                       "full",
-	"GET /payments/{id}":                "full viewer",
-	"GET /webhooks":                     "full viewer",
-	"GET /webhooks/{id}":                "full viewer",
-	"POST /webhooks/{id}":               "full viewer",
-	"POST /webhooks/{id}/resend":        "full",
+	"POST /sign-out":                       "full viewer handset",
+	"POST /appearance":                     "full viewer handset",
+	"GET /ledger/{account}":                "full viewer",
+	"GET /ledger/{account}/entries.csv":    "full viewer",
+	"POST /ledger/verify":                  "full",
+	"GET /setup":                           "full viewer",
+	"POST /setup/sessions":                 "full",
+	"GET /reset":                           "full",
+	"POST /reset":                          "full",
+	"GET /requests":                        "full viewer",
+	"GET /requests/{id}":                   "full viewer",
+	"GET /stream":                          "full viewer",
+	"GET /overview":                        "full viewer",
+	"GET /payments":                        "full viewer",
+	"GET /handsets":                        "full viewer",
+	"POST /handsets/{msisdn}/prompts/{tx}": "full handset",
+	"GET /ledger":                          "full viewer",
+	"GET /find":                            "full viewer",
+	"POST /clock":                          "full",
+	"GET /payments/{id}":                   "full viewer",
+	"GET /webhooks":                        "full viewer",
+	"GET /webhooks/{id}":                   "full viewer",
+	"POST /webhooks/{id}":                  "full viewer",
+	"POST /webhooks/{id}/resend":           "full",
 }
 
 // open are the routes that need no session.
@@ -652,7 +654,7 @@ func TestLivePartsArePartsOfTheirPage(t *testing.T) {
 	path, _, _ := f.refused(time.Now())
 	tx := "TX_" + strings.TrimPrefix(path, "/webhooks/evt_")
 	b := f.signedIn(checkout, key)
-	for _, path := range []string{"/overview", "/payments", "/payments/" + tx, "/webhooks", path, "/requests", "/ledger", "/ledger/RWF"} {
+	for _, path := range []string{"/overview", "/handsets", "/payments", "/payments/" + tx, "/webhooks", path, "/requests", "/ledger", "/ledger/RWF"} {
 		text := b.get(checkout + path).text
 		count := map[string]int{}
 		for _, found := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(text, -1) {

@@ -16,7 +16,8 @@ const htmxConfig = `{"includeIndicatorStyles":false,"allowEval":false,"historyCa
 
 // The variable always has the ids of the frame's elements that each update replaces.
 var always = []string{
-	"now", "title", "count-payments", "count-webhooks", "count-requests", "pip-payments", "pip-webhooks", "pip-requests",
+	"now", "title", "count-handsets", "count-payments", "count-webhooks", "count-requests", "pip-handsets", "pip-payments",
+	"pip-webhooks", "pip-requests",
 }
 
 // replaced returns the selector of the elements that htmx replaces.
@@ -93,6 +94,7 @@ func (v *visit) clockSays() string {
 
 // navCounts are the numbers beside the pages in the sidebar.
 type navCounts struct {
+	phones  int // phones that ring
 	pending int // payments without an outcome
 	waiting int // events that wait because the receiver refuses them
 	refused int // requests of the last hour
@@ -106,7 +108,7 @@ func (c *Console) readCounts(ctx context.Context, tenant int64) (n navCounts, er
 	if err != nil {
 		return n, err
 	}
-	n.pending = health.Pending
+	n.phones, n.pending = health.Phones, health.Pending
 	if health.Failures > 0 {
 		n.waiting = health.Waiting
 	}
@@ -124,6 +126,8 @@ type navCount struct {
 // countOf returns the number beside a page; false for a page that has none.
 func (v *visit) countOf(path string) (navCount, bool) {
 	switch path {
+	case "/handsets":
+		return navCount{v.counts.phones, v.Text("phones ring"), false}, true
 	case "/payments":
 		return navCount{v.counts.pending, v.Text("pending"), false}, true
 	case "/webhooks":

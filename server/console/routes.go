@@ -18,11 +18,13 @@ type route struct {
 	do           func(*Console, *visit) (exchange.Answer, error)
 }
 
-// The roles that may call a route: all roles, those that read the whole sandbox, and those that change it.
+// The roles that may call a route: all roles, those that read the whole sandbox, and those that change it. The handset role
+// may call a route with a number only for its own one.
 var (
 	anyone  = []sandboxes.ConsoleRole{sandboxes.ConsoleFull, sandboxes.ConsoleViewer, sandboxes.ConsoleHandset}
 	viewers = []sandboxes.ConsoleRole{sandboxes.ConsoleFull, sandboxes.ConsoleViewer}
 	full    = []sandboxes.ConsoleRole{sandboxes.ConsoleFull}
+	holders = []sandboxes.ConsoleRole{sandboxes.ConsoleFull, sandboxes.ConsoleHandset} // who answers a phone
 )
 
 // routes has all routes of the console.
@@ -38,6 +40,8 @@ var routes = []route{
 	{method: http.MethodPost, path: "/language", does: "change the language", do: (*Console).language},
 	{method: http.MethodGet, path: "/stream", roles: viewers, do: (*Console).stream},
 	{method: http.MethodGet, path: "/overview", roles: viewers, show: (*Console).overview},
+	{method: http.MethodGet, path: "/handsets", roles: viewers, show: (*Console).handsets},
+	{method: http.MethodPost, path: "/handsets/{msisdn}/prompts/{tx}", roles: holders, does: "answer a phone", do: (*Console).answerPrompt},
 	{method: http.MethodGet, path: "/payments", roles: viewers, show: (*Console).payments},
 	{method: http.MethodGet, path: "/payments/{id}", roles: viewers, show: (*Console).payment},
 	{method: http.MethodGet, path: "/webhooks", roles: viewers, show: (*Console).webhooks},

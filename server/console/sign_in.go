@@ -133,15 +133,17 @@ func (c *Console) language(v *visit) (exchange.Answer, error) {
 	return v.goBack(c.cookie(languageCookie, language, age)), nil
 }
 
-// goBack returns an answer that sets a cookie and redirects to the page whose form was sent.
-func (v *visit) goBack(cookie *http.Cookie) exchange.Answer {
+// goBack returns an answer that sets cookies and redirects to the page whose form was sent.
+func (v *visit) goBack(cookies ...*http.Cookie) exchange.Answer {
 	back := v.form("back")
 	path, _, _ := strings.Cut(back, "?")
 	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, ":\\") || strings.Contains(path, "//") {
 		back = "/"
 	}
 	a := v.goTo(back)
-	a.Header.Add("Set-Cookie", cookie.String())
+	for _, cookie := range cookies {
+		a.Header.Add("Set-Cookie", cookie.String())
+	}
 	return a
 }
 

@@ -48,7 +48,11 @@ type page struct {
 	// every is the interval in seconds at which the live elements are replaced also without a change; 0: never.
 	every int
 	// again is the path below {uri}/console that the live elements are read from; empty: the page's own.
-	again  string
+	again string
+	// of has the types of changes that the live elements show, separated by commas; empty: all.
+	of string
+	// pause is the least interval in milliseconds between two replacements; 0: the one of console.js.
+	pause  int
 	status int // 0: 200
 }
 
@@ -76,7 +80,7 @@ func (c *Console) handler(r *route) exchange.OpenHandler {
 		}
 		c.Exchange.NoteSession(request, v.who, "console session "+v.session.ID+", "+string(v.session.Role))
 		switch {
-		case !slices.Contains(r.roles, v.session.Role):
+		case !slices.Contains(r.roles, v.session.Role), !v.isOfNumber():
 			return exchange.Answer{}, errForbidden
 		case r.method != http.MethodGet && !v.hasToken():
 			return exchange.Answer{}, errForeignForm
@@ -163,6 +167,12 @@ func (c *Console) visitOf(w http.ResponseWriter, r *http.Request) *visit {
 
 // ctx returns the context of the request.
 func (v *visit) ctx() context.Context { return v.request.Context() }
+
+// isOfNumber reports whether the session may use the number in the path, if the path has one.
+func (v *visit) isOfNumber() bool {
+	number := chi.URLParam(v.request, "msisdn")
+	return number == "" || v.session.Role != sandboxes.ConsoleHandset || number == v.session.MSISDN
+}
 
 // may reports whether the session has one of the roles.
 func (v *visit) may(roles []sandboxes.ConsoleRole) bool {

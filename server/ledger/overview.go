@@ -29,6 +29,7 @@ type Health struct {
 	Waiting       int   // events that are to be sent, [MostCounted] at most
 	Pending       int   // payments without an outcome, [MostCounted] at most
 	FirstDueAt    *time.Time
+	Phones        int // test clients among the payers of the pending payments
 }
 
 // Health returns the health of a sandbox.
@@ -44,6 +45,7 @@ func (l *Ledger) Health(ctx context.Context, tenant int64) (Health, error) {
 		WebhookURL: row.WebhookURL, Failures: int(row.Failures), FailingSince: row.FailingSince,
 		LastFailureAt: row.LastFailureAt, Delivered: row.Delivered, Failed: row.Failed, Waiting: int(row.Waiting),
 		Pending: min(int(row.Pending)+int(row.Forwarded), MostCounted), FirstDueAt: row.FirstDueAt,
+		Phones: int(row.Phones),
 	}
 	if row.LastFailure != nil {
 		h.LastFailure = *row.LastFailure

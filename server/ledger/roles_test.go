@@ -62,7 +62,9 @@ var tenantStatements = []string{
 	"ListEvents",
 	"ListNewerEvents",
 	"Observe",
+	"LastOutcomes",
 	"ListPrompts",
+	"OldestPrompts",
 	"ListTestClients",
 	"LockPrompt",
 	"ResendEvent",
@@ -76,6 +78,7 @@ var tenantStatements = []string{
 	"HoldRegistry",
 	"InsertSIMAdjustment",
 	"LockTestClient",
+
 	"ResetByAPI",
 	// faults
 	"ActedFaults",

@@ -90,7 +90,7 @@ func TestScreenshots(t *testing.T) {
 	b.prefer("light")
 	b.size(1280, 900)
 	b.signIn(empty)
-	for _, name := range []string{"overview", "payments", "webhooks", "requests"} {
+	for _, name := range []string{"overview", "handsets", "payments", "webhooks", "requests"} {
 		b.open(consoleOf(empty.Sandbox) + "/" + name)
 		b.pictures(name + "-empty")
 	}

@@ -2,7 +2,7 @@
 // complete without it.
 (() => {
   // The stream tells that something has changed. htmx then replaces the live parts of the page: soon after a quiet time,
-  // and every 2.5 seconds while a lot changes, because each replacement costs the api a page.
+  // and every 2.5 seconds while a lot changes, because each replacement costs the api a page. Phones ring sooner.
   const live = document.querySelector("[data-stream]");
   let stream, waits, replaced = -Infinity;
   const say = (connected) => {
@@ -14,7 +14,11 @@
       waits = undefined;
       replaced = performance.now();
       htmx.trigger(live, "changed");
-    }, Math.max(250, replaced + 2500 - performance.now()));
+    }, Math.max(250, replaced + Number(live.dataset.pause ?? 2500) - performance.now()));
+  };
+  const told = (e) => {
+    const of = live.dataset.of?.split(",");
+    if (!of || of.includes(e.data) || e.data === "reset") changed();
   };
   const follow = () => {
     stream = new EventSource(live.dataset.stream);
@@ -24,7 +28,7 @@
       if (before) changed();
       before = true;
     });
-    stream.addEventListener("change", changed);
+    stream.addEventListener("change", told);
     stream.addEventListener("error", () => {
       say(false);
       if (stream.readyState === EventSource.CLOSED) setTimeout(again, 5000);
@@ -76,6 +80,70 @@
   addEventListener("scroll", () => {
     if (waiting && waiting.getBoundingClientRect().top >= 0) show();
   }, { passive: true });
+
+  // A phone is replaced when its screen changes, so that nobody loses a digit of a PIN.
+  const rung = document.querySelector("#rung");
+  const rings = [];
+  let quiet; // a screen reader hears of phones every five seconds at most
+  const ring = () => {
+    if (quiet || !rings.length) return;
+    rung.textContent = rings.splice(0).join(". ");
+    quiet = setTimeout(() => {
+      quiet = undefined;
+      ring();
+    }, 5000);
+  };
+  document.addEventListener("htmx:oobBeforeSwap", (e) => {
+    const { target, fragment } = e.detail;
+    const shows = target.dataset.shows, next = fragment.querySelector("[data-shows]")?.dataset.shows;
+    if (shows === undefined) return;
+    e.detail.shouldSwap = shows !== next;
+    if (shows === next) return;
+    const { id } = target;
+    if (target.contains(document.activeElement)) setTimeout(() => document.getElementById(id)?.focus());
+    if (next?.startsWith("rings")) {
+      rings.push(target.closest(".hand").dataset.rings);
+      ring();
+    }
+  });
+  const pinOf = (hand) => hand?.querySelector('[name="pin"]');
+  const typed = (hand) => {
+    const pin = pinOf(hand), said = hand.querySelector("[data-typed]");
+    if (!pin) return;
+    const n = pin.value.length;
+    hand.querySelectorAll(".pin i").forEach((box, k) => box.classList.toggle("at", k === n));
+    if (!said) return;
+    said.dataset.rings ??= said.textContent;
+    said.textContent = n ? said.dataset.typed.replace("%s", n) : said.dataset.rings;
+  };
+  const press = (hand, key) => {
+    const pin = pinOf(hand);
+    if (!pin) return false;
+    if (/^[0-9]$/.test(key)) pin.value = (pin.value + key).slice(0, 4);
+    else if (key === "*" || key === "Backspace") pin.value = pin.value.slice(0, -1);
+    else if (key === "#" || key === "Enter") pin.form.requestSubmit();
+    else if (key === "Escape") hand.querySelector("[data-cancel]").click();
+    else return false;
+    typed(hand);
+    return true;
+  };
+  const phones = () => document.querySelectorAll(".hand").forEach(typed);
+  document.addEventListener("htmx:oobAfterSwap", phones);
+  phones();
+  document.addEventListener("input", (e) => {
+    if (e.target.name === "pin") typed(e.target.closest(".hand"));
+  });
+  document.addEventListener("click", (e) => {
+    const key = e.target.closest("[data-digit]");
+    if (key) press(key.closest(".hand"), key.dataset.digit);
+  });
+  document.addEventListener("keydown", (e) => {
+    const on = e.target.closest(".phone");
+    if (!on || e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input") || e.key === "Enter" && e.target !== on) return;
+    if (press(on.closest(".hand"), e.key)) e.preventDefault();
+  });
+  // What a form was refused for is on the page as it is now: the sandbox is suspended, or the session has ended.
+  document.addEventListener("htmx:responseError", (e) => e.detail.elt.matches("form") && location.reload());
 
   // A clock that runs goes on from the time at which the page was made.
   const began = new WeakMap();

@@ -77,10 +77,7 @@ select coalesce(o.webhook_url, '')::text as webhook_url, coalesce(h.failures, 0)
   (select count(*) from (
     select from events e where e.tenant = sqlc.arg(tenant) and e.due_at is not null
     limit sqlc.arg(most)::integer) w)::integer as waiting,
-  (select count(*) from (
-    select from transactions t
-    where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough
-    limit sqlc.arg(most)::integer) p)::integer as pending,
+  waits.pending::integer as pending, waits.phones::integer as phones,
   (select count(*) from (
     select from transactions t where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and t.passthrough
     limit sqlc.arg(most)::integer) p)::integer as forwarded,
@@ -88,6 +85,10 @@ select coalesce(o.webhook_url, '')::text as webhook_url, coalesce(h.failures, 0)
     where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough
     order by t.tenant, t.due_at limit 1) as first_due_at
 from organizations o left join endpoint_health h on h.tenant = o.tenant
+cross join (select count(*) as pending, count(distinct p.sim_id) as phones from (
+  select t.sim_id from transactions t
+  where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough
+  limit sqlc.arg(most)::integer) p) waits
 where o.tenant = sqlc.arg(tenant);
 
 -- name: NewestAttempts :many

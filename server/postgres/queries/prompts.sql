@@ -40,6 +40,35 @@ from waiting
 where sqlc.narg(after)::uuid is null or waiting.id > sqlc.narg(after)::uuid
 order by waiting.id limit sqlc.arg(batch)::integer;
 
+-- name: OldestPrompts :many
+-- The oldest prompt of each of these SIMs.
+with waiting as materialized (
+  select * from transactions t
+  where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough
+    and t.sim_id = any(sqlc.arg(sim_ids)::uuid[]) and t.expires_at is not null
+)
+select distinct on (waiting.sim_id) waiting.sim_id::uuid as sim_id, waiting.id, waiting.amount,
+  waiting.net_amount, waiting.commission, waiting.currency, waiting.store, waiting.reference,
+  waiting.description, waiting.created_at, waiting.expires_at
+from waiting
+order by waiting.sim_id, waiting.id;
+
+-- name: LastOutcomes :many
+-- The last movement of each of these SIMs, and what failed for them among the newest transactions.
+with found as materialized (
+  (select t.* from unnest(sqlc.arg(sim_ids)::uuid[]) asked (of_sim)
+  cross join lateral (
+    select * from transactions m
+    where m.tenant = sqlc.arg(tenant) and m.sim_id = asked.of_sim and m.sim_delta <> 0
+    order by m.tenant desc, m.sim_id desc, m.sim_number desc limit 1) t)
+  union all
+  (select newest.* from (
+    select * from transactions n where n.tenant = sqlc.arg(tenant)
+    order by n.tenant desc, n.id desc limit sqlc.arg(most)::integer) newest
+  where newest.sim_id = any(sqlc.arg(sim_ids)::uuid[]) and newest.status not in ('PENDING', 'SUCCESS'))
+)
+select sqlc.embed(transactions) from found transactions;
+
 -- name: LockPrompt :one
 -- Locks a collection that is or was a prompt of the SIM: it waited for its payer, and not for an operator.
 -- Waits for a worker that is settling it.

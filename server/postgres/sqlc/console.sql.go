@@ -383,10 +383,7 @@ select coalesce(o.webhook_url, '')::text as webhook_url, coalesce(h.failures, 0)
   (select count(*) from (
     select from events e where e.tenant = $1 and e.due_at is not null
     limit $2::integer) w)::integer as waiting,
-  (select count(*) from (
-    select from transactions t
-    where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
-    limit $2::integer) p)::integer as pending,
+  waits.pending::integer as pending, waits.phones::integer as phones,
   (select count(*) from (
     select from transactions t where t.tenant = $1 and t.status = 'PENDING' and t.passthrough
     limit $2::integer) p)::integer as forwarded,
@@ -394,6 +391,10 @@ select coalesce(o.webhook_url, '')::text as webhook_url, coalesce(h.failures, 0)
     where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
     order by t.tenant, t.due_at limit 1) as first_due_at
 from organizations o left join endpoint_health h on h.tenant = o.tenant
+cross join (select count(*) as pending, count(distinct p.sim_id) as phones from (
+  select t.sim_id from transactions t
+  where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
+  limit $2::integer) p) waits
 where o.tenant = $1
 `
 
@@ -407,6 +408,7 @@ type SandboxHealthRow struct {
 	Failed        int64      `db:"failed"`
 	Waiting       int32      `db:"waiting"`
 	Pending       int32      `db:"pending"`
+	Phones        int32      `db:"phones"`
 	Forwarded     int32      `db:"forwarded"`
 	FirstDueAt    *time.Time `db:"first_due_at"`
 }
@@ -425,6 +427,7 @@ func (q *Queries) SandboxHealth(ctx context.Context, tenant int64, most int32) (
 		&i.Failed,
 		&i.Waiting,
 		&i.Pending,
+		&i.Phones,
 		&i.Forwarded,
 		&i.FirstDueAt,
 	)

@@ -51,6 +51,95 @@ func (q *Queries) FindTestClient(ctx context.Context, tenant int64, mSISDN strin
 	return i, err
 }
 
+const lastOutcomes = `-- name: LastOutcomes :many
+with found as materialized (
+  (select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults from unnest($1::uuid[]) asked (of_sim)
+  cross join lateral (
+    select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from transactions m
+    where m.tenant = $2 and m.sim_id = asked.of_sim and m.sim_delta <> 0
+    order by m.tenant desc, m.sim_id desc, m.sim_number desc limit 1) t)
+  union all
+  (select newest.tenant, newest.amount, newest.commission, newest.net_amount, newest.refunded, newest.merchant_delta, newest.sim_delta, newest.merchant_balance_after, newest.sim_balance_after, newest.merchant_number, newest.sim_number, newest.created_at, newest.completed_at, newest.due_at, newest.leased_until, newest.expires_at, newest.forwarded_at, newest.forward_fence, newest.type, newest.status, newest.absorption_pct, newest.latency_ms, newest.forward_failures, newest.forward_attempts, newest.id, newest.parent_id, newest.sim_id, newest.passthrough, newest.is_url_protected, newest.reference, newest.request_hash, newest.order_ref, newest.order_url, newest.store, newest.description, newest.scenario, newest.env_id, newest.operator, newest.country, newest.currency, newest.float_currency, newest.msisdn, newest.test_behavior, newest.provider_tx_id, newest.native_id, newest.native_raw, newest.faults from (
+    select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from transactions n where n.tenant = $2
+    order by n.tenant desc, n.id desc limit $3::integer) newest
+  where newest.sim_id = any($1::uuid[]) and newest.status not in ('PENDING', 'SUCCESS'))
+)
+select transactions.tenant, transactions.amount, transactions.commission, transactions.net_amount, transactions.refunded, transactions.merchant_delta, transactions.sim_delta, transactions.merchant_balance_after, transactions.sim_balance_after, transactions.merchant_number, transactions.sim_number, transactions.created_at, transactions.completed_at, transactions.due_at, transactions.leased_until, transactions.expires_at, transactions.forwarded_at, transactions.forward_fence, transactions.type, transactions.status, transactions.absorption_pct, transactions.latency_ms, transactions.forward_failures, transactions.forward_attempts, transactions.id, transactions.parent_id, transactions.sim_id, transactions.passthrough, transactions.is_url_protected, transactions.reference, transactions.request_hash, transactions.order_ref, transactions.order_url, transactions.store, transactions.description, transactions.scenario, transactions.env_id, transactions.operator, transactions.country, transactions.currency, transactions.float_currency, transactions.msisdn, transactions.test_behavior, transactions.provider_tx_id, transactions.native_id, transactions.native_raw, transactions.faults from found transactions
+`
+
+type LastOutcomesRow struct {
+	Transaction Transaction `db:"transaction"`
+}
+
+// The last movement of each of these SIMs, and what failed for them among the newest transactions.
+func (q *Queries) LastOutcomes(ctx context.Context, simIds []pgtype.UUID, tenant int64, most int32) ([]LastOutcomesRow, error) {
+	rows, err := q.db.Query(ctx, lastOutcomes, simIds, tenant, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LastOutcomesRow
+	for rows.Next() {
+		var i LastOutcomesRow
+		if err := rows.Scan(
+			&i.Transaction.Tenant,
+			&i.Transaction.Amount,
+			&i.Transaction.Commission,
+			&i.Transaction.NetAmount,
+			&i.Transaction.Refunded,
+			&i.Transaction.MerchantDelta,
+			&i.Transaction.SimDelta,
+			&i.Transaction.MerchantBalanceAfter,
+			&i.Transaction.SimBalanceAfter,
+			&i.Transaction.MerchantNumber,
+			&i.Transaction.SimNumber,
+			&i.Transaction.CreatedAt,
+			&i.Transaction.CompletedAt,
+			&i.Transaction.DueAt,
+			&i.Transaction.LeasedUntil,
+			&i.Transaction.ExpiresAt,
+			&i.Transaction.ForwardedAt,
+			&i.Transaction.ForwardFence,
+			&i.Transaction.Type,
+			&i.Transaction.Status,
+			&i.Transaction.AbsorptionPct,
+			&i.Transaction.LatencyMs,
+			&i.Transaction.ForwardFailures,
+			&i.Transaction.ForwardAttempts,
+			&i.Transaction.ID,
+			&i.Transaction.ParentID,
+			&i.Transaction.SimID,
+			&i.Transaction.Passthrough,
+			&i.Transaction.URLProtected,
+			&i.Transaction.Reference,
+			&i.Transaction.RequestHash,
+			&i.Transaction.OrderRef,
+			&i.Transaction.OrderURL,
+			&i.Transaction.Store,
+			&i.Transaction.Description,
+			&i.Transaction.Scenario,
+			&i.Transaction.EnvID,
+			&i.Transaction.Operator,
+			&i.Transaction.Country,
+			&i.Transaction.Currency,
+			&i.Transaction.FloatCurrency,
+			&i.Transaction.MSISDN,
+			&i.Transaction.TestBehavior,
+			&i.Transaction.ProviderTxID,
+			&i.Transaction.NativeID,
+			&i.Transaction.NativeRaw,
+			&i.Transaction.Faults,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listPrompts = `-- name: ListPrompts :many
 with waiting as materialized (
   select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from transactions t
@@ -235,4 +324,64 @@ func (q *Queries) LockPrompt(ctx context.Context, tenant int64, iD pgtype.UUID, 
 		&i.Suspended,
 	)
 	return i, err
+}
+
+const oldestPrompts = `-- name: OldestPrompts :many
+with waiting as materialized (
+  select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from transactions t
+  where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
+    and t.sim_id = any($2::uuid[]) and t.expires_at is not null
+)
+select distinct on (waiting.sim_id) waiting.sim_id::uuid as sim_id, waiting.id, waiting.amount,
+  waiting.net_amount, waiting.commission, waiting.currency, waiting.store, waiting.reference,
+  waiting.description, waiting.created_at, waiting.expires_at
+from waiting
+order by waiting.sim_id, waiting.id
+`
+
+type OldestPromptsRow struct {
+	SimID       pgtype.UUID `db:"sim_id"`
+	ID          pgtype.UUID `db:"id"`
+	Amount      int64       `db:"amount"`
+	NetAmount   int64       `db:"net_amount"`
+	Commission  int64       `db:"commission"`
+	Currency    string      `db:"currency"`
+	Store       string      `db:"store"`
+	Reference   string      `db:"reference"`
+	Description *string     `db:"description"`
+	CreatedAt   time.Time   `db:"created_at"`
+	ExpiresAt   *time.Time  `db:"expires_at"`
+}
+
+// The oldest prompt of each of these SIMs.
+func (q *Queries) OldestPrompts(ctx context.Context, tenant int64, simIds []pgtype.UUID) ([]OldestPromptsRow, error) {
+	rows, err := q.db.Query(ctx, oldestPrompts, tenant, simIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OldestPromptsRow
+	for rows.Next() {
+		var i OldestPromptsRow
+		if err := rows.Scan(
+			&i.SimID,
+			&i.ID,
+			&i.Amount,
+			&i.NetAmount,
+			&i.Commission,
+			&i.Currency,
+			&i.Store,
+			&i.Reference,
+			&i.Description,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -1,0 +1,228 @@
+package console
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/console/locale"
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators/speech"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+const (
+	// handsetsOnPage is how many phones a page has.
+	handsetsOnPage = 24
+	// handsetsEvery is the interval in seconds at which the remaining times of prompts are read again.
+	handsetsEvery = 30
+	// handsetPause is the least interval in milliseconds between two replacements: a phone rings within a second.
+	handsetPause = 500
+	// messageShown is for how long, in sandbox time, a phone shows its last message.
+	messageShown = time.Hour
+)
+
+// handsetChanges are the types of changes that phones show.
+const handsetChanges = "transaction,balance"
+
+// handset is a phone on a page.
+type handset struct {
+	ledger.Handset
+	speech.Speech
+	now time.Time // sandbox time
+}
+
+// handsetList is a page of phones, in the order of their numbers.
+type handsetList struct {
+	phones []handset
+	first  bool
+	next   string // address of the next page; empty: there is none
+}
+
+func (c *Console) handsets(v *visit) (page, error) {
+	l, err := c.listHandsets(v)
+	p := page{
+		title: v.Text("Handsets"), body: handsetsPage(v, l), live: []string{}, every: handsetsEvery, of: handsetChanges,
+		pause: handsetPause,
+	}
+	for i := range l.phones {
+		p.live = append(p.live, l.phones[i].id("phone"), l.phones[i].id("under"))
+	}
+	return p, err
+}
+
+func (c *Console) listHandsets(v *visit) (*handsetList, error) {
+	after := v.request.URL.Query().Get("after")
+	if !payments.ValidMSISDN(after) {
+		after = ""
+	}
+	l := &handsetList{first: after == ""}
+	tenant := v.who.Sandbox.Tenant
+	clients, err := c.Ledger.ListTestClients(v.ctx(), tenant, ledger.TestClientFilter{}, after, handsetsOnPage+1)
+	if err != nil {
+		return l, err
+	}
+	if len(clients) > handsetsOnPage {
+		clients = clients[:handsetsOnPage]
+		l.next = pathWith("/handsets", url.Values{"after": {clients[handsetsOnPage-1].MSISDN}})
+	}
+	found, err := c.Ledger.Handsets(v.ctx(), tenant, clients)
+	for i := range found {
+		l.phones = append(l.phones, handset{found[i], speech.Of(found[i].Operator, found[i].Country), v.clock.Now})
+	}
+	return l, err
+}
+
+// replaced are the live elements of the page, as a selector.
+func (l *handsetList) replaced() string {
+	p := page{}
+	for i := range l.phones {
+		p.live = append(p.live, l.phones[i].id("phone"), l.phones[i].id("under"))
+	}
+	return p.replaced()
+}
+
+// id returns the id of a part of the phone.
+func (h *handset) id(part string) string { return part + "-" + h.MSISDN[1:] }
+
+// called returns the name of the holder, or the number of a test client without a name.
+func (h *handset) called() string { return cmp.Or(h.Name, locale.Phone(h.MSISDN)) }
+
+// shows returns what the screen shows. The phone is replaced when it changes.
+func (h *handset) shows() string {
+	switch {
+	case h.Prompt != nil:
+		return "rings " + h.Prompt.ID.String()
+	case h.Blocked:
+		return "blocked"
+	case h.message() != nil:
+		return "message " + h.Last.ID.String()
+	}
+	return "idle " + h.now.UTC().Format("15:04")
+}
+
+// message returns the transaction of the last message, while the phone shows it.
+func (h *handset) message() *payments.Transaction {
+	if h.Last == nil || h.now.Sub(*h.Last.CompletedAt) > messageShown {
+		return nil
+	}
+	return h.Last
+}
+
+// answerPath returns the address that answers the shown prompt.
+func (h *handset) answerPath() string {
+	return "/handsets/" + h.MSISDN + "/prompts/" + h.Prompt.ID.String()
+}
+
+// others returns the number of prompts that wait behind the shown one.
+func (h *handset) others() int64 { return int64(max(0, h.Prompts-1)) }
+
+// byItself says what the holder does if nobody answers by hand.
+func (h *handset) byItself(v *visit) string {
+	switch h.Behavior {
+	case payments.Manual:
+		return v.Text("always: it is Manual")
+	case payments.Cancel:
+		return v.Text("now: cancels by itself")
+	case payments.WrongPIN:
+		return v.Text("now: enters a wrong PIN by itself")
+	case payments.Ignore:
+		return v.Text("now: never answers by itself")
+	}
+	return v.Text("now: approves by itself")
+}
+
+// minutesLeft returns the time until a prompt expires, in words.
+func (h *handset) minutesLeft(v *visit) string {
+	left := h.Prompt.ExpiresAt.Sub(h.now)
+	if left < time.Minute {
+		return v.Text("less than a minute left")
+	}
+	return v.Text("%s left", minutes(v, left))
+}
+
+// minutes returns a duration in hours and minutes.
+func minutes(v *visit, d time.Duration) string {
+	d = d.Truncate(time.Minute)
+	if d < time.Hour {
+		return v.Text("%d min", int(d.Minutes()))
+	}
+	return v.Duration(d)
+}
+
+// testClientResource returns a TestClient of the sandbox as an example.
+func testClientResource(v *visit) string {
+	return `apiVersion: cauri.dev/v1alpha1
+kind: TestClient
+metadata: {name: awa, namespace: ` + v.namespace + `}
+spec:
+  sandboxRef: {name: ` + v.name + `}
+  msisdn: "+2250505000001"
+  balance: 75000
+  behavior: Manual`
+}
+
+// keypad has the keys of a phone with the letters on them.
+var keypad = []struct{ key, letters string }{
+	{"1", ""},
+	{"2", "abc"},
+	{"3", "def"},
+	{"4", "ghi"},
+	{"5", "jkl"},
+	{"6", "mno"},
+	{"7", "pqrs"},
+	{"8", "tuv"},
+	{"9", "wxyz"},
+	{"*", ""},
+	{"0", "+"},
+	{"#", ""},
+}
+
+// wrongPIN is the PIN that is always wrong. Any other one is right.
+const wrongPIN = "0000"
+
+var pinForm = regexp.MustCompile(`^[0-9]{4}$`)
+
+// typedAnswer returns the answer that a form gives to a prompt. Nothing keeps the PIN.
+func typedAnswer(v *visit) (payments.Answer, error) {
+	pin := v.form("pin")
+	switch {
+	case v.form("answer") == "cancel":
+		return payments.AnswerCancel, nil
+	case !pinForm.MatchString(pin):
+		return "", told(http.StatusUnprocessableEntity, v.Text("A PIN has four digits"),
+			v.Text("Nothing was paid. Any four digits approve, and 0000 is a wrong PIN."), "invalid_body")
+	case pin == wrongPIN:
+		return payments.AnswerWrongPIN, nil
+	}
+	return payments.AnswerApprove, nil
+}
+
+// answerPrompt answers the prompt of a phone, and leads back to the page with what came of it. A prompt that has
+// another outcome already is no error: the page shows the outcome.
+func (c *Console) answerPrompt(v *visit) (exchange.Answer, error) {
+	msisdn := chi.URLParam(v.request, "msisdn")
+	id, err := payments.ParseID(chi.URLParam(v.request, "tx"))
+	if err != nil || !payments.ValidMSISDN(msisdn) {
+		return exchange.Answer{}, errNotFound
+	}
+	answer, err := typedAnswer(v)
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	_, _, err = c.Service.AnswerPrompt(v.ctx(), v.who, msisdn, id, answer)
+	if closed := new(*ledger.ErrPromptClosed); err != nil && !errors.As(err, closed) {
+		if errors.Is(err, ledger.ErrNotFound) {
+			err = told(http.StatusNotFound, v.Text("This phone has no such prompt"),
+				v.Text("The sandbox was reset, or the test client is gone. Nothing was paid."), "not_found")
+		}
+		return exchange.Answer{}, err
+	}
+	return v.goBack(), nil
+}

@@ -1,0 +1,165 @@
+package console_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/requests"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+const (
+	awa = "+250788100001"
+	zoe = "+2250505000001"
+)
+
+// phones registers two test clients that answer by hand: one in Rwanda, and one in Côte d'Ivoire.
+func (f *fixture) phones() {
+	f.t.Helper()
+	f.config.Environments = append(f.config.Environments, sandboxes.EnvironmentConfig{
+		Operator: payments.MTN, Country: "CI", Enabled: true, UnknownPolicy: payments.Reject, Terms: payments.Terms{CommissionBPS: 72},
+	})
+	f.config.OpeningFloat[payments.XOF] = 0
+	f.apply(f.config, key)
+	for _, msisdn := range []string{awa, zoe} {
+		f.create(key, "/v1/test_clients", fmt.Sprintf(`{"msisdn":%q,"name":%q,"balance":50000,"behavior":"Manual"}`, msisdn, hostile+msisdn))
+	}
+}
+
+// answer sends the form of a phone that asks for a PIN.
+func (b *browser) answer(number, id string, form url.Values) answer {
+	b.t.Helper()
+	form.Set("back", "/handsets")
+	return b.post(checkout, "/handsets/"+number+"/prompts/"+id, form)
+}
+
+func TestPhonesRing(t *testing.T) {
+	f := newFixture(t)
+	b := f.signedIn(checkout, key)
+	b.get(checkout+"/handsets").has(t, "No phone yet", "behavior: Manual")
+	f.phones()
+	idle := b.get(checkout + "/handsets")
+	idle.has(t, "MTN RW *182#", "MTN CI *133#", "+250 788 100 001", "+225 05 05 00 0001", "Idle", "always: it is Manual", "RWF 50,000")
+	if strings.Contains(idle.text, `name="pin"`) || strings.Contains(idle.text, "<script>alert") {
+		t.Errorf("phones that nobody asks, with names that are no text: %s", idle.text)
+	}
+	rwanda := f.pay(key, awa, "ref-1", "")
+	f.create(key, "/v1/payments", `{"amount":15000,"currency":"fcfa","msisdn":"`+zoe+`","reference":"ref-2","application":"shop"}`)
+	ringing := b.get(checkout + "/handsets")
+	ringing.has(t, "Handsets 2 phones ring", "MTN MoMo *182# Pay shop RWF 2,000 Fee RWF 0. Enter your PIN to confirm.",
+		"MTN MoMo *133# Paiement à shop 15 108 FCFA 15 000 + frais 108. Tapez votre code secret pour valider.", "Annuler Valider", "59 min left")
+	if n := strings.Count(ringing.text, `name="pin"`); n != 2 || !strings.Contains(ringing.text, `lang="fr"`) {
+		t.Errorf("%d phones ask for a PIN", n)
+	}
+	f.pay(key, awa, "ref-3", "")
+	b.get(checkout+"/handsets").has(t, "1 more waits")
+	got := b.answer(awa, rwanda, url.Values{"pin": {"1234"}})
+	if to := got.header.Get("Location"); got.status != http.StatusSeeOther || to != "../../../handsets" {
+		t.Fatalf("the PIN answered %d to %q: %s", got.status, to, got.text)
+	}
+	if got := b.answer(awa, rwanda, url.Values{"answer": {"cancel"}}); got.status != http.StatusSeeOther {
+		t.Errorf("an answer after another one: %d", got.status)
+	}
+	b.get(checkout+"/handsets").has(t, "RWF 48,000")
+}
+
+func TestPINsBecomeOutcomes(t *testing.T) {
+	f := newFixture(t)
+	f.phones()
+	b := f.signedIn(checkout, key)
+	for i, c := range []struct {
+		form            url.Values
+		status, message string
+	}{
+		{url.Values{"pin": {"7391"}}, "Success", "You have paid RWF 2,000 to SHOP. Fee RWF 0. New balance RWF 48,000. Txn SIM_"},
+		{url.Values{"pin": {"0000"}}, "Wrong PIN", "Pay shop RWF 2,000 Wrong PIN. Nothing was paid."},
+		{url.Values{"answer": {"cancel"}}, "Cancelled by payer", "You have cancelled. Nothing was paid."},
+	} {
+		id := f.pay(key, awa, fmt.Sprint("ref-", i), "")
+		if got := b.answer(awa, id, c.form); got.status != http.StatusSeeOther {
+			t.Errorf("%v answered %d: %s", c.form, got.status, got.text)
+		}
+		b.get(checkout+"/handsets").has(t, c.message, "New message "+c.status)
+	}
+	id := f.pay(key, awa, "ref-9", "")
+	for _, wrong := range []string{"", "123", "12345", "abcd", "１２３４"} {
+		got := b.answer(awa, id, url.Values{"pin": {wrong}})
+		if got.status != http.StatusUnprocessableEntity || !strings.Contains(got.text, "A PIN has four digits") {
+			t.Errorf("the PIN %q answered %d: %s", wrong, got.status, got.text)
+		}
+	}
+	for path, form := range map[string]url.Values{
+		"/handsets/" + zoe + "/prompts/" + id:      {"pin": {"1234"}},
+		"/handsets/" + awa + "/prompts/x":          {"pin": {"1234"}},
+		"/handsets/+25078/prompts/" + id + "":      {"pin": {"1234"}},
+		"/handsets/" + stranger + "/prompts/" + id: {"pin": {"1234"}},
+	} {
+		if got := b.post(checkout, path, form); got.status != http.StatusNotFound {
+			t.Errorf("%s answered %d", path, got.status)
+		}
+	}
+	if err := f.log.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := f.log.List(t.Context(), f.of("checkout").Tenant, requests.Filter{Succeeded: true}, nil, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := 0
+	for _, e := range entries {
+		if strings.Contains(e.Path, "/handsets/"+awa+"/prompts/TX_") && strings.HasPrefix(e.Actor, "console session cs_") {
+			answers++
+		}
+		if text := fmt.Sprintf("%+v", e); strings.Contains(text, "7391") || strings.HasPrefix(e.Path, "/console") && e.RequestBody != nil {
+			t.Errorf("the request log has a PIN: %s", text)
+		}
+	}
+	if answers < 3 {
+		t.Errorf("%d answers are in the request log", answers)
+	}
+}
+
+// A phone that shows nothing new sleeps. A blocked one says so.
+func TestPhonesSleep(t *testing.T) {
+	f := newFixture(t)
+	f.phones()
+	f.create(key, "/v1/test_clients", `{"msisdn":"+250788100002","state":"Blocked"}`)
+	b := f.signedIn(checkout, key)
+	b.answer(awa, f.pay(key, awa, "ref-1", ""), url.Values{"pin": {"1234"}})
+	b.get(checkout+"/handsets").has(t, "You have paid", "SIM blocked MTN MoMo account suspended", "Payments end ACCOUNT_BLOCKED")
+	f.exec("update transactions set completed_at = completed_at - interval '61 minutes'")
+	if got := b.get(checkout + "/handsets"); strings.Contains(got.text, "You have paid") {
+		t.Errorf("an hour later the message lights the screen: %s", words(got.text))
+	}
+}
+
+func TestHandsetsAreTurnedByPages(t *testing.T) {
+	f := newFixture(t)
+	for i := range 30 {
+		f.create(key, "/v1/test_clients", fmt.Sprintf(`{"msisdn":"+2507881000%02d"}`, i))
+	}
+	b := f.signedIn(checkout, key)
+	first, second := b.get(checkout+"/handsets").text, b.get(checkout+"/handsets?after=%2B250788100023").text
+	if !strings.Contains(first, `href="handsets?after=%2B250788100023">Next`) || !strings.Contains(second, `aria-disabled="true">Next`) {
+		t.Error("the first page has no link to the second, or the second to a third")
+	}
+	if one, two := strings.Count(first, "<article"), strings.Count(second, "<article"); one != 24 || two != 6 {
+		t.Errorf("%d and %d phones, want 24 and 6", one, two)
+	}
+}
+
+// A viewer sees that a phone rings, and cannot answer it.
+func TestViewersAnswerNoPhone(t *testing.T) {
+	f := newFixture(t)
+	f.phones()
+	f.pay(key, awa, "ref-1", "")
+	got := f.viewer().get(checkout + "/handsets")
+	got.has(t, "Pay shop RWF 2,000")
+	if strings.Contains(got.text, `name="pin"`) || strings.Contains(got.text, "prompts/TX_\" hx-post") {
+		t.Errorf("a viewer is asked for a PIN: %s", got.text)
+	}
+}

@@ -1,0 +1,133 @@
+// Package speech has what operators write on the phones of their customers, in the language of the country.
+//
+// The sentences are assumed: no operator documents them. The codes of menus are documented.
+package speech
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// Speech is what an operator writes in a country.
+type Speech struct {
+	Lang                   string // BCP 47 tag
+	Service                string // name of the operator's money service
+	Code                   string // USSD code of its menu; empty: it is not known
+	Pay, PIN, Cancel, Send string // the words before the merchant, of the field, and of the keys
+	Locked                 string
+	account                string
+	fee, noFee             string // ask for the PIN
+	paid, received, refund string // with bars around the amount
+	balance                string
+	money, group           string // an amount with its currency, and the separator of groups of digits
+	failed                 string
+	failures               map[payments.Status]string
+}
+
+var english = Speech{
+	Lang: "en", Pay: "Pay", PIN: "PIN", Cancel: "Cancel", Send: "Send", Locked: "SIM blocked", account: "%s account suspended",
+	fee: "%s + fee %s. Enter your PIN to confirm.", noFee: "Fee %s. Enter your PIN to confirm.",
+	paid: "You have paid |%s| to %s. Fee %s.", received: "You have received |%s| from %s.",
+	refund: "You have received a refund of |%s| from %s.", balance: "New balance %s. Txn %s. %s. Ref",
+	money: "RWF %s", group: ",", failed: "The payment has failed. Nothing was paid.",
+	failures: map[payments.Status]string{
+		payments.UserCancelled:     "You have cancelled. Nothing was paid.",
+		payments.PINInvalid:        "Wrong PIN. Nothing was paid.",
+		payments.InsufficientFunds: "Your balance is too low. Nothing was paid.",
+		payments.Timeout:           "You did not answer in time. Nothing was paid.",
+		payments.LimitExceeded:     "The amount is over your limit. Nothing was paid.",
+	},
+}
+
+var french = Speech{
+	Lang: "fr", Pay: "Paiement à", PIN: "Code secret", Cancel: "Annuler", Send: "Valider", Locked: "SIM bloquée",
+	account: "Compte %s suspendu",
+	fee:     "%s + frais %s. Tapez votre code secret pour valider.", noFee: "Frais %s. Tapez votre code secret pour valider.",
+	paid: "Vous avez payé |%s| à %s. Frais %s.", received: "Vous avez reçu |%s| de %s.",
+	refund: "Vous avez reçu un remboursement de |%s| de %s.", balance: "Nouveau solde %s. Txn %s. %s. Réf",
+	money: "%s FCFA", group: "\u202f", failed: "Le paiement a échoué. Rien n'a été payé.",
+	failures: map[payments.Status]string{
+		payments.UserCancelled:     "Vous avez annulé. Rien n'a été payé.",
+		payments.PINInvalid:        "Code secret incorrect. Rien n'a été payé.",
+		payments.InsufficientFunds: "Votre solde est insuffisant. Rien n'a été payé.",
+		payments.Timeout:           "Vous n'avez pas répondu à temps. Rien n'a été payé.",
+		payments.LimitExceeded:     "Le montant dépasse votre plafond. Rien n'a été payé.",
+	},
+}
+
+var services = map[payments.Operator]string{
+	payments.MTN: "MTN MoMo", payments.Orange: "Orange Money", payments.Moov: "Moov Money", payments.Airtel: "Airtel Money",
+}
+
+// codes are the USSD codes of the operators' menus, as far as they are documented.
+var codes = map[payments.Operator]map[payments.Country]string{
+	payments.MTN:    {payments.CoteDIvoire: "*133#", payments.Rwanda: "*182#"},
+	payments.Orange: {payments.CoteDIvoire: "#144#"},
+	payments.Moov:   {payments.CoteDIvoire: "*155#", payments.Benin: "*155#", payments.Togo: "*155#"},
+	payments.Airtel: {payments.Rwanda: "*182#"},
+}
+
+// Of returns what an operator writes in a country.
+func Of(o payments.Operator, country payments.Country) Speech {
+	s := french
+	if country == payments.Rwanda {
+		s = english
+	}
+	s.Service, s.Code = services[o], codes[o][country]
+	return s
+}
+
+// digits returns a number in groups.
+func (s *Speech) digits(n int64) string {
+	digits := fmt.Sprint(n)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + s.group + digits[at:]
+	}
+	return digits
+}
+
+// Money returns an amount, in whole units of the country's currency.
+func (s *Speech) Money(amount int64) string { return fmt.Sprintf(s.money, s.digits(amount)) }
+
+// Account says that an account is suspended.
+func (s *Speech) Account() string { return fmt.Sprintf(s.account, s.Service) }
+
+// Asks returns the sentence that asks for the PIN. The payer's total is the amount of the merchant and the fee.
+func (s *Speech) Asks(amount, total int64) string {
+	if total == amount {
+		return fmt.Sprintf(s.noFee, s.Money(0))
+	}
+	return fmt.Sprintf(s.fee, s.digits(amount), s.digits(total-amount))
+}
+
+// Message is a text message in parts. The reference of the merchant ends it.
+type Message struct{ Before, Amount, After, Reference string }
+
+// Receipt returns the message about a successful transaction of the phone.
+func (s *Speech) Receipt(t *payments.Transaction) Message {
+	store, total := strings.ToUpper(t.Store), s.Money(t.CustomerTotal())
+	text := fmt.Sprintf(s.received, total, store)
+	switch t.Type {
+	case payments.Collection:
+		text = fmt.Sprintf(s.paid, total, store, s.Money(t.CustomerTotal()-t.Amount))
+	case payments.Refund:
+		text = fmt.Sprintf(s.refund, s.Money(t.Amount), store)
+	}
+	parts := strings.SplitN(text, "|", 3)
+	m := Message{Before: parts[0], Amount: parts[1], After: parts[2], Reference: t.Reference}
+	if t.SIMBalanceAfter != nil && t.CompletedAt != nil {
+		at := t.CompletedAt.UTC().Format("02/01/2006 15:04")
+		m.After += " " + fmt.Sprintf(s.balance, s.Money(*t.SIMBalanceAfter), t.ProviderTxID(), at)
+	}
+	return m
+}
+
+// Failure returns the last screen of a transaction that ended with a status other than [payments.Success].
+func (s *Speech) Failure(status payments.Status) string {
+	if own, known := s.failures[status]; known {
+		return own
+	}
+	return s.failed
+}

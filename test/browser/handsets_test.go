@@ -1,0 +1,116 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+// keys sends keys to the element with the focus.
+func (b *tab) keys(text string) {
+	b.t.Helper()
+	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent(text)))
+}
+
+// phone names a part of the phone with a number in the page, as JavaScript.
+func phone(msisdn, part string) string {
+	return fmt.Sprintf(`document.querySelector(%s)`, quoted("#phone-"+msisdn[1:]+" "+part))
+}
+
+// rings waits until the phone with a number asks for a PIN.
+func (b *tab) rings(msisdn, amount string) {
+	b.t.Helper()
+	b.shows("#phone-"+msisdn[1:]+".rings .amount", amount)
+}
+
+// follows waits until the page follows the sandbox, and marks its document.
+func (b *tab) follows() {
+	b.t.Helper()
+	b.until(`document.querySelector(".live")?.innerText.includes("Live") && !document.querySelector(".live.off")`)
+	read[bool](b, `window.sameDocument = true`)
+}
+
+// A payment makes a phone ring on the open page, and each answer of a person becomes an outcome there.
+func TestPhonesRing(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	s.client(jeanBosco, "Jean-Bosco Habimana", "Manual", 100_000)
+	s.client(ibrahim, "Ibrahim Traoré", "Manual", 100_000)
+	b := newTab(t)
+	b.signIn(s)
+	b.click("Handsets")
+	b.shows("h1", "Handsets")
+	b.follows()
+	b.inspect("sleeping phones")
+
+	paid := s.pay("by-keypad", jeanBosco, 12_500, nil)
+	b.rings(jeanBosco, "RWF 12,500")
+	b.until(`document.querySelector("#rung").textContent.includes("Jean-Bosco Habimana")`)
+	b.until(`document.querySelector("#count-handsets").innerText.startsWith("1")`)
+	b.inspect("a ringing phone")
+	for i, digit := range "1294" {
+		b.press(phone(jeanBosco, `[data-digit="`+string(digit)+`"]`))
+		b.shows("#under-"+jeanBosco[1:], fmt.Sprintf("PIN, %d of 4", i+1))
+	}
+	s.pay("beside", ibrahim, 4_000, nil) // what comes meanwhile takes no digit away
+	b.rings(ibrahim, "4\u202f000 FCFA")
+	if pin := read[string](b, phone(jeanBosco, "input[name=pin]")+`.value`); pin != "1294" {
+		t.Errorf("the PIN became %q while another phone began to ring", pin)
+	}
+	b.press(phone(jeanBosco, `.soft button:last-child`))
+	b.shows("#under-"+jeanBosco[1:], "Success")
+	b.shows("#under-"+jeanBosco[1:], "87,500")
+	b.shows("#phone-"+jeanBosco[1:], "You have paid RWF 12,500")
+	b.inspect("a message")
+	s.is(paid, "SUCCESS")
+
+	wrong := s.pay("by-keyboard", jeanBosco, 1_000, nil)
+	b.rings(jeanBosco, "RWF 1,000")
+	b.do(chromedp.Do(b.ctx, chromedp.Evaluate[chromedp.Void](phone(jeanBosco, "")+`.focus()`)))
+	b.keys("0001")
+	b.keys("\b")
+	b.keys("0\r")
+	b.shows("#phone-"+jeanBosco[1:], "Wrong PIN.")
+	b.until(`document.activeElement.id === "phone-` + jeanBosco[1:] + `"`)
+	s.is(wrong, "PIN_INVALID")
+
+	cancelled := s.pay("cancelled", jeanBosco, 2_000, nil)
+	b.rings(jeanBosco, "RWF 2,000")
+	b.keys("\u001b")
+	b.shows("#phone-"+jeanBosco[1:], "You have cancelled.")
+	s.is(cancelled, "USER_CANCELLED")
+	if !read[bool](b, `window.sameDocument === true`) {
+		t.Error("the page was loaded again")
+	}
+}
+
+// is fails if a payment does not end with a status.
+func (s *shop) is(id, status string) {
+	s.t.Helper()
+	s.settled(id)
+	if got := s.get("/payments/" + id)["status"]; got != status {
+		s.t.Errorf("%s is %v, want %s", id, got, status)
+	}
+}
+
+// Phones are answered without scripts, by the field of the PIN alone.
+func TestPhonesWithoutScripts(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	s.client(jeanBosco, "Jean-Bosco Habimana", "Manual", 100_000)
+	paid, cancelled := s.pay("paid", jeanBosco, 12_500, nil), s.pay("cancelled", jeanBosco, 700, nil)
+	b := newTab(t)
+	b.withoutScripts()
+	b.signIn(s)
+	b.click("Handsets")
+	b.rings(jeanBosco, "RWF 12,500")
+	b.fill("#pin-"+jeanBosco[1:], "4711\r")
+	b.rings(jeanBosco, "RWF 700")
+	s.is(paid, "SUCCESS")
+	b.click("Cancel")
+	b.shows("#phone-"+jeanBosco[1:], "You have cancelled.")
+	s.is(cancelled, "USER_CANCELLED")
+}
