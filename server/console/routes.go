@@ -66,10 +66,11 @@ var routes = []route{
 var nav = []struct {
 	path   string
 	label  english.Text
+	short  english.Text // in the tab bar; empty: the label
 	icon   string
 	second bool // in the second group
 }{
-	{path: "/overview", label: "Overview", icon: "overview"},
+	{path: "/overview", label: "Overview", short: "Overview, in a word", icon: "overview"},
 	{path: "/handsets", label: "Handsets", icon: "phone"},
 	{path: "/payments", label: "Payments", icon: "payments"},
 	{path: "/webhooks", label: "Webhooks", icon: "webhooks"},

@@ -66,6 +66,9 @@ func markupOf(f *ast.FuncDecl) string {
 
 var word = regexp.MustCompile(`\p{L}{2,}`)
 
+// signs matches the signs before which French has a space, outside of JSON.
+var signs = regexp.MustCompile(`(^|[^"])[:?!;](\s|$)`)
+
 // identifier matches names of the API, such as the beginning of its keys.
 var identifier = regexp.MustCompile(`(?i)[a-z0-9]+[_=]\S+|[a-z]+(-[a-z]+)+`)
 
@@ -85,7 +88,9 @@ func wordsOf(markup string) (words []string) {
 			return words
 		case html.TextToken:
 			if code == 0 {
-				add(string(reader.Text()))
+				text := string(reader.Text())
+				add(text)
+				words = append(words, signs.FindAllString(text, -1)...)
 			}
 		case html.EndTagToken:
 			if slices.Contains(elementsOfCode, reader.Token().Data) {

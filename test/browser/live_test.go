@@ -27,7 +27,7 @@ func TestPagesFollowTheSandbox(t *testing.T) {
 	payments.until(`[...document.querySelectorAll("#list tbody tr")].filter((r) => /Success[^]*Delivered/.test(r.innerText)).length === 2`)
 	overview.shows("#feed", "Jean-Bosco Habimana")
 	overview.shows("#balances", "1,020,685") // 1,000,000, and 21,000 without 1.5 % of it
-	overview.until(`/Delivered\s*2/.test(document.querySelector("#receiver").innerText)`)
+	overview.until(`/Delivered:\s*2/.test(document.querySelector("#receiver").innerText)`)
 	for _, b := range []*tab{overview, payments} {
 		if !read[bool](b, `window.sameDocument === true`) {
 			t.Errorf("%s was loaded again", b.address())
@@ -139,4 +139,31 @@ func TestWithoutScripts(t *testing.T) {
 	b.shows("#accounts", "Clarisse Uwase")
 	b.click("Dark")
 	b.until(`document.documentElement.dataset.theme === "dark" && location.pathname.endsWith("/ledger")`)
+}
+
+// A person who switches the language reads it on every page from then on, also in the parts that follow the sandbox.
+func TestSwitchToFrench(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	s.client(jeanBosco, "Jean-Bosco Habimana", "Approve", 100_000)
+	b := newTab(t)
+	b.open(consoleOf(s.Sandbox) + "/sign-in")
+	b.shows("h1", "Sign in to ")
+	b.click("Français")
+	b.shows("h1", "Se connecter à ")
+	b.fill("#key", s.Key)
+	b.click("Se connecter")
+	b.shows("#lead", "Rien ne s'est encore passé.")
+	b.until(`document.querySelector(".live")?.innerText === "En direct" && !document.querySelector(".live.off")`)
+	read[bool](b, `window.sameDocument = true`)
+	id := s.pay("first", jeanBosco, 20_000, nil)
+	s.settled(id)
+	b.shows("#balances", "1\u202f019\u202f700")
+	b.shows("#feed", "20\u202f000\u00a0RWF")
+	b.until(`document.querySelector("#feed .chip").innerText.trim() === "Réussi" && window.sameDocument`)
+	b.open(consoleOf(s.Sandbox) + "/payments/" + id)
+	b.shows("#lead", "Jean-Bosco Habimana")
+	b.shows("#timeline", "Le téléphone a sonné")
+	b.click("English")
+	b.shows("#timeline", "The phone rang")
 }

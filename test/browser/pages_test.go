@@ -62,12 +62,33 @@ func (b *tab) inspect(name string) {
 	b.prefer("light")
 }
 
-// inspectAll inspects all pages that links lead to, and these.
+// inspectFrench looks at the page in French, whose texts are longer. Colors are those of [tab.inspect].
+func (b *tab) inspectFrench(address, name string) {
+	b.t.Helper()
+	b.speak("fr")
+	defer b.speak("en")
+	b.open(address)
+	if language := read[string](b, `document.documentElement.lang`); language != "fr" {
+		b.t.Errorf("%s is in %q, want French", name, language)
+	}
+	for _, width := range []int64{390, 320, 1280} {
+		b.size(width, 900)
+		if wider := b.overflow(); wider != "" {
+			b.t.Errorf("%s is wider in French than %d px by %s", name, width, wider)
+		}
+	}
+	if found := b.violations(); len(found) > 0 {
+		b.t.Errorf("%s, in French:%s", name, lines(found))
+	}
+}
+
+// inspectAll inspects all pages that links lead to, and these, in both languages.
 func (b *tab) inspectAll(s *shop, more ...string) {
 	b.t.Helper()
 	for _, path := range append(b.pages(), more...) {
 		b.open(consoleOf(s.Sandbox) + path)
 		b.inspect(path)
+		b.inspectFrench(consoleOf(s.Sandbox)+path, path)
 	}
 }
 
@@ -111,12 +132,15 @@ func TestPagesBeforeSigningIn(t *testing.T) {
 	link := s.link("viewer")
 	b.open(consoleOf(s.Sandbox) + "/sign-in")
 	b.inspect("sign-in")
+	b.inspectFrench(consoleOf(s.Sandbox)+"/sign-in", "sign-in")
+	b.open(consoleOf(s.Sandbox) + "/sign-in")
 	b.fill("#key", "cauri_sk_test_wrong")
 	b.click("Sign in")
 	b.shows("#key-wrong", "This is not a key")
 	b.inspect("wrong key")
 	b.open(link)
 	b.inspect("link")
+	b.inspectFrench(link, "link")
 	b.open(consoleOf(s.Sandbox) + "/link?token=used")
 	b.shows("h1", "This link opens nothing")
 	b.inspect("dead link")

@@ -48,6 +48,28 @@ func (b *tab) pictures(name string) {
 	b.size(1280, 900)
 }
 
+// frenchPictures writes the page in French, in each width.
+func (b *tab) frenchPictures(address, name string) {
+	b.t.Helper()
+	b.speak("fr")
+	defer b.speak("en")
+	b.open(address)
+	b.settled()
+	for suffix, width := range map[string]int64{"": 1280, "-390": 390, "-320": 320} {
+		b.size(width, 900)
+		b.picture(filepath.Join(os.Getenv(folderVariable), name+"-fr"+suffix+".webp"), true)
+	}
+	b.size(1280, 900)
+}
+
+// settled waits until the page says that it is live, if it is.
+func (b *tab) settled() {
+	b.t.Helper()
+	if b.has(`[data-stream]`) {
+		b.until(`!document.querySelector(".live.off")`)
+	}
+}
+
 func named(namespace, name string) func(*sandboxes.Config) {
 	return func(c *sandboxes.Config) { c.Namespace, c.Name = namespace, name }
 }
@@ -62,6 +84,8 @@ func TestScreenshots(t *testing.T) {
 	b.prefer("light")
 	b.open(consoleOf(s.Sandbox) + "/sign-in")
 	b.pictures("sign-in")
+	b.frenchPictures(consoleOf(s.Sandbox)+"/sign-in", "sign-in")
+	b.open(consoleOf(s.Sandbox) + "/sign-in")
 	b.fill("#key", "cauri_sk_test_wrong")
 	b.click("Sign in")
 	b.shows("#key-wrong", "This is not a key")
@@ -70,14 +94,15 @@ func TestScreenshots(t *testing.T) {
 	b.pictures("sign-in-link")
 	b.signIn(s)
 	for _, path := range b.pages() {
+		name := strings.Trim(strings.NewReplacer("{id}", "one", "/", "-").Replace(id.ReplaceAllString(path, "/{id}")), "-")
 		b.open(consoleOf(s.Sandbox) + path)
-		if b.has(`[data-stream]`) {
-			b.until(`!document.querySelector(".live.off")`)
-		}
-		b.pictures(strings.Trim(strings.NewReplacer("{id}", "one", "/", "-").Replace(id.ReplaceAllString(path, "/{id}")), "-"))
+		b.settled()
+		b.pictures(name)
+		b.frenchPictures(consoleOf(s.Sandbox)+path, name)
 	}
 	b.open(consoleOf(s.Sandbox) + "/payments/" + s.paid)
 	b.pictures("payments-one-refunded")
+	b.frenchPictures(consoleOf(s.Sandbox)+"/payments/"+s.paid, "payments-one-refunded")
 	if folder := os.Getenv(readmeVariable); folder != "" {
 		b.open(consoleOf(s.Sandbox) + "/overview")
 		b.until(`!document.querySelector(".live.off")`)
@@ -93,5 +118,6 @@ func TestScreenshots(t *testing.T) {
 	for _, name := range []string{"overview", "handsets", "payments", "webhooks", "requests"} {
 		b.open(consoleOf(empty.Sandbox) + "/" + name)
 		b.pictures(name + "-empty")
+		b.frenchPictures(consoleOf(empty.Sandbox)+"/"+name, name+"-empty")
 	}
 }

@@ -110,6 +110,12 @@ func (b *tab) prefer(appearance string) {
 	}})
 }
 
+// speak sets the language that the browser asks for.
+func (b *tab) speak(language string) {
+	b.t.Helper()
+	call(b, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": language}})
+}
+
 // open goes to an address and waits until the page is loaded.
 func (b *tab) open(address string) {
 	b.t.Helper()

@@ -28,9 +28,9 @@ type Locale struct {
 	months, shortMonths, days, shortDays []string // from January, and from Sunday
 }
 
-// English is the language in which the texts are written.
+// English is the language in which the texts are written. Its catalog has those that differ in other languages only.
 var English = &Locale{
-	Tag: "en", Name: "English", group: ",", decimal: ".", first: "1",
+	Tag: "en", Name: "English", texts: map[english.Text]english.Text{"Overview, in a word": "Overview"}, group: ",", decimal: ".", first: "1",
 	months:      names("January February March April May June July August September October November December"),
 	shortMonths: names("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"),
 	days:        names("Sunday Monday Tuesday Wednesday Thursday Friday Saturday"),

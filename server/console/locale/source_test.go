@@ -134,7 +134,7 @@ func (s *source) read(n ast.Node, info *types.Info, file string, ofConsole bool)
 	text := constant.StringVal(info.Types[e].Value)
 	switch {
 	case isText(info.Types[e].Type):
-		if strings.ContainsFunc(verb.ReplaceAllString(text, ""), func(r rune) bool { return r >= 'A' }) {
+		if strings.ContainsFunc(verb.ReplaceAllString(text, ""), func(r rune) bool { return r >= 'A' || r == ':' }) {
 			s.texts[english.Text(text)] = file
 		}
 	case ofConsole && sentence.MatchString(text):
