@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"html/template"
 	"maps"
 	"reflect"
 	"slices"
@@ -11,14 +12,17 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
 // pageField is a field, a parameter or a header.
 type pageField struct {
 	Name        string
-	Kind        string // its type and allowed values
+	Kind        template.HTML // its type and allowed values
 	Required    bool
 	Description string
+	Mark        operatorapi.Mark // empty for a field of Cauri's API, and for what an operator documents
+	Fields      []pageField
 }
 
 // schemaFields returns the fields of an object: the required fields in the order of the struct, then the others by
@@ -33,7 +37,8 @@ func schemaFields(schema *huma.Schema) []pageField {
 	var fields []pageField
 	for _, name := range names {
 		s := schema.Properties[name]
-		fields = append(fields, pageField{name, kindOf(s), slices.Contains(schema.Required, name), s.Description})
+		required := slices.Contains(schema.Required, name)
+		fields = append(fields, pageField{Name: name, Kind: kindOf(s), Required: required, Description: s.Description})
 	}
 	return fields
 }
@@ -59,9 +64,9 @@ func parameterFields(parameters []*huma.Param) []pageField {
 		}
 		kind := kindOf(p.Schema)
 		if p.In != "header" { // the list of headers has a title
-			kind = p.In + ", " + kind
+			kind = template.HTML(p.In) + ", " + kind
 		}
-		fields = append(fields, pageField{p.Name, kind, p.Required, p.Description})
+		fields = append(fields, pageField{Name: p.Name, Kind: kind, Required: p.Required, Description: p.Description})
 	}
 	return fields
 }
@@ -71,24 +76,31 @@ func headerFields(headers map[string]*huma.Param) []pageField {
 	var fields []pageField
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		h := headers[name]
-		fields = append(fields, pageField{name, kindOf(h.Schema), false, h.Description})
+		fields = append(fields, pageField{Name: name, Kind: kindOf(h.Schema), Description: h.Description})
 	}
 	return fields
 }
 
-// kindOf returns a text with the type and the allowed values of a schema.
-func kindOf(s *huma.Schema) string {
+// kindOf returns the type and the allowed values of a schema, with a link to the schema that it refers to.
+func kindOf(s *huma.Schema) template.HTML {
 	if s.Ref != "" {
-		return strings.TrimPrefix(s.Ref, wire.SchemaPrefix)
+		name := strings.TrimPrefix(s.Ref, wire.SchemaPrefix)
+		if !isShown(name) {
+			return template.HTML(name)
+		}
+		return template.HTML(`<a href="#schema-` + name + `">` + name + `</a>`)
 	}
-	kind := s.Type
+	kind := template.HTML(s.Type)
 	if s.Type == huma.TypeArray {
 		kind = "list of " + kindOf(s.Items)
 	}
 	if s.Nullable {
 		kind += " or null"
 	}
-	return strings.Join(append([]string{kind}, constraintsOf(s)...), ", ")
+	for _, word := range constraintsOf(s) {
+		kind += ", " + template.HTML(template.HTMLEscapeString(word))
+	}
+	return kind
 }
 
 func constraintsOf(s *huma.Schema) []string {
@@ -141,4 +153,9 @@ func grouped(n float64) string {
 	return digits
 }
 
-func isRequest(component string) bool { return strings.HasSuffix(component, "Request") }
+// isShown reports whether the page describes a schema on its own. Bodies of requests are shown with their operations, and
+// statuses in a table.
+func isShown(schema string) bool {
+	s := wire.Schemas.Map()[schema]
+	return s != nil && s.Type == huma.TypeObject && !strings.HasSuffix(schema, "Request")
+}

@@ -1,47 +1,85 @@
-// Command apipage renders the page that the api serves at /docs from the API's description. `make generate` runs it, from the root of the
-// repository.
+// Command apipage renders the pages that the api serves at /docs: that of its own API, and one for each operator's own API.
+// It reads their descriptions, and the tables of the operators. `make generate` runs it, from the root of the repository.
 //
-// The api does not render the page itself, because a program that executes templates is a quarter larger. A template
+// The api does not render the pages itself, because a program that executes templates is a quarter larger. A template
 // calls methods by name, so the linker must keep all methods of all types.
 package main
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"fmt"
 	"html/template"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
-const renderedFile = "server/httpapi/apidoc/page/rendered.html"
+const folder = "server/httpapi/apidoc/page"
 
-//go:embed page.html
-var pageTemplate string
+//go:embed *.html
+var templates embed.FS
 
 func main() {
-	text, err := render()
-	if err == nil {
-		err = os.WriteFile(renderedFile, text, 0o644)
-	}
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "writing %s: %v\n", renderedFile, err)
+	if err := write(); err != nil {
+		fmt.Fprintf(os.Stderr, "writing %s: %v\n", folder, err)
 		os.Exit(1)
 	}
 }
 
-// render returns the page, rendered from the document and the template.
-func render() ([]byte, error) {
-	parsed, err := template.New("page").Funcs(template.FuncMap{"prose": prose, "lower": strings.ToLower}).Parse(pageTemplate)
+// write replaces all pages.
+func write() error {
+	pages, err := render()
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return err
+	}
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		return err
+	}
+	for name, text := range pages {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// render returns the pages by the names of their files.
+func render() (map[string][]byte, error) {
+	pages := map[string][]byte{}
+	own, err := newPage()
 	if err != nil {
 		return nil, err
 	}
-	shown, err := newPage()
+	if pages["docs.html"], err = execute("page.html", own.frame, own); err != nil {
+		return nil, err
+	}
+	operators, err := operatorPages()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range operators {
+		if pages[string(p.Operator)+".html"], err = execute("operator.html", p.frame, p); err != nil {
+			return nil, err
+		}
+	}
+	return pages, nil
+}
+
+// execute executes the template in a file.
+func execute(file string, f frame, shown any) ([]byte, error) {
+	parsed, err := template.New("").Funcs(template.FuncMap{
+		"prose": prose, "lower": strings.ToLower, "highlighted": highlighted, "icon": f.icon,
+		"languages": func() any { return languages },
+	}).ParseFS(templates, "*.html")
 	if err != nil {
 		return nil, err
 	}
 	var text bytes.Buffer
-	if err := parsed.Execute(&text, shown); err != nil {
+	if err := parsed.ExecuteTemplate(&text, file, shown); err != nil {
 		return nil, err
 	}
 	return append(bytes.TrimSpace(text.Bytes()), '\n'), nil

@@ -1,10 +1,12 @@
 package main
 
 import (
-	"html/template"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,11 +15,9 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// page is the data for the template. All of it comes from the document.
+// page is the page of Cauri's API. All of it comes from the document.
 type page struct {
-	Style          template.CSS
-	Script         template.JS
-	Title          string
+	frame
 	Version        string
 	Description    string
 	Servers        []pageServer
@@ -33,7 +33,6 @@ type page struct {
 	Statuses       []pageStatus
 	Scenarios      []pageScenario
 	Errors         []pageError
-	ErrorExample   pageCode
 	Headers        []pageField
 	Schemas        []pageSchema
 }
@@ -52,8 +51,8 @@ type pageGroup struct {
 }
 
 type pageEvent struct {
-	ID, Description string
-	Headers, Body   pageCode
+	ID, Description      string
+	Headers, Body, Bytes pageCode
 }
 
 type pageStatus struct{ Status, Meaning string }
@@ -66,6 +65,7 @@ type pageScenario struct {
 type pageError struct {
 	Status              int
 	Code, When, Instead string
+	Example             pageCode
 }
 
 type pageSchema struct {
@@ -85,21 +85,25 @@ var verifiers = []struct{ language, file string }{
 func newPage() (page, error) {
 	d := apidoc.NewDocument()
 	p := page{
-		Style: template.CSS(apidoc.PageStyle), Script: template.JS(apidoc.PageScript),
-		Title: d.Info.Title, Version: d.Info.Version, Description: d.Info.Description,
+		frame: frame{Title: d.Info.Title + " API", Path: "docs"}, Version: d.Info.Version, Description: d.Info.Description,
 		KeyDescription: d.Components.SecuritySchemes[apidoc.BearerScheme].Description,
 		KeyExample:     pageCode{Caption: "Header", Text: "Authorization: Bearer $CAURI_API_KEY"},
 		Delivery:       apidoc.DeliveryDescription, ExampleSecret: apidoc.ExampleSecret,
-		ErrorExample: pageCode{Caption: "400", Text: indented(apidoc.ErrorCaseOf("invalid_body").Example)},
-		Schemas:      pageSchemas(d.Components.Schemas),
-		Headers:      headerFields(d.Components.Headers),
+		Schemas: pageSchemas(d.Components.Schemas),
+		Headers: headerFields(d.Components.Headers),
 	}
 	for _, s := range d.Servers {
 		p.Servers = append(p.Servers, pageServer{strings.TrimSuffix(s.URL, "/") + "/v1/…", s.Description})
 	}
 	for _, tag := range d.Tags {
-		if operations := tagged(tag.Name); len(operations) > 0 {
-			p.Groups = append(p.Groups, pageGroup{ID: "group-" + tag.Name, Name: tag.Name, Description: tag.Description, Operations: operations})
+		operations, err := tagged(tag.Name)
+		if err != nil {
+			return page{}, err
+		}
+		if len(operations) > 0 {
+			p.Groups = append(p.Groups, pageGroup{
+				ID: "group-" + strings.ReplaceAll(tag.Name, " ", "-"), Name: tag.Name, Description: tag.Description, Operations: operations,
+			})
 		}
 	}
 	for _, e := range apidoc.Events {
@@ -115,6 +119,7 @@ func newPage() (page, error) {
 		p.Verification = append(p.Verification, pageCode{Caption: v.language, Text: string(text)})
 	}
 	p.addTables()
+	p.addContents()
 	return p, nil
 }
 
@@ -128,19 +133,47 @@ func (p *page) addTables() {
 		p.Scenarios = append(p.Scenarios, pageScenario{string(s), string(status), least.Milliseconds(), most.Milliseconds()})
 	}
 	for _, c := range apidoc.ErrorCases {
-		p.Errors = append(p.Errors, pageError{c.Example.Status, c.Example.Code, c.When, string(c.Instead)})
+		p.Errors = append(p.Errors, newPageError(c))
 	}
 }
 
-// tagged returns the operations with a tag, in the order of their registration.
-func tagged(tag string) []pageOperation {
-	var shown []pageOperation
-	for _, o := range apidoc.Operations {
-		if o.Tag == tag {
-			shown = append(shown, newPageOperation(o))
-		}
+func newPageError(c apidoc.ErrorCase) pageError {
+	status := c.Example.Status
+	return pageError{status, c.Example.Code, c.When, string(c.Instead), pageCode{Caption: strconv.Itoa(status), Text: indented(c.Example)}}
+}
+
+// addContents adds the menu.
+func (p *page) addContents() {
+	p.Contents = []pageContents{{"Start", []pageLink{{"start", "Overview"}, {"addresses", "Addresses and key"}}}}
+	for _, g := range p.Groups {
+		p.Contents = append(p.Contents, contentsOf(g.Name, g.Operations))
 	}
-	return shown
+	webhooks := pageContents{"Webhooks", []pageLink{{"webhooks", "Delivery"}, {"verification", "Verification"}}}
+	for _, e := range p.Events {
+		webhooks.Links = append(webhooks.Links, pageLink{e.ID, e.ID})
+	}
+	objects := pageContents{Name: "Objects"}
+	for _, s := range p.Schemas {
+		objects.Links = append(objects.Links, pageLink{"schema-" + s.Name, s.Name})
+	}
+	p.Contents = append(p.Contents, webhooks, pageContents{"Reference", []pageLink{
+		{"statuses", "Statuses"}, {"scenarios", "Scenarios"}, {"errors", "Errors"}, {"headers", "Headers"},
+	}}, objects)
+}
+
+// tagged returns the operations with a tag, in the order of their registration.
+func tagged(tag string) (shown []pageOperation, err error) {
+	for _, o := range apidoc.Operations {
+		if o.Tag != tag {
+			continue
+		}
+		operation, err := newPageOperation(o)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.ID, err)
+		}
+		shown = append(shown, operation)
+	}
+	return shown, nil
 }
 
 func newPageEvent(e apidoc.DescribedEvent, o *huma.Operation) pageEvent {
@@ -152,7 +185,8 @@ func newPageEvent(e apidoc.DescribedEvent, o *huma.Operation) pageEvent {
 	}
 	return pageEvent{
 		ID: o.OperationID, Description: e.Description,
-		Headers: pageCode{Caption: "Headers", Text: headers}, Body: pageCode{Caption: "Body", Text: string(e.Body()), Wrap: true},
+		Headers: pageCode{Caption: "Headers", Text: headers}, Body: pageCode{Caption: "Body", Text: indented(json.RawMessage(e.Body()))},
+		Bytes: pageCode{Caption: "Body", Text: string(e.Body()), Wrap: true},
 	}
 }
 
@@ -160,8 +194,7 @@ func pageSchemas(registry huma.Registry) []pageSchema {
 	var shown []pageSchema
 	all := registry.Map()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		// Bodies of requests are shown with their operations, and statuses in a table.
-		if all[name].Type == huma.TypeObject && !isRequest(name) {
+		if isShown(name) {
 			shown = append(shown, pageSchema{name, answerFields(all[name])})
 		}
 	}

@@ -4,26 +4,29 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
 type pageOperation struct {
 	ID, Method, Path, Summary, Description string
 	Open                                   bool
-	Parameters                             []pageField
+	Mark                                   operatorapi.Mark // empty for Cauri's API, and for what an operator documents
+	Parameters, Headers                    []pageField
 	Body                                   *pageBody
 	Answers                                []pageAnswer
-	Errors                                 []pageError
+	Errors                                 []pageError // without those of every call
+	AlsoErrors                             template.HTML
 	Examples                               []pageExample
 }
 
@@ -35,30 +38,42 @@ type pageBody struct {
 type pageAnswer struct {
 	Status, When, Schema string
 	Headers              []string
+	Fields               []pageField
 }
 
 type pageExample struct {
-	Summary         string
-	Request, Answer pageCode
+	Name, Summary string
+	Request       map[string]string // by language
+	Answer        pageCode
 }
 
-func newPageOperation(o apidoc.Operation) pageOperation {
+func newPageOperation(o apidoc.Operation) (pageOperation, error) {
 	described := o.Describe()
 	p := pageOperation{
 		ID: o.ID, Method: o.Method, Path: o.Path, Summary: o.Summary, Description: o.Description, Open: o.Open,
-		Parameters: parameterFields(described.Parameters), Answers: pageAnswers(described), Errors: pageErrors(described),
+		Parameters: parameterFields(described.Parameters), Answers: pageAnswers(described),
 	}
+	p.Errors, p.AlsoErrors = pageErrors(described)
 	if o.Body != nil {
 		p.Body = &pageBody{Optional: o.BodyOptional, Fields: schemaFields(o.Body)}
 	}
 	for _, e := range o.Examples {
-		p.Examples = append(p.Examples, pageExample{
-			Summary: e.Summary,
-			Request: pageCode{Caption: "Request", Text: curl(o, e)},
-			Answer:  pageCode{Caption: "Answer " + strconv.Itoa(e.Status), Text: indented(e.Answer)},
-		})
+		written, err := requestOf(o, e).inLanguages()
+		if err != nil {
+			return p, err
+		}
+		p.Examples = append(p.Examples, pageExample{e.Name(), e.Summary, written, answerCode(e.Status, e.Answer)})
 	}
-	return p
+	return p, nil
+}
+
+// answerCode returns an answer with its status. The value nil means an answer without a body.
+func answerCode(status int, value any) pageCode {
+	caption := fmt.Sprintf("Answer %d %s", status, http.StatusText(status))
+	if value == nil {
+		return pageCode{Caption: caption + ", without a body"}
+	}
+	return pageCode{Caption: caption, Text: indented(value)}
 }
 
 // pageAnswers returns the successful answers, with the headers that not every answer has.
@@ -88,26 +103,36 @@ func isError(r *huma.Response) bool {
 	return content != nil && content.Schema.Ref == apidoc.ErrorSchema.Ref
 }
 
-// pageErrors returns the errors of an operation, in the order of the table.
-func pageErrors(o *huma.Operation) []pageError {
-	var errors []pageError
+// pageErrors returns the errors of an operation, in the order of the table, and links to those that every call with a key
+// or with a body has.
+func pageErrors(o *huma.Operation) (errors []pageError, also template.HTML) {
+	var links []string
 	for _, c := range apidoc.ErrorCases {
+		code := c.Example.Code
 		r := o.Responses[fmt.Sprint(c.Example.Status)]
-		if r != nil && isError(r) && r.Content[apidoc.MediaJSON].Examples[c.Example.Code] != nil {
-			errors = append(errors, pageError{c.Example.Status, c.Example.Code, c.When, string(c.Instead)})
+		switch {
+		case r == nil || !isError(r) || r.Content[apidoc.MediaJSON].Examples[code] == nil:
+		case slices.Contains(apidoc.CommonErrors, code):
+			links = append(links, linkToError(code))
+		default:
+			errors = append(errors, newPageError(c))
 		}
 	}
-	return errors
+	return errors, template.HTML(strings.Join(links, ", "))
 }
 
-// curl returns the command that sends an example's request.
-func curl(o apidoc.Operation, e apidoc.Example) string {
+func linkToError(code string) string {
+	return `<a href="#error-` + code + `"><code>` + code + `</code></a>`
+}
+
+// requestOf returns the request of an example.
+func requestOf(o apidoc.Operation, e apidoc.Example) request {
 	path, query := o.Path, url.Values{}
 	for _, p := range o.Parameters {
 		value, given := e.Parameters[p.Name]
 		switch {
 		case given && p.In == "path":
-			path = strings.ReplaceAll(path, "{"+p.Name+"}", fmt.Sprint(value))
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(fmt.Sprint(value)))
 		case given:
 			query.Set(p.Name, fmt.Sprint(value))
 		}
@@ -115,17 +140,14 @@ func curl(o apidoc.Operation, e apidoc.Example) string {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	lines := []string{`curl -sS "$CAURI_URI/api` + path + `"`}
+	r := request{Method: o.Method, Address: apidoc.PageAddress + "/api" + path, Body: e.Body}
 	if !o.Open {
-		lines = append(lines, `-H "Authorization: Bearer $CAURI_API_KEY"`)
+		r.Headers = append(r.Headers, requestHeader{"Authorization", "Bearer ", "CAURI_API_KEY"})
 	}
-	switch {
-	case e.Body != "":
-		lines = append(lines, "-H 'Content-Type: "+apidoc.MediaJSON+"'", "-d '"+strings.ReplaceAll(e.Body, "'", `'\''`)+"'")
-	case o.Method != http.MethodGet:
-		lines = append(lines, "-X "+o.Method)
+	if e.Body != "" {
+		r.Headers = append(r.Headers, requestHeader{Name: "Content-Type", Text: apidoc.MediaJSON})
 	}
-	return strings.Join(lines, " \\\n  ")
+	return r
 }
 
 // indented returns a value as indented JSON.

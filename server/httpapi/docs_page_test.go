@@ -1,11 +1,10 @@
 package httpapi_test
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,9 +13,11 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/cauri-dev/cauri/server/console/assets"
 	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc/verify"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -114,44 +115,143 @@ func TestDocsPageShowsEverything(t *testing.T) {
 			t.Errorf("the scenario %s is not there", scenario)
 		}
 	}
-	for _, link := range all(page, "a") {
-		if id, inside := strings.CutPrefix(attribute(link, "href"), "#"); inside && elements[id] == nil {
+	for id := range linked(page) {
+		if elements[id] == nil {
 			t.Errorf("a link leads to #%s, which is not there", id)
 		}
 	}
 }
 
-// The page is complete in itself, and its policy lets nothing else in.
-func TestDocsPageLoadsNothing(t *testing.T) {
+// docsPages are the paths of all pages, in two forms.
+func docsPages() (all []string) {
+	for _, form := range []string{"", "/sandboxes/team/checkout"} {
+		all = append(all, form+"/docs")
+		for _, api := range operators.NativeAPIs() {
+			all = append(all, form+"/docs/"+string(api.Operator))
+		}
+	}
+	return all
+}
+
+// The pages load only files that the api serves beside them, and their policy lets nothing else in. They lead to each other, and to
+// what the api has.
+func TestDocsPagesLoadOnlyTheirFiles(t *testing.T) {
 	t.Parallel()
-	header, page := docsPage(t, "/sandboxes/team/checkout/docs")
-	for _, n := range all(page, "") {
-		for _, a := range n.Attr {
-			switch {
-			case a.Key == "href" && (strings.HasPrefix(a.Val, "#") || a.Val == "v1/openapi.json" ||
-				a.Val == "operators/mtn/openapi.json"):
-			case slices.Contains([]string{"href", "src", "srcset", "action", "data", "poster", "background", "style"}, a.Key),
-				strings.HasPrefix(a.Key, "on"):
-				t.Errorf("<%s> has %s=%q", n.Data, a.Key, a.Val)
+	server := fronts.New(fronts.Options{})
+	for _, path := range docsPages() {
+		header, page := docsPage(t, path)
+		if policy := header.Get("Content-Security-Policy"); policy != assets.Policy || strings.Contains(policy, "unsafe") {
+			t.Errorf("the policy of %s is %s", path, policy)
+		}
+		byID(t, page)
+		for _, n := range all(page, "") {
+			if n.Data == "style" || n.Data == "script" && n.FirstChild != nil {
+				t.Errorf("%s has an inline %s", path, n.Data)
+			}
+			for _, a := range n.Attr {
+				switch {
+				case a.Key == "href" || a.Key == "src":
+					reference, err := url.Parse(a.Val)
+					if err != nil || reference.IsAbs() || reference.Host != "" || strings.HasPrefix(a.Val, "/") {
+						t.Errorf("%s leads to %s", path, a.Val)
+						continue
+					}
+					recorder := httptest.NewRecorder()
+					target := (&url.URL{Path: path}).ResolveReference(reference).Path
+					server.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, target, nil))
+					if recorder.Code != http.StatusOK {
+						t.Errorf("%s leads to %s, which answers %d", path, target, recorder.Code)
+					}
+				case slices.Contains([]string{"srcset", "action", "data", "poster", "background", "style"}, a.Key), strings.HasPrefix(a.Key, "on"):
+					t.Errorf("%s: <%s> has %s=%q", path, n.Data, a.Key, a.Val)
+				}
 			}
 		}
 	}
-	policy := header.Get("Content-Security-Policy")
-	if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") {
-		t.Errorf("the policy is %s", policy)
-	}
-	for _, name := range []string{"style", "script"} {
-		inside := all(page, name)
-		if len(inside) != 1 {
-			t.Fatalf("there are %d <%s>", len(inside), name)
+}
+
+// The page of an operator has all of its calls and refusals, each with what to do, and the values that the table has for its parameters.
+func TestDocsPagesOfOperatorsShowEverything(t *testing.T) {
+	t.Parallel()
+	for _, api := range operators.NativeAPIs() {
+		_, page := docsPage(t, "/docs/"+string(api.Operator))
+		elements := byID(t, page)
+		for i := range api.Routes {
+			r := &api.Routes[i]
+			article := elements[r.ID()]
+			if article == nil || !strings.Contains(textOf(article), r.Method+" "+r.Path) {
+				t.Errorf("%s %s is not there", r.Method, r.Path)
+				continue
+			}
+			if code := textOf(all(article, "pre")[0]); strings.Contains(code, "{type}") || strings.Contains(code, ": '") {
+				t.Errorf("%s %s has a parameter without an example:\n%s", r.Method, r.Path, code)
+			}
+			for _, why := range api.Refusals(r) {
+				line, advice := elements["error-"+string(why)], api.Advice(why)
+				if line == nil || advice.When == "" || advice.Instead == "" {
+					t.Errorf("%s does not say what to do after %s", api.Operator, why)
+				}
+			}
 		}
-		sum := sha256.Sum256([]byte(textOf(inside[0])))
-		if want := name + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, want) {
-			t.Errorf("the policy %s does not let the <%s> be", policy, name)
+		for id := range linked(page) {
+			if elements[id] == nil {
+				t.Errorf("a link leads to #%s, which is not there", id)
+			}
 		}
 	}
-	if style := textOf(all(page, "style")[0]); strings.Contains(style, "url(") || strings.Contains(style, "@import") {
-		t.Error("the style loads something")
+}
+
+// linked are the ids that links of a page lead to.
+func linked(page *html.Node) map[string]bool {
+	ids := map[string]bool{}
+	for _, link := range all(page, "a") {
+		if id, inside := strings.CutPrefix(attribute(link, "href"), "#"); inside {
+			ids[id] = true
+		}
+	}
+	return ids
+}
+
+// The examples call the address at which the page was opened, unless it would mean something to a shell.
+func TestDocsPagesHaveTheirAddress(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/docs":                         `curl -sS "http://example.com/api/v1/payments"`,
+		"/sandboxes/team/shop/docs":     `curl -sS "http://example.com/sandboxes/team/shop/api/v1/payments"`,
+		"/sandboxes/team/shop/docs/mtn": `curl -sS "http://example.com/sandboxes/team/shop/operators/mtn/`,
+		"/sandboxes/$(id)/shop/docs":    `curl -sS "https://cauri.example/api/v1/payments"`,
+		"/sandboxes/a%22b/shop/docs":    `curl -sS "https://cauri.example/api/v1/payments"`,
+		"/sandboxes/%60id%60/shop/docs": `curl -sS "https://cauri.example/api/v1/payments"`,
+	} {
+		_, page := docsPage(t, path)
+		text := textOf(page)
+		if !strings.Contains(text, want) || strings.Contains(text, "cauri.example") != strings.Contains(want, "cauri.example") {
+			t.Errorf("%s does not have %s", path, want)
+		}
+	}
+}
+
+// The pages with all that they load stay small.
+func TestDocsPagesAreSmall(t *testing.T) {
+	t.Parallel()
+	const limit = 250_000
+	sum := 0
+	for _, path := range docsPages()[:len(docsPages())/2] {
+		recorder, request := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil)
+		request.Header.Set("Accept-Encoding", "gzip")
+		fronts.New(fronts.Options{}).ServeHTTP(recorder, request)
+		if recorder.Header().Get("Content-Encoding") != "gzip" {
+			t.Errorf("%s is not compressed: %s", path, recorder.Header())
+		}
+		sum += recorder.Body.Len()
+	}
+	for name, size := range assets.Sizes() {
+		if !strings.Contains(name, "htmx") && !strings.Contains(name, "console.js") {
+			sum += size
+		}
+	}
+	if sum > limit || sum < 50_000 {
+		t.Errorf("%d bytes, at most %d are allowed", sum, limit)
 	}
 }
 
@@ -165,7 +265,7 @@ func TestVerificationThatIsShown(t *testing.T) {
 	})[0])
 	for _, kind := range payments.Types {
 		blocks := all(elements[kind.Event()], "pre")
-		body, header := textOf(blocks[1]), http.Header{}
+		body, header := textOf(blocks[2]), http.Header{} // the second one is indented
 		for line := range strings.Lines(textOf(blocks[0])) {
 			name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 			header.Set(name, value)
@@ -193,8 +293,8 @@ func TestDocsPageIsFound(t *testing.T) {
 			t.Errorf("HEAD %s answered %d %s", path, got.Code, got.Header())
 		}
 	}
-	if got := call(http.MethodPost, "/docs", "*/*"); got.Code != http.StatusMethodNotAllowed || got.Header().Get("Allow") != "GET, HEAD" {
-		t.Errorf("POST /docs answered %d %s", got.Code, got.Header())
+	if got := call(http.MethodPatch, "/docs", "*/*"); got.Code != http.StatusMethodNotAllowed || got.Header().Get("Allow") != "GET, HEAD, POST" {
+		t.Errorf("PATCH /docs answered %d %s", got.Code, got.Header())
 	}
 	const browser = "text/html,application/xhtml+xml,*/*;q=0.8"
 	for path, page := range map[string]string{

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/console/assets"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 )
@@ -22,10 +23,15 @@ func (a *API) Route(router chi.Router) {
 			router.Method(r.Method, form, r.handler)
 		}
 	}
-	page := apidoc.PageHandler()
-	for _, form := range exchange.FormsOf(apidoc.PagePath) {
-		router.Method(http.MethodGet, form, page)
-		router.Method(http.MethodHead, form, page)
+	for path, page := range apidoc.Pages(a.baseURL) {
+		for _, form := range exchange.FormsOf(path) {
+			router.Method(http.MethodGet, form, page)
+			router.Method(http.MethodHead, form, page)
+			router.Method(http.MethodPost, form, page)
+		}
+	}
+	for _, form := range exchange.FormsOf(apidoc.AssetPath) {
+		router.Get(form, assets.Serve)
 	}
 }
 

@@ -66,6 +66,11 @@ var routesAccess = map[string]access{
 	"GET /v1/openapi-3.0.json":                             {own: 200, other: 200, anybody: 200},
 	"GET /docs":                                            {own: 200, other: 200, anybody: 200},
 	"HEAD /docs":                                           {own: 200, other: 200, anybody: 200},
+	"POST /docs":                                           {own: 200, other: 200, anybody: 200}, // the page, after the appearance was set
+	"GET /docs/mtn":                                        {own: 200, other: 200, anybody: 200},
+	"HEAD /docs/mtn":                                       {own: 200, other: 200, anybody: 200},
+	"POST /docs/mtn":                                       {own: 200, other: 200, anybody: 200},
+	"GET /docs/assets/{file}":                              {own: 404, other: 404, anybody: 404},
 }
 
 const revokedKey = "cauri_sk_test_revoked"

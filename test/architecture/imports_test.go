@@ -67,6 +67,7 @@ var mayImport = map[string][]string{
 	"server/exchange/static":   {},
 	"server/fronts/frontstest": {"server/fronts", "server/ledger/ledgertest", "server/sandboxes"},
 	"server/httpapi": {
+		"server/console/assets",
 		"server/exchange",
 		"server/service",
 		"server/streams",
@@ -142,6 +143,7 @@ var mayImport = map[string][]string{
 	"server/streams": {"server/postgres", "server/ledger"},
 	"server/httpapi/apidoc": {
 		"server/english",
+		"server/console/assets",
 		"server/expectations",
 		"server/exchange/static",
 		"server/faults",

@@ -3,8 +3,10 @@ package static
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -26,18 +28,19 @@ func New(contentType string, body []byte) *Content {
 		"Etag":                   {etag(body)},
 		"Cache-Control":          {CacheControl},
 		"X-Content-Type-Options": {"nosniff"},
+		"Vary":                   {"Accept-Encoding"},
 	}}
 }
 
 func etag(parts ...[]byte) string {
 	sum := sha256.Sum256(bytes.Join(parts, nil))
-	return `"` + hex.EncodeToString(sum[:8]) + `"`
+	return `W/"` + hex.EncodeToString(sum[:8]) + `"`
 }
 
 // Body returns the body without the property that [Content.WithServers] adds.
 func (s *Content) Body() []byte { return s.body }
 
-// ServeHTTP implements [http.Handler].
+// ServeHTTP implements [http.Handler]. It compresses the answer if the client accepts it.
 func (s *Content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, values := range s.Header {
 		w.Header()[name] = values
@@ -47,8 +50,15 @@ func (s *Content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	_, _ = w.Write(s.before)
-	_, _ = w.Write(s.body) // an error means that the client has disconnected
+	var to io.Writer = w
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Header().Set("Content-Encoding", "gzip")
+		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level exists
+		defer func() { _ = z.Close() }()
+		to = z
+	}
+	_, _ = to.Write(s.before)
+	_, _ = to.Write(s.body) // an error means that the client has disconnected
 }
 
 // WithServers returns a copy whose body, a JSON object, has the first property "servers". The parameter servers is a

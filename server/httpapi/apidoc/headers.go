@@ -36,12 +36,12 @@ var responseHeaders = map[string]*huma.Header{
 			"`<path and query of the next page>; rel=\"next\"`, absent on the last page.",
 		Schema: exampleText("", `</v1/ledger/entries?currency=RWF&cursor=AAAAAAAAAAI&limit=100>; rel="next"`),
 	},
-	"Vary": {Description: "The answer is another one with another header `Accept`.", Schema: exampleText("", "Accept")},
+	"Vary": {Description: "The headers of the request on which the answer depends.", Schema: exampleText("", "Accept")},
 	"WWW-Authenticate": {
 		Required: true, Description: "The required scheme.", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"Bearer"}},
 	},
 	"Retry-After":   {Required: true, Description: "Seconds to wait before the next try.", Schema: count(0)},
-	"ETag":          {Required: true, Description: "Changes when the document does.", Schema: exampleText("", `"2f1c9a7e"`)},
+	"ETag":          {Required: true, Description: "Changes when the document does.", Schema: exampleText("", `W/"2f1c9a7e"`)},
 	"Cache-Control": {Required: true, Description: "How long the document may be kept.", Schema: exampleText("", static.CacheControl)},
 	RateLimitHeaders[0]: {
 		Description: "Requests that the sandbox may make in any minute. Absent, like the other two headers, if there is no limit.",

@@ -46,6 +46,9 @@ type Example struct {
 	Answer        any
 }
 
+// Name returns the name of the example in the document.
+func (e Example) Name() string { return e.name }
+
 // Operations has all operations of the API, in the order of the page.
 var Operations = []Operation{
 	CreatePayment, GetPayment, ListPayments, CreateRefund, CreateDisbursement,
@@ -92,15 +95,24 @@ func (o Operation) Describe() *huma.Operation {
 	return d
 }
 
+// The error codes of all operations with a body, and of all with a key.
+var (
+	bodyErrors = []string{"body_too_large", "unsupported_media_type"}
+	keyErrors  = []string{
+		"unauthorized", "rate_limited", "suspended", "overloaded", "unavailable", "not_implemented", "bad_gateway", "gateway_timeout",
+	}
+	// CommonErrors are the error codes that say nothing about one operation.
+	CommonErrors = slices.Concat(bodyErrors, keyErrors, []string{"internal"})
+)
+
 // errorCodes returns the error codes of an operation: its own, and those of all operations with a key or with a body.
 func (o Operation) errorCodes() []string {
 	codes := append([]string{"internal"}, o.errors...)
 	if o.Body != nil {
-		codes = append(codes, "invalid_body", "body_too_large", "unsupported_media_type")
+		codes = append(append(codes, "invalid_body"), bodyErrors...)
 	}
 	if !o.Open {
-		codes = append(codes, "unauthorized", "rate_limited", "suspended", "overloaded", "unavailable", "not_implemented",
-			"bad_gateway", "gateway_timeout")
+		codes = append(codes, keyErrors...)
 	}
 	return codes
 }

@@ -1,42 +1,87 @@
 package apidoc
 
 import (
-	"crypto/sha256"
-	_ "embed"
-	"encoding/base64"
-	"fmt"
+	"embed"
 	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
 
+	"github.com/cauri-dev/cauri/server/console/assets"
 	"github.com/cauri-dev/cauri/server/exchange/static"
 )
 
-// PagePath is the path of the page that describes the API. The page is also served below /sandboxes/{namespace}/{name}.
-const PagePath = "/docs"
-
-// PageStyle and PageScript are parts of the page.
-var (
-	//go:embed page/page.css
-	PageStyle string
-	//go:embed page/copy.js
-	PageScript string
-
-	//go:embed page/rendered.html
-	rendered []byte
+const (
+	// PagePath is the path of the page that describes the API. The pages of the operators' own APIs are below it. All of them
+	// are also served below /sandboxes/{namespace}/{name}.
+	PagePath = "/docs"
+	// AssetPath is the path of the files that the pages refer to.
+	AssetPath = PagePath + "/assets/{file}"
+	// PageAddress stands in the pages for the address at which a page is opened. A page keeps it if that address has
+	// characters that mean something to a shell or a language.
+	PageAddress = "https://cauri.example"
 )
 
-// PageHandler serves the page that describes the API. `make generate` renders the page (hack/apipage). The page loads
-// no other resources, and only its own script may run.
-func PageHandler() http.Handler {
-	page := static.New("text/html; charset=utf-8", rendered)
-	page.Header.Set("Content-Security-Policy", fmt.Sprintf(
-		"default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-		sourceHash(PageStyle), sourceHash(PageScript)))
-	page.Header.Set("Referrer-Policy", "no-referrer")
-	return page
+// rendered are the pages. `make generate` renders them (hack/apipage).
+//
+//go:embed page/*.html
+var rendered embed.FS
+
+// Pages returns the handlers of all pages by their paths. The parameter public is the one of [static.AskedAt].
+func Pages(public *url.URL) map[string]http.Handler {
+	pages := map[string]http.Handler{}
+	entries, _ := rendered.ReadDir("page") // embedded files are always there
+	for _, entry := range entries {
+		name := strings.TrimSuffix(entry.Name(), ".html")
+		path := PagePath + "/" + name
+		if "/"+name == PagePath {
+			path = PagePath
+		}
+		pages[path] = &page{path: path, public: public, text: sync.OnceValue(func() string {
+			text, _ := rendered.ReadFile("page/" + entry.Name())
+			return assetLink.ReplaceAllStringFunc(string(text), func(link string) string {
+				_, file, _ := strings.Cut(link, "/assets/")
+				return "/assets/" + assets.Named(file)
+			})
+		})}
+	}
+	return pages
 }
 
-// sourceHash returns the hash source expression that allows this inline text in a Content-Security-Policy.
-func sourceHash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+var assetLink = regexp.MustCompile(`/assets/[a-z]+\.[a-z]+`)
+
+// page is a page that describes an API, with the address and the appearance of each request.
+type page struct {
+	path   string
+	public *url.URL
+	text   func() string
+}
+
+// plainAddress matches the addresses that an example can have in its quotes.
+var plainAddress = regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._-]+)*$`)
+
+func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	origin, form := static.AskedAt(r, p.public, p.path)
+	if r.Method == http.MethodPost {
+		r.Body = http.MaxBytesReader(w, r.Body, 1<<10)
+		http.SetCookie(w, assets.ThemeCookie(r.PostFormValue("theme"), strings.HasPrefix(origin, "https:")))
+		w.Header().Set("Location", p.path[strings.LastIndex(p.path, "/")+1:])
+		w.WriteHeader(http.StatusSeeOther)
+		return
+	}
+	text, theme := p.text(), assets.Theme(r)
+	if address := origin + form; plainAddress.MatchString(address) {
+		text = strings.ReplaceAll(text, PageAddress, address)
+	}
+	if theme != "" {
+		text = strings.Replace(text, "<html ", `<html data-theme="`+theme+`" `, 1)
+	}
+	text = strings.Replace(text, `value="`+theme+`" aria-pressed="false"`, `value="`+theme+`" aria-pressed="true"`, 1)
+	content := static.New("text/html; charset=utf-8", []byte(text))
+	content.Header.Set("Content-Security-Policy", assets.Policy)
+	content.Header.Set("Referrer-Policy", "no-referrer")
+	content.Header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	content.Header.Set("Vary", "Cookie, Accept-Encoding")
+	content.ServeHTTP(w, r)
 }

@@ -31,8 +31,8 @@ var GetDocument = Operation{
 	ID: "getOpenAPI", Method: http.MethodGet, Path: "/v1/openapi.json", Tag: tagService, Summary: "This description", Open: true,
 	Description: "The OpenAPI 3.1 document of this API. Its first server is the address under which you ask for it. With `If-None-Match` it is sent only if it has changed.",
 	answers: []described{
-		{http.StatusOK, "The document.", documentSchema, []string{"ETag", "Cache-Control"}},
-		{http.StatusNotModified, "The document has not changed.", nil, []string{"ETag", "Cache-Control"}},
+		{http.StatusOK, "The document.", documentSchema, []string{"ETag", "Cache-Control", "Vary"}},
+		{http.StatusNotModified, "The document has not changed.", nil, []string{"ETag", "Cache-Control", "Vary"}},
 	},
 }
 

@@ -29,9 +29,16 @@ const (
 // NewAPI returns MTN's own API. Its routes are those that MTN's SDKs call.
 func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
-		Operator: payments.MTN, Routes: routes(), Key: subscriptionKey, KeyHeader: keyHeader, Derive: deriveCredentials,
-		Refuse: refuse, Callback: newCallback, Facts: facts, Quirks: quirks, Logged: logged, SecretForm: secretForm,
+		Operator: payments.MTN, Routes: routes(), Key: subscriptionKey, KeyHeader: keyHeader, Derive: deriveCredentials, Examples: examples,
+		Refuse: refuse, OwnAdvice: advice, Callback: newCallback, Facts: facts, Quirks: quirks, Logged: logged, SecretForm: secretForm,
 	}
+}
+
+// examples are values of parameters and headers, for the description.
+var examples = map[string]string{
+	referenceHeader: "c72025f5-5cd1-4630-99e4-8ba4722fad56", targetHeader: "mtnrwanda", callbackHeader: "https://shop.example/callbacks",
+	"reference": "c72025f5-5cd1-4630-99e4-8ba4722fad56", "id": "c72025f5-5cd1-4630-99e4-8ba4722fad56",
+	"type": "msisdn", "holder": "250788123456", "currency": "RWF",
 }
 
 // logged are the fields that the request log keeps. Tokens, keys and names of persons are not among them.

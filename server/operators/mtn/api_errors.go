@@ -75,6 +75,24 @@ var refusals = map[operatorapi.Why]refusal{
 		"The transaction is not successfully completed."),
 }
 
+// advice is for the refusals that only MTN has.
+var advice = map[operatorapi.Why]operatorapi.Advice{
+	wrongTarget: {
+		When:    "`X-Target-Environment` names no enabled environment of the sandbox.",
+		Instead: "Send `mtnrwanda`, `mtnivorycoast` or `mtnbenin`, as the sandbox has it, or `sandbox`.",
+	},
+	wrongCurrency: {
+		When:    "The currency is not that of the target environment.",
+		Instead: "Send RWF to `mtnrwanda`, and XOF to `mtnivorycoast` and `mtnbenin`. Only the target `sandbox` takes EUR.",
+	},
+	wrongCallbackHost: {
+		When:    "`X-Callback-Url` has another host than the API user, or one that callbacks may not go to.",
+		Instead: "Send a URL of the `providerCallbackHost` of the API user, which `spec.callbackHosts` allows.",
+	},
+	notAllowed:   {When: "The account holder is one of the test holders that nobody may read.", Instead: "Ask for another account holder."},
+	notCompleted: {When: "The payment has not succeeded.", Instead: "Wait until its status is `SUCCESSFUL`."},
+}
+
 // internalError is the code of an internal error. MTN also reports many other failures with it.
 const internalError = "INTERNAL_PROCESSING_ERROR"
 

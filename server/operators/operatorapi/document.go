@@ -20,8 +20,8 @@ func (a *API) Document() map[string]any {
 			paths[r.Path] = map[string]any{}
 		}
 		paths[r.Path][strings.ToLower(r.Method)] = a.describe(r)
-		if !slices.ContainsFunc(tags, func(t map[string]any) bool { return t["name"] == r.tag() }) {
-			tags = append(tags, map[string]any{"name": r.tag(), "description": "The calls of " + r.tag() + "."})
+		if !slices.ContainsFunc(tags, func(t map[string]any) bool { return t["name"] == r.Tag() }) {
+			tags = append(tags, map[string]any{"name": r.Tag(), "description": "The calls of " + r.Tag() + "."})
 		}
 	}
 	facts := make([]map[string]any, len(a.Facts))
@@ -61,8 +61,13 @@ var (
 	notInID       = regexp.MustCompile(`\W+`)
 )
 
-// tag returns the tag of a call in the document.
-func (r *Route) tag() string {
+// ID returns the operation id of a call in the document.
+func (r *Route) ID() string {
+	return strings.Trim(notInID.ReplaceAllString(strings.ToLower(r.Method)+r.Path, "_"), "_")
+}
+
+// Tag returns the tag of a call in the document.
+func (r *Route) Tag() string {
 	if r.Product == "" {
 		return "provisioning"
 	}
@@ -71,14 +76,14 @@ func (r *Route) tag() string {
 
 func (a *API) describe(r *Route) map[string]any {
 	described := map[string]any{
-		"operationId": strings.Trim(notInID.ReplaceAllString(strings.ToLower(r.Method)+r.Path, "_"), "_"),
+		"operationId": r.ID(),
 		"summary":     r.Doc.Summary,
 		"description": r.Doc.Summary + ". How sure we are of it: " + string(r.Doc.Mark) + " (" + r.Doc.Source + ").",
-		"tags":        []string{r.tag()},
+		"tags":        []string{r.Tag()},
 		"x-fidelity":  fidelity(r.Doc.Mark, r.Doc.Source, r.Doc.Test),
 		"responses":   a.responses(r),
 	}
-	if parameters := r.parameters(); len(parameters) > 0 {
+	if parameters := a.parameters(r); len(parameters) > 0 {
 		described["parameters"] = parameters
 	}
 	if r.Doc.Body != "" {
@@ -98,9 +103,13 @@ func (r *Route) schema(fields []Field) map[string]any {
 	return object(fields, r.Doc.Mark, r.Doc.Source)
 }
 
-func (r *Route) parameters() (all []any) {
+func (a *API) parameters(r *Route) (all []any) {
 	add := func(name, in string, required bool, schema map[string]any) {
-		all = append(all, map[string]any{"name": name, "in": in, "required": required, "schema": schema})
+		p := map[string]any{"name": name, "in": in, "required": required, "schema": schema}
+		if example := a.Examples[name]; example != "" {
+			p["example"] = example
+		}
+		all = append(all, p)
 	}
 	for _, found := range pathParameter.FindAllStringSubmatch(r.Path, -1) {
 		add(found[1], "path", true, map[string]any{"type": "string"})

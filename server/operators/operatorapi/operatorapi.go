@@ -28,6 +28,10 @@ type API struct {
 	Derive func(apiKey string) Credentials
 	// Refuse returns the operator's answer for a refusal.
 	Refuse func(*Refusal) Answer
+	// OwnAdvice is the advice for the reasons that only this operator has, see [API.Advice].
+	OwnAdvice map[Why]Advice
+	// Examples are values of parameters of paths and of headers, by name.
+	Examples map[string]string
 	// Callback returns the callback of a transaction with an outcome.
 	Callback func(*payments.Transaction, json.RawMessage, Telling) Callback
 	Facts    []Fact
