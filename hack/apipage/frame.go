@@ -50,10 +50,10 @@ func (f frame) icon(name string) template.HTML {
 	return template.HTML(`<svg class="i" aria-hidden="true"><use href="` + f.Root + `docs/assets/sprite.svg#` + name + `"></use></svg>`)
 }
 
-// nameOf returns the name of an operator as people write it.
+// nameOf returns the name of an operator as people write it: short names are abbreviations.
 func nameOf(o payments.Operator) string {
-	if o == payments.MTN {
-		return "MTN"
+	if len(o) <= 3 {
+		return strings.ToUpper(string(o))
 	}
 	return strings.ToUpper(string(o[:1])) + string(o[1:])
 }

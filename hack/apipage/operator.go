@@ -141,7 +141,7 @@ func (p *operatorPage) requestOf(r *operatorapi.Route) request {
 	case operatorapi.ByUser:
 		q.User, q.Password = variable(credentials.User), variable(credentials.UserKey)
 	case operatorapi.ByToken:
-		q.Headers = append(q.Headers, requestHeader{"Authorization", "Bearer ", "TOKEN"})
+		q.Headers = append(q.Headers, requestHeader{"Authorization", "Bearer ", "BEARER"})
 	}
 	q.Headers = append(q.Headers, requestHeader{Name: p.api.KeyHeader, Variable: variable(credentials.Key)})
 	for _, h := range r.Doc.Headers {

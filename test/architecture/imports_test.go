@@ -229,7 +229,9 @@ var mayImport = map[string][]string{
 		"server/httpserver",
 		"server/worker",
 	},
-	"hack/apipage":      {"server/payments", "server/httpapi/apidoc", "server/httpapi/wire"},
+	"hack/apipage": {
+		"server/payments", "server/operators", "server/operators/operatorapi", "server/httpapi/apidoc", "server/httpapi/wire",
+	},
 	"hack/chart":        {}, // reads files
 	"hack/fidelity":     {"server/operators"},
 	"hack/markets":      {"server/operators", "server/operators/operatorapi", "server/payments"},
