@@ -57,12 +57,3 @@ func nameOf(o payments.Operator) string {
 	}
 	return strings.ToUpper(string(o[:1])) + string(o[1:])
 }
-
-// contentsOf returns the part of the menu that leads to operations.
-func contentsOf(name string, operations []pageOperation) pageContents {
-	c := pageContents{Name: name}
-	for _, o := range operations {
-		c.Links = append(c.Links, pageLink{o.ID, o.Summary})
-	}
-	return c
-}

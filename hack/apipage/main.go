@@ -72,7 +72,7 @@ func render() (map[string][]byte, error) {
 // execute executes the template in a file.
 func execute(file string, f frame, shown any) ([]byte, error) {
 	parsed, err := template.New("").Funcs(template.FuncMap{
-		"prose": prose, "lower": strings.ToLower, "highlighted": highlighted, "icon": f.icon,
+		"prose": prose, "inline": inline, "mark": shownMark, "lower": strings.ToLower, "highlighted": highlighted, "icon": f.icon,
 		"languages": func() any { return languages },
 	}).ParseFS(templates, "*.html")
 	if err != nil {

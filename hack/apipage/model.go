@@ -146,7 +146,11 @@ func newPageError(c apidoc.ErrorCase) pageError {
 func (p *page) addContents() {
 	p.Contents = []pageContents{{"Start", []pageLink{{"start", "Overview"}, {"addresses", "Addresses and key"}}}}
 	for _, g := range p.Groups {
-		p.Contents = append(p.Contents, contentsOf(g.Name, g.Operations))
+		group := pageContents{Name: g.Name}
+		for _, o := range g.Operations {
+			group.Links = append(group.Links, pageLink{o.ID, o.Summary})
+		}
+		p.Contents = append(p.Contents, group)
 	}
 	webhooks := pageContents{"Webhooks", []pageLink{{"webhooks", "Delivery"}, {"verification", "Verification"}}}
 	for _, e := range p.Events {

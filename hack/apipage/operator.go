@@ -60,7 +60,11 @@ func newOperatorPage(api *operatorapi.API) (operatorPage, error) {
 		}
 	}
 	for _, g := range p.Groups {
-		p.Contents = append(p.Contents, contentsOf(g.Name, g.Operations))
+		group := pageContents{Name: g.Name}
+		for _, o := range g.Operations { // summaries of an operator's calls are alike, and people know the calls
+			group.Links = append(group.Links, pageLink{o.ID, o.Method + " " + strings.TrimPrefix(o.Path, "/"+strings.ToLower(g.Name))})
+		}
+		p.Contents = append(p.Contents, group)
 	}
 	p.Contents = append(p.Contents, pageContents{"Reference", []pageLink{{"errors", "Refusals"}, {"facts", "Rules and differences"}}})
 	return p, nil

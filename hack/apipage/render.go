@@ -12,15 +12,18 @@ func prose(text string) template.HTML {
 		if paragraph == "" {
 			continue
 		}
-		b.WriteString("<p>")
-		for i, part := range strings.Split(paragraph, "`") {
-			part = template.HTMLEscapeString(part)
-			if i%2 == 1 {
-				part = "<code>" + part + "</code>"
-			}
-			b.WriteString(part)
-		}
-		b.WriteString("</p>")
+		b.WriteString("<p>" + string(inline(paragraph)) + "</p>")
 	}
 	return template.HTML(b.String())
+}
+
+// inline converts a paragraph with `code` to HTML.
+func inline(text string) template.HTML {
+	parts := strings.Split(template.HTMLEscapeString(text), "`")
+	for i := range parts {
+		if i%2 == 1 {
+			parts[i] = "<code>" + parts[i] + "</code>"
+		}
+	}
+	return template.HTML(strings.Join(parts, ""))
 }
