@@ -49,3 +49,22 @@ func TestLanguageOfPages(t *testing.T) {
 		t.Errorf("another site chose the language: %d", got.status)
 	}
 }
+
+// What the API answered is English, and said to be so. What to send instead is in the language of the page.
+func TestRefusalsInFrench(t *testing.T) {
+	f := newFixture(t)
+	f.ask(key, http.MethodGet, "/v1/payments/TX_00000000000000000000000000", "")
+	f.ask(key, http.MethodPost, "/v1/payments", `{"amount":"much","application":"shop"}`)
+	f.logged()
+	b := f.signedIn(checkout, key)
+	text := b.send(http.MethodGet, checkout+"/requests?error=not_found", nil, accepting("fr")).text
+	if !strings.Contains(text, `<b lang="en">`) || !strings.Contains(words(text), "Vérifiez l'identifiant, le numéro, la boutique et le chemin.") {
+		t.Errorf("the refusal: %s", part(text, `id="one"`, "</section>"))
+	}
+	text = b.send(http.MethodGet, checkout+"/requests?error=invalid_body", nil, accepting("fr")).text
+	one := words(part(text, `id="one"`, "</section>"))
+	if strings.Contains(text, `<b lang="en">`) || !strings.Contains(one, "Refusée : 4 champs sont faux.") ||
+		!strings.Contains(one, "Corrigez les champs de detail.fieldErrors") {
+		t.Errorf("the wrong fields: %s", one)
+	}
+}

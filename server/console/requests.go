@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/english"
@@ -199,6 +200,15 @@ func (r *loggedRequest) wrongFields() (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// quoted returns the attributes of what is said of a request. Messages of the API are in English.
+func (r *loggedRequest) quoted() templ.Attributes {
+	if r.Status == 0 || r.succeeded() || r.does != "" || r.Kind == requests.Unauthenticated || len(r.wrongFields()) > 0 ||
+		r.answer.Message == "" {
+		return nil
+	}
+	return templ.Attributes{"lang": "en"}
 }
 
 // fewNames is the maximum number of names that a sentence has.
