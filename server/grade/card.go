@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/cauri-dev/cauri/server/english"
 )
 
 // Card is a report card: the result of a check, or of its part so far.
@@ -69,7 +70,7 @@ func lineOf(id string) Line {
 	if i := slices.IndexFunc(lines, func(l Line) bool { return l.ID == id }); i >= 0 {
 		return lines[i]
 	}
-	return Line{ID: id, What: id}
+	return Line{ID: id, What: english.Say("%s", id)}
 }
 
 // Of returns the line of a result.
@@ -121,48 +122,58 @@ func (c *Card) Slowest() (slowest Answer) {
 	return slowest
 }
 
+// reasons are the reasons in words.
+var reasons = map[Reason]english.Text{
+	NeedsTransaction: "needs tx_id: your receiver refuses payments that it does not know",
+	NeedsAllow:       "needs allow: it tells of a refund that did not happen",
+	NotAccepted:      "not sent: a genuine event was refused",
+	NoStandard:       "your receiver does not look at webhook-signature",
+	NoAnswer:         "there was no answer",
+}
+
 // Observed returns the answers of a line in words; for a line that was not sent, the reason.
-func (r *Result) Observed() string {
-	if len(r.Answers) == 0 {
-		return strings.ReplaceAll(string(r.Reason), "_", " ")
+func (r *Result) Observed() english.Phrase {
+	switch {
+	case r.Reason != "" && r.Reason != NoAnswer:
+		return english.Say(reasons[r.Reason])
+	case len(r.Answers) == 1 && r.Answers[0].Status != 0:
+		return english.Say("%s in %s ms", fmt.Sprint(r.Answers[0].Status), fmt.Sprint(r.Answers[0].DurationMs))
 	}
-	said := make([]string, len(r.Answers))
+	return r.statuses()
+}
+
+// statuses returns the statuses of the answers, without their durations.
+func (r *Result) statuses() english.Phrase {
+	said := english.Say(reasons[NoAnswer])
 	for i, a := range r.Answers {
-		switch {
-		case a.Status == 0:
-			said[i] = cmp.Or(a.Error, "no answer")
-		case len(r.Answers) > 1:
-			said[i] = fmt.Sprint(a.Status)
-		default:
-			said[i] = fmt.Sprintf("%d in %d ms", a.Status, a.DurationMs)
+		one := english.Say("%s", cmp.Or(a.Error, fmt.Sprint(a.Status)))
+		if i == 0 {
+			said = one
+		} else {
+			said = english.Say("%s, then %s", said, one)
 		}
 	}
-	return strings.Join(said, ", then ")
+	return said
 }
 
 // Sentence says in one sentence what was seen.
-func (c *Card) Sentence() string {
+func (c *Card) Sentence() english.Phrase {
 	failed := c.Failed()
 	switch {
 	case c.FinishedAt.IsZero():
-		return "The check runs."
+		return english.Say("The check runs.")
 	case c.Letter == "":
-		return fmt.Sprintf("It answers %s to an event of a payment that it does not know: name a payment that it knows.",
-			(&Result{Answers: c.Results[0].Answers}).Observed())
+		return english.Say("It answers %s to an event of a payment that it does not know: name a payment that it knows.", c.Results[0].statuses())
 	case len(failed) == 0:
-		return "It answers each event as expected."
+		return english.Say("It answers each event as expected.")
 	}
-	switch line := failed[0].Of(); line.Group {
-	case Time:
-		return fmt.Sprintf("Its slowest answer took %d ms.", c.Slowest().DurationMs)
-	default:
-		statuses := make([]string, len(failed[0].Answers))
-		for i, a := range failed[0].Answers {
-			statuses[i] = fmt.Sprint(a.Status)
-			if a.Status == 0 {
-				return fmt.Sprintf("It does not answer to %s: %s.", line.What, cmp.Or(a.Error, "no answer"))
-			}
-		}
-		return fmt.Sprintf("It answers %s to %s.", strings.Join(statuses, ", then "), line.What)
+	line := failed[0].Of()
+	answers := failed[0].Answers
+	switch {
+	case line.Group == Time:
+		return english.Say("Its slowest answer took %s ms.", fmt.Sprint(c.Slowest().DurationMs))
+	case answers[len(answers)-1].Status == 0:
+		return english.Say("It does not answer to %s: %s.", line.What, failed[0].statuses())
 	}
+	return english.Say("It answers %s to %s.", failed[0].statuses(), line.What)
 }

@@ -3,6 +3,7 @@ package grade
 import (
 	"strings"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -40,22 +41,19 @@ var Groups = []Group{Genuine, Survives, Time, Standard}
 type Line struct {
 	ID      string // never changes; what stands in reports
 	Group   Group
-	What    string // what is sent, in words: "a genuine event"
-	Expects Expectation
+	What    english.Phrase // what is sent: "a genuine event"
+	Expects english.Text
 	Fails   Letter // the best letter of a receiver that fails this line
 	Anchor  string // of its part of docs/grade.md
 }
 
-// Expectation is the answer that a line expects.
-type Expectation string
-
-// What a line expects.
+// The answers that lines expect.
 const (
-	Accepted   Expectation = "2xx"
-	BothTimes  Expectation = "2xx both times"
-	Refused    Expectation = "a refusal"
-	InTime     Expectation = "every answer within 10 s"
-	FastEnough Expectation = "every answer within 1 s"
+	Accepted   english.Text = "expects 2xx"
+	BothTimes  english.Text = "expects 2xx both times"
+	Refused    english.Text = "expects a refusal"
+	InTime     english.Text = "the limit of every attempt"
+	FastEnough english.Text = "a bonus"
 )
 
 // Bonus reports whether the line costs no more than the letter A.
@@ -84,28 +82,28 @@ const (
 // Lines returns the lines of the battery in their order.
 func Lines() []Line {
 	lines := []Line{
-		{lineGenuine, Genuine, "a genuine event", Accepted, F, lineGenuine},
-		{lineWrongSignature, Genuine, "a wrong signature", Refused, E, lineWrongSignature},
-		{lineNoSignature, Genuine, "no signature at all", Refused, E, lineNoSignature},
-		{lineOtherBody, Genuine, "the signature of another body", Refused, E, lineOtherBody},
-		{lineOtherSecret, Genuine, "the signature of another secret", Refused, E, lineOtherSecret},
-		{lineTwice, Survives, "the same event twice", BothTimes, D, lineTwice},
-		{lineEarlyRefund, Survives, "a refund before its payment", Accepted, C, lineEarlyRefund},
+		{lineGenuine, Genuine, english.Say("a genuine event"), Accepted, F, lineGenuine},
+		{lineWrongSignature, Genuine, english.Say("a wrong signature"), Refused, E, lineWrongSignature},
+		{lineNoSignature, Genuine, english.Say("no signature at all"), Refused, E, lineNoSignature},
+		{lineOtherBody, Genuine, english.Say("the signature of another body"), Refused, E, lineOtherBody},
+		{lineOtherSecret, Genuine, english.Say("the signature of another secret"), Refused, E, lineOtherSecret},
+		{lineTwice, Survives, english.Say("the same event twice"), BothTimes, D, lineTwice},
+		{lineEarlyRefund, Survives, english.Say("a refund before its payment"), Accepted, C, lineEarlyRefund},
 	}
 	for _, status := range payments.Statuses {
 		if status.Terminal() && status != payments.Success {
 			id := statusPrefix + strings.ReplaceAll(strings.ToLower(string(status)), "_", "-")
-			lines = append(lines, Line{id, Survives, "a payment that ends " + string(status), Accepted, C, "failed-payments"})
+			lines = append(lines, Line{id, Survives, english.Say("a payment that ends %s", string(status)), Accepted, C, "failed-payments"})
 		}
 	}
 	return append(lines,
-		Line{lineUnknownField, Survives, "a field that is not documented", Accepted, C, lineUnknownField},
-		Line{lineUnknownEvent, Survives, "an event name that is not documented", Accepted, C, lineUnknownEvent},
-		Line{lineOtherForm, Survives, "another order of keys and other blanks, signed", Accepted, C, lineOtherForm},
-		Line{lineLarge, Survives, "64 KiB of operator data", Accepted, C, lineLarge},
-		Line{lineInTime, Time, "an answer in time", InTime, D, lineInTime},
-		Line{lineFast, Time, "a fast answer", FastEnough, B, lineFast},
-		Line{lineOldTimestamp, Standard, "a timestamp that is ten minutes old", Refused, C, lineOldTimestamp},
-		Line{lineSecondSignature, Standard, "a right signature behind another one", Accepted, C, lineSecondSignature},
+		Line{lineUnknownField, Survives, english.Say("a field that is not documented"), Accepted, C, lineUnknownField},
+		Line{lineUnknownEvent, Survives, english.Say("an event name that is not documented"), Accepted, C, lineUnknownEvent},
+		Line{lineOtherForm, Survives, english.Say("another order of keys and other blanks, signed"), Accepted, C, lineOtherForm},
+		Line{lineLarge, Survives, english.Say("64 KiB of operator data"), Accepted, C, lineLarge},
+		Line{lineInTime, Time, english.Say("an answer in time"), InTime, D, lineInTime},
+		Line{lineFast, Time, english.Say("a fast answer"), FastEnough, B, lineFast},
+		Line{lineOldTimestamp, Standard, english.Say("a timestamp that is ten minutes old"), Refused, C, lineOldTimestamp},
+		Line{lineSecondSignature, Standard, english.Say("a right signature behind another one"), Accepted, C, lineSecondSignature},
 	)
 }

@@ -134,7 +134,7 @@ func (r *run) judge(l *Line, result *Result) {
 		switch {
 		case l.Expects != Refused && !answer.accepts(), l.Expects == Refused && answer.accepts():
 			result.Outcome = Failed
-		case answer.Status == 0:
+		case answer.Status == 0: // to what should be refused
 			result.Outcome, result.Reason = Skipped, NoAnswer
 		case r.unknown && answer.Status == r.genuine.Status:
 			result.Outcome, result.Reason = Skipped, NeedsTransaction

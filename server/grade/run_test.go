@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -200,10 +201,26 @@ func TestFaultsOfReceivers(t *testing.T) {
 			if diff := cmp.Diff(test.skipped, outcomes(card, grade.Skipped)); diff != "" {
 				t.Errorf("skipped lines (-want +got):\n%s", diff)
 			}
-			if got := card.Sentence(); test.sentence != "" && got != test.sentence {
+			if got := card.Sentence().String(); test.sentence != "" && got != test.sentence {
 				t.Errorf("it says %q", got)
 			}
 		})
+	}
+}
+
+// Each line says why it matters and how to fix it, and docs/grade.md has the place that it names.
+func TestLinesHaveAdvice(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/grade.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range grade.Lines() {
+		if advice := line.Advice(); advice.Why == "" || advice.Fix == "" {
+			t.Errorf("%s has the advice %+v", line.ID, advice)
+		} else if !strings.Contains(string(page), "### "+line.Anchor+"\n") || !strings.Contains(string(page), string(advice.Why)) {
+			t.Errorf("docs/grade.md does not say of %s why it matters: %s", line.Anchor, advice.Why)
+		}
 	}
 }
 
@@ -212,7 +229,7 @@ func TestGenuineEventsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	r := &receiver{parsesFirst: true}
 	card := check(t, r)
-	if got := card.Sentence(); card.Letter != grade.F || r.requests != 1 || got != "It answers 401 to a genuine event." {
+	if got := card.Sentence().String(); card.Letter != grade.F || r.requests != 1 || got != "It answers 401 to a genuine event." {
 		t.Errorf("the letter is %s after %d requests: %s", card.Letter, r.requests, got)
 	}
 	if n := card.Count(grade.Skipped); n != len(grade.Lines())-3 {
@@ -228,7 +245,7 @@ func TestReceiversThatKnowTheirTransactions(t *testing.T) {
 
 	r := &receiver{knows: "order-7"}
 	card := check(t, r)
-	if card.Letter != "" || card.Count(grade.Failed) != 0 || !strings.Contains(card.Sentence(), "It answers 404 in 1 ms to an event of a payment") {
+	if card.Letter != "" || card.Count(grade.Failed) != 0 || !strings.Contains(card.Sentence().String(), "It answers 404 to an event of a payment") {
 		t.Errorf("without a transaction the letter is %q: %s", card.Letter, card.Sentence())
 	}
 	forged := []string{"wrong-signature", "no-signature", "signature-of-another-body", "signature-of-another-secret"}

@@ -67,6 +67,7 @@ var exampleBodies = map[string]string{
 	"POST /v1/events/{id}/compare":                         `{"body": "{}"}`,
 	"POST /v1/reset":                                       "",
 	"POST /v1/console_links":                               "",
+	"POST /v1/receiver_checks":                             "",
 	"DELETE /v1/console_sessions":                          "",
 	"DELETE /v1/console_sessions/{session}":                "",
 	"DELETE /v1/test_clients/{msisdn}":                     "",

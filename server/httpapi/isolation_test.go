@@ -59,7 +59,7 @@ func (f *fixture) neighbour() foreign {
 		neighbor.words, ids = append(neighbor.words, event), append(ids, event)
 	}
 	neighbor.values = map[string][]string{
-		"id": ids, "tx": {prompt, paid}, "msisdn": {foreignSIM, alice}, "answer": {"approve", "cancel", "wrong_pin"}, "session": {"cs_4GQ2BTZ7WQXKJ5UYV6ZJH3M2NA"},
+		"id": ids, "tx": {prompt, paid}, "msisdn": {foreignSIM, alice}, "answer": {"approve", "cancel", "wrong_pin"}, "session": {"cs_4GQ2BTZ7WQXKJ5UYV6ZJH3M2NA"}, "check": {"chk_0SGFHP2T6CKSRTNMP79EP8AFX4"},
 	}
 	return neighbor
 }
@@ -83,6 +83,7 @@ func foreignBodies() map[string][]any {
 			object{"expect": []any{object{"transactions": object{"where": object{"status": "SUCCESS"}, "count": 0}}, object{"nothingElse": true}}},
 			object{"expect": []any{object{"events": object{"count": 0}}, object{"nothingElse": true}}},
 		},
+		"POST /v1/receiver_checks":                             {object{"tx_id": "TX_041061050R3GG28A1C60T3GF20"}},
 		"POST /v1/clock/advance":                               {object{"to": "nextDue", "wait": "0s"}},
 		"POST /v1/reset":                                       {nil},
 		"POST /v1/console_links":                               {nil},

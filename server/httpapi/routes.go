@@ -72,6 +72,8 @@ func (a *API) routes(answer answerer) []route {
 		{apidoc.ResendEvent, answer.faulty(a.resendEvent)},
 		{apidoc.CompareEvent, answer.faulty(a.compareEvent)},
 		{apidoc.GetWebhook, answer.faulty(a.getWebhook)},
+		{apidoc.CreateReceiverCheck, answer.faulty(a.createReceiverCheck)},
+		{apidoc.GetReceiverCheck, answer.faulty(a.getReceiverCheck)},
 		{apidoc.ListTestClients, answer.faulty(a.listTestClients)},
 		{apidoc.GetTestClient, answer.faulty(a.getTestClient)},
 		{apidoc.CreateTestClient, answer.keyed(a.createTestClient)},

@@ -36,6 +36,9 @@ type ErrTooManyChecks struct {
 
 func (e ErrTooManyChecks) Error() string { return "another check of the receiver was asked for" }
 
+// ErrNoEndedCollection is returned for a transaction that is no collection, or has not ended: a check cannot send its event.
+var ErrNoEndedCollection = errors.New("the transaction is no collection that has ended")
+
 // RequestReceiverCheck asks the workers for a check with a new id. It returns [ErrTooManyChecks].
 func (l *Ledger) RequestReceiverCheck(ctx context.Context, tenant int64, id payments.ID, tx *payments.ID, allow bool) error {
 	err := l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {

@@ -77,8 +77,8 @@ var ErrorCases = []ErrorCase{
 		wire.DuplicateReference(exampleReference),
 	},
 	{
-		"The sandbox has no webhook URL to send the event to.",
-		"Set `spec.webhook.url` of the SandboxEnvironment, then resend the event.",
+		"The sandbox has no webhook URL to send events to.",
+		"Set `spec.webhook.url` of the SandboxEnvironment, then send the request again.",
 		wire.ResendRefusal(ledger.ErrNoEndpoint).(*wire.Error),
 	},
 	{
@@ -162,6 +162,11 @@ var ErrorCases = []ErrorCase{
 		"The sandbox was reset five times in the last second. It was not reset again.",
 		"Repeat the request after the second of `Retry-After`.",
 		wire.TooManyResets(),
+	},
+	{
+		"A check of the receiver is open, or was asked for less than a minute ago.",
+		"Read the open check, or repeat the request after the seconds of `Retry-After`.",
+		wire.CheckRefusal(ledger.ErrTooManyChecks{Wait: 42 * time.Second}).(*wire.Error),
 	},
 	{
 		"The service failed. The request may have been recorded.",

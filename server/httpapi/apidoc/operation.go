@@ -52,7 +52,7 @@ func (e Example) Name() string { return e.name }
 // Operations has all operations of the API, in the order of the page.
 var Operations = []Operation{
 	CreatePayment, GetPayment, ListPayments, CreateRefund, CreateDisbursement,
-	ListEvents, GetEvent, ResendEvent, CompareEvent, GetWebhook,
+	ListEvents, GetEvent, ResendEvent, CompareEvent, GetWebhook, CreateReceiverCheck, GetReceiverCheck,
 	ListTestClients, GetTestClient, CreateTestClient, PatchTestClient, DeleteTestClient, ListPrompts, AnswerPrompt,
 	ListTestNumbers, ResetSandbox, ListRequests,
 	ListAccounts, ListEntries,

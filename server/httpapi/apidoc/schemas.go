@@ -56,11 +56,12 @@ var (
 	healthSchema = viewSchema[wire.Health](unrefined)
 	eventSchema  = viewSchema[Event](refineEvent)
 
-	eventSummarySchema = viewSchema[wire.EventSummary](refineEventSummary)
-	eventListSchema    = viewSchema[wire.EventList](unrefined)
-	eventDetailSchema  = viewSchema[wire.EventDetail](refineEventDetail)
-	comparisonSchema   = viewSchema[wire.Comparison](unrefined)
-	webhookSchema      = viewSchema[wire.Webhook](unrefined)
+	eventSummarySchema  = viewSchema[wire.EventSummary](refineEventSummary)
+	eventListSchema     = viewSchema[wire.EventList](unrefined)
+	eventDetailSchema   = viewSchema[wire.EventDetail](refineEventDetail)
+	comparisonSchema    = viewSchema[wire.Comparison](unrefined)
+	webhookSchema       = viewSchema[wire.Webhook](unrefined)
+	receiverCheckSchema = viewSchema[wire.ReceiverCheck](unrefined)
 
 	testClientSchema     = viewSchema[wire.TestClient](refineTestClient)
 	testClientListSchema = viewSchema[wire.TestClientList](unrefined)

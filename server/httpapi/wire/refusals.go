@@ -36,8 +36,7 @@ func ResendRefusal(err error) error {
 	case errors.Is(err, ledger.ErrNotFound):
 		return NoSuchEvent()
 	case errors.Is(err, ledger.ErrNoEndpoint):
-		return &Error{Status: http.StatusConflict, Code: "no_webhook",
-			Message: "This sandbox has no webhook URL to send the event to. Set spec.webhook.url of the SandboxEnvironment first."}
+		return NoWebhook()
 	case errors.Is(err, ledger.ErrBeingSent):
 		return &Error{Status: http.StatusConflict, Code: "being_sent",
 			Message: "The event is being sent now. Read it in a few seconds, and send the request again if it is still needed."}

@@ -1,0 +1,61 @@
+package httpapi
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+func (a *API) createReceiverCheck(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	var body wire.ReceiverCheckRequest
+	if r.ContentLength != 0 {
+		sent, err := wire.CreateReceiverCheck.Decode(w, r)
+		if err != nil {
+			return exchange.Answer{}, err
+		}
+		body = *sent
+	}
+	var tx *payments.ID
+	if body.TxID != "" {
+		id, err := payments.ParseID(body.TxID)
+		if err != nil {
+			return exchange.Answer{}, wire.CheckRefusal(ledger.ErrNoEndedCollection)
+		}
+		tx = &id
+	}
+	check, err := a.service.CheckReceiver(r.Context(), who, tx, body.Allow)
+	if err != nil {
+		return exchange.Answer{}, wire.CheckRefusal(err)
+	}
+	return checkAnswered(http.StatusAccepted, check)
+}
+
+func (a *API) getReceiverCheck(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	id, err := wire.ParseCheckID(chi.URLParam(r, "check"))
+	if err != nil {
+		return exchange.Answer{}, wire.NoSuchCheck()
+	}
+	check, err := a.service.ReadReceiverCheck(r.Context(), who, id)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return exchange.Answer{}, wire.NoSuchCheck()
+	}
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	return checkAnswered(http.StatusOK, check)
+}
+
+func checkAnswered(status int, check *ledger.ReceiverCheck) (exchange.Answer, error) {
+	view, err := wire.ReceiverCheckOf(check)
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	return answered(status, view), nil
+}

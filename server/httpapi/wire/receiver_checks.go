@@ -1,0 +1,145 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/grade"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// ReceiverCheckRequest is the body of POST /v1/receiver_checks. The body is optional.
+type ReceiverCheckRequest struct {
+	_     struct{} `additionalProperties:"true"`
+	TxID  string   `json:"tx_id,omitempty" pattern:"^TX_[0-9A-HJKMNP-TV-Z]{26}$" patternDescription:"a transaction's id, TX_ with 26 characters behind it" doc:"A collection that has ended. All events are the one of this payment, changed only as a line says. Left out: they are of payments that do not exist."`
+	Allow bool     `json:"allow,omitempty" doc:"With tx_id: a refund of this payment that did not happen may be told."`
+}
+
+// CreateReceiverCheck reads the body of POST /v1/receiver_checks.
+var CreateReceiverCheck = newDecoder[ReceiverCheckRequest]()
+
+// ReceiverCheck is a check of a sandbox's receiver, with its report card.
+type ReceiverCheck struct {
+	ID          string             `json:"id" doc:"Unknown after a reset, which ends a check that runs." example:"chk_0SGFHP2T6CKSRTNMP79EP8AFX4"`
+	State       string             `json:"state" enum:"queued,running,finished" doc:"queued: it waits for a worker, or because its receiving host was checked less than a minute ago."`
+	TxID        *string            `json:"txId" doc:"The payment whose event is sent; null: all payments are invented."`
+	RequestedAt string             `json:"requestedAt" format:"date-time" doc:"ISO 8601, UTC, in real time."`
+	StartedAt   *string            `json:"startedAt" format:"date-time"`
+	FinishedAt  *string            `json:"finishedAt" format:"date-time"`
+	Problem     *string            `json:"problem" doc:"Why the check could not be run; null: it could."`
+	Battery     int                `json:"battery" doc:"Version of the lines."`
+	Letter      *string            `json:"letter" example:"A" doc:"A to F. null: the check has not finished, or nothing follows from the answers."`
+	Summary     *string            `json:"summary" doc:"What was seen, in a sentence."`
+	Lines       []ReceiverLineView `json:"lines" doc:"Those that were run so far."`
+}
+
+// ReceiverLineView is the result of a line.
+type ReceiverLineView struct {
+	ID       string  `json:"id" doc:"Stays the same in every version of the battery." example:"same-event-twice"`
+	Group    string  `json:"group" enum:"genuine,survives,time,standard"`
+	What     string  `json:"what" doc:"What was sent."`
+	Expects  string  `json:"expects"`
+	Outcome  string  `json:"outcome" enum:"passed,failed,skipped" doc:"skipped: it counts neither way."`
+	Reason   *string `json:"reason" doc:"Why it is skipped: needs_tx_id, needs_allow, not_accepted, not_looked_at or without_answer."`
+	Observed string  `json:"observed" doc:"What was answered, in words."`
+	Bonus    bool    `json:"bonus" doc:"It costs no more than the letter A."`
+	Why      string  `json:"why" doc:"Why the line matters."`
+	Fix      string  `json:"fix" doc:"What to change so that it holds."`
+}
+
+const checkPrefix = "chk_"
+
+// ParseCheckID reads the id of a check. It returns [payments.ErrBadID].
+func ParseCheckID(text string) (payments.ID, error) {
+	code, found := strings.CutPrefix(text, checkPrefix)
+	if !found {
+		return payments.ID{}, payments.ErrBadID
+	}
+	return payments.ParseCode(code)
+}
+
+// ReceiverCheckOf returns the view of a check. It returns an error if its card cannot be read.
+func ReceiverCheckOf(c *ledger.ReceiverCheck) (*ReceiverCheck, error) {
+	view := &ReceiverCheck{
+		ID: checkPrefix + c.ID.Code(), State: "queued", RequestedAt: payments.FormatTime(c.RequestedAt), StartedAt: momentOf(c.BeganAt),
+		FinishedAt: momentOf(c.FinishedAt), Battery: grade.Battery, Lines: []ReceiverLineView{},
+	}
+	switch {
+	case c.FinishedAt != nil:
+		view.State = "finished"
+	case c.BeganAt != nil:
+		view.State = "running"
+	}
+	if c.Transaction != nil {
+		view.TxID = new(c.Transaction.String())
+	}
+	if c.Problem != "" {
+		view.Problem = &c.Problem
+	}
+	if c.Card == nil {
+		return view, nil
+	}
+	var card grade.Card
+	if err := json.Unmarshal(c.Card, &card); err != nil {
+		return nil, err
+	}
+	view.Battery = card.Battery
+	if card.Letter != "" {
+		view.Letter = new(string(card.Letter))
+	}
+	if c.FinishedAt != nil {
+		view.Summary = new(card.Sentence().String())
+	}
+	for i := range card.Results {
+		view.Lines = append(view.Lines, receiverLineOf(&card.Results[i]))
+	}
+	return view, nil
+}
+
+func receiverLineOf(r *grade.Result) ReceiverLineView {
+	line := r.Of()
+	view := ReceiverLineView{
+		ID: line.ID, Group: string(line.Group), What: line.What.String(), Expects: string(line.Expects), Outcome: string(r.Outcome),
+		Observed: r.Observed().String(), Bonus: line.Bonus(), Why: string(line.Advice().Why), Fix: string(line.Advice().Fix),
+	}
+	if r.Reason != "" {
+		view.Reason = new(string(r.Reason))
+	}
+	return view
+}
+
+// NoSuchCheck is 404 for a check of a receiver.
+func NoSuchCheck() *Error {
+	return NotFound("There is no check of the receiver with this id in this sandbox. A reset ends a check, and the newest 20 are kept.")
+}
+
+// NoWebhook is 409 for a sandbox without a webhook.
+func NoWebhook() *Error {
+	return &Error{Status: http.StatusConflict, Code: "no_webhook",
+		Message: "This sandbox has no webhook URL to send events to. Set spec.webhook.url of the SandboxEnvironment first."}
+}
+
+// CheckRefusal returns the answer to an error of asking for a check. It returns other errors unchanged.
+func CheckRefusal(err error) error {
+	var often ledger.ErrTooManyChecks
+	switch {
+	case errors.Is(err, ledger.ErrNoEndpoint):
+		return NoWebhook()
+	case errors.Is(err, ledger.ErrNoEndedCollection):
+		return InvalidField("tx_id", "must be the id of a collection of this sandbox that has ended")
+	case errors.As(err, &often):
+		e := &Error{Status: http.StatusTooManyRequests, Code: "too_many_checks", RetryAfter: "5",
+			Message: "A check of this receiver is open. Read it, and ask for another one when it has finished."}
+		if often.Wait > 0 {
+			e.RetryAfter = strconv.Itoa(int(often.Wait / time.Second))
+			e.Message = "The receiver was checked less than a minute ago. Ask again after the seconds of Retry-After."
+		}
+		return e
+	}
+	return err
+}
