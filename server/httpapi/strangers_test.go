@@ -50,7 +50,7 @@ var routesAccess = map[string]access{
 	"POST /v1/test_clients/{msisdn}/prompts/{tx}/{answer}": {own: 200, other: 404},
 	"GET /v1/test_numbers":                                 {own: 200, other: 200},
 	"GET /v1/webhook":                                      {own: 200, other: 200},
-	"POST /v1/receiver_checks": {own: 400, other: 400, body: `{"tx_id":"TX_041061050R3GG28A1C60T3GF20"}`},
+	"POST /v1/receiver_checks":                             {own: 400, other: 400, body: `{"tx_id":"TX_041061050R3GG28A1C60T3GF20"}`},
 	"GET /v1/receiver_checks/{check}":                      {own: 404, other: 404},
 	"GET /v1/clock":                                        {own: 200, other: 200},
 	"POST /v1/clock/advance":                               {own: 422, other: 422, body: `{"to":"2020-01-01T00:00:00Z"}`},
