@@ -183,6 +183,7 @@ var mayCall = map[string]string{
 	"GET /overview":                        "full viewer",
 	"GET /payments":                        "full viewer",
 	"GET /handsets":                        "full viewer",
+	"POST /handsets/{msisdn}/manual":       "full",
 	"POST /handsets/{msisdn}/prompts/{tx}": "full handset",
 	"GET /ledger":                          "full viewer",
 	"GET /find":                            "full viewer",

@@ -120,11 +120,17 @@ func (h *handset) answerPath() string {
 	return "/handsets/" + h.MSISDN + "/prompts/" + h.Prompt.ID.String()
 }
 
+// manualPath returns the address that lets a person answer, or the behavior again.
+func (h *handset) manualPath() string { return "/handsets/" + h.MSISDN + "/manual" }
+
 // others returns the number of prompts that wait behind the shown one.
 func (h *handset) others() int64 { return int64(max(0, h.Prompts-1)) }
 
-// byItself says what the holder does if nobody answers by hand.
+// byItself says for how long a person answers, or what the holder does by itself.
 func (h *handset) byItself(v *visit) string {
+	if h.ManualUntil != nil {
+		return v.Text("for %s", minutes(v, time.Until(*h.ManualUntil)+time.Minute))
+	}
 	switch h.Behavior {
 	case payments.Manual:
 		return v.Text("always: it is Manual")
@@ -222,6 +228,18 @@ func (c *Console) answerPrompt(v *visit) (exchange.Answer, error) {
 			err = told(http.StatusNotFound, v.Text("This phone has no such prompt"),
 				v.Text("The sandbox was reset, or the test client is gone. Nothing was paid."), "not_found")
 		}
+		return exchange.Answer{}, err
+	}
+	return v.goBack(), nil
+}
+
+// setManual lets a person answer the prompts of a test client for some time, or its behavior again.
+func (c *Console) setManual(v *visit) (exchange.Answer, error) {
+	_, err := c.Service.SetManual(v.ctx(), v.who, chi.URLParam(v.request, "msisdn"), v.form("on") == "true")
+	if errors.Is(err, ledger.ErrNotFound) {
+		return exchange.Answer{}, errNotFound
+	}
+	if err != nil {
 		return exchange.Answer{}, err
 	}
 	return v.goBack(), nil

@@ -43,7 +43,7 @@ func TestPhonesRing(t *testing.T) {
 	b.get(checkout+"/handsets").has(t, "No phone yet", "behavior: Manual")
 	f.phones()
 	idle := b.get(checkout + "/handsets")
-	idle.has(t, "MTN RW *182#", "MTN CI *133#", "+250 788 100 001", "+225 05 05 00 0001", "Idle", "always: it is Manual", "RWF 50,000")
+	idle.has(t, "MTN RW *182#", "MTN CI *133#", "+250 788 100 001", "+225 05 05 00 0001", "Idle", "RWF 50,000", "I answer always: it is Manual")
 	if strings.Contains(idle.text, `name="pin"`) || strings.Contains(idle.text, "<script>alert") {
 		t.Errorf("phones that nobody asks, with names that are no text: %s", idle.text)
 	}
@@ -161,5 +161,29 @@ func TestViewersAnswerNoPhone(t *testing.T) {
 	got.has(t, "Pay shop RWF 2,000")
 	if strings.Contains(got.text, `name="pin"`) || strings.Contains(got.text, "prompts/TX_\" hx-post") {
 		t.Errorf("a viewer is asked for a PIN: %s", got.text)
+	}
+}
+
+// The switch lets a person answer a phone that approves by itself, and tells until when.
+func TestSwitchOfAPhone(t *testing.T) {
+	f := newFixture(t)
+	f.phones()
+	f.create(key, "/v1/test_clients", `{"msisdn":"+250788100002","name":"Clarisse"}`)
+	b := f.signedIn(checkout, key)
+	page := b.get(checkout + "/handsets")
+	page.has(t, "I answer now: approves by itself")
+	if n := strings.Count(page.text, `role="switch"`); n != 1 {
+		t.Errorf("%d phones have the switch, want that which is not Manual", n)
+	}
+	b.post(checkout, "/handsets/+250788100002/manual", url.Values{"on": {"true"}, "back": {"/handsets"}})
+	on := b.get(checkout + "/handsets")
+	on.has(t, "I answer for 30 min")
+	if !strings.Contains(on.text, `aria-checked="true" name="on" value="false"`) {
+		t.Error("the switch is not on")
+	}
+	b.post(checkout, "/handsets/+250788100002/manual", url.Values{"on": {"false"}, "back": {"/handsets"}})
+	b.get(checkout+"/handsets").has(t, "I answer now: approves by itself")
+	if got := b.post(checkout, "/handsets/"+stranger+"/manual", url.Values{"on": {"true"}}); got.status != http.StatusNotFound {
+		t.Errorf("an unknown number answered %d", got.status)
 	}
 }

@@ -42,6 +42,7 @@ var routes = []route{
 	{method: http.MethodGet, path: "/overview", roles: viewers, show: (*Console).overview},
 	{method: http.MethodGet, path: "/handsets", roles: viewers, show: (*Console).handsets},
 	{method: http.MethodPost, path: "/handsets/{msisdn}/prompts/{tx}", roles: holders, does: "answer a phone", do: (*Console).answerPrompt},
+	{method: http.MethodPost, path: "/handsets/{msisdn}/manual", roles: full, does: "change who answers a phone", do: (*Console).setManual},
 	{method: http.MethodGet, path: "/payments", roles: viewers, show: (*Console).payments},
 	{method: http.MethodGet, path: "/payments/{id}", roles: viewers, show: (*Console).payment},
 	{method: http.MethodGet, path: "/webhooks", roles: viewers, show: (*Console).webhooks},

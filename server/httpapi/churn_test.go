@@ -71,6 +71,8 @@ var exampleBodies = map[string]string{
 	"DELETE /v1/console_sessions":                          "",
 	"DELETE /v1/console_sessions/{session}":                "",
 	"DELETE /v1/test_clients/{msisdn}":                     "",
+	"POST /v1/test_clients/{msisdn}/manual":                "",
+	"DELETE /v1/test_clients/{msisdn}/manual":              "",
 	"POST /v1/test_clients/{msisdn}/prompts/{tx}/{answer}": "",
 }
 

@@ -74,11 +74,13 @@ func foreignBodies() map[string][]any {
 		"POST /v1/disbursements": {
 			payment("mine-2", object{"msisdn": foreignSIM, "amount": 10, "operator": "mtn", "country": "RW"}),
 		},
-		"POST /v1/payments/{id}/refund":    {object{"amount": 1, "reference": "mine-3"}, object{}},
-		"POST /v1/events/{id}/resend":      {nil},
-		"POST /v1/test_clients":            {object{"msisdn": foreignSIM}},
-		"PATCH /v1/test_clients/{msisdn}":  {object{"balance": 5}},
-		"DELETE /v1/test_clients/{msisdn}": {nil},
+		"POST /v1/payments/{id}/refund":           {object{"amount": 1, "reference": "mine-3"}, object{}},
+		"POST /v1/events/{id}/resend":             {nil},
+		"POST /v1/test_clients":                   {object{"msisdn": foreignSIM}},
+		"PATCH /v1/test_clients/{msisdn}":         {object{"balance": 5}},
+		"DELETE /v1/test_clients/{msisdn}":        {nil},
+		"POST /v1/test_clients/{msisdn}/manual":   {nil},
+		"DELETE /v1/test_clients/{msisdn}/manual": {nil},
 		"POST /v1/expectations/evaluate": {
 			object{"expect": []any{object{"transactions": object{"where": object{"status": "SUCCESS"}, "count": 0}}, object{"nothingElse": true}}},
 			object{"expect": []any{object{"events": object{"count": 0}}, object{"nothingElse": true}}},

@@ -40,6 +40,8 @@ var runOrder = []string{
 	"getTestClient",
 	"createTestClient",
 	"patchTestClient",
+	"startManual",
+	"endManual",
 	"deleteTestClient",
 	"listPrompts",
 	"answerPrompt",
@@ -218,7 +220,7 @@ func (o describedOperation) target(example string, ids map[string]string) string
 func lasting(answer object) object {
 	kept := maps.Clone(answer)
 	for _, name := range []string{"id", "tx_id", "parentTxId", "environmentId", "providerTxId", "createdAt", "completedAt", "expiresAt", "raw", "version",
-		"txId", "requestedAt", "nextAttemptAt", "startedAt", "body", "payload", "time",
+		"txId", "manualUntil", "requestedAt", "nextAttemptAt", "startedAt", "body", "payload", "time",
 		"organizationId", "now", "target", "verifiedAt", "evaluatedAt", "nextCursor",
 		"realStartedAt", "signature", "difference", "sentBytes", "causes", "failingSince", "firstFailure", "lastFailure", "lastDelivery", "waiting",
 		"secret", "url"} {

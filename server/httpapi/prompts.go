@@ -65,3 +65,18 @@ func (a *API) answerPrompt(_ http.ResponseWriter, r *http.Request, who *service.
 	}
 	return answered(http.StatusOK, view), nil
 }
+
+// setManual lets somebody answer for a test client, or its behavior again. It needs no body and ignores one.
+func (a *API) setManual(on bool) exchange.Handler {
+	return func(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+		msisdn, err := msisdnOf(r)
+		if err != nil {
+			return exchange.Answer{}, err
+		}
+		changed, err := a.service.SetManual(r.Context(), who, msisdn, on)
+		if err != nil {
+			return exchange.Answer{}, wire.TestClientRefusal(err)
+		}
+		return answered(http.StatusOK, wire.TestClientOf(&changed)), nil
+	}
+}

@@ -79,6 +79,8 @@ func (a *API) routes(answer answerer) []route {
 		{apidoc.CreateTestClient, answer.keyed(a.createTestClient)},
 		{apidoc.PatchTestClient, answer.keyed(a.patchTestClient)},
 		{apidoc.DeleteTestClient, answer.faulty(a.deleteTestClient)},
+		{apidoc.StartManual, answer.faulty(a.setManual(true))},
+		{apidoc.EndManual, answer.faulty(a.setManual(false))},
 		{apidoc.ListTestNumbers, answer.faulty(a.listTestNumbers)},
 		{apidoc.ListRequests, answer.faulty(a.listRequests)},
 		{apidoc.ListAccounts, answer.faulty(a.listAccounts)},

@@ -47,6 +47,8 @@ var routesAccess = map[string]access{
 	"DELETE /v1/test_clients/{msisdn}":                     {own: 409, other: 403},
 	"POST /v1/reset":                                       {own: 403, other: 200}, // the other has nothing to lose
 	"GET /v1/test_clients/{msisdn}/prompts":                {own: 200, other: 404},
+	"POST /v1/test_clients/{msisdn}/manual":                {own: 200, other: 404},
+	"DELETE /v1/test_clients/{msisdn}/manual":              {own: 200, other: 404},
 	"POST /v1/test_clients/{msisdn}/prompts/{tx}/{answer}": {own: 200, other: 404},
 	"GET /v1/test_numbers":                                 {own: 200, other: 200},
 	"GET /v1/webhook":                                      {own: 200, other: 200},

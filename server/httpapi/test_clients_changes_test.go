@@ -22,7 +22,7 @@ func TestTestClientsByAPI(t *testing.T) {
 	f.allow()
 	want := object{
 		"msisdn": bob, "name": "", "source": "api", "operator": "mtn", "country": "RW", "currency": "RWF", "state": "Active", "behavior": "Approve",
-		"balance": 0.0, "pendingPrompts": 0.0,
+		"balance": 0.0, "pendingPrompts": 0.0, "manualUntil": nil,
 	}
 	steps := []struct {
 		method, path string

@@ -44,6 +44,7 @@ func TestTestClients(t *testing.T) {
 		"behavior":       "Manual",
 		"balance":        50_000.0,
 		"pendingPrompts": 1.0,
+		"manualUntil":    nil,
 	}
 	got := f.call("GET", "/v1/test_clients?limit=1", nil)
 	if diff := cmp.Diff([]any{aliceView}, got.body["data"]); diff != "" || got.body["hasMore"] != true {
@@ -208,6 +209,49 @@ func TestTestClientParametersAreReadAsDescribed(t *testing.T) {
 	for _, list := range []string{"/v1/payments", "/v1/test_clients/" + alice + "/prompts"} {
 		if got := f.call("GET", list+"?cursor="+cursor, nil); got.status != http.StatusBadRequest {
 			t.Errorf("%s takes a cursor of the test clients: %d", list, got.status)
+		}
+	}
+}
+
+// Somebody answers for a test client that approves by itself, for half an hour at most.
+func TestManualForATime(t *testing.T) {
+	f := newFixture(t)
+	f.client("alice", alice, 50_000)
+	path := "/v1/test_clients/" + alice
+	got := f.call("POST", path+"/manual", nil)
+	ends, err := time.Parse(time.RFC3339, fmt.Sprint(got.body["manualUntil"]))
+	if left := time.Until(ends); got.status != http.StatusOK || got.body["behavior"] != "Approve" || err != nil || left > 30*time.Minute || left < 0 {
+		t.Fatalf("answered %d %s, %v", got.status, got.raw, err)
+	}
+	if list := f.call("GET", "/v1/test_clients", nil); !strings.Contains(list.raw, fmt.Sprintf(`"manualUntil":%q`, got.body["manualUntil"])) {
+		t.Errorf("the list has %s", list.raw)
+	}
+	id := f.prompt("r1", alice)
+	f.settle()
+	if got := f.call("GET", "/v1/payments/"+id, nil); got.body["status"] != "PENDING" {
+		t.Errorf("nobody answered, and the payment is %s", got.raw)
+	}
+	if got := f.call("POST", path+"/prompts/"+id+"/approve", nil); got.body["status"] != "SUCCESS" {
+		t.Errorf("the approved payment is %s", got.raw)
+	}
+	f.call("POST", path+"/manual", nil)
+	if got := f.call("DELETE", path+"/manual", nil); got.status != http.StatusOK || got.body["manualUntil"] != nil {
+		t.Errorf("ending answered %d %s", got.status, got.raw)
+	}
+	id = f.prompt("r2", alice)
+	f.settle()
+	if got := f.call("GET", "/v1/payments/"+id, nil); got.body["status"] != "SUCCESS" {
+		t.Errorf("the behavior decides again, and the payment is %s", got.raw)
+	}
+	f.allow()
+	f.call("POST", path+"/manual", nil)
+	f.call("POST", "/v1/reset", nil)
+	if got := f.call("GET", path, nil); got.status != http.StatusOK || got.body["manualUntil"] != nil {
+		t.Errorf("a reset does not end it: %d %s", got.status, got.raw)
+	}
+	for _, method := range []string{"POST", "DELETE"} {
+		if got := f.call(method, "/v1/test_clients/"+bob+"/manual", nil); got.status != http.StatusNotFound {
+			t.Errorf("%s of an unknown number answered %d", method, got.status)
 		}
 	}
 }

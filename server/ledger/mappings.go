@@ -80,7 +80,11 @@ func simOf(row *sqlc.Sim) *payments.SIM {
 }
 
 func testClientOf(row *sqlc.Sim, prompts int64) TestClient {
-	return TestClient{SIM: *simOf(row), Name: row.Name, Source: row.Source, Prompts: int(prompts)}
+	c := TestClient{SIM: *simOf(row), Name: row.Name, Source: row.Source, Prompts: int(prompts)}
+	if row.ManualUntil != nil && row.ManualUntil.After(time.Now()) {
+		c.ManualUntil = row.ManualUntil
+	}
+	return c
 }
 
 func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *EventDetail {

@@ -393,3 +393,48 @@ func TestPromptsHaveOneOutcome(t *testing.T) {
 	}
 	w.Conserved()
 }
+
+// The holder answers by hand for a time, which a change of the resource leaves alone, and which neither outlives its end
+// nor a reset.
+func TestManualForATime(t *testing.T) {
+	w := newFixture(t)
+	w.Client("alice", alice, 1000, behaves(payments.Approve))
+	manual := func() bool {
+		t.Helper()
+		c, err := w.FindTestClient(t.Context(), w.Sandbox.Tenant, alice)
+		if err != nil || c.Behavior != payments.Approve {
+			t.Fatalf("%+v, %v", c, err)
+		}
+		return c.ManualUntil != nil
+	}
+	if _, err := w.SetManual(t.Context(), w.Sandbox, alice, true); err != nil || !manual() {
+		t.Fatalf("it is not so: %v", err)
+	}
+	w.Client("alice", alice, 1000, behaves(payments.Approve), func(c *sandboxes.TestClientConfig) { c.Balance = 900 })
+	if !manual() {
+		t.Error("a change of the resource ends it")
+	}
+	waits := w.Create(w.Collection("waits", payments.Pending, alice))
+	w.Settle()
+	if got := w.Get(waits.ID); got.Status != payments.Pending {
+		t.Errorf("nobody answered, and the payment is %s", got.Status)
+	}
+	w.Exec("update sims set manual_until = now()")
+	if manual() {
+		t.Error("it has no end")
+	}
+	after := w.Create(w.Collection("after", payments.Pending, alice))
+	w.Settle()
+	if got := w.Get(after.ID); got.Status == payments.Pending {
+		t.Error("the behavior does not decide after the end")
+	}
+	if got := w.Get(waits.ID); got.Status != payments.Pending {
+		t.Errorf("the prompt that waited is %s", got.Status)
+	}
+	if _, err := w.SetManual(t.Context(), w.Sandbox, alice, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.SetManual(t.Context(), w.Sandbox, bob, true); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("an unknown number: %v", err)
+	}
+}

@@ -78,6 +78,7 @@ var tenantStatements = []string{
 	"HoldRegistry",
 	"InsertSIMAdjustment",
 	"LockTestClient",
+	"SetManual",
 
 	"ResetByAPI",
 	// faults

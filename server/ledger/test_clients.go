@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,6 +18,9 @@ type TestClient struct {
 	Name    string // of the TestClient resource, or as set through the API, where it may be empty
 	Source  string // sandboxes.SourceResource or sandboxes.SourceAPI
 	Prompts int    // collections that wait for its answer
+	// ManualUntil is the real time until which its holder answers by hand, whatever its behavior; nil: the behavior
+	// decides.
+	ManualUntil *time.Time
 }
 
 // TestClientFilter says which SIMs are listed. A zero field filters nothing.

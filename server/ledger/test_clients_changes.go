@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -128,6 +129,32 @@ func (l *Ledger) ChangeTestClient(
 		return err
 	})
 	return changed, registryFailure(err, "changing the test client")
+}
+
+// ManualFor is the real time for which a holder answers by hand, see [Ledger.SetManual].
+const ManualFor = 30 * time.Minute
+
+// SetManual lets the holder of a SIM answer by hand for [ManualFor] from now on, whatever the SIM's behavior, or ends that.
+// Prompts that wait at the end go on to wait. It returns [ErrNotFound], and [postgres.ErrConfigChanged] as
+// [Ledger.AddTestClient] does.
+func (l *Ledger) SetManual(ctx context.Context, sandbox *sandboxes.Sandbox, msisdn string, on bool) (c TestClient, err error) {
+	var seconds *int32
+	if on {
+		seconds = new(int32(ManualFor.Seconds()))
+	}
+	err = l.changeRegistry(ctx, sandbox, func(q *sqlc.Queries) error {
+		row, err := q.LockTestClient(ctx, sandbox.Tenant, msisdn)
+		if err != nil {
+			return err
+		}
+		if err := q.SetManual(ctx, seconds, sandbox.Tenant, row.SimID); err != nil {
+			return err
+		}
+		found, err := q.FindTestClient(ctx, sandbox.Tenant, msisdn)
+		c = testClientOf(&found.Sim, found.Prompts)
+		return err
+	})
+	return c, registryFailure(err, "letting the holder answer")
 }
 
 // RemoveTestClient deletes a SIM that was added through the API. Payments that wait for its answer end with

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -18,4 +19,14 @@ func (s *Service) AnswerPrompt(
 		return err
 	})
 	return t, repeated, err
+}
+
+// SetManual lets the holder of a test client answer by hand for [ledger.ManualFor], or ends that. It returns the errors of
+// [ledger.Ledger.SetManual].
+func (s *Service) SetManual(ctx context.Context, who *Caller, msisdn string, on bool) (c ledger.TestClient, err error) {
+	err = s.Renewing(ctx, who, func(ctx context.Context) (err error) {
+		c, err = s.ledger.SetManual(ctx, who.Sandbox, msisdn, on)
+		return err
+	})
+	return c, err
 }

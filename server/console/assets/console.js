@@ -95,11 +95,11 @@
   };
   document.addEventListener("htmx:oobBeforeSwap", (e) => {
     const { target, fragment } = e.detail;
+    if (!target.closest(".hand")) return;
     const shows = target.dataset.shows, next = fragment.querySelector("[data-shows]")?.dataset.shows;
-    if (shows === undefined) return;
-    e.detail.shouldSwap = shows !== next;
-    if (shows === next) return;
-    const { id } = target;
+    if (shows && shows === next) e.detail.shouldSwap = false;
+    if (!e.detail.shouldSwap) return;
+    const id = shows ? target.id : document.activeElement.id;
     if (target.contains(document.activeElement)) setTimeout(() => document.getElementById(id)?.focus());
     if (next?.startsWith("rings")) {
       rings.push(target.closest(".hand").dataset.rings);

@@ -116,6 +116,41 @@ var AnswerPrompt = Operation{
 	}},
 }
 
+var StartManual = Operation{
+	ID: "startManual", Method: http.MethodPost, Path: "/v1/test_clients/{msisdn}/manual", Tag: tagTestClients,
+	Summary: "Answer for a test client for half an hour",
+	Description: "For 30 minutes of real time, payments of this SIM wait for an answer as with the behavior `Manual`: by the console, or by " +
+		"`POST /v1/test_clients/{msisdn}/prompts/{tx}/{answer}`. Its `behavior` and its resource are not changed; `manualUntil` says until when. Another " +
+		"request begins the 30 minutes again. A reset ends them. A payment that waits when they end goes on to wait.\n\nNo body is needed.",
+	Parameters: []*huma.Param{msisdnParameter},
+	answers:    []described{{http.StatusOK, "The test client as it is now.", testClientSchema, nil}},
+	errors:     []string{"not_found", "invalid_params"},
+	Examples: []Example{{
+		name: "bob", Summary: "Somebody answers for bob", Status: http.StatusOK, Answer: wire.TestClientOf(exampleManualClient()),
+		Parameters: map[string]any{"msisdn": exampleAPIMSISDN},
+	}},
+}
+
+var EndManual = Operation{
+	ID: "endManual", Method: http.MethodDelete, Path: "/v1/test_clients/{msisdn}/manual", Tag: tagTestClients,
+	Summary:     "Let a test client answer by itself again",
+	Description: "Its `behavior` decides again. A payment that waits already goes on to wait.",
+	Parameters:  []*huma.Param{msisdnParameter},
+	answers:     []described{{http.StatusOK, "The test client as it is now.", testClientSchema, nil}},
+	errors:      []string{"not_found", "invalid_params"},
+	Examples: []Example{{
+		name: "bob", Summary: "Bob approves by himself again", Status: http.StatusOK, Answer: wire.TestClientOf(exampleAPITestClient(25_000)),
+		Parameters: map[string]any{"msisdn": exampleAPIMSISDN},
+	}},
+}
+
+// exampleManualClient returns a test client while somebody answers.
+func exampleManualClient() *ledger.TestClient {
+	c := exampleAPITestClient(25_000)
+	c.ManualUntil = new(exampleTime.Add(ledger.ManualFor))
+	return c
+}
+
 // exampleTestClient returns the payer of the examples, with the balance before the
 // payment that the example of AnswerPrompt approves.
 func exampleTestClient() *ledger.TestClient {

@@ -20,6 +20,8 @@ type TestClient struct {
 	Behavior       string `json:"behavior" doc:"What its holder does when asked to confirm a payment."`
 	Balance        int64  `json:"balance" doc:"Current balance, in whole units of the currency."`
 	PendingPrompts int64  `json:"pendingPrompts" doc:"Payments that wait for its holder's answer."`
+	// ManualUntil is nil for a holder that does what the behavior says.
+	ManualUntil *string `json:"manualUntil" format:"date-time" doc:"Until then somebody answers by hand, whatever its behavior. ISO 8601, UTC, in real time; null: its behavior decides."`
 }
 
 // The states of a test client, with the names of the TestClient resource.
@@ -38,6 +40,9 @@ func TestClientOf(c *ledger.TestClient) TestClient {
 	}
 	if c.Blocked {
 		v.State = StateBlocked
+	}
+	if c.ManualUntil != nil {
+		v.ManualUntil = new(payments.FormatTime(*c.ManualUntil))
 	}
 	return v
 }

@@ -361,6 +361,9 @@ create table sims (
   movements  bigint not null default 0, -- the number of its last movement
   opening    bigint not null,
   changed_at timestamptz not null default now(),
+  -- Real time until which the holder answers by hand, whatever the behavior; null or past: not so. It is no
+  -- part of the resource, and gone after a reset.
+  manual_until timestamptz,
   generation bigint not null default 0, -- as in organizations
   primary key (tenant, sim_id),
   unique (tenant, msisdn),
@@ -1396,7 +1399,7 @@ grant select on requests to cauri_tenant;
 grant select,
     insert (balance, behavior, blocked, country, currency, movements, msisdn, name, opening, operator,
     sim_id, source, tenant),
-    update (balance, behavior, blocked, changed_at, movements, name),
+    update (balance, behavior, blocked, changed_at, manual_until, movements, name),
     delete
   on sims to cauri_tenant;
 grant select (balance, blocked, country, currency, movements, msisdn, number_key, operator, sim_id),
@@ -1523,7 +1526,8 @@ grant select (allow, began_at, card, fence, finished_at, host, id, leased_until,
   on receiver_checks to cauri_worker;
 grant select (tenant), delete on requests to cauri_worker;
 grant select (purged_at, retired_at, tenant), update (purged_at), delete on retired_tenants to cauri_worker;
-grant select (tenant, sim_id, msisdn, country, currency, blocked, behavior, balance, movements),
+grant select (tenant, sim_id, msisdn, country, currency, blocked, behavior, balance, movements,
+    manual_until),
   update (balance, changed_at, movements), delete
   on sims to cauri_worker;
 grant select (tenant), delete on stores to cauri_worker;
@@ -1617,7 +1621,8 @@ grant select (purged_at, resource_uid, tenant),
     insert (resource_uid, tenant, version)
   on retired_tenants to cauri_controller;
 grant select,
-    insert,
+    insert (balance, behavior, blocked, changed_at, country, currency, generation, movements, msisdn, name,
+    opening, operator, sim_id, source, tenant),
     update (balance, behavior, blocked, changed_at, country, currency, generation, movements, msisdn, name,
     opening, operator),
     delete

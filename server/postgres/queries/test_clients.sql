@@ -28,6 +28,11 @@ set name = sqlc.arg(name), blocked = sqlc.arg(blocked), behavior = sqlc.arg(beha
   balance = sqlc.arg(balance), movements = sqlc.arg(movements), changed_at = now()
 where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id) and source = 'api';
 
+-- name: SetManual :exec
+-- Lets the holder answer by hand for some seconds of real time; null: no more.
+update sims set manual_until = now() + make_interval(secs => sqlc.narg(seconds)::integer)
+where tenant = sqlc.arg(tenant) and sim_id = sqlc.arg(sim_id);
+
 -- name: DeleteTestClient :execrows
 -- Deletes nothing if the SIM of the number belongs to a resource.
 delete from sims where tenant = sqlc.arg(tenant) and msisdn = sqlc.arg(msisdn) and source = 'api';

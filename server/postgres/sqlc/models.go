@@ -252,21 +252,22 @@ type ReceiverCheck struct {
 }
 
 type Sim struct {
-	Tenant     int64       `db:"tenant"`
-	SimID      pgtype.UUID `db:"sim_id"`
-	Name       string      `db:"name"`
-	Source     string      `db:"source"`
-	MSISDN     string      `db:"msisdn"`
-	Operator   string      `db:"operator"`
-	Country    string      `db:"country"`
-	Currency   string      `db:"currency"`
-	Blocked    bool        `db:"blocked"`
-	Behavior   string      `db:"behavior"`
-	Balance    int64       `db:"balance"`
-	Movements  int64       `db:"movements"`
-	Opening    int64       `db:"opening"`
-	ChangedAt  time.Time   `db:"changed_at"`
-	Generation int64       `db:"generation"`
+	Tenant      int64       `db:"tenant"`
+	SimID       pgtype.UUID `db:"sim_id"`
+	Name        string      `db:"name"`
+	Source      string      `db:"source"`
+	MSISDN      string      `db:"msisdn"`
+	Operator    string      `db:"operator"`
+	Country     string      `db:"country"`
+	Currency    string      `db:"currency"`
+	Blocked     bool        `db:"blocked"`
+	Behavior    string      `db:"behavior"`
+	Balance     int64       `db:"balance"`
+	Movements   int64       `db:"movements"`
+	Opening     int64       `db:"opening"`
+	ChangedAt   time.Time   `db:"changed_at"`
+	ManualUntil *time.Time  `db:"manual_until"`
+	Generation  int64       `db:"generation"`
 }
 
 type Store struct {

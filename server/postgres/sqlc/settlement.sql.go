@@ -89,7 +89,8 @@ select locked.tenant, locked.sim_id, locked.currency, locked.country::text as co
 from (select distinct unnest($1::bigint[]) as tenant order by 1) of_batch
 cross join lateral (
   select p.tenant, p.sim_id, p.currency, p.country, p.blocked, p.behavior, p.balance from (
-    select s.tenant, s.sim_id, s.currency, s.country, s.blocked, s.behavior, s.balance
+    select s.tenant, s.sim_id, s.currency, s.country, s.blocked,
+      case when s.manual_until > now() then 'Manual' else s.behavior end as behavior, s.balance
     from (select unnest($2::bigint[]) as tenant,
       unnest($3::uuid[]) as sim_id) wanted
     join sims s on s.tenant = wanted.tenant and s.sim_id = wanted.sim_id

@@ -127,7 +127,7 @@ func (q *Queries) HoldRegistry(ctx context.Context, tenant int64) (int64, error)
 }
 
 const lockTestClient = `-- name: LockTestClient :one
-select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behavior, balance, movements, opening, changed_at, generation from sims where tenant = $1 and msisdn = $2 for update
+select tenant, sim_id, name, source, msisdn, operator, country, currency, blocked, behavior, balance, movements, opening, changed_at, manual_until, generation from sims where tenant = $1 and msisdn = $2 for update
 `
 
 func (q *Queries) LockTestClient(ctx context.Context, tenant int64, mSISDN string) (Sim, error) {
@@ -148,7 +148,19 @@ func (q *Queries) LockTestClient(ctx context.Context, tenant int64, mSISDN strin
 		&i.Movements,
 		&i.Opening,
 		&i.ChangedAt,
+		&i.ManualUntil,
 		&i.Generation,
 	)
 	return i, err
+}
+
+const setManual = `-- name: SetManual :exec
+update sims set manual_until = now() + make_interval(secs => $1::integer)
+where tenant = $2 and sim_id = $3
+`
+
+// Lets the holder answer by hand for some seconds of real time; null: no more.
+func (q *Queries) SetManual(ctx context.Context, seconds *int32, tenant int64, simID pgtype.UUID) error {
+	_, err := q.db.Exec(ctx, setManual, seconds, tenant, simID)
+	return err
 }

@@ -33,6 +33,8 @@ func payerRules() []suite.Rule {
 			Text: "a payment whose payer enters a wrong PIN by hand ends PIN_INVALID at once"},
 		{ID: "payer/once", Check: payerOnce,
 			Text: "concurrent answers have one outcome, and all get it"},
+		{ID: "payer/manual", Check: payerManual,
+			Text: "somebody answers for a test client for at most 30 minutes, which changes neither its behavior nor its prompts"},
 		{ID: "payer/no-prompt", Check: payerNoPrompt,
 			Text: "an unknown prompt of the test client is 404 not_found, and only the three answers are valid"},
 		{ID: "payer/key", Check: payerKey,
@@ -138,6 +140,17 @@ func payerUnknownNumber(c *suite.Check) {
 			c.Refused(c.Get(clientPath(number)+behind), http.StatusBadRequest, "invalid_params")
 		}
 	}
+}
+
+func payerManual(c *suite.Check) {
+	needsPrompts(c)
+	path := clientPath(suite.Manual.MSISDN) + "/manual"
+	c.Fields("a test client that somebody answers for", c.Expect(c.Post(path, nil), http.StatusOK), suite.Object{
+		"msisdn": suite.Manual.MSISDN, "behavior": "Manual", "manualUntil": suite.AnyText,
+	})
+	ended := c.Expect(c.Send(suite.Request{Method: http.MethodDelete, Path: path}), http.StatusOK)
+	c.Fields("a test client that answers by itself again", ended, suite.Object{"behavior": "Manual", "manualUntil": nil})
+	c.Refused(c.Post(clientPath(c.Stranger(suite.MtnRW))+"/manual", nil), http.StatusNotFound, "not_found")
 }
 
 func payerPrompts(c *suite.Check) {
