@@ -612,7 +612,7 @@ var frenchTexts = map[string]string{
 	"All requests":              "Toutes les requêtes",
 	"Which requests":            "Quelles requêtes",
 	"Refused":                   "Refusées",
-	"Changes made here":         "Modifications faites ici",
+	"Changes made here":         "Changements",
 	"Error":                     "Erreur",
 	"Path":                      "Chemin",
 	"status %s":                 "statut : %s",
