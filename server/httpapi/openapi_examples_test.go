@@ -62,6 +62,13 @@ var runOrder = []string{
 
 // Every example is a request that can be made, and its answer is the one that comes.
 func TestEveryExampleRuns(t *testing.T) {
+	runExamples(t, func(f *fixture) sender { return f.sendExample })
+}
+
+// sender sends the request of an example. The parameter ids is about those of the examples, and what they are here.
+type sender func(id string, o describedOperation, e describedExample, ids map[string]string) response
+
+func runExamples(t *testing.T, newSender func(*fixture) sender) {
 	f := newFixture(t)
 	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1_000_000}
 	f.config.Environments, f.config.TestNumbers = f.config.Environments[:1], payments.StandardTestNumbers
@@ -70,7 +77,7 @@ func TestEveryExampleRuns(t *testing.T) {
 	f.client("alice", "+250788123456", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
 	f.call("POST", "/v1/reset", nil) // so that the balances of the configuration are the ones that accounts open with
 
-	operations := theContract(t).operations()
+	send, operations := newSender(f), theContract(t).operations()
 	if diff := cmp.Diff(slices.Sorted(slices.Values(runOrder)), slices.Sorted(maps.Keys(operations))); diff != "" {
 		t.Fatalf("the operations of the document (-run +described):\n%s", diff)
 	}
@@ -108,7 +115,7 @@ func TestEveryExampleRuns(t *testing.T) {
 				if id == "advanceClock" && e.status == http.StatusOK {
 					defer f.advances()()
 				}
-				f.runExample(t, operations[id], e, ids)
+				checkExample(t, e, send(id, operations[id], e, ids), ids)
 			})
 		}
 	}
@@ -169,12 +176,16 @@ func examplesOf(owner any) object {
 	return examples
 }
 
-func (f *fixture) runExample(t *testing.T, o describedOperation, e describedExample, ids map[string]string) {
+func (f *fixture) sendExample(_ string, o describedOperation, e describedExample, ids map[string]string) response {
 	var body any
 	if example, found := o.bodies[e.name].(object); found {
 		body = example["value"]
 	}
-	got := f.call(o.method, o.target(e.name, ids), body)
+	return f.call(o.method, o.target(e.name, ids), body)
+}
+
+func checkExample(t *testing.T, e describedExample, got response, ids map[string]string) {
+	t.Helper()
 	if got.status != e.status {
 		t.Fatalf("answered %d, want %d: %s", got.status, e.status, got.raw)
 	}
