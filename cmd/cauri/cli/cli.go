@@ -45,7 +45,7 @@ func (p *program) commands() []*cobra.Command {
 			p.payCommand(), p.refundCommand(), p.payoutCommand(), p.payersCommand(), p.approveCommand(), p.cancelCommand(), p.wrongPINCommand(),
 			p.ledgerCommand(),
 		}},
-		{GroupWebhooks, []*cobra.Command{p.eventsCommand(), p.resendCommand(), p.listenCommand(), p.verifyCommand()}},
+		{GroupWebhooks, []*cobra.Command{p.eventsCommand(), p.resendCommand(), p.listenCommand(), p.verifyCommand(), p.gradeCommand()}},
 		{GroupInstall, []*cobra.Command{p.checkCommand(), p.reportCommand()}},
 	} {
 		for _, command := range group.commands {

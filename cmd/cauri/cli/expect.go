@@ -52,7 +52,7 @@ The exit code is 1 if an expectation fails. --junit writes a report that CI syst
 			if err := o.print(cmd.OutOrStdout(), judgements(all), namesOf(all), func(out io.Writer) { printJudgements(out, all) }); err != nil {
 				return err
 			}
-			return errors.Join(writeJUnit(junit, all), addSummary(summary, all), failure(all))
+			return errors.Join(writeJUnit(junit, expectReport(all)), addSummary(summary, "result expectation line observed", cells(all)), failure(all))
 		})
 	}
 	return cmd

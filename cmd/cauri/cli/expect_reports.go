@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/xml"
 	"errors"
 	"io"
 	"os"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/expectations"
+	"github.com/cauri-dev/cauri/server/junit"
 )
 
 // judgement is the result of an expectation in output for programs.
@@ -62,57 +62,34 @@ func printJudgements(out io.Writer, all []*expected) {
 	table(out, Table{Titles: "RESULT EXPECTATION LINE OBSERVED", Rows: cells(all), Shorten: "OBSERVED LINE"})
 }
 
-// The elements of a report in the format of JUnit. Package xml replaces characters that XML does not allow.
-type (
-	junitReport struct {
-		XMLName xml.Name     `xml:"testsuites"`
-		Suites  []junitSuite `xml:"testsuite"`
-	}
-	junitSuite struct {
-		Name     string      `xml:"name,attr"`
-		Tests    int         `xml:"tests,attr"`
-		Failures int         `xml:"failures,attr"`
-		Time     string      `xml:"time,attr"`
-		Cases    []junitCase `xml:"testcase"`
-	}
-	junitCase struct {
-		Class   string        `xml:"classname,attr"`
-		Name    string        `xml:"name,attr"`
-		Time    string        `xml:"time,attr"`
-		Failure *junitFailure `xml:"failure"`
-	}
-	junitFailure struct {
-		Message string `xml:"message,attr"`
-		Text    string `xml:",chardata"`
-	}
-)
-
-// writeJUnit writes a report with a suite for each expectation and a case for each line. It writes nothing for an empty
-// path.
-func writeJUnit(path string, all []*expected) error {
-	if path == "" {
-		return nil
-	}
-	var report junitReport
+// expectReport returns a report with a suite for each expectation and a case for each line.
+func expectReport(all []*expected) (report junit.Report) {
 	for _, e := range all {
 		report.Suites = append(report.Suites, junitSuiteOf(e))
 	}
-	text, err := xml.MarshalIndent(report, "", "  ")
+	return report
+}
+
+// writeJUnit writes a report. It writes nothing for an empty path.
+func writeJUnit(path string, report junit.Report) error {
+	if path == "" {
+		return nil
+	}
+	text, err := report.Encode()
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append([]byte(xml.Header), append(text, '\n')...), 0o644)
+	return os.WriteFile(path, text, 0o644)
 }
 
-func junitSuiteOf(e *expected) junitSuite {
-	suite := junitSuite{Name: e.name}
+func junitSuiteOf(e *expected) junit.Suite {
+	suite := junit.Suite{Name: e.name}
 	add := func(name, observed string, met bool, at time.Time) {
-		c := junitCase{Class: e.name, Name: name, Time: seconds(max(0, at.Sub(e.began)))}
+		c := junit.Case{Class: e.name, Name: name, Time: seconds(max(0, at.Sub(e.began)))}
 		if !met {
-			c.Failure = &junitFailure{Message: "observed: " + observed, Text: e.state.Message}
-			suite.Failures++
+			c.Failure = &junit.Failure{Message: "observed: " + observed, Text: e.state.Message}
 		}
-		suite.Cases = append(suite.Cases, c)
+		suite.Add(c)
 	}
 	last := e.began
 	for _, r := range e.state.Results {
@@ -124,7 +101,7 @@ func junitSuiteOf(e *expected) junitSuite {
 	if len(e.state.Results) == 0 {
 		add("evaluation", e.state.Message, false, e.began)
 	}
-	suite.Tests, suite.Time = len(suite.Cases), seconds(last.Sub(e.began))
+	suite.Time = seconds(last.Sub(e.began))
 	return suite
 }
 
@@ -142,14 +119,15 @@ func summaryFile(asked bool) (string, error) {
 	return path, nil
 }
 
-// addSummary adds a table to the job summary.
-func addSummary(path string, all []*expected) error {
+// addSummary adds a table to the job summary. titles are lower-case words.
+func addSummary(path, titles string, rows [][]string) error {
 	if path == "" {
 		return nil
 	}
 	var text strings.Builder
-	text.WriteString("| result | expectation | line | observed |\n| --- | --- | --- | --- |\n")
-	for _, row := range cells(all) {
+	words := strings.Fields(titles)
+	text.WriteString("| " + strings.Join(words, " | ") + " |\n|" + strings.Repeat(" --- |", len(words)) + "\n")
+	for _, row := range rows {
 		for _, cell := range row {
 			text.WriteString("| " + markdown(cell) + " ")
 		}

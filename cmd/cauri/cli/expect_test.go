@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/expectations"
+	"github.com/cauri-dev/cauri/server/junit"
 )
 
 // expectFile writes a file for the command.
@@ -57,7 +58,7 @@ func TestExpect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var suites junitReport
+	var suites junit.Report
 	if err := xml.Unmarshal(text, &suites); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func TestReportsAreEscaped(t *testing.T) {
 		}
 	}
 	summary := filepath.Join(t.TempDir(), "summary.md")
-	if err := addSummary(summary, []*expected{e}); err != nil {
+	if err := addSummary(summary, "result expectation line observed", cells([]*expected{e})); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(summary)
@@ -129,14 +130,14 @@ func TestReportsAreEscaped(t *testing.T) {
 		t.Error(diff)
 	}
 	report := filepath.Join(t.TempDir(), "report.xml")
-	if err := writeJUnit(report, []*expected{e}); err != nil {
+	if err := writeJUnit(report, expectReport([]*expected{e})); err != nil {
 		t.Fatal(err)
 	}
 	text, err = os.ReadFile(report)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := xml.Unmarshal(text, &junitReport{}); err != nil {
+	if err := xml.Unmarshal(text, &junit.Report{}); err != nil {
 		t.Errorf("%v:\n%s", err, text)
 	}
 }

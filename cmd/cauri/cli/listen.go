@@ -83,8 +83,8 @@ func (t *target) findable(ctx context.Context) bool {
 	return !errors.Is(err, errNoSandbox)
 }
 
-// forwardURL parses --forward-to: a URL, or a host with a port and an optional path.
-func forwardURL(text string) (string, error) {
+// programURL parses the flag with the address of the user's program: a URL, or a host with a port and an optional path.
+func programURL(flag, text string) (string, error) {
 	full := text
 	if !strings.Contains(text, "://") {
 		full = "http://" + text
@@ -95,10 +95,10 @@ func forwardURL(text string) (string, error) {
 		port, noPort = strconv.ParseUint(to.Port(), 10, 16)
 	}
 	if noPort != nil || port == 0 {
-		return "", usage(fmt.Errorf("--forward-to=%s: write a port from 1 to 65535", text))
+		return "", usage(fmt.Errorf("--%s=%s: write a port from 1 to 65535", flag, text))
 	}
 	if err != nil || egress.HostOf(to) == "" || to.Scheme != "http" && to.Scheme != "https" || full != text && to.Port() == "" {
-		return "", usage(fmt.Errorf("--forward-to=%s: write a URL such as http://localhost:3000/webhooks, or localhost:3000/webhooks", text))
+		return "", usage(fmt.Errorf("--%s=%s: write a URL such as http://localhost:3000/webhooks, or localhost:3000/webhooks", flag, text))
 	}
 	return full, nil
 }
@@ -143,7 +143,7 @@ func (p *program) showSent(cmd *cobra.Command, t *target, o listenOptions, args 
 // listenAndForward posts the events of a sandbox to a URL, until ctx ends.
 func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOptions, args []string) error {
 	var err error
-	if o.forwardTo, err = forwardURL(o.forwardTo); err != nil {
+	if o.forwardTo, err = programURL("forward-to", o.forwardTo); err != nil {
 		return err
 	}
 	return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {

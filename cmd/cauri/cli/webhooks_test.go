@@ -200,7 +200,7 @@ func TestForwardingToAHostAndAPort(t *testing.T) {
 		"localhost:9302": "http://localhost:9302", "127.0.0.1:9302/hooks": "http://127.0.0.1:9302/hooks", "[::1]:80": "http://[::1]:80",
 		"https://shop.example/hooks": "https://shop.example/hooks",
 	} {
-		if got, err := forwardURL(text); got != want || err != nil {
+		if got, err := programURL("forward-to", text); got != want || err != nil {
 			t.Errorf("%s: %q, %v", text, got, err)
 		}
 	}

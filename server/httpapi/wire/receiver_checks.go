@@ -85,20 +85,23 @@ func ReceiverCheckOf(c *ledger.ReceiverCheck) (*ReceiverCheck, error) {
 		return view, nil
 	}
 	var card grade.Card
-	if err := json.Unmarshal(c.Card, &card); err != nil {
-		return nil, err
-	}
-	view.Battery = card.Battery
+	err := json.Unmarshal(c.Card, &card)
+	view.SetCard(&card)
+	return view, err
+}
+
+// SetCard sets the fields that a report card has.
+func (c *ReceiverCheck) SetCard(card *grade.Card) {
+	c.Battery = card.Battery
 	if card.Letter != "" {
-		view.Letter = new(string(card.Letter))
+		c.Letter = new(string(card.Letter))
 	}
-	if c.FinishedAt != nil {
-		view.Summary = new(card.Sentence().String())
+	if !card.FinishedAt.IsZero() {
+		c.Summary = new(card.Sentence().String())
 	}
 	for i := range card.Results {
-		view.Lines = append(view.Lines, receiverLineOf(&card.Results[i]))
+		c.Lines = append(c.Lines, receiverLineOf(&card.Results[i]))
 	}
-	return view, nil
 }
 
 func receiverLineOf(r *grade.Result) ReceiverLineView {

@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/grade"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// gradeOptions are the flags of the command.
+type gradeOptions struct {
+	output
+	signingSecret
+	receiver, tx, junit string
+	allow, github       bool
+}
+
+func (p *program) gradeCommand() *cobra.Command {
+	var o gradeOptions
+	cmd := &cobra.Command{
+		Use:   "grade",
+		Short: "Grade a receiver of webhooks by its answers to genuine and forged events",
+		Long: `Grade a receiver of webhooks by its answers to genuine and forged events, from A to F.
+The payments of these events do not exist, unless --tx names one that the receiver knows.
+
+With --receiver, this machine sends the events, signed with the secret of the receiver.
+Otherwise the sandbox sends them to its own webhook URL. The exit code is 1 if a line fails
+that is no bonus, or if nothing follows from the answers.`,
+		Example: "  cauri grade --receiver=localhost:3000/webhooks --secret-file=secret.txt\n  " +
+			p.called("grade", "--junit=grade.xml") + "\n  " + p.called("grade", "--tx=TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE"),
+	}
+	t := p.target(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&o.receiver, "receiver", "", "URL of your program, such as localhost:3000/webhooks; empty: the webhook of the sandbox")
+	flags.StringVar(&o.tx, "tx", "", "id of a collection that the receiver knows, for one that refuses unknown payments")
+	flags.BoolVar(&o.allow, "allow", false, "with --tx: also tell of a refund of this payment that did not happen")
+	flags.StringVar(&o.junit, "junit", "", "file for a report in the format of JUnit")
+	flags.BoolVar(&o.github, "github", false, "add a table to the job summary of GitHub Actions")
+	o.signingSecret.add(cmd)
+	o.output.add(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		summary, err := summaryFile(o.github)
+		if err = errors.Join(err, o.check()); err != nil {
+			return err
+		}
+		check, err := p.grade(cmd, t, &o, args)
+		if err != nil {
+			return err
+		}
+		print := func(out io.Writer) { printCard(out, check) }
+		if err := o.print(cmd.OutOrStdout(), check, []string{cmp.Or(optional(check.Letter, same), "-")}, print); err != nil {
+			return err
+		}
+		return errors.Join(writeJUnit(o.junit, grade.Report(said(check))), addSummary(summary, "outcome line expects observed", cardRows(check)),
+			gradeFailure(check))
+	}
+	return cmd
+}
+
+// grade runs a check on this machine or in the sandbox.
+func (p *program) grade(cmd *cobra.Command, t *target, o *gradeOptions, args []string) (check *wire.ReceiverCheck, err error) {
+	if o.receiver == "" {
+		return check, t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
+			check, err = p.gradeBySandbox(ctx, api, o)
+			return err
+		})
+	}
+	if o.receiver, err = programURL("receiver", o.receiver); err != nil {
+		return nil, err
+	}
+	options := grade.Options{
+		Allow: o.allow, Now: p.now,
+		Send: grade.Through(webhooks.NewSender(egress.Guard{AllowLoopback: true}, p.Version, p.now), o.receiver),
+	}
+	if options.Secret, err = o.of(cmd.Context(), t, args); err != nil {
+		return nil, err
+	}
+	if o.tx == "" {
+		return runGrade(cmd.Context(), options)
+	}
+	id, err := payments.ParseID(o.tx)
+	if err != nil {
+		return nil, usage(fmt.Errorf("--tx=%s: write the id of a payment, TX_ with 26 characters behind it", o.tx))
+	}
+	return check, t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
+		event, err := api.Event(ctx, webhooks.EventID(id))
+		if err != nil {
+			return err
+		}
+		options.Known = &grade.Known{ID: id, Body: []byte(event.Body)}
+		check, err = runGrade(ctx, options)
+		return err
+	})
+}
+
+func runGrade(ctx context.Context, o grade.Options) (*wire.ReceiverCheck, error) {
+	card, err := grade.Run(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	check := &wire.ReceiverCheck{
+		State: "finished", RequestedAt: payments.FormatTime(card.StartedAt), StartedAt: new(payments.FormatTime(card.StartedAt)),
+		FinishedAt: new(payments.FormatTime(card.FinishedAt)), Lines: []wire.ReceiverLineView{},
+	}
+	check.SetCard(card)
+	return check, nil
+}
+
+// gradeBySandbox asks the sandbox for a check and waits for its end.
+func (p *program) gradeBySandbox(ctx context.Context, api *sandboxapi.Client, o *gradeOptions) (*wire.ReceiverCheck, error) {
+	check, err := api.CheckReceiver(ctx, wire.ReceiverCheckRequest{TxID: o.tx, Allow: o.allow})
+	for err == nil && check.FinishedAt == nil {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(p.await):
+		}
+		check, err = api.ReceiverCheck(ctx, check.ID)
+	}
+	if err == nil && check.Problem != nil {
+		err = errors.New(*check.Problem)
+	}
+	return &check, err
+}
+
+func said(c *wire.ReceiverCheck) (all []grade.Said) {
+	for _, l := range c.Lines {
+		all = append(all, grade.Said{
+			ID: l.ID, What: l.What, Expects: l.Expects, Observed: l.Observed, Advice: l.Why + " " + l.Fix, Outcome: grade.Outcome(l.Outcome),
+		})
+	}
+	return all
+}
+
+func cardRows(c *wire.ReceiverCheck) (rows [][]string) {
+	for _, l := range c.Lines {
+		rows = append(rows, []string{l.Outcome, l.What, l.Expects, l.Observed})
+	}
+	return rows
+}
+
+// printCard prints the letter, the lines, and what to do about those that failed.
+func printCard(out io.Writer, c *wire.ReceiverCheck) {
+	fmt.Fprintf(out, "Grade: %s. %s\n\n", cmp.Or(optional(c.Letter, same), "none"), Printable(optional(c.Summary, same)))
+	table(out, Table{Titles: "OUTCOME LINE EXPECTS OBSERVED", Rows: cardRows(c), Shorten: "OBSERVED LINE"})
+	for _, l := range c.Lines {
+		if l.Outcome == string(grade.Failed) {
+			fmt.Fprintf(out, "\n%s: %s %s\n", Printable(l.ID), Printable(l.Why), Printable(l.Fix))
+		}
+	}
+}
+
+// gradeFailure returns an error if a line failed that is no bonus, or if there is no letter.
+func gradeFailure(c *wire.ReceiverCheck) error {
+	var failed []string
+	for _, l := range c.Lines {
+		if l.Outcome == string(grade.Failed) && !l.Bonus {
+			failed = append(failed, l.What)
+		}
+	}
+	switch {
+	case len(failed) > 0:
+		return fmt.Errorf("the grade is %s: %s failed", *c.Letter, strings.Join(failed, ", "))
+	case c.Letter == nil:
+		return fmt.Errorf("there is no grade: %s Pass the id of one with --tx", optional(c.Summary, same))
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"encoding/xml"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/junit"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
+	"github.com/cauri-dev/cauri/server/worker"
+)
+
+// graded is a receiver that verifies signatures, and refuses bodies that have a text.
+func graded(t *testing.T, refused string) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		switch {
+		case webhooks.Verify(r.Header, body, testSecret, time.Now()) != nil:
+			w.WriteHeader(http.StatusUnauthorized)
+		case refused != "" && strings.Contains(string(body), refused):
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestGradeOnThisMachine(t *testing.T) {
+	t.Parallel()
+	run(t, Options{}, "grade", "--receiver="+graded(t, ""), "--secret="+testSecret).want(t, ExitSuccess, "Grade: A. It answers each event as expected.")
+
+	report := filepath.Join(t.TempDir(), "grade.xml")
+	bad := run(t, Options{}, "grade", "--receiver="+graded(t, "TIMEOUT"), "--secret="+testSecret, "--junit="+report)
+	bad.want(t, ExitFailure, "Grade: C. It answers 500 to a payment that ends TIMEOUT.", "status-timeout: Each payment that ends has an event",
+		"the grade is C: a payment that ends TIMEOUT failed")
+	text, err := os.ReadFile(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suites junit.Report
+	if err := xml.Unmarshal(text, &suites); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range suites.Suites[0].Cases {
+		if failed := c.Failure != nil; failed != strings.HasPrefix(c.Name, "status-timeout:") {
+			t.Errorf("%s: failed is %t", c.Name, failed)
+		}
+	}
+	if s := suites.Suites[0]; s.Failures != 1 || s.Tests != len(s.Cases) || s.Tests < 20 {
+		t.Errorf("the report is\n%s", text)
+	}
+	run(t, Options{}, "grade", "--receiver="+graded(t, ""), "--secret=another-secret-of-16").want(t, ExitFailure, "Grade: F. It answers 401 to a genuine event.")
+	run(t, Options{}, "grade", "--receiver=localhost:0", "--secret="+testSecret).want(t, ExitUsage, "--receiver=localhost:0: write a port")
+}
+
+func TestGradeOfAPaymentThatIsKnown(t *testing.T) {
+	f := newFixture(t)
+	f.run("pay", "--scenario=success", "--amount=300", "--order-ref=order-1")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case webhooks.Verify(r.Header, body, testSecret, time.Now()) != nil:
+			w.WriteHeader(http.StatusUnauthorized)
+		case !strings.Contains(string(body), `"order-1"`):
+			w.WriteHeader(http.StatusNotFound)
+		}
+	}))
+	t.Cleanup(server.Close)
+	f.run("grade", "--receiver="+server.URL, "--secret="+testSecret).want(t, ExitFailure, "there is no grade: It answers 404", "Pass the id of one with --tx")
+	events := decoded[[]wire.EventSummary](t, f.run("events", "-o", "json"))
+	f.run("grade", "--receiver="+server.URL, "--secret="+testSecret, "--tx="+events[0].TxID).want(t, ExitSuccess, "Grade: A.", "needs allow")
+	f.run("grade", "--receiver="+server.URL, "--secret="+testSecret, "--tx=1").want(t, ExitUsage, "--tx=1: write the id of a payment")
+}
+
+func TestGradeBySandbox(t *testing.T) {
+	f := newFixture(t)
+	f.run("grade").want(t, ExitRefused, "has no webhook URL to send events to")
+	f.config.Webhook = &sandboxes.WebhookConfig{URL: graded(t, "")}
+	if _, err := f.store.ApplySandbox(t.Context(), f.config); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.directory.Refresh(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	w := worker.New(worker.Options{
+		Database: ledgertest.OpenAs(t, f.db, ledgertest.Worker), Log: slog.New(slog.DiscardHandler),
+		Sender: webhooks.NewSender(egress.Guard{AllowLoopback: true}, "test", time.Now),
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	go func() { defer close(ended); w.Run(ctx) }()
+	f.run("grade").want(t, ExitSuccess, "Grade: A.")
+	f.run("grade").want(t, ExitUnavailable, "less than a minute ago")
+	stop()
+	<-ended
+}
