@@ -378,10 +378,11 @@ func TestRefundInheritsFromItsParent(t *testing.T) {
 func TestRefundOfAnAliasedCurrency(t *testing.T) {
 	f := newFixture(t)
 	parent := f.paid("p1", object{"currency": "fcfa", "msisdn": "+2250700000001", "order_url": nil})
-	got := f.refund(parent, object{"amount": 1000})
+	got := f.refund(parent, object{"amount": 1000, "description": "too large"})
 	got.is(t, 201, "SUCCESS")
 	inherited := object{
-		"currency": "fcfa", "operator": "orange", "country": "CI", "orderRef": "p1", "orderUrl": nil, "isUrlProtected": false,
+		"description": "too large",
+		"currency":    "fcfa", "operator": "orange", "country": "CI", "orderRef": "p1", "orderUrl": nil, "isUrlProtected": false,
 		"merchantAbsorptionPct": 0.0,
 	}
 	for name, want := range inherited {

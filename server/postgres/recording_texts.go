@@ -211,13 +211,13 @@ with sandbox as (
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, parent_id, created_at)
   select $1, $7::uuid, 'refund', $2, $8,
-    parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, null, parent.env_id,
-    parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked, parent.absorption_pct,
+    parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, $9::text,
+    parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked, parent.absorption_pct,
     parent.float_currency,
     case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, '', 0,
     decided.asked,
-    case when decided.paid then $9::integer
-      else $10::integer end,
+    case when decided.paid then $10::integer
+      else $11::integer end,
     credited.sim_id, now(), case when decided.paid then -decided.asked else 0 end,
     case when credited.sim_id is not null then decided.asked else 0 end,
     decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance,
@@ -231,8 +231,8 @@ with sandbox as (
     case when d.deliver then 'queued' else 'recorded' end::event_state,
     case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end, now()
   from (
-    select decided.deliver, case when decided.paid then $11::float8
-      else $12::float8 end as after_ms
+    select decided.deliver, case when decided.paid then $12::float8
+      else $13::float8 end as after_ms
     from decided) d, booked
 )
 select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from booked

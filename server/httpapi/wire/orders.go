@@ -24,7 +24,7 @@ func (b *DisbursementRequest) Order() payments.Order {
 
 // Order returns the refund to record. The parameter parent is the id of the refunded collection.
 func (b *RefundRequest) Order(parent payments.ID) payments.Order {
-	o := payments.Order{Reference: b.Reference, Parent: parent}
+	o := payments.Order{Reference: b.Reference, Parent: parent, Description: b.Description}
 	if b.Amount != nil {
 		o.Amount = *b.Amount
 	}

@@ -74,13 +74,13 @@ with sandbox as (
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, parent_id, created_at)
   select $1, recording_id($7), 'refund', $2, $8,
-    parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, null, parent.env_id,
-    parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked, parent.absorption_pct,
+    parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, $9::text,
+    parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked, parent.absorption_pct,
     parent.float_currency,
     case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, '', 0,
     decided.asked,
-    case when decided.paid then $9::integer
-      else $10::integer end,
+    case when decided.paid then $10::integer
+      else $11::integer end,
     credited.sim_id, recording_time(), case when decided.paid then -decided.asked else 0 end,
     case when credited.sim_id is not null then decided.asked else 0 end,
     decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance,
@@ -94,8 +94,8 @@ with sandbox as (
     case when d.deliver then 'queued' else 'recorded' end::event_state,
     case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
   from (
-    select decided.deliver, case when decided.paid then $11::float8
-      else $12::float8 end as after_ms
+    select decided.deliver, case when decided.paid then $12::float8
+      else $13::float8 end as after_ms
     from decided) d, booked
 )
 select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from booked
@@ -110,6 +110,7 @@ type BookRefundParams struct {
 	RecipientFull    bool        `db:"recipient_full"`
 	ID               pgtype.UUID `db:"id"`
 	RequestHash      []byte      `db:"request_hash"`
+	Description      *string     `db:"description"`
 	PaidLatencyMs    int32       `db:"paid_latency_ms"`
 	RefusedLatencyMs int32       `db:"refused_latency_ms"`
 	PaidAfterMs      float64     `db:"paid_after_ms"`
@@ -185,6 +186,7 @@ func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRef
 		arg.RecipientFull,
 		arg.ID,
 		arg.RequestHash,
+		arg.Description,
 		arg.PaidLatencyMs,
 		arg.RefusedLatencyMs,
 		arg.PaidAfterMs,
