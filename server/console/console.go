@@ -41,6 +41,7 @@ type Options struct {
 	Directory *sandboxes.Directory
 	Requests  *requests.Log
 	Streams   *exchange.Streams
+	API       http.Handler   // serves /v1
 	Version   string         // of this program
 	APIURL    *url.URL       // public URL of the APIs; nil: not known
 	BaseURL   *url.URL       // public URL of the consoles; cookies are Secure if it has https; nil: not known

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/a-h/templ"
+
 	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -38,6 +40,15 @@ func isolated(text string) string {
 		return r
 	}, text)
 	return "\u2068" + plain + "\u2069"
+}
+
+// invalid returns the attributes of a field: none if the text that says what is wrong with it is empty. id is the id of
+// the text's element. The cursor stands in the first wrong field of a page.
+func invalid(wrong, id string, first bool) templ.Attributes {
+	if wrong == "" {
+		return nil
+	}
+	return templ.Attributes{"aria-invalid": "true", "aria-errormessage": id, "autofocus": first}
 }
 
 // operatorName returns the name of an operator as people write it: an acronym of three letters in capitals, others with

@@ -31,17 +31,26 @@ type paymentDetail struct {
 }
 
 func (c *Console) payment(v *visit) (page, error) {
-	d, err := c.readPayment(v)
-	if errors.Is(err, ledger.ErrNotFound) {
-		return page{title: v.Text("No such payment"), body: noPaymentPage(v), status: http.StatusNotFound}, nil
-	}
-	if err != nil {
-		return page{}, err
+	d, none, err := c.shownPayment(v)
+	if d == nil {
+		return none, err
 	}
 	return page{
 		title: v.Text("Payment %s", d.ID.String()), body: paymentPage(v, d),
 		live: []string{"lead", "timeline", "money", "facts", "raw"},
 	}, nil
+}
+
+// shownPayment returns the transaction that the path names. If there is none, it returns the page that says so.
+func (c *Console) shownPayment(v *visit) (d *paymentDetail, none page, err error) {
+	d, err = c.readPayment(v)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil, page{title: v.Text("No such payment"), body: noPaymentPage(v), status: http.StatusNotFound}, nil
+	}
+	if err != nil {
+		return nil, none, err
+	}
+	return d, none, nil
 }
 
 // readPayment returns the transaction that the path names, or [ledger.ErrNotFound].

@@ -23,44 +23,51 @@ type requestCode struct {
 	fields []requestField
 }
 
+// add adds a field, if it has a value.
+func (r *requestCode) add(name string, value any) {
+	if value != nil && value != "" {
+		r.fields = append(r.fields, requestField{name, value})
+	}
+}
+
 // requestOf returns the request of /v1 that records a transaction like this one.
 func requestOf(t *payments.Transaction) requestCode {
 	r := requestCode{path: "/api/v1/payments"}
-	add := func(name string, value any) { r.fields = append(r.fields, requestField{name, value}) }
-	add("amount", t.Amount)
+	r.add("amount", t.Amount)
 	if t.ParentID != nil {
 		r.path += "/" + t.ParentID.String() + "/refund"
-		add("reference", t.Reference)
+		r.add("reference", t.Reference)
+		if t.Description != nil {
+			r.add("description", *t.Description)
+		}
 		return r
 	}
-	add("currency", t.Currency)
+	r.add("currency", t.Currency)
 	operator, country, _ := operators.Detect(t.MSISDN)
 	if t.Type == payments.Disbursement {
 		r.path = "/api/v1/disbursements"
 		operator = "" // it has to be sent
 	}
 	if operator != t.Operator || country != t.Country {
-		add("operator", string(t.Operator))
-		add("country", string(t.Country))
+		r.add("operator", string(t.Operator))
+		r.add("country", string(t.Country))
 	}
-	add("msisdn", t.MSISDN)
-	add("reference", t.Reference)
-	add("application", t.Store)
+	r.add("msisdn", t.MSISDN)
+	r.add("reference", t.Reference)
+	r.add("application", t.Store)
 	if t.OrderRef != t.Reference {
-		add("order_ref", t.OrderRef)
+		r.add("order_ref", t.OrderRef)
 	}
 	if t.OrderURL != nil {
-		add("order_url", *t.OrderURL)
+		r.add("order_url", *t.OrderURL)
 	}
 	if t.URLProtected {
-		add("is_url_protected", true)
+		r.add("is_url_protected", true)
 	}
 	if t.Description != nil {
-		add("description", *t.Description)
+		r.add("description", *t.Description)
 	}
-	if t.Scenario != "" {
-		add("scenario", string(t.Scenario))
-	}
+	r.add("scenario", string(t.Scenario))
 	return r
 }
 

@@ -185,7 +185,7 @@ func (r *loggedRequest) look(v *visit) (icon, class, text string) {
 	switch {
 	case r.Status == 0:
 		return "bolt", "wait", v.Text("no answer")
-	case r.succeeded() && r.Actor != "":
+	case r.succeeded() && r.does != "":
 		return "check", "ok", v.Text("done")
 	case r.succeeded():
 		return "check", "ok", fmt.Sprint(r.Status)

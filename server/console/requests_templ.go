@@ -1564,7 +1564,7 @@ func oneRequest(v *visit, l *requestList, r *loggedRequest) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if r.Actor != "" {
+		if r.does != "" {
 			var templ_7745c5c3_Var82 string
 			templ_7745c5c3_Var82, templ_7745c5c3_Err = templ.JoinStringErrs(v.Text("What was written into the form."))
 			if templ_7745c5c3_Err != nil {

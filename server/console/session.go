@@ -76,7 +76,7 @@ func (v *visit) signedIn(secret string, session *sandboxes.ConsoleSession) {
 // start returns an answer that sets the cookie of a new session and redirects to the first page.
 func (c *Console) start(v *visit, secret string, session *sandboxes.ConsoleSession) exchange.Answer {
 	v.signedIn(secret, session)
-	c.Exchange.NoteSession(v.request, v.who, "console session "+session.ID+", "+string(session.Role))
+	c.Exchange.NoteSession(v.request, v.who, v.actor())
 	a := v.goTo(firstPages[session.Role])
 	a.Header.Add("Set-Cookie", c.cookie(c.cookieName(v.who.Sandbox.OrganizationID), secret, sessionLife).String())
 	return a

@@ -78,7 +78,7 @@ func (c *Console) handler(r *route) exchange.OpenHandler {
 		} else if err != nil {
 			return exchange.Answer{}, err
 		}
-		c.Exchange.NoteSession(request, v.who, "console session "+v.session.ID+", "+string(v.session.Role))
+		c.Exchange.NoteSession(request, v.who, v.actor())
 		switch {
 		case !slices.Contains(r.roles, v.session.Role), !v.isOfNumber():
 			return exchange.Answer{}, errForbidden

@@ -20,14 +20,23 @@ func Bearer(r *http.Request) (key string, ok bool) {
 	return key, found && strings.EqualFold(scheme, "Bearer") && key != ""
 }
 
+// keyOf returns the hash of the API key of a request, or of the session for which another front sends it.
+func keyOf(r *http.Request) (hash sandboxes.KeyHash, given bool) {
+	if o := onBehalfOf(r.Context()); o != nil {
+		callOf(r).logged.actor = o.Actor
+		return o.Key, true
+	}
+	key, given := Bearer(r)
+	return sha256.Sum256([]byte(key)), given
+}
+
 // admit returns the caller of a request by its API key, counts the request against the sandbox's rate limit, and sets
 // the rate limit headers. It returns [service.ErrUnauthorized], [service.ErrSuspended] and [ErrRateLimited].
 func (x *Exchange) admit(w http.ResponseWriter, r *http.Request) (*service.Caller, error) {
-	key, given := Bearer(r)
+	hash, given := keyOf(r)
 	if !given {
 		return nil, x.NoteUnauthenticated(r, telemetry.AuthMissing)
 	}
-	hash := sandboxes.KeyHash(sha256.Sum256([]byte(key)))
 	who, err := x.Find(r, func() *service.Caller { return x.callerWith(r, hash) })
 	if err != nil {
 		return nil, err

@@ -17,7 +17,11 @@ func (x *Exchange) writeLate(r *http.Request, c *call) {
 		x.writePieces(r.Context(), c, c.late, body)
 		return
 	}
-	x.hold(r.Context(), c.organization(), c.late)
+	if o := onBehalfOf(r.Context()); o != nil {
+		o.Held = max(0, c.late.Due.Sub(c.began))
+	} else {
+		x.hold(r.Context(), c.organization(), c.late)
+	}
 	x.write(&c.out, c, c.late)
 }
 

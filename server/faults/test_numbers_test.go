@@ -12,7 +12,7 @@ import (
 func TestFaultsOfTestNumbers(t *testing.T) {
 	for _, n := range payments.TestNumbers {
 		f := faults.OfTestNumber(n.Behavior)
-		if faulty := strings.Contains(n.Description, "callback"); (f != nil) != faulty {
+		if faulty := strings.Contains(string(n.Description), "callback"); (f != nil) != faulty {
 			t.Errorf("%s has the fault %v", n.Suffix, f)
 		}
 		if f != nil && (f.Name != "test number "+n.Suffix || f.Webhook == nil || *f.Webhook == faults.Webhook{}) {

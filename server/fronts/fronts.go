@@ -96,7 +96,8 @@ func New(o Options) *Server {
 	if o.Console {
 		console.New(console.Options{
 			Exchange: x, Service: carriesOut, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
-			Requests: o.Requests, Streams: streams, Version: o.Version, APIURL: o.BaseURL, BaseURL: cmp.Or(o.ConsoleURL, o.BaseURL),
+			Requests: o.Requests, Streams: streams, API: router, Version: o.Version, APIURL: o.BaseURL,
+			BaseURL: cmp.Or(o.ConsoleURL, o.BaseURL),
 			Instead: apidoc.Instead, EntriesCSV: wire.EntriesCSV, Metrics: o.Metrics,
 		}).Route(router)
 	}

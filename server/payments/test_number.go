@@ -1,6 +1,10 @@
 package payments
 
-import "time"
+import (
+	"time"
+
+	"github.com/cauri-dev/cauri/server/english"
+)
 
 // TestNumberSet says which test numbers a sandbox has.
 type TestNumberSet string
@@ -18,7 +22,7 @@ type TestNumber struct {
 	Status      Status        // of the answer to a new collection
 	Behavior    Behavior      // what the holder does with a collection that is [Pending]; else empty
 	Latency     time.Duration // of a collection, never scaled; 0: drawn from the range of the status
-	Description string        // of a collection from the number, a full sentence
+	Description english.Text  // of a collection from the number, a full sentence
 }
 
 // SlowLatency is the latency of the slow test number.

@@ -15,7 +15,7 @@ const module = "github.com/cauri-dev/cauri/"
 var mayImport = map[string][]string{
 	"api/v1alpha1":                 {},
 	"server/english":               {},
-	"server/payments":              {},
+	"server/payments":              {"server/english"},
 	"server/operators":             {"server/operators", "server/payments"},
 	"server/operators/adapter":     {"server/payments"},
 	"server/operators/airtel":      {"server/operators/adapter", "server/payments"},
