@@ -31,7 +31,7 @@ func (s *Service) tryRefund(ctx context.Context, who *Caller, asked *intent) (Re
 	t, after, err := s.ledger.CreateRefund(ctx, sandbox.Tenant, ledger.NewRefund{
 		ID: id, ParentID: parent.ID, Amount: refundAmount(&asked.Order), Reference: asked.Reference,
 		Description: asked.Description, RequestHash: asked.fingerprint,
-		Clocked:     sandbox.Clocked, Latency: s.payoutLatency(sandbox, asked.Reference),
+		Clocked: sandbox.Clocked, Latency: s.payoutLatency(sandbox, asked.Reference),
 		Optional: optionalFields(who, asked),
 	})
 	if err != nil {
