@@ -970,7 +970,8 @@ var frenchTexts = map[string]string{
 	"Send the API key of this sandbox as `Authorization: Bearer <key>`.":                            "Envoyez la clé d'API de ce bac à sable par `Authorization: Bearer <key>`.",
 	"Set `detail.field` of the SandboxEnvironment to true, or ask its owner.":                       "Mettez `detail.field` du SandboxEnvironment à true, ou demandez à son propriétaire.",
 	"Set `spec.suspend` of the SandboxEnvironment to false, or ask its owner.":                      "Mettez `spec.suspend` du SandboxEnvironment à false, ou demandez à son propriétaire.",
-	"Set `spec.webhook.url` of the SandboxEnvironment, then resend the event.":                      "Remplissez `spec.webhook.url` du SandboxEnvironment, puis renvoyez l'événement.",
+	"Set `spec.webhook.url` of the SandboxEnvironment, then send the request again.":                "Remplissez `spec.webhook.url` du SandboxEnvironment, puis envoyez de nouveau la requête.",
+	"Read the open check, or repeat the request after the seconds of `Retry-After`.":                "Lisez le contrôle ouvert, ou répétez la requête après les secondes de `Retry-After`.",
 	"Wait for the next calendar month (UTC), or ask for a higher `spec.quota.monthlyTransactions`.": "Attendez le mois prochain (UTC), ou demandez un `spec.quota.monthlyTransactions` plus élevé.",
 	"Write `orderRef` or `reference` under `where` of the lines.":                                   "Écrivez `orderRef` ou `reference` sous le `where` des lignes.",
 
