@@ -45,7 +45,7 @@ type Options struct {
 	Drift                 time.Duration    // interval between two checks for drift; default 10 minutes
 	Resync                time.Duration    // interval of the resync of a resource; default 10 hours
 	Retry                 time.Duration    // interval while a resource waits; default 5 seconds
-	Poll                  time.Duration    // polling interval for live values; default 1 second; tripled during outages and while nothing changes
+	Poll                  time.Duration    // polling interval for live values; default 1 second; tripled during outages and idle times
 	SkipNameValidation    bool             // for tests with several managers in a process
 
 	Counts *telemetry.Resources // counts the resources by their conditions; nil for none

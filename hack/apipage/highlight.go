@@ -35,7 +35,8 @@ func colored(code string, parts *regexp.Regexp) string {
 			b.WriteString(template.HTMLEscapeString(code[rest:from]))
 			rest = to
 			if text := code[from:to]; class == "s" && strings.Contains(text, "\n") {
-				b.WriteString(template.HTMLEscapeString(text[:1]) + colored(text[1:len(text)-1], partOfJSON) + template.HTMLEscapeString(text[len(text)-1:]))
+				body, end := text[1:len(text)-1], text[len(text)-1:]
+				b.WriteString(template.HTMLEscapeString(text[:1]) + colored(body, partOfJSON) + template.HTMLEscapeString(end))
 			} else {
 				b.WriteString(`<span class="` + class + `">` + template.HTMLEscapeString(text) + `</span>`)
 			}

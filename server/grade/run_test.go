@@ -32,8 +32,9 @@ type receiver struct {
 	bodies   [][]byte
 
 	trustsUnsigned, trustsAll, parsesFirst, failsTwice, standard, ignoresAge, oneSignature bool
-	refuses                                                                                func(event map[string]any) int // 0: it accepts
-	knows                                                                                  string                         // the only order that it knows; empty: all
+
+	refuses func(event map[string]any) int // 0: it accepts
+	knows   string                         // the only order that it knows; empty: all
 }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
