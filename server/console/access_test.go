@@ -124,6 +124,8 @@ func TestSandboxThatDoesNotExistLooksLikeOneThatDoes(t *testing.T) {
 	same(http.MethodPost, "/sign-in", url.Values{"key": {"cauri_sk_test_guess"}})
 	same(http.MethodPost, "/link", url.Values{"token": {link}})
 	same(http.MethodPost, "/sign-out", nil)
+	same(http.MethodPost, "/language", url.Values{"language": {"fr"}, "back": {"/sign-in"}})
+	same(http.MethodGet, "/sign-in", nil)
 	if got := b.get("/sandboxes/team/x';%20rm%20-rf%20'/console/sign-in"); got.status != http.StatusNotFound || strings.Contains(got.text, "rm -rf") {
 		t.Errorf("a name that no sandbox can have: %d %s", got.status, got.text)
 	}
