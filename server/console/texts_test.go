@@ -15,7 +15,7 @@ import (
 )
 
 // sameEverywhere are the words that no language translates.
-var sameEverywhere = []string{"Cauri", "UTC", "curl", "Express", "Flask", "Laravel"}
+var sameEverywhere = []string{"Cauri", "UTC", "curl", "Express", "Flask", "JUnit", "Laravel"}
 
 // shown are the attributes that people read or hear.
 var shown = []string{"aria-label", "title", "placeholder", "alt", "label"}

@@ -93,6 +93,9 @@ func TestScreenshots(t *testing.T) {
 	b.open(s.link("viewer"))
 	b.pictures("sign-in-link")
 	b.signIn(s)
+	b.open(consoleOf(s.Sandbox) + "/webhooks/grade")
+	b.click("Check the receiver now")
+	b.shows("#card .lead", "It ")
 	for _, path := range b.pages() {
 		name := strings.Trim(strings.NewReplacer("{id}", "one", "/", "-").Replace(id.ReplaceAllString(path, "/{id}")), "-")
 		b.open(consoleOf(s.Sandbox) + path)

@@ -1,0 +1,181 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/grade"
+	"github.com/cauri-dev/cauri/server/ledger"
+)
+
+// gradePage is the report card of the sandbox's receiver.
+type gradePage struct {
+	webhook *ledger.Webhook
+	check   *ledger.ReceiverCheck // the newest one; nil: there is none
+	card    grade.Card            // so far
+}
+
+// rereadGrade is the interval in seconds at which the page of a check that runs is read again.
+const rereadGrade = 2
+
+func (c *Console) grade(v *visit) (page, error) {
+	g, err := c.readGrade(v)
+	if err != nil {
+		return page{}, err
+	}
+	p := page{title: v.Text("Report card"), body: gradeShown(v, g)}
+	if g.runs() {
+		p.live, p.every, p.of = []string{"card"}, rereadGrade, "none"
+	}
+	return p, nil
+}
+
+func (c *Console) readGrade(v *visit) (*gradePage, error) {
+	g := &gradePage{}
+	var err error
+	if g.webhook, err = c.Service.ReadWebhook(v.ctx(), v.who); err != nil {
+		return nil, err
+	}
+	g.check, err = c.Ledger.NewestReceiverCheck(v.ctx(), v.who.Sandbox.Tenant)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return g, nil
+	}
+	if err == nil && g.check.Card != nil {
+		err = json.Unmarshal(g.check.Card, &g.card)
+	}
+	return g, err
+}
+
+// checkReceiver asks for a check, and leads back to the page.
+func (c *Console) checkReceiver(v *visit) (exchange.Answer, error) {
+	_, err := c.Service.CheckReceiver(v.ctx(), v.who, nil, false)
+	var often ledger.ErrTooManyChecks
+	switch {
+	case errors.As(err, &often) && often.Wait > 0:
+		return exchange.Answer{}, told(http.StatusTooManyRequests, v.Text("The receiver was checked less than a minute ago"),
+			v.Text("Wait for %s, and run it again.", v.Duration(often.Wait)), "too_many_checks")
+	case errors.As(err, &often): // it runs already
+	case errors.Is(err, ledger.ErrNoEndpoint):
+		return exchange.Answer{}, told(http.StatusConflict, v.Text("This sandbox has no webhook"),
+			v.Text("Set spec.webhook.url of the SandboxEnvironment first."), "no_webhook")
+	case err != nil:
+		return exchange.Answer{}, err
+	}
+	return v.goTo("/webhooks/grade"), nil
+}
+
+// gradeReport sends the report card in the format of JUnit.
+func (c *Console) gradeReport(v *visit) (exchange.Answer, error) {
+	var g *gradePage
+	err := c.renewing(v, func() (err error) {
+		g, err = c.readGrade(v)
+		return err
+	})
+	if err == nil && g.check == nil {
+		err = errNotFound
+	}
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	var said []grade.Said
+	for i := range g.card.Results {
+		r := &g.card.Results[i]
+		line := r.Of()
+		advice := line.Advice()
+		said = append(said, grade.Said{
+			ID: line.ID, What: line.What.String(), Expects: string(line.Expects), Observed: r.Observed().String(),
+			Advice: string(advice.Why) + " " + string(advice.Fix), Outcome: r.Outcome,
+		})
+	}
+	text, err := grade.Report(said).Encode()
+	header := secure.Clone()
+	header.Set("Content-Disposition", `attachment; filename="`+v.name+`-receiver.xml"`)
+	return exchange.Answer{Status: http.StatusOK, Header: header, Body: xmlFile(text)}, err
+}
+
+// xmlFile is a body with a whole file.
+type xmlFile []byte
+
+// ContentType implements [exchange.Body].
+func (xmlFile) ContentType() string { return "application/xml; charset=utf-8" }
+
+// Append implements [exchange.Body].
+func (f xmlFile) Append(text []byte) ([]byte, error) { return append(text, f...), nil }
+
+// runs reports whether a check has not ended yet.
+func (g *gradePage) runs() bool { return g.check != nil && g.check.FinishedAt == nil }
+
+// state returns the class of a letter.
+func classOfLetter(l grade.Letter) string {
+	switch {
+	case l == "":
+		return "quiet"
+	case l <= grade.B:
+		return "ok"
+	case l <= grade.C:
+		return "wait"
+	}
+	return "bad"
+}
+
+// titleOfGroup says what the lines of a group have in common.
+func titleOfGroup(v *visit, g grade.Group) string {
+	switch g {
+	case grade.Genuine:
+		return v.Text("Lets in only what is genuine")
+	case grade.Survives:
+		return v.Text("Survives what really happens")
+	case grade.Time:
+		return v.Text("Answers in time")
+	}
+	return "Standard Webhooks"
+}
+
+// resultsOf returns the results of a group.
+func (g *gradePage) resultsOf(of grade.Group) (results []*grade.Result) {
+	for i := range g.card.Results {
+		if r := &g.card.Results[i]; r.Of().Group == of {
+			results = append(results, r)
+		}
+	}
+	return results
+}
+
+// passedOf says how many of the lines that count hold.
+func passedOf(v *visit, results []*grade.Result) string {
+	var passed, counted int64
+	for _, r := range results {
+		if r.Outcome != grade.Skipped {
+			counted++
+		}
+		if r.Outcome == grade.Passed {
+			passed++
+		}
+	}
+	return v.Text("%s of %s", v.Number(passed), v.Number(counted))
+}
+
+// ran says when the check ran.
+func (g *gradePage) ran(v *visit) string {
+	return v.Text("Ran on %s at %s UTC in %s, battery %s, against the webhook URL of this sandbox and no other. Nothing was booked, no money moved.",
+		v.Date(g.card.StartedAt), v.Clock(g.card.StartedAt), v.Duration(max(time.Second, g.card.FinishedAt.Sub(g.card.StartedAt).Round(time.Second))),
+		v.Number(int64(g.card.Battery)))
+}
+
+// changed reports whether an event was delivered or failed since the check, in another way than the genuine event of it.
+func (g *gradePage) changed() bool {
+	since := g.webhook.FirstFailure
+	return g.check.FinishedAt != nil && since != nil && g.webhook.Failures > 0 && since.RealStartedAt.After(*g.check.FinishedAt)
+}
+
+// capital returns a text whose first letter is a capital one.
+func capital(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + strings.TrimPrefix(text, text[:size])
+}
