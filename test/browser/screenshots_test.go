@@ -106,6 +106,7 @@ func TestScreenshots(t *testing.T) {
 	b.open(consoleOf(s.Sandbox) + "/payments/" + s.paid)
 	b.pictures("payments-one-refunded")
 	b.frenchPictures(consoleOf(s.Sandbox)+"/payments/"+s.paid, "payments-one-refunded")
+	b.open(consoleOf(s.Sandbox) + "/payments/" + s.paid)
 	b.click("Refund…")
 	b.pictures("payments-one-refund-dialog")
 	b.open(consoleOf(s.Sandbox) + "/try")
