@@ -32,6 +32,9 @@ func problemOf(v *visit, err error) (problem, bool) {
 	switch {
 	case errors.Is(err, errNotFound):
 		return problem{http.StatusNotFound, v.Text("There is no such page"), v.Text("The address may have a mistake."), "not_found"}, true
+	case errors.Is(err, errOnePhone):
+		return problem{http.StatusForbidden, v.Text("Your link opens one phone"),
+			v.Text("This page is not that phone. Sign in with the API key to see the whole sandbox."), "forbidden"}, true
 	case errors.Is(err, errForbidden):
 		return problem{http.StatusForbidden, v.Text("Your session may not do this"), v.Text("It was opened by a link that lets you look. Sign in with the API key to change something."), "forbidden"}, true
 	case errors.Is(err, errForeignForm):

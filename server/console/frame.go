@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -21,7 +23,20 @@ var always = []string{
 }
 
 // replaced returns the selector of the elements that htmx replaces.
-func (p *page) replaced() string { return "#" + strings.Join(append(always, p.live...), ",#") }
+func (p *page) replaced() string {
+	if p.alone {
+		return "#" + strings.Join(p.live, ",#")
+	}
+	return "#" + strings.Join(append(always, p.live...), ",#")
+}
+
+// framed returns a page in its frame.
+func framed(v *visit, p page) templ.Component {
+	if p.alone {
+		return handsetLayout(v, p)
+	}
+	return layout(v, p)
+}
 
 // current reports whether path is the path of the page or of one of its parent pages.
 func (v *visit) current(path string) bool {

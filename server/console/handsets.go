@@ -3,18 +3,22 @@ package console
 import (
 	"cmp"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/console/locale"
 	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/exchange/static"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/speech"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 const (
@@ -55,6 +59,71 @@ func (c *Console) handsets(v *visit) (page, error) {
 		p.live = append(p.live, l.phones[i].id("phone"), l.phones[i].id("under"))
 	}
 	return p, err
+}
+
+// handset shows one phone, for the browser of a real one.
+func (c *Console) handset(v *visit) (page, error) {
+	h, err := c.findHandset(v)
+	if err != nil {
+		return page{}, err
+	}
+	p := page{
+		title: h.called(), live: []string{h.id("phone")}, every: handsetsEvery, of: handsetChanges, pause: handsetPause, alone: true,
+	}
+	p.body = handsetPage(v, h, p.replaced())
+	return p, nil
+}
+
+// findHandset returns the phone with the number in the path.
+func (c *Console) findHandset(v *visit) (*handset, error) {
+	tenant := v.who.Sandbox.Tenant
+	client, err := c.Ledger.FindTestClient(v.ctx(), tenant, chi.URLParam(v.request, "msisdn"))
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil, told(http.StatusNotFound, v.Text("There is no such phone"),
+			v.Text("The sandbox has no test client with this number any more, or never had one."), "not_found")
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := c.Ledger.Handsets(v.ctx(), tenant, []ledger.TestClient{*client})
+	if err != nil {
+		return nil, err
+	}
+	return &handset{found[0], speech.Of(client.Operator, client.Country), v.clock.Now}, nil
+}
+
+// invitation is a link that opens a phone once.
+type invitation struct {
+	*handset
+	link string
+	code qrCode
+	here bool // only a browser of this machine reaches the address
+}
+
+// linkToHandset makes a link to a phone, and shows it as a QR code. Each display makes another link.
+func (c *Console) linkToHandset(v *visit) (page, error) {
+	h, err := c.findHandset(v)
+	if err != nil {
+		return page{}, err
+	}
+	access := sandboxes.ConsoleAccess{Role: sandboxes.ConsoleHandset, MSISDN: h.MSISDN, MadeWith: v.who.Key}
+	token, _, err := c.Sandboxes.AddConsoleLink(v.ctx(), v.who.Sandbox, access)
+	if err != nil {
+		return page{}, err
+	}
+	origin, _ := static.AskedAt(v.request, nil, "")
+	if c.BaseURL != nil {
+		origin = strings.TrimSuffix(c.BaseURL.String(), "/")
+	}
+	i := invitation{handset: h, link: origin + v.who.Sandbox.ConsoleLinkPath(token)}
+	if at, err := url.Parse(i.link); err == nil {
+		address := net.ParseIP(at.Hostname())
+		i.here = at.Hostname() == "localhost" || address != nil && address.IsLoopback()
+	}
+	if i.code, err = newQRCode(i.link); err != nil {
+		return page{}, err
+	}
+	return page{title: h.called(), body: invitationPage(v, &i)}, nil
 }
 
 func (c *Console) listHandsets(v *visit) (*handsetList, error) {
@@ -119,6 +188,9 @@ func (h *handset) message() *payments.Transaction {
 func (h *handset) answerPath() string {
 	return "/handsets/" + h.MSISDN + "/prompts/" + h.Prompt.ID.String()
 }
+
+// linkPath returns the address that makes a link to the phone.
+func (h *handset) linkPath() string { return "/handsets/" + h.MSISDN + "/link" }
 
 // manualPath returns the address that lets a person answer, or the behavior again.
 func (h *handset) manualPath() string { return "/handsets/" + h.MSISDN + "/manual" }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/requests"
@@ -185,5 +187,131 @@ func TestSwitchOfAPhone(t *testing.T) {
 	b.get(checkout+"/handsets").has(t, "I answer now: approves by itself")
 	if got := b.post(checkout, "/handsets/"+stranger+"/manual", url.Values{"on": {"true"}}); got.status != http.StatusNotFound {
 		t.Errorf("an unknown number answered %d", got.status)
+	}
+}
+
+// guest returns a browser that a link to the phone of awa has let in.
+func (f *fixture) guest() *browser {
+	f.t.Helper()
+	b := f.browser()
+	link := f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleHandset, MSISDN: awa})
+	got := b.send(http.MethodPost, checkout+"/link", url.Values{"token": {link}})
+	if to := got.header.Get("Location"); got.status != http.StatusSeeOther || to != "handsets/"+awa {
+		f.t.Fatalf("the link answered %d to %q: %s", got.status, to, got.text)
+	}
+	return b
+}
+
+// A guest uses one phone: neither another one, nor anything else of the sandbox.
+func TestGuestsUseOnePhone(t *testing.T) {
+	f := newFixture(t)
+	f.phones()
+	mine, theirs := f.pay(key, awa, "ref-1", ""), f.create(key, "/v1/payments",
+		`{"amount":15000,"currency":"XOF","msisdn":"`+zoe+`","reference":"ref-2","application":"shop"}`)
+	theirs = theirs[strings.LastIndex(theirs, "/")+1:]
+	b := f.guest()
+	page := b.get(checkout + "/handsets/" + awa)
+	page.has(t, "+250 788 100 001", "Pay shop RWF 2,000", "Do not type a real PIN.", "You use one phone, for 7 h 59 min.")
+	for _, other := range []string{zoe, "+225 05", "Payments", "Overview", "RWF 50,000"} {
+		if strings.Contains(page.text, other) {
+			t.Errorf("the page of a guest has %q: %s", other, words(page.text))
+		}
+	}
+	token := url.Values{"token": {tokenField.FindStringSubmatch(page.text)[1]}, "pin": {"1234"}, "back": {"/handsets/" + awa}}
+	for path, method := range map[string]string{
+		"/handsets/" + zoe:                             http.MethodGet,
+		"/handsets/" + zoe + "/prompts/" + theirs:      http.MethodPost,
+		"/handsets/%2B2250505000001/prompts/" + theirs: http.MethodPost,
+		"/handsets/" + awa + "/manual":                 http.MethodPost,
+		"/handsets/" + awa + "/link":                   http.MethodPost,
+		"/handsets":                                    http.MethodGet,
+	} {
+		if got := b.send(method, checkout+path, token); got.status != http.StatusForbidden {
+			t.Errorf("%s %s answered %d", method, path, got.status)
+		}
+	}
+	if got := b.send(http.MethodPost, checkout+"/handsets/"+awa+"/prompts/"+theirs, token); got.status != http.StatusNotFound {
+		t.Errorf("the prompt of another phone answered %d", got.status)
+	}
+	if got := b.get(checkout + "/"); got.header.Get("Location") != "handsets/"+awa {
+		t.Errorf("the console of a guest begins at %q", got.header.Get("Location"))
+	}
+	got := b.send(http.MethodPost, checkout+"/handsets/"+awa+"/prompts/"+mine, token)
+	if to := got.header.Get("Location"); got.status != http.StatusSeeOther || to != "../../../handsets/"+awa {
+		t.Errorf("the PIN answered %d to %q: %s", got.status, to, got.text)
+	}
+	b.get(checkout+"/handsets/"+awa).has(t, "You have paid RWF 2,000 to SHOP.")
+	if got := b.post(checkout, "/sign-out", nil); got.status != http.StatusForbidden {
+		t.Errorf("a form without its token answered %d", got.status)
+	}
+	f.create(key, "/v1/test_clients", `{"msisdn":"+250788100005"}`)
+	gone := f.signedIn(checkout, key)
+	gone.get(checkout+"/handsets/+250788100009").has(t, "There is no such phone")
+}
+
+// The stream of a guest tells nothing of other phones.
+func TestStreamOfAGuestIsOfOnePhone(t *testing.T) {
+	f := newFixture(t)
+	f.phones()
+	lines, _ := f.guest().readStream(t.Context(), checkout+"/stream")
+	until := func(want string) (before int) {
+		t.Helper()
+		for {
+			select {
+			case line := <-lines:
+				if line == want {
+					return before
+				}
+				if strings.HasPrefix(line, "data: ") {
+					before++
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatalf("no %s", want)
+			}
+		}
+	}
+	until("data: ready")
+	f.create(key, "/v1/payments", `{"amount":15000,"currency":"XOF","msisdn":"`+zoe+`","reference":"ref-1","application":"shop"}`)
+	f.pay(key, awa, "ref-3", "")
+	if before := until("data: transaction"); before != 0 {
+		t.Errorf("the stream tells of %d changes before that of the phone", before)
+	}
+	select {
+	case line := <-lines:
+		if strings.HasPrefix(line, "data: ") {
+			t.Errorf("and of another one: %s", line)
+		}
+	case <-time.After(500 * time.Millisecond):
+	}
+}
+
+// Each display of the code makes a link of its own, which opens the phone once.
+func TestQRCodeOfAPhone(t *testing.T) {
+	f := newFixture(t)
+	f.phones()
+	b := f.signedIn(checkout, key)
+	linkOf := regexp.MustCompile(`data-copy="([^"]*/console/link\?token=(cauri_cl_handset_[^"]*))"`)
+	var links []string
+	for range 2 {
+		got := b.post(checkout, "/handsets/"+awa+"/link", nil)
+		got.has(t, "The link opens this phone and nothing else.", "Only this machine reaches the link.")
+		found := linkOf.FindStringSubmatch(got.text)
+		if got.status != http.StatusOK || found == nil || !strings.HasPrefix(found[1], f.url) || !strings.Contains(got.text, `<path d="M4 4h1v1h-1z`) {
+			t.Fatalf("the code is %d %s", got.status, got.text)
+		}
+		links = append(links, found[2])
+	}
+	if links[0] == links[1] {
+		t.Error("both displays have the same link")
+	}
+	for _, link := range links {
+		if got := f.browser().send(http.MethodPost, checkout+"/link", url.Values{"token": {link}}); got.header.Get("Location") != "handsets/"+awa {
+			t.Errorf("the link answered %d to %q", got.status, got.header.Get("Location"))
+		}
+	}
+	f.logged()
+	f.exec("do $$ begin if exists (select from requests r where r::text like '%cauri_cl_%') then raise 'a token is in the request log'; end if; end $$")
+	if got := b.post(checkout, "/handsets/"+stranger+"/link", nil); got.status != http.StatusNotFound {
+		t.Errorf("the code of nobody's phone answered %d", got.status)
 	}
 }

@@ -77,7 +77,7 @@ func (v *visit) signedIn(secret string, session *sandboxes.ConsoleSession) {
 func (c *Console) start(v *visit, secret string, session *sandboxes.ConsoleSession) exchange.Answer {
 	v.signedIn(secret, session)
 	c.Exchange.NoteSession(v.request, v.who, v.actor())
-	a := v.goTo(firstPages[session.Role])
+	a := v.goTo(v.firstPage())
 	a.Header.Add("Set-Cookie", c.cookie(c.cookieName(v.who.Sandbox.OrganizationID), secret, sessionLife).String())
 	return a
 }
@@ -112,6 +112,7 @@ func (v *visit) form(name string) string { return strings.TrimSpace(v.request.Po
 var (
 	errNotFound    = errors.New("there is no such page")
 	errForbidden   = errors.New("the session may not do this")
+	errOnePhone    = errors.New("the session is of one phone")
 	errForeignForm = errors.New("the form does not come from a page of the session")
 	errBadForm     = errors.New("the form cannot be read")
 )

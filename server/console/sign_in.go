@@ -18,6 +18,11 @@ import (
 
 // home redirects to the first page. That page redirects a visitor who is not signed in.
 func (c *Console) home(v *visit) (exchange.Answer, error) {
+	if err := c.recognize(v.ctx(), v); err == nil {
+		return v.goTo(v.firstPage()), nil
+	} else if !errors.Is(err, sandboxes.ErrNoConsoleSession) {
+		return exchange.Answer{}, err
+	}
 	return v.goTo(firstPages[sandboxes.ConsoleFull]), nil
 }
 
@@ -147,11 +152,13 @@ func (v *visit) goBack(cookies ...*http.Cookie) exchange.Answer {
 	return a
 }
 
-// stream tells the page which kinds of objects have changed.
+// stream tells the page which kinds of objects have changed; a handset only of those with its number.
 func (c *Console) stream(v *visit) (exchange.Answer, error) {
 	token := sandboxes.ConsoleToken{OrganizationID: v.who.Sandbox.OrganizationID, Hash: v.session.Hash}
 	until, ended := c.watched.add(token, v.session.MadeWith)
-	return c.Streams.Open(v.ctx(), v.who, exchange.StreamOptions{Brief: true, Until: until, Ended: ended})
+	return c.Streams.Open(v.ctx(), v.who, exchange.StreamOptions{
+		Brief: true, MSISDN: v.session.MSISDN, Until: until, Ended: ended,
+	})
 }
 
 // keyCommand is the command that prints the API key of a sandbox in a cluster.

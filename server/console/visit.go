@@ -53,7 +53,8 @@ type page struct {
 	of string
 	// pause is the least interval in milliseconds between two replacements; 0: the one of console.js.
 	pause  int
-	status int // 0: 200
+	alone  bool // without the frame of the console
+	status int  // 0: 200
 }
 
 // handler returns the handler of a route. The handler checks the session and its role, and puts a page into the layout.
@@ -81,6 +82,9 @@ func (c *Console) handler(r *route) exchange.OpenHandler {
 		c.Exchange.NoteSession(request, v.who, v.actor())
 		switch {
 		case !slices.Contains(r.roles, v.session.Role), !v.isOfNumber():
+			if v.session.Role == sandboxes.ConsoleHandset {
+				return exchange.Answer{}, errOnePhone
+			}
 			return exchange.Answer{}, errForbidden
 		case r.method != http.MethodGet && !v.hasToken():
 			return exchange.Answer{}, errForeignForm
@@ -92,7 +96,7 @@ func (c *Console) handler(r *route) exchange.OpenHandler {
 // again returns an answer with a page whose form has a wrong field. The request log gets the error code.
 func (c *Console) again(v *visit, status int, p page, code string) (a exchange.Answer, err error) {
 	err = c.renewing(v, func() error { return c.readFrame(v.ctx(), v) })
-	a = v.html(status, layout(v, p))
+	a = v.html(status, framed(v, p))
 	a.Code = code
 	return a, err
 }
@@ -121,7 +125,7 @@ func (c *Console) carryOut(r *route, v *visit) (a exchange.Answer, err error) {
 		}
 		shown, err := r.show(c, v)
 		if err == nil {
-			a = v.html(max(shown.status, http.StatusOK), layout(v, shown))
+			a = v.html(max(shown.status, http.StatusOK), framed(v, shown))
 		}
 		return err
 	})
@@ -177,6 +181,11 @@ func (v *visit) isOfNumber() bool {
 // may reports whether the session has one of the roles.
 func (v *visit) may(roles []sandboxes.ConsoleRole) bool {
 	return v.session != nil && slices.Contains(roles, v.session.Role)
+}
+
+// firstPage returns the path of the first page for the session.
+func (v *visit) firstPage() string {
+	return strings.Replace(firstPages[v.session.Role], "{msisdn}", v.session.MSISDN, 1)
 }
 
 // opens reports whether there is a page with this path that the session may open.

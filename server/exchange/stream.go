@@ -92,6 +92,8 @@ type StreamOptions struct {
 	Types []string         // types of the entries to send; nil: all
 	After *ledger.Position // position after which the stream begins; nil: from now on
 	Brief bool             // whether entries have only their types
+	// MSISDN leaves only changes of the number's transactions and balance; empty: all changes.
+	MSISDN string
 	// Until ends the stream at the end of this context; nil: only the client, its key and the process end the stream.
 	Until context.Context
 	// Ended is called once, when the stream has ended or cannot be opened; may be nil.

@@ -87,6 +87,8 @@ func (l *listener) add(entries []streams.Entry) (sent int) {
 			l.begun, l.reset = true, false
 		} else if types := l.options.Types; types != nil && !slices.Contains(types, entry.Type) {
 			continue
+		} else if l.options.MSISDN != "" && entry.MSISDN != l.options.MSISDN {
+			continue
 		}
 		if l.options.Brief {
 			l.text = fmt.Appendf(l.text, "event: change\ndata: %s\n\n", entry.Type)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -12,6 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/exchange/static"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
@@ -30,13 +30,21 @@ func (a *API) createConsoleLink(w http.ResponseWriter, r *http.Request, who *ser
 	if !a.console {
 		return exchange.Answer{}, wire.ConsoleOff()
 	}
-	access := sandboxes.ConsoleAccess{Role: sandboxes.ConsoleFull, MadeWith: who.Key}
-	if body.Role != "" {
-		access.Role = sandboxes.ConsoleRole(body.Role)
+	access, err := body.Access()
+	if err != nil {
+		return exchange.Answer{}, err
 	}
+	if access.MSISDN != "" {
+		if _, err := a.ledger.FindTestClient(r.Context(), who.Sandbox.Tenant, access.MSISDN); errors.Is(err, ledger.ErrNotFound) {
+			return exchange.Answer{}, wire.NoPhone()
+		} else if err != nil {
+			return exchange.Answer{}, err
+		}
+	}
+	access.MadeWith = who.Key
 	var token string
 	var ends time.Time
-	err := a.service.Renewing(r.Context(), who, func(ctx context.Context) (err error) {
+	err = a.service.Renewing(r.Context(), who, func(ctx context.Context) (err error) {
 		token, ends, err = a.sandboxes.AddConsoleLink(ctx, who.Sandbox, access)
 		return err
 	})
@@ -44,7 +52,7 @@ func (a *API) createConsoleLink(w http.ResponseWriter, r *http.Request, who *ser
 		return exchange.Answer{}, err
 	}
 	return answered(http.StatusCreated, wire.ConsoleLink{
-		URL: a.consoleURL(r, who.Sandbox, token), Role: string(access.Role), ExpiresAt: payments.FormatTime(ends),
+		URL: a.consoleURL(r, who.Sandbox, token), Role: string(access.Role), MSISDN: wire.NumberOf(access), ExpiresAt: payments.FormatTime(ends),
 	}), nil
 }
 
@@ -54,8 +62,7 @@ func (a *API) consoleURL(r *http.Request, sandbox *sandboxes.Sandbox, token stri
 	if a.consoles != nil {
 		origin = a.consoles.String()
 	}
-	u := url.URL{Path: "/sandboxes/" + sandbox.Namespace + "/" + sandbox.Name + "/console/link", RawQuery: "token=" + token}
-	return origin + u.String()
+	return origin + sandbox.ConsoleLinkPath(token)
 }
 
 func (a *API) listConsoleSessions(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {

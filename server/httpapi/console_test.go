@@ -59,3 +59,38 @@ func TestConsoleLinksAndSessions(t *testing.T) {
 	}
 	f.exec("do $$ begin if exists (select from console_links) then raise 'a link is left'; end if; end $$")
 }
+
+// A link with a number opens the phone of that test client and nothing else.
+func TestConsoleLinkOfOnePhone(t *testing.T) {
+	f := newFixture(t)
+	f.client("alice", alice, 5000)
+	link := f.call("POST", "/v1/console_links", object{"msisdn": alice})
+	if link.status != http.StatusCreated || link.body["role"] != "handset" || link.body["msisdn"] != alice {
+		t.Fatalf("the link: %d %s", link.status, link.raw)
+	}
+	address, err := url.Parse(link.body["url"].(string))
+	if err != nil || !strings.HasPrefix(address.Query().Get("token"), "cauri_cl_handset_") {
+		t.Fatalf("the link leads to %s", link.raw)
+	}
+	got, err := http.PostForm(strings.TrimSuffix(address.String(), "?"+address.RawQuery), address.Query())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = got.Body.Close()
+	sessions := f.call("GET", "/v1/console_sessions", nil).body["data"].([]any)
+	if len(sessions) != 1 || sessions[0].(object)["role"] != "handset" || sessions[0].(object)["msisdn"] != alice {
+		t.Errorf("the sessions are %v", sessions)
+	}
+	for body, says := range map[string]string{
+		`{"msisdn":"+250788999999"}`:                 "must be the number of a test client",
+		`{"msisdn":"0788000001"}`:                    "E.164",
+		`{"msisdn":"` + alice + `","role":"viewer"}`: "must be left out of a link with msisdn",
+	} {
+		if got := f.call("POST", "/v1/console_links", body); got.status != http.StatusBadRequest || !strings.Contains(got.raw, says) {
+			t.Errorf("%s is answered %d %s", body, got.status, got.raw)
+		}
+	}
+	if got := f.call("POST", "/v1/console_links", object{"msisdn": alice}, withKey(otherKey)); got.status != http.StatusBadRequest {
+		t.Errorf("another sandbox has a link to the phone: %d %s", got.status, got.raw)
+	}
+}

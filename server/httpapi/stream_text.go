@@ -23,7 +23,14 @@ func (t streamText) Change(tenant int64, c *ledger.Change) (streams.Entry, error
 	}
 	view := wire.StreamEntryOf(c, mode, declared)
 	text, err := view.AppendEvent(nil, &c.Resume)
-	return streams.Entry{At: c.At, Type: view.Type, Text: text}, err
+	entry := streams.Entry{At: c.At, Type: view.Type, Text: text}
+	switch {
+	case c.Transaction != nil:
+		entry.MSISDN = c.Transaction.MSISDN
+	case c.Balance != nil:
+		entry.MSISDN = c.Balance.MSISDN
+	}
+	return entry, err
 }
 
 // Ready returns the first entry of a stream. The parameter at is its position.

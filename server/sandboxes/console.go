@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -69,6 +70,12 @@ func RoleOfConsoleLink(token string) (ConsoleRole, bool) {
 	rest, ok := strings.CutPrefix(token, consoleLinkPrefix)
 	role, bits, found := strings.Cut(rest, "_")
 	return ConsoleRole(role), ok && found && len(bits) == 43
+}
+
+// ConsoleLinkPath returns the path and the query of the link with a token.
+func (s *Sandbox) ConsoleLinkPath(token string) string {
+	u := url.URL{Path: "/sandboxes/" + s.Namespace + "/" + s.Name + "/console/link", RawQuery: "token=" + token}
+	return u.String()
 }
 
 const (

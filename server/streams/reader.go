@@ -36,7 +36,7 @@ const (
 	maxTakenOfAll = 8 << 20
 	minTaken      = 16 << 10
 	// entrySize is the approximate memory of an entry without its text, in bytes.
-	entrySize = 80
+	entrySize = 96
 )
 
 // reader reads the changes of a tenant for all streams of this tenant.

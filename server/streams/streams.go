@@ -37,10 +37,12 @@ type Source interface {
 
 // Entry is one change, or says that the stream is ready.
 type Entry struct {
-	At    ledger.Position
-	Type  string
-	Ready bool   // the entry says that the stream is ready
-	Text  []byte // the bytes that a stream sends; read-only
+	At   ledger.Position
+	Type string
+	// MSISDN is the number of the transaction or the SIM; empty: the change is about neither.
+	MSISDN string
+	Ready  bool   // the entry says that the stream is ready
+	Text   []byte // the bytes that a stream sends; read-only
 
 	begun, ended uint64 // numbers of the reading's begin and end, see reader.count
 }

@@ -114,3 +114,64 @@ func TestPhonesWithoutScripts(t *testing.T) {
 	b.shows("#phone-"+jeanBosco[1:], "You have cancelled.")
 	s.is(cancelled, "USER_CANCELLED")
 }
+
+// The switch makes a phone wait that approves by itself otherwise.
+func TestSwitchOfAPhone(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	s.client(jeanBosco, "Jean-Bosco Habimana", "Approve", 100_000)
+	b := newTab(t)
+	b.signIn(s)
+	b.open(consoleOf(s.Sandbox) + "/handsets")
+	b.follows()
+	b.click("I answer")
+	b.until(`document.querySelector('[role="switch"]').ariaChecked === "true" && document.activeElement.role === "switch"`)
+	b.inspect("a phone that somebody answers")
+	id := s.pay("waits", jeanBosco, 5_000, nil)
+	b.rings(jeanBosco, "RWF 5,000")
+	b.fill("#pin-"+jeanBosco[1:], "0000\r")
+	b.shows("#phone-"+jeanBosco[1:], "Wrong PIN.")
+	s.is(id, "PIN_INVALID")
+	b.click("I answer")
+	b.shows("#under-"+jeanBosco[1:], "now: approves by itself")
+	s.is(s.pay("by-itself", jeanBosco, 5_000, nil), "SUCCESS")
+	if !read[bool](b, `window.sameDocument === true`) {
+		t.Error("the page was loaded again")
+	}
+}
+
+// A guest gets one phone by a QR code, and pays with it. Another phone stays closed.
+func TestGuestPaysWithOnePhone(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	s.client(ibrahim, "Ibrahim <b>Traoré</b>", "Manual", 100_000)
+	s.client(jeanBosco, "Jean-Bosco Habimana", "Manual", 100_000)
+	host := newTab(t)
+	host.signIn(s)
+	host.open(consoleOf(s.Sandbox) + "/handsets")
+	host.press(`document.querySelector('article [action$="/link"] button')`)
+	host.shows("h1", "The phone of")
+	host.inspect("a QR code")
+	link := read[string](host, `document.querySelector("[data-copy*='/console/link?token=']").dataset.copy`)
+	b := newTab(t)
+	b.open(link)
+	b.click("Open the console")
+	b.shows("h1", "Ibrahim <b>Traoré</b>")
+	b.follows()
+	b.inspect("one phone")
+	paid := s.pay("paid", ibrahim, 15_000, nil)
+	b.rings(ibrahim, "15\u202f000 FCFA")
+	b.inspect("one phone that rings")
+	b.fill("#pin-"+ibrahim[1:], "1234")
+	b.click("Valider")
+	b.shows("#phone-"+ibrahim[1:], "Vous avez payé 15\u202f000 FCFA")
+	b.inspect("one phone with a message")
+	s.is(paid, "SUCCESS")
+	if !read[bool](b, `window.sameDocument === true`) {
+		t.Error("the page was loaded again")
+	}
+	b.open(consoleOf(s.Sandbox) + "/handsets/" + jeanBosco)
+	b.shows("h1", "Your link opens one phone")
+	b.open(consoleOf(s.Sandbox) + "/overview")
+	b.shows("h1", "Your link opens one phone")
+}

@@ -119,6 +119,12 @@ func TestScreenshots(t *testing.T) {
 	b.pictures("try-refused")
 	b.open(consoleOf(s.Sandbox) + "/try?kind=refund")
 	b.pictures("try-refund")
+	b.open(consoleOf(s.Sandbox) + "/handsets/" + aline)
+	b.pictures("handset")
+	b.open(consoleOf(s.Sandbox) + "/handsets")
+	b.press(`document.querySelector('article [action$="/link"] button')`)
+	b.shows("h1", "The phone of")
+	b.pictures("handset-link")
 	if folder := os.Getenv(readmeVariable); folder != "" {
 		b.open(consoleOf(s.Sandbox) + "/overview")
 		b.until(`!document.querySelector(".live.off")`)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -19,7 +20,7 @@ var consoleRoles = []string{"full", "viewer"}
 
 func (p *program) consoleCommand() *cobra.Command {
 	var o output
-	var role string
+	var role, msisdn string
 	var onlyPrint bool
 	cmd := &cobra.Command{
 		Use: "console", Short: "Open the console of a sandbox in a browser",
@@ -29,13 +30,15 @@ The command makes a link that opens the console once, within five minutes, and o
 if this machine has a browser. Treat the link like a password until it was used. If the
 API is reached by a port-forward, the console is on a port of this machine, until
 Ctrl-C.`,
-		Example: "  " + p.called("console", "") + "\n  " + p.called("console", "--print --role=viewer"),
+		Example: "  " + p.called("console", "") + "\n  " + p.called("console", "--print --role=viewer") + "\n  " +
+			p.called("console", "--print --msisdn=+250788000001"),
 	}
 	t := p.target(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&onlyPrint, "print", false, "print the link, and open no browser")
 	flags.StringVar(&role, "role", "full", "full, or viewer: looks at everything and changes nothing")
 	choose(cmd, "role", consoleRoles...)
+	flags.StringVar(&msisdn, "msisdn", "", "number of a test client: the link opens its phone and nothing else")
 	o.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.check(); err != nil {
@@ -44,8 +47,15 @@ Ctrl-C.`,
 		if !slices.Contains(consoleRoles, role) {
 			return usage(fmt.Errorf("--role=%s: write full or viewer", role))
 		}
+		if msisdn != "" && flags.Changed("role") {
+			return usage(errors.New("--msisdn opens one phone, whose role is handset: leave out --role"))
+		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, s *sandbox, _ []string) error {
-			link, err := api.ConsoleLink(ctx, wire.ConsoleLinkRequest{Role: role})
+			asked := wire.ConsoleLinkRequest{Role: role}
+			if msisdn != "" {
+				asked = wire.ConsoleLinkRequest{MSISDN: msisdn}
+			}
+			link, err := api.ConsoleLink(ctx, asked)
 			if err != nil {
 				return err
 			}

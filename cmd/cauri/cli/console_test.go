@@ -52,6 +52,13 @@ func TestConsoleIsOpenedInABrowser(t *testing.T) {
 	if !strings.Contains(opened(t, strings.TrimSpace(viewer.out)), "look at everything, change nothing") {
 		t.Errorf("the link of a viewer is %s", viewer.out)
 	}
+	handset := run(t, browser(true), append(at, "--print", "--msisdn="+alice)...)
+	handset.want(t, ExitSuccess, "with the role handset")
+	if !strings.Contains(opened(t, strings.TrimSpace(handset.out)), "use one phone") {
+		t.Errorf("the link of a handset is %s", handset.out)
+	}
+	run(t, browser(true), append(at, "--msisdn=+250788999999")...).want(t, ExitRefused, "must be the number of a test client")
+	run(t, browser(true), append(at, "--role=viewer", "--msisdn="+alice)...).want(t, ExitUsage, "leave out --role")
 	link := decoded[wire.ConsoleLink](t, run(t, browser(true), append(at, "-o", "json")...))
 	if !strings.HasPrefix(link.URL, f.url+"/console/link?token=") || link.Role != "full" || urls != nil {
 		t.Errorf("as JSON the link is %+v; opened %q", link, urls)

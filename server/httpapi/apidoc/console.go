@@ -15,7 +15,8 @@ var CreateConsoleLink = Operation{
 	ID: "createConsoleLink", Method: http.MethodPost, Path: "/v1/console_links", Tag: tagConsole, Summary: "Make a link to the console",
 	Description: "The link opens the console in one browser, once, for five minutes. It shows a button, and only the button uses the link up: " +
 		"a program that previews links does not. The browser gets a session of eight hours, which ends with the API key. A sandbox has at most " +
-		"100 links that nobody used, and 200 sessions; a new one ends the oldest. No body is needed.",
+		"100 links that nobody used, and 200 sessions; a new one ends the oldest. With `msisdn` it opens the phone of one test client, and nothing " +
+		"else. No body is needed.",
 	Body: wire.CreateConsoleLink.Schema, BodyOptional: true,
 	answers: []described{{http.StatusCreated, "The link.", consoleLinkSchema, nil}},
 	errors:  []string{"not_found"},
@@ -26,6 +27,14 @@ var CreateConsoleLink = Operation{
 			URL: "https://pay.example.com/sandboxes/team-payments/checkout/console/link?token=cauri_cl_viewer_" +
 				"0000000000000000000000000000000000000000000",
 			Role: "viewer", ExpiresAt: payments.FormatTime(exampleTime.Add(5 * time.Minute)),
+		},
+	}, {
+		name: "handset", Summary: "For somebody who pays with one phone", Status: http.StatusCreated, Body: `{
+  "msisdn": "` + exampleMSISDN + `"
+}`, Answer: wire.ConsoleLink{
+			URL: "https://pay.example.com/sandboxes/team-payments/checkout/console/link?token=cauri_cl_handset_" +
+				"0000000000000000000000000000000000000000000",
+			Role: "handset", MSISDN: new(exampleMSISDN), ExpiresAt: payments.FormatTime(exampleTime.Add(5 * time.Minute)),
 		},
 	}},
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -10,7 +11,9 @@ import (
 // ConsoleLinkRequest is the body of POST /v1/console_links. The body is optional.
 type ConsoleLinkRequest struct {
 	_    struct{} `additionalProperties:"true"`
-	Role string   `json:"role,omitempty" enum:"full,viewer" default:"full" example:"viewer" doc:"viewer: the person looks at everything and changes nothing."`
+	Role string   `json:"role,omitempty" enum:"full,viewer" default:"full" example:"viewer" doc:"viewer: the person looks at everything and changes nothing. Leave it out of a link with msisdn."`
+	// MSISDN makes the role handset.
+	MSISDN string `json:"msisdn,omitempty" pattern:"^\\+[1-9][0-9]{6,14}$" patternDescription:"an E.164 number with its leading +" example:"+250788000001" doc:"Number of a test client. The link opens its phone and nothing else, with the role handset."`
 }
 
 // CreateConsoleLink reads the body of POST /v1/console_links.
@@ -18,17 +21,19 @@ var CreateConsoleLink = newDecoder[ConsoleLinkRequest]()
 
 // ConsoleLink is the answer of POST /v1/console_links.
 type ConsoleLink struct {
-	URL       string `json:"url" format:"uri" doc:"Opens the console once, in one browser. Treat it like a password until it was used."`
-	Role      string `json:"role" enum:"full,viewer,handset"`
-	ExpiresAt string `json:"expiresAt" format:"date-time" doc:"Five minutes after now. ISO 8601, UTC, in real time."`
+	URL       string  `json:"url" format:"uri" doc:"Opens the console once, in one browser. Treat it like a password until it was used."`
+	Role      string  `json:"role" enum:"full,viewer,handset"`
+	MSISDN    *string `json:"msisdn" doc:"Of the phone that a handset uses; null for the other roles."`
+	ExpiresAt string  `json:"expiresAt" format:"date-time" doc:"Five minutes after now. ISO 8601, UTC, in real time."`
 }
 
 // ConsoleSession is a browser that is signed in to the console.
 type ConsoleSession struct {
-	ID        string `json:"id" doc:"Of the session, also in the request log. It opens nothing." example:"cs_4GQ2BTZ7WQXKJ5UYV6ZJH3M2NA"`
-	Role      string `json:"role" enum:"full,viewer,handset"`
-	CreatedAt string `json:"createdAt" format:"date-time" doc:"ISO 8601, UTC, in real time."`
-	ExpiresAt string `json:"expiresAt" format:"date-time" doc:"Eight hours later."`
+	ID        string  `json:"id" doc:"Of the session, also in the request log. It opens nothing." example:"cs_4GQ2BTZ7WQXKJ5UYV6ZJH3M2NA"`
+	Role      string  `json:"role" enum:"full,viewer,handset"`
+	MSISDN    *string `json:"msisdn" doc:"Of the phone that a handset uses; null for the other roles."`
+	CreatedAt string  `json:"createdAt" format:"date-time" doc:"ISO 8601, UTC, in real time."`
+	ExpiresAt string  `json:"expiresAt" format:"date-time" doc:"Eight hours later."`
 }
 
 // ConsoleSessionList is the answer of GET /v1/console_sessions.
@@ -39,8 +44,33 @@ type ConsoleSessionList struct {
 // ConsoleSessionOf returns the view of a session.
 func ConsoleSessionOf(s *sandboxes.ConsoleSession) ConsoleSession {
 	return ConsoleSession{
-		ID: s.ID, Role: string(s.Role), CreatedAt: payments.FormatTime(s.CreatedAt), ExpiresAt: payments.FormatTime(s.ExpiresAt),
+		ID: s.ID, Role: string(s.Role), MSISDN: NumberOf(s.ConsoleAccess), CreatedAt: payments.FormatTime(s.CreatedAt), ExpiresAt: payments.FormatTime(s.ExpiresAt),
 	}
+}
+
+// NumberOf returns the number of a handset; nil for the other roles.
+func NumberOf(a sandboxes.ConsoleAccess) *string {
+	if a.MSISDN == "" {
+		return nil
+	}
+	return &a.MSISDN
+}
+
+// Access returns the access that the link gives. Its error has the type [*Error].
+func (b *ConsoleLinkRequest) Access() (sandboxes.ConsoleAccess, error) {
+	switch {
+	case b.MSISDN == "":
+		return sandboxes.ConsoleAccess{Role: cmp.Or(sandboxes.ConsoleRole(b.Role), sandboxes.ConsoleFull)}, nil
+	case b.Role != "":
+		const wrong = "must be left out of a link with msisdn, which opens one phone"
+		return sandboxes.ConsoleAccess{}, InvalidBody(FieldErrors{"role": {wrong}})
+	}
+	return sandboxes.ConsoleAccess{Role: sandboxes.ConsoleHandset, MSISDN: b.MSISDN}, nil
+}
+
+// NoPhone is 400 for a link to the phone of a number that no test client has.
+func NoPhone() *Error {
+	return InvalidBody(FieldErrors{"msisdn": {"must be the number of a test client: GET /v1/test_clients lists them"}})
 }
 
 // ConsoleOff is 404 for links of a console that is switched off.
