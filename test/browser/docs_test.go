@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -166,4 +167,21 @@ func (b *tab) docsPictures(name, id string) {
 		b.picture(filepath.Join(os.Getenv(folderVariable), name+suffix+".webp"), false)
 	}
 	b.prefer("light")
+}
+
+// Paper has everything but the menu, in ink on white, whatever the appearance on the screen is.
+func TestDocsPrint(t *testing.T) {
+	t.Parallel()
+	b := newTab(t)
+	b.open(running.api.URL + "/docs")
+	ink := read[string](b, `getComputedStyle(document.body).color`)
+	b.click("Dark")
+	b.until(`getComputedStyle(document.body).color !== ` + quoted(ink))
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	b.until(`getComputedStyle(document.body).color === ` + quoted(ink))
+	for selector, shown := range map[string]bool{"#createRefund details .errors": true, ".side": false, ".top": false, ".request .in-go": false} {
+		if got := read[bool](b, fmt.Sprintf(`document.querySelector(%s).checkVisibility()`, quoted(selector))); got != shown {
+			t.Errorf("%s is printed: %t", selector, got)
+		}
+	}
 }

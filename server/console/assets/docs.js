@@ -62,8 +62,10 @@
   const index = () => all("main [id]").map((e) => {
     const title = e.querySelector("h1, h2, h3, dt code:last-of-type")?.textContent ?? e.id;
     const route = e.matches("article") ? e.querySelector(".route code")?.textContent ?? "" : "";
-    const own = e.matches("section.group") ? ":scope > p" : ".words, p, dt, dd, td";
-    return { id: e.id, title, route, parts: [title.toLowerCase(), route.toLowerCase(), text(".fields dt code", e), text(own, e)] };
+    const group = e.querySelector("[id]"); // its members are entries of their own
+    const names = group ? ":scope > .fields:not(.errors) dt code" : ".fields dt code";
+    const own = group ? ":scope > p, :scope > .fields:not(.errors)" : ".words, p, dt, dd, td";
+    return { id: e.id, title, route, parts: [title.toLowerCase(), route.toLowerCase(), text(names, e), text(own, e)] };
   });
   const search = () => {
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
