@@ -193,6 +193,7 @@ var mayCall = map[string]string{
 	"POST /handsets/{msisdn}/manual":       "full",
 	"POST /handsets/{msisdn}/prompts/{tx}": "full handset",
 	"GET /ledger":                          "full viewer",
+	"POST /keys":                           "full viewer",
 	"GET /try":                             "full",
 	"POST /try":                            "full",
 	"GET /payments/{id}/refund":            "full",

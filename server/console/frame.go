@@ -18,7 +18,7 @@ const htmxConfig = `{"includeIndicatorStyles":false,"allowEval":false,"historyCa
 
 // The variable always has the ids of the frame's elements that each update replaces.
 var always = []string{
-	"now", "title", "count-handsets", "count-payments", "count-webhooks", "count-requests", "pip-handsets", "pip-payments",
+	"now", "title", "stopped", "count-handsets", "count-payments", "count-webhooks", "count-requests", "pip-handsets", "pip-payments",
 	"pip-webhooks", "pip-requests",
 }
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -32,15 +33,21 @@ var looks = map[payments.Status]look{
 
 // isolated returns a text of a merchant for a sentence. The marks around it, and the absence of its own ones, keep its
 // direction of writing from changing that of the sentence.
-func isolated(text string) string {
-	plain := strings.Map(func(r rune) rune {
+func isolated(text string) string { return "\u2068" + tame(text) + "\u2069" }
+
+// tame returns a text of a merchant without the characters that change the direction of writing: an open one of them would
+// go on behind the element of the text.
+func tame(text string) string {
+	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Bidi_Control, r) {
 			return -1
 		}
 		return r
 	}, text)
-	return "\u2068" + plain + "\u2069"
 }
+
+// eventName matches the names of events.
+var eventName = regexp.MustCompile(`^[a-z]+\.[a-z]+$`)
 
 // invalid returns the attributes of a field: none if the text that says what is wrong with it is empty. id is the id of
 // the text's element. The cursor stands in the first wrong field of a page.

@@ -52,6 +52,7 @@ func readRequestFilter(query url.Values) requestFilter {
 		f.set.Set("show", show)
 		f.Succeeded = true
 	}
+	f.OfAPIs = f.show == "" // what the console refused stands among the changes
 	for _, field := range requestFields {
 		value := strings.TrimSpace(query.Get(field.name))
 		if value == "" || field.name == "path" && f.show == showChanges {

@@ -38,6 +38,7 @@ var routes = []route{
 	{method: http.MethodPost, path: "/sign-out", roles: anyone, does: "sign out", do: (*Console).signOut},
 	{method: http.MethodPost, path: "/appearance", roles: anyone, does: "change the appearance", do: (*Console).appearance},
 	{method: http.MethodPost, path: "/language", does: "change the language", do: (*Console).language},
+	{method: http.MethodPost, path: "/keys", roles: viewers, does: "switch single keys", do: (*Console).switchKeys},
 	{method: http.MethodGet, path: "/stream", roles: anyone, do: (*Console).stream},
 	{method: http.MethodGet, path: "/overview", roles: viewers, show: (*Console).overview},
 	{method: http.MethodGet, path: "/handsets", roles: viewers, show: (*Console).handsets},

@@ -30,6 +30,7 @@ type visit struct {
 	namespace, name string              // of the sandbox in the path, which may not exist
 	path            string              // below {uri}/console
 	theme           string              // light or dark; empty: the system's theme
+	keysOff         bool                // no single key acts
 	version         string              // of this program
 	session         *sandboxes.ConsoleSession
 	token           string          // of the session's forms
@@ -158,7 +159,7 @@ const maxTries = 10
 func (c *Console) visitOf(w http.ResponseWriter, r *http.Request) *visit {
 	v := &visit{
 		request: r, writer: w, namespace: chi.URLParam(r, "namespace"), name: chi.URLParam(r, "name"),
-		version: c.Version, theme: assets.Theme(r),
+		version: c.Version, theme: assets.Theme(r), keysOff: keysOff(r),
 	}
 	v.path = strings.TrimPrefix(r.URL.Path, exchange.SandboxPrefix(r)+"/console")
 	var chosen string

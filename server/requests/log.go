@@ -210,7 +210,7 @@ func (l *Log) write(ctx context.Context, entries []Entry) error {
 // after is the id of the last request of the previous page; nil for the first page.
 func (l *Log) List(ctx context.Context, tenant int64, f Filter, after *payments.ID, limit int) ([]Entry, error) {
 	asked := sqlc.ListRequestsParams{
-		Tenant: tenant, Succeeded: f.Succeeded, Status: int32(f.Status), Error: f.Error, Path: f.Path, Most: int32(limit),
+		Tenant: tenant, Succeeded: f.Succeeded, Status: int32(f.Status), Error: f.Error, Path: f.Path, OfApis: f.OfAPIs, Most: int32(limit),
 		Before: pgtype.UUID{Bytes: [16]byte(slices.Repeat([]byte{math.MaxUint8}, 16)), Valid: true},
 	}
 	if after != nil {
@@ -226,7 +226,7 @@ func (l *Log) ListNewer(ctx context.Context, tenant int64, f Filter, than paymen
 	return l.list(ctx, tenant, func(ctx context.Context, q *sqlc.Queries) ([]sqlc.ListRequestsRow, error) {
 		found, err := q.ListNewerRequests(ctx, sqlc.ListNewerRequestsParams{
 			Tenant: tenant, Succeeded: f.Succeeded, Status: int32(f.Status), Error: f.Error, Path: f.Path,
-			After: postgres.UUID(than), Most: int32(limit),
+			OfApis: f.OfAPIs, After: postgres.UUID(than), Most: int32(limit),
 		})
 		rows := make([]sqlc.ListRequestsRow, len(found))
 		for i := range found {
@@ -271,7 +271,7 @@ func (l *Log) Find(ctx context.Context, tenant int64, id payments.ID) (*Entry, e
 	return &found[0], nil
 }
 
-// CountRefused returns how many requests of a sandbox since a time were refused or had no answer, as far as the log has
+// CountRefused returns how many requests to the APIs of a sandbox since a time were refused or had no answer, as far as the log has
 // them.
 func (l *Log) CountRefused(ctx context.Context, tenant int64, since time.Time) (int, error) {
 	n, err := sqlc.New(l.db.Tenant(tenant)).CountRefused(ctx, tenant, since)

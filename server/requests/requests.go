@@ -75,4 +75,5 @@ type Filter struct {
 	Status    int
 	Error     string
 	Path      string // prefix of the request's path
+	OfAPIs    bool   // list no requests to the console
 }

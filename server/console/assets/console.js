@@ -180,11 +180,22 @@
     }
   } catch {} // a browser that keeps nothing
 
+  // Single keys. None acts while a field has the focus, or for a person who has switched them off in Setup.
+  const step = (by) => {
+    const rows = [...document.querySelectorAll("main a.row")].filter((row) => row.checkVisibility());
+    const at = rows.indexOf(document.activeElement);
+    rows[at < 0 ? 0 : Math.min(Math.max(at + by, 0), rows.length - 1)]?.focus();
+  };
+  const keys = {
+    "/": () => document.getElementById("find").focus(),
+    j: () => step(1),
+    k: () => step(-1),
+    "?": () => document.getElementById("keys").showModal(),
+  };
   document.addEventListener("keydown", (e) => {
-    if (e.key !== "/" || e.target.closest("input, textarea, select")) return;
-    const find = document.getElementById("find");
-    if (!find) return;
+    if (!document.querySelector("[data-keys]") || !Object.hasOwn(keys, e.key) || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.target.closest("input, textarea, select, [contenteditable]") || document.querySelector("dialog[open]")) return;
     e.preventDefault();
-    find.focus();
+    keys[e.key]();
   });
 })();

@@ -50,13 +50,15 @@ from requests r
 where r.tenant = sqlc.arg(tenant) and (r.kind <> 'succeeded' or sqlc.arg(succeeded)::boolean)
   and (r.status = sqlc.arg(status)::integer or sqlc.arg(status)::integer = 0)
   and (r.error = sqlc.arg(error)::text or sqlc.arg(error)::text = '')
-  and starts_with(r.path, sqlc.arg(path)::text) and r.id < sqlc.arg(before)::uuid
+  and starts_with(r.path, sqlc.arg(path)::text)
+  and not (sqlc.arg(of_apis)::boolean and starts_with(r.path, '/console/')) and r.id < sqlc.arg(before)::uuid
 order by r.tenant desc, r.id desc limit sqlc.arg(most);
 
 -- name: CountRefused :one
--- In the tenant scope. Counts the requests since a time that were refused or had no answer.
+-- In the tenant scope. Counts the requests to the APIs since a time that were refused or had no answer.
 select count(*)::integer from requests r
-where r.tenant = sqlc.arg(tenant) and r.kind <> 'succeeded' and r.received_at > sqlc.arg(since);
+where r.tenant = sqlc.arg(tenant) and r.kind <> 'succeeded' and r.received_at > sqlc.arg(since)
+  and not starts_with(r.path, '/console/');
 
 -- name: ListNewerRequests :many
 -- Has the columns of ListRequests. Returns the requests after an id, oldest first.
@@ -66,7 +68,8 @@ from requests r
 where r.tenant = sqlc.arg(tenant) and (r.kind <> 'succeeded' or sqlc.arg(succeeded)::boolean)
   and (r.status = sqlc.arg(status)::integer or sqlc.arg(status)::integer = 0)
   and (r.error = sqlc.arg(error)::text or sqlc.arg(error)::text = '')
-  and starts_with(r.path, sqlc.arg(path)::text) and r.id > sqlc.arg(after)::uuid
+  and starts_with(r.path, sqlc.arg(path)::text)
+  and not (sqlc.arg(of_apis)::boolean and starts_with(r.path, '/console/')) and r.id > sqlc.arg(after)::uuid
 order by r.tenant, r.id limit sqlc.arg(most);
 
 -- name: LogAllRequests :one

@@ -16,9 +16,10 @@ import (
 const countRefused = `-- name: CountRefused :one
 select count(*)::integer from requests r
 where r.tenant = $1 and r.kind <> 'succeeded' and r.received_at > $2
+  and not starts_with(r.path, '/console/')
 `
 
-// In the tenant scope. Counts the requests since a time that were refused or had no answer.
+// In the tenant scope. Counts the requests to the APIs since a time that were refused or had no answer.
 func (q *Queries) CountRefused(ctx context.Context, tenant int64, since time.Time) (int32, error) {
 	row := q.db.QueryRow(ctx, countRefused, tenant, since)
 	var column_1 int32
@@ -33,8 +34,9 @@ from requests r
 where r.tenant = $1 and (r.kind <> 'succeeded' or $2::boolean)
   and (r.status = $3::integer or $3::integer = 0)
   and (r.error = $4::text or $4::text = '')
-  and starts_with(r.path, $5::text) and r.id > $6::uuid
-order by r.tenant, r.id limit $7
+  and starts_with(r.path, $5::text)
+  and not ($6::boolean and starts_with(r.path, '/console/')) and r.id > $7::uuid
+order by r.tenant, r.id limit $8
 `
 
 type ListNewerRequestsParams struct {
@@ -43,6 +45,7 @@ type ListNewerRequestsParams struct {
 	Status    int32       `db:"status"`
 	Error     string      `db:"error"`
 	Path      string      `db:"path"`
+	OfApis    bool        `db:"of_apis"`
 	After     pgtype.UUID `db:"after"`
 	Most      int32       `db:"most"`
 }
@@ -72,6 +75,7 @@ func (q *Queries) ListNewerRequests(ctx context.Context, arg ListNewerRequestsPa
 		arg.Status,
 		arg.Error,
 		arg.Path,
+		arg.OfApis,
 		arg.After,
 		arg.Most,
 	)
@@ -115,8 +119,9 @@ from requests r
 where r.tenant = $1 and (r.kind <> 'succeeded' or $2::boolean)
   and (r.status = $3::integer or $3::integer = 0)
   and (r.error = $4::text or $4::text = '')
-  and starts_with(r.path, $5::text) and r.id < $6::uuid
-order by r.tenant desc, r.id desc limit $7
+  and starts_with(r.path, $5::text)
+  and not ($6::boolean and starts_with(r.path, '/console/')) and r.id < $7::uuid
+order by r.tenant desc, r.id desc limit $8
 `
 
 type ListRequestsParams struct {
@@ -125,6 +130,7 @@ type ListRequestsParams struct {
 	Status    int32       `db:"status"`
 	Error     string      `db:"error"`
 	Path      string      `db:"path"`
+	OfApis    bool        `db:"of_apis"`
 	Before    pgtype.UUID `db:"before"`
 	Most      int32       `db:"most"`
 }
@@ -154,6 +160,7 @@ func (q *Queries) ListRequests(ctx context.Context, arg ListRequestsParams) ([]L
 		arg.Status,
 		arg.Error,
 		arg.Path,
+		arg.OfApis,
 		arg.Before,
 		arg.Most,
 	)

@@ -1,0 +1,42 @@
+package console
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/english"
+	"github.com/cauri-dev/cauri/server/exchange"
+)
+
+// keysCookie is the cookie of a person who has switched single keys off. All sandboxes share it.
+const keysCookie = "cauri_keys"
+
+// keysAge is how long a browser keeps the choice.
+const keysAge = 365 * 24 * time.Hour
+
+// singleKeys are the keys of the console, with what they do. console.js has their code.
+var singleKeys = []struct {
+	keys []string
+	does english.Text
+}{
+	{[]string{"/"}, "Find"},
+	{[]string{"j"}, "The next row of a list"},
+	{[]string{"k"}, "The row before"},
+	{[]string{"Enter"}, "Open the row"},
+	{[]string{"?"}, "Show these keys"},
+}
+
+// keysOff reports whether the person has switched single keys off.
+func keysOff(r *http.Request) bool {
+	cookie, err := r.Cookie(keysCookie)
+	return err == nil && cookie.Value == "off"
+}
+
+// switchKeys switches single keys off or on, and redirects to the former page.
+func (c *Console) switchKeys(v *visit) (exchange.Answer, error) {
+	value, age := "off", keysAge
+	if v.form("keys") != value {
+		value, age = "", -time.Second
+	}
+	return v.goBack(c.cookie(keysCookie, value, age)), nil
+}
