@@ -16,14 +16,14 @@ const keysAge = 365 * 24 * time.Hour
 
 // singleKeys are the keys of the console, with what they do. console.js has their code.
 var singleKeys = []struct {
-	keys []string
+	key  string
 	does english.Text
 }{
-	{[]string{"/"}, "Find"},
-	{[]string{"j"}, "The next row of a list"},
-	{[]string{"k"}, "The row before"},
-	{[]string{"Enter"}, "Open the row"},
-	{[]string{"?"}, "Show these keys"},
+	{"/", "Find"},
+	{"j", "The next row of a list"},
+	{"k", "The row before"},
+	{"Enter", "Open the row"},
+	{"?", "Show these keys"},
 }
 
 // keysOff reports whether the person has switched single keys off.

@@ -52,7 +52,7 @@ func TestLedgerIsTurnedByPages(t *testing.T) {
 	if one, two := strings.Count(first, "<tr>"), strings.Count(second, "<tr>"); one != 51 || two != 12 {
 		t.Errorf("%d and %d rows, want 51 and 12 with those of the headers", one, two)
 	}
-	if !strings.Contains(first, "<bdi>"+html.EscapeString(hostile)+"</bdi>") || strings.Contains(first, "<script>alert") {
+	if !strings.Contains(first, "<bdi>"+html.EscapeString(tamed)+"</bdi>") || strings.Contains(first, "<script>alert") {
 		t.Errorf("the name is no isolated text: %s", first)
 	}
 }
@@ -82,7 +82,7 @@ func TestAccountHasItsMovements(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/ledger/RWF": {
 			"RWF 103,940. 3 movements, not proven yet.", "100,000 0 +3,940 0 0 RWF 103,940 0 of 3 proven",
-			"outside:RWF 2,000 float:RWF 1,970 commission:RWF 30 +1,970 103,940", hostile + " 2,000 float:RWF 1,970 commission:RWF 30 +1,970 101,970",
+			"outside:RWF 2,000 float:RWF 1,970 commission:RWF 30 +1,970 103,940", tamed + " 2,000 float:RWF 1,970 commission:RWF 30 +1,970 101,970",
 			"opening by the configuration opening:RWF 100,000 float:RWF 100,000 +100,000 100,000", "1 to 3 of 3",
 		},
 		"/ledger/+250788100001":   {"RWF 3,000. 2 movements", "5,000 0 −2,000 0 0 RWF 3,000", "−2,000 3,000", "+5,000 5,000"},
@@ -94,7 +94,7 @@ func TestAccountHasItsMovements(t *testing.T) {
 				t.Errorf("%s: %d, no %q: %s", path, got.status, text, words(part(got.text, "<main", "</main>")))
 			}
 		}
-		if strings.Contains(got.text, "<script>alert") || !strings.Contains(got.text, "<bdi>"+html.EscapeString(hostile)+"</bdi>") {
+		if strings.Contains(got.text, "<script>alert") || !strings.Contains(got.text, "<bdi>"+html.EscapeString(tamed)+"</bdi>") {
 			t.Errorf("%s: a name is no isolated text", path)
 		}
 	}

@@ -40,6 +40,7 @@ func (f *fixture) logged() {
 
 // words returns the text of a page without its markup.
 func words(text string) string {
+	text = strings.ReplaceAll(text, `</span><wbr><span class="nowrap">`, "") // in the name of an event
 	text = regexp.MustCompile(`<[^>]*>`).ReplaceAllString(text, " ")
 	return strings.Join(strings.Fields(html.UnescapeString(text)), " ")
 }
@@ -81,7 +82,7 @@ func TestRequestsSayWhatIsWrong(t *testing.T) {
 	one := b.get(checkout + "/" + last)
 	for _, want := range []string{
 		"Refused: 3 fields are wrong. Correct the fields in detail.fieldErrors . Keep the reference .", `{ "amount": "15000", expected integer, for example 25000`, `"currency": "RWF", "msisdn": "0788000001",`,
-		`"application": "shop", "reference" is required`, "Not kept pin . Headers and keys are never kept.", "All requests",
+		`"application": "shop", "reference" was not sent is required`, "Not kept pin . Headers and keys are never kept.", "All requests",
 	} {
 		if got := words(part(one.text, `<main`, `</main>`)); !strings.Contains(got, want) {
 			t.Errorf("the request has no %q: %s", want, got)
@@ -208,7 +209,7 @@ func TestRequestsAdviseTheAPIOnly(t *testing.T) {
 	f := newFixture(t)
 	f.signedIn(checkout, key).post(checkout, "/reset", url.Values{"name": {"wrong"}})
 	f.logged()
-	text := words(f.viewer().get(checkout + "/requests").text)
+	text := words(f.viewer().get(checkout + "/requests?show=changes").text)
 	if !strings.Contains(text, "Not done in this console: reset the sandbox.") || strings.Contains(text, "fieldErrors") {
 		t.Errorf("the change that was refused: %s", text)
 	}

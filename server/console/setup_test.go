@@ -127,7 +127,7 @@ func TestResetThatTheSandboxDoesNotAllow(t *testing.T) {
 	f.config.API.Reset = false
 	f.apply(f.config, key)
 	b := f.signedIn(checkout, key)
-	if text := b.get(checkout + "/setup").text; strings.Contains(text, "<dialog") {
+	if text := b.get(checkout + "/setup").text; strings.Contains(text, `<dialog id="reset"`) {
 		t.Error("Setup has the dialog")
 	}
 	if text := b.get(checkout + "/reset").text; strings.Contains(text, `name="name"`) || !strings.Contains(text, "kubectl cauri reset checkout") {

@@ -133,7 +133,7 @@ func TestWebhooksShowTextsAsText(t *testing.T) {
 	b := f.viewer()
 	for _, path := range []string{"/webhooks", "/webhooks/" + evt(tx)} {
 		got := b.get(checkout + path)
-		if got.status != http.StatusOK || strings.Contains(got.text, "<script>alert") || !strings.Contains(got.text, "<bdi>"+html.EscapeString(hostile)+"</bdi>") {
+		if got.status != http.StatusOK || strings.Contains(got.text, "<script>alert") || !strings.Contains(got.text, "<bdi>"+html.EscapeString(tamed)+"</bdi>") {
 			t.Errorf("%s: %d: %s", path, got.status, got.text)
 		}
 		for _, found := range regexp.MustCompile(`(?s)<(pre|p|code)[ >].*?</(pre|p|code)>`).FindAllString(got.text, -1) {

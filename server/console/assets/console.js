@@ -181,10 +181,14 @@
   } catch {} // a browser that keeps nothing
 
   // Single keys. None acts while a field has the focus, or for a person who has switched them off in Setup.
+  let reached; // the address of the row with the focus, which a replaced list loses
   const step = (by) => {
     const rows = [...document.querySelectorAll("main a.row")].filter((row) => row.checkVisibility());
-    const at = rows.indexOf(document.activeElement);
-    rows[at < 0 ? 0 : Math.min(Math.max(at + by, 0), rows.length - 1)]?.focus();
+    const lost = document.activeElement === document.body;
+    const at = rows.findIndex((row) => row === document.activeElement || lost && row.href === reached);
+    const row = rows[at < 0 ? 0 : Math.min(Math.max(at + by, 0), rows.length - 1)];
+    row?.focus();
+    reached = row?.href;
   };
   const keys = {
     "/": () => document.getElementById("find").focus(),

@@ -851,7 +851,6 @@ var frenchTexts = map[string]string{
 	"The field description of the refund, and of its event": "Le champ description du remboursement, et de son événement",
 	// The keyboard
 	"Keyboard":               "Clavier",
-	"Keys":                   "Touches",
 	"Find":                   "Chercher",
 	"The next row of a list": "La ligne suivante d'une liste",
 	"The row before":         "La ligne précédente",
