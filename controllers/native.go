@@ -8,24 +8,25 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// nativeCredentials returns the credentials for the operators' own APIs, for each operator with an enabled environment.
-// They are derived from the API key, and so rotate with it.
-func nativeCredentials(spec v1alpha1.SandboxEnvironmentSpec, apiKey string) map[payments.Operator]operatorapi.Credentials {
-	all := map[payments.Operator]operatorapi.Credentials{}
+// nativeAPIs returns the operators' own APIs, of each operator with an enabled environment.
+func nativeAPIs(spec v1alpha1.SandboxEnvironmentSpec) map[payments.Operator]*operatorapi.API {
+	all := map[payments.Operator]*operatorapi.API{}
 	for _, e := range spec.Environments {
 		operator := payments.Operator(e.Operator)
 		if api := operators.NativeAPI(operator); api != nil && valueOr(e.Enabled, true) {
-			all[operator] = api.Derive(apiKey)
+			all[operator] = api
 		}
 	}
 	return all
 }
 
-// nativeDigests returns the digests of nativeCredentials, which the database stores.
+// nativeDigests returns the digests of the credentials of nativeAPIs, which the database stores. The credentials are
+// derived from the API key, and so rotate with it.
 func nativeDigests(spec v1alpha1.SandboxEnvironmentSpec, apiKey string) []byte {
 	digests := sandboxes.NativeDigests{}
-	for operator, c := range nativeCredentials(spec, apiKey) {
-		digests[operator] = sandboxes.DigestOf(c.Key, c.User, c.UserKey)
+	for operator, api := range nativeAPIs(spec) {
+		c := api.Derive(apiKey)
+		digests[operator] = sandboxes.DigestOf(c.Key, c.User, c.UserKey).With(c.Checked)
 	}
 	return digests.Encode()
 }

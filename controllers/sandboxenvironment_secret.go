@@ -298,8 +298,8 @@ func (r *sandboxReconciler) secretData(sandbox *v1alpha1.SandboxEnvironment, org
 		secretKeySigningSecret:  []byte(c.signingSecret),
 		secretKeyOrganizationID: []byte(organizationID),
 	}
-	for _, operator := range nativeCredentials(sandbox.Spec, c.apiKey) {
-		for key, value := range operator.Secret {
+	for _, api := range nativeAPIs(sandbox.Spec) {
+		for key, value := range api.SecretEntries(c.apiKey, c.signingSecret) {
 			data[key] = []byte(value)
 		}
 	}

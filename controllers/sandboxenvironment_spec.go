@@ -127,6 +127,8 @@ func environmentConfig(environment v1alpha1.Environment) sandboxes.EnvironmentCo
 		MaxAmount:     environment.MaxAmount,
 		Vague:         environment.Fidelity == vagueFidelity,
 		Quirks:        quirks(environment.Quirks),
+		CallbackURL:   environment.CallbackURL,
+		CallbackHash:  environment.CallbackHash,
 	}
 }
 

@@ -233,6 +233,10 @@ credentialsSecretName: somewhere.else
 			refuse: []string{"spec.webhook.url: leave the user name and password out of the URL: deliveries are authenticated by their signature"},
 		},
 		"an @ in the path":   {spec: url("http://shop/@me")},
+		"a URL of callbacks": {spec: "environments: [{operator: mtn, country: RW, callbackHash: true, callbackURL: 'http://shop.team.svc:8080/a?b=c'}]\n"},
+		"a URL of callbacks with a user": {spec: "environments: [{operator: mtn, country: RW, callbackURL: 'http://a@shop.example/'}]\n",
+			refuse: []string{"spec.environments[0].callbackURL: write an absolute http or https URL without a user, for example https://shop.example/callbacks; " +
+				"its host is a name in ASCII, or an address without a zone"}},
 		"hosts of callbacks": {spec: environments + "callbackHosts: [shop.example, '*.shop.example', '*', 10.0.0.1, '::1', 'fd00::1', '1*.example']"},
 		"a pattern of addresses": {spec: environments + "callbackHosts: ['10.*.0.1', '*:1']", refuse: []string{
 			"spec.callbackHosts[0]: " + noPattern, "spec.callbackHosts[1]: " + noPattern}},

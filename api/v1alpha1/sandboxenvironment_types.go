@@ -263,6 +263,20 @@ type Environment struct {
 	//
 	// +optional
 	Quirks *Quirks `json:"quirks,omitempty"`
+
+	// callbackURL is where the operator's own API sends its callbacks, for an operator whose requests name no URL. Its
+	// host must be one that callbackHosts allows. Without it, there are no callbacks. It has no effect for an operator
+	// whose requests name the URL.
+	//
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^[Hh][Tt][Tt][Pp][Ss]?://([A-Za-z0-9_.-]+|[[][0-9A-Fa-f:.]+[]])(:[0-9]+)?([/?#]|$)')",message="write an absolute http or https URL without a user, for example https://shop.example/callbacks; its host is a name in ASCII, or an address without a zone"
+	CallbackURL string `json:"callbackURL,omitempty"`
+
+	// callbackHash makes the operator's own API sign the callbacks to callbackURL, if the operator can sign them.
+	//
+	// +optional
+	CallbackHash bool `json:"callbackHash,omitempty"`
 }
 
 // CallbackHost is a host, or a pattern of hosts.

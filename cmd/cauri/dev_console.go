@@ -85,7 +85,7 @@ func (s devSandbox) variables() string {
 func nativeVariables(secret map[string]string) string {
 	var lines strings.Builder
 	for _, api := range operators.NativeAPIs() {
-		for _, key := range slices.Sorted(maps.Keys(api.Derive("").Secret)) {
+		for _, key := range slices.Sorted(maps.Keys(api.SecretEntries("", ""))) {
 			if value := secret[key]; value != "" {
 				lines.WriteString(cli.EnvLine("CAURI_"+strings.ToUpper(strings.ReplaceAll(key, "-", "_")), value))
 			}

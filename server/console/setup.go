@@ -64,7 +64,7 @@ func (c *Console) readSetup(v *visit) (*setup, error) {
 	}
 	for _, api := range operators.NativeAPIs() {
 		if countries[api.Operator] != nil {
-			entries := slices.Sorted(maps.Keys(api.Derive("").Secret))
+			entries := slices.Sorted(maps.Keys(api.SecretEntries("", "")))
 			path := "/operators/" + string(api.Operator)
 			s.native = append(s.native, nativeAPI{api.Operator, countries[api.Operator], path, entries})
 		}

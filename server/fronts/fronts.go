@@ -3,6 +3,7 @@ package fronts
 
 import (
 	"cmp"
+	"crypto/rsa"
 	"io"
 	"log/slog"
 	"net/http"
@@ -48,9 +49,10 @@ type Options struct {
 	Random     io.Reader         // random bytes for ids
 	Log        *slog.Logger      // default slog.Default
 	Held       exchange.HeldBounds
-	Draining   <-chan struct{}    // closed when the process is told to stop; then held answers are sent
-	Metrics    *telemetry.API     // nil for none
-	Tracing    *telemetry.Tracing // nil for none
+	PINKey     func() *rsa.PrivateKey // key for PINs that clients encrypt for operators; nil for none
+	Draining   <-chan struct{}        // closed when the process is told to stop; then held answers are sent
+	Metrics    *telemetry.API         // nil for none
+	Tracing    *telemetry.Tracing     // nil for none
 	// Unread and StreamWrite are passed to [exchange.Options].
 	Unread      exchange.UnreadBounds
 	StreamWrite time.Duration
@@ -84,7 +86,7 @@ func New(o Options) *Server {
 	})
 	operators := native.New(native.Options{
 		Exchange: x, Service: carriesOut, Ledger: o.Ledger, Directory: o.Directory, Now: o.Now, Random: o.Random,
-		BaseURL: o.BaseURL,
+		BaseURL: o.BaseURL, PINKey: o.PINKey,
 	})
 	router := chi.NewRouter()
 	x.Use(router, v1.Front())

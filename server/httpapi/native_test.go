@@ -21,7 +21,7 @@ func nativeDigests(key string) []byte {
 	digests := sandboxes.NativeDigests{}
 	for _, api := range operators.NativeAPIs() {
 		c := api.Derive(key)
-		digests[api.Operator] = sandboxes.DigestOf(c.Key, c.User, c.UserKey)
+		digests[api.Operator] = sandboxes.DigestOf(c.Key, c.User, c.UserKey).With(c.Checked)
 	}
 	return digests.Encode()
 }

@@ -23,6 +23,8 @@ type LeasedCallback struct {
 	URL            string
 	Vague          bool   // the body of a failure has no reason
 	Body           []byte // the body that every attempt sends
+	SigningSecret  string // of the sandbox's webhooks
+	Problem        error  // why SigningSecret cannot be read; nil: it can
 
 	Fault     *faults.Fault // the fault that applies to the callback; nil for none
 	TimesSent int           // how often it was sent before because of Fault
@@ -77,7 +79,7 @@ func (s *Deliveries) LeaseDueCallbacks(
 			if fault.postponed {
 				continue
 			}
-			c := leasedCallback(row, build)
+			c := s.leasedCallback(row, build)
 			c.Fault = fault.fault
 			leased = append(leased, c)
 			taken.add(c.Tenant, row.Transaction.ID)
@@ -94,7 +96,7 @@ func (s *Deliveries) LeaseDueCallbacks(
 	return leased, found, nil
 }
 
-func leasedCallback(row *sqlc.LockDueCallbacksRow, build BuildCallback) LeasedCallback {
+func (s *Deliveries) leasedCallback(row *sqlc.LockDueCallbacksRow, build BuildCallback) LeasedCallback {
 	c := LeasedCallback{
 		Tenant: row.Transaction.Tenant, Fence: row.Fence + 1, OrganizationID: row.OrgID, TakenAt: row.TakenAt, Now: row.Present,
 		Transaction: transactionOf(&row.Transaction), Sent: row.Sent, URL: *row.CallbackURL, Vague: row.Vague, Body: row.Body,
@@ -103,6 +105,9 @@ func leasedCallback(row *sqlc.LockDueCallbacksRow, build BuildCallback) LeasedCa
 	}
 	if c.Body == nil {
 		c.Body = build(c.Transaction, c.Sent, row.Vague)
+	}
+	if row.SigningSecret != nil {
+		c.SigningSecret, c.Problem = s.keys.Open(row.ResourceUid.String(), row.SigningSecret)
 	}
 	return c
 }

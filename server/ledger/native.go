@@ -145,7 +145,7 @@ type NativeToken struct {
 	Lifetime     time.Duration     // time until the expiry, in sandbox time
 }
 
-// MaxNativeTokens is how many tokens a sandbox may have.
+// MaxNativeTokens is how many tokens a sandbox may have at one operator.
 const MaxNativeTokens = 1000
 
 // AddNativeToken stores a token. Beyond [MaxNativeTokens], it deletes the oldest tokens.
@@ -163,8 +163,10 @@ func (l *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken
 }
 
 // FindNativeToken returns a valid token, or [ErrNotFound]. The field Lifetime is the time until the token expires.
-func (l *Ledger) FindNativeToken(ctx context.Context, tenant int64, hash sandboxes.KeyHash) (NativeToken, error) {
-	row, err := l.tenant(tenant).FindNativeToken(ctx, tenant, hash[:])
+func (l *Ledger) FindNativeToken(
+	ctx context.Context, tenant int64, operator payments.Operator, hash sandboxes.KeyHash,
+) (NativeToken, error) {
+	row, err := l.tenant(tenant).FindNativeToken(ctx, tenant, string(operator), hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return NativeToken{}, ErrNotFound
 	}
@@ -172,7 +174,7 @@ func (l *Ledger) FindNativeToken(ctx context.Context, tenant int64, hash sandbox
 		return NativeToken{}, postgres.Classify(err, "looking up the token")
 	}
 	return NativeToken{
-		Hash: hash, Operator: payments.Operator(row.Operator), Product: row.Product, UserID: row.UserID,
+		Hash: hash, Operator: operator, Product: row.Product, UserID: row.UserID,
 		MadeWith: sandboxes.KeyHash(row.MadeWith), CallbackHost: row.CallbackHost, Lifetime: postgres.FromMilliseconds(row.RemainsMs),
 	}, nil
 }

@@ -52,12 +52,27 @@ func TestASandboxKeepsItsNewestTokens(t *testing.T) {
 		t.Errorf("%d of the oldest ones are left", oldest)
 	}
 	for _, last := range []byte{1, 2} {
-		if _, err := w.FindNativeToken(t.Context(), w.Sandbox.Tenant, sandboxes.KeyHash{31: last}); err != nil {
+		if _, err := w.FindNativeToken(t.Context(), w.Sandbox.Tenant, payments.MTN, sandboxes.KeyHash{31: last}); err != nil {
 			t.Errorf("token %d: %v", last, err)
 		}
 	}
 	if got := other.countTokens(); got != 3 {
 		t.Errorf("the other sandbox has %d tokens", got)
+	}
+	// Those of another operator are counted apart, and nobody else finds them.
+	hash := sandboxes.KeyHash{31: 99}
+	of := ledger.NativeToken{Hash: hash, Operator: payments.Airtel, Lifetime: time.Hour}
+	if err := w.AddNativeToken(t.Context(), w.Sandbox.Tenant, of); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.countTokens(); got != ledger.MaxNativeTokens+1 {
+		t.Errorf("with one of another operator it has %d tokens", got)
+	}
+	if _, err := w.FindNativeToken(t.Context(), w.Sandbox.Tenant, payments.MTN, hash); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("another operator finds it: %v", err)
+	}
+	if _, err := w.FindNativeToken(t.Context(), w.Sandbox.Tenant, payments.Airtel, hash); err != nil {
+		t.Errorf("its operator does not find it: %v", err)
 	}
 	// What was beyond the bound before goes in batches.
 	w.Exec("delete from native_tokens where tenant = $1", w.Sandbox.Tenant)

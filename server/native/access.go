@@ -16,7 +16,7 @@ import (
 // for an unknown path, for which route is nil.
 func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
 	if err := s.enter(r); err != nil {
-		return err
+		return s.asCredential(err, route)
 	}
 	if route == nil {
 		return operatorapi.Refuse(operatorapi.NoRoute)
@@ -31,10 +31,22 @@ func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
 	return err
 }
 
+// asCredential returns the refusal of the user or of the token for the refusal of a key, if the API has no key beside
+// them.
+func (s *sandbox) asCredential(err error, route *operatorapi.Route) error {
+	if s.api.KeyHeader != "" || !operatorapi.IsRefused(err, operatorapi.KeyMissing) && !operatorapi.IsRefused(err, operatorapi.KeyInvalid) {
+		return err
+	}
+	if route != nil && route.Access == operatorapi.ByUser {
+		return operatorapi.Refuse(operatorapi.UserInvalid)
+	}
+	return operatorapi.Refuse(operatorapi.TokenInvalid)
+}
+
 // enter finds the sandbox of a request by the key of the operator's API. The error for a wrong key does not depend on
 // the path, so that it does not reveal whether a sandbox exists.
 func (s *sandbox) enter(r *http.Request) error {
-	key := s.api.Key(r)
+	key := s.api.Key(r, s.sent)
 	if key == "" {
 		_ = s.native.exchange.NoteUnauthenticated(r, telemetry.AuthMissing)
 		return operatorapi.Refuse(operatorapi.KeyMissing)

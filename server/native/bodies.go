@@ -9,26 +9,29 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// answerOf returns an operator's answer as an answer of package exchange. If a fault truncates the body and the answer
+// answerOf returns an answer of an operator's API as an answer of package exchange. If a fault truncates the body and the answer
 // has no body, the answer gets a body first.
-func answerOf(answered operatorapi.Answer, who *service.Caller) exchange.Answer {
+func answerOf(api *operatorapi.API, answered operatorapi.Answer, who *service.Caller) exchange.Answer {
 	a := exchange.Answer{Status: answered.Status, Header: answered.Header.Clone()}
 	if answered.Body != nil {
-		a.Body = body(encodedBody(answered.Body))
+		a.Body = body{api.ContentType, encodedBody(answered.Body)}
 	} else if who != nil && who.Faults.ToAnswer != nil && who.Faults.ToAnswer.Answer().MalformedBody {
-		a.Body = body("{}")
+		a.Body = body{api.ContentType, []byte("{}")}
 	}
 	return a
 }
 
 // body is the encoded JSON of an operator's answer.
-type body []byte
+type body struct {
+	contentType string
+	text        []byte
+}
 
 // ContentType implements [exchange.Body].
-func (body) ContentType() string { return "application/json;charset=utf-8" }
+func (b body) ContentType() string { return b.contentType }
 
 // Append implements [exchange.Body].
-func (b body) Append(text []byte) ([]byte, error) { return append(text, b...), nil }
+func (b body) Append(text []byte) ([]byte, error) { return append(text, b.text...), nil }
 
 func encodedBody(value any) []byte {
 	var out bytes.Buffer

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"sync"
 
 	"github.com/go-chi/chi/v5"
 
@@ -20,24 +21,27 @@ func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.O
 		ctx, cancel := context.WithTimeout(r.Context(), exchange.AnswerTimeout)
 		defer cancel()
 		r = r.WithContext(ctx)
-		s := &sandbox{native: n, api: api}
+		s := &sandbox{native: n, api: api, body: sync.OnceValues(func() ([]byte, error) {
+			return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		})}
 		if err := s.admit(r, route); err != nil {
 			return exchange.Answer{}, err
 		}
-		answered, err := s.answer(w, r, route)
+		answered, err := s.answer(r, route)
 		if err != nil {
 			return exchange.Answer{}, err
 		}
-		a := answerOf(answered, s.who)
+		a := answerOf(api, answered, s.who)
 		a.Before = s.before
+		if answered.Outcome {
+			a.Due = s.due
+		}
 		return a, nil
 	}
 }
 
 // answer executes a call. It executes the call again if the sandbox's configuration changed during the call.
-func (s *sandbox) answer(
-	w http.ResponseWriter, r *http.Request, route *operatorapi.Route,
-) (answered operatorapi.Answer, err error) {
+func (s *sandbox) answer(r *http.Request, route *operatorapi.Route) (answered operatorapi.Answer, err error) {
 	request := operatorapi.Request{
 		Header: r.Header, Param: func(name string) string { return chi.URLParam(r, name) }, Product: route.Product,
 	}
@@ -45,10 +49,8 @@ func (s *sandbox) answer(
 		if request.User, err = s.user(ctx, r, route); err != nil {
 			return err
 		}
-		if request.Body == nil { // the first execution sets it
-			if request.Body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
-				return operatorapi.Refuse(operatorapi.Invalid)
-			}
+		if request.Body, err = s.body(); err != nil {
+			return operatorapi.Refuse(operatorapi.Invalid)
 		}
 		answered, err = s.handle(ctx, route, &request)
 		return err

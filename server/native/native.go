@@ -3,7 +3,9 @@
 package native
 
 import (
+	"crypto/rsa"
 	"io"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -27,6 +29,7 @@ type Native struct {
 	random    io.Reader
 	baseURL   *url.URL
 	tokens    knownTokens
+	pinKey    func() *rsa.PrivateKey
 }
 
 // Options are the dependencies and settings of a [Native].
@@ -36,22 +39,27 @@ type Options struct {
 	Ledger    *ledger.Ledger
 	Directory *sandboxes.Directory
 	Now       func() time.Time
-	Random    io.Reader // random bytes for tokens and users
-	BaseURL   *url.URL  // base URL for merchants, used in the descriptions of the APIs; nil: not known
+	Random    io.Reader              // random bytes for tokens and users
+	PINKey    func() *rsa.PrivateKey // key for PINs that clients encrypt; nil for none
+	BaseURL   *url.URL               // base URL for merchants, used in the descriptions of the APIs; nil: not known
 }
 
 // New returns the front of the operators' APIs.
 func New(o Options) *Native {
+	if o.PINKey == nil {
+		o.PINKey = func() *rsa.PrivateKey { return nil }
+	}
 	return &Native{
 		exchange: o.Exchange, service: o.Service, ledger: o.Ledger, directory: o.Directory, now: o.Now, random: o.Random,
-		baseURL: o.BaseURL,
+		baseURL: o.BaseURL, pinKey: o.PINKey,
 	}
 }
 
 // Secrets returns the credentials that the operators' own APIs accept, so that the request log can hide them.
 func Secrets() (all []exchange.Secret) {
 	for _, api := range operators.NativeAPIs() {
-		all = append(all, exchange.Secret{Of: api.Key, Form: api.SecretForm})
+		presented := func(r *http.Request) string { return api.Key(r, func() []byte { return nil }) }
+		all = append(all, exchange.Secret{Of: presented, Form: api.SecretForm})
 	}
 	return all
 }

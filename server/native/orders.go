@@ -35,7 +35,7 @@ func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record re
 	if err == nil && recorded.Replayed {
 		err = operatorapi.Refuse(operatorapi.Duplicate)
 	}
-	s.before = recorded.BeforeAnswer
+	s.before, s.due = recorded.BeforeAnswer, recorded.AnswerAt
 	return err
 }
 
@@ -85,6 +85,16 @@ func (s *sandbox) FindCollection(ctx context.Context, reference string) (*paymen
 		return nil, operatorapi.Refuse(operatorapi.NotFound)
 	}
 	t, _, err := s.native.ledger.FindReference(ctx, s.who.Sandbox.Tenant, reference)
+	return s.collection(t, err)
+}
+
+// FindCollectionByID implements [operatorapi.Sandbox].
+func (s *sandbox) FindCollectionByID(ctx context.Context, id payments.ID) (*payments.Transaction, error) {
+	return s.collection(s.native.ledger.GetTransaction(ctx, s.who.Sandbox.Tenant, id))
+}
+
+// collection returns a transaction that was found, if it is a collection of the operator.
+func (s *sandbox) collection(t *payments.Transaction, err error) (*payments.Transaction, error) {
 	if err == nil && (t.Type != payments.Collection || t.Operator != s.api.Operator) {
 		err = ledger.ErrNotFound
 	}

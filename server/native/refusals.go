@@ -22,7 +22,7 @@ func (n *Native) refuse(r *http.Request, api *operatorapi.API, err error) exchan
 	if isFailure(err, refusal) {
 		n.exchange.LogFailure(r.Context(), err)
 	}
-	a := answerOf(api.Refuse(refusal), exchange.CallerOf(r))
+	a := answerOf(api, api.Refuse(refusal), exchange.CallerOf(r))
 	if a.Header == nil {
 		a.Header = http.Header{}
 	}

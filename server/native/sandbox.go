@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"crypto/rsa"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -21,7 +22,15 @@ type sandbox struct {
 	api    *operatorapi.API
 	who    *service.Caller
 	digest sandboxes.NativeDigest
-	before *service.BeforeAnswer // event or callback that is sent before the answer; nil for none
+	before *service.BeforeAnswer  // event or callback that is sent before the answer; nil for none
+	due    time.Time              // time of an answer with the outcome of the recorded transaction
+	body   func() ([]byte, error) // reads the body of the request, once
+}
+
+// sent returns the body of the request, as far as it could be read.
+func (s *sandbox) sent() []byte {
+	body, _ := s.body()
+	return body
 }
 
 var _ operatorapi.Sandbox = (*sandbox)(nil)
@@ -33,6 +42,7 @@ func (s *sandbox) Environments() (enabled []operatorapi.Environment) {
 		if market.Operator == s.api.Operator && e.Enabled {
 			enabled = append(enabled, operatorapi.Environment{
 				Country: market.Country, Currency: e.Currency, Vague: e.Vague, Quirks: e.Quirks,
+				Callback: operatorapi.CallbackTarget{URL: e.CallbackURL, Hash: e.CallbackHash},
 			})
 		}
 	}
@@ -76,6 +86,12 @@ func (s *sandbox) MayCall(url string) bool {
 	allowed, _ := rules.Allow(url)
 	return allowed
 }
+
+// Checks implements [operatorapi.Sandbox].
+func (s *sandbox) Checks(name, value string) bool { return s.digest.Checks(name, value) }
+
+// PINKey implements [operatorapi.Sandbox].
+func (s *sandbox) PINKey() *rsa.PrivateKey { return s.native.pinKey() }
 
 // Text implements [operatorapi.Sandbox].
 func (s *sandbox) Text() (string, error) {

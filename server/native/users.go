@@ -20,7 +20,11 @@ import (
 func (s *sandbox) user(ctx context.Context, r *http.Request, route *operatorapi.Route) (operatorapi.User, error) {
 	switch route.Access {
 	case operatorapi.ByUser:
-		id, password, given := r.BasicAuth()
+		login := s.api.Login
+		if login == nil {
+			login = func(r *http.Request, _ func() []byte) (id, password string, given bool) { return r.BasicAuth() }
+		}
+		id, password, given := login(r, s.sent)
 		if !given {
 			return operatorapi.User{}, operatorapi.Refuse(operatorapi.UserInvalid)
 		}
@@ -101,7 +105,7 @@ func (s *sandbox) token(ctx context.Context, hash sandboxes.KeyHash) (ledger.Nat
 		}
 	}
 	asked := n.now()
-	token, err := n.ledger.FindNativeToken(ctx, sandbox.Tenant, hash)
+	token, err := n.ledger.FindNativeToken(ctx, sandbox.Tenant, s.api.Operator, hash)
 	if err == nil && !sandbox.Clocked {
 		n.tokens.remember(token, sandbox, asked.Add(token.Lifetime))
 	}

@@ -332,6 +332,7 @@ func (c *sandboxChange) environment(
 		Currency: string(currency), Enabled: e.Enabled, CommissionBps: int32(e.Terms.CommissionBPS),
 		AbsorptionPct: int32(e.Terms.AbsorptionPct), UnknownPolicy: string(e.UnknownPolicy), MaxAmount: e.MaxAmount,
 		Place: int32(place), Vague: e.Vague, Quirks: quirksOf(e),
+		CallbackURL: e.CallbackURL, CallbackHash: e.CallbackHash,
 	}
 	if exists && reflect.DeepEqual(row, wanted) {
 		return row.EnvID, nil
@@ -349,6 +350,7 @@ func (c *sandboxChange) environment(
 		Currency: wanted.Currency, Enabled: wanted.Enabled, CommissionBps: wanted.CommissionBps,
 		AbsorptionPct: wanted.AbsorptionPct, UnknownPolicy: wanted.UnknownPolicy, MaxAmount: wanted.MaxAmount,
 		Place: wanted.Place, Vague: wanted.Vague, Quirks: wanted.Quirks,
+		CallbackURL: wanted.CallbackURL, CallbackHash: wanted.CallbackHash,
 	})
 }
 

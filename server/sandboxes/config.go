@@ -69,6 +69,10 @@ type EnvironmentConfig struct {
 	Vague         bool   // the operator's own API hides the reasons of failures
 	// Quirks are habits of the operator's own sandbox that the resource sets.
 	Quirks map[string]bool
+	// CallbackURL is where callbacks go, for operators whose requests name no URL; empty for none. CallbackHash is
+	// whether they are signed.
+	CallbackURL  string
+	CallbackHash bool
 }
 
 // WebhookConfig is where a sandbox's events go.

@@ -76,6 +76,8 @@ type Environment struct {
 	MaxAmount     *int64
 	Vague         bool            // the operator's own API hides the reasons of failures
 	Quirks        map[string]bool // that the resource sets
+	CallbackURL   string          // of an operator whose requests name none; empty for none
+	CallbackHash  bool            // callbacks to CallbackURL are signed
 }
 
 // KeyHash is the SHA-256 of an API key.
@@ -398,6 +400,6 @@ func environmentOf(e sqlc.Environment) Environment {
 		ID: e.EnvID, Currency: payments.Currency(e.Currency), Enabled: e.Enabled,
 		Terms:         payments.Terms{CommissionBPS: int(e.CommissionBps), AbsorptionPct: int(e.AbsorptionPct)},
 		UnknownPolicy: payments.UnknownPolicy(e.UnknownPolicy), MaxAmount: e.MaxAmount,
-		Vague: e.Vague, Quirks: quirksIn(e.Quirks),
+		Vague: e.Vague, Quirks: quirksIn(e.Quirks), CallbackURL: e.CallbackURL, CallbackHash: e.CallbackHash,
 	}
 }

@@ -51,7 +51,7 @@ func TestInventory(t *testing.T) {
 	credentials := sandboxes.Credentials{APIKeyHash: w.Key, SigningSecret: "a signing secret of mine"}
 	w.applyCredentials(credentials)
 	holds("nothing happened", true, true)
-	credentials.Native = sandboxes.NativeDigests{payments.MTN: sandboxes.DigestOf("key", "user", "user key")}.Encode()
+	credentials.Native = sandboxes.NativeDigests{payments.MTN: sandboxes.DigestOf("key", "user", "user key").With(map[string]string{"pin": "1234"})}.Encode()
 	w.applyCredentials(credentials)
 	holds("with credentials of the operators' own APIs", true, true)
 
@@ -74,6 +74,8 @@ func TestInventory(t *testing.T) {
 		"update organizations set callback_hosts = '{*}' where name = 'checkout'",
 		"update organizations set webhook_host = 'elsewhere.example' where name = 'checkout'",
 		"update environments set vague = true where tenant = (select tenant from organizations where name = 'checkout')",
+		"update environments set callback_url = 'http://a.example' where tenant = (select tenant from organizations where name = 'checkout')",
+		"update environments set callback_hash = true where tenant = (select tenant from organizations where name = 'checkout')",
 		"update environments set quirks = '{\"a\": false}' where tenant = (select tenant from organizations where name = 'checkout')",
 		"update environments set place = place + 1 where tenant = (select tenant from organizations where name = 'checkout')",
 		"update stores set place = place + 1 where tenant = (select tenant from organizations where name = 'checkout')",

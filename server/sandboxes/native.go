@@ -20,11 +20,30 @@ type NativeDigest struct {
 	Key     KeyHash // of the key in each request, which names the sandbox
 	User    string  // id of the user who requests tokens
 	UserKey KeyHash // of the user's password
+	Checked map[string]KeyHash
 }
 
 // DigestOf returns the digest of credentials.
 func DigestOf(key, user, userKey string) NativeDigest {
 	return NativeDigest{Key: sha256.Sum256([]byte(key)), User: user, UserKey: sha256.Sum256([]byte(userKey))}
+}
+
+// With returns the digest with the hashes of further credentials.
+func (d NativeDigest) With(checked map[string]string) NativeDigest {
+	for name, value := range checked {
+		if d.Checked == nil {
+			d.Checked = map[string]KeyHash{}
+		}
+		d.Checked[name] = sha256.Sum256([]byte(value))
+	}
+	return d
+}
+
+// Checks reports whether the digest has a further credential with this value. It compares in constant time.
+func (d NativeDigest) Checks(name, value string) bool {
+	wanted, known := d.Checked[name]
+	hash := sha256.Sum256([]byte(value))
+	return known && subtle.ConstantTimeCompare(hash[:], wanted[:]) == 1
 }
 
 // MatchesUser reports whether the digest has this user and this password. It compares in constant time.
@@ -38,13 +57,19 @@ type storedDigest struct {
 	Key     []byte `json:"key"`
 	User    string `json:"user"`
 	UserKey []byte `json:"user_key"`
+
+	Checked map[string][]byte `json:"checked,omitempty"`
 }
 
 // Encode returns the digests as JSON for the database.
 func (d NativeDigests) Encode() []byte {
 	stored := map[payments.Operator]storedDigest{}
 	for operator, one := range d {
-		stored[operator] = storedDigest{one.Key[:], one.User, one.UserKey[:]}
+		checked := map[string][]byte{}
+		for name, hash := range one.Checked {
+			checked[name] = hash[:]
+		}
+		stored[operator] = storedDigest{one.Key[:], one.User, one.UserKey[:], checked}
 	}
 	text, err := json.Marshal(stored)
 	if err != nil {
@@ -60,9 +85,20 @@ func decodeDigests(text []byte) NativeDigests {
 		return digests // invalid digests, written by hand, accept nothing
 	}
 	for operator, one := range stored {
-		if len(one.Key) == sha256.Size && len(one.UserKey) == sha256.Size {
-			digests[operator] = NativeDigest{KeyHash(one.Key), one.User, KeyHash(one.UserKey)}
+		if len(one.Key) != sha256.Size || len(one.UserKey) != sha256.Size {
+			continue
 		}
+		digest := NativeDigest{Key: KeyHash(one.Key), User: one.User, UserKey: KeyHash(one.UserKey)}
+		for name, hash := range one.Checked {
+			if len(hash) != sha256.Size {
+				continue
+			}
+			if digest.Checked == nil {
+				digest.Checked = map[string]KeyHash{}
+			}
+			digest.Checked[name] = KeyHash(hash)
+		}
+		digests[operator] = digest
 	}
 	return digests
 }

@@ -28,6 +28,8 @@ func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
 		"Environments.UnknownPolicy":            func(c *sandboxes.Config) { c.Environments[0].UnknownPolicy = payments.Passthrough },
 		"Environments.MaxAmount":                func(c *sandboxes.Config) { c.Environments[0].MaxAmount = &limit },
 		"Environments.Vague":                    func(c *sandboxes.Config) { c.Environments[0].Vague = true },
+		"Environments.CallbackURL":              func(c *sandboxes.Config) { c.Environments[0].CallbackURL = "http://a.example" },
+		"Environments.CallbackHash":             func(c *sandboxes.Config) { c.Environments[0].CallbackHash = true },
 		"Environments.Quirks":                   func(c *sandboxes.Config) { c.Environments[0].Quirks = map[string]bool{"q": true, "longer": false} },
 		"CallbackHosts":                         func(c *sandboxes.Config) { c.CallbackHosts = []string{"*.shop.example"} },
 		"Stores":                                func(c *sandboxes.Config) { c.Stores = []string{"shop", "kiosk", "stall"} },

@@ -111,6 +111,12 @@ func (w *Worker) sendCallback(ctx context.Context, c *ledger.LeasedCallback) web
 	if reasonIn(c.Fault) != "" {
 		body = message.Body // the stored body stays unchanged
 	}
+	if api.Sign != nil {
+		if c.Problem != nil {
+			return webhooks.Result{Err: c.Problem}
+		}
+		body = api.Sign(body, c.Sent, api.CallbackKeyOf(c.SigningSecret))
+	}
 	return w.sender.Call(ctx, webhooks.Callback{
 		URL: c.URL, Method: message.Method, Header: message.Header, Body: body, PublicOnly: publicOnly,
 	})

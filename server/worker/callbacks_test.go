@@ -197,7 +197,7 @@ func TestAdvanceSendsCallbacks(t *testing.T) {
 	if first.Ended == nil || *first.Ended != (ledger.AdvanceCounts{Delivered: 1}) || len(good.all()) != 1 {
 		t.Errorf("the advance ended as %+v, and these came: %q", first.Ended, good.all())
 	}
-	if _, err := w.FindNativeToken(t.Context(), w.sandbox.Tenant, token.Hash); err != nil {
+	if _, err := w.FindNativeToken(t.Context(), w.sandbox.Tenant, payments.MTN, token.Hash); err != nil {
 		t.Errorf("after 30 minutes the token is not valid: %v", err)
 	}
 	second := w.advanced(w.advance(time.Hour))
@@ -207,7 +207,7 @@ func TestAdvanceSendsCallbacks(t *testing.T) {
 	if len(good.all()) != 2 || len(bad.all()) != 1 {
 		t.Errorf("these came: %q, and these were refused: %q", good.all(), bad.all())
 	}
-	if _, err := w.FindNativeToken(t.Context(), w.sandbox.Tenant, token.Hash); !errors.Is(err, ledger.ErrNotFound) {
+	if _, err := w.FindNativeToken(t.Context(), w.sandbox.Tenant, payments.MTN, token.Hash); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("after 90 minutes the token is valid: %v", err)
 	}
 	for id, want := range map[payments.ID]time.Duration{expires: time.Hour, paid: 10 * time.Minute} {

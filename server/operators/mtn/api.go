@@ -31,6 +31,7 @@ func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
 		Operator: payments.MTN, Routes: routes(), Key: subscriptionKey, KeyHeader: keyHeader, Derive: deriveCredentials, Examples: examples,
 		Refuse: refuse, OwnAdvice: advice, Callback: newCallback, Facts: facts, Quirks: quirks, Logged: logged, SecretForm: secretForm,
+		ContentType: "application/json;charset=utf-8",
 	}
 }
 
@@ -62,7 +63,7 @@ const (
 )
 
 // subscriptionKey returns the subscription key of a request. It is checked before everything else (o).
-func subscriptionKey(r *http.Request) string {
+func subscriptionKey(r *http.Request, _ func() []byte) string {
 	if key := r.Header.Get(keyHeader); key != "" {
 		return key
 	}

@@ -14,8 +14,11 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// recorder is a sandbox that accepts everything, and checks what it is given.
-type recorder struct{ t *testing.T }
+// recorder is a sandbox that accepts everything, and checks what it is given. MTN calls no other method.
+type recorder struct {
+	operatorapi.Sandbox
+	t *testing.T
+}
 
 func (recorder) Environments() []operatorapi.Environment {
 	return []operatorapi.Environment{{Country: payments.Rwanda, Currency: payments.RWF}}
@@ -102,7 +105,7 @@ func FuzzRequest(f *testing.F) {
 				return ""
 			}
 			r := operatorapi.Request{Header: header, Body: body, Param: param, Product: route.Product}
-			answer, err := route.Handle(t.Context(), recorder{t}, &r)
+			answer, err := route.Handle(t.Context(), recorder{t: t}, &r)
 			var refusal *operatorapi.Refusal
 			switch {
 			case errors.As(err, &refusal):

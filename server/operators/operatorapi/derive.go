@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 )
 
 // Derived returns 32 hexadecimal digits that are derived from an API key by a one-way function. Derived credentials
@@ -22,4 +23,19 @@ func derived(apiKey, purpose string) []byte {
 	mac := hmac.New(sha256.New, []byte(apiKey))
 	mac.Write([]byte("cauri " + purpose))
 	return mac.Sum(nil)
+}
+
+// CallbackKeyOf returns the key that signs the callbacks of an operator's own API. It is derived from the signing secret
+// of the sandbox's webhooks, which workers have, unlike the API key.
+func (a *API) CallbackKeyOf(signingSecret string) string {
+	return Derived(signingSecret, string(a.Operator)+" callback key")
+}
+
+// SecretEntries returns the entries of the API in the credentials Secret.
+func (a *API) SecretEntries(apiKey, signingSecret string) map[string]string {
+	entries := maps.Clone(a.Derive(apiKey).Secret)
+	if a.CallbackKey != "" {
+		entries[a.CallbackKey] = a.CallbackKeyOf(signingSecret)
+	}
+	return entries
 }

@@ -2,6 +2,7 @@ package operatorapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -40,16 +41,41 @@ func (a *API) Document() map[string]any {
 			"license":     map[string]any{"name": "Apache License 2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
 			"contact":     map[string]any{"name": "Cauri", "url": "https://github.com/cauri-dev/cauri"},
 		},
-		"paths":    paths,
-		"tags":     tags,
-		"security": []any{map[string]any{"key": []string{}}},
-		"components": map[string]any{"securitySchemes": map[string]any{
-			"key":   map[string]any{"type": "apiKey", "in": "header", "name": a.KeyHeader},
-			"user":  map[string]any{"type": "http", "scheme": "basic"},
-			"token": map[string]any{"type": "http", "scheme": "bearer"},
-		}},
+		"paths":      paths,
+		"tags":       tags,
+		"security":   a.security(ByKey),
+		"components": map[string]any{"securitySchemes": a.securitySchemes()},
 		"x-fidelity": facts,
 	}
+}
+
+func (a *API) securitySchemes() map[string]any {
+	schemes := map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer"}}
+	if a.KeyHeader != "" {
+		schemes["key"] = map[string]any{"type": "apiKey", "in": "header", "name": a.KeyHeader}
+	}
+	if a.Login == nil {
+		schemes["user"] = map[string]any{"type": "http", "scheme": "basic"}
+	}
+	return schemes
+}
+
+// security returns the credentials in the headers of a call.
+func (a *API) security(access Access) []any {
+	needed := map[string]any{}
+	if a.KeyHeader != "" {
+		needed["key"] = []string{}
+	}
+	switch {
+	case access == ByUser && a.Login == nil:
+		needed["user"] = []string{}
+	case access == ByToken:
+		needed["token"] = []string{}
+	}
+	if len(needed) == 0 {
+		return []any{}
+	}
+	return []any{needed}
 }
 
 func fidelity(mark Mark, source, test string) map[string]any {
@@ -90,11 +116,8 @@ func (a *API) describe(r *Route) map[string]any {
 		schema := r.schema(r.Doc.Request)
 		described["requestBody"] = map[string]any{"required": schema["required"] != nil, "content": content(r.Doc.Body, schema)}
 	}
-	switch r.Access {
-	case ByUser:
-		described["security"] = []any{map[string]any{"key": []string{}, "user": []string{}}}
-	case ByToken:
-		described["security"] = []any{map[string]any{"key": []string{}, "token": []string{}}}
+	if r.Access != ByKey {
+		described["security"] = a.security(r.Access)
 	}
 	return described
 }
@@ -139,7 +162,15 @@ func (a *API) responses(r *Route) map[string]any {
 	}
 	for status, answers := range byStatus {
 		told := map[string]any{"description": "Refused: " + strings.Join(reasons[status], ", ") + ". The header X-Cauri-Reason says it, or more."}
-		if schema := refused(answers); schema != nil {
+		schema := refused(answers)
+		if status == r.Doc.Status { // a refusal with the status of a success
+			told["description"] = fmt.Sprint(good["description"], ". ", told["description"])
+			schema = map[string]any{"anyOf": []any{r.schema(r.Doc.Response), schema}}
+		}
+		switch {
+		case status == r.Doc.Status:
+			told["content"] = content(r.Doc.Answer, schema)
+		case schema != nil:
 			told["content"] = map[string]any{"application/json": map[string]any{"schema": schema}}
 		}
 		responses[strconv.Itoa(status)] = told
@@ -149,7 +180,10 @@ func (a *API) responses(r *Route) map[string]any {
 
 // Refusals returns the reasons for which a call is refused.
 func (a *API) Refusals(r *Route) []Why {
-	all := []Why{KeyMissing, KeyInvalid, TooMany, Unavailable, Internal}
+	all := []Why{TooMany, Unavailable, Internal}
+	if a.KeyHeader != "" {
+		all = append([]Why{KeyMissing, KeyInvalid}, all...)
+	}
 	switch r.Access {
 	case ByUser:
 		all = append(all, UserInvalid)

@@ -7,6 +7,7 @@ package operatorapi
 
 import (
 	"context"
+	"crypto/rsa"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -20,10 +21,14 @@ import (
 type API struct {
 	Operator payments.Operator
 	Routes   []Route
-	// Key returns the credential of a request that identifies the sandbox; "" for none.
-	Key func(*http.Request) string
-	// KeyHeader is the header that Key reads first.
+	// Key returns the credential of a request that identifies the sandbox; "" for none. It calls body only if the API
+	// has credentials in bodies.
+	Key func(r *http.Request, body func() []byte) string
+	// KeyHeader is the header that Key reads first. It is empty if requests have no credential beside the user and the
+	// token, so that Key reads these.
 	KeyHeader string
+	// Login returns the user and the password of a request for a token. nil: those of Basic authentication.
+	Login func(r *http.Request, body func() []byte) (id, password string, given bool)
 	// Derive returns the credentials of the API, derived from a sandbox's API key.
 	Derive func(apiKey string) Credentials
 	// Refuse returns the operator's answer for a refusal.
@@ -34,8 +39,15 @@ type API struct {
 	Examples map[string]string
 	// Callback returns the callback of a transaction with an outcome.
 	Callback func(*payments.Transaction, json.RawMessage, Telling) Callback
-	Facts    []Fact
-	Quirks   []Quirk
+	// Sign returns the body of a callback as it is sent, signed with a key if the stored fields of the request say so;
+	// nil for an operator that signs none.
+	Sign func(body []byte, sent json.RawMessage, key string) []byte
+	// CallbackKey is the entry of the credentials Secret with the key of Sign; empty for none.
+	CallbackKey string
+	// ContentType is the type of the bodies of all answers.
+	ContentType string
+	Facts       []Fact
+	Quirks      []Quirk
 	// Logged are the fields of bodies and answers that the request log keeps. None of them is a credential.
 	Logged []string
 	// SecretForm matches the credentials of the API, so that the request log can hide one in a kept field.
@@ -55,6 +67,7 @@ type Credentials struct {
 	Key     string            // credential that [API.Key] returns
 	User    string            // user who requests tokens, with the password UserKey
 	UserKey string
+	Checked map[string]string // further credentials, which [Sandbox.Checks] compares
 }
 
 // Access is the credential that a request needs in addition to the key.
@@ -130,9 +143,10 @@ type User struct {
 
 // Answer is the answer to a request.
 type Answer struct {
-	Status int
-	Header http.Header
-	Body   any // encoded as JSON; nil: none
+	Status  int
+	Header  http.Header
+	Body    any  // encoded as JSON; nil: none
+	Outcome bool // whether it has the outcome of the recorded transaction, so that it waits for the simulated latency
 }
 
 // Environment is the operator in one country.
@@ -141,6 +155,13 @@ type Environment struct {
 	Currency payments.Currency
 	Vague    bool            // whether failures are reported without their reason
 	Quirks   map[string]bool // quirks that the resource turns on or off
+	Callback CallbackTarget
+}
+
+// CallbackTarget is where the resource sends callbacks, for operators whose requests name no URL.
+type CallbackTarget struct {
+	URL  string // empty for none
+	Hash bool   // whether callbacks are signed
 }
 
 // Order is an order in a call. The sandbox sets its operator and its store.
@@ -185,10 +206,16 @@ type Sandbox interface {
 	Find(ctx context.Context, reference string, operations ...string) (Payment, error)
 	// FindCollection returns a collection of this operator, recorded by any API.
 	FindCollection(ctx context.Context, reference string) (*payments.Transaction, error)
+	// FindCollectionByID is FindCollection for the id of a transaction.
+	FindCollectionByID(ctx context.Context, id payments.ID) (*payments.Transaction, error)
 	Balance(context.Context, payments.Currency) (int64, error)
 	Holder(ctx context.Context, e Environment, msisdn string) (Holder, error)
 	// MayCall reports whether callbacks may go to a URL.
 	MayCall(url string) bool
+	// Checks reports whether a credential of [Credentials].Checked has this value.
+	Checks(name, value string) bool
+	// PINKey returns the key for PINs of this installation, which clients encrypt with its public part; nil for none.
+	PINKey() *rsa.PrivateKey
 	IssueToken(ctx context.Context, token, product string, u User, lifetime time.Duration) error
 	// AddUser adds a user without a password. SetPassword sets or replaces the password.
 	AddUser(ctx context.Context, u User) error

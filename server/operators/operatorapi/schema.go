@@ -97,6 +97,9 @@ func refused(answers []Answer) map[string]any {
 
 // oneOfValues returns the schema of a key of some bodies, with the values as an enumeration.
 func oneOfValues(key string, bodies []map[string]any) map[string]any {
+	if inside := insideOf(key, bodies); inside != nil {
+		return inside
+	}
 	var values []any
 	for _, body := range bodies {
 		if !slices.Contains(values, body[key]) {
@@ -104,10 +107,24 @@ func oneOfValues(key string, bodies []map[string]any) map[string]any {
 		}
 	}
 	kind := "string"
-	if _, isNumber := values[0].(float64); isNumber {
+	switch values[0].(type) {
+	case float64:
 		kind = "integer"
+	case bool:
+		kind = "boolean"
 	}
 	return map[string]any{"type": kind, "enum": values}
+}
+
+// insideOf returns the schema of the objects that some bodies have under a key; nil if they have none.
+func insideOf(key string, bodies []map[string]any) map[string]any {
+	var answers []Answer
+	for _, body := range bodies {
+		if inside, isObject := body[key].(map[string]any); isObject {
+			answers = append(answers, Answer{Body: inside})
+		}
+	}
+	return refused(answers)
 }
 
 func asObject(body any) (o map[string]any) {

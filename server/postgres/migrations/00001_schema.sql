@@ -204,6 +204,8 @@ create table environments (
   place          integer not null default 0,     -- position in the order
   vague          boolean not null default false, -- the operator's own API hides the reasons of failures
   quirks         jsonb not null default '{}',    -- of the operator's own API
+  callback_url   text not null default '',       -- of an operator whose requests name none
+  callback_hash  boolean not null default false, -- callbacks to callback_url are signed
   primary key (tenant, env_id),
   unique (tenant, operator, country)
 );
@@ -718,7 +720,8 @@ create table native_users (
 );
 call protect('native_users');
 
--- Access tokens of the operators' own APIs. Old tokens are removed, and a sandbox keeps only its newest ones.
+-- Access tokens of the operators' own APIs. Old tokens are removed, and a sandbox keeps only its newest ones
+-- of each operator.
 create table native_tokens (
   tenant        bigint not null,
   hash          bytea not null,
@@ -729,12 +732,13 @@ create table native_tokens (
   callback_host text not null, -- of the user; empty: any that the sandbox allows
   expires_at    timestamptz not null, -- in sandbox time
   created_at    timestamptz not null default now(), -- in the time of the database
-  primary key (tenant, hash)
+  primary key (tenant, operator, hash)
 );
 create index native_tokens_aged on native_tokens (created_at);
 -- A partial index whose condition is true for all rows, so that Postgres never uses it in place of the
 -- primary key to look up a token.
-create index native_tokens_newest on native_tokens (tenant, created_at) where created_at > '-infinity';
+create index native_tokens_newest on native_tokens (tenant, operator, created_at)
+  where created_at > '-infinity';
 call protect('native_tokens', '{worker}');
 
 -- Faults ----------------------------------------------------------------------------------------------------
@@ -1281,8 +1285,9 @@ create function sandbox_fingerprints() returns table (tenant bigint, fingerprint
     select tenant,
       string_agg(row(env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct,
         unknown_policy, max_amount)::text, ' ' order by env_id) as parts,
-      string_agg(row(env_id, place, vague, quirks)::text, ' ' order by env_id)
-        filter (where place > 0 or vague or quirks <> '{}') as native
+      string_agg(row(env_id, place, vague, quirks, callback_url, callback_hash)::text, ' ' order by env_id)
+        filter (where place > 0 or vague or quirks <> '{}' or callback_url <> '' or callback_hash)
+        as native
     from environments
     group by tenant
   ) e on e.tenant = o.tenant
@@ -1508,7 +1513,7 @@ grant select (attempts, body, callback_url, due_at, fault, fence, id, leased_unt
     state, times_sent),
     delete
   on native_requests to cauri_worker;
-grant select (created_at, hash, tenant), delete on native_tokens to cauri_worker;
+grant select (created_at, hash, operator, tenant), delete on native_tokens to cauri_worker;
 grant select (tenant), delete on native_users to cauri_worker;
 grant select (base_url, country, operator, sealed, store, tenant),
     delete
@@ -1573,10 +1578,10 @@ grant select (changed_at, delivered, failed, failing_since, failures, last_failu
     delete
   on endpoint_health to cauri_controller;
 grant select,
-    insert (absorption_pct, commission_bps, country, currency, enabled, env_id, max_amount, operator, place,
-    quirks, tenant, unknown_policy, vague),
-    update (absorption_pct, commission_bps, currency, enabled, max_amount, place, quirks, removed, tenant,
-    unknown_policy, vague),
+    insert (absorption_pct, callback_hash, callback_url, commission_bps, country, currency, enabled, env_id,
+    max_amount, operator, place, quirks, tenant, unknown_policy, vague),
+    update (absorption_pct, callback_hash, callback_url, commission_bps, currency, enabled, max_amount, place,
+    quirks, removed, tenant, unknown_policy, vague),
     delete
   on environments to cauri_controller;
 grant select (event_id, tenant), delete on event_faults to cauri_controller;

@@ -113,15 +113,18 @@ select * from environments where tenant = sqlc.arg(tenant) order by operator, co
 
 -- name: UpsertEnvironment :exec
 insert into environments (tenant, env_id, operator, country, currency, enabled, commission_bps,
-  absorption_pct, unknown_policy, max_amount, place, vague, quirks)
+  absorption_pct, unknown_policy, max_amount, place, vague, quirks,
+  callback_url, callback_hash)
 values (sqlc.arg(tenant), sqlc.arg(env_id), sqlc.arg(operator), sqlc.arg(country), sqlc.arg(currency),
   sqlc.arg(enabled), sqlc.arg(commission_bps), sqlc.arg(absorption_pct), sqlc.arg(unknown_policy),
-  sqlc.narg(max_amount), sqlc.arg(place), sqlc.arg(vague), sqlc.arg(quirks))
+  sqlc.narg(max_amount), sqlc.arg(place), sqlc.arg(vague), sqlc.arg(quirks),
+  sqlc.arg(callback_url), sqlc.arg(callback_hash))
 on conflict (tenant, operator, country) do update
 set currency = excluded.currency, enabled = excluded.enabled,
   removed = false, commission_bps = excluded.commission_bps, absorption_pct = excluded.absorption_pct,
   unknown_policy = excluded.unknown_policy, max_amount = excluded.max_amount, place = excluded.place,
-  vague = excluded.vague, quirks = excluded.quirks;
+  vague = excluded.vague, quirks = excluded.quirks, callback_url = excluded.callback_url,
+  callback_hash = excluded.callback_hash;
 
 -- name: RemoveEnvironment :exec
 update environments set removed = true where tenant = sqlc.arg(tenant) and env_id = sqlc.arg(env_id);

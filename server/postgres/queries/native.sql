@@ -76,15 +76,18 @@ select set_config('enable_sort', 'off', true);
 
 -- name: AddNativeToken :exec
 -- Runs after SortNothing. The lifetime of a token is in sandbox time, and at most a day in the time of the
--- database. A sandbox keeps its newest tokens: the oldest ones are deleted.
+-- database. A sandbox keeps its newest tokens of each operator: the oldest ones are deleted.
 with beyond as (
   select k.hash from native_tokens k
-  where k.tenant = sqlc.arg(tenant) and k.created_at > '-infinity' and k.created_at <= (
-    select n.created_at from native_tokens n where n.tenant = sqlc.arg(tenant) and n.created_at > '-infinity'
-    order by n.created_at desc offset sqlc.arg(others)::integer limit 1)
+  where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator) and k.created_at > '-infinity'
+    and k.created_at <= (
+      select n.created_at from native_tokens n
+      where n.tenant = sqlc.arg(tenant) and n.operator = sqlc.arg(operator) and n.created_at > '-infinity'
+      order by n.created_at desc offset sqlc.arg(others)::integer limit 1)
   order by k.created_at limit 100
 ), ended as (
-  delete from native_tokens k using beyond where k.tenant = sqlc.arg(tenant) and k.hash = beyond.hash
+  delete from native_tokens k using beyond
+  where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator) and k.hash = beyond.hash
 )
 insert into native_tokens (tenant, hash, operator, product, user_id, made_with, callback_host, expires_at)
 values (sqlc.arg(tenant), sqlc.arg(hash), sqlc.arg(operator), sqlc.arg(product), sqlc.arg(user_id),
@@ -92,12 +95,13 @@ values (sqlc.arg(tenant), sqlc.arg(hash), sqlc.arg(operator), sqlc.arg(product),
   sandbox_time(sqlc.arg(tenant)) + make_interval(secs => sqlc.arg(lifetime_ms)::float8 / 1000));
 
 -- name: FindNativeToken :one
-select k.operator, k.product, k.user_id, k.made_with, k.callback_host,
+select k.product, k.user_id, k.made_with, k.callback_host,
   (extract(epoch
     from least(k.expires_at - sandbox_time(k.tenant),
       k.created_at + interval '1 day' - now())) * 1000)::float8 as remains_ms
 from native_tokens k
-where k.tenant = sqlc.arg(tenant) and k.hash = sqlc.arg(hash) and k.expires_at > sandbox_time(k.tenant)
+where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator) and k.hash = sqlc.arg(hash)
+  and k.expires_at > sandbox_time(k.tenant)
   and k.created_at > now() - interval '1 day';
 
 -- name: TenantsToCallBack :many
@@ -124,7 +128,8 @@ where due_tenants.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_sta
 -- name: LockDueCallbacks :many
 -- Locks up to the given number of due callbacks of each sandbox.
 select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault,
-  claimed.times_sent, sqlc.embed(t), o.org_id, o.namespace, o.webhook_host, o.callback_hosts,
+  claimed.times_sent, sqlc.embed(t), o.org_id, o.resource_uid, o.signing_secret, o.namespace, o.webhook_host,
+  o.callback_hosts,
   coalesce(e.vague, false)::boolean as vague, coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
     now())::timestamptz as present, now()::timestamptz as taken_at,
   o.seed, (o.faults is not null)::boolean as with_faults

@@ -72,8 +72,8 @@ delete from quota_usage where (tenant, month) in (
 
 -- name: RemoveAgedNativeTokens :execrows
 -- No token lives longer than a day.
-delete from native_tokens where (tenant, hash) in (
-  select k.tenant, k.hash from native_tokens k where k.created_at < now() - interval '1 day'
+delete from native_tokens where (tenant, operator, hash) in (
+  select k.tenant, k.operator, k.hash from native_tokens k where k.created_at < now() - interval '1 day'
   order by k.created_at limit sqlc.arg(batch));
 
 -- name: RemoveAgedFaultActs :execrows

@@ -120,7 +120,7 @@ func (q *Queries) DeleteKey(ctx context.Context, tenant int64, hash []byte) erro
 }
 
 const environmentsOf = `-- name: EnvironmentsOf :many
-select tenant, env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct, unknown_policy, max_amount, place, vague, quirks from environments where tenant = any($1::bigint[]) and not removed
+select tenant, env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct, unknown_policy, max_amount, place, vague, quirks, callback_url, callback_hash from environments where tenant = any($1::bigint[]) and not removed
 order by tenant, place
 `
 
@@ -148,6 +148,8 @@ func (q *Queries) EnvironmentsOf(ctx context.Context, tenants []int64) ([]Enviro
 			&i.Place,
 			&i.Vague,
 			&i.Quirks,
+			&i.CallbackURL,
+			&i.CallbackHash,
 		); err != nil {
 			return nil, err
 		}
@@ -394,7 +396,7 @@ func (q *Queries) KeysOf(ctx context.Context, tenants []int64) ([]KeysOfRow, err
 }
 
 const listEnvironments = `-- name: ListEnvironments :many
-select tenant, env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct, unknown_policy, max_amount, place, vague, quirks from environments where tenant = $1 order by operator, country
+select tenant, env_id, operator, country, currency, enabled, removed, commission_bps, absorption_pct, unknown_policy, max_amount, place, vague, quirks, callback_url, callback_hash from environments where tenant = $1 order by operator, country
 `
 
 func (q *Queries) ListEnvironments(ctx context.Context, tenant int64) ([]Environment, error) {
@@ -421,6 +423,8 @@ func (q *Queries) ListEnvironments(ctx context.Context, tenant int64) ([]Environ
 			&i.Place,
 			&i.Vague,
 			&i.Quirks,
+			&i.CallbackURL,
+			&i.CallbackHash,
 		); err != nil {
 			return nil, err
 		}
@@ -882,15 +886,18 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 
 const upsertEnvironment = `-- name: UpsertEnvironment :exec
 insert into environments (tenant, env_id, operator, country, currency, enabled, commission_bps,
-  absorption_pct, unknown_policy, max_amount, place, vague, quirks)
+  absorption_pct, unknown_policy, max_amount, place, vague, quirks,
+  callback_url, callback_hash)
 values ($1, $2, $3, $4, $5,
   $6, $7, $8, $9,
-  $10, $11, $12, $13)
+  $10, $11, $12, $13,
+  $14, $15)
 on conflict (tenant, operator, country) do update
 set currency = excluded.currency, enabled = excluded.enabled,
   removed = false, commission_bps = excluded.commission_bps, absorption_pct = excluded.absorption_pct,
   unknown_policy = excluded.unknown_policy, max_amount = excluded.max_amount, place = excluded.place,
-  vague = excluded.vague, quirks = excluded.quirks
+  vague = excluded.vague, quirks = excluded.quirks, callback_url = excluded.callback_url,
+  callback_hash = excluded.callback_hash
 `
 
 type UpsertEnvironmentParams struct {
@@ -907,6 +914,8 @@ type UpsertEnvironmentParams struct {
 	Place         int32  `db:"place"`
 	Vague         bool   `db:"vague"`
 	Quirks        []byte `db:"quirks"`
+	CallbackURL   string `db:"callback_url"`
+	CallbackHash  bool   `db:"callback_hash"`
 }
 
 func (q *Queries) UpsertEnvironment(ctx context.Context, arg UpsertEnvironmentParams) error {
@@ -924,6 +933,8 @@ func (q *Queries) UpsertEnvironment(ctx context.Context, arg UpsertEnvironmentPa
 		arg.Place,
 		arg.Vague,
 		arg.Quirks,
+		arg.CallbackURL,
+		arg.CallbackHash,
 	)
 	return err
 }

@@ -132,6 +132,8 @@ type Environment struct {
 	Place         int32  `db:"place"`
 	Vague         bool   `db:"vague"`
 	Quirks        []byte `db:"quirks"`
+	CallbackURL   string `db:"callback_url"`
+	CallbackHash  bool   `db:"callback_hash"`
 }
 
 type Event struct {

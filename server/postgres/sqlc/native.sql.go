@@ -16,12 +16,15 @@ import (
 const addNativeToken = `-- name: AddNativeToken :exec
 with beyond as (
   select k.hash from native_tokens k
-  where k.tenant = $1 and k.created_at > '-infinity' and k.created_at <= (
-    select n.created_at from native_tokens n where n.tenant = $1 and n.created_at > '-infinity'
-    order by n.created_at desc offset $9::integer limit 1)
+  where k.tenant = $1 and k.operator = $3 and k.created_at > '-infinity'
+    and k.created_at <= (
+      select n.created_at from native_tokens n
+      where n.tenant = $1 and n.operator = $3 and n.created_at > '-infinity'
+      order by n.created_at desc offset $9::integer limit 1)
   order by k.created_at limit 100
 ), ended as (
-  delete from native_tokens k using beyond where k.tenant = $1 and k.hash = beyond.hash
+  delete from native_tokens k using beyond
+  where k.tenant = $1 and k.operator = $3 and k.hash = beyond.hash
 )
 insert into native_tokens (tenant, hash, operator, product, user_id, made_with, callback_host, expires_at)
 values ($1, $2, $3, $4, $5,
@@ -42,7 +45,7 @@ type AddNativeTokenParams struct {
 }
 
 // Runs after SortNothing. The lifetime of a token is in sandbox time, and at most a day in the time of the
-// database. A sandbox keeps its newest tokens: the oldest ones are deleted.
+// database. A sandbox keeps its newest tokens of each operator: the oldest ones are deleted.
 func (q *Queries) AddNativeToken(ctx context.Context, arg AddNativeTokenParams) error {
 	_, err := q.db.Exec(ctx, addNativeToken,
 		arg.Tenant,
@@ -175,17 +178,17 @@ func (q *Queries) FindNative(ctx context.Context, tenant int64, reference string
 }
 
 const findNativeToken = `-- name: FindNativeToken :one
-select k.operator, k.product, k.user_id, k.made_with, k.callback_host,
+select k.product, k.user_id, k.made_with, k.callback_host,
   (extract(epoch
     from least(k.expires_at - sandbox_time(k.tenant),
       k.created_at + interval '1 day' - now())) * 1000)::float8 as remains_ms
 from native_tokens k
-where k.tenant = $1 and k.hash = $2 and k.expires_at > sandbox_time(k.tenant)
+where k.tenant = $1 and k.operator = $2 and k.hash = $3
+  and k.expires_at > sandbox_time(k.tenant)
   and k.created_at > now() - interval '1 day'
 `
 
 type FindNativeTokenRow struct {
-	Operator     string  `db:"operator"`
 	Product      string  `db:"product"`
 	UserID       string  `db:"user_id"`
 	MadeWith     []byte  `db:"made_with"`
@@ -193,11 +196,10 @@ type FindNativeTokenRow struct {
 	RemainsMs    float64 `db:"remains_ms"`
 }
 
-func (q *Queries) FindNativeToken(ctx context.Context, tenant int64, hash []byte) (FindNativeTokenRow, error) {
-	row := q.db.QueryRow(ctx, findNativeToken, tenant, hash)
+func (q *Queries) FindNativeToken(ctx context.Context, tenant int64, operator string, hash []byte) (FindNativeTokenRow, error) {
+	row := q.db.QueryRow(ctx, findNativeToken, tenant, operator, hash)
 	var i FindNativeTokenRow
 	err := row.Scan(
-		&i.Operator,
 		&i.Product,
 		&i.UserID,
 		&i.MadeWith,
@@ -532,7 +534,8 @@ func (q *Queries) ListSentOfAll(ctx context.Context, tenants []int64, ids []pgty
 
 const lockDueCallbacks = `-- name: LockDueCallbacks :many
 select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault,
-  claimed.times_sent, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, o.org_id, o.namespace, o.webhook_host, o.callback_hosts,
+  claimed.times_sent, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, o.org_id, o.resource_uid, o.signing_secret, o.namespace, o.webhook_host,
+  o.callback_hosts,
   coalesce(e.vague, false)::boolean as vague, coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
     now())::timestamptz as present, now()::timestamptz as taken_at,
   o.seed, (o.faults is not null)::boolean as with_faults
@@ -562,6 +565,8 @@ type LockDueCallbacksRow struct {
 	TimesSent     int32           `db:"times_sent"`
 	Transaction   Transaction     `db:"transaction"`
 	OrgID         string          `db:"org_id"`
+	ResourceUid   pgtype.UUID     `db:"resource_uid"`
+	SigningSecret []byte          `db:"signing_secret"`
 	Namespace     string          `db:"namespace"`
 	WebhookHost   string          `db:"webhook_host"`
 	CallbackHosts []string        `db:"callback_hosts"`
@@ -638,6 +643,8 @@ func (q *Queries) LockDueCallbacks(ctx context.Context, tenants []int64, limits 
 			&i.Transaction.NativeRaw,
 			&i.Transaction.Faults,
 			&i.OrgID,
+			&i.ResourceUid,
+			&i.SigningSecret,
 			&i.Namespace,
 			&i.WebhookHost,
 			&i.CallbackHosts,

@@ -190,8 +190,8 @@ func (q *Queries) RemoveAgedFaultRequests(ctx context.Context, batch int32) (int
 
 const removeAgedNativeTokens = `-- name: RemoveAgedNativeTokens :execrows
 
-delete from native_tokens where (tenant, hash) in (
-  select k.tenant, k.hash from native_tokens k where k.created_at < now() - interval '1 day'
+delete from native_tokens where (tenant, operator, hash) in (
+  select k.tenant, k.operator, k.hash from native_tokens k where k.created_at < now() - interval '1 day'
   order by k.created_at limit $1)
 `
 
