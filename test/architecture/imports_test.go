@@ -274,6 +274,7 @@ var mayImport = map[string][]string{
 	"test/dev":                 {"test/ports", "test/runner", "test/system"},
 	"test/e2e":                 {"server/webhooks", "test/ports", "test/runner"},
 	"test/stories": {
+		"api/v1alpha1",
 		"controllers",
 		"controllers/localapi",
 		"server/egress",

@@ -21,10 +21,12 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers"
 	"github.com/cauri-dev/cauri/controllers/localapi"
 	"github.com/cauri-dev/cauri/server/egress"
@@ -151,6 +153,21 @@ func (s *installation) merchant(t *testing.T, name string) *merchant {
 		t.Fatalf("there is no sandbox %s", name)
 	}
 	return &merchant{T: t, installation: s, name: name, uri: credentials["uri"] + "/api/v1", key: credentials["api-key"]}
+}
+
+// isMet waits for the verdict of the story's Expectation.
+func (m *merchant) isMet() {
+	m.Helper()
+	m.until(func() string {
+		for _, e := range m.resources.Expectations() {
+			if e.Name == m.name && meta.IsStatusConditionTrue(e.Status.Conditions, v1alpha1.ConditionMet) {
+				return ""
+			} else if e.Name == m.name {
+				return fmt.Sprintf("the Expectation is %+v", e.Status)
+			}
+		}
+		return "there is no Expectation"
+	})
 }
 
 // payment is what the API says of one.

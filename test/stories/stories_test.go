@@ -36,7 +36,9 @@ func TestStories(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tell(s.merchant(t, name))
+			m := s.merchant(t, name)
+			tell(m)
+			m.isMet()
 		})
 	}
 }
