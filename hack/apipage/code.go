@@ -88,6 +88,7 @@ func asPython(text string) string {
 }
 
 func asPHP(text string) string {
+	text = strings.ReplaceAll(text, "{}", "(object) []")
 	text = jsonName.ReplaceAllString(strings.ReplaceAll(text, "$", `\$`), `$1"$2" => `)
 	return jsonEnd.ReplaceAllString(jsonBegin.ReplaceAllString(text, "["), "$1]")
 }

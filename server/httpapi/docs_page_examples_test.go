@@ -188,7 +188,7 @@ func TestEveryExampleOfThePageRuns(t *testing.T) {
 	inEveryLanguage(t, func(t *testing.T, language string) {
 		runExamples(t, func(f *fixture) sender {
 			p := newPrograms(t, f.url+"/sandboxes/team/checkout/docs", language)
-			return func(id string, _ describedOperation, e describedExample, ids map[string]string) response {
+			return func(t *testing.T, id string, _ describedOperation, e describedExample, ids map[string]string) response {
 				var replaced []string
 				for example, here := range ids {
 					replaced = append(replaced, example, here)

@@ -66,7 +66,7 @@ func TestEveryExampleRuns(t *testing.T) {
 }
 
 // sender sends the request of an example. The parameter ids is about those of the examples, and what they are here.
-type sender func(id string, o describedOperation, e describedExample, ids map[string]string) response
+type sender func(t *testing.T, id string, o describedOperation, e describedExample, ids map[string]string) response
 
 func runExamples(t *testing.T, newSender func(*fixture) sender) {
 	f := newFixture(t)
@@ -115,7 +115,7 @@ func runExamples(t *testing.T, newSender func(*fixture) sender) {
 				if id == "advanceClock" && e.status == http.StatusOK {
 					defer f.advances()()
 				}
-				checkExample(t, e, send(id, operations[id], e, ids), ids)
+				checkExample(t, e, send(t, id, operations[id], e, ids), ids)
 			})
 		}
 	}
@@ -176,7 +176,7 @@ func examplesOf(owner any) object {
 	return examples
 }
 
-func (f *fixture) sendExample(_ string, o describedOperation, e describedExample, ids map[string]string) response {
+func (f *fixture) sendExample(_ *testing.T, _ string, o describedOperation, e describedExample, ids map[string]string) response {
 	var body any
 	if example, found := o.bodies[e.name].(object); found {
 		body = example["value"]
