@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
@@ -25,6 +27,7 @@ const mostRefunds = 100
 type paymentDetail struct {
 	paymentRow
 	registered bool // its number has a SIM
+	moves      []move
 	parent     *payments.Transaction
 	refunds    []paymentRow     // oldest first
 	events     []*service.Event // its event, and the callback of the operator's own API
@@ -78,8 +81,27 @@ func (c *Console) readPayment(v *visit) (*paymentDetail, error) {
 	if d.refunds, err = c.refundsOf(v, t); err != nil {
 		return nil, err
 	}
+	if d.moves, err = c.movesOf(v, t); err != nil {
+		return nil, err
+	}
 	d.events, err = c.eventsOf(v, t)
 	return d, err
+}
+
+// move is a movement of an account.
+type move struct{ text, path string }
+
+// movesOf returns the movements that a transaction made.
+func (c *Console) movesOf(v *visit, t *payments.Transaction) (all []move, err error) {
+	float, sim, err := c.Ledger.MovementsOf(v.ctx(), v.who.Sandbox.Tenant, t.ID)
+	add := func(number int64, account, text string) {
+		if number > 0 {
+			all = append(all, move{text, pathWith("/ledger/"+account, url.Values{"to": {strconv.FormatInt(number, 10)}})})
+		}
+	}
+	add(float, string(payments.CanonicalCurrency(t.Currency)), v.Text("Movement %s of the float", v.Number(float)))
+	add(sim, t.MSISDN, v.Text("Movement %s of the phone", v.Number(sim)))
+	return all, err
 }
 
 // refundsOf returns the refunds of a collection, which have its order.

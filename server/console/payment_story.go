@@ -22,6 +22,7 @@ type step struct {
 	faults            []string        // that acted
 	event             *service.Event  // that the step is about
 	refund            *paymentRow     // the same
+	moves             []move          // that it made
 }
 
 // story returns what happened, in its order.
@@ -104,7 +105,7 @@ func (d *paymentDetail) ended(v *visit) step {
 		s.text = d.because(v) + " " + v.Text("Nothing moved.") + latency
 		return s
 	}
-	s.icon, s.title = "check", v.Text("Settled")
+	s.icon, s.title, s.moves = "check", v.Text("Settled"), d.moves
 	float, sim := d.NetAmount, -d.CustomerTotal()
 	if outgoing(d.Transaction) {
 		float, sim = -d.Amount, d.Amount

@@ -61,6 +61,18 @@ func TestPaymentShowsWhatHappened(t *testing.T) {
 		"Refund of RWF 500 Success Float −500. No commission comes back.",
 		"Amount of the request 2,000 Customer's commission 0 Customer pays customerTotal 2,000 Operator keeps 1.5 % −30 You receive netAmount 1,970",
 		"You: 30 (100 %) Customer: 0 (0 %)", "What MTN would answer (raw)", `"_simulated": true`)
+	f.create(key, "/v1/test_clients", `{"msisdn":"+250788100007","balance":5000}`)
+	own := f.pay(key, "+250788100007", "ref-2", `,"scenario":"success"`)
+	for id, links := range map[string][]string{tx: {"RWF?to=2"}, refund: {"RWF?to=3"}, own: {"RWF?to=4", "+250788100007?to=2"}} {
+		for _, link := range links {
+			if text := b.get(checkout + "/payments/" + id).text; !strings.Contains(text, `href="../ledger/`+link+`"`) {
+				t.Errorf("no link to the movement %s: %s", link, words(part(text, `id="timeline"`, "</ol>")))
+			}
+			if first := part(b.get(checkout+"/ledger/"+link).text, "data-key=", ">"); first != `"`+link[strings.Index(link, "=")+1:]+`"` {
+				t.Errorf("%s begins with %s", link, first)
+			}
+		}
+	}
 	if !strings.Contains(got.text, `href="../payments/`+refund+`"`) {
 		t.Errorf("no link to the refund %s: %s", refund, got.text)
 	}

@@ -57,6 +57,16 @@ func (l *Ledger) GetTransaction(ctx context.Context, tenant int64, id payments.I
 	return t, addSent(ctx, l.tenant(tenant), tenant, t)
 }
 
+// MovementsOf returns the numbers of the movements that a transaction made of the float and of the SIM. A number is 0 for
+// an account that it did not change. MovementsOf returns [ErrNotFound] for an unknown id.
+func (l *Ledger) MovementsOf(ctx context.Context, tenant int64, id payments.ID) (float, sim int64, err error) {
+	row, err := l.tenant(tenant).GetTransaction(ctx, tenant, postgres.UUID(id))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, 0, ErrNotFound
+	}
+	return row.MerchantNumber, row.SimNumber, postgres.Classify(err, "reading the transaction")
+}
+
 // GetTransactionBatched is [Ledger.GetTransaction] as a batched read. If the sandbox's configuration is outdated, which
 // is rare, it costs a second round trip.
 func (l *Ledger) GetTransactionBatched(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) (*payments.Transaction, error) {

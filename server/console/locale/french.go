@@ -849,6 +849,8 @@ var frenchTexts = map[string]string{
 	"%s is left to refund. Empty: all of it.":               "Il reste %s à rembourser. Vide : tout.",
 	"Reason (optional)":                                     "Motif (facultatif)",
 	"The field description of the refund, and of its event": "Le champ description du remboursement, et de son événement",
+	"Movement %s of the float":                              "Mouvement %s du solde marchand",
+	"Movement %s of the phone":                              "Mouvement %s du téléphone",
 	// The keyboard
 	"Keyboard":               "Clavier",
 	"Find":                   "Chercher",
