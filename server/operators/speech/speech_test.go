@@ -1,0 +1,60 @@
+package speech_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/operators/speech"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// Every operator speaks in each of its countries, and an outcome is never silent.
+func TestOperatorsSpeak(t *testing.T) {
+	t.Parallel()
+	for _, o := range payments.Operators {
+		for _, country := range payments.Countries {
+			if !o.In(country) {
+				continue
+			}
+			s := speech.Of(o, country)
+			want := map[bool]string{true: "en", false: "fr"}[country == payments.Rwanda]
+			if s.Lang != want || s.Service == "" || s.Pay == "" || s.PIN == "" || s.Cancel == "" || s.Send == "" || s.Locked == "" {
+				t.Errorf("%s in %s says %+v", o, country, s)
+			}
+			for _, status := range []payments.Status{payments.UserCancelled, payments.AccountBlocked, payments.Timeout} {
+				if s.Failure(status) == "" {
+					t.Errorf("%s in %s says nothing of %s", o, country, status)
+				}
+			}
+		}
+	}
+}
+
+func TestReceipts(t *testing.T) {
+	t.Parallel()
+	at, balance := time.Date(2026, 5, 29, 14, 29, 0, 0, time.UTC), int64(58_320)
+	paid := payments.Transaction{
+		Type: payments.Collection, Store: "akwaba", Reference: "order-1", Amount: 15_000, NetAmount: 15_000, Commission: 108,
+		CompletedAt: &at, SIMBalanceAfter: &balance, NativeID: "MP1",
+	}
+	back, got := paid, paid
+	back.Type, got.Type = payments.Refund, payments.Disbursement
+	s, en := speech.Of(payments.MTN, payments.CoteDIvoire), speech.Of(payments.Airtel, payments.Rwanda)
+	for _, c := range []struct{ got, want string }{
+		{s.Code, "*133#"},
+		{s.Asks(15_000, 15_108), "15 000 + frais 108. Tapez votre code secret pour valider."},
+		{en.Asks(12_500, 12_500), "Fee RWF 0. Enter your PIN to confirm."},
+		{whole(s.Receipt(&paid)), "Vous avez payé [15 108 FCFA] à AKWABA. Frais 108 FCFA. Nouveau solde 58 320 FCFA. Txn MP1. 29/05/2026 14:29. Réf order-1"},
+		{whole(s.Receipt(&back)), "Vous avez reçu un remboursement de [15 000 FCFA] de AKWABA. Nouveau solde 58 320 FCFA. Txn MP1. 29/05/2026 14:29. Réf order-1"},
+		{whole(en.Receipt(&got)), "You have received [RWF 15,108] from AKWABA. New balance RWF 58,320. Txn MP1. 29/05/2026 14:29. Ref order-1"},
+	} {
+		if text := strings.ReplaceAll(c.got, "\u202f", " "); text != c.want {
+			t.Errorf("it says %q, want %q", text, c.want)
+		}
+	}
+}
+
+func whole(m speech.Message) string {
+	return m.Before + "[" + m.Amount + "]" + m.After + " " + m.Reference
+}
