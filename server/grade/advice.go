@@ -39,7 +39,7 @@ var advice = map[string]Advice{
 		"Branch on event. Keep a refund whose payment you do not know by its parent_tx_id, and answer 204.",
 	},
 	"failed-payments": {
-		"Each payment that ends has an event, also one that fails. Without it an order waits for ever.",
+		"Each payment that ends has an event, also one that fails. Without it an order waits forever.",
 		"Take SUCCESS as paid and every other status as not paid, and answer 204 to both.",
 	},
 	lineUnknownField: {

@@ -133,7 +133,9 @@ var reasons = map[Reason]english.Text{
 
 // Observed returns the answers of a line in words; for a line that was not sent, the reason.
 func (r *Result) Observed() english.Phrase {
-	switch {
+	switch line := r.Of(); {
+	case line.Group == Time && len(r.Answers) == 1:
+		return english.Say("the slowest in %s ms", fmt.Sprint(r.Answers[0].DurationMs))
 	case r.Reason != "" && r.Reason != NoAnswer:
 		return english.Say(reasons[r.Reason])
 	case len(r.Answers) == 1 && r.Answers[0].Status != 0:

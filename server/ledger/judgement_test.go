@@ -154,3 +154,41 @@ func TestChangedExpectations(t *testing.T) {
 		t.Errorf("what was decided long ago is still there, with the error %v", err)
 	}
 }
+
+// The time of within is real time: it runs while the sandbox is suspended, and while its clock stands.
+func TestExpectationOfASandboxThatStands(t *testing.T) {
+	for name, stand := range map[string]func(*sandboxes.Config){
+		"suspended":        func(c *sandboxes.Config) { c.Suspended = true },
+		"a standing clock": func(c *sandboxes.Config) { c.Clock.Mode = sandboxes.ManualClock },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newFixture(t)
+			stand(&w.Config)
+			w.Apply()
+			w.expect(paidOnce)
+			w.wantEvaluated("1 Open NotMet, false 0 transactions, true no other transaction")
+			w.Exec("update expectations set deadline = now(), due_at = now()")
+			w.wantEvaluated("1 Failed DeadlineExceeded, false 0 transactions, true no other transaction")
+		})
+	}
+}
+
+// A worker that is killed while it evaluates has written nothing: another one evaluates the same, and until then skips it.
+func TestExpectationOfAWorkerThatIsKilled(t *testing.T) {
+	w := newFixture(t)
+	w.expect(paidOnce)
+	killed := ledgertest.Connect(t, w.URL)
+	if _, err := killed.Exec(t.Context(), "begin"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := killed.Exec(t.Context(), "select 1 from expectations for update"); err != nil {
+		t.Fatal(err)
+	}
+	w.wantEvaluated("1 Open ")
+	var id int
+	if err := killed.QueryRow(t.Context(), "select pg_backend_pid()").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	w.Exec("select pg_terminate_backend($1, 10000)", id)
+	w.wantEvaluated("1 Open NotMet, false 0 transactions, true no other transaction")
+}

@@ -68,3 +68,19 @@ func TestEventSaysWhatIsWrong(t *testing.T) {
 		b.shows("#attempts", "attempt 2")
 	}
 }
+
+// A developer learns how good the receiver is, and what to fix.
+func TestReportCard(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	b := newTab(t)
+	b.signIn(s)
+	b.click("Webhooks")
+	b.click("Report card of your receiver")
+	b.shows("#card", "Your receiver has no grade yet")
+	b.inspect("no report card")
+	b.click("Check the receiver now")
+	b.shows("#card .lead", "It answers")
+	b.shows("#card", "A timestamp that is ten minutes old")
+	b.inspect("a report card")
+}

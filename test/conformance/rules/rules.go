@@ -47,6 +47,7 @@ func All() []suite.Rule {
 		requestRules(),
 		streamRules(),
 		expectationRules(),
+		receiverCheckRules(),
 		nativeRules(),
 		everywhereRules(),
 	)
