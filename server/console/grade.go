@@ -164,7 +164,8 @@ func passedOf(v *visit, results []*grade.Result) string {
 // ran says when the check ran.
 func (g *gradePage) ran(v *visit) string {
 	return v.Text("Ran on %s at %s UTC in %s, battery %s, against the webhook URL of this sandbox and no other. Nothing was booked, no money moved.",
-		v.Date(g.card.StartedAt), v.Clock(g.card.StartedAt), v.Duration(max(time.Second, g.card.FinishedAt.Sub(g.card.StartedAt).Round(time.Second))),
+		v.Date(g.card.StartedAt), v.Clock(g.card.StartedAt),
+		v.Duration(max(time.Second, g.card.FinishedAt.Sub(g.card.StartedAt).Round(time.Second))),
 		v.Number(int64(g.card.Battery)))
 }
 

@@ -34,7 +34,8 @@ type NewRefund struct {
 // [Ledger.CreateCollection].
 func (l *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*payments.Transaction, time.Duration, error) {
 	params := sqlc.BookRefundParams{
-		Tenant: tenant, Reference: n.Reference, Description: n.Description, ParentID: postgres.UUID(n.ParentID), Amount: n.Amount, ID: postgres.UUID(n.ID),
+		Tenant: tenant, Reference: n.Reference, Description: n.Description,
+		ParentID: postgres.UUID(n.ParentID), Amount: n.Amount, ID: postgres.UUID(n.ID),
 		RequestHash: n.RequestHash, Clocked: n.Clocked,
 		PaidLatencyMs: int32(n.Latency.Paid.Simulated.Milliseconds()), RefusedLatencyMs: int32(n.Latency.Refused.Simulated.Milliseconds()),
 		PaidAfterMs: postgres.Milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: postgres.Milliseconds(n.Latency.Refused.Waited),

@@ -45,7 +45,7 @@ that is no bonus, or if nothing follows from the answers.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.receiver, "receiver", "", "URL of your program, such as localhost:3000/webhooks; empty: the webhook of the sandbox")
 	flags.StringVar(&o.tx, "tx", "", "id of a collection that the receiver knows, for one that refuses unknown payments")
-	flags.BoolVar(&o.allow, "allow", false, "with --tx: also tell of a refund of this payment that did not happen")
+	flags.BoolVar(&o.allow, "allow", false, "with --tx: also send the event of a refund of this payment that did not happen")
 	flags.StringVar(&o.junit, "junit", "", "file for a report in the format of JUnit")
 	flags.BoolVar(&o.github, "github", false, "add a table to the job summary of GitHub Actions")
 	o.signingSecret.add(cmd)
@@ -59,8 +59,8 @@ that is no bonus, or if nothing follows from the answers.`,
 		if err != nil {
 			return err
 		}
-		print := func(out io.Writer) { printCard(out, check) }
-		if err := o.print(cmd.OutOrStdout(), check, []string{cmp.Or(optional(check.Letter, same), "-")}, print); err != nil {
+		table := func(out io.Writer) { printCard(out, check) }
+		if err := o.print(cmd.OutOrStdout(), check, []string{cmp.Or(optional(check.Letter, same), "-")}, table); err != nil {
 			return err
 		}
 		return errors.Join(writeJUnit(o.junit, grade.Report(said(check))), addSummary(summary, "outcome line expects observed", cardRows(check)),

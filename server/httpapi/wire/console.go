@@ -44,7 +44,8 @@ type ConsoleSessionList struct {
 // ConsoleSessionOf returns the view of a session.
 func ConsoleSessionOf(s *sandboxes.ConsoleSession) ConsoleSession {
 	return ConsoleSession{
-		ID: s.ID, Role: string(s.Role), MSISDN: NumberOf(s.ConsoleAccess), CreatedAt: payments.FormatTime(s.CreatedAt),
+		ID: s.ID, Role: string(s.Role), MSISDN: NumberOf(s.ConsoleAccess),
+		CreatedAt: payments.FormatTime(s.CreatedAt),
 		ExpiresAt: payments.FormatTime(s.ExpiresAt),
 	}
 }

@@ -22,7 +22,8 @@ func TestNumberOf(n operators.TestNumber) TestNumber {
 	currency, _ := n.Country.Currency()
 	v := TestNumber{
 		MSISDN: n.MSISDN, Operator: string(n.Operator), Country: string(n.Country), Currency: string(currency),
-		CollectionOutcome: string(n.CollectionOutcome()), DisbursementOutcome: string(n.DisbursementOutcome()), Description: string(n.Description),
+		CollectionOutcome: string(n.CollectionOutcome()), DisbursementOutcome: string(n.DisbursementOutcome()),
+		Description: string(n.Description),
 	}
 	if n.Status == payments.Pending {
 		v.Behavior = new(string(n.Behavior.Confirmation()))
