@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-chi/chi/v5"
@@ -332,3 +333,25 @@ func (e *eventPage) headersText(v *visit) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// following returns the times at which the retries after the next attempt begin, if each of them fails at once. Each may
+// be up to a tenth of its delay earlier or later.
+func (e *eventPage) following() (all []time.Time) {
+	if e.NextAttemptAt == nil || e.Callback != nil {
+		return nil
+	}
+	r := e.webhook.Retry
+	s := webhooks.Schedule{MaxRetries: r.MaxRetries, InitialDelay: r.InitialDelay, Factor: r.Factor, MaxDelay: r.MaxDelay}
+	at := *e.NextAttemptAt
+	for counted := e.Counted + 1; ; counted++ {
+		delay, again := s.Next(counted, webhooks.Result{}, func() float64 { return 0.5 })
+		if !again || len(all) == mostFollowing {
+			return all
+		}
+		at = at.Add(delay)
+		all = append(all, at)
+	}
+}
+
+// mostFollowing is how many retries the page of an event shows in advance.
+const mostFollowing = 10

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/requests"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
@@ -182,5 +183,25 @@ func TestEventThatDoesNotExist(t *testing.T) {
 	}
 	if got := f.browser().get(checkout + "/webhooks/" + evt(of)); got.status != http.StatusSeeOther {
 		t.Errorf("nobody: %d", got.status)
+	}
+}
+
+// The page of an event has its next attempt, and when the others follow if it fails.
+func TestEventHasItsSchedule(t *testing.T) {
+	f := newFixture(t)
+	f.heard()
+	f.config.Webhook.Retry = sandboxes.RetryPolicy{MaxRetries: 3, InitialDelay: time.Minute, Factor: 2, MaxDelay: time.Hour}
+	f.apply(f.config, key)
+	tx := f.pay(key, stranger, "ref-1", `,"scenario":"success"`)
+	f.attempted(tx, "queued", 500, "the receiver answered 500", "")
+	f.exec("update events set due_at = '2026-05-31T12:00:00Z'")
+	b := f.signedIn(checkout, key)
+	next := func() string { return words(part(b.get(checkout+"/webhooks/"+evt(tx)).text, `id="next"`, "</footer>")) }
+	if got, want := next(), "Next attempt: 31 May, 12:00:00. If it fails, about: 31 May, 12:02:00 , 31 May, 12:06:00"; !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	f.exec("update events set attempts = 3")
+	if got := next(); !strings.HasSuffix(got, "12:00:00. It is the last one.") {
+		t.Errorf("before the last attempt: %q", got)
 	}
 }

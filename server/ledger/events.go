@@ -71,6 +71,7 @@ type EventDetail struct {
 	Event
 	Body    []byte          // the bytes that every attempt sends
 	History []AttemptRecord // the latest [MaxHistory], oldest first
+	Counted int             // attempts so far, except those that used up no retry
 }
 
 // MaxHistory is the maximum number of attempts that [EventDetail] has.

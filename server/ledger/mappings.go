@@ -96,6 +96,11 @@ func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *Even
 	if !row.BeingSent {
 		d.NextAttemptAt = e.DueAt
 	}
+	uncounted := e.Probes // as in LockDueEvents
+	if e.ResentAfter != nil {
+		uncounted = *e.ResentAfter
+	}
+	d.Counted = int(e.Attempts - uncounted)
 	d.History = historyOf(attempts)
 	if n := len(d.History); n > 0 {
 		last := &d.History[n-1]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // EndpointState says how the deliveries to the endpoint of a sandbox go.
@@ -35,6 +36,7 @@ const MostWaiting = 1000
 type Webhook struct {
 	URL          string // without user, password and query; empty: none
 	Types        []payments.Type
+	Retry        sandboxes.RetryPolicy
 	State        EndpointState
 	Failures     int              // attempts in a row that failed
 	FailingSince *time.Time       // the first of them, in sandbox time
@@ -75,6 +77,10 @@ func (l *Ledger) ReadWebhook(ctx context.Context, tenant int64) (*Webhook, error
 	w := &Webhook{
 		URL: shownURL(row.WebhookURL), State: EndpointHealthy, Failures: int(row.Failures), FailingSince: row.FailingSince,
 		NextProbeAt: row.ProbeAt, Delivered: row.Delivered, Failed: row.Failed, Waiting: int(row.Waiting),
+	}
+	w.Retry = sandboxes.RetryPolicy{
+		MaxRetries: int(row.WebhookMaxRetries), InitialDelay: time.Duration(row.WebhookInitialDelayMs) * time.Millisecond,
+		Factor: row.WebhookFactor, MaxDelay: time.Duration(row.WebhookMaxDelayMs) * time.Millisecond,
 	}
 	for _, t := range row.WebhookTypes {
 		w.Types = append(w.Types, payments.Type(t))

@@ -851,6 +851,9 @@ var frenchTexts = map[string]string{
 	"The field description of the refund, and of its event": "Le champ description du remboursement, et de son événement",
 	"Movement %s of the float":                              "Mouvement %s du solde marchand",
 	"Movement %s of the phone":                              "Mouvement %s du téléphone",
+	"Next attempt: %s.":                                     "Prochaine tentative : %s.",
+	"It is the last one.":                                   "C'est la dernière.",
+	"If it fails, about:":                                   "Si elle échoue, vers :",
 	// The keyboard
 	"Keyboard":               "Clavier",
 	"Find":                   "Chercher",

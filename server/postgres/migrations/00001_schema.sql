@@ -1395,7 +1395,8 @@ grant select,
     delete
   on native_users to cauri_tenant;
 grant select (clocked, monthly_quota, older_secrets_until, org_id, previous_secret_until,
-    secret_fingerprints, secret_since, suspended, tenant, version, webhook_types, webhook_url)
+    secret_fingerprints, secret_since, suspended, tenant, version, webhook_factor, webhook_initial_delay_ms,
+    webhook_max_delay_ms, webhook_max_retries, webhook_types, webhook_url)
   on organizations to cauri_tenant;
 grant select, insert, update (used) on quota_usage to cauri_tenant;
 grant select, insert, update (granted), delete on rate_usage to cauri_tenant;

@@ -51,7 +51,8 @@ select found.being_sent, found.deliverable from found;
 -- name: GetWebhook :one
 -- Where the events of a sandbox go, how that goes, and what signs them. Events that wait are counted up to a
 -- bound.
-select o.webhook_url, o.webhook_types, o.secret_fingerprints, o.secret_since, o.previous_secret_until,
+select o.webhook_url, o.webhook_types, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor,
+  o.webhook_max_delay_ms, o.secret_fingerprints, o.secret_since, o.previous_secret_until,
   o.older_secrets_until, now()::timestamptz as now, coalesce(h.failures, 0)::integer as failures,
   h.failing_since, h.probe_at, coalesce(h.delivered, 0)::bigint as delivered,
   coalesce(h.failed, 0)::bigint as failed, h.first_failed, h.first_failed_attempt, h.last_failed,

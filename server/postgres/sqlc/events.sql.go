@@ -143,7 +143,8 @@ func (q *Queries) GetEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (G
 }
 
 const getWebhook = `-- name: GetWebhook :one
-select o.webhook_url, o.webhook_types, o.secret_fingerprints, o.secret_since, o.previous_secret_until,
+select o.webhook_url, o.webhook_types, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor,
+  o.webhook_max_delay_ms, o.secret_fingerprints, o.secret_since, o.previous_secret_until,
   o.older_secrets_until, now()::timestamptz as now, coalesce(h.failures, 0)::integer as failures,
   h.failing_since, h.probe_at, coalesce(h.delivered, 0)::bigint as delivered,
   coalesce(h.failed, 0)::bigint as failed, h.first_failed, h.first_failed_attempt, h.last_failed,
@@ -155,25 +156,29 @@ where o.tenant = $1
 `
 
 type GetWebhookRow struct {
-	WebhookURL          *string     `db:"webhook_url"`
-	WebhookTypes        []string    `db:"webhook_types"`
-	SecretFingerprints  []string    `db:"secret_fingerprints"`
-	SecretSince         *time.Time  `db:"secret_since"`
-	PreviousSecretUntil *time.Time  `db:"previous_secret_until"`
-	OlderSecretsUntil   []time.Time `db:"older_secrets_until"`
-	Now                 time.Time   `db:"now"`
-	Failures            int32       `db:"failures"`
-	FailingSince        *time.Time  `db:"failing_since"`
-	ProbeAt             *time.Time  `db:"probe_at"`
-	Delivered           int64       `db:"delivered"`
-	Failed              int64       `db:"failed"`
-	FirstFailed         pgtype.UUID `db:"first_failed"`
-	FirstFailedAttempt  *int32      `db:"first_failed_attempt"`
-	LastFailed          pgtype.UUID `db:"last_failed"`
-	LastFailedAttempt   *int32      `db:"last_failed_attempt"`
-	LastAcked           pgtype.UUID `db:"last_acked"`
-	LastAckedAttempt    *int32      `db:"last_acked_attempt"`
-	Waiting             int32       `db:"waiting"`
+	WebhookURL            *string     `db:"webhook_url"`
+	WebhookTypes          []string    `db:"webhook_types"`
+	WebhookMaxRetries     int32       `db:"webhook_max_retries"`
+	WebhookInitialDelayMs int64       `db:"webhook_initial_delay_ms"`
+	WebhookFactor         float64     `db:"webhook_factor"`
+	WebhookMaxDelayMs     int64       `db:"webhook_max_delay_ms"`
+	SecretFingerprints    []string    `db:"secret_fingerprints"`
+	SecretSince           *time.Time  `db:"secret_since"`
+	PreviousSecretUntil   *time.Time  `db:"previous_secret_until"`
+	OlderSecretsUntil     []time.Time `db:"older_secrets_until"`
+	Now                   time.Time   `db:"now"`
+	Failures              int32       `db:"failures"`
+	FailingSince          *time.Time  `db:"failing_since"`
+	ProbeAt               *time.Time  `db:"probe_at"`
+	Delivered             int64       `db:"delivered"`
+	Failed                int64       `db:"failed"`
+	FirstFailed           pgtype.UUID `db:"first_failed"`
+	FirstFailedAttempt    *int32      `db:"first_failed_attempt"`
+	LastFailed            pgtype.UUID `db:"last_failed"`
+	LastFailedAttempt     *int32      `db:"last_failed_attempt"`
+	LastAcked             pgtype.UUID `db:"last_acked"`
+	LastAckedAttempt      *int32      `db:"last_acked_attempt"`
+	Waiting               int32       `db:"waiting"`
 }
 
 // Where the events of a sandbox go, how that goes, and what signs them. Events that wait are counted up to a
@@ -184,6 +189,10 @@ func (q *Queries) GetWebhook(ctx context.Context, tenant int64, mostWaiting int3
 	err := row.Scan(
 		&i.WebhookURL,
 		&i.WebhookTypes,
+		&i.WebhookMaxRetries,
+		&i.WebhookInitialDelayMs,
+		&i.WebhookFactor,
+		&i.WebhookMaxDelayMs,
 		&i.SecretFingerprints,
 		&i.SecretSince,
 		&i.PreviousSecretUntil,
