@@ -111,7 +111,7 @@ func (f xmlFile) Append(text []byte) ([]byte, error) { return append(text, f...)
 // runs reports whether a check has not ended yet.
 func (g *gradePage) runs() bool { return g.check != nil && g.check.FinishedAt == nil }
 
-// state returns the class of a letter.
+// classOfLetter returns the class of a letter in the style sheet.
 func classOfLetter(l grade.Letter) string {
 	switch {
 	case l == "":

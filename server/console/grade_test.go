@@ -51,7 +51,8 @@ func TestReportCard(t *testing.T) {
 	f.exec("update receiver_checks set began_at = now(), finished_at = now(), card = $1", card)
 	got := b.get(checkout + "/webhooks/grade")
 	got.has(t, "It answers 204, then 500 to the same event twice.", "Grade D", "To fix: the same event twice", "Why it matters",
-		"Keep the tx_id of what is done", "A genuine event expects 2xx", "204 in 41 ms", "5 of 5", "not counted", "your receiver does not look at webhook-signature")
+		"Keep the tx_id of what is done", "A genuine event expects 2xx", "204 in 41 ms", "5 of 5", "not counted",
+		"your receiver does not look at webhook-signature")
 	if strings.Contains(got.text, "data-every") {
 		t.Error("a check that has ended is read again")
 	}

@@ -153,10 +153,12 @@ func TestFaultsOfReceivers(t *testing.T) {
 		"none":                       {receiver{}, "A", nil, standard, "It answers each event as expected."},
 		"none, by Standard Webhooks": {receiver{standard: true}, "A", nil, nil, "It answers each event as expected."},
 		"accepts what is old": {
-			receiver{standard: true, ignoresAge: true}, "C", []string{"old-timestamp"}, nil, "It answers 204 to a timestamp that is ten minutes old.",
+			receiver{standard: true, ignoresAge: true}, "C", []string{"old-timestamp"}, nil,
+			"It answers 204 to a timestamp that is ten minutes old.",
 		},
 		"reads one signature": {
-			receiver{standard: true, oneSignature: true}, "C", []string{"second-signature"}, nil, "It answers 401 to a right signature behind another one.",
+			receiver{standard: true, oneSignature: true}, "C", []string{"second-signature"}, nil,
+			"It answers 401 to a right signature behind another one.",
 		},
 		"trusts what is not signed": {
 			receiver{trustsUnsigned: true}, "E", []string{"no-signature"}, standard, "It answers 204 to no signature at all.",
@@ -170,7 +172,8 @@ func TestFaultsOfReceivers(t *testing.T) {
 			receiver{failsTwice: true}, "D", []string{"same-event-twice"}, standard, "It answers 204, then 500 to the same event twice.",
 		},
 		"knows no TIMEOUT": {
-			receiver{refuses: refuses("status", "TIMEOUT")}, "C", []string{"status-timeout"}, standard, "It answers 500 to a payment that ends TIMEOUT.",
+			receiver{refuses: refuses("status", "TIMEOUT")}, "C", []string{"status-timeout"}, standard,
+			"It answers 500 to a payment that ends TIMEOUT.",
 		},
 		"knows no refunds": {
 			receiver{refuses: refuses("event", "payment.refunded")}, "C", []string{"refund-before-payment"}, standard,
@@ -246,7 +249,8 @@ func TestReceiversThatKnowTheirTransactions(t *testing.T) {
 
 	r := &receiver{knows: "order-7"}
 	card := check(t, r)
-	if card.Letter != "" || card.Count(grade.Failed) != 0 || !strings.Contains(card.Sentence().String(), "It answers 404 to an event of a payment") {
+	if card.Letter != "" || card.Count(grade.Failed) != 0 ||
+		!strings.Contains(card.Sentence().String(), "It answers 404 to an event of a payment") {
 		t.Errorf("without a transaction the letter is %q: %s", card.Letter, card.Sentence())
 	}
 	forged := []string{"wrong-signature", "no-signature", "signature-of-another-body", "signature-of-another-secret"}
@@ -255,7 +259,8 @@ func TestReceiversThatKnowTheirTransactions(t *testing.T) {
 	}
 
 	unsigned := check(t, &receiver{knows: "order-7", trustsAll: true})
-	if diff := cmp.Diff([]string{"within-10-seconds", "within-1-second"}, outcomes(unsigned, grade.Passed)); diff != "" || unsigned.Letter != "" {
+	if diff := cmp.Diff([]string{"within-10-seconds", "within-1-second"}, outcomes(unsigned, grade.Passed)); diff != "" ||
+		unsigned.Letter != "" {
 		t.Errorf("that unknown payments are refused says nothing about signatures, but %s holds", diff)
 	}
 
@@ -286,8 +291,11 @@ func TestSlowReceivers(t *testing.T) {
 		letter grade.Letter
 		failed []string
 	}{
-		"slow":           {grade.Answer{Status: 204, DurationMs: 1_001}, "B", []string{"within-1-second"}},
-		"without answer": {grade.Answer{Error: "no answer within 10s", Late: true, DurationMs: 10_000}, "F", []string{"genuine", "within-10-seconds", "within-1-second"}},
+		"slow": {grade.Answer{Status: 204, DurationMs: 1_001}, "B", []string{"within-1-second"}},
+		"without answer": {
+			grade.Answer{Error: "no answer within 10s", Late: true, DurationMs: 10_000}, "F",
+			[]string{"genuine", "within-10-seconds", "within-1-second"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sent := 0

@@ -111,8 +111,8 @@ type LeasedCheck struct {
 }
 
 // expiredCheck says why a check was not run.
-const expiredCheck = "No worker could begin the check within ten minutes: the sandbox is suspended or has no webhook, or many sandboxes have " +
-	"receivers at this host. Ask for another one."
+const expiredCheck = "No worker could begin the check within ten minutes: the sandbox is suspended or has no webhook, or many " +
+	"sandboxes have receivers at this host. Ask for another one."
 
 // LeaseReceiverCheck leases a check that is to be run; nil: there is none. One host is checked once a minute. A check
 // that no worker could begin for the time expire ends.

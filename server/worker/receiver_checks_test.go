@@ -91,7 +91,8 @@ func TestReceiverIsChecked(t *testing.T) {
 	if card.Letter != grade.A || card.Count(grade.Passed) != len(grade.Lines()) || check.Problem != "" {
 		t.Errorf("the check is %+v, and its card %+v", check, card)
 	}
-	if n := read[int](w, "select (select count(*) from transactions) + (select count(*) from events) + (select count(*) from delivery_attempts)"); n != 0 {
+	const rows = "select (select count(*) from transactions) + (select count(*) from events) + (select count(*) from delivery_attempts)"
+	if n := read[int](w, rows); n != 0 {
 		t.Errorf("the check has left %d rows", n)
 	}
 	before := requests.Load()

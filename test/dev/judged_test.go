@@ -204,7 +204,8 @@ func TestEachBugOfAMerchantTurnsItsLineRed(t *testing.T) {
 		p.pay("late-"+name, "timeout")
 		p.pay("ends-"+name, "success")
 		refunded := p.pay("refunded-"+name, "success")
-		refund := p.call(http.MethodPost, p.uri+"/api/v1/payments/"+refunded+"/refund", bytes.NewBufferString(`{"amount":500,"reference":"back-`+name+`"}`))
+		half := bytes.NewBufferString(`{"amount":500,"reference":"back-` + name + `"}`)
+		refund := p.call(http.MethodPost, p.uri+"/api/v1/payments/"+refunded+"/refund", half)
 		if refund["status"] != "SUCCESS" {
 			t.Fatalf("the refund is %v", refund)
 		}

@@ -43,7 +43,8 @@ func graded(t *testing.T, refused string) string {
 
 func TestGradeOnThisMachine(t *testing.T) {
 	t.Parallel()
-	run(t, Options{}, "grade", "--receiver="+graded(t, ""), "--secret="+testSecret).want(t, ExitSuccess, "Grade: A. It answers each event as expected.")
+	run(t, Options{}, "grade", "--receiver="+graded(t, ""), "--secret="+testSecret).
+		want(t, ExitSuccess, "Grade: A. It answers each event as expected.")
 
 	report := filepath.Join(t.TempDir(), "grade.xml")
 	bad := run(t, Options{}, "grade", "--receiver="+graded(t, "TIMEOUT"), "--secret="+testSecret, "--junit="+report)
@@ -65,7 +66,8 @@ func TestGradeOnThisMachine(t *testing.T) {
 	if s := suites.Suites[0]; s.Failures != 1 || s.Tests != len(s.Cases) || s.Tests < 20 {
 		t.Errorf("the report is\n%s", text)
 	}
-	run(t, Options{}, "grade", "--receiver="+graded(t, ""), "--secret=another-secret-of-16").want(t, ExitFailure, "Grade: F. It answers 401 to a genuine event.")
+	run(t, Options{}, "grade", "--receiver="+graded(t, ""), "--secret=another-secret-of-16").
+		want(t, ExitFailure, "Grade: F. It answers 401 to a genuine event.")
 	run(t, Options{}, "grade", "--receiver=localhost:0", "--secret="+testSecret).want(t, ExitUsage, "--receiver=localhost:0: write a port")
 }
 
@@ -82,7 +84,8 @@ func TestGradeOfAPaymentThatIsKnown(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	f.run("grade", "--receiver="+server.URL, "--secret="+testSecret).want(t, ExitFailure, "there is no grade: It answers 404", "Pass the id of one with --tx")
+	f.run("grade", "--receiver="+server.URL, "--secret="+testSecret).
+		want(t, ExitFailure, "there is no grade: It answers 404", "Pass the id of one with --tx")
 	events := decoded[[]wire.EventSummary](t, f.run("events", "-o", "json"))
 	f.run("grade", "--receiver="+server.URL, "--secret="+testSecret, "--tx="+events[0].TxID).want(t, ExitSuccess, "Grade: A.", "needs allow")
 	f.run("grade", "--receiver="+server.URL, "--secret="+testSecret, "--tx=1").want(t, ExitUsage, "--tx=1: write the id of a payment")

@@ -11,8 +11,8 @@ import (
 
 var CreateReceiverCheck = Operation{
 	ID: "createReceiverCheck", Method: http.MethodPost, Path: "/v1/receiver_checks", Tag: tagEvents, Summary: "Check the receiver",
-	Description: "Sends a fixed battery of genuine and forged events to the sandbox's own webhook URL, and to no other, and gives a letter from A to F. " +
-		"The payments of these events do not exist: nothing is recorded and no money moves. A worker runs the check; read it until it is " +
+	Description: "Sends a fixed battery of genuine and forged events to the sandbox's own webhook URL, and to no other, and gives a letter " +
+		"from A to F. The payments of these events do not exist: nothing is recorded and no money moves. A worker runs the check; read it until it is " +
 		"`finished`. A sandbox has one check at a time and one a minute, and so has each receiving host. No body is needed.",
 	Body: wire.CreateReceiverCheck.Schema, BodyOptional: true,
 	answers: []described{{http.StatusAccepted, "The check, which a worker will run.", receiverCheckSchema, nil}},
@@ -23,7 +23,8 @@ var CreateReceiverCheck = Operation{
 }
 
 var GetReceiverCheck = Operation{
-	ID: "getReceiverCheck", Method: http.MethodGet, Path: "/v1/receiver_checks/{check}", Tag: tagEvents, Summary: "Read a check of the receiver",
+	ID: "getReceiverCheck", Method: http.MethodGet, Path: "/v1/receiver_checks/{check}", Tag: tagEvents,
+	Summary:     "Read a check of the receiver",
 	Description: "The report card so far. A line says what was sent, what was expected and what came back, why it matters and how to fix it.",
 	Parameters: []*huma.Param{{
 		Name: "check", In: "path", Required: true, Description: "Id of the check.",

@@ -6,7 +6,8 @@ insert into receiver_checks (tenant, id, tx_id, allow)
 select sqlc.arg(tenant), sqlc.arg(id), sqlc.narg(tx_id), sqlc.arg(allow)
 where not exists (
   select from receiver_checks c
-  where c.tenant = sqlc.arg(tenant) and (c.finished_at is null or c.requested_at > now() - interval '1 minute'))
+  where c.tenant = sqlc.arg(tenant)
+    and (c.finished_at is null or c.requested_at > now() - interval '1 minute'))
 on conflict do nothing;
 
 -- name: TrimReceiverChecks :exec
@@ -67,7 +68,8 @@ where c.tenant = sqlc.arg(tenant) and c.id = sqlc.arg(id) and c.fence = sqlc.arg
 
 -- name: FinishReceiverCheck :execrows
 update receiver_checks c
-set card = coalesce(sqlc.narg(card), c.card), problem = sqlc.arg(problem), finished_at = now(), leased_until = null
+set card = coalesce(sqlc.narg(card), c.card), problem = sqlc.arg(problem), finished_at = now(),
+  leased_until = null
 where c.tenant = sqlc.arg(tenant) and c.id = sqlc.arg(id) and c.fence = sqlc.arg(fence);
 
 -- name: PurgeReceiverChecks :execrows

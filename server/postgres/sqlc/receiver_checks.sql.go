@@ -25,7 +25,8 @@ func (q *Queries) ExpireReceiverChecks(ctx context.Context, problem string, afte
 
 const finishReceiverCheck = `-- name: FinishReceiverCheck :execrows
 update receiver_checks c
-set card = coalesce($1, c.card), problem = $2, finished_at = now(), leased_until = null
+set card = coalesce($1, c.card), problem = $2, finished_at = now(),
+  leased_until = null
 where c.tenant = $3 and c.id = $4 and c.fence = $5
 `
 
@@ -238,7 +239,8 @@ insert into receiver_checks (tenant, id, tx_id, allow)
 select $1, $2, $3, $4
 where not exists (
   select from receiver_checks c
-  where c.tenant = $1 and (c.finished_at is null or c.requested_at > now() - interval '1 minute'))
+  where c.tenant = $1
+    and (c.finished_at is null or c.requested_at > now() - interval '1 minute'))
 on conflict do nothing
 `
 
