@@ -115,7 +115,7 @@ func TestRequests(t *testing.T) {
 				`{"client_id":"id","client_secret":"hush","grant_type":"client_credentials"}`,
 			"POST /below/merchant/v1/payments/\nAuthorization: Bearer T\nX-Country: RW\nX-Currency: RWF\nContent-Type: application/json\n" +
 				`{"reference":"` + requested +
-				`","subscriber":{"country":"RW","currency":"RWF","msisdn":"250788000001"},"transaction":{"amount":25000,"country":"RW","currency":"RWF","id":"` + requested + `"}}`,
+				`","subscriber":{"country":"RW","currency":"RWF","msisdn":"788000001"},"transaction":{"amount":25000,"country":"RW","currency":"RWF","id":"` + requested + `"}}`,
 			"GET /below/standard/v1/payments/" + requested + "\nAuthorization: Bearer T\nX-Country: RW\nX-Currency: RWF\n",
 		},
 		payments.Orange: {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/operators/adapter"
@@ -42,13 +43,21 @@ type reply struct {
 	Status Status `json:"status"`
 }
 
+// callingCodes are the codes of the countries. The numbers in requests to Airtel have none (o).
+var callingCodes = map[payments.Country]string{payments.Rwanda: "250"}
+
+// nationalNumber returns the number of a transaction without its country code.
+func nationalNumber(t *payments.Transaction) string {
+	return strings.TrimPrefix(adapter.Subscriber(t), callingCodes[t.Country])
+}
+
 // NewClient returns a client of Airtel's API.
 func NewClient(a adapter.Access) adapter.Client { return &client{adapter.NewConnection(a)} }
 
 // Collect implements [adapter.Client].
 func (a *client) Collect(ctx context.Context, t *payments.Transaction) (adapter.Answer, error) {
 	p := NewPayload(t)
-	p.Transaction.ID = adapter.RequestID(t)
+	p.Transaction.ID, p.Subscriber.MSISDN = adapter.RequestID(t), nationalNumber(t)
 	said, err := a.ask(ctx, t, adapter.Request{
 		Method: http.MethodPost, Path: paymentsPath, Body: paymentRequest{p.Transaction.ID, p.Subscriber, p.Transaction},
 	})
