@@ -32,7 +32,7 @@ func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record re
 		Fingerprint: func(string) []byte { return ledger.NativeHash(o.Operation) },
 		Call:        &service.OperatorCall{Operation: o.Operation, Sent: sent, CallbackURL: o.CallbackURL, Party: o.Party},
 	})
-	if err == nil && recorded.Replayed {
+	if err == nil && recorded.Replayed || errors.As(err, new(service.ErrDuplicateReference)) {
 		err = operatorapi.Refuse(operatorapi.Duplicate)
 	}
 	s.before, s.due = recorded.BeforeAnswer, recorded.AnswerAt
@@ -60,6 +60,9 @@ func (s *sandbox) Find(ctx context.Context, reference string, operations ...stri
 		return operatorapi.Payment{}, operatorapi.Refuse(operatorapi.NotFound)
 	}
 	t, sent, err := s.native.ledger.FindNative(ctx, s.who.Sandbox.Tenant, reference)
+	if errors.Is(err, ledger.ErrNotFound) {
+		err = operatorapi.Refuse(operatorapi.NotFound)
+	}
 	if err != nil {
 		return operatorapi.Payment{}, err
 	}
