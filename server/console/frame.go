@@ -25,7 +25,7 @@ var always = []string{
 // replaced returns the selector of the elements that htmx replaces.
 func (p *page) replaced() string {
 	if p.alone {
-		return "#" + strings.Join(p.live, ",#")
+		return "#stopped,#" + strings.Join(p.live, ",#")
 	}
 	return "#" + strings.Join(append(always, p.live...), ",#")
 }
