@@ -16,7 +16,8 @@ func TestHalfClosedConnectionIsAnswered(t *testing.T) {
 	prompt := f.call("POST", "/v1/payments", payment("prompt")).body["id"].(string)
 	tried := 0
 	for path, item := range theContract(t).document["paths"].(object) {
-		if _, found := item.(object)["get"]; !found || path == "/v1/stream" { // which has no end: it ends when its client goes away
+		// A stream has no end: it ends when its client goes away. There is no check of a receiver without a webhook.
+		if _, found := item.(object)["get"]; !found || path == "/v1/stream" || strings.HasPrefix(path, "/v1/receiver_checks") {
 			continue
 		}
 		path = strings.NewReplacer("{msisdn}", url.PathEscape(alice), "{tx}", prompt, "/events/{id}", "/events/"+strings.Replace(id, "TX_", "evt_", 1), "{id}", id).
