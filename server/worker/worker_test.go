@@ -498,6 +498,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	logged.until(t, "sweep failed", "sweep=clock")
 	logged.until(t, "sweep failed", "sweep=verification")
 	logged.until(t, "sweep failed", "sweep=expectations")
+	logged.until(t, "sweep failed", "sweep=receiver_checks")
 	if err := postgres.Migrate(t.Context(), w.url); err != nil {
 		t.Fatal(err)
 	}
@@ -505,7 +506,7 @@ func TestWorkerWaitsForItsDatabase(t *testing.T) {
 	w.pay("r1", payments.Pending)
 	w.until(ledger.EventDelivered, 1)
 	logged.until(t, "sweep works again", "sweep=settlement")
-	if got := logged.count("sweep failed"); got != 11 {
+	if got := logged.count("sweep failed"); got != 12 {
 		t.Errorf("%d failures were logged, want one for each sweep", got)
 	}
 }

@@ -78,12 +78,12 @@ type answer struct{ status, collection, payout, message string }
 // texts have the mark a.
 var answers = map[payments.Status]answer{
 	payments.Success:            {succeeded, "DP00800001001", "DP00900001001", "Success"},
-	payments.Pending:            {inProgress, "DP00800001006", "DP00900001006", "In process"},
+	payments.Pending:            {inProgress, "DP00800001006", "", "In process"},
 	payments.PINInvalid:         {failed, "DP00800001002", "", "Incorrect PIN"},
 	payments.InsufficientFunds:  {failed, "DP00800001007", "DP00900001007", "Not enough balance"},
-	payments.Timeout:            {expired, "DP00800001029", "DP00900001014", "Transaction expired"},
-	payments.AccountBlocked:     {failed, "DP00800001010", "DP00900001010", "Transaction not permitted to payee"},
-	payments.UserCancelled:      {failed, "DP00800001008", "DP00900001013", "Refused"},
+	payments.Timeout:            {expired, "DP00800001029", "", "Transaction expired"},
+	payments.AccountBlocked:     {failed, "DP00800001010", "", "Transaction not permitted to payee"},
+	payments.UserCancelled:      {failed, "DP00800001008", "", "Refused"},
 	payments.UnknownMSISDN:      {failed, "DP00800001012", "DP00900001012", "Invalid mobile number"}, // mark a for collections
 	payments.LimitExceeded:      {failed, "DP00800001003", "DP00900001003", "Amount limit exceeded"},
 	payments.ServiceUnavailable: {failed, "", "", "Service unavailable"},

@@ -823,8 +823,9 @@ call protect('expectations', '{worker, controller}');
 
 -- Checks of receivers ---------------------------------------------------------------------------------------
 
--- A check sends a fixed battery of events to the webhook of its sandbox, and grades the answers. It belongs to
--- the tenant that the sandbox had when it was asked for, so that a reset ends it. All times are real times.
+-- A check sends a fixed battery of events to the webhook of its sandbox, and grades the answers. It belongs
+-- to the tenant that the sandbox had when it was asked for, so that a reset ends it. All times are real
+-- times.
 create table receiver_checks (
   tenant       bigint not null,
   id           uuid not null, -- sorts by requested_at

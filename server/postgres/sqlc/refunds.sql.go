@@ -75,8 +75,8 @@ with sandbox as (
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, parent_id, created_at)
   select $1, recording_id($7), 'refund', $2, $8,
     parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, $9::text,
-    parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked, parent.absorption_pct,
-    parent.float_currency,
+    parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked,
+    parent.absorption_pct, parent.float_currency,
     case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, '', 0,
     decided.asked,
     case when decided.paid then $10::integer
