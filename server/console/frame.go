@@ -12,9 +12,9 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// htmxConfig is the configuration of htmx: no style in the page, nothing evaluated, and no balance in the browser's
-// storage.
-const htmxConfig = `{"includeIndicatorStyles":false,"allowEval":false,"historyCacheSize":0,"selfRequestsOnly":true}`
+// htmxConfig is the configuration of htmx: no style in the page, nothing evaluated, no balance in the browser's
+// storage, and new forms that htmx sends from the start.
+const htmxConfig = `{"includeIndicatorStyles":false,"allowEval":false,"historyCacheSize":0,"selfRequestsOnly":true,"defaultSettleDelay":0}`
 
 // The variable always has the ids of the frame's elements that each update replaces.
 var always = []string{
