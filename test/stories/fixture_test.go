@@ -17,6 +17,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -141,9 +142,9 @@ func background(t *testing.T, run func(context.Context) error) {
 type merchant struct {
 	*testing.T
 	*installation
-	name string
-	uri  string
-	key  string
+	name        string
+	uri         string
+	credentials map[string]string
 }
 
 func (s *installation) merchant(t *testing.T, name string) *merchant {
@@ -152,7 +153,7 @@ func (s *installation) merchant(t *testing.T, name string) *merchant {
 	if credentials["uri"] == "" {
 		t.Fatalf("there is no sandbox %s", name)
 	}
-	return &merchant{T: t, installation: s, name: name, uri: credentials["uri"] + "/api/v1", key: credentials["api-key"]}
+	return &merchant{T: t, installation: s, name: name, uri: credentials["uri"], credentials: credentials}
 }
 
 // isMet waits for the verdict of the story's Expectation.
@@ -187,17 +188,22 @@ type answer struct {
 
 func (m *merchant) send(method, path string, body any) (answer, error) {
 	m.Helper()
+	return m.request(method, m.uri+"/api/v1"+path, http.Header{"Authorization": {"Bearer " + m.credentials["api-key"]}}, body)
+}
+
+func (m *merchant) request(method, url string, header http.Header, body any) (answer, error) {
+	m.Helper()
 	var text []byte
 	if body != nil {
 		text, _ = json.Marshal(body) // of maps with texts and numbers
 	}
 	ctx, cancel := context.WithTimeout(m.Context(), deadline)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, m.uri+path, bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(text))
 	if err != nil {
 		return answer{}, err
 	}
-	request.Header.Set("Authorization", "Bearer "+m.key)
+	request.Header = header
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -206,6 +212,40 @@ func (m *merchant) send(method, path string, body any) (answer, error) {
 	defer response.Body.Close()
 	got, err := io.ReadAll(response.Body)
 	return answer{response.StatusCode, response.Header, got}, err
+}
+
+// mtnToken is a token of MTN's own API.
+func (m *merchant) mtnToken() string {
+	m.Helper()
+	request := http.Request{Header: http.Header{"Ocp-Apim-Subscription-Key": {m.credentials["mtn-subscription-key"]}}}
+	request.SetBasicAuth(m.credentials["mtn-api-user"], m.credentials["mtn-api-key"])
+	got, err := m.request(http.MethodPost, m.uri+"/operators/mtn/collection/token/", request.Header, nil)
+	var token struct {
+		Token string `json:"access_token"`
+	}
+	if err != nil || json.Unmarshal(got.body, &token) != nil || token.Token == "" {
+		m.Fatalf("a token of MTN: %d %s, %v", got.status, got.body, err)
+	}
+	return token.Token
+}
+
+// mtn asks for a payment by MTN's own API, with a reference, or for what a path below it says.
+func (m *merchant) mtn(method, path, token, reference string) (answer, error) {
+	m.Helper()
+	header := http.Header{
+		"Authorization": {"Bearer " + token}, "X-Target-Environment": {"mtnrwanda"},
+		"Ocp-Apim-Subscription-Key": {m.credentials["mtn-subscription-key"]},
+	}
+	var order any
+	if reference != "" {
+		header.Set("X-Reference-Id", reference)
+		header.Set("X-Callback-Url", m.receiver.url+"/mtn")
+		order = map[string]any{
+			"amount": "1000", "currency": "RWF", "externalId": m.reference(1),
+			"payer": map[string]any{"partyIdType": "MSISDN", "partyId": approves[1:]},
+		}
+	}
+	return m.request(method, m.uri+"/operators/mtn/collection/v1_0/requesttopay"+path, header, order)
 }
 
 // must sends a request whose answer has to be a success, and reads it.
@@ -308,15 +348,20 @@ type delivery struct {
 
 // receiver is the webhook of all stories.
 type receiver struct {
-	url     string
-	mutex   sync.Mutex
-	arrived []delivery
+	url       string
+	callbacks atomic.Int32 // of MTN's own API
+	mutex     sync.Mutex
+	arrived   []delivery
 }
 
 func receive(t *testing.T) *receiver {
 	t.Helper()
 	r := &receiver{}
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+		if request.URL.Path != "/webhooks" {
+			r.callbacks.Add(1)
+			return
+		}
 		var d delivery
 		if err := json.NewDecoder(request.Body).Decode(&d); err != nil {
 			t.Errorf("an event arrived that is no JSON: %v", err)

@@ -1,6 +1,7 @@
 package stories
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ var stories = map[string]func(*merchant){
 	"double-tap":                doubleTap,
 	"late-callback-at-midnight": lateCallbackAtMidnight,
 	"maintenance-at-noon":       maintenanceAtNoon,
+	"mtn-in-doubt":              mtnInDoubt,
 	"network-drop-after-pin":    networkDropAfterPIN,
 	"salary-day":                salaryDay,
 	"silent-operator":           silentOperator,
@@ -204,4 +206,37 @@ func networkDropAfterPIN(m *merchant) {
 		return ""
 	})
 	m.acted("answer-lost", 1)
+}
+
+// MTN's status is all that this merchant has, and it is true only in the end.
+func mtnInDoubt(m *merchant) {
+	const reference = "c72025f5-5cd1-4630-99e4-8ba4722fad56"
+	token := m.mtnToken()
+	if got, err := m.mtn(http.MethodPost, "", token, reference); err == nil {
+		m.Errorf("the answer is %+v", got)
+	}
+	status := func() (said struct{ Status string }) {
+		got, err := m.mtn(http.MethodGet, "/"+reference, token, "")
+		if err != nil || got.status != http.StatusOK || json.Unmarshal(got.body, &said) != nil {
+			m.Errorf("MTN says of the payment %d %s, %v", got.status, got.body, err)
+		}
+		return said
+	}
+	if got, err := m.mtn(http.MethodPost, "", token, reference); err != nil || got.status != http.StatusConflict {
+		m.Errorf("the same request is answered with %d %s, %v", got.status, got.body, err)
+	}
+	m.advance("1m")
+	if all, said := m.payments(), status().Status; len(all) != 1 || all[0].Status != "SUCCESS" || said != "PENDING" {
+		m.Errorf("the payments are %+v, and MTN says %s", all, said)
+	}
+	m.advance("10m")
+	if said := status().Status; said != "SUCCESSFUL" {
+		m.Errorf("MTN says %s in the end", said)
+	}
+	if came := m.receiver.callbacks.Load(); came != 0 {
+		m.Errorf("there came %d callbacks", came)
+	}
+	if all := m.payments(); !slices.Contains(all[0].Faults, "in-doubt") {
+		m.Errorf("the payment names the faults %v", all[0].Faults)
+	}
 }
