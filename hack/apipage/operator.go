@@ -54,8 +54,8 @@ func newOperatorPage(api *operatorapi.API) (operatorPage, error) {
 		p.Credentials = append(p.Credentials, pageCredential{entry, variableOf(entry)})
 	}
 	p.Contents = []pageContents{{"Start", []pageLink{{"start", "Overview"}, {"addresses", "Address and credentials"}}}}
-	for i := range api.Routes {
-		if err := p.addOperation(&api.Routes[i]); err != nil {
+	for _, r := range api.Described() {
+		if err := p.addOperation(r); err != nil {
 			return p, err
 		}
 	}

@@ -41,10 +41,10 @@ func TestDocumentsOfOperators(t *testing.T) {
 		for _, path := range document.Paths {
 			described += len(path)
 		}
-		if described != len(api.Routes) {
-			t.Errorf("%s: the document has %d calls, want %d", api.Operator, described, len(api.Routes))
+		if want := len(api.Described()); described != want {
+			t.Errorf("%s: the document has %d calls, want %d", api.Operator, described, want)
 		}
-		for _, r := range api.Routes {
+		for _, r := range api.Described() {
 			o, found := document.Paths[r.Path][strings.ToLower(r.Method)]
 			if !found || o.Fidelity["mark"] != string(r.Doc.Mark) || o.Fidelity["source"] != r.Doc.Source || o.Fidelity["test"] != r.Doc.Test {
 				t.Errorf("%s %s has the fidelity %v", r.Method, r.Path, o.Fidelity)
@@ -59,7 +59,7 @@ func TestDocumentsOfOperators(t *testing.T) {
 			if ids[o.OperationID] {
 				t.Errorf("%s %s has the id %s of another call", r.Method, r.Path, o.OperationID)
 			}
-			for _, why := range api.Refusals(&r) {
+			for _, why := range api.Refusals(r) {
 				if status := strconv.Itoa(api.Refuse(operatorapi.Refuse(why)).Status); o.Responses[status] == nil {
 					t.Errorf("%s %s has no answer %s for %s", r.Method, r.Path, status, why)
 				}

@@ -13,7 +13,9 @@ import (
 // has no body, the answer gets a body first.
 func answerOf(api *operatorapi.API, answered operatorapi.Answer, who *service.Caller) exchange.Answer {
 	a := exchange.Answer{Status: answered.Status, Header: answered.Header.Clone()}
-	if answered.Body != nil {
+	if text, isText := answered.Body.(operatorapi.Text); isText {
+		a.Body = body{text.ContentType, []byte(text.Text)}
+	} else if answered.Body != nil {
 		a.Body = body{api.ContentType, encodedBody(answered.Body)}
 	} else if who != nil && who.Faults.ToAnswer != nil && who.Faults.ToAnswer.Answer().MalformedBody {
 		a.Body = body{api.ContentType, []byte("{}")}
@@ -21,7 +23,7 @@ func answerOf(api *operatorapi.API, answered operatorapi.Answer, who *service.Ca
 	return a
 }
 
-// body is the encoded JSON of an operator's answer.
+// body is the encoded body of an operator's answer.
 type body struct {
 	contentType string
 	text        []byte

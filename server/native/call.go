@@ -24,12 +24,13 @@ func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.O
 		s := &sandbox{native: n, api: api, body: sync.OnceValues(func() ([]byte, error) {
 			return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		})}
-		if err := s.admit(r, route); err != nil {
-			return exchange.Answer{}, err
+		err := s.admit(r, route)
+		var answered operatorapi.Answer
+		if err == nil {
+			answered, err = s.answer(r, route)
 		}
-		answered, err := s.answer(r, route)
 		if err != nil {
-			return exchange.Answer{}, err
+			return exchange.Answer{}, refusedCall{err, s, route}
 		}
 		a := answerOf(api, answered, s.who)
 		a.Before = s.before

@@ -23,6 +23,14 @@ func serveDocument(api *operatorapi.API, base string, public *url.URL) http.Hand
 	}
 }
 
+// serveFile serves a file of an operator's own API. The parameter base is the base path of that API.
+func serveFile(f operatorapi.File, base string, public *url.URL) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		origin, form := static.AskedAt(r, public, base+f.Path)
+		static.New(f.ContentType, []byte(f.Text(origin+form+base))).ServeHTTP(w, r)
+	}
+}
+
 func encoded(value any) json.RawMessage {
 	text, err := json.Marshal(value)
 	if err != nil {

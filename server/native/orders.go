@@ -77,6 +77,18 @@ func (s *sandbox) Find(ctx context.Context, reference string, operations ...stri
 	return p, s.applyStatusFault(ctx, &p)
 }
 
+// FindByID implements [operatorapi.Sandbox].
+func (s *sandbox) FindByID(ctx context.Context, id payments.ID, operations ...string) (operatorapi.Payment, error) {
+	t, err := s.native.ledger.GetTransaction(ctx, s.who.Sandbox.Tenant, id)
+	if errors.Is(err, ledger.ErrNotFound) {
+		err = operatorapi.Refuse(operatorapi.NotFound)
+	}
+	if err != nil {
+		return operatorapi.Payment{}, err
+	}
+	return s.Find(ctx, t.Reference, operations...)
+}
+
 // isReference reports whether a text has the format of a reference.
 func isReference(text string) bool {
 	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= 80 && !strings.ContainsRune(text, 0)

@@ -16,13 +16,32 @@ import (
 // reasonHeader is a header with the error code of /v1 for a refusal, because operators have fewer codes.
 const reasonHeader = "X-Cauri-Reason"
 
+// refusedCall is the error of a call.
+type refusedCall struct {
+	error
+	sandbox *sandbox
+	route   *operatorapi.Route // nil for an unknown path
+}
+
+func (e refusedCall) Unwrap() error { return e.error }
+
+// answer returns the answer for the refusal of a call.
+func (e refusedCall) answer(api *operatorapi.API, refusal *operatorapi.Refusal) operatorapi.Answer {
+	if e.route != nil && e.route.Refuse != nil {
+		return e.route.Refuse(refusal, e.sandbox.sent())
+	}
+	return api.Refuse(refusal)
+}
+
 // refuse returns the operator's answer to an error. It logs the error if isFailure returns true.
 func (n *Native) refuse(r *http.Request, api *operatorapi.API, err error) exchange.Answer {
 	refusal := refusalOf(err)
 	if isFailure(err, refusal) {
 		n.exchange.LogFailure(r.Context(), err)
 	}
-	a := answerOf(api, api.Refuse(refusal), exchange.CallerOf(r))
+	var refused refusedCall // stays empty for a panic
+	errors.As(err, &refused)
+	a := answerOf(api, refused.answer(api, refusal), exchange.CallerOf(r))
 	if a.Header == nil {
 		a.Header = http.Header{}
 	}

@@ -25,6 +25,11 @@ func (n *Native) Route(router chi.Router) {
 		for _, form := range exchange.FormsOf(base + documentPath) {
 			router.Get(form, serveDocument(api, base, n.baseURL))
 		}
+		for _, f := range api.Files {
+			for _, form := range exchange.FormsOf(base + f.Path) {
+				router.Get(form, serveFile(f, base, n.baseURL))
+			}
+		}
 		unknown := n.exchange.Handle(front, n.call(api, nil))
 		for _, form := range exchange.FormsOf(base) {
 			router.Handle(form, unknown)

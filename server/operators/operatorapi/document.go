@@ -10,13 +10,22 @@ import (
 	"strings"
 )
 
+// Described returns the calls that the document and the page of the API have.
+func (a *API) Described() (all []*Route) {
+	for i := range a.Routes {
+		if r := &a.Routes[i]; r.Doc.Elsewhere == "" {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // Document returns the description of the API as OpenAPI 3.1, without servers. x-fidelity has the mark of each call,
 // field and fact.
 func (a *API) Document() map[string]any {
 	paths := map[string]map[string]any{}
 	var tags []map[string]any
-	for i := range a.Routes {
-		r := &a.Routes[i]
+	for _, r := range a.Described() {
 		if paths[r.Path] == nil {
 			paths[r.Path] = map[string]any{}
 		}
@@ -63,7 +72,7 @@ func (a *API) securitySchemes() map[string]any {
 // security returns the credentials in the headers of a call.
 func (a *API) security(access Access) []any {
 	needed := map[string]any{}
-	if a.KeyHeader != "" {
+	if a.KeyHeader != "" && (access != ByUser || a.Login == nil) {
 		needed["key"] = []string{}
 	}
 	switch {
@@ -136,6 +145,9 @@ func (a *API) parameters(r *Route) (all []any) {
 	}
 	for _, found := range pathParameter.FindAllStringSubmatch(r.Path, -1) {
 		add(found[1], "path", true, map[string]any{"type": "string"})
+	}
+	for _, q := range r.Doc.Query {
+		add(q.Name, "query", !q.Optional, q.schema(r.Doc.Mark, r.Doc.Source))
 	}
 	for _, h := range r.Doc.Headers {
 		add(h.Name, "header", !h.Optional, h.schema(r.Doc.Mark, r.Doc.Source))

@@ -21,6 +21,7 @@ import (
 type API struct {
 	Operator payments.Operator
 	Routes   []Route
+	Files    []File
 	// Key returns the credential of a request that identifies the sandbox; "" for none. It calls body only if the API
 	// has credentials in bodies.
 	Key func(r *http.Request, body func() []byte) string
@@ -52,6 +53,12 @@ type API struct {
 	Logged []string
 	// SecretForm matches the credentials of the API, so that the request log can hide one in a kept field.
 	SecretForm *regexp.Regexp
+}
+
+// File is a part of an API that anybody may read, for example a WSDL.
+type File struct {
+	Path, ContentType string
+	Text              func(base string) string // base is the base URL of the API that the client used
 }
 
 // Quirk is a special behavior of the operator's own sandbox. The simulated API has it too, unless the resource turns it
@@ -89,22 +96,28 @@ type Route struct {
 	Product string // product of the issued or required token
 	Orders  bool   // whether the call records a transaction
 	Handle  func(context.Context, Sandbox, *Request) (Answer, error)
-	Doc     Doc
+	// Refuse returns the answer for a refusal of this call. sent is the body of the request, as far as it could be read.
+	// nil: Refuse of the API.
+	Refuse func(r *Refusal, sent []byte) Answer
+	Doc    Doc
 }
 
 // Doc describes a call in the OpenAPI document and on the page of fidelity.
 type Doc struct {
-	Summary  string
-	Mark     Mark // mark of the call as a whole
-	Source   string
-	Headers  []Field
-	Body     string // example of the request's body; empty for none
-	Request  []Field
-	Status   int    // status of the successful answer
-	Answer   string // example of the successful answer's body; empty for none
-	Response []Field
-	Refused  []Why  // reasons of refusals, beside those that [API.Refusals] adds
-	Test     string // name of the test of the call
+	Summary string
+	Mark    Mark // mark of the call as a whole
+	Source  string
+	// Elsewhere is the description of a call that neither the OpenAPI document nor the page has; empty: they have it.
+	Elsewhere string
+	Query     []Field
+	Headers   []Field
+	Body      string // example of the request's body; empty for none
+	Request   []Field
+	Status    int    // status of the successful answer
+	Answer    string // example of the successful answer's body; empty for none
+	Response  []Field
+	Refused   []Why  // reasons of refusals, beside those that [API.Refusals] adds
+	Test      string // name of the test of the call
 }
 
 // Mark is the certainty of a fact about an operator's own API.
@@ -145,9 +158,12 @@ type User struct {
 type Answer struct {
 	Status  int
 	Header  http.Header
-	Body    any  // encoded as JSON; nil: none
+	Body    any  // encoded as JSON, except a [Text]; nil: none
 	Outcome bool // whether it has the outcome of the recorded transaction, so that it waits for the simulated latency
 }
+
+// Text is a body that is not JSON.
+type Text struct{ ContentType, Text string }
 
 // Environment is the operator in one country.
 type Environment struct {
@@ -204,6 +220,8 @@ type Sandbox interface {
 	Refund(context.Context, Order) error
 	// Find returns a transaction that one of the given operations recorded.
 	Find(ctx context.Context, reference string, operations ...string) (Payment, error)
+	// FindByID is Find for the id of a transaction.
+	FindByID(ctx context.Context, id payments.ID, operations ...string) (Payment, error)
 	// FindCollection returns a collection of this operator, recorded by any API.
 	FindCollection(ctx context.Context, reference string) (*payments.Transaction, error)
 	// FindCollectionByID is FindCollection for the id of a transaction.
