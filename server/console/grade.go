@@ -29,9 +29,9 @@ func (c *Console) grade(v *visit) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	p := page{title: v.Text("Report card"), body: gradeShown(v, g)}
+	p := page{title: v.Text("Report card"), body: gradeShown(v, g), live: []string{"card"}, of: "event"}
 	if g.runs() {
-		p.live, p.every, p.of = []string{"card"}, rereadGrade, "none"
+		p.every = rereadGrade
 	}
 	return p, nil
 }

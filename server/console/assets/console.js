@@ -47,8 +47,15 @@
       else again();
     });
     addEventListener("pagehide", () => stream?.close());
-    const every = Number(live.dataset.every);
-    if (every) setInterval(() => document.hidden || changed(), every * 1000);
+    // Each update says when the page is read again although nothing changes: what it shows may have ended.
+    let due;
+    const reread = () => {
+      clearTimeout(due);
+      const every = Number(document.getElementById("stopped").dataset.every);
+      if (every) due = setTimeout(() => (document.hidden || changed(), reread()), every * 1000);
+    };
+    document.addEventListener("htmx:oobAfterSwap", (e) => e.detail.target.id === "stopped" && reread());
+    reread();
   }
 
   // Nothing moves what a person is reading: new rows of a list that begins above the window wait behind a button.

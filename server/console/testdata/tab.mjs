@@ -12,7 +12,7 @@ const live = {
 Object.assign(globalThis, {
   document: {
     hidden: process.argv[3] === "hidden", querySelector: () => live, querySelectorAll: () => [],
-    getElementById: () => null, addEventListener: listen,
+    getElementById: () => live, addEventListener: listen,
   },
   addEventListener: listen,
   htmx: { trigger() {} },
