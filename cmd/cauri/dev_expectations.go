@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -21,4 +23,19 @@ func (d *dev) sayVerdicts() {
 		}
 		d.console.say("The expectation %s/%s %s", e.Namespace, e.Name, verdict)
 	}
+}
+
+// writeExpectations writes the file with the Expectations if they changed since the last call.
+func (d *dev) writeExpectations() error {
+	if d.options.expectationsFile == "" {
+		return nil
+	}
+	list := v1alpha1.ExpectationList{Items: d.resources.Expectations()}
+	list.APIVersion, list.Kind = "v1", "List"
+	text, err := json.Marshal(list)
+	if err != nil || string(text) == d.written {
+		return err
+	}
+	d.written = string(text)
+	return writePrivately(d.options.expectationsFile, d.written)
 }

@@ -35,6 +35,8 @@ type devOptions struct {
 	envFile       string
 	readyFile     string
 	quiet         bool
+	// expectationsFile gets the Expectations with their verdicts.
+	expectationsFile string
 }
 
 // check returns all errors in the flags.
@@ -96,6 +98,8 @@ func (o *devOptions) flags(cmd *cobra.Command) {
 	flags.StringVar(&o.webhookURL, "webhook-url", "", "URL that gets the events of sandboxes without spec.webhook")
 	flags.StringVar(&o.envFile, "env-file", "", "file that gets CAURI_URI, CAURI_API_KEY and CAURI_WEBHOOK_SECRET of the only sandbox")
 	flags.StringVar(&o.readyFile, "ready-file", "", "file that is made when the sandboxes are ready, with the URL of the API")
+	flags.StringVar(&o.expectationsFile, "expectations-file", "", "file that gets the Expectations with their verdicts, as kubectl get --output=json "+
+		"prints them")
 	flags.BoolVar(&o.quiet, "quiet", false, "print no line for each transaction, event and attempt")
 }
 

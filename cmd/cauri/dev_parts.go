@@ -34,6 +34,7 @@ type dev struct {
 	stopped   chan error      // receives the result of each part
 	running   int             // number of running parts
 	judged    map[string]bool // runs of Expectations whose verdict was printed
+	written   string          // content of the file with the Expectations
 }
 
 // open creates all parts. It migrates the database first.

@@ -21,7 +21,8 @@ func runDev(ctx context.Context, o devOptions, console *devConsole) (err error) 
 	if err != nil {
 		return err
 	}
-	if err := removeFile(o.readyFile); err != nil { // left by a process that was killed
+	// The files of a process that was killed.
+	if err := errors.Join(removeFile(o.readyFile), removeFile(o.expectationsFile)); err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(o.listen, strconv.Itoa(o.port)))

@@ -65,6 +65,9 @@ func (d *dev) follow(ctx context.Context, api *url.URL) (follow func(), notes ma
 			tails.match(ctx, found)
 			d.sayGone(known, found)
 			d.sayVerdicts()
+			if err := d.writeExpectations(); err != nil {
+				d.console.say("--expectations-file: %v", err)
+			}
 			known = found
 		}
 	}, notes

@@ -1,10 +1,12 @@
 package dev
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,6 +53,13 @@ func TestActions(t *testing.T) {
 		return outputs
 	}
 	if err := os.CopyFS(folder+"/sandbox", os.DirFS(root+"/config/samples/ci")); err != nil {
+		t.Fatal(err)
+	}
+	const expected = "apiVersion: cauri.dev/v1alpha1\nkind: Expectation\nmetadata: {name: %s}\nspec: {sandboxRef: {name: run}, within: %s, expect: [{%s}]}\n"
+	if err := os.WriteFile(folder+"/sandbox/expected.yaml", []byte(
+		fmt.Sprintf(expected, "paid-once", "24h", "transactions: {where: {reference: run-1, status: SUCCESS}, count: 1}")+"---\n"+
+			fmt.Sprintf(expected, "paid-back", "5s", `transactions: {where: {reference: run-1}, count: ">=0"}}, {refunds: {of: "order | `+"`9` <b>"+`", total: 500}`)+
+			"---\n"+fmt.Sprintf(expected, "later", "24h", "events: {where: {reference: tomorrow}, count: 1}")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	outputs := use("setup-cauri", map[string]string{"program": program, "file": "sandbox"})
@@ -102,9 +111,23 @@ func TestActions(t *testing.T) {
 		return true
 	})
 
+	if out, err := exec.CommandContext(t.Context(), job.Temp("cauri/bin/cauri"), "version").CombinedOutput(); err != nil ||
+		!strings.HasPrefix(variables["PATH"], job.Temp("cauri/bin:")) {
+		t.Errorf("the steps that follow have the PATH %s: %v\n%s", variables["PATH"], err, out)
+	}
+	decided := func() bool {
+		text, _ := os.ReadFile(job.Temp("cauri/expectations.json"))
+		return strings.Count(string(text), `"decidedAt"`) == 2
+	}
+	p.eventually("two expectations are decided", decided)
+
 	begun := time.Now()
 	use("finish-cauri", nil)
 	for _, want := range []string{
+		"| met | `paid-once` | `transactions where reference=run-1 status=SUCCESS: 1` | `1 transaction` |\n",
+		"| met | `paid-back` | `transactions where reference=run-1: >=0` | `1 transaction` |\n",
+		"| failed | `paid-back` | `refunds of order \\| '9' <b>: 500` | `0` |\n",
+		"| open | `later` | `events where reference=tomorrow: 1` | `0 events` |\n",
 		"| `payment.completed` | SUCCESS | delivered | 1 |\n",
 		"| `payment.completed` | `the receiver answered 404` | `no such \\| order` | ",
 		"| `POST /v1/payments` | 400 | `invalid_body` | `amount: expected integer",

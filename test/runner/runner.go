@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,7 +125,8 @@ func NeedJQ(t *testing.T) {
 func (j *Job) run(ctx context.Context, script string, env []string) (string, error) {
 	command := exec.CommandContext(ctx, "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script)
 	command.Dir = j.folder
-	command.Env = append(append(j.Env[:len(j.Env):len(j.Env)], "GITHUB_OUTPUT="+j.file("output"), "GITHUB_ENV="+j.file("env")), env...)
+	files := []string{"GITHUB_OUTPUT=" + j.file("output"), "GITHUB_ENV=" + j.file("env"), "GITHUB_PATH=" + j.file("paths")}
+	command.Env = slices.Concat(j.Env, files, env)
 	printed := j.file("printed")
 	out, err := os.Create(printed) // a file, because a process that goes on would keep a pipe open
 	if err != nil {
@@ -143,10 +145,10 @@ func (j *Job) run(ctx context.Context, script string, env []string) (string, err
 
 func (j *Job) file(name string) string { return filepath.Join(j.folder, name) }
 
-// collect reads and removes what a step has left.
+// collect reads and removes what a step has left. A folder of GITHUB_PATH becomes the first of PATH.
 func (j *Job) collect() (outputs map[string]string, err error) {
 	outputs = map[string]string{}
-	for _, name := range []string{"output", "env"} {
+	for _, name := range []string{"output", "env", "paths"} {
 		text, err := os.ReadFile(j.file(name))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
@@ -158,6 +160,8 @@ func (j *Job) collect() (outputs map[string]string, err error) {
 			line = strings.TrimSuffix(line, "\n")
 			key, value, found := strings.Cut(line, "=")
 			switch {
+			case name == "paths":
+				j.Env = append(j.Env, "PATH="+line+":"+j.variable("PATH"))
 			case !found:
 				return nil, fmt.Errorf("a step wrote the line %q: want NAME=value", line)
 			case name == "output":
@@ -171,4 +175,14 @@ func (j *Job) collect() (outputs map[string]string, err error) {
 		}
 	}
 	return outputs, nil
+}
+
+// variable is the value of a variable of the job.
+func (j *Job) variable(name string) (value string) {
+	for _, line := range j.Env {
+		if found, is := strings.CutPrefix(line, name+"="); is {
+			value = found
+		}
+	}
+	return value
 }

@@ -277,7 +277,7 @@ func TestSetupDownloads(t *testing.T) {
 			if c.gh {
 				write(t, folder+"/path/gh", fmt.Sprintf(ghProgram, folder))
 			} else { // whatever this machine has
-				for _, tool := range []string{"bash", "curl", "tar", "gzip", "grep", "sha256sum", "nohup", "sleep", "cat", "mkdir", "rm", "touch", "tee", "sed", "cp"} {
+				for _, tool := range []string{"bash", "curl", "tar", "gzip", "grep", "sha256sum", "nohup", "sleep", "cat", "mkdir", "rm", "ln", "touch", "tee", "sed", "cp"} {
 					if err := errors.Join(os.MkdirAll(folder+"/path", 0o755), os.Symlink(found(t, tool), folder+"/path/"+tool)); err != nil {
 						t.Fatal(err)
 					}
@@ -372,6 +372,7 @@ case $* in
   *binding.name*) echo -n "$BOUND" ;;
   *go-template=*) echo "uri=$FAKE_URI"; cat %[1]q/secret ;;
   *"--output wide") cat %[1]q/secret ;;
+  *"get expectations --output json") cat %[1]q/expectations ;;
 esac
 `
 
@@ -396,6 +397,8 @@ func TestActionsWithKind(t *testing.T) {
 		write(t, folder+"/path/"+name, script)
 	}
 	write(t, folder+"/sandbox/a.yaml", "kind: SandboxEnvironment\n")
+	write(t, folder+"/expectations", `{"items": [{"metadata": {"name": "paid-once"}, "status": {"results": [{"line": "nothing else", "met": true, "observed": "1"}],
+		"conditions": [{"type": "Met", "status": "False", "message": "The sandbox was reset."}, {"type": "Failed", "status": "True"}]}}]}`)
 	secret := "type=cauri\nprovider=cauri\nhost=127.0.0.1\nport=28080\norganization-id=1\n"
 	for name, value := range credentials {
 		name = strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, "CAURI_"), "_", "-"))
@@ -411,6 +414,9 @@ func TestActionsWithKind(t *testing.T) {
 	}
 	if _, printed, err := job.Use(t.Context(), actionFolder(t, "finish-cauri"), nil); err != nil {
 		t.Fatalf("%v\n%s", err, printed)
+	}
+	if want := "| met | `paid-once` | `nothing else` | `1` |\n| failed | `paid-once` |  | `The sandbox was reset.` |\n"; !strings.Contains(job.Summary(), want) {
+		t.Errorf("the summary has no %s\n%s", want, job.Summary())
 	}
 	for line := range strings.Lines(lines()) {
 		if !slices.Contains(job.Env, strings.TrimSuffix(line, "\n")) {

@@ -51,13 +51,14 @@ elif [ -e "$work/env" ]; then
   done | jq -s . >"$report/attempts.json"
 fi
 if [ "$mode" = dev ]; then
-  cp "$work/cauri.log" "$report/cauri.log" 2>/dev/null
+  cp "$work/cauri.log" "$work/expectations.json" "$report" 2>/dev/null
 fi
 if [ -n "$namespace" ]; then
   {
-    kubectl --namespace "$namespace" get sandboxenvironments,testclients --output wide
+    kubectl --namespace "$namespace" get sandboxenvironments,testclients,expectations --output wide
     kubectl --namespace "$namespace" get events --sort-by=.lastTimestamp
   } >"$report/resources.txt" 2>&1 || warn "The resources could not be read."
+  kubectl --namespace "$namespace" get expectations --output json >"$report/expectations.json" || warn "The Expectations could not be read."
 fi
 if [ -e "$work/env" ]; then
   for file in "$report"/*; do
@@ -68,12 +69,13 @@ fi
 {
   printf '### Cauri (%s)\n\n' "$mode"
   if [ -e "$report/attempts.json" ]; then
-    jq -nr --slurpfile events "$report/events.json" --slurpfile attempts "$report/attempts.json" --slurpfile requests "$report/requests.json" \
+    touch "$report/expectations.json"
+    jq -nr --slurpfile expectations "$report/expectations.json" --slurpfile events "$report/events.json" --slurpfile attempts "$report/attempts.json" --slurpfile requests "$report/requests.json" \
       -f "$(dirname "$0")/summary.jq"
   fi
-  # shellcheck disable=SC2016 # Markdown
   if [ -s "$report/resources.txt" ]; then
-    printf '\n```\n%s\n```\n' "$(<"$report/resources.txt")"
+    printf '\n'
+    sed 's/^/    /' "$report/resources.txt" # indented, nothing in it ends a block of code
   fi
 } >>"$GITHUB_STEP_SUMMARY"
 

@@ -1,17 +1,25 @@
-# Markdown of what happened in a sandbox. $events, $attempts (events with theirs) and $requests are what the API answered, empty where it did
-# not. The texts come from programs under test: as code, they cannot be markup.
+# Markdown of what happened in a sandbox. $expectations is a list of them. $events, $attempts (events with theirs) and $requests are what the
+# API answered, empty where it did not. The texts come from programs under test: as code, they cannot be markup.
 def code: tostring | gsub("[[:space:][:cntrl:]]+"; " ") | sub("^ "; "") | sub(" $"; "") | .[:200] | gsub("`"; "'") | gsub("\\|"; "\\|")
   | if . == "" then "" else "`\(.)`" end;
 
-# table has a line for each different row of its input, with how often it is there, the most frequent first.
-def table($title; $heading):
+def rows($title; $heading):
   if length == 0 then empty else
-    "**\($title)**", "", "| " + ($heading | join(" | ")) + " |", "|" + ($heading | map(" --- |") | add),
-    (group_by(.) | sort_by(-length) | .[:30][] | "| " + (.[0] + [length] | join(" | ")) + " |"), ""
+    "**\($title)**", "", "| " + ($heading | join(" | ")) + " |", "|" + ($heading | map(" --- |") | add), "| " + (.[] | join(" | ")) + " |", ""
   end;
+
+# table has a row for each different one of its input, with how often it is there, the most frequent first.
+def table($title; $heading): group_by(.) | sort_by(-length) | .[:30] | map(.[0] + [length]) | rows($title; $heading);
+
+# judged has a row for each line of an Expectation, and one with the verdict if no line says why it is not met.
+def judged: (.metadata.name | code) as $name | [.status.conditions[]?] as $conditions | def is($type): $conditions | any(.type == $type and .status == "True");
+  (if is("Met") then "met" elif is("Failed") then "failed" else "open" end) as $verdict | (.status.results // []) as $lines |
+  ($lines[] | [(if .met then "met" else $verdict end), $name, (.line | code), (.observed | code)]),
+  (select($verdict != "met" and ($lines | all(.met))) | [$verdict, $name, "", ($conditions | map(select(.type == "Met").message) | join(" ") | code)]);
 
 def by_faults: if length == 0 then "" else "fault \(join("; ")). " end;
 
+([$expectations[0].items[]? | judged] | .[:200] | rows("Expectations"; ["result", "expectation", "line", "observed"])),
 if $events == [] then "The events of the sandbox could not be read."
 elif $events[0].data == [] then "The sandbox has no events."
 else

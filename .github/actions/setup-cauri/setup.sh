@@ -77,7 +77,11 @@ dev() {
   program=$INPUT_PROGRAM
   [ -n "$program" ] || download "$(version)"
   unset INPUT_TOKEN # the program does not need it
-  local arguments=(dev --port 0 --env-file "$work/quoted" --ready-file "$work/ready")
+  mkdir "$work/bin"
+  [[ $program == /* ]] || program=$PWD/$program
+  ln -s "$program" "$work/bin/cauri"
+  printf '%s\n' "$work/bin" >>"$GITHUB_PATH" # for the steps that follow
+  local arguments=(dev --port 0 --env-file "$work/quoted" --ready-file "$work/ready" --expectations-file "$work/expectations.json")
   [ -z "$INPUT_FILE" ] || arguments+=(--file "$INPUT_FILE")
   nohup "$program" "${arguments[@]}" >"$work/cauri.log" 2>&1 </dev/null &
   remember pid $!
