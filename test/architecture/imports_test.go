@@ -337,7 +337,8 @@ var mayImport = map[string][]string{
 	"test/load/baseline":  {}, // what Cauri is measured against has nothing of it
 	"test/load/generator": {},
 	"test/load/plot":      {"test/load/chart"},
-	"test/momo":           {"test/ports", "test/system"},
+	"test/momo":           {"test/npm", "test/ports", "test/system"},
+	"test/npm":            {},
 	"test/ports":          {},
 	"test/monitoring":     {}, // reads files
 	"test/runner":         {}, // runs shell scripts
