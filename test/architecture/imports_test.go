@@ -340,6 +340,7 @@ var mayImport = map[string][]string{
 	"test/momo":           {"test/npm", "test/ports", "test/system"},
 	"test/npm":            {},
 	"test/ports":          {},
+	"test/receivers":      {"server/egress", "server/grade", "server/webhooks", "test/npm", "test/ports", "test/snippets", "test/system"},
 	"test/monitoring":     {}, // reads files
 	"test/runner":         {}, // runs shell scripts
 	"test/scripts":        {"test/runner"},
