@@ -56,6 +56,7 @@ func everything(t *testing.T) *prometheus.Registry {
 	worker.Forwarded("mtn", "PENDING", time.Second)
 	worker.CalledBack("mtn", DeliveryAcknowledged)
 	worker.Advanced(AdvanceReached)
+	worker.ReceiverChecked("A", new(time.Second))
 	worker.Removed("events", 10)
 	worker.SweepFailed("settlement")
 	monitor := NewQueueMonitor(registry, found(QueueStatistics{Queues: []Queue{{"events", 3, 2, time.Minute}}, Failing: 1,

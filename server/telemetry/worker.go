@@ -22,11 +22,20 @@ const (
 	AdvanceStopped = "stopped" // the sandbox was suspended
 )
 
+// Results of a check of a receiver that has no letter.
+const (
+	CheckUngraded = "ungraded" // nothing follows from the answers
+	CheckProblem  = "problem"  // it could not be run
+	CheckCanceled = "canceled" // by a reset, or another worker has it
+)
+
 var (
 	// lagBuckets are the histogram buckets for lag, in seconds.
 	lagBuckets = []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
 	// attemptBuckets are the histogram buckets for the duration of an attempt, in seconds, up to its timeout.
 	attemptBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+	// checkBuckets are the histogram buckets for the duration of a check of a receiver, in seconds: some thirty attempts.
+	checkBuckets = []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300}
 )
 
 // Worker has the metrics of a worker. It is safe for concurrent use.
@@ -48,6 +57,8 @@ type Worker struct {
 
 	advances *prometheus.CounterVec
 	verdicts *prometheus.CounterVec
+	checks   *prometheus.CounterVec
+	checking prometheus.Histogram
 
 	removed *prometheus.CounterVec
 	sweeps  *prometheus.CounterVec
@@ -60,6 +71,7 @@ func NewWorker(registry prometheus.Registerer) *Worker {
 	w.registerDelivery(registry)
 	w.registerSettlement(registry)
 	w.registerOperators(registry)
+	w.registerJudgement(registry)
 	w.registerSweeps(registry)
 	return w
 }
@@ -117,6 +129,24 @@ func (w *Worker) registerOperators(registry prometheus.Registerer) {
 	registry.MustRegister(w.forwards, w.exchanges, w.callbacks)
 }
 
+// registerJudgement registers the metrics of expectations, and of checks of receivers.
+func (w *Worker) registerJudgement(registry prometheus.Registerer) {
+	w.verdicts = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "cauri_worker_expectations_total", Help: "Expectations that were decided, by verdict.",
+	}, []string{"verdict"})
+	w.checks = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "cauri_worker_receiver_checks_total",
+		Help: "Checks of receivers that ended, by letter from A to F, or by why there is no letter.",
+	}, []string{"result"})
+	w.checking = prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "cauri_worker_receiver_check_duration_seconds", Help: "Duration of checks of receivers that ran to their end.",
+		Buckets: checkBuckets,
+	})
+	startAtZero(w.verdicts, "Met", "Failed")
+	startAtZero(w.checks, "A", "B", "C", "D", "E", "F", CheckUngraded, CheckProblem, CheckCanceled)
+	registry.MustRegister(w.verdicts, w.checks, w.checking)
+}
+
 // registerSweeps registers the metrics of the work and the failures of sweeps.
 func (w *Worker) registerSweeps(registry prometheus.Registerer) {
 	w.advances = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -134,13 +164,9 @@ func (w *Worker) registerSweeps(registry prometheus.Registerer) {
 		Help: "Failures of a sweep in one sandbox alone, by sweep. " +
 			"The sweep skips the sandbox for a while; the status of its resource says why.",
 	}, []string{"sweep"})
-	w.verdicts = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "cauri_worker_expectations_total", Help: "Expectations that were decided, by verdict.",
-	}, []string{"verdict"})
-	startAtZero(w.verdicts, "Met", "Failed")
 	startAtZero(w.advances, AdvanceReached, AdvanceStopped)
 	startAtZero(w.alone, "settlement", "delivery", "passthrough", "callbacks", "retention", "purge", "clock", "verification", "expectations")
-	registry.MustRegister(w.advances, w.verdicts, w.removed, w.sweeps, w.alone)
+	registry.MustRegister(w.advances, w.removed, w.sweeps, w.alone)
 }
 
 // startAtZero initializes these values of a counter's label with 0, so that Prometheus sees the first count as an
@@ -241,6 +267,18 @@ func (w *Worker) Removed(kind string, rows int) {
 func (w *Worker) ExpectationDecided(verdict string, count int) {
 	if w != nil && count > 0 {
 		w.verdicts.WithLabelValues(verdict).Add(float64(count))
+	}
+}
+
+// ReceiverChecked counts a check of a receiver that ended, by its letter or by one of the constants above. The parameter
+// took is nil for a check that did not run to its end.
+func (w *Worker) ReceiverChecked(result string, took *time.Duration) {
+	if w == nil {
+		return
+	}
+	w.checks.WithLabelValues(result).Inc()
+	if took != nil {
+		w.checking.Observe(took.Seconds())
 	}
 }
 

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/grade"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 const (
@@ -77,11 +79,17 @@ func (w *Worker) checkReceiver(ctx context.Context, c *ledger.LeasedCheck) {
 	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, ledger.ErrCheckEnded):
+		w.metrics.ReceiverChecked(telemetry.CheckCanceled, nil)
 		log.InfoContext(ctx, "the check of a receiver was canceled")
 	case err != nil:
 		log.ErrorContext(ctx, "cannot record the check of a receiver; it will be run again", "error", err)
+	case card == nil:
+		w.metrics.ReceiverChecked(telemetry.CheckProblem, nil)
+		log.InfoContext(ctx, "the check of a receiver could not be run", "problem", c.Problem)
 	default:
-		log.InfoContext(ctx, "receiver checked", "problem", c.Problem)
+		took := card.FinishedAt.Sub(card.StartedAt)
+		w.metrics.ReceiverChecked(cmp.Or(string(card.Letter), telemetry.CheckUngraded), &took)
+		log.InfoContext(ctx, "receiver checked", "letter", card.Letter, "duration", took)
 	}
 }
 

@@ -13,12 +13,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/cauri-dev/cauri/server/grade"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
+	"github.com/cauri-dev/cauri/server/worker"
 )
 
 // checked is a fixture whose receiver verifies signatures, and answers 204 to what is genuine after the function on.
@@ -59,6 +64,18 @@ func (w *fixture) askForCheck(tx *payments.ID) (payments.ID, error) {
 	return id, w.RequestReceiverCheck(w.t.Context(), w.sandbox.Tenant, id, tx, false)
 }
 
+// runCounted starts a worker. The function says how many checks with a result it has counted in the end.
+func (w *fixture) runCounted() (ended func(result string, want float64)) {
+	registry := prometheus.NewRegistry()
+	w.run(func(o *worker.Options) { o.Metrics = telemetry.NewWorker(registry) })
+	return func(result string, want float64) {
+		w.t.Helper()
+		eventually(w.t, func() string {
+			return cmp.Diff(want, counted(w.t, registry, "cauri_worker_receiver_checks_total", result))
+		})
+	}
+}
+
 // awaitCheck waits until a check has ended, and returns it with its card.
 func (w *fixture) awaitCheck(id payments.ID) (check *ledger.ReceiverCheck, card grade.Card) {
 	w.t.Helper()
@@ -82,7 +99,7 @@ func (w *fixture) awaitCheck(id payments.ID) (check *ledger.ReceiverCheck, card 
 
 func TestReceiverIsChecked(t *testing.T) {
 	w, requests := checked(t, nil)
-	w.run()
+	ended := w.runCounted()
 	id, err := w.askForCheck(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -112,13 +129,14 @@ func TestReceiverIsChecked(t *testing.T) {
 	if n := requests.Load(); n != 2*before {
 		t.Errorf("the second check has sent %d requests, and the first %d", n-before, before)
 	}
+	ended("A", 2)
 }
 
 // With a transaction, the genuine event is that which was delivered.
 func TestReceiverIsCheckedWithATransaction(t *testing.T) {
 	w, _ := checked(t, nil)
 	tx := w.pay("r1", payments.Success)
-	w.run()
+	ended := w.runCounted()
 	w.until(ledger.EventDelivered, 1)
 	id, err := w.askForCheck(&tx)
 	if err != nil {
@@ -137,6 +155,7 @@ func TestReceiverIsCheckedWithATransaction(t *testing.T) {
 	if check, _ := w.awaitCheck(id); !strings.Contains(check.Problem, tx.String()+" was removed") {
 		t.Errorf("the check is %+v", check)
 	}
+	ended(telemetry.CheckProblem, 1)
 }
 
 // A reset ends a check that runs.
@@ -148,7 +167,7 @@ func TestResetCancelsACheck(t *testing.T) {
 			<-goOn
 		}
 	})
-	w.run()
+	ended := w.runCounted()
 	if _, err := w.askForCheck(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -165,6 +184,7 @@ func TestResetCancelsACheck(t *testing.T) {
 	w.sandbox, _ = directory.ByKey(sandboxes.KeyHash{1})
 	w.pay("after-the-reset", payments.Success) // it is delivered, and no line of the check follows
 	w.until(ledger.EventDelivered, 1)
+	ended(telemetry.CheckCanceled, 1)
 	if n := requests.Load(); n != 4 { // three of the check, and the event
 		t.Errorf("%d requests were sent", n)
 	}
@@ -177,12 +197,12 @@ func TestCheckOfAWorkerThatIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	worker := ledgertest.OpenAs(t, w.url, ledgertest.Worker)
-	killed, err := worker.LeaseReceiverCheck(t.Context(), time.Hour, time.Hour)
+	own := ledgertest.OpenAs(t, w.url, ledgertest.Worker)
+	killed, err := own.LeaseReceiverCheck(t.Context(), time.Hour, time.Hour)
 	if err != nil || killed == nil || killed.ID != id || killed.Secret != secret {
 		t.Fatalf("leased is %+v, %v", killed, err)
 	}
-	if again, err := worker.LeaseReceiverCheck(t.Context(), time.Hour, time.Hour); again != nil || err != nil {
+	if again, err := own.LeaseReceiverCheck(t.Context(), time.Hour, time.Hour); again != nil || err != nil {
 		t.Fatalf("it is leased twice: %+v, %v", again, err)
 	}
 	read[int](w, "update receiver_checks set leased_until = now(), began_at = now() - interval '1 minute' returning 1")
@@ -190,7 +210,7 @@ func TestCheckOfAWorkerThatIsKilled(t *testing.T) {
 	if _, card := w.awaitCheck(id); card.Letter != grade.A {
 		t.Errorf("the card is %+v", card)
 	}
-	if err := worker.FinishReceiverCheck(t.Context(), killed, json.RawMessage(`{}`), ""); !errors.Is(err, ledger.ErrCheckEnded) {
+	if err := own.FinishReceiverCheck(t.Context(), killed, json.RawMessage(`{}`), ""); !errors.Is(err, ledger.ErrCheckEnded) {
 		t.Errorf("the killed worker's result has the error %v", err)
 	}
 }
@@ -210,10 +230,10 @@ func TestOneHostIsCheckedOnceAMinute(t *testing.T) {
 	if err := w.RequestReceiverCheck(t.Context(), tenant, payments.LastID, nil, false); err != nil {
 		t.Fatal(err)
 	}
-	worker := ledgertest.OpenAs(t, w.url, ledgertest.Worker)
+	own := ledgertest.OpenAs(t, w.url, ledgertest.Worker)
 	lease := func() *ledger.LeasedCheck {
 		t.Helper()
-		leased, err := worker.LeaseReceiverCheck(t.Context(), time.Minute, time.Hour)
+		leased, err := own.LeaseReceiverCheck(t.Context(), time.Minute, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +243,7 @@ func TestOneHostIsCheckedOnceAMinute(t *testing.T) {
 	if second := lease(); first == nil || second != nil {
 		t.Fatalf("leased are %+v and %+v", first, second)
 	}
-	if err := worker.FinishReceiverCheck(t.Context(), first, json.RawMessage(`{}`), ""); err != nil {
+	if err := own.FinishReceiverCheck(t.Context(), first, json.RawMessage(`{}`), ""); err != nil {
 		t.Fatal(err)
 	}
 	if second := lease(); second != nil {
@@ -245,9 +265,9 @@ func TestCheckOfASuspendedSandboxEnds(t *testing.T) {
 	if _, err := w.ApplySandbox(t.Context(), w.config); err != nil {
 		t.Fatal(err)
 	}
-	worker := ledgertest.OpenAs(t, w.url, ledgertest.Worker)
+	own := ledgertest.OpenAs(t, w.url, ledgertest.Worker)
 	for expire, want := range map[time.Duration]bool{time.Hour: false, 0: true} {
-		if leased, err := worker.LeaseReceiverCheck(t.Context(), time.Minute, expire); leased != nil || err != nil {
+		if leased, err := own.LeaseReceiverCheck(t.Context(), time.Minute, expire); leased != nil || err != nil {
 			t.Errorf("leased is %+v, %v", leased, err)
 		}
 		if want {
