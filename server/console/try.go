@@ -364,6 +364,7 @@ func (f *tryForm) request(v *visit) (r requestCode) {
 // fieldsOfCodes has the fields that the error codes of the API are about, if its answer names none.
 var fieldsOfCodes = map[string]string{
 	"env_not_found": "market", "duplicate_reference": "reference", "exceeds_refundable": "amount", "not_refundable": "payment",
+	"duplicate_msisdn": "number",
 }
 
 // readAnswer sets what is wrong with the fields from the answer of the API.
@@ -398,7 +399,7 @@ func (f *tryForm) fieldOf(name string) string {
 
 // firstWrong reports whether a field is the first one that is wrong, so that the cursor stands in it.
 func (f *tryForm) firstWrong(field string) bool {
-	for _, each := range []string{"payment", "payer", "number", "amount", "currency", "application", "order_ref", "market", "reference", "description"} {
+	for _, each := range []string{"payment", "payer", "number", "name", "state", "amount", "currency", "application", "order_ref", "market", "balance", "behavior", "reference", "description"} {
 		if f.wrong[each] != "" {
 			return each == field
 		}

@@ -140,6 +140,50 @@ func TestSwitchOfAPhone(t *testing.T) {
 	}
 }
 
+// A person adds a test client, is told what is wrong with its number, changes it and deletes it, also without scripts.
+func TestClientByHand(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	for _, scripts := range []bool{true, false} {
+		b := newTab(t)
+		if !scripts {
+			b.withoutScripts()
+		}
+		b.signIn(s)
+		b.click("Handsets")
+		b.shows("h1", "Handsets")
+		b.click("Add a test client")
+		b.shows("h1", "Add a test client")
+		b.fill("#t-number", "0788 000 001")
+		b.fill("#t-name", "Chantal Uwase")
+		b.fill("#t-balance", "45,000")
+		b.click("Add the test client")
+		b.shows("#w-number", "E.164")
+		b.until(`document.querySelector("#t-name").value === "Chantal Uwase"`)
+		if scripts {
+			b.until(`document.activeElement.id === "t-number"`)
+			b.inspect("a refused test client")
+		}
+		b.write("#t-number", "+250 788 000 077")
+		b.click("Add the test client")
+		b.shows("#under-250788000077", "45,000")
+		if scripts {
+			b.inspect("a phone that may be changed")
+		}
+		b.click("Change the test client")
+		b.shows("h1", "Chantal Uwase")
+		if scripts {
+			b.inspect("the form of a test client")
+		}
+		b.write("#t-balance", "7,000")
+		b.click("Change the test client")
+		b.shows("#under-250788000077", "7,000")
+		b.click("Change the test client")
+		b.click("Delete")
+		b.shows("h2", "No phone yet")
+	}
+}
+
 // A guest gets one phone by a QR code, and pays with it. Another phone stays closed.
 func TestGuestPaysWithOnePhone(t *testing.T) {
 	t.Parallel()
