@@ -165,6 +165,7 @@ func queueStatistics(db *ledger.Upkeep) func(context.Context) (telemetry.QueueSt
 		}
 		return telemetry.QueueStatistics{
 			Failing: found.FailingEndpoints, UnbalancedAccounts: found.Imbalance.Accounts, ImbalanceUnits: found.Imbalance.Units,
+			ConsoleSessions: found.ConsoleSessions,
 			Queues: []telemetry.Queue{
 				queue("events", found.Events), queue("settlements", found.Settlements), queue("forwards", found.Forwards),
 				queue("callbacks", found.Callbacks),

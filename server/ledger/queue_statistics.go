@@ -22,10 +22,12 @@ type Imbalances struct {
 
 // QueueStatistics are the rows that wait for the workers. They leave out rows that no worker may take: those of
 // suspended sandboxes, those of sandboxes in which a sweep fails, and events of endpoints that have failed for long.
+// The sessions of the console are read with them. They include those whose API key has ended.
 type QueueStatistics struct {
 	Settlements, Forwards, Events, Callbacks Queue
 	FailingEndpoints                         int
 	Imbalance                                Imbalances
+	ConsoleSessions                          int // counted up to 100,000
 }
 
 // QueueStatistics returns what currently waits for the workers.
@@ -60,6 +62,10 @@ func (s *Upkeep) readQueueStatistics(ctx context.Context) (found QueueStatistics
 	if err != nil {
 		return found, err
 	}
+	sessions, err := q.CountConsoleSessions(ctx)
+	if err != nil {
+		return found, err
+	}
 	return QueueStatistics{
 		Settlements:      queueOf(settlements.Due, settlements.Sandboxes, settlements.OldestSeconds),
 		Forwards:         queueOf(forwards.Due, forwards.Sandboxes, forwards.OldestSeconds),
@@ -67,6 +73,7 @@ func (s *Upkeep) readQueueStatistics(ctx context.Context) (found QueueStatistics
 		Callbacks:        queueOf(callbacks.Due, callbacks.Sandboxes, callbacks.OldestSeconds),
 		FailingEndpoints: int(failing),
 		Imbalance:        Imbalances{Accounts: int(imbalance.Accounts), Units: imbalance.Imbalance},
+		ConsoleSessions:  int(sessions),
 	}, nil
 }
 

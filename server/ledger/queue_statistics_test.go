@@ -62,10 +62,13 @@ func TestQueueStatistics(t *testing.T) {
 	w.Exec("update transactions set passthrough = true, forward_fence = 0, forward_failures = 0 where reference = 'r-2'")
 	other.Exec("update organizations set suspended = true where tenant = $1", other.Sandbox.Tenant)
 	w.Exec("insert into endpoint_health (tenant, probe_at) values ($1, now())", w.Sandbox.Tenant)
+	w.Exec(`insert into console_sessions (org_id, hash, session_id, made_with, role, expires_at)
+		select org_id, sha256(ends::text::bytea), 'one', '', 'full', now() + ends
+		from organizations, unnest(array['-1 second', '1 minute', '8 hours']::interval[]) ends`)
 	w.Exec("insert into sweep_failures (tenant, sweep, retry_at, error) values ($1, 'callbacks', now(), 'bad')", w.Sandbox.Tenant)
 	fewer := ledger.QueueStatistics{
 		Settlements: ledger.Queue{Due: 8, Sandboxes: 1, Oldest: time.Minute}, Forwards: ledger.Queue{Due: 1, Sandboxes: 1, Oldest: time.Minute},
-		FailingEndpoints: 1,
+		FailingEndpoints: 1, ConsoleSessions: 4,
 	}
 	if diff := cmp.Diff(fewer, w.queueStatistics()); diff != "" {
 		t.Errorf("without the suspended and the failing (-want +got):\n%s", diff)

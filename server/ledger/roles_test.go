@@ -197,7 +197,7 @@ var workerStatements = append([]string{
 	"AgedTenants", "RemoveAgedConsoleLinks", "RemoveAgedConsoleSessions", "RemoveAgedEvents", "RemoveAgedFaultActs", "RemoveAgedFaultRequests", "RemoveAgedNativeTokens", "RemoveAgedQuotaUsage",
 	"RemoveAgedRateUsage",
 	// metrics
-	"CountFailingEndpoints", "CountImbalances", "CountDueCallbacks", "CountDueEvents", "CountDueForwards", "CountDueSettlements",
+	"CountConsoleSessions", "CountFailingEndpoints", "CountImbalances", "CountDueCallbacks", "CountDueEvents", "CountDueForwards", "CountDueSettlements",
 	// changes
 	"AgedChanges", "RemoveAgedChanges",
 	// what fails in one sandbox alone

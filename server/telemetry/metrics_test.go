@@ -60,7 +60,7 @@ func everything(t *testing.T) *prometheus.Registry {
 	worker.Removed("events", 10)
 	worker.SweepFailed("settlement")
 	monitor := NewQueueMonitor(registry, found(QueueStatistics{Queues: []Queue{{"events", 3, 2, time.Minute}}, Failing: 1,
-		UnbalancedAccounts: 1, ImbalanceUnits: 100}))
+		UnbalancedAccounts: 1, ImbalanceUnits: 100, ConsoleSessions: 2}))
 	if err := monitor.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

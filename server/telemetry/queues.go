@@ -24,6 +24,8 @@ type QueueStatistics struct {
 
 	UnbalancedAccounts int   // number of floats and SIMs whose balance does not follow from their movements
 	ImbalanceUnits     int64 // sum of the differences between their balances and their movements
+
+	ConsoleSessions int // number of sessions of the console that have not expired, counted up to a limit
 }
 
 const (
@@ -97,6 +99,8 @@ var (
 	imbalanceUnits = prometheus.NewDesc("cauri_ledger_imbalance_units",
 		"By how much balances are above or below the sum of their movements, added up without the sign over all sandboxes and currencies, "+
 			"in minor units. Every worker reports the same value.", nil, nil)
+	consoleSessions = prometheus.NewDesc("cauri_console_sessions",
+		"Open sessions of the console, over all sandboxes, counted up to 100,000. Every worker reports the same value.", nil, nil)
 )
 
 // Describe implements [prometheus.Collector].
@@ -107,6 +111,7 @@ func (*QueueMonitor) Describe(out chan<- *prometheus.Desc) {
 	out <- endpointsFailing
 	out <- unbalancedAccounts
 	out <- imbalanceUnits
+	out <- consoleSessions
 }
 
 // Collect implements [prometheus.Collector].
@@ -123,4 +128,5 @@ func (m *QueueMonitor) Collect(out chan<- prometheus.Metric) {
 	out <- prometheus.MustNewConstMetric(endpointsFailing, prometheus.GaugeValue, float64(last.Failing))
 	out <- prometheus.MustNewConstMetric(unbalancedAccounts, prometheus.GaugeValue, float64(last.UnbalancedAccounts))
 	out <- prometheus.MustNewConstMetric(imbalanceUnits, prometheus.GaugeValue, float64(last.ImbalanceUnits))
+	out <- prometheus.MustNewConstMetric(consoleSessions, prometheus.GaugeValue, float64(last.ConsoleSessions))
 }

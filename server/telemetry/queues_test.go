@@ -43,12 +43,12 @@ func TestOldStatisticsAreNotReported(t *testing.T) {
 		done := make(chan struct{})
 		go func() { defer close(done); s.Run(ctx) }()
 		time.Sleep(time.Minute + time.Second)
-		if n := series(); n != 6 || refreshes.Load() != 7 {
-			t.Errorf("%d series after %d refreshes in a minute, want 6 after 7", n, refreshes.Load())
+		if n := series(); n != 7 || refreshes.Load() != 7 {
+			t.Errorf("%d series after %d refreshes in a minute, want 7 after 7", n, refreshes.Load())
 		}
 		away.Store(true)
 		time.Sleep(statisticsValidFor - 2*refreshInterval)
-		if n := series(); n != 6 {
+		if n := series(); n != 7 {
 			t.Errorf("%d series while the last statistics are recent enough", n)
 		}
 		time.Sleep(2*refreshInterval + time.Second)

@@ -113,6 +113,11 @@ select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as olde
     limit 100000) bounded)::integer as due
 from late;
 
+-- name: CountConsoleSessions :one
+-- Of all sandboxes, by the index of retention alone.
+select count(*)::integer from (
+  select from console_sessions s where s.expires_at > now() limit 100000) bounded;
+
 -- name: CountFailingEndpoints :one
 select count(*)::integer from endpoint_health h
 where h.probe_at is not null and not exists (select from clocks c where c.tenant = h.tenant);

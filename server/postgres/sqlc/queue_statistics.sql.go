@@ -9,6 +9,19 @@ import (
 	"context"
 )
 
+const countConsoleSessions = `-- name: CountConsoleSessions :one
+select count(*)::integer from (
+  select from console_sessions s where s.expires_at > now() limit 100000) bounded
+`
+
+// Of all sandboxes, by the index of retention alone.
+func (q *Queries) CountConsoleSessions(ctx context.Context) (int32, error) {
+	row := q.db.QueryRow(ctx, countConsoleSessions)
+	var column_1 int32
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const countDueCallbacks = `-- name: CountDueCallbacks :one
 with recursive due_tenants as (
   (select n.tenant, n.due_at from native_requests n
