@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"text/template"
 )
@@ -15,8 +17,9 @@ import (
 type request struct {
 	Method, Address string
 	Headers         []requestHeader
-	User, Password  string // variables of Basic authentication; empty for none
-	Body            string // JSON; empty for none
+	User, Password  string            // variables of Basic authentication; empty for none
+	Body            string            // JSON; empty for none
+	Variables       map[string]string // values of Body that a program reads from its environment, and their variables
 }
 
 // requestHeader is a header whose value is a text, followed by the value of a variable if it names one.
@@ -34,9 +37,11 @@ func (r request) Keyed() bool { return r.User != "" || len(r.Headers) > 0 }
 func (r request) Plain() bool { return r.Method == http.MethodGet && !r.Keyed() }
 
 // languages are the languages of examples, in the order of their tabs. ID names the tab in the page and the file of the
-// template, and Name is also what the browser keeps.
-var languages = []struct{ ID, Name string }{
-	{"curl", "curl"}, {"javascript", "JavaScript"}, {"python", "Python"}, {"php", "PHP"}, {"go", "Go"},
+// template, and Name is also what the browser keeps. Variable is what stands for a quoted value that comes from a
+// variable.
+var languages = []struct{ ID, Name, Variable string }{
+	{"curl", "curl", `"'"$%s"'"`}, {"javascript", "JavaScript", `process.env.%s`}, {"python", "Python", `os.environ["%s"]`},
+	{"php", "PHP", `getenv("%s")`}, {"go", "Go", "\"` + os.Getenv(\"%s\") + `\""},
 }
 
 //go:embed languages/*.tmpl
@@ -62,6 +67,9 @@ func (r request) inLanguages() (map[string]string, error) {
 			return nil, err
 		}
 		written[l.ID] = strings.TrimSpace(text.String())
+		for value, variable := range r.Variables {
+			written[l.ID] = strings.ReplaceAll(written[l.ID], strconv.Quote(value), fmt.Sprintf(l.Variable, variable))
+		}
 	}
 	return written, nil
 }

@@ -141,20 +141,22 @@ func (p *operatorPage) requestOf(r *operatorapi.Route) request {
 		}
 		return ""
 	}
-	switch r.Access {
-	case operatorapi.ByUser:
+	switch {
+	case r.Access == operatorapi.ByUser && p.api.Login == nil:
 		q.User, q.Password = variable(credentials.User), variable(credentials.UserKey)
-	case operatorapi.ByToken:
+	case r.Access == operatorapi.ByToken:
 		q.Headers = append(q.Headers, requestHeader{"Authorization", "Bearer ", "BEARER"})
 	}
-	q.Headers = append(q.Headers, requestHeader{Name: p.api.KeyHeader, Variable: variable(credentials.Key)})
+	if p.api.KeyHeader != "" {
+		q.Headers = append(q.Headers, requestHeader{Name: p.api.KeyHeader, Variable: variable(credentials.Key)})
+	}
 	for _, h := range r.Doc.Headers {
 		if !h.Optional {
 			q.Headers = append(q.Headers, requestHeader{Name: h.Name, Text: p.api.Examples[h.Name]})
 		}
 	}
 	if r.Doc.Body != "" {
-		q.Body = r.Doc.Body
+		q.Body, q.Variables = r.Doc.Body, p.api.Variables
 		q.Headers = append(q.Headers, requestHeader{Name: "Content-Type", Text: apidoc.MediaJSON})
 	}
 	return q

@@ -38,6 +38,9 @@ type API struct {
 	OwnAdvice map[Why]Advice
 	// Examples are values of parameters of paths and of headers, by name.
 	Examples map[string]string
+	// Variables are the values in example bodies that a reader has to replace, and the environment variables from which
+	// the programs of the page take them.
+	Variables map[string]string
 	// Callback returns the callback of a transaction with an outcome.
 	Callback func(*payments.Transaction, json.RawMessage, Telling) Callback
 	// Sign returns the body of a callback as it is sent, signed with a key if the stored fields of the request say so;
