@@ -37,6 +37,9 @@ var mayImport = map[string][]string{
 	"server/expectations":          {"server/payments"},
 	"server/sandboxes":             {"server/egress", "server/expectations", "server/faults", "server/payments", "server/postgres", "server/secrets"},
 	"server/ledger":                {"server/expectations", "server/faults", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
+	"server/operators/operatorapi/operatorapitest": {
+		"server/operators/operatorapi", "server/payments",
+	},
 	"server/ledger/ledgertest": {
 		"server/ledger", "server/payments", "server/postgres", "server/proof", "server/sandboxes", "server/secrets",
 	},

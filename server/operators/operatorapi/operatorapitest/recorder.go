@@ -1,0 +1,149 @@
+// Package operatorapitest has what tests of one operator's own API need, without a database.
+package operatorapitest
+
+import (
+	"context"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// Recorder is a sandbox in Rwanda that accepts everything. Every transaction is a success, and references with a 0 are
+// unknown.
+type Recorder struct {
+	T *testing.T
+	// Check checks an order that was accepted. User checks an added user; nil if the API adds none.
+	Check func(*testing.T, operatorapi.Order)
+	User  func(*testing.T, operatorapi.User)
+	Key   *rsa.PrivateKey // key for PINs; nil for none
+	// Sent are the stored fields of all requests.
+	Sent string
+}
+
+var _ operatorapi.Sandbox = Recorder{}
+
+// Environments implements [operatorapi.Sandbox].
+func (Recorder) Environments() []operatorapi.Environment {
+	return []operatorapi.Environment{{Country: payments.Rwanda, Currency: payments.RWF}}
+}
+
+// Collect implements [operatorapi.Sandbox].
+func (r Recorder) Collect(_ context.Context, o operatorapi.Order) error {
+	r.Check(r.T, o)
+	return nil
+}
+
+// Disburse implements [operatorapi.Sandbox].
+func (r Recorder) Disburse(ctx context.Context, o operatorapi.Order) error { return r.Collect(ctx, o) }
+
+// Refund implements [operatorapi.Sandbox].
+func (r Recorder) Refund(ctx context.Context, o operatorapi.Order) error { return r.Collect(ctx, o) }
+
+func found(reference string) (*payments.Transaction, error) {
+	if strings.Contains(reference, "0") {
+		return nil, operatorapi.Refuse(operatorapi.NotFound)
+	}
+	return &payments.Transaction{
+		Type: payments.Collection, Status: payments.Success, Reference: reference, Amount: 5, MSISDN: "+250788123456", Country: payments.Rwanda,
+	}, nil
+}
+
+// Find implements [operatorapi.Sandbox].
+func (r Recorder) Find(_ context.Context, reference string, operations ...string) (operatorapi.Payment, error) {
+	t, err := found(reference)
+	return operatorapi.Payment{Transaction: t, Operation: operations[0], Sent: json.RawMessage(r.Sent)}, err
+}
+
+// FindByID implements [operatorapi.Sandbox].
+func (r Recorder) FindByID(ctx context.Context, _ payments.ID, operations ...string) (operatorapi.Payment, error) {
+	return r.Find(ctx, "by-id", operations...)
+}
+
+// FindCollection implements [operatorapi.Sandbox].
+func (Recorder) FindCollection(_ context.Context, reference string) (*payments.Transaction, error) {
+	return found(reference)
+}
+
+// FindCollectionByID implements [operatorapi.Sandbox].
+func (Recorder) FindCollectionByID(_ context.Context, id payments.ID) (*payments.Transaction, error) {
+	return &payments.Transaction{ID: id, Type: payments.Collection, Status: payments.Success, Amount: 5, MSISDN: "+250788123456"}, nil
+}
+
+// Balance implements [operatorapi.Sandbox].
+func (Recorder) Balance(context.Context, payments.Currency) (int64, error) { return 1, nil }
+
+// Holder implements [operatorapi.Sandbox].
+func (Recorder) Holder(context.Context, operatorapi.Environment, string) (operatorapi.Holder, error) {
+	return operatorapi.Holder{}, nil
+}
+
+// MayCall implements [operatorapi.Sandbox].
+func (Recorder) MayCall(string) bool { return true }
+
+// Checks implements [operatorapi.Sandbox].
+func (Recorder) Checks(string, string) bool { return true }
+
+// PINKey implements [operatorapi.Sandbox].
+func (r Recorder) PINKey() *rsa.PrivateKey { return r.Key }
+
+// IssueToken implements [operatorapi.Sandbox].
+func (Recorder) IssueToken(context.Context, string, string, operatorapi.User, time.Duration) error {
+	return nil
+}
+
+// AddUser implements [operatorapi.Sandbox].
+func (r Recorder) AddUser(_ context.Context, u operatorapi.User) error {
+	r.User(r.T, u)
+	return nil
+}
+
+// SetPassword implements [operatorapi.Sandbox].
+func (Recorder) SetPassword(context.Context, string, string) error { return nil }
+
+// FindUser implements [operatorapi.Sandbox].
+func (Recorder) FindUser(context.Context, string) (operatorapi.User, error) {
+	return operatorapi.User{}, operatorapi.Refuse(operatorapi.NotFound)
+}
+
+// Now implements [operatorapi.Sandbox].
+func (Recorder) Now(context.Context) (time.Time, error) {
+	return time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC), nil
+}
+
+// Text implements [operatorapi.Sandbox].
+func (Recorder) Text() (string, error) { return "0123456789abcdef0123456789abcdef", nil }
+
+// CallAll sends a request to every call of an API. Each has to answer as its description says, or to refuse for a reason
+// that the description has. The text is the value of all parameters of paths.
+func CallAll(r Recorder, api *operatorapi.API, header http.Header, body []byte, text string) {
+	r.T.Helper()
+	for i := range api.Routes {
+		route := &api.Routes[i]
+		param := func(name string) string {
+			if strings.Contains(route.Path, "{"+name+"}") {
+				return text
+			}
+			return ""
+		}
+		answer, err := route.Handle(r.T.Context(), r, &operatorapi.Request{Header: header, Body: body, Param: param, Product: route.Product})
+		var refusal *operatorapi.Refusal
+		switch {
+		case errors.As(err, &refusal):
+			if !slices.Contains(api.Refusals(route), refusal.Why) {
+				r.T.Errorf("%s %s refuses for %s, which its description does not have", route.Method, route.Path, refusal.Why)
+			}
+		case err != nil:
+			r.T.Errorf("%s %s: %v", route.Method, route.Path, err)
+		case answer.Status != route.Doc.Status || (answer.Body == nil) != (route.Doc.Answer == ""):
+			r.T.Errorf("%s %s answers %d %v", route.Method, route.Path, answer.Status, answer.Body)
+		}
+	}
+}
