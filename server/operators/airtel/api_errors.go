@@ -1,0 +1,137 @@
+package airtel
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+)
+
+// The refusals that only Airtel has.
+const (
+	noGrant         operatorapi.Why = "grant_type_missing"
+	noCountry       operatorapi.Why = "country_unknown"
+	wrongCountry    operatorapi.Why = "wrong_country"
+	noCurrency      operatorapi.Why = "currency_missing"
+	wrongCurrency   operatorapi.Why = "wrong_currency"
+	wrongNumber     operatorapi.Why = "wrong_msisdn"
+	wrongAmount     operatorapi.Why = "wrong_amount"
+	wrongPayee      operatorapi.Why = "wrong_payee"
+	wrongPayout     operatorapi.Why = "wrong_amount_of_disbursement"
+	duplicatePayout operatorapi.Why = "duplicate_disbursement"
+	noPayout        operatorapi.Why = "disbursement_not_found"
+	noUser          operatorapi.Why = "user_not_found"
+	wrongPIN        operatorapi.Why = "wrong_pin"
+	unreadablePIN   operatorapi.Why = "unreadable_pin"
+	notJSON         operatorapi.Why = "unsupported_media_type"
+)
+
+// oauthError is an error of the token call, or of the check of a token (o).
+type oauthError struct {
+	Description string `json:"error_description"`
+	Error       string `json:"error"`
+}
+
+// routerError is an error of the gateway (o).
+type routerError struct {
+	Message string `json:"status_message"`
+	Code    string `json:"status_code"`
+}
+
+// envelope is the body of an error of the application (o).
+type envelope struct {
+	Status Status `json:"status"`
+}
+
+// refused is a business failure: Airtel answers it with 200, and tells the failure in the body (o).
+func refused(result, response, message string) operatorapi.Answer {
+	return failedWith(http.StatusOK, "400", result, response, message)
+}
+
+func failedWith(status int, code, result, response, message string) operatorapi.Answer {
+	return operatorapi.Answer{Status: status, Body: envelope{Status{Code: code, Message: message, ResultCode: result, ResponseCode: response}}}
+}
+
+func router(code, message string) operatorapi.Answer {
+	return operatorapi.Answer{Status: http.StatusBadRequest, Body: routerError{message, code}}
+}
+
+const invalidNumber = "Invalid Msisdn Length. Msisdn Length should be 9"
+
+// refusals are Airtel's answers to refused requests. The mark is o unless another is given.
+var refusals = map[operatorapi.Why]operatorapi.Answer{
+	operatorapi.UserInvalid: {Status: http.StatusUnauthorized, Body: oauthError{"Invalid client authentication", "invalid_client"}}, // a: the status
+	operatorapi.TokenInvalid: {
+		Status: http.StatusUnauthorized, Body: oauthError{"The access token is invalid or has expired", "invalid_token"},
+	},
+	noGrant: {Status: http.StatusBadRequest, Body: oauthError{"Invalid input grant_type: must not be blank", "Validation Error"}}, // t
+
+	operatorapi.NoRoute:     failedWith(http.StatusNotFound, "404", "ESB000001", "", "Not found"),                       // a
+	operatorapi.TooMany:     failedWith(http.StatusTooManyRequests, "429", "ESB000001", "", "Too many requests"),        // a
+	operatorapi.Unavailable: failedWith(http.StatusServiceUnavailable, "503", "ESB000001", "", "Service unavailable"),   // a
+	operatorapi.Internal:    failedWith(http.StatusInternalServerError, "500", "ESB000001", "", "Something went wrong"), // a: the status
+	notJSON:                 {Status: http.StatusUnsupportedMediaType},                                                  // a: without a body
+	operatorapi.Invalid:     refused(invalid, "", "Missing header/body params"),
+	operatorapi.NotFound:    refused("ESB000045", "DP00800001025", "Transaction not found"),
+	operatorapi.Duplicate:   refused(duplicateID, "", "Transaction id already exists"),
+
+	noCountry:     router("ROUTER110", "Partner not found"),
+	wrongCountry:  failedWith(http.StatusBadRequest, "400", "ESB000034", "", "Invalid Country Code"),
+	noCurrency:    refused(invalid, "", "Missing request header 'x-wallet-id' for method parameter of type String"),
+	wrongCurrency: refused("ESB000035", "", "Invalid/Missing Currency"),
+	wrongNumber:   refused("ESB000033", "", invalidNumber),
+	wrongAmount:   refused("ESB000011", "DP00800001004", "Invalid amount"),
+
+	wrongPayee:      refused("521002", "DP00900001013", invalidNumber),
+	wrongPayout:     refused("ESB000011", "DP00900001004", "Invalid amount"),
+	duplicatePayout: refused("ESB000041", "DP00900001017", "Duplicate transaction id"),
+	noPayout:        refused("ESB000045", "DP00900001015", "Transaction not found"),
+	noUser:          refused("ESB000045", "DP02200000002", "User not found"),
+	wrongPIN:        router("ROUTER115", "Incorrect Pin"),           // a: that it is this code
+	unreadablePIN:   router("ROUTER116", "Incorrect Encrypted Pin"), // a: that it is this code
+}
+
+// refuse returns Airtel's answer to a refused request.
+func refuse(r *operatorapi.Refusal) operatorapi.Answer {
+	told, known := refusals[r.Why]
+	switch {
+	case r.Why == operatorapi.Gateway:
+		return failedWith(r.Status, strconv.Itoa(r.Status), "ESB000001", "", http.StatusText(r.Status)) // a
+	case !known:
+		return refusals[operatorapi.Internal]
+	}
+	return told
+}
+
+// instead replaces the reason of a refusal by that of another product, which has codes of its own.
+func instead(err error, of map[operatorapi.Why]operatorapi.Why) error {
+	for why, own := range of {
+		if operatorapi.IsRefused(err, why) {
+			return operatorapi.Because(own, string(why))
+		}
+	}
+	return err
+}
+
+var ofPayouts = map[operatorapi.Why]operatorapi.Why{
+	operatorapi.Duplicate: duplicatePayout, wrongNumber: wrongPayee, wrongAmount: wrongPayout,
+}
+
+// advice is for the refusals that only Airtel has.
+var advice = map[operatorapi.Why]operatorapi.Advice{
+	noGrant:         {When: "The body has no `grant_type`.", Instead: "Send `client_credentials`."},
+	noCountry:       {When: "`X-Country` is missing, or the sandbox has no enabled environment of Airtel there.", Instead: "Send the country of an environment, such as `RW`."},
+	wrongCountry:    {When: "The body has another country than `X-Country`.", Instead: "Send the same country in both, or leave it out of the body."},
+	noCurrency:      {When: "`X-Currency` is missing.", Instead: "Send the currency of the environment, such as `RWF`."},
+	wrongCurrency:   {When: "The currency is not that of the environment.", Instead: "Send the currency of the country in `X-Country`."},
+	wrongNumber:     {When: "The number does not have nine digits.", Instead: "Send it without its country code, such as `730123456`."},
+	wrongAmount:     {When: "The amount is zero, negative, too large, or has decimals.", Instead: "Send whole units from 1 to 1000000000000."},
+	wrongPayee:      {When: "The number does not have nine digits.", Instead: "Send it without its country code, such as `730123456`."},
+	wrongPayout:     {When: "The amount is zero, negative, too large, or has decimals.", Instead: "Send whole units from 1 to 1000000000000."},
+	duplicatePayout: {When: "The `transaction.id` is taken.", Instead: "Send a new id. If it was the same request, read what came of the first one."},
+	noPayout:        {When: "The sandbox has no disbursement with this id.", Instead: "Check the id, and whether this sandbox has it. A reset removes transactions."},
+	noUser:          {When: "Nobody has this number.", Instead: "Declare a TestClient with the number."},
+	wrongPIN:        {When: "The decrypted PIN is not that of the sandbox.", Instead: "Encrypt `airtel-pin` of the credentials Secret."},
+	unreadablePIN:   {When: "The PIN cannot be decrypted.", Instead: "Encrypt it with the key of `encryption-keys`, by RSA with OAEP and SHA-256, and encode it in Base64."},
+	notJSON:         {When: "The body is no JSON.", Instead: "Send `Content-Type: application/json`."},
+}

@@ -1,0 +1,180 @@
+package airtel
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"net/http"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// tokenLifetime is the validity of a token (o).
+const tokenLifetime = 180 * time.Second
+
+func issueToken(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
+	if readTokenRequest(r.Body).GrantType == "" {
+		return operatorapi.Answer{}, operatorapi.Refuse(noGrant)
+	}
+	drawn, err := s.Text()
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	token := r.User.ID + drawn
+	return operatorapi.Answer{Status: http.StatusOK, Body: struct {
+		TokenType   string `json:"token_type"`
+		AccessToken string `json:"access_token"`
+		ExpiresIn   string `json:"expires_in"`
+	}{"bearer", token, "180"}}, s.IssueToken(ctx, token, r.Product, r.User, tokenLifetime)
+}
+
+// collect records a collection. A wrong PIN, and a barred or unknown number, are told by the enquiry only (o).
+func collect(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, e operatorapi.Environment) (operatorapi.Answer, error) {
+	order, body, err := newOrder(r, e, payCall, func(b *orderBody) *partyBody { return b.Subscriber })
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	order.CallbackURL, order.Sent = e.Callback.URL, sent{Hash: e.Callback.Hash}
+	return transactionAnswer(acceptance{body.Transaction.ID, "SUCCESS"}, okStatus(inProcess, "SUCCESS")), s.Collect(ctx, *order)
+}
+
+// disburse records a disbursement, and answers with its outcome.
+func disburse(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, e operatorapi.Environment) (operatorapi.Answer, error) {
+	order, body, err := newOrder(r, e, payoutCall, func(b *orderBody) *partyBody { return b.Payee })
+	if err == nil {
+		err = checkPIN(s, body.PIN)
+	}
+	if err == nil {
+		err = s.Disburse(ctx, *order)
+	}
+	if err != nil {
+		return operatorapi.Answer{}, instead(err, ofPayouts)
+	}
+	p, err := s.Find(ctx, order.Reference, payoutCall)
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	o := outcomeOf(&p)
+	a := transactionAnswer(payout{moneyID("CI", p.Transaction), payoutID(p.Transaction), p.Reference, o.status}, o.said())
+	a.Outcome = true
+	return a, nil
+}
+
+// giveBack records a refund of what is left of a collection, and answers with its outcome.
+func giveBack(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ operatorapi.Environment) (operatorapi.Answer, error) {
+	var body struct {
+		Transaction struct {
+			AirtelMoneyID string `json:"airtel_money_id"`
+		} `json:"transaction"`
+	}
+	if err := readOrder(r, &body); err != nil {
+		return operatorapi.Answer{}, err
+	}
+	if body.Transaction.AirtelMoneyID == "" {
+		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
+	}
+	id, ok := idIn(body.Transaction.AirtelMoneyID)
+	if !ok {
+		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.NotFound)
+	}
+	parent, err := s.FindCollectionByID(ctx, id)
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	drawn, err := s.Text()
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	order := operatorapi.Order{Operation: refundCall, Sent: sent{}}
+	order.Reference, order.Parent = "refund-"+drawn, parent.ID
+	if err := s.Refund(ctx, order); err != nil {
+		return operatorapi.Answer{}, err
+	}
+	p, err := s.Find(ctx, order.Reference, refundCall)
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	done, result := refund{moneyID("CI", p.Transaction), "SUCCESS"}, okStatus(inProcess, "SUCCESS")
+	if o := outcomeOf(&p); o.status != succeeded {
+		done.Status, result = o.status, o.said()
+	}
+	a := transactionAnswer(done, result)
+	a.Outcome = true
+	return a, nil
+}
+
+// checkPIN compares the encrypted PIN of a request with the sandbox's.
+func checkPIN(s operatorapi.Sandbox, encrypted string) error {
+	if encrypted == "" {
+		return operatorapi.Refuse(operatorapi.Invalid)
+	}
+	pin, ok := decrypted(s.PINKey(), encrypted)
+	switch {
+	case !ok:
+		return operatorapi.Refuse(unreadablePIN)
+	case !s.Checks(pinCheck, pin):
+		return operatorapi.Refuse(wrongPIN)
+	}
+	return nil
+}
+
+// decrypted returns a PIN, which clients encrypt with OAEP and SHA-256 for v2 and v3, and with PKCS#1 v1.5 for v1 (o).
+func decrypted(key *rsa.PrivateKey, encrypted string) (pin string, ok bool) {
+	text, err := base64.StdEncoding.DecodeString(encrypted)
+	if err != nil || key == nil {
+		return "", false
+	}
+	if plain, err := rsa.DecryptOAEP(sha256.New(), nil, key, text, nil); err == nil {
+		return string(plain), true
+	}
+	plain, err := rsa.DecryptPKCS1v15(rand.Reader, key, text)
+	return string(plain), err == nil
+}
+
+// encryptionKey answers with the public key for PINs. It has 2048 bits, as for v2 and v3 (o).
+func encryptionKey(
+	_ context.Context, s operatorapi.Sandbox, _ *operatorapi.Request, _ operatorapi.Environment,
+) (operatorapi.Answer, error) {
+	key := s.PINKey()
+	if key == nil {
+		return operatorapi.Answer{}, operatorapi.Because(operatorapi.Unavailable, "no_encryption_key")
+	}
+	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	told := publicKey{100, base64.StdEncoding.EncodeToString(public), "31-12-2099 23:59:59"}
+	return dataAnswer(told, okStatus("DP02010001001", "SUCCESS")), err
+}
+
+// publicKey is the key for PINs.
+type publicKey struct {
+	KeyID     int    `json:"key_id"`
+	Key       string `json:"key"`
+	ValidUpto string `json:"valid_upto"`
+}
+
+// tell returns the handler of an enquiry.
+func tell(operation string) handlerIn {
+	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ operatorapi.Environment) (operatorapi.Answer, error) {
+		p, err := s.Find(ctx, r.Param("id"), operation)
+		if err != nil {
+			if operation == payoutCall {
+				err = instead(err, map[operatorapi.Why]operatorapi.Why{operatorapi.NotFound: noPayout})
+			}
+			return operatorapi.Answer{}, err
+		}
+		o := outcomeOf(&p)
+		told := enquiry{ID: p.Reference, Message: o.message, Status: o.status}
+		switch {
+		case p.Status != payments.Success:
+		case operation == payoutCall:
+			told.AirtelMoneyID = payoutID(p.Transaction)
+		default:
+			told.AirtelMoneyID = moneyID("MP", p.Transaction)
+		}
+		return transactionAnswer(told, o.said()), nil
+	}
+}

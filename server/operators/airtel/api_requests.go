@@ -1,0 +1,177 @@
+package airtel
+
+import (
+	"context"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// place is a country or a currency inside of a body. Both are optional (o).
+type place struct {
+	Country  string `json:"country"`
+	Currency string `json:"currency"`
+}
+
+// orderBody is the body of a payment and of a disbursement. Unknown fields are ignored.
+type orderBody struct {
+	Reference   string     `json:"reference"`
+	Subscriber  *partyBody `json:"subscriber"`
+	Payee       *partyBody `json:"payee"`
+	PIN         string     `json:"pin"`
+	Transaction struct {
+		place
+		Amount json.RawMessage `json:"amount"` // a JSON number (o) or string (a)
+		ID     string          `json:"id"`
+	} `json:"transaction"`
+}
+
+type partyBody struct {
+	place
+	MSISDN json.RawMessage `json:"msisdn"` // a JSON string or number (o)
+}
+
+// sent has those fields of a request that answers and callbacks need.
+type sent struct {
+	Hash bool `json:"hash,omitempty"` // the callback is signed
+}
+
+const (
+	maxID        = 80
+	maxReference = 500 // a
+	maxOrderRef  = 120
+	maxPIN       = 1024
+)
+
+// inCountry returns a handler that calls f with the environment of the request.
+func inCountry(f handlerIn) handler {
+	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
+		e, err := environmentOf(s, r.Header)
+		if err != nil {
+			return operatorapi.Answer{}, err
+		}
+		return f(ctx, s, r, e)
+	}
+}
+
+// environmentOf returns the environment that the headers X-Country and X-Currency name.
+func environmentOf(s operatorapi.Sandbox, h http.Header) (operatorapi.Environment, error) {
+	country, currency := h.Get(countryHeader), h.Get(currencyHeader)
+	for _, e := range s.Environments() {
+		if !strings.EqualFold(country, string(e.Country)) {
+			continue
+		}
+		switch {
+		case len(h.Values(currencyHeader)) == 0:
+			return e, operatorapi.Refuse(noCurrency)
+		case !strings.EqualFold(currency, string(e.Currency)):
+			return e, operatorapi.Refuse(wrongCurrency)
+		}
+		return e, nil
+	}
+	return operatorapi.Environment{}, operatorapi.Refuse(noCountry)
+}
+
+// readOrder reads a body, and refuses texts that cannot be kept.
+func readOrder(r *operatorapi.Request, body any) error {
+	kind := r.Header.Get("Content-Type")
+	if media, _, err := mime.ParseMediaType(kind); kind != "" && (err != nil || media != "application/json") {
+		return operatorapi.Refuse(notJSON)
+	}
+	if json.Unmarshal(r.Body, body) != nil {
+		return operatorapi.Refuse(operatorapi.Invalid)
+	}
+	return nil
+}
+
+// newOrder returns the order of a payment or a disbursement with one party.
+func newOrder(r *operatorapi.Request, e operatorapi.Environment, operation string, party func(*orderBody) *partyBody) (
+	*operatorapi.Order, *orderBody, error,
+) {
+	var body orderBody
+	if err := readOrder(r, &body); err != nil {
+		return nil, nil, err
+	}
+	who, id := party(&body), body.Transaction.ID
+	if who == nil || id == "" || !isText(id, maxID) || !isText(body.Reference, maxReference) || len(body.PIN) > maxPIN {
+		return nil, nil, operatorapi.Refuse(operatorapi.Invalid)
+	}
+	for _, at := range []place{who.place, body.Transaction.place} {
+		switch {
+		case at.Country != "" && !strings.EqualFold(at.Country, string(e.Country)):
+			return nil, nil, operatorapi.Refuse(wrongCountry)
+		case at.Currency != "" && !strings.EqualFold(at.Currency, string(e.Currency)):
+			return nil, nil, operatorapi.Refuse(wrongCurrency)
+		}
+	}
+	msisdn, err := msisdnOf(string(who.MSISDN), e.Country)
+	if err != nil {
+		return nil, nil, err
+	}
+	amount, err := amountOf(body.Transaction.Amount)
+	if err != nil {
+		return nil, nil, err
+	}
+	orderRef := body.Reference
+	for utf8.RuneCountInString(orderRef) > maxOrderRef {
+		_, last := utf8.DecodeLastRuneInString(orderRef)
+		orderRef = orderRef[:len(orderRef)-last]
+	}
+	order := payments.Order{
+		Reference: id, Country: e.Country, Currency: string(e.Currency), MSISDN: msisdn, Amount: amount, OrderRef: orderRef,
+	}
+	return &operatorapi.Order{Order: order, Operation: operation, Sent: sent{}}, &body, nil
+}
+
+// isText reports whether a text can be kept.
+func isText(text string, most int) bool {
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsRune(text, 0)
+}
+
+var wholeAmount = regexp.MustCompile(amountForm)
+
+// amountOf returns an amount in whole units. "5.0" is 5, because clients have floating-point numbers. Amounts with other
+// decimals are refused (o).
+func amountOf(raw json.RawMessage) (int64, error) {
+	text := strings.Trim(string(raw), `"`)
+	if text == "" || text == "null" {
+		return 0, operatorapi.Refuse(operatorapi.Invalid)
+	}
+	if !wholeAmount.MatchString(text) {
+		return 0, operatorapi.Refuse(wrongAmount)
+	}
+	whole, _, _ := strings.Cut(text, ".")
+	amount, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || amount < 1 || amount > payments.MaxAmount {
+		return 0, operatorapi.Refuse(wrongAmount)
+	}
+	return amount, nil
+}
+
+// lengthOfNumber is the length of a number without its country code.
+const lengthOfNumber = 9
+
+var digits = regexp.MustCompile(`^[0-9]+$`)
+
+// msisdnOf returns a number in E.164. It has 9 digits, or 12 with the country code.
+func msisdnOf(raw string, country payments.Country) (string, error) {
+	text, code := strings.Trim(raw, `"`), callingCodes[country]
+	if text == "" || text == "null" {
+		return "", operatorapi.Refuse(operatorapi.Invalid)
+	}
+	national := text
+	if len(text) == len(code)+lengthOfNumber {
+		national = strings.TrimPrefix(text, code)
+	}
+	if len(national) != lengthOfNumber || !digits.MatchString(national) {
+		return "", operatorapi.Refuse(wrongNumber)
+	}
+	return "+" + code + national, nil
+}
