@@ -10,6 +10,8 @@ import (
 
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
 )
@@ -63,16 +65,18 @@ func TestPassthrough(t *testing.T) {
 	}
 }
 
-// Of the operators' own APIs there is MTN's. A stranger who asks for another's, in its own words and with any credentials, learns nothing.
+// A stranger who asks for the API of an operator that has none here, in its own words and with any credentials, learns nothing.
 func TestOtherOperatorsAreNotServed(t *testing.T) {
 	f := newFixture(t)
 	for _, sandbox := range []string{"team/checkout", "team/nobody"} {
 		for _, path := range []string{
-			"POST airtel/auth/oauth2/token", "POST airtel/merchant/v1/payments/", "GET airtel/standard/v1/payments/order-1001",
 			"POST orange/oauth/v3/token", "POST orange/omcoreapis/1.0.2/mp/pay", "GET orange/omcoreapis/1.0.2/mp/paymentstatus/order-1001",
 			"POST moov/auth/token", "POST moov/merchant/v1/payments", "GET moov/merchant/v1/payments/order-1001",
 		} {
 			method, below, _ := strings.Cut(path, " ")
+			if operator, _, _ := strings.Cut(below, "/"); operators.NativeAPI(payments.Operator(operator)) != nil {
+				continue
+			}
 			for _, authorization := range []string{"", "Basic YW55Ym9keTphbnl0aGluZw==", "Bearer " + key} {
 				r, err := http.NewRequestWithContext(t.Context(), method, f.url+"/sandboxes/"+sandbox+"/operators/"+below, strings.NewReader("{}"))
 				if err != nil {
