@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"crypto/rsa"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
@@ -20,6 +21,7 @@ import (
 	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -38,6 +40,8 @@ type apiOptions struct {
 	consoleURL    string
 	shutdownDelay time.Duration
 	held          exchange.HeldBounds
+	pinKeyFile    string
+	pinKey        func() *rsa.PrivateKey // nil for none
 }
 
 func newAPICommand() *cobra.Command {
@@ -64,6 +68,8 @@ func newAPICommand() *cobra.Command {
 			"further answers are sent at once; 0 means no limit")
 	cmd.Flags().IntVar(&o.held.Sandbox, "max-held-answers-per-sandbox", 1000,
 		"maximum number of held answers of one sandbox; 0 means no limit")
+	cmd.Flags().StringVar(&o.pinKeyFile, "pin-key-file", "",
+		"file with the RSA key, in PEM, with which clients of operators' own APIs encrypt PINs; empty: calls with a PIN are not available")
 	return cmd
 }
 
@@ -101,6 +107,13 @@ func optionalURL(flag, text string) (*url.URL, error) {
 func runAPI(ctx context.Context, o apiOptions) error {
 	if err := o.check(); err != nil {
 		return err
+	}
+	if o.pinKeyFile != "" {
+		key, err := secrets.LoadPINKey(o.pinKeyFile)
+		if err != nil {
+			return err
+		}
+		o.pinKey = func() *rsa.PrivateKey { return key }
 	}
 	o.queueWait = maxQueueWait
 	p, err := newAPI(ctx, o)
@@ -169,7 +182,7 @@ func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 	handler := fronts.New(fronts.Options{
 		Ledger: p.ledger, Books: proof.NewBooks(p.db), Sandboxes: p.sandboxes, Directory: p.directory, Requests: p.requests,
 		Version: programVersion(), BaseURL: p.publicURL, Console: p.options.console, ConsoleURL: p.consoleURL,
-		Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader, Held: p.options.held,
+		Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader, Held: p.options.held, PINKey: p.options.pinKey,
 		Draining: ctx.Done(), Metrics: p.metrics, Tracing: p.tracing,
 	})
 	p.work = func(ctx context.Context) error {

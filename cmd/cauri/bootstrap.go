@@ -23,6 +23,7 @@ import (
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/controllers"
+	"github.com/cauri-dev/cauri/server/secrets"
 )
 
 // namespaceFile contains the namespace of a pod.
@@ -41,6 +42,8 @@ type bootstrapOptions struct {
 	databaseSecret      string
 	encryptionSecret    string
 	encryptionSecretKey string
+	pinSecret           string
+	pinSecretKey        string
 	labels              map[string]string
 }
 
@@ -64,6 +67,8 @@ needs the RBAC rights to get these Secrets, and to create Secrets.`,
 	flags.StringVar(&o.encryptionSecret, "encryption-secret", "",
 		"name of the Secret with the key that encrypts stored secrets; empty creates none")
 	flags.StringVar(&o.encryptionSecretKey, "encryption-secret-key", "keys", "key inside the Secret given by --encryption-secret")
+	flags.StringVar(&o.pinSecret, "pin-secret", "", "name of the Secret with the RSA key that encrypts PINs; empty creates none")
+	flags.StringVar(&o.pinSecretKey, "pin-secret-key", "pin.pem", "key inside the Secret given by --pin-secret")
 	flags.StringToStringVar(&o.labels, "labels", nil, "labels of the Secrets that are created: name=value,name=value")
 	return cmd
 }
@@ -85,6 +90,9 @@ func (o bootstrapOptions) wanted() []wantedSecret {
 		wanted = append(wanted, wantedSecret{o.encryptionSecret, map[string]func(io.Reader) (string, error){
 			o.encryptionSecretKey: newEncryptionKey,
 		}})
+	}
+	if o.pinSecret != "" {
+		wanted = append(wanted, wantedSecret{o.pinSecret, map[string]func(io.Reader) (string, error){o.pinSecretKey: secrets.NewPINKey}})
 	}
 	return wanted
 }

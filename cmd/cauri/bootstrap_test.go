@@ -25,6 +25,7 @@ import (
 func newBootstrap(cluster client.Client) *bootstrap {
 	return &bootstrap{cluster: cluster, random: rand.Reader, options: bootstrapOptions{
 		namespace: "cauri-system", databaseSecret: "cauri-database", encryptionSecret: "cauri-encryption", encryptionSecretKey: "keys",
+		pinSecret: "cauri-pin-key", pinSecretKey: "pin.pem",
 		labels: map[string]string{"app.kubernetes.io/name": "cauri"},
 	}}
 }
@@ -60,6 +61,9 @@ func TestBootstrapMakesSecretsOnce(t *testing.T) {
 	if key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(encryption.Data["keys"]))); err != nil ||
 		bytes.Equal(key, make([]byte, 32)) {
 		t.Errorf("the encryption key is %q, %v", key, err)
+	}
+	if _, err := secrets.ParsePINKey(string(secretNamed(t, cluster, "cauri-pin-key").Data["pin.pem"])); err != nil {
+		t.Errorf("the key for PINs: %v", err)
 	}
 	if encryption.Labels["app.kubernetes.io/name"] != "cauri" || len(encryption.OwnerReferences) > 0 ||
 		!strings.Contains(encryption.Annotations["cauri.dev/note"], "Keep a copy") {

@@ -58,7 +58,9 @@ func (d *dev) open(ctx context.Context) (err error) {
 	settings := processOptions{databaseURL: d.url, maxConns: devConnections}
 	forAPI := settings
 	forAPI.queueWait = devQueueWait
-	if d.api, err = newAPI(ctx, apiOptions{processOptions: forAPI, console: true, held: exchange.HeldBounds{Process: 500}}); err != nil {
+	if d.api, err = newAPI(ctx, apiOptions{
+		processOptions: forAPI, console: true, held: exchange.HeldBounds{Process: 500}, pinKey: d.state.pinKey,
+	}); err != nil {
 		return err
 	}
 	if d.worker, err = newWorker(ctx, workerOptions{

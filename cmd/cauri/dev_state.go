@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"crypto/rsa"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgerrcode"
@@ -23,6 +26,9 @@ import (
 type devState struct {
 	pool *pgxpool.Pool
 	lock *pgxpool.Conn // connection that holds the advisory lock
+
+	pinMu sync.Mutex
+	pin   *rsa.PrivateKey // see pinKey
 }
 
 // devTable is the table with the key. It also marks a database that belongs to `cauri dev`.
@@ -158,13 +164,44 @@ func (s *devState) keyRing(ctx context.Context) (*secrets.KeyRing, error) {
 	if err != nil {
 		return nil, err
 	}
-	var key string
-	err = s.pool.QueryRow(ctx, "insert into "+devTable+" (name, content) values ('encryption-key', $1) on conflict (name) do update "+
-		"set name = excluded.name returning content", fresh).Scan(&key)
+	key, err := s.kept(ctx, "encryption-key", fresh)
 	if err != nil {
-		return nil, fmt.Errorf("reading the encryption key of the database: %w", err)
+		return nil, err
 	}
 	return secrets.ParseKeyRing(key)
+}
+
+// kept returns the key of this database with a name. The first call keeps a fresh key.
+func (s *devState) kept(ctx context.Context, name, fresh string) (key string, err error) {
+	err = s.pool.QueryRow(ctx, "insert into "+devTable+" (name, content) values ($1, $2) on conflict (name) do update "+
+		"set name = excluded.name returning content", name, fresh).Scan(&key)
+	if err != nil {
+		return "", fmt.Errorf("reading the %s of the database: %w", name, err)
+	}
+	return key, nil
+}
+
+// pinKey returns the key for PINs of this database; nil if the database does not answer. It is made when it is needed,
+// so that the start does not take longer.
+func (s *devState) pinKey() *rsa.PrivateKey {
+	s.pinMu.Lock()
+	defer s.pinMu.Unlock()
+	if s.pin != nil {
+		return s.pin
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stateTimeout)
+	defer cancel()
+	text, err := secrets.NewPINKey(rand.Reader)
+	if err == nil {
+		text, err = s.kept(ctx, "pin-key", text)
+	}
+	if err == nil {
+		s.pin, err = secrets.ParsePINKey(text)
+	}
+	if err != nil {
+		slog.WarnContext(ctx, "there is no key for PINs", "error", err)
+	}
+	return s.pin
 }
 
 func (s *devState) close() {

@@ -20,10 +20,10 @@ func TestStateIsPrivate(t *testing.T) {
 	if err := state.Create(); err != nil { // a second up
 		t.Fatal(err)
 	}
-	if err := ensureEncryptionKey(state); err != nil {
+	if err := ensureKeys(state); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]os.FileMode{state.Path: 0o700, state.EncryptionKey(): 0o600} {
+	for path, want := range map[string]os.FileMode{state.Path: 0o700, state.EncryptionKey(): 0o600, state.PINKey(): 0o600} {
 		info, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)
@@ -34,22 +34,24 @@ func TestStateIsPrivate(t *testing.T) {
 	}
 }
 
-func TestTheEncryptionKeyIsNeverReplaced(t *testing.T) {
+func TestKeysAreNeverReplaced(t *testing.T) {
 	t.Parallel()
 	state := processtest.State(t)
-	var keys [2][]byte
+	var keys [2][2]string
 	for i := range keys {
-		if err := ensureEncryptionKey(state); err != nil {
+		if err := ensureKeys(state); err != nil {
 			t.Fatal(err)
 		}
-		key, err := os.ReadFile(state.EncryptionKey())
-		if err != nil {
-			t.Fatal(err)
+		for j, file := range []string{state.EncryptionKey(), state.PINKey()} {
+			key, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys[i][j] = string(key)
 		}
-		keys[i] = key
 	}
-	if !bytes.Equal(keys[0], keys[1]) {
-		t.Error("the second up replaced the key")
+	if keys[0] != keys[1] {
+		t.Error("the second up replaced a key")
 	}
 }
 

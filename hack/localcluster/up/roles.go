@@ -22,6 +22,7 @@ import (
 	"github.com/cauri-dev/cauri/hack/localcluster/postgres"
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 	"github.com/cauri-dev/cauri/server/localpostgres"
+	"github.com/cauri-dev/cauri/server/secrets"
 )
 
 // Names of ports.
@@ -123,7 +124,9 @@ func (r roles) api() process.Component {
 		"api",
 		"--listen-address=" + host.Loopback(r.apiPort),
 		"--health-address=" + host.Loopback(r.ports[apiHealthPort]),
+		"--pin-key-file=" + r.state.PINKey(),
 	})
+	c.Files = []string{r.state.PINKey()}
 	c.Metrics = r.metricsAt(apiHealthPort)
 	return c
 }
@@ -192,17 +195,30 @@ func (r roles) migrate(ctx context.Context) error {
 	}
 }
 
-// ensureEncryptionKey creates the key that encrypts signing secrets in the database. It never replaces the key, because
-// stored secrets would become unreadable.
-func ensureEncryptionKey(d process.StateDir) error {
-	_, err := os.Stat(d.EncryptionKey())
+// ensureKeys creates the key that encrypts signing secrets in the database, and the key for PINs. It never replaces a
+// key, because stored secrets would become unreadable.
+func ensureKeys(d process.StateDir) error {
+	key := make([]byte, 32)
+	rand.Read(key) // never fails
+	err := ensureFile(d.EncryptionKey(), func() (string, error) { return base64.StdEncoding.EncodeToString(key) + "\n", nil })
+	if err != nil {
+		return err
+	}
+	return ensureFile(d.PINKey(), func() (string, error) { return secrets.NewPINKey(rand.Reader) })
+}
+
+// ensureFile creates a file with generated content, if it is missing.
+func ensureFile(path string, generate func() (string, error)) error {
+	_, err := os.Stat(path)
 	if err == nil {
 		return nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("looking for the encryption key: %w", err)
+		return fmt.Errorf("looking for %s: %w", path, err)
 	}
-	key := make([]byte, 32)
-	rand.Read(key) // never fails
-	return host.WriteFile(d.EncryptionKey(), []byte(base64.StdEncoding.EncodeToString(key)+"\n"))
+	content, err := generate()
+	if err != nil {
+		return err
+	}
+	return host.WriteFile(path, []byte(content))
 }

@@ -92,7 +92,7 @@ func (u *up) ensureAll(ctx context.Context, components []process.Component) erro
 }
 
 func (u *up) migrate(ctx context.Context) error {
-	if err := ensureEncryptionKey(u.state); err != nil {
+	if err := ensureKeys(u.state); err != nil {
 		return err
 	}
 	u.roles = roles{

@@ -1,0 +1,64 @@
+package secrets_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/secrets"
+)
+
+func TestPINKeyIsReadAsItWasMade(t *testing.T) {
+	t.Parallel()
+	text, err := secrets.NewPINKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "pin.pem")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read, err := secrets.LoadPINKey(file)
+	if err != nil || read.N.BitLen() != 2048 {
+		t.Fatalf("it is read as %v, %v", read, err)
+	}
+	other, err := secrets.NewPINKey(rand.Reader)
+	if err != nil || other == text {
+		t.Errorf("another key is the same (%v)", err)
+	}
+}
+
+func TestWhatIsNoPINKey(t *testing.T) {
+	t.Parallel()
+	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := x509.MarshalPKCS8PrivateKey(curve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := secrets.NewPINKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"nothing": "", "no PEM": "secret-text", "cut": whole[:len(whole)/2], "another type": strings.ReplaceAll(whole, "PRIVATE", "PUBLIC"),
+		"another algorithm": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})),
+		"no key":            string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("secret-text")})),
+	} {
+		_, err := secrets.ParsePINKey(text)
+		if err == nil || !strings.Contains(err.Error(), "openssl genpkey") || strings.Contains(err.Error(), "secret-text") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := secrets.LoadPINKey(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "none") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
