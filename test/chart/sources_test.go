@@ -154,7 +154,10 @@ func TestRightsInNamespacesOnly(t *testing.T) {
 // Whoever makes the Secrets may read those, and no other.
 func TestBootstrapReadsItsOwnSecretsOnly(t *testing.T) {
 	t.Parallel()
-	for scenario, want := range map[string][]string{"defaults": {"cauri-database", "cauri-encryption"}, "cloudnativepg": {"cauri-database", "cauri-encryption"}} {
+	for scenario, want := range map[string][]string{
+		"defaults":      {"cauri-database", "cauri-encryption", "cauri-pin-key"},
+		"cloudnativepg": {"cauri-database", "cauri-encryption", "cauri-pin-key"},
+	} {
 		var read []string
 		for _, rule := range rulesOf(t, objects(t, scenarios(t)[scenario]), "Role", namespace, "cauri-bootstrap") {
 			if !slices.Equal(rule.Resources, []string{"secrets"}) || len(rule.Verbs) != 1 {

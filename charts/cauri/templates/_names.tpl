@@ -59,6 +59,10 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- .Values.encryption.existingSecret | default (printf "%s-encryption" (include "cauri.fullname" .)) -}}
 {{- end }}
 
+{{- define "cauri.pinSecret" -}}
+{{- .Values.pinKey.existingSecret | default (printf "%s-pin-key" (include "cauri.fullname" .)) -}}
+{{- end }}
+
 {{/* The URL of the API inside of the cluster. The search list of every pod completes it, whatever the cluster's domain is. */}}
 {{- define "cauri.serviceURL" -}}
 http://{{ include "cauri.fullname" . }}-api.{{ .Release.Namespace }}.svc
