@@ -173,6 +173,28 @@ func TestExpectationOfASandboxThatStands(t *testing.T) {
 	}
 }
 
+// Lines that take too long to evaluate say so, and hold up no other expectation of their sandbox.
+func TestExpectationThatTakesTooLong(t *testing.T) {
+	w := newFixture(t)
+	w.expect(`[{"float":{"currency":"RWF","equals":0}}]`)
+	other := sandboxes.ExpectationConfig{
+		UID: "55555555-5555-5555-5555-555555555555", Lines: []byte(`[{"nothingElse":true}]`), Within: time.Hour,
+	}
+	if err := w.BeginExpectation(t.Context(), w.Config.UID, other); err != nil {
+		t.Fatal(err)
+	}
+	slow := ledgertest.Connect(t, w.URL)
+	if _, err := slow.Exec(t.Context(), "begin; lock table floats in access exclusive mode"); err != nil {
+		t.Fatal(err)
+	}
+	w.wantEvaluated("1 Open TooManyRows")
+	if state, err := w.FindExpectation(t.Context(), other.UID, ""); state.Verdict != expectations.Met || err != nil {
+		t.Errorf("the other one is %s, with the error %v", state.Verdict, err)
+	}
+	w.Exec("update expectations set deadline = now(), due_at = now() where verdict = 'Open'")
+	w.wantEvaluated("1 Failed TooManyRows")
+}
+
 // A worker that is killed while it evaluates has written nothing: another one evaluates the same, and until then skips it.
 func TestExpectationOfAWorkerThatIsKilled(t *testing.T) {
 	w := newFixture(t)
