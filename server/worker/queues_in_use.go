@@ -67,7 +67,8 @@ func (w *Worker) findQueuesInUse(ctx context.Context) (more bool, err error) {
 			}
 		}
 	}
-	in.Passes = false // those of retained sandboxes stay due
+	// Passes of retained sandboxes stay due. Expectations stay open for hours, and have a pace of their own.
+	in.Passes, in.Expectations = false, false
 	if in != (ledger.QueuesInUse{}) {
 		w.queues.lastFound = w.now()
 	}

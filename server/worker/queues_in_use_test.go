@@ -43,7 +43,7 @@ func TestQuietWorkerLooksLessOften(t *testing.T) {
 				t.Errorf("%s: %d looks in %s, not 20", when, polls, 20*pause)
 			}
 		}
-		db.found.Store(&ledger.QueuesInUse{Expectations: true})
+		db.found.Store(&ledger.QueuesInUse{Settlements: true})
 		expect("in use", idlePause)
 		db.found.Store(&ledger.QueuesInUse{})
 		expect("empty a moment ago", idlePause)
@@ -52,5 +52,8 @@ func TestQuietWorkerLooksLessOften(t *testing.T) {
 		db.found.Store(&ledger.QueuesInUse{Events: true})
 		time.Sleep(quietPause)
 		expect("in use again", idlePause)
+		db.found.Store(&ledger.QueuesInUse{Expectations: true, Passes: true}) // which are looked at at their own pace
+		time.Sleep(quietAfter)
+		expect("quiet, with open expectations", quietPause)
 	})
 }
