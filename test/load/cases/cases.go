@@ -138,6 +138,11 @@ var All = []Case{
 		run:   idle,
 		smoke: true,
 	},
+	{
+		Name:  "expectations",
+		Tells: "processor time of 1,000 open Expectations of 100 sandboxes without traffic, beside the same sandboxes without them",
+		run:   expectations,
+	},
 }
 
 // Select returns the cases whose whole name matches a regular expression. An empty expression matches all.

@@ -25,40 +25,60 @@ func idle(ctx context.Context, b *bench.Bench) error {
 		return err
 	}
 	b.Figure("sandboxes", float64(len(s.sandboxes)), "")
+	times, err := s.atRest(ctx, len(s.sandboxes)*(1+simsPerSandbox))
+	if err != nil {
+		return err
+	}
+	all := 0.0
+	for _, name := range oursAtRest() {
+		b.Figure(name+": processor time", times[name], "% of a core")
+		all += times[name]
+	}
+	b.Figure(ownOfPostgres+": processor time", times[ownOfPostgres], "% of a core")
+	b.Target("api, worker, controller and their statements: processor time", all, "% of a core", 1)
+	return nil
+}
+
+// atRest waits until the controller has reconciled so many resources and everything is at rest, and measures the processor
+// times of a minute, in percent of a core.
+func (s *installation) atRest(ctx context.Context, resources int) (percent map[string]float64, err error) {
 	length := quietFor
-	if b.Settings.Small {
+	if s.Settings.Small {
 		length = 3 * time.Second
 	}
 	// The controller's query returns a change again for 45 seconds.
-	if err := calm(ctx, s.controller.MetricsURL, len(s.sandboxes)*(1+simsPerSandbox), length); err != nil {
-		return err
+	if err := calm(ctx, s.controller.MetricsURL, resources, length); err != nil {
+		return nil, err
 	}
-	if err := b.Rested(ctx); err != nil {
-		return err
+	if err := s.Rested(ctx); err != nil {
+		return nil, err
 	}
 	before, err := s.idleTimes(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	begun := time.Now()
 	if !system.Rest(ctx, length) {
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 	after, err := s.idleTimes(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	took, all := time.Since(begun), 0.0
-	percent := func(name string) float64 { return 100 * (after[name] - before[name]).Seconds() / took.Seconds() }
+	took := time.Since(begun).Seconds()
+	percent = map[string]float64{}
+	for name := range after {
+		percent[name] = 100 * (after[name] - before[name]).Seconds() / took
+	}
+	return percent, nil
+}
+
+// oursAtRest are the names of the processes that [installation.atRest] measures, each with its statements.
+func oursAtRest() (names []string) {
 	for _, process := range []string{"api", "worker", "controller"} {
-		for _, name := range []string{process, statementsOf(process)} {
-			b.Figure(name+": processor time", percent(name), "% of a core")
-			all += percent(name)
-		}
+		names = append(names, process, statementsOf(process))
 	}
-	b.Figure(ownOfPostgres+": processor time", percent(ownOfPostgres), "% of a core")
-	b.Target("api, worker, controller and their statements: processor time", all, "% of a core", 1)
-	return nil
+	return names
 }
 
 // ownOfPostgres names the processes of Postgres that serve no connection, such as autovacuum.
