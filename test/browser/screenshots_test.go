@@ -62,6 +62,26 @@ func (b *tab) frenchPictures(address, name string) {
 	b.size(1280, 900)
 }
 
+// readmePictures writes the pictures of the documents: Overview, and then Handsets with a phone that rings and one that
+// has a receipt.
+func (b *tab) readmePictures(s *shop, folder string) {
+	b.t.Helper()
+	b.size(1280, 860)
+	write := func(path, name string) {
+		b.open(consoleOf(s.Sandbox) + path)
+		b.settled()
+		b.prefer("light")
+		b.picture(filepath.Join(folder, name+".webp"), false)
+		b.prefer("dark")
+		b.picture(filepath.Join(folder, name+"-dark.webp"), false)
+	}
+	write("/overview", "console")
+	s.settled(s.pay("abj-2092", ibrahim, 25_000, nil))
+	s.post("/test_clients/"+jeanBosco+"/manual", nil)
+	s.pay("kivu-0773", jeanBosco, 12_500, nil)
+	write("/handsets", "handsets")
+}
+
 // settled waits until the page says that it is live, if it is.
 func (b *tab) settled() {
 	b.t.Helper()
@@ -126,12 +146,7 @@ func TestScreenshots(t *testing.T) {
 	b.shows("h1", "The phone of")
 	b.pictures("handset-link")
 	if folder := os.Getenv(readmeVariable); folder != "" {
-		b.open(consoleOf(s.Sandbox) + "/overview")
-		b.until(`!document.querySelector(".live.off")`)
-		b.size(1280, 860)
-		b.picture(filepath.Join(folder, "console.webp"), false)
-		b.prefer("dark")
-		b.picture(filepath.Join(folder, "console-dark.webp"), false)
+		b.readmePictures(s, folder)
 	}
 	empty := newShop(t, system.Acknowledge, named("team-payments", "empty"))
 	b.prefer("light")
