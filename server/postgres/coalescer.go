@@ -188,12 +188,15 @@ func together(done []bool, err error) func(i int) result {
 	}
 }
 
-// take removes at most limit waiters from the front of a queue, and returns them.
+// take removes at most limit waiters from the front of a queue, and returns them. It leaves a share to the leaders that
+// end next: a batch that takes all lasts as long as several of them, and its requests wait for all the others in it.
+// A share is for half of the leaders, since the others end later.
 func (c *Coalescer[T]) take(at QueueKey, limit int) []*waiter[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	q := c.queues[at]
-	n := min(limit, len(q.waiters))
+	shares := max(1, c.AtOnce/2)
+	n := min(limit, (len(q.waiters)+shares-1)/shares)
 	taken := slices.Clone(q.waiters[:n])
 	q.waiters = slices.Delete(q.waiters, 0, n)
 	c.Admission.expected(n)

@@ -128,6 +128,36 @@ func TestCoalescerDoesTogetherWhatWaitsTogether(t *testing.T) {
 	d.empty()
 }
 
+// Of two batches that run at one time, none takes what the other could do. So no batch is as long as the queue.
+func TestCoalescerSharesWhatWaitsAmongTheLeaders(t *testing.T) {
+	t.Parallel()
+	d := newCoalescerTest(t, 8, 0, time.Now) // of which a tenant gets some
+	d.AtOnce = 4
+	var asked []<-chan error
+	for i := 1; i <= d.AtOnce; i++ {
+		done := make(chan error, 1)
+		go func() { done <- d.Do(t.Context(), rwf, i) }()
+		asked = append(asked, done)
+		d.begins(i)
+	}
+	for i := 5; i <= 12; i++ {
+		asked = append(asked, d.ask(t.Context(), i))
+	}
+	for _, batch := range [][]int{{5, 6, 7, 8, 9}, {10, 11}, {12}} {
+		d.proceed <- nil
+		d.begins(batch...)
+	}
+	for range d.AtOnce {
+		d.proceed <- nil
+	}
+	for _, done := range asked {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	d.empty()
+}
+
 func TestCoalescerGivesEachItsResult(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
