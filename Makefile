@@ -236,9 +236,9 @@ bin/localcluster:
 bin/image:
 	@go build -C hack/images -o ../../bin/image .
 
-# What `make e2e` and `make kind` run: the tests as a program, and the image of a merchant.
+# What `make e2e` and `make kind` run: the tests as a program, and an image with a merchant and the shop of examples/go-shop.
 bin/cluster.test:
 	@go test -c -o bin/cluster.test ./test/cluster
 bin/images/merchant.tar: bin/localcluster
-	@mkdir -p bin/images && GOOS=linux go build -o bin/merchant ./test/cluster/merchant
-	@bin/localcluster image --name cauri.local/merchant:e2e --entrypoint /merchant --user 65532:65532 -o bin/images/merchant.tar bin/merchant:/merchant
+	@mkdir -p bin/images && GOOS=linux go build -o bin/merchant ./test/cluster/merchant && GOOS=linux go build -C examples/go-shop -o ../../bin/shop .
+	@bin/localcluster image --name cauri.local/merchant:e2e --entrypoint /merchant --user 65532:65532 -o bin/images/merchant.tar bin/merchant:/merchant bin/shop:/shop

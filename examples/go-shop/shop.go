@@ -2,10 +2,12 @@
 package main
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"os"
 	"sync"
@@ -46,11 +48,8 @@ type shop struct {
 }
 
 func main() {
-	port := os.Getenv("PORT")
-	if port == "" {
-		port = "3000"
-	}
-	log.Fatal(http.ListenAndServe("127.0.0.1:"+port, newShop().routes()))
+	host := cmp.Or(os.Getenv("HOST"), "127.0.0.1") // 0.0.0.0 in a container
+	log.Fatal(http.ListenAndServe(net.JoinHostPort(host, cmp.Or(os.Getenv("PORT"), "3000")), newShop().routes()))
 }
 
 func newShop() *shop {

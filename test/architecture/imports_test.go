@@ -264,17 +264,20 @@ var mayImport = map[string][]string{
 		"test/system",
 		"test/system/kube",
 	},
-	"test/cluster":             {"api/v1alpha1", "server/payments", "test/cluster/merchantapi", "test/ports", "test/snippets", "test/system"},
+	"test/cluster": {
+		"api/v1alpha1", "server/payments", "test/cluster/merchantapi", "test/judged", "test/ports", "test/snippets", "test/system",
+	},
 	"test/examples":            {"test/ports", "test/snippets", "test/system"},
 	"test/snippets":            {}, // reads files
 	"test/browser":             {"server/payments", "server/sandboxes", "test/system"},
 	"test/clients":             {"server/payments", "server/sandboxes", "test/system"},
-	"test/cluster/merchant":    {"test/cluster/merchantapi"}, // a black box
+	"test/cluster/merchant":    {"test/cluster/merchantapi", "test/judged"}, // a black box
 	"test/cluster/merchantapi": {},
 	"test/conformance":         {"test/conformance/rules", "test/conformance/suite"}, // a black box
 	"test/conformance/rules":   {"test/conformance/suite"},
 	"test/conformance/suite":   {},
-	"test/dev":                 {"test/ports", "test/runner", "test/system"},
+	"test/judged":              {"server/junit"},
+	"test/dev":                 {"test/judged", "test/ports", "test/runner", "test/system"},
 	"test/e2e":                 {"server/webhooks", "test/ports", "test/runner"},
 	"test/stories": {
 		"api/v1alpha1",

@@ -48,6 +48,7 @@ var chapters = []chapter{
 	{"the database killed", databaseKilled},
 	{"narrowed to namespaces, and rolled back", narrowed},
 	{"memory under load", memoryUnderLoad},
+	{"a pipeline", pipelineJudges},
 	{"a sandbox deleted", sandboxDeleted},
 	{"uninstalled and installed again", reinstalled},
 	{"what the documents show", documented},

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// merchantImage is made of the program test/cluster/merchant.
+// merchantImage has the programs of test/cluster/merchant and examples/go-shop.
 const merchantImage = "cauri.local/merchant:e2e"
 
 const (
@@ -63,36 +63,50 @@ func merchantYAML(namespace string, sandboxes ...string) string {
 		fmt.Fprintf(&mounts, "        - {name: %[1]s, mountPath: /bindings/%[1]s, readOnly: true}\n", name)
 		fmt.Fprintf(&volumes, "      - {name: %[1]s, secret: {secretName: %[1]s-credentials}}\n", name)
 	}
+	return programYAML(namespace, "merchant", "{name: SERVICE_BINDING_ROOT, value: /bindings}") +
+		fmt.Sprintf("        volumeMounts:\n%s      volumes:\n%s", &mounts, &volumes)
+}
+
+// shopYAML is the shop of examples/go-shop, which has the credentials of its sandbox in its environment.
+func shopYAML(namespace, sandbox string) string {
+	env := "{name: HOST, value: 0.0.0.0}, {name: PORT, value: '8080'}"
+	for name, key := range map[string]string{"CAURI_URI": "uri", "CAURI_API_KEY": "api-key", "CAURI_WEBHOOK_SECRET": "webhook-signing-secret"} {
+		env += fmt.Sprintf(", {name: %s, valueFrom: {secretKeyRef: {name: %s-credentials, key: %s}}}", name, sandbox, key)
+	}
+	return programYAML(namespace, "shop", env)
+}
+
+// programYAML is a Service and a Deployment of a program of the image. The container is the last of it.
+func programYAML(namespace, name, env string) string {
 	return fmt.Sprintf(`---
 apiVersion: v1
 kind: Service
-metadata: {name: merchant, namespace: %[1]s}
+metadata: {name: %[2]s, namespace: %[1]s}
 spec:
-  selector: {app: merchant}
+  selector: {app: %[2]s}
   ports: [{port: 8080}]
 ---
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: merchant, namespace: %[1]s}
+metadata: {name: %[2]s, namespace: %[1]s}
 spec:
-  selector: {matchLabels: {app: merchant}}
+  selector: {matchLabels: {app: %[2]s}}
   template:
-    metadata: {labels: {app: merchant}}
+    metadata: {labels: {app: %[2]s}}
     spec:
       automountServiceAccountToken: false
       securityContext: {runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, seccompProfile: {type: RuntimeDefault}}
       containers:
-      - name: merchant
-        image: %[2]s
+      - name: %[2]s
+        image: %[3]s
         imagePullPolicy: IfNotPresent
-        env: [{name: SERVICE_BINDING_ROOT, value: /bindings}]
+        command: [/%[2]s]
+        env: [%[4]s]
         ports: [{containerPort: 8080}]
-        readinessProbe: {httpGet: {path: /healthz, port: 8080}, periodSeconds: 1}
+        readinessProbe: {tcpSocket: {port: 8080}, periodSeconds: 1}
         resources: {requests: {cpu: 50m, memory: 64Mi}}
         securityContext: {allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
-        volumeMounts:
-%[3]s      volumes:
-%[4]s`, namespace, merchantImage, &mounts, &volumes)
+`, namespace, name, merchantImage, env)
 }
 
 // killerYAML is a pod that ends the processes of another one, which has to be on the same node.

@@ -1,5 +1,5 @@
 // Command merchant is a merchant's backend, to be run in a cluster by tests. It finds its sandboxes as Service Bindings, receives
-// their webhooks, and calls Cauri as it is told.
+// their webhooks, and calls Cauri as it is told. Below /shop/{binding} it is a shop that a pipeline judges.
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/test/cluster/merchantapi"
+	"github.com/cauri-dev/cauri/test/judged"
 )
 
 const address = ":8080"
@@ -62,11 +63,13 @@ func newMerchant(bindings map[string]binding) *merchant {
 
 func (m *merchant) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	mux.HandleFunc("POST /webhooks/{binding}", m.endpoint.receive)
 	mux.HandleFunc("PUT /behavior", m.endpoint.behave)
 	mux.HandleFunc("GET /arrivals/{binding}", m.endpoint.tell)
 	mux.HandleFunc("POST /calls", m.call)
+	for name, b := range m.bindings {
+		mux.Handle("/shop/"+name+"/", http.StripPrefix("/shop/"+name, judged.NewShop(b.verify)))
+	}
 	mux.HandleFunc("POST /loads/{name}", m.loads.begin)
 	mux.HandleFunc("GET /loads/{name}", m.loads.tell)
 	mux.HandleFunc("DELETE /loads/{name}", m.loads.end)
