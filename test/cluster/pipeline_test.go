@@ -18,46 +18,26 @@ import (
 )
 
 const (
-	pipeline = "pipeline"   // the namespace of a run
-	story    = "double-tap" // of config/samples/stories
-	judging  = "judged"     // the sandbox of the shop with bugs
+	pipelines = "docs/ci.md" // shows a run
+	run       = "run-42"     // its namespace
+	story     = "double-tap" // its sandbox
+	judging   = "judged"     // the sandbox of the shop with bugs
 )
 
-// pipelineJudges: in a run's namespace, the shop of examples/ lives through a story, and an Expectation, `cauri expect` and `cauri grade`
-// are green. Then each bug of a merchant turns exactly its line red.
+// pipelineJudges does what docs/ci.md shows: in a run's namespace, the shop of examples/ lives through a story, and its Expectation, `cauri
+// expect` and `cauri grade` are green. Then each bug of a merchant turns exactly its line red.
 func pipelineJudges(t *testing.T, c *cluster) {
-	c.apply(t, namespaceYAML(pipeline)+"---\n"+judged.Sandbox(judging, pipeline, "http://merchant."+pipeline+".svc:8080/shop/"+judging+"/webhooks")+
-		"\n"+merchantYAML(pipeline, judging)+shopYAML(pipeline, story))
-	c.kubectl(t, "apply", "-k", c.storyOf(t, "http://shop."+pipeline+".svc:8080/webhooks"))
-	c.ready(t, pipeline)
-	c.kubectl(t, "rollout", "status", "--namespace", pipeline, "--timeout=60s", "deployment/shop")
+	c.follow(t, pipelines, "kubectl apply -k run")
+	c.apply(t, namespaceYAML(run)+"---\n"+judged.Sandbox(judging, run, "http://merchant."+run+".svc:8080/shop/"+judging+"/webhooks")+
+		"\n"+merchantYAML(run, judging)+shopYAML(run, story))
+	c.ready(t, run)
+	c.kubectl(t, "rollout", "status", "--namespace", run, "--timeout=60s", "deployment/shop")
 	services := c.proxied(t)
 	begun := time.Now()
 	c.shopIsRight(t, services+"shop:8080/proxy")
 	t.Logf("the story: %.1f s", time.Since(begun).Seconds())
 	c.bugsTurnRed(t, services+"merchant:8080/proxy/shop/"+judging)
-	c.kubectl(t, "delete", "namespace", pipeline, "--timeout=90s")
-}
-
-// storyOf is a folder for `kubectl apply -k` with a story in the run's namespace, whose webhook goes to a program.
-func (c *cluster) storyOf(t *testing.T, webhook string) string {
-	t.Helper()
-	folder := t.TempDir()
-	text, err := os.ReadFile(filepath.Join(c.root, "config/samples/stories", story+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"story.yaml": string(text), "kustomization.yaml": fmt.Sprintf(`namespace: %s
-resources: [story.yaml]
-patches:
-- target: {kind: SandboxEnvironment}
-  patch: '[{"op": "add", "path": "/spec/webhook", "value": {"url": "%s"}}]'
-`, pipeline, webhook)} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return folder
+	c.kubectl(t, "delete", "namespace", run, "--timeout=90s")
 }
 
 // proxied is the URL of the Services of the run's namespace, for a program of this machine that has no credentials of the cluster.
@@ -79,13 +59,13 @@ func (c *cluster) proxied(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "http://" + line[strings.LastIndex(line, " ")+1:len(line)-1] + "/api/v1/namespaces/" + pipeline + "/services/"
+	return "http://" + line[strings.LastIndex(line, " ")+1:len(line)-1] + "/api/v1/namespaces/" + run + "/services/"
 }
 
 // cauri returns a function that runs `cauri` for a sandbox of the run.
 func (c *cluster) cauri(t *testing.T, sandbox string) func(args ...string) (string, error) {
 	return func(args ...string) (string, error) {
-		return c.try(t.Context(), "", "cauri", append(args, "--sandbox="+pipeline+"/"+sandbox, "--port-forward")...)
+		return c.try(t.Context(), "", "cauri", append(args, "--sandbox="+run+"/"+sandbox, "--port-forward")...)
 	}
 }
 
@@ -107,23 +87,21 @@ func (c *cluster) shopIsRight(t *testing.T, shop string) {
 		})
 	}
 	taps.Wait()
-	c.kubectl(t, "wait", "--namespace", pipeline, "--for=condition=Met", "--timeout=60s", "expectation/"+story)
+	c.follow(t, pipelines, "--for=condition=Met")
 	file := filepath.Join(t.TempDir(), "expected.yaml")
 	expected := "expect:\n- events: {where: {orderRef: order-1}, state: delivered, count: 1, maxAttempts: 1}\n" +
 		`- merchant: {get: "` + shop + `/orders/order-1", json: {state: paid, payments: 1}}` + "\n"
 	if err := os.WriteFile(file, []byte(expected), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"expect", "-f", file}, {"grade"}} {
-		if red := judged.Red(t, c.cauri(t, story), args...); len(red) > 0 {
-			t.Errorf("cauri %v: these lines are red: %q", args, red)
-		}
+	if red := judged.Red(t, c.cauri(t, story), "expect", "-f", file); len(red) > 0 {
+		t.Errorf("these lines are red: %q", red)
 	}
 }
 
 func (c *cluster) bugsTurnRed(t *testing.T, shop string) {
 	t.Helper()
-	m := c.merchant(pipeline)
+	m := c.merchant(run)
 	p := judged.Pipeline{
 		Shop: shop, Cauri: c.cauri(t, judging),
 		Has: func(bug string) {
