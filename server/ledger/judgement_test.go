@@ -131,6 +131,18 @@ func TestExpectationOfASandboxThatIsReset(t *testing.T) {
 	}
 }
 
+// Nobody evaluates a sandbox whose data are kept after its deletion.
+func TestExpectationOfASandboxThatIsRetained(t *testing.T) {
+	w := newFixture(t)
+	w.expect(paidOnce)
+	w.Exec("update organizations set retained_at = now()")
+	worker := ledgertest.OpenAs(t, w.URL, ledgertest.Worker)
+	if n, err := worker.FailExpectationsOfResets(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d have failed, with the error %v", n, err)
+	}
+	w.wantEvaluated("0 Failed SandboxReset")
+}
+
 // The controller learns of what a resource shows, and not of each transaction that changes what was observed.
 func TestChangedExpectations(t *testing.T) {
 	w := newFixture(t)

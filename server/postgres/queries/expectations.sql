@@ -47,7 +47,8 @@ where tenant = sqlc.arg(tenant) and uid = sqlc.arg(uid);
 -- Those whose sandbox was reset or deleted while they were open.
 update expectations e set verdict = 'Failed', reason = 'SandboxReset', message = sqlc.arg(message),
   due_at = null, changed_at = now()
-where e.due_at is not null and not exists (select from organizations o where o.tenant = e.tenant);
+where e.due_at is not null and not exists (
+  select from organizations o where o.tenant = e.tenant and o.retained_at is null);
 
 -- name: RemoveAgedExpectations :execrows
 -- The resource has the verdict.

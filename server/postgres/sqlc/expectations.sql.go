@@ -80,7 +80,8 @@ func (q *Queries) EnterToObserve(ctx context.Context, tenant int64) error {
 const failExpectationsOfResets = `-- name: FailExpectationsOfResets :execrows
 update expectations e set verdict = 'Failed', reason = 'SandboxReset', message = $1,
   due_at = null, changed_at = now()
-where e.due_at is not null and not exists (select from organizations o where o.tenant = e.tenant)
+where e.due_at is not null and not exists (
+  select from organizations o where o.tenant = e.tenant and o.retained_at is null)
 `
 
 // Those whose sandbox was reset or deleted while they were open.
