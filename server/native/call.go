@@ -44,7 +44,7 @@ func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.O
 // answer executes a call. It executes the call again if the sandbox's configuration changed during the call.
 func (s *sandbox) answer(r *http.Request, route *operatorapi.Route) (answered operatorapi.Answer, err error) {
 	request := operatorapi.Request{
-		Header: r.Header, Param: func(name string) string { return chi.URLParam(r, name) }, Product: route.Product,
+		Header: r.Header, Query: r.URL.Query(), Param: func(name string) string { return chi.URLParam(r, name) }, Product: route.Product,
 	}
 	err = s.native.service.Renewing(r.Context(), s.who, func(ctx context.Context) (err error) {
 		if request.User, err = s.user(ctx, r, route); err != nil {
@@ -65,7 +65,7 @@ func (s *sandbox) handle(
 	ctx context.Context, route *operatorapi.Route, r *operatorapi.Request,
 ) (operatorapi.Answer, error) {
 	if !route.Orders {
-		if err := s.native.service.ApplyFault(ctx, s.who); err != nil {
+		if err := s.ApplyFault(ctx); err != nil {
 			return operatorapi.Answer{}, err
 		}
 	}

@@ -42,7 +42,7 @@ type operator struct {
 
 var all = map[payments.Operator]operator{
 	payments.Airtel: {airtel.Raw, airtel.Unavailable, airtel.NewClient, airtel.NewAPI(), true},
-	payments.Moov:   {moov.Raw, moov.Unavailable, moov.NewClient, nil, false},
+	payments.Moov:   {moov.Raw, moov.Unavailable, moov.NewClient, moov.NewAPI(), false},
 	payments.MTN:    {mtn.Raw, mtn.Unavailable, mtn.NewClient, mtn.NewAPI(), false},
 	payments.Orange: {orange.Raw, orange.Unavailable, orange.NewClient, nil, false},
 }

@@ -17,10 +17,10 @@ import (
 type client struct{ adapter.Connection }
 
 const (
-	tokenPath    = "/auth/token"
+	oldTokenPath    = "/auth/token"
 	paymentsPath = "/merchant/v1/payments"
 
-	badCredentials = "98" // t
+	codeOfCredentials = "98" // t
 )
 
 // paymentRequest is the body of a payment.
@@ -78,8 +78,8 @@ func (p Payload) answer(t *payments.Transaction) (adapter.Answer, error) {
 	a := adapter.Answer{NativeID: adapter.NativeID(p.TransactionID), Raw: adapter.Encode(p)}
 	a.Status = statusOf(p.ResponseCode, p.ResponseMessage)
 	switch {
-	case p.ResponseCode == badCredentials:
-		return adapter.Answer{}, adapter.ErrRefused{Why: "the operator refused the credentials (" + badCredentials + ")"}
+	case p.ResponseCode == codeOfCredentials:
+		return adapter.Answer{}, adapter.ErrRefused{Why: "the operator refused the credentials (" + codeOfCredentials + ")"}
 	case a.Status == "":
 		return adapter.Answer{}, errors.New("the operator answered with an unknown code")
 	}
@@ -107,7 +107,7 @@ func failure(t *payments.Transaction, status payments.Status) adapter.Answer {
 }
 
 func (m *client) token(ctx context.Context) (string, time.Duration, error) {
-	answer, err := m.Do(ctx, adapter.Request{Method: http.MethodPost, Path: tokenPath, Body: struct {
+	answer, err := m.Do(ctx, adapter.Request{Method: http.MethodPost, Path: oldTokenPath, Body: struct {
 		Username string `json:"username"`
 		Password string `json:"password"`
 	}{m.ClientID, m.ClientSecret}})

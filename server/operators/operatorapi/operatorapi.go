@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"regexp"
 	"time"
 
@@ -145,6 +146,7 @@ type Fact struct {
 // Request is a request to the API.
 type Request struct {
 	Header  http.Header
+	Query   url.Values
 	Body    []byte
 	Param   func(name string) string // returns a parameter of the path
 	User    User                     // user of the token or of the Basic authentication
@@ -223,6 +225,8 @@ type Sandbox interface {
 	Refund(context.Context, Order) error
 	// Find returns a transaction that one of the given operations recorded.
 	Find(ctx context.Context, reference string, operations ...string) (Payment, error)
+	// ApplyFault applies the faults of a call that records nothing, of a route whose other calls do.
+	ApplyFault(context.Context) error
 	// FindByID is Find for the id of a transaction.
 	FindByID(ctx context.Context, id payments.ID, operations ...string) (Payment, error)
 	// FindCollection returns a collection of this operator, recorded by any API.

@@ -62,6 +62,9 @@ func (r Recorder) Find(_ context.Context, reference string, operations ...string
 	return operatorapi.Payment{Transaction: t, Operation: operations[0], Sent: json.RawMessage(r.Sent)}, err
 }
 
+// ApplyFault implements [operatorapi.Sandbox].
+func (Recorder) ApplyFault(context.Context) error { return nil }
+
 // FindByID implements [operatorapi.Sandbox].
 func (r Recorder) FindByID(ctx context.Context, _ payments.ID, operations ...string) (operatorapi.Payment, error) {
 	return r.Find(ctx, "by-id", operations...)

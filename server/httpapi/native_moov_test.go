@@ -1,0 +1,660 @@
+package httpapi_test
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+const (
+	ama = "+2290195000001" // in Benin
+	efo = "+22879000001"   // in Togo
+
+	ussdPush    = "/com.tlc.merchant.api/UssdPush"
+	moovDebit   = "/Flooz/DebitService/Debit"
+	moovVerify  = "/Flooz/DebitService/Verify"
+	moovNoToken = `{"status":"99","message":"Invalid authorization","description":"Invalid authorization","mrorrefid":"","code":"99","refid":""}`
+)
+
+// moov is a client of Moov's own API in a sandbox.
+type moov struct {
+	f    *fixture
+	base string
+	operatorapi.Credentials
+	token string
+}
+
+func (f *fixture) moov(key string) *moov {
+	c := operators.NativeAPI(payments.Moov).Derive(key)
+	return &moov{f: f, base: "/operators/moov", Credentials: c, token: c.Secret["moov-token"]}
+}
+
+// moovEnvironments are those of Moov in the countries that it has an API in.
+func moovEnvironments() []sandboxes.EnvironmentConfig {
+	return []sandboxes.EnvironmentConfig{
+		{Operator: payments.Moov, Country: payments.Benin, Enabled: true, UnknownPolicy: payments.Reject},
+		{Operator: payments.Moov, Country: payments.Togo, Enabled: true, UnknownPolicy: payments.Reject},
+	}
+}
+
+// withMoov is a fixture whose sandbox has the environments of Moov.
+func withMoov(t *testing.T) (*fixture, *moov) {
+	f := newFixture(t)
+	f.config.Environments = moovEnvironments()
+	f.config.OpeningFloat = map[payments.Currency]int64{payments.XOF: 5000}
+	f.sandbox(f.config, key)
+	return f, f.moov(key)
+}
+
+// send makes a request. Headers come in pairs.
+func (m *moov) send(method, path, body string, header ...string) nativeAnswer {
+	m.f.t.Helper()
+	r, err := http.NewRequestWithContext(m.f.t.Context(), method, m.f.url+m.base+path, strings.NewReader(body))
+	if err != nil {
+		m.f.t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		m.f.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		m.f.t.Fatal(err)
+	}
+	return nativeAnswer{status: answer.StatusCode, header: answer.Header, raw: string(text)}
+}
+
+// post makes a request to the JSON API.
+func (m *moov) post(path, body string) nativeAnswer {
+	m.f.t.Helper()
+	return m.send("POST", path, body, "Authorization", m.token, "Content-Type", "application/json")
+}
+
+func moovPay(reference, msisdn string, amount any) string {
+	return fmt.Sprintf(`{"msisdn":%q,"key":"MRCHO","mrchrefid":%q,"mrchname":"Shop","amount":"%v","partnermsisdn":"22879000000"}`,
+		strings.TrimPrefix(msisdn, "+"), reference, amount)
+}
+
+// verified is what Togo tells of a debit.
+func (m *moov) verified(reference string) string {
+	m.f.t.Helper()
+	got := m.post(moovVerify, fmt.Sprintf(`{"mrchrefid":%q,"partnermsisdn":""}`, reference))
+	return fmt.Sprint(jsonField(got.raw, "code"), " ", jsonField(got.raw, "message"), " ", got.header.Get("X-Cauri-Fault"))
+}
+
+func jsonField(text, name string) string {
+	_, rest, _ := strings.Cut(text, `"`+name+`":"`)
+	value, _, _ := strings.Cut(rest, `"`)
+	return value
+}
+
+// soapBody is an envelope as the SDK for PHP sends it. Fields come in pairs.
+func (m *moov) soapBody(operation string, inside bool, fields ...string) string {
+	var b strings.Builder
+	for i := 0; i < len(fields); i += 2 {
+		fmt.Fprintf(&b, "<%s>%s</%[1]s>", fields[i], fields[i+1])
+	}
+	text := b.String()
+	if inside {
+		text = "<request>" + text + "</request>"
+	}
+	return fmt.Sprintf(`<?xml version="1.0" encoding="utf-16"?>
+<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:api="http://api.merchant.tlc.com/">
+    <soapenv:Header/>
+    <soapenv:Body>
+        <api:%s>
+            <token>%s</token>
+            %s
+        </api:%[1]s>
+    </soapenv:Body>
+</soapenv:Envelope>`, operation, m.token, text)
+}
+
+func (m *moov) soap(operation string, inside bool, fields ...string) nativeAnswer {
+	m.f.t.Helper()
+	return m.send("POST", ussdPush+"?wsdl", m.soapBody(operation, inside, fields...), "Content-Type", "application/soap+xml; charset=utf-8")
+}
+
+// push is a request for money in SOAP.
+func (m *moov) push(operation, reference, msisdn string, amount any) nativeAnswer {
+	m.f.t.Helper()
+	return m.soap(operation, false, "msisdn", strings.TrimPrefix(msisdn, "+"), "message", "Two tickets", "amount", fmt.Sprint(amount),
+		"externaldata1", reference, "externaldata2", "", "fee", "0")
+}
+
+// soapStatus is what getTransactionStatus tells.
+func (m *moov) soapStatus(transid string) string {
+	m.f.t.Helper()
+	got := m.soap("getTransactionStatus", true, "transid", transid)
+	return got.field("status") + " " + got.field("description")
+}
+
+// field is an element of a SOAP answer.
+func (a nativeAnswer) field(name string) string {
+	_, rest, _ := strings.Cut(a.raw, "<"+name+">")
+	value, _, _ := strings.Cut(rest, "</"+name+">")
+	return value
+}
+
+func inEnvelope(content string) string {
+	return `<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>` + content + `</soap:Body></soap:Envelope>`
+}
+
+const moovPending = `<ns2:PushWithPendingResponse xmlns:ns2="http://api.merchant.tlc.com/"><result>` +
+	`<description>IN PENDING STATE</description><status>100</status></result></ns2:PushWithPendingResponse>`
+
+func TestMoovPush(t *testing.T) {
+	f, m := withMoov(t)
+	f.client("ama", ama, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	m.push("PushWithPending", "p-1", ama, 1000).is(t, http.StatusOK, inEnvelope(moovPending))
+	if got := m.soapStatus("p-1"); got != "100 IN PENDING STATE" {
+		t.Errorf("pending it is %q", got)
+	}
+	listed := f.page("reference=p-1").body["data"].([]any)[0].(object)
+	if listed["source"] != "native" || listed["operator"] != "moov" || listed["msisdn"] != ama || listed["description"] != "Two tickets" {
+		t.Errorf("/v1 lists %v", listed)
+	}
+	f.approve(ama)
+	paid := m.soap("getTransactionStatus", true, "transid", "p-1")
+	moovs := paid.field("referenceid")
+	if len(moovs) != 26 || paid.field("status") != "0" || paid.field("description") != "SUCCESS" || paid.field("transid") != "p-1" {
+		t.Errorf("paid it is %s", paid.raw)
+	}
+	if got := m.soapStatus(moovs); got != "0 SUCCESS" {
+		t.Errorf("by the reference of Moov it is %q", got)
+	}
+	for _, body := range []any{1000, 5} {
+		if got := m.push("PushWithPending", "p-1", ama, body); got.status != http.StatusOK || got.field("status") != "95" ||
+			got.header.Get("X-Cauri-Reason") != "duplicate_reference" {
+			t.Errorf("a repetition is answered %d %s", got.status, got.raw)
+		}
+	}
+	if got := f.call("POST", "/v1/payments", payment("p-1")); got.status != http.StatusConflict {
+		t.Errorf("/v1 with the reference answered %d", got.status)
+	}
+	// Push tells the outcome, if nobody has to answer a phone. Without a reference, one is made.
+	f.client("kofi", "+2290195000004", 50_000)
+	if got := m.push("Push", "", "+2290195000004", 700); got.field("status") != "0" || len(got.field("transid")) != 32 {
+		t.Errorf("Push is answered %s", got.raw)
+	}
+	if got := m.push("Push", "p-3", ama, 700); got.field("status") != "100" {
+		t.Errorf("Push to a phone that rings is answered %s", got.raw)
+	}
+	f.conserved()
+}
+
+func TestMoovDebit(t *testing.T) {
+	f, m := withMoov(t)
+	f.client("efo", efo, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	for i, path := range []string{moovDebit, "/floozdebitapi/flooz/debitService/", "//payment/HttpService/json/cv/debit"} {
+		reference := fmt.Sprint("d-", i)
+		got := m.post(path, moovPay(reference, efo, "500"))
+		moovs := jsonField(got.raw, "refid")
+		got.is(t, http.StatusOK, fmt.Sprintf(`{"status":"0","message":"Transaction is being processed","description":"Transaction is being processed",`+
+			`"mrorrefid":%q,"code":"0","refid":%[1]q}`, moovs))
+		if got := m.verified(reference); got != "9 Pending validation payment found " {
+			t.Errorf("pending it is %q", got)
+		}
+		f.approve(efo)
+		if got := m.verified(reference); got != "0 Success " {
+			t.Errorf("paid it is %q", got)
+		}
+		for _, path := range []string{"/floozdebitapi/flooz/verify", "/payment/HttpService/json/cv/Verify"} {
+			if got := m.post(path, fmt.Sprintf(`{"mrchrefid":%q}`, reference)); jsonField(got.raw, "mrchreference") != reference ||
+				jsonField(got.raw, "amount") != "500" || jsonField(got.raw, "referenceid") != moovs || jsonField(got.raw, "validationdate") == "" {
+				t.Errorf("%s answers %s", path, got.raw)
+			}
+		}
+	}
+	if got := m.post(moovDebit, moovPay("d-0", efo, 5)); got.status != http.StatusOK || jsonField(got.raw, "code") != "4" {
+		t.Errorf("a repetition is answered %d %s", got.status, got.raw)
+	}
+	if got := m.post(moovDebit, moovPay("", efo, 5)); jsonField(got.raw, "code") != "0" {
+		t.Errorf("without a reference it is answered %s", got.raw)
+	}
+	f.conserved()
+}
+
+func TestMoovTokens(t *testing.T) {
+	f, m := withMoov(t)
+	_ = f
+	user, password := m.Secret["moov-username"], m.Secret["moov-password"]
+	asked := func(index, user, password string) nativeAnswer {
+		return m.send("GET", fmt.Sprintf("/token?index=%s&username=%s&password=%s", index, user, password), "")
+	}
+	tokens := map[string]bool{m.token: true}
+	for _, index := range []string{"0", "1", "8837", "x", ""} {
+		got := asked(index, user, password)
+		token := jsonField(got.raw, "key")
+		if got.status != http.StatusOK || token == "" {
+			t.Errorf("it is answered %d %s", got.status, got.raw)
+		}
+		tokens[token] = true
+		m.token = token
+		if got := m.verified("none"); got != "3 Transaction does not exist " {
+			t.Errorf("the token with the index %q is answered %q", index, got)
+		}
+		if got := m.soapStatus("none"); got != "94 Transaction does not exist" {
+			t.Errorf("the token with the index %q is answered %q", index, got)
+		}
+	}
+	if len(tokens) != 3 {
+		t.Errorf("there are %d tokens, want 3: of the indexes 0, 1, 8837", len(tokens))
+	}
+	for _, pair := range [][2]string{{user, "x"}, {"x", password}, {"", ""}, {user, ""}, {password, user}} {
+		asked("0", pair[0], pair[1]).is(t, http.StatusOK, moovNoToken)
+	}
+}
+
+// Every route answers nobody without a token of the sandbox, in every form of its path.
+func TestStrangersGetNothingFromMoov(t *testing.T) {
+	f, m := withMoov(t)
+	f.sandbox(f.config, revokedKey)
+	revoked := f.moov(revokedKey).token
+	f.sandbox(f.config, key)
+	other := f.config
+	other.UID, other.Name = "22222222-2222-2222-2222-222222222222", "other"
+	f.sandbox(other, otherKey)
+	theirs := f.moov(otherKey).token
+	secret := m.Secret
+	wrong := map[string]string{
+		"none": "", "the API key": key, "the password": secret["moov-password"], "a made up one": strings.Repeat("QUJD", 16), "no base64": "%%%",
+		"of a revoked key": revoked, "half": m.token[:len(m.token)/2], "with a wrong vector": "QUJD:" + m.token, "with a colon": ":" + m.token,
+		"long": strings.Repeat("QUJD", 5000),
+	}
+	bases := []string{"/operators/moov", "/sandboxes/team/checkout/operators/moov", "/sandboxes/team/none/operators/moov"}
+	for _, base := range bases {
+		at := *m
+		at.base = base
+		tokens := map[string]string{}
+		for what, token := range wrong {
+			tokens[what] = token
+		}
+		if base != bases[0] {
+			tokens["of another sandbox"] = theirs
+		}
+		for what, token := range tokens {
+			at.token = token
+			for _, r := range operators.NativeAPI(payments.Moov).Routes {
+				if r.Doc.Elsewhere == "" {
+					if got := at.send(r.Method, r.Path, "{}", "Authorization", strings.ReplaceAll(token, "\n", "")); got.status != 200 || got.raw != moovNoToken {
+						t.Errorf("%s %s%s with a token that is %s answered %d %.300s", r.Method, base, r.Path, what, got.status, got.raw)
+					}
+				}
+			}
+			for _, o := range []string{"Push", "PushWithPending", "getTransactionStatus", "transferFlooz", "getBalance", "getMobileAccountStatus"} {
+				if got := at.soap(o, false, "msisdn", ama); got.status != 200 || got.field("status") != "98" || strings.Count(got.raw, "<status>") != 1 {
+					t.Errorf("%s%s with a token that is %s answered %d %.300s", base, o, what, got.status, got.raw)
+				}
+			}
+		}
+		at.token = ""
+		for _, body := range []string{"", "{}", "<", "<a/>", `<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>`} {
+			if got := at.send("POST", ussdPush, body); got.status != 500 || !strings.Contains(got.raw, "<soap:Fault>") {
+				t.Errorf("%s with %q answered %d %.300s", base, body, got.status, got.raw)
+			}
+		}
+	}
+	// What is another sandbox's is not found.
+	m.push("PushWithPending", "p-1", ama, 100)
+	m.post(moovDebit, moovPay("d-1", efo, 100))
+	stranger := f.moov(otherKey)
+	if got := stranger.soapStatus("p-1") + stranger.verified("d-1"); got != "94 Transaction does not exist3 Transaction does not exist " {
+		t.Errorf("another sandbox finds it: %s", got)
+	}
+	f.conserved()
+}
+
+// Each country has the API of its own, if the sandbox has an environment there. No client knows the paths that were here before.
+func TestMoovOfCountries(t *testing.T) {
+	f, m := withMoov(t)
+	all := moovEnvironments()
+	ivory := sandboxes.EnvironmentConfig{Operator: payments.Moov, Country: payments.CoteDIvoire, Enabled: true, UnknownPolicy: payments.Reject}
+	for name, c := range map[string]struct {
+		environments []sandboxes.EnvironmentConfig
+		soap, json   int
+	}{
+		"BJ": {all[:1], 200, 404}, "TG": {all[1:], 404, 200}, "CI": {[]sandboxes.EnvironmentConfig{ivory}, 404, 404}, "all": {append(all, ivory), 200, 200},
+	} {
+		f.config.Environments = c.environments
+		f.sandbox(f.config, key)
+		f.follow()
+		if got := m.soap("getBalance", true, "msisdn", ama); got.status != c.soap || got.status == 404 && got.raw != "" {
+			t.Errorf("%s: SOAP is answered %d %s", name, got.status, got.raw)
+		}
+		token := m.send("GET", "/token?username="+m.User+"&password="+m.UserKey, "")
+		for _, got := range []nativeAnswer{m.post(moovDebit, moovPay("c-"+name, efo, 5)), m.post(moovVerify, `{"mrchrefid":"x"}`), token} {
+			if got.status != c.json || got.status == 404 && got.raw != "" {
+				t.Errorf("%s: JSON is answered %d %s", name, got.status, got.raw)
+			}
+		}
+	}
+	for _, path := range []string{"POST /auth/token", "POST /merchant/v1/payments", "GET /merchant/v1/payments/r", "POST /com.tlc.merchant.api/Other",
+		"POST /OnlinePayment", "POST /com.tlc.merchant.api/Push"} {
+		method, path, _ := strings.Cut(path, " ")
+		got := m.send(method, path, m.soapBody("getBalance", true, "msisdn", ama), "Authorization", m.token)
+		if got.status != 404 || got.raw != "" || got.header.Get("X-Cauri-Reason") != "no_route" {
+			t.Errorf("%s is answered %d %s", path, got.status, got.raw)
+		}
+	}
+	// The number's country is that of the API.
+	for _, number := range []string{efo, "+2250100000001"} {
+		if got := m.push("PushWithPending", "x", number, 5); got.field("status") != "3" {
+			t.Errorf("%s in Benin is answered %s", number, got.raw)
+		}
+	}
+	if got := m.post(moovDebit, moovPay("x", ama, 5)); jsonField(got.raw, "code") != "3" {
+		t.Errorf("a number of Benin in Togo is answered %s", got.raw)
+	}
+}
+
+func TestMoovRefusals(t *testing.T) {
+	f, m := withMoov(t)
+	long := strings.Repeat("x", 81)
+	for name, c := range map[string]struct{ reference, msisdn, amount, want string }{
+		"no number":      {"r", "", "5", "91 1"},
+		"no amount":      {"r", "n", "", "91 1"},
+		"a short number": {"r", "2299", "5", "3 3"},
+		"letters":        {"r", "abc", "5", "3 3"},
+		"a long number":  {"r", "229019500000111", "5", "3 3"},
+		"zero":           {"r", "n", "0", "12 3"},
+		"below zero":     {"r", "n", "-5", "12 3"},
+		"too much":       {"r", "n", "1000000000001", "11 3"},
+		"a long id":      {long, "n", "5", "91 3"},
+		"a text":         {"r", "n", "abc", "For input string: &#34;abc&#34; 3"},
+		"a fraction":     {"r", "n", "1.5", "For input string: &#34;1.5&#34; 3"},
+		"too many":       {"r", "n", strings.Repeat("9", 30), "For input string: &#34;999999999999999999999999999999&#34; 3"},
+	} {
+		benin, togo := c.msisdn, c.msisdn
+		if c.msisdn == "n" {
+			benin, togo = ama, efo
+		}
+		soap := m.push("PushWithPending", c.reference, benin, c.amount)
+		got := soap.field("status") + soap.field("faultstring") + " " + jsonField(m.post(moovDebit, moovPay(c.reference, togo, c.amount)).raw, "code")
+		if got != c.want || (soap.field("faultstring") != "") != (soap.status == http.StatusInternalServerError) {
+			t.Errorf("%s is answered %d %q, want %q", name, soap.status, got, c.want)
+		}
+	}
+	for _, body := range []string{"", "{", "[]", `{"mrchrefid":5}`, `{"msisdn":"22879000001","amount":"5","mrchrefid":"\u0000"}`} {
+		if got := m.post(moovDebit, body); got.status != http.StatusOK || jsonField(got.raw, "code") != "3" {
+			t.Errorf("%s is answered %d %s", body, got.status, got.raw)
+		}
+	}
+	if got := m.soap("getTransactionStatus", true); got.field("status") != "91" {
+		t.Errorf("a status without a transaction is answered %s", got.raw)
+	}
+	if got := m.post(moovVerify, "{}"); jsonField(got.raw, "code") != "1" {
+		t.Errorf("a state without a reference is answered %s", got.raw)
+	}
+	if n := f.transactions(); n != 0 {
+		t.Errorf("%d transactions were recorded", n)
+	}
+	// Numbers with their country code and without, of both generations; amounts as JSON numbers.
+	for i, number := range []string{"2290195000001", "0195000001", "22995000001", "95000001", " 0195000001\n"} {
+		if got := m.push("PushWithPending", fmt.Sprint("n-", i), number, "5.0"); got.field("status") != "100" {
+			t.Errorf("%q is answered %s", number, got.raw)
+		}
+	}
+	for _, body := range []string{`{"msisdn":22879000001,"amount":5.0}`, `{"msisdn":"79000001","amount":"5","more":{}}`} {
+		if got := m.post(moovDebit, body); jsonField(got.raw, "code") != "0" {
+			t.Errorf("%s is answered %s", body, got.raw)
+		}
+	}
+}
+
+// The envelopes of published clients are read, and what could harm a reader of XML is not.
+func TestMoovEnvelopes(t *testing.T) {
+	_, m := withMoov(t)
+	inside := `<token>` + m.token + `</token><request><msisdn>` + ama[1:] + `</msisdn></request>`
+	for _, body := range []string{
+		`<S:Envelope xmlns:S="http://schemas.xmlsoap.org/soap/envelope/" xmlns:SOAP-ENV="http://schemas.xmlsoap.org/soap/envelope/"><SOAP-ENV:Header/>` +
+			`<S:Body><ns2:getBalance xmlns:ns2="http://api.checktransaction.tlc.com/">` + inside + `</ns2:getBalance></S:Body></S:Envelope>`,
+		`<Envelope><Body><getBalance><request><msisdn><!-- ours -->` + ama[1:] + `</msisdn></request><token>` + m.token + `</token></getBalance></Body></Envelope>`,
+		"\n<?xml version='1.0' encoding='ISO-8859-1'?><e:Envelope xmlns:e='x'><e:Body><getBalance>\n" + inside + "\n</getBalance></e:Body></e:Envelope>",
+	} {
+		for _, kind := range []string{"application/xml", "text/xml;charset=utf-8", "application/soap+xml", ""} {
+			for _, path := range []string{ussdPush, ussdPush + "/", "/com.tlc.merchant.api/getBalance", ussdPush + "?wsdl"} {
+				got := m.send("POST", path, strings.TrimSpace(body), "Content-Type", kind)
+				got.is(t, http.StatusOK, inEnvelope(`<ns2:getBalanceResponse xmlns:ns2="http://api.merchant.tlc.com/"><return>`+
+					`<balance>5000.00</balance><message>SUCCESS</message><status>0</status></return></ns2:getBalanceResponse>`))
+				if got.header.Get("Content-Type") != "text/xml;charset=UTF-8" {
+					t.Errorf("the type is %s", got.header.Get("Content-Type"))
+				}
+			}
+		}
+	}
+	good := m.soapBody("getBalance", true, "msisdn", ama[1:])
+	deep := strings.Repeat("<a>", 40000)
+	for name, body := range map[string]string{
+		"an entity":         strings.Replace(strings.Replace(good, "<soapenv:Envelope", `<!DOCTYPE a [<!ENTITY b "`+ama+`">]><soapenv:Envelope`, 1), ama[1:], "&b;", 1),
+		"a file":            strings.Replace(good, "<soapenv:Envelope", `<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><soapenv:Envelope`, 1),
+		"an unknown entity": strings.Replace(good, ama[1:], "&b;", 1),
+		"depth":             strings.Replace(good, "<request>", "<request>"+deep, 1),
+		"fields":            strings.Replace(good, "<request>", "<request>"+fields(60), 1),
+		"size":              good + strings.Repeat(" ", 70_000),
+		"two operations":    strings.Replace(good, "<soapenv:Body>", "<soapenv:Body><api:Push/>", 1),
+		"UTF-16":            "\xff\xfe<\x00a\x00/\x00>\x00",
+		"no end":            good[:len(good)-20],
+	} {
+		got := m.send("POST", ussdPush, body, "Content-Type", "text/xml")
+		if got.status != http.StatusInternalServerError || !strings.Contains(got.raw, "<faultcode>soap:Client</faultcode>") {
+			t.Errorf("%s is answered %d %.300s", name, got.status, got.raw)
+		}
+	}
+	got := m.soap("refund", true)
+	if got.status != 500 || got.header.Get("X-Cauri-Reason") != "unknown_operation" || !strings.Contains(got.raw, "soap:Server") {
+		t.Errorf("an unknown operation is answered %d %s", got.status, got.raw)
+	}
+	// What is repeated is escaped.
+	m.push("Push", "a&lt;b", ama, 5)
+	if got := m.soap("getTransactionStatus", true, "transid", "a&lt;b"); got.field("transid") != "a&lt;b" || xml.Unmarshal([]byte(got.raw), new(any)) == nil {
+		t.Errorf("it is answered %s", got.raw)
+	}
+}
+
+func fields(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "<f%d>x</f%[1]d>", i)
+	}
+	return b.String()
+}
+
+func TestMoovPayouts(t *testing.T) {
+	f, m := withMoov(t)
+	f.client("ama", ama, 0)
+	transfer := func(reference string, amount int) nativeAnswer {
+		return m.soap("transferFlooz", true, "destination", ama[1:], "amount", fmt.Sprint(amount), "referenceid", reference, "walletid", "0",
+			"extendeddata", "salary")
+	}
+	got := transfer("t-1", 1000)
+	moovs := got.field("referenceid")
+	got.is(t, http.StatusOK, inEnvelope(`<ns2:transferFloozResponse xmlns:ns2="http://api.merchant.tlc.com/"><return>`+
+		`<message>Vous avez transfere 1000 FCFA. Votre nouveau solde 4000.00 FCFA</message><referenceid>`+moovs+`</referenceid>`+
+		`<senderbalanceafter>4000.00</senderbalanceafter><senderbalancebefore>5000.00</senderbalancebefore><senderbonus>0.00</senderbonus>`+
+		`<senderkeycost>0.00</senderkeycost><status>0</status><transactionid>t-1</transactionid></return></ns2:transferFloozResponse>`))
+	if got := transfer("t-1", 1000); got.field("status") != "95" {
+		t.Errorf("a repetition is answered %s", got.raw)
+	}
+	if got := transfer("t-2", 900_000); got.field("status") != "8" || got.field("senderbalancebefore") != "4000.00" {
+		t.Errorf("beyond the float it is answered %s", got.raw)
+	}
+	for _, o := range []string{"cashintrans", "airtimetrans"} {
+		got := m.soap(o, true, "amount", "500", "destination", "0195000001", "referenceid", o, "remarks", "x")
+		if got.field("status") != "0" || got.field("transid") != o || len(got.field("referenceid")) != 26 {
+			t.Errorf("%s is answered %s", o, got.raw)
+		}
+		if got := m.soapStatus(got.field("referenceid")); got != "0 SUCCESS" {
+			t.Errorf("%s is told as %q", o, got)
+		}
+	}
+	if got := m.soap("getBalance", true, "msisdn", ama[1:]); got.field("balance") != "3000.00" {
+		t.Errorf("the balance is %s", got.raw)
+	}
+	f.conserved()
+}
+
+func TestMoovAccounts(t *testing.T) {
+	f, m := withMoov(t)
+	f.client("ama-dossou", ama, 0)
+	f.client("blocked", "+2290195000003", 0, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	for number, want := range map[string]string{
+		ama[1:]: "0 ama dossou ACTIVE", "0195000003": "0 blocked  LOCKED", "0195999999": "555   ", "1": "3   ", "": "91   ",
+	} {
+		got := m.soap("getMobileAccountStatus", true, "msisdn", number)
+		if told := strings.Join([]string{got.field("status"), got.field("firstname"), got.field("lastname"), got.field("subscriberstatus")}, " "); told != want {
+			t.Errorf("%s is %q, want %q", number, told, want)
+		}
+	}
+}
+
+func TestMoovFailures(t *testing.T) {
+	f, m := withMoov(t)
+	f.config.TestNumbers = payments.StandardTestNumbers
+	for i, country := range []string{"+22901950000", "+228790000"} {
+		f.client(fmt.Sprint("poor-", i), country+"02", 10)
+		f.client(fmt.Sprint("blocked-", i), country+"03", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+		f.client(fmt.Sprint("cancels-", i), country+"05", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Cancel })
+		f.client(fmt.Sprint("wrong-", i), country+"06", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.WrongPIN })
+	}
+	for _, vague := range []bool{false, true} {
+		f.config.Environments[0].Vague, f.config.Environments[1].Vague = vague, vague
+		f.sandbox(f.config, key)
+		f.follow()
+		for number, want := range map[string][2]string{
+			"02": {"10 Insufficient funds", "10 Insufficient funds "}, "03": {"7 Account locked", "10 Account locked "},
+			"05": {"92 Cancelled by the subscriber", "10 Cancelled by the subscriber "}, "06": {"95 Failed: wrong PIN", "10 Failed: wrong PIN "},
+			"99": {"555 Subscriber not registered", "10 Subscriber not registered "},
+		} {
+			reference := "f-" + newReference()
+			m.push("PushWithPending", reference, "+22901950000"+number, 1000)
+			m.post(moovDebit, moovPay(reference+"t", "+228790000"+number, 1000))
+			f.settle()
+			if vague {
+				want = [2]string{"95 FAILED", "10 FAILED "}
+			}
+			if got := [2]string{m.soapStatus(reference), m.verified(reference + "t")}; got != want {
+				t.Errorf("%s is %q, want %q", number, got, want)
+			}
+		}
+	}
+	f.conserved()
+}
+
+func TestMoovCallbacks(t *testing.T) {
+	f, m := withMoov(t)
+	shop := newShopEndpoint(t)
+	f.client("ama", ama, 50_000)
+	f.client("efo", efo, 50_000)
+	f.config.CallbackHosts = []string{"127.0.0.1"}
+	f.config.Environments[0].CallbackURL, f.config.Environments[1].CallbackURL = shop.URL+"/benin", shop.URL+"/togo"
+	f.sandbox(f.config, key)
+	f.follow()
+	m.push("PushWithPending", "c-b", ama, 700)
+	m.post(moovDebit, moovPay("c-t", efo, 700))
+	m.post(moovDebit, moovPay("c-n", "+22879000099", 700))
+	f.settle()
+	f.runWorker()
+	for path, want := range map[string][]string{"/benin": {"c-b", ama, "0", "SUCCESS"}, "/togo": {"c-t", efo, "0", "Success"}} {
+		sent := shop.wait(t, path, len(want)/4)
+		reference := jsonField(sent[0], "refid")
+		body := fmt.Sprintf(`{"amount":"700","refid":%q,"mrchrefid":%q,"msisdn":%q,"status":%q,"message":%q}`, reference, want[0], want[1][1:], want[2], want[3])
+		if !strings.Contains(strings.Join(shop.wait(t, path, 1), "\n"), body) && path == "/benin" {
+			t.Errorf("%s got %q, want %s", path, sent, body)
+		}
+	}
+	got := strings.Join(shop.wait(t, "/togo", 2), "\n")
+	for _, want := range []string{`"mrchrefid":"c-t","msisdn":"22879000001","status":"0","message":"Success"}`,
+		`"mrchrefid":"c-n","msisdn":"22879000099","status":"10","message":"Subscriber not registered"}`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("Togo got %s, want %s", got, want)
+		}
+	}
+	f.conserved()
+}
+
+func TestMoovFaults(t *testing.T) {
+	f, m := withMoov(t)
+	f.client("ama", ama, 50_000)
+	for _, status := range []int{401, 429, 500, 502, 503} {
+		f.faulty(fmt.Sprintf(`[{"name":"s%d","when":{"first":1},"operator":{"status":%[1]d}}]`, status))
+		if got := m.push("PushWithPending", fmt.Sprint("s-", status), ama, 5); got.status != status || !strings.Contains(got.raw, "<soap:") {
+			t.Errorf("SOAP is answered %d %s", got.status, got.raw)
+		}
+		f.faulty(fmt.Sprintf(`[{"name":"j%d","when":{"first":1},"operator":{"status":%[1]d}}]`, status))
+		if got := m.post(moovDebit, moovPay(fmt.Sprint("j-", status), efo, 5)); got.status != status || jsonField(got.raw, "code") == "" {
+			t.Errorf("JSON is answered %d %s", got.status, got.raw)
+		}
+		// A call that records nothing is changed by a fault with its path.
+		f.faulty(fmt.Sprintf(`[{"name":"b%d","when":{"path":"/operators/moov/*","first":1},"operator":{"status":%[1]d}}]`, status))
+		if got := m.soap("getBalance", true, "msisdn", ama[1:]); got.status != status {
+			t.Errorf("a balance is answered %d %s", got.status, got.raw)
+		}
+	}
+	m.push("PushWithPending", "ok", ama, 5)
+	f.settle()
+	f.faulty(`[{"name":"late","operator":{"statusStaysPending":"1h"}}]`)
+	if got := m.soapStatus("ok"); got != "100 IN PENDING STATE" {
+		t.Errorf("it is told as %q", got)
+	}
+	m.push("PushWithPending", "poor", "+2290195999999", 5)
+	f.faulty(`[{"name":"why","operator":{"reason":"13"}}]`)
+	if got := m.soapStatus("poor"); !strings.HasPrefix(got, "13 ") {
+		t.Errorf("it is told as %q", got)
+	}
+	f.faulty(`[]`)
+	limit := int32(1)
+	f.config.RateLimit = &limit
+	f.sandbox(f.config, key)
+	f.follow()
+	m.verified("x")
+	if got := m.soap("getBalance", true, "msisdn", ama[1:]); got.status != 429 || !strings.Contains(got.raw, "<soap:Fault>") ||
+		got.header.Get("Retry-After") == "" {
+		t.Errorf("over the limit it is answered %d %s", got.status, got.raw)
+	}
+	f.config.RateLimit, f.config.Suspended = nil, true
+	f.sandbox(f.config, key)
+	f.follow()
+	if got := m.post(moovVerify, "{}"); got.status != 503 || jsonField(got.raw, "code") != "100" {
+		t.Errorf("suspended it is answered %d %s", got.status, got.raw)
+	}
+	f.conserved()
+}
+
+// The WSDL names the address at which it was asked for, and every operation. It needs no token.
+func TestMoovWSDL(t *testing.T) {
+	f, m := withMoov(t)
+	for _, base := range []string{"/operators/moov", "/sandboxes/team/checkout/operators/moov"} {
+		m.base = base
+		got := m.send("GET", ussdPush+"?wsdl", "")
+		var document struct {
+			Operations []struct {
+				Name string `xml:"name,attr"`
+			} `xml:"portType>operation"`
+			Elements []struct {
+				Name string `xml:"name,attr"`
+			} `xml:"types>schema>element"`
+			Address struct {
+				Location string `xml:"location,attr"`
+			} `xml:"service>port>address"`
+		}
+		if err := xml.Unmarshal([]byte(got.raw), &document); err != nil || got.status != http.StatusOK || !strings.HasPrefix(got.header.Get("Content-Type"), "text/xml") {
+			t.Fatalf("it is answered %d %s: %v", got.status, got.raw, err)
+		}
+		if len(document.Operations) != 8 || len(document.Elements) != 16 || document.Address.Location != f.url+base+ussdPush {
+			t.Errorf("it has %+v", document)
+		}
+	}
+}

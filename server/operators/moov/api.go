@@ -1,0 +1,172 @@
+package moov
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// NewAPI returns Moov's own API: the SOAP of Benin, and the JSON of Togo. Nothing is known about other countries, so
+// they have none.
+func NewAPI() *operatorapi.API {
+	return &operatorapi.API{
+		Operator: payments.Moov, Routes: routes(), Files: []operatorapi.File{{Path: soapPath, ContentType: textXML, Text: wsdl}},
+		Key: keyOf, KeyHeader: authorization, Login: loginInQuery, Derive: deriveCredentials, Refuse: refuse, OwnAdvice: advice,
+		Callback: newCallback, Examples: examples, Facts: facts, Logged: logged, SecretForm: secretForm, ContentType: "application/json",
+	}
+}
+
+// logged are the fields that the request log keeps. Tokens, keys and names of persons are not among them.
+var logged = []string{
+	"msisdn", "mrchrefid", "mrchname", "amount", "partnermsisdn", "status", "message", "description", "mrorrefid", "code", "refid", "details",
+	"pushussd", "callback", "mrchreference", "mrorreference", "referenceid", "validationdate",
+}
+
+// secretForm matches user names, passwords and tokens.
+var secretForm = regexp.MustCompile(`(?i)[0-9a-f]{32}|[A-Za-z0-9+/]{64,}={0,2}`)
+
+func deriveCredentials(apiKey string) operatorapi.Credentials {
+	user, password := operatorapi.Derived(apiKey, "moov username"), operatorapi.Derived(apiKey, "moov password")
+	token := newToken("0", user, password)
+	return operatorapi.Credentials{
+		Secret: map[string]string{
+			"moov-username": user, "moov-password": password, "moov-encryption-key": encryptionKey, "moov-token": token,
+		},
+		Key: token, User: user, UserKey: password,
+	}
+}
+
+const authorization = "Authorization"
+
+// keyOf returns the token of a request, as this package makes one: other tokens of the same user name and password
+// have another counter or initialization vector. It is in the header (Togo), in the body (Benin), or follows from the
+// user name and password in the query of a request for a token.
+func keyOf(r *http.Request, body func() []byte) string {
+	path := strings.TrimRight(r.URL.Path, "/ ")
+	if strings.HasSuffix(path, tokenPath) {
+		user, password, given := loginInQuery(r, nil)
+		if !given {
+			return ""
+		}
+		return newToken("0", user, password)
+	}
+	token := strings.TrimSpace(r.Header.Get(authorization))
+	if strings.Contains(path, soapFolder) {
+		token = ""
+		if call, err := readCall(body()); err == nil {
+			token = call.fields["token"]
+		}
+	}
+	if user, password, ok := readToken(token); ok {
+		return newToken("0", user, password)
+	}
+	return token
+}
+
+// loginInQuery returns the user name and the password of a request for a token.
+func loginInQuery(r *http.Request, _ func() []byte) (user, password string, given bool) {
+	return loginOf(r.URL.Query())
+}
+
+func loginOf(query url.Values) (user, password string, given bool) {
+	user, password = query.Get("username"), query.Get("password")
+	return user, password, user != "" && password != ""
+}
+
+// examples are values for the description of the API.
+var examples = map[string]string{"index": "0", "username": "8f2b1c5a9d3e4f60718293a4b5c6d7e8", "password": "0123456789abcdef0123456789abcdef"}
+
+// exchanges is the prefix of the names of the tests that replay recorded exchanges.
+const exchanges = operatorapi.ExchangesTest + "/moov/"
+
+// The paths of the API.
+const (
+	tokenPath  = "/token"
+	soapFolder = "/com.tlc.merchant.api/"
+	soapPath   = soapFolder + "UssdPush"
+)
+
+// debitPaths are the paths of the calls of Togo in three generations of clients.
+var debitPaths = [][2]string{
+	{"/Flooz/DebitService/Debit", "/Flooz/DebitService/Verify"},
+	{"/floozdebitapi/flooz/debitService", "/floozdebitapi/flooz/verify"},
+	{"/payment/HttpService/json/cv/debit", "/payment/HttpService/json/cv/Verify"},
+}
+
+// product is the name of the group of calls in the description.
+const product = "togo"
+
+func routes() []operatorapi.Route {
+	all := []operatorapi.Route{{
+		Name: "token", Method: http.MethodGet, Path: tokenPath, Access: operatorapi.ByUser, Product: product, Handle: issueToken,
+		Doc: operatorapi.Doc{
+			Summary: "A token of a user name and a password, which clients may also make themselves", Mark: operatorapi.ThirdParty, Source: clients,
+			Query: tokenQuery, Status: http.StatusOK, Answer: `{"key": "` + exampleToken + `"}`, Response: tokenFields,
+			Refused: []operatorapi.Why{operatorapi.NoRoute}, Test: exchanges + "token",
+		},
+	}}
+	for _, path := range debitPaths {
+		all = append(all, operatorapi.Route{
+			Name: debitCall, Method: http.MethodPost, Path: path[0], Product: product, Orders: true, Handle: debit,
+			Doc: operatorapi.Doc{
+				Summary: "Asks a payer for money: a collection", Mark: operatorapi.ThirdParty, Source: clients,
+				Body: `{"msisdn": "22879000001", "key": "MRCHO", "mrchrefid": "order-1042", "mrchname": "Shop", "amount": "500", ` +
+					`"partnermsisdn": "22879000000"}`,
+				Request: debitFields, Status: http.StatusOK, Answer: said("0", beingProcessed, exampleReference), Response: saidFields,
+				Refused: []operatorapi.Why{incomplete, operatorapi.Invalid, operatorapi.Duplicate, operatorapi.NotFound, operatorapi.NoRoute},
+				Test:    exchanges + debitCall,
+			},
+		}, operatorapi.Route{
+			Name: debitCall, Method: http.MethodPost, Path: path[1], Product: product, Handle: verify,
+			Doc: operatorapi.Doc{
+				Summary: "What came of it", Mark: operatorapi.ThirdParty, Source: clients,
+				Body: `{"mrchrefid": "order-1042", "partnermsisdn": "22879000000"}`, Request: verifyFields, Status: http.StatusOK,
+				Answer: strings.TrimSuffix(said("0", "Success", exampleReference), "}") + `, "details": {"pushussd": "0", "callback": "0", ` +
+					`"amount": "500", "mrchreference": "order-1042", "mrchname": "shop", "msisdn": "22879000001", "mrorreference": "` + exampleReference +
+					`", "referenceid": "` + exampleReference + `", "validationdate": "2026-11-26 22:14:05", "status": "0"}}`,
+				Response: append(saidFields[:len(saidFields):len(saidFields)], detailsField),
+				Refused:  []operatorapi.Why{incomplete, operatorapi.Invalid, operatorapi.NotFound, operatorapi.NoRoute}, Test: exchanges + debitCall,
+			},
+		})
+	}
+	return append(all, operatorapi.Route{
+		Name: "soap", Method: http.MethodPost, Path: soapFolder + "{endpoint}", Product: "benin", Orders: true, Handle: soap, Refuse: refuseCall,
+		Doc: operatorapi.Doc{
+			Summary: "SOAP 1.1: " + strings.Join(operationNames(), ", "), Mark: operatorapi.ThirdParty, Source: clients,
+			Elsewhere: "the WSDL", Status: http.StatusOK, Test: exchanges + "soap", Refused: []operatorapi.Why{
+				incomplete, operatorapi.Invalid, wrongNumber, tooLittle, tooMuch, notANumber, noOperation, operatorapi.Duplicate,
+				operatorapi.NotFound, unknownHolder, operatorapi.NoRoute,
+			},
+		},
+	})
+}
+
+// issueToken answers with the token of a user name and a password.
+func issueToken(_ context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
+	if _, err := environmentIn(s, payments.Togo); err != nil {
+		return operatorapi.Answer{}, err
+	}
+	counter := r.Query.Get("index")
+	if !counterForm.MatchString(counter) {
+		counter = "0"
+	}
+	_, password, _ := loginOf(r.Query)
+	return operatorapi.Answer{Status: http.StatusOK, Body: struct {
+		Key string `json:"key"`
+	}{newToken(counter, r.User.ID, password)}}, nil
+}
+
+// environmentIn returns the environment of a country. A country without one has no API.
+func environmentIn(s operatorapi.Sandbox, country payments.Country) (operatorapi.Environment, error) {
+	for _, e := range s.Environments() {
+		if e.Country == country {
+			return e, nil
+		}
+	}
+	return operatorapi.Environment{}, operatorapi.Refuse(operatorapi.NoRoute)
+}

@@ -1,0 +1,143 @@
+package moov
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/operators/adapter"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// debitCall is the name of the call of Togo that moves money. It is stored with its transactions.
+const debitCall = "debit"
+
+// debitBody is the body of a debit, and of a question for its state. Unknown fields are ignored, and so are those of the
+// merchant: key, mrchname and partnermsisdn.
+type debitBody struct {
+	MSISDN    json.RawMessage `json:"msisdn"` // a JSON string (t) or number (a)
+	Reference string          `json:"mrchrefid"`
+	Amount    json.RawMessage `json:"amount"` // a JSON string (t) or number (a)
+}
+
+// debitAnswer has the fields that clients read: some status and mrorrefid, others code and refid (t).
+type debitAnswer struct {
+	Status      string        `json:"status"`
+	Message     string        `json:"message"`
+	Description string        `json:"description"`
+	MrorRefID   string        `json:"mrorrefid"`
+	Code        string        `json:"code"`
+	RefID       string        `json:"refid"`
+	Details     *debitDetails `json:"details,omitempty"`
+}
+
+// debitDetails is the state of a debit.
+type debitDetails struct {
+	PushUSSD       string `json:"pushussd"`
+	Callback       string `json:"callback"`
+	Amount         string `json:"amount"`
+	MrchReference  string `json:"mrchreference"`
+	MrchName       string `json:"mrchname"`
+	MSISDN         string `json:"msisdn"`
+	MrorReference  string `json:"mrorreference"`
+	ReferenceID    string `json:"referenceid"`
+	ValidationDate string `json:"validationdate"`
+	Status         string `json:"status"`
+}
+
+const beingProcessed = "Transaction is being processed"
+
+// exampleReference is a reference of Moov for the description.
+const exampleReference = "01KB0000000000000000000000"
+
+// say returns an answer with a code of Togo.
+func say(code, message, reference string) debitAnswer {
+	return debitAnswer{Status: code, Message: message, Description: message, MrorRefID: reference, Code: code, RefID: reference}
+}
+
+func said(code, message, reference string) string {
+	return string(adapter.Encode(say(code, message, reference)))
+}
+
+func readDebit(r *operatorapi.Request) (*debitBody, error) {
+	var body debitBody
+	if json.Unmarshal(r.Body, &body) != nil {
+		return nil, operatorapi.Refuse(operatorapi.Invalid)
+	}
+	return &body, nil
+}
+
+// unquoted returns the text of a JSON string or number.
+func unquoted(raw json.RawMessage) string {
+	text := strings.TrimSpace(strings.Trim(string(raw), `"`))
+	if text == "null" {
+		return ""
+	}
+	return text
+}
+
+// debit records a collection. What came of it is told by verify.
+func debit(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
+	e, err := environmentIn(s, payments.Togo)
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	body, err := readDebit(r)
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	order, err := newOrder(s, e, debitCall, strings.TrimSpace(body.Reference), unquoted(body.MSISDN), unquoted(body.Amount))
+	if err == nil {
+		order.CallbackURL = e.Callback.URL
+		err = s.Collect(ctx, *order)
+	}
+	if err != nil {
+		return operatorapi.Answer{}, inTogo(err)
+	}
+	p, err := s.Find(ctx, order.Reference, debitCall)
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	return operatorapi.Answer{Status: http.StatusOK, Body: say("0", beingProcessed, referenceOf(p.Transaction))}, nil
+}
+
+// verify answers with the state of a debit.
+func verify(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
+	if _, err := environmentIn(s, payments.Togo); err != nil {
+		return operatorapi.Answer{}, err
+	}
+	body, err := readDebit(r)
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	if body.Reference == "" {
+		return operatorapi.Answer{}, operatorapi.Refuse(incomplete)
+	}
+	p, err := s.Find(ctx, strings.TrimSpace(body.Reference), debitCall)
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	code, message := outcomeOf(p.Transaction, p.Telling)
+	reference := referenceOf(p.Transaction)
+	a := say(code, message, reference)
+	a.Details = &debitDetails{
+		PushUSSD: "0", Callback: "0", Amount: amountIn(p.Transaction), MrchReference: p.Reference, MrchName: p.Store,
+		MSISDN: adapter.Subscriber(p.Transaction), MrorReference: reference, ReferenceID: reference, Status: code,
+	}
+	if p.CompletedAt != nil {
+		a.Details.ValidationDate = p.CompletedAt.UTC().Format("2006-01-02 15:04:05")
+	}
+	return operatorapi.Answer{Status: http.StatusOK, Body: a}, nil
+}
+
+// inTogo returns an error about the fields of an order as Togo tells it, which has one code for all of them.
+func inTogo(err error) error {
+	for _, why := range []operatorapi.Why{wrongNumber, tooLittle, tooMuch, notANumber} {
+		if operatorapi.IsRefused(err, why) {
+			return operatorapi.Because(operatorapi.Invalid, string(why))
+		}
+	}
+	return err
+}

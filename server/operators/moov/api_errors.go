@@ -1,0 +1,82 @@
+package moov
+
+import (
+	"net/http"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+)
+
+// The refusals that only Moov has.
+const (
+	incomplete    operatorapi.Why = "incomplete"
+	wrongNumber   operatorapi.Why = "wrong_msisdn"
+	tooLittle     operatorapi.Why = "amount_too_small"
+	tooMuch       operatorapi.Why = "amount_too_large"
+	notANumber    operatorapi.Why = "amount_not_a_number"
+	noOperation   operatorapi.Why = "unknown_operation"
+	unknownHolder operatorapi.Why = "account_not_found"
+)
+
+// refusal is how a refusal is told: by a code of Togo, by a status of Benin, which is empty for a fault, and by a text.
+type refusal struct {
+	http              int
+	togo, benin, text string
+}
+
+const badCredentials = "Invalid authorization"
+
+// refusals are Moov's answers to refused requests. Codes and statuses are t, HTTP statuses other than 200 are a.
+var refusals = map[operatorapi.Why]refusal{
+	operatorapi.KeyMissing:   {http.StatusOK, "99", "98", badCredentials},
+	operatorapi.KeyInvalid:   {http.StatusOK, "99", "98", badCredentials},
+	operatorapi.UserInvalid:  {http.StatusOK, "99", "98", badCredentials},
+	operatorapi.TokenInvalid: {http.StatusUnauthorized, "99", "98", badCredentials}, // only by a fault
+	operatorapi.NotFound:     {http.StatusOK, "3", "94", "Transaction does not exist"},
+	operatorapi.Invalid:      {http.StatusOK, "3", "91", "Invalid request"},
+	operatorapi.Duplicate:    {http.StatusOK, "4", "95", "Reference already used"},
+	operatorapi.TooMany:      {http.StatusTooManyRequests, "100", "", "Too many requests"},
+	operatorapi.Unavailable:  {http.StatusServiceUnavailable, "100", "", "Service unavailable"},
+	operatorapi.Internal:     {http.StatusInternalServerError, "100", "", "Internal error"},
+
+	incomplete:    {http.StatusOK, "1", "91", "Incomplete request"},
+	wrongNumber:   {http.StatusOK, "3", "3", "Invalid number"},
+	tooLittle:     {http.StatusOK, "3", "12", "Amount below the minimum"},
+	tooMuch:       {http.StatusOK, "3", "11", "Amount above the maximum"},
+	notANumber:    {http.StatusInternalServerError, "3", "", "For input string"},
+	noOperation:   {http.StatusInternalServerError, "3", "", "Message part was not recognized."},
+	unknownHolder: {http.StatusOK, "3", "555", "Subscriber not registered"},
+}
+
+func refusalFor(r *operatorapi.Refusal) refusal {
+	told, known := refusals[r.Why]
+	switch {
+	case r.Why == operatorapi.Gateway:
+		return refusal{r.Status, "100", "", http.StatusText(r.Status)}
+	case !known:
+		return refusals[operatorapi.Internal]
+	}
+	return told
+}
+
+// refuse returns Moov's answer to a refused request of Togo.
+func refuse(r *operatorapi.Refusal) operatorapi.Answer {
+	if r.Why == operatorapi.NoRoute {
+		return operatorapi.Answer{Status: http.StatusNotFound} // a
+	}
+	told := refusalFor(r)
+	return operatorapi.Answer{Status: told.http, Body: say(told.togo, told.text, "")}
+}
+
+// advice is for the refusals that only Moov has, and for those that it tells in another way.
+var advice = map[operatorapi.Why]operatorapi.Advice{
+	operatorapi.NoRoute: {
+		When:    "No client of Moov calls this path, or the sandbox has no enabled environment of Moov in Togo.",
+		Instead: "Enable `moov` in `TG`. Benin has SOAP, and nothing is known about Côte d'Ivoire.",
+	},
+	operatorapi.UserInvalid: {
+		When:    "The user name or the password in the query is wrong.",
+		Instead: "Take `moov-username` and `moov-password` from the credentials Secret.",
+	},
+	operatorapi.KeyMissing: {When: "There is no token.", Instead: "Send the token in the header `Authorization`, without a scheme."},
+	incomplete:             {When: "The reference, the number or the amount is missing.", Instead: "Send `mrchrefid`, `msisdn` and `amount`."},
+}

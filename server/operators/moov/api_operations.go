@@ -1,0 +1,145 @@
+package moov
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// pushWith returns the handler of an operation that records a collection. Push tells what came of it, if that is known
+// already. PushWithPending tells nothing but that it waits for the payer.
+func pushWith(name string) func(context.Context, operatorapi.Sandbox, operatorapi.Environment, *soapCall) (values, bool, error) {
+	return func(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
+		f := c.fields
+		order, err := newOrder(s, e, name, f["externaldata1"], f["msisdn"], f["amount"])
+		if err != nil {
+			return nil, false, err
+		}
+		if message := f["message"]; message != "" {
+			message = cut(message)
+			order.Description = &message
+		}
+		order.CallbackURL = e.Callback.URL
+		if err := s.Collect(ctx, *order); err != nil || name == pushPendingCall {
+			return values{"description": pendingState, "status": inPending}, false, err
+		}
+		p, err := s.Find(ctx, order.Reference, name)
+		if err != nil {
+			return nil, false, err
+		}
+		return told(&p), true, nil
+	}
+}
+
+func cut(text string) string {
+	if runes := []rune(text); len(runes) > maxText {
+		return string(runes[:maxText])
+	}
+	return text
+}
+
+// told returns the state of a transaction. While it is pending, Moov has no reference for it.
+func told(p *operatorapi.Payment) values {
+	code, text := outcomeOf(p.Transaction, p.Telling)
+	if p.Status == payments.Pending {
+		return values{"description": text, "status": code}
+	}
+	return values{"description": text, "referenceid": referenceOf(p.Transaction), "status": code, "transid": p.Reference}
+}
+
+// tellStatus answers with the state of a transaction, by the reference of the client or by that of Moov.
+func tellStatus(ctx context.Context, s operatorapi.Sandbox, _ operatorapi.Environment, c *soapCall) (values, bool, error) {
+	asked := c.fields["transid"]
+	if asked == "" {
+		return nil, false, operatorapi.Refuse(incomplete)
+	}
+	p, err := s.Find(ctx, asked, recording...)
+	if id, wrong := payments.ParseCode(asked); wrong == nil && operatorapi.IsRefused(err, operatorapi.NotFound) {
+		p, err = s.FindByID(ctx, id, recording...)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return told(&p), false, nil
+}
+
+// payOut returns the handler of an operation that records a disbursement.
+func payOut(name string) func(context.Context, operatorapi.Sandbox, operatorapi.Environment, *soapCall) (values, bool, error) {
+	return func(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
+		f := c.fields
+		order, err := newOrder(s, e, name, f["referenceid"], f["destination"], f["amount"])
+		if err == nil {
+			err = s.Disburse(ctx, *order)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		p, err := s.Find(ctx, order.Reference, name)
+		if err != nil {
+			return nil, false, err
+		}
+		balance, err := s.Balance(ctx, e.Currency)
+		if err != nil {
+			return nil, false, err
+		}
+		code, text := outcomeOf(p.Transaction, p.Telling)
+		before := balance
+		if p.Status == payments.Success {
+			before += p.Amount
+			text = fmt.Sprintf("Vous avez transfere %d FCFA. Votre nouveau solde %s FCFA", p.Amount, decimal(balance)) // t: the second sentence
+		}
+		return values{
+			"message": text, "referenceid": referenceOf(p.Transaction), "status": code, "transid": p.Reference, "transactionid": p.Reference,
+			"senderkeycost": decimal(0), "senderbonus": decimal(0), "senderbalancebefore": decimal(before), "senderbalanceafter": decimal(balance),
+		}, true, nil
+	}
+}
+
+// decimal returns an amount as Moov writes it (t).
+func decimal(amount int64) string { return fmt.Sprintf("%d.00", amount) }
+
+// tellBalance answers with the float of the environment. The number is that of the merchant, who has one float.
+func tellBalance(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
+	if c.fields["msisdn"] == "" {
+		return nil, false, operatorapi.Refuse(incomplete)
+	}
+	if _, err := msisdnOf(c.fields["msisdn"], e.Country); err != nil {
+		return nil, false, err
+	}
+	balance, err := s.Balance(ctx, e.Currency)
+	return values{"balance": decimal(balance), "message": success, "status": completed}, false, err
+}
+
+// tellAccount answers with the test client that has a number. Without one, the name is constant.
+func tellAccount(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
+	if c.fields["msisdn"] == "" {
+		return nil, false, operatorapi.Refuse(incomplete)
+	}
+	msisdn, err := msisdnOf(c.fields["msisdn"], e.Country)
+	if err != nil {
+		return nil, false, err
+	}
+	holder, err := s.Holder(ctx, e, msisdn)
+	if operatorapi.IsRefused(err, operatorapi.NotFound) {
+		err = operatorapi.Refuse(unknownHolder)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	first, last := "Sand", "Box"
+	if holder.Name != "" {
+		first, last, _ = strings.Cut(holder.Name, "-")
+	}
+	status, allowed := "ACTIVE", "1"
+	if !holder.Active {
+		status, allowed = "LOCKED", "0"
+	}
+	return values{
+		"accounttype": "SUBSCRIBER", "allowedtransfer": allowed, "city": "", "dateofbirth": "", "firstname": first, "lastname": last,
+		"message": success, "msisdn": strings.TrimPrefix(msisdn, "+"), "region": "", "secondname": "", "status": completed, "street": "",
+		"subscriberstatus": status,
+	}, false, nil
+}

@@ -1,0 +1,98 @@
+package moov
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+const (
+	maxReference = 80
+	maxText      = 200 // a
+)
+
+// plan is how numbers of a country are written.
+type plan struct {
+	code    string
+	lengths []int // of a number without the code
+}
+
+// plans has the countries of the API. Benin has numbers of ten digits, and of eight from the time before.
+var plans = map[payments.Country]plan{
+	payments.Benin: {"229", []int{10, 8}},
+	payments.Togo:  {"228", []int{8}},
+}
+
+var wholeNumber = regexp.MustCompile(`^[0-9]{1,18}(\.0{1,18})?$`)
+
+// newOrder returns an order. An empty reference is generated.
+func newOrder(
+	s operatorapi.Sandbox, e operatorapi.Environment, operation, reference, number, amount string,
+) (*operatorapi.Order, error) {
+	if number == "" || amount == "" {
+		return nil, operatorapi.Refuse(incomplete)
+	}
+	if !isText(reference, maxReference) {
+		return nil, operatorapi.Refuse(operatorapi.Invalid)
+	}
+	msisdn, err := msisdnOf(number, e.Country)
+	if err != nil {
+		return nil, err
+	}
+	units, err := amountOf(amount)
+	if err != nil {
+		return nil, err
+	}
+	if reference == "" {
+		if reference, err = s.Text(); err != nil {
+			return nil, err
+		}
+	}
+	return &operatorapi.Order{Operation: operation, Sent: struct{}{}, Order: payments.Order{
+		Reference: reference, Country: e.Country, Currency: string(e.Currency), MSISDN: msisdn, Amount: units,
+	}}, nil
+}
+
+// isText reports whether a text can be kept.
+func isText(text string, most int) bool {
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsRune(text, 0)
+}
+
+// amountOf returns an amount in whole units. "5.0" is 5, because clients have floating-point numbers.
+func amountOf(text string) (int64, error) {
+	whole, _, _ := strings.Cut(text, ".")
+	amount, err := strconv.ParseInt(whole, 10, 64)
+	switch {
+	case strings.HasPrefix(text, "-"):
+		return 0, operatorapi.Refuse(tooLittle)
+	case !wholeNumber.MatchString(text) || err != nil:
+		return 0, operatorapi.Refuse(notANumber)
+	case amount < 1:
+		return 0, operatorapi.Refuse(tooLittle)
+	case amount > payments.MaxAmount:
+		return 0, operatorapi.Refuse(tooMuch)
+	}
+	return amount, nil
+}
+
+var digits = regexp.MustCompile(`^[0-9]{8,13}$`)
+
+// msisdnOf returns a number of a country in E.164. The number has its country code, or does not.
+func msisdnOf(text string, country payments.Country) (string, error) {
+	p := plans[country]
+	if digits.MatchString(text) {
+		for _, length := range p.lengths {
+			switch {
+			case len(text) == length:
+				return "+" + p.code + text, nil
+			case len(text) == len(p.code)+length && strings.HasPrefix(text, p.code):
+				return "+" + text, nil
+			}
+		}
+	}
+	return "", operatorapi.Refuse(wrongNumber)
+}

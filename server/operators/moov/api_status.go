@@ -1,0 +1,79 @@
+package moov
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/cauri-dev/cauri/server/operators/adapter"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// referenceOf returns Moov's reference of a transaction. It is the code of its id, so that a question for it finds the
+// transaction.
+func referenceOf(t *payments.Transaction) string { return t.ID.Code() }
+
+func amountIn(t *payments.Transaction) string { return strconv.FormatInt(t.Amount, 10) }
+
+// The codes of Togo for the state of a debit, and the codes of Benin that differ from those of /v1 (t).
+const (
+	completed    = "0"
+	validation   = "9"   // Togo: the payer has not answered
+	notDone      = "10"  // Togo: failed
+	inPending    = "100" // Benin: the payer has not answered
+	failedCode   = "95"
+	payerFunds   = "10"
+	ownFunds     = "8"
+	pendingState = "IN PENDING STATE"
+	success      = "SUCCESS"
+)
+
+// outcomeOf returns the code and the text of the state of a transaction, as its country has them.
+func outcomeOf(t *payments.Transaction, how operatorapi.Telling) (code, text string) {
+	code, text = answers[t.Status].code, answers[t.Status].message
+	togo := t.Country == payments.Togo
+	switch {
+	case t.Status == payments.Success && togo:
+		return completed, text
+	case t.Status == payments.Success:
+		return completed, success
+	case t.Status == payments.Pending && togo:
+		return validation, "Pending validation payment found"
+	case t.Status == payments.Pending:
+		return inPending, pendingState
+	case t.Status == payments.InsufficientFunds && adapter.IsPayout(t):
+		code = ownFunds
+	case t.Status == payments.InsufficientFunds:
+		code = payerFunds
+	}
+	if how.Vague {
+		code, text = failedCode, "FAILED"
+	}
+	if togo {
+		code = notDone
+	}
+	if how.Reason != "" {
+		code = how.Reason
+	}
+	return code, text
+}
+
+// callback is the body of a callback (t: of Togo; a: of Benin).
+type callback struct {
+	Amount    string `json:"amount"`
+	RefID     string `json:"refid"`
+	MrchRefID string `json:"mrchrefid"`
+	MSISDN    string `json:"msisdn"`
+	Status    string `json:"status"`
+	Message   string `json:"message"`
+}
+
+// newCallback returns the callback of a collection with an outcome.
+func newCallback(t *payments.Transaction, _ json.RawMessage, how operatorapi.Telling) operatorapi.Callback {
+	code, text := outcomeOf(t, how)
+	return operatorapi.Callback{
+		Method: http.MethodPost, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: adapter.Encode(callback{amountIn(t), referenceOf(t), t.Reference, adapter.Subscriber(t), code, text}),
+	}
+}
