@@ -79,6 +79,7 @@ func variableOf(entry string) string {
 func (p *operatorPage) addOperation(r *operatorapi.Route) error {
 	o := pageOperation{
 		ID: r.ID(), Method: r.Method, Path: r.Path, Summary: r.Doc.Summary, Mark: shownMark(r.Doc.Mark), Headers: p.fields(r.Doc.Headers),
+		Parameters: p.fields(r.Doc.Query),
 	}
 	if len(r.Doc.Request) > 0 {
 		o.Body = &pageBody{Fields: p.fields(r.Doc.Request)}
@@ -95,7 +96,11 @@ func (p *operatorPage) addOperation(r *operatorapi.Route) error {
 	if r.Doc.Answer != "" {
 		answer = json.RawMessage(r.Doc.Answer)
 	}
-	o.Examples = []pageExample{{Name: r.Name, Summary: "The request and its answer", Request: written, Answer: answerCode(r.Doc.Status, answer)}}
+	if r.Doc.Query == nil { // credentials in a query are for no shell's history
+		o.Examples = []pageExample{{
+			Name: r.Name, Summary: "The request and its answer", Request: written, Answer: answerCode(r.Doc.Status, answer),
+		}}
+	}
 	group := pageGroup{ID: "group-" + r.Tag(), Name: strings.ToUpper(r.Tag()[:1]) + r.Tag()[1:]}
 	i := slices.IndexFunc(p.Groups, func(g pageGroup) bool { return g.ID == group.ID })
 	if i < 0 {

@@ -16,6 +16,8 @@ import (
 type ofOperator struct {
 	// named makes what exchanges have by a name; empty for an unknown name.
 	named func(f *fixture, name string) string
+	// prepare adds environments and test clients for exchanges and examples; nil for none.
+	prepare func(f *fixture)
 	// examples prepares a sandbox for the examples of the operator's page.
 	examples func(f *fixture) pageExamples
 }
@@ -28,7 +30,9 @@ type pageExamples struct {
 }
 
 var ofOperators = map[payments.Operator]ofOperator{
-	payments.MTN: {mtnNamed, mtnExamples}, payments.Airtel: {airtelNamed, airtelExamples},
+	payments.MTN:    {named: mtnNamed, examples: mtnExamples},
+	payments.Airtel: {named: airtelNamed, examples: airtelExamples},
+	payments.Moov:   {named: moovNamed, examples: moovExamples, prepare: prepareMoov},
 }
 
 func TestOperatorsHaveWhatTestsOfAllNeed(t *testing.T) {
@@ -48,6 +52,9 @@ func (f *fixture) enable(operator payments.Operator) {
 		}
 	}
 	f.sandbox(f.config, key)
+	if prepare := ofOperators[operator].prepare; prepare != nil {
+		prepare(f)
+	}
 }
 
 func mtnNamed(f *fixture, name string) string {

@@ -48,7 +48,7 @@ const authorization = "Authorization"
 // user name and password in the query of a request for a token.
 func keyOf(r *http.Request, body func() []byte) string {
 	path := strings.TrimRight(r.URL.Path, "/ ")
-	if strings.HasSuffix(path, tokenPath) {
+	if strings.HasSuffix(path, "/"+string(payments.Moov)+tokenPath) {
 		user, password, given := loginInQuery(r, nil)
 		if !given {
 			return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// pushWith returns the handler of an operation that records a collection. Push tells what came of it, if that is known
+// pushWith returns the handler of an operation that records a collection. Push tells a failure that is known
 // already. PushWithPending tells nothing but that it waits for the payer.
 func pushWith(name string) func(context.Context, operatorapi.Sandbox, operatorapi.Environment, *soapCall) (values, bool, error) {
 	return func(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
