@@ -73,10 +73,13 @@ var routesAccess = map[string]access{
 	"POST /docs":                                           {own: 200, other: 200, anybody: 200}, // the page, after the appearance was set
 	"GET /docs/mtn":                                        {own: 200, other: 200, anybody: 200},
 	"GET /docs/airtel":                                     {own: 200, other: 200, anybody: 200},
+	"GET /docs/moov":                                       {own: 200, other: 200, anybody: 200},
 	"HEAD /docs/mtn":                                       {own: 200, other: 200, anybody: 200},
 	"HEAD /docs/airtel":                                    {own: 200, other: 200, anybody: 200},
+	"HEAD /docs/moov":                                      {own: 200, other: 200, anybody: 200},
 	"POST /docs/mtn":                                       {own: 200, other: 200, anybody: 200},
 	"POST /docs/airtel":                                    {own: 200, other: 200, anybody: 200},
+	"POST /docs/moov":                                      {own: 200, other: 200, anybody: 200},
 	"GET /docs/assets/{file}":                              {own: 404, other: 404, anybody: 404},
 }
 

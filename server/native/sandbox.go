@@ -91,7 +91,9 @@ func (s *sandbox) MayCall(url string) bool {
 func (s *sandbox) Checks(name, value string) bool { return s.digest.Checks(name, value) }
 
 // ApplyFault implements [operatorapi.Sandbox].
-func (s *sandbox) ApplyFault(ctx context.Context) error { return s.native.service.ApplyFault(ctx, s.who) }
+func (s *sandbox) ApplyFault(ctx context.Context) error {
+	return s.native.service.ApplyFault(ctx, s.who)
+}
 
 // PINKey implements [operatorapi.Sandbox].
 func (s *sandbox) PINKey() *rsa.PrivateKey { return s.native.pinKey() }

@@ -17,7 +17,7 @@ import (
 type client struct{ adapter.Connection }
 
 const (
-	oldTokenPath    = "/auth/token"
+	oldTokenPath = "/auth/token"
 	paymentsPath = "/merchant/v1/payments"
 
 	codeOfCredentials = "98" // t
