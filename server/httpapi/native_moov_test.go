@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -307,7 +308,7 @@ func TestStrangersGetNothingFromMoov(t *testing.T) {
 			at.token = token
 			for _, r := range operators.NativeAPI(payments.Moov).Routes {
 				if r.Doc.Elsewhere == "" {
-					if got := at.send(r.Method, r.Path, "{}", "Authorization", strings.ReplaceAll(token, "\n", "")); got.status != 200 || got.raw != moovNoToken {
+					if got := at.send(r.Method, r.Path, "{}", "Authorization", token); got.status != 200 || got.raw != moovNoToken {
 						t.Errorf("%s %s%s with a token that is %s answered %d %.300s", r.Method, base, r.Path, what, got.status, got.raw)
 					}
 				}
@@ -344,7 +345,8 @@ func TestMoovOfCountries(t *testing.T) {
 		environments []sandboxes.EnvironmentConfig
 		soap, json   int
 	}{
-		"BJ": {all[:1], 200, 404}, "TG": {all[1:], 404, 200}, "CI": {[]sandboxes.EnvironmentConfig{ivory}, 404, 404}, "all": {append(all, ivory), 200, 200},
+		"BJ": {all[:1], 200, 404}, "TG": {all[1:], 404, 200}, "CI": {[]sandboxes.EnvironmentConfig{ivory}, 404, 404},
+		"all": {append(all, ivory), 200, 200},
 	} {
 		f.config.Environments = c.environments
 		f.sandbox(f.config, key)
@@ -590,19 +592,19 @@ func TestMoovCallbacks(t *testing.T) {
 	m.post(moovDebit, moovPay("c-n", "+22879000099", 700))
 	f.settle()
 	f.runWorker()
-	for path, want := range map[string][]string{"/benin": {"c-b", ama, "0", "SUCCESS"}, "/togo": {"c-t", efo, "0", "Success"}} {
-		sent := shop.wait(t, path, len(want)/4)
-		reference := jsonField(sent[0], "refid")
-		body := fmt.Sprintf(`{"amount":"700","refid":%q,"mrchrefid":%q,"msisdn":%q,"status":%q,"message":%q}`, reference, want[0], want[1][1:], want[2], want[3])
-		if !strings.Contains(strings.Join(shop.wait(t, path, 1), "\n"), body) && path == "/benin" {
-			t.Errorf("%s got %q, want %s", path, sent, body)
-		}
-	}
-	got := strings.Join(shop.wait(t, "/togo", 2), "\n")
-	for _, want := range []string{`"mrchrefid":"c-t","msisdn":"22879000001","status":"0","message":"Success"}`,
-		`"mrchrefid":"c-n","msisdn":"22879000099","status":"10","message":"Subscriber not registered"}`} {
-		if !strings.Contains(got, want) {
-			t.Errorf("Togo got %s, want %s", got, want)
+	for path, want := range map[string][]string{
+		"/benin": {`"mrchrefid":"c-b","msisdn":"2290195000001","status":"0","message":"SUCCESS"}`},
+		"/togo": {
+			`"mrchrefid":"c-t","msisdn":"22879000001","status":"0","message":"Success"}`,
+			`"mrchrefid":"c-n","msisdn":"22879000099","status":"10","message":"Subscriber not registered"}`,
+		},
+	} {
+		sent := strings.Join(shop.wait(t, path, len(want)), "\n")
+		for _, body := range want {
+			form := `\{"amount":"700","refid":"[0-9A-Z]{26}",` + regexp.QuoteMeta(body)
+			if !regexp.MustCompile(form).MatchString(sent) {
+				t.Errorf("%s got %s, want %s", path, sent, body)
+			}
 		}
 	}
 	f.conserved()
@@ -673,7 +675,8 @@ func TestMoovWSDL(t *testing.T) {
 				Location string `xml:"location,attr"`
 			} `xml:"service>port>address"`
 		}
-		if err := xml.Unmarshal([]byte(got.raw), &document); err != nil || got.status != http.StatusOK || !strings.HasPrefix(got.header.Get("Content-Type"), "text/xml") {
+		err := xml.Unmarshal([]byte(got.raw), &document)
+		if err != nil || got.status != http.StatusOK || !strings.HasPrefix(got.header.Get("Content-Type"), "text/xml") {
 			t.Fatalf("it is answered %d %s: %v", got.status, got.raw, err)
 		}
 		if len(document.Operations) != 8 || len(document.Elements) != 16 || document.Address.Location != f.url+base+ussdPush {
