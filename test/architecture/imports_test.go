@@ -19,7 +19,7 @@ var mayImport = map[string][]string{
 	"server/operators":             {"server/operators", "server/payments"},
 	"server/operators/adapter":     {"server/payments"},
 	"server/operators/airtel":      {"server/operators/adapter", "server/operators/operatorapi", "server/payments"},
-	"server/operators/moov":        {"server/operators/adapter", "server/payments"},
+	"server/operators/moov":        {"server/operators/adapter", "server/operators/operatorapi", "server/payments"},
 	"server/operators/mtn":         {"server/egress", "server/operators/adapter", "server/operators/operatorapi", "server/payments"},
 	"server/operators/operatorapi": {"server/egress", "server/payments"},
 	"server/operators/orange":      {"server/operators/adapter", "server/payments"},
