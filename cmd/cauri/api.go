@@ -21,7 +21,6 @@ import (
 	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/secrets"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -109,7 +108,7 @@ func runAPI(ctx context.Context, o apiOptions) error {
 		return err
 	}
 	if o.pinKeyFile != "" {
-		key, err := secrets.LoadPINKey(o.pinKeyFile)
+		key, err := loadPINKey(o.pinKeyFile)
 		if err != nil {
 			return err
 		}

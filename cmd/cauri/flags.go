@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"crypto/rsa"
 	"errors"
 	"fmt"
 	"net/url"
@@ -98,6 +99,19 @@ func loadKeyRing(path string) (*secrets.KeyRing, error) {
 			"create a key with: head -c 32 /dev/urandom | base64")
 	}
 	return secrets.LoadKeyRing(path)
+}
+
+// loadPINKey reads the file of --pin-key-file.
+func loadPINKey(path string) (*rsa.PrivateKey, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the key for PINs: %w", err)
+	}
+	key, err := secrets.ParsePINKey(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("reading the key for PINs in %s: %w", path, err)
+	}
+	return key, nil
 }
 
 // devName is the name of the command.

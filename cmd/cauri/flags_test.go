@@ -195,6 +195,8 @@ func TestCommandsSayWhatIsMissing(t *testing.T) {
 		"worker without a database": {"worker", "--database-url"},
 		"worker without a key":      {"worker --database-url=postgres://127.0.0.1:1/x", "--encryption-key-file"},
 		"migrate":                   {"migrate", "--database-url"},
+		"api without its PIN key":   {"api --database-url=postgres://127.0.0.1:1/x --pin-key-file=/none", "the key for PINs: open /none"},
+		"api with a bad PIN key":    {"api --database-url=postgres://127.0.0.1:1/x --pin-key-file=flags_test.go", "openssl genpkey"},
 		"listen":                    {"listen", "--secret"},
 		"log format":                {"version --log-format=xml", "--log-format=xml"},
 		"log level":                 {"version --log-level=loud", "--log-level=loud"},

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 )
 
 // pinKeyBits is the size of the key that Airtel publishes for the newer versions of its API.
@@ -30,23 +29,10 @@ func NewPINKey(random io.Reader) (string, error) {
 	return string(pem.EncodeToMemory(&pem.Block{Type: pinKeyType, Bytes: encoded})), nil
 }
 
-// LoadPINKey reads a key of [NewPINKey] from a file. Its errors never show the key.
-func LoadPINKey(path string) (*rsa.PrivateKey, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the key for PINs: %w", err)
-	}
-	key, err := ParsePINKey(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("reading the key for PINs in %s: %w", path, err)
-	}
-	return key, nil
-}
-
 var errPINKey = errors.New("it is no RSA key of at least 2048 bits in PEM (PKCS #8); " +
 	"make one with: openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048")
 
-// ParsePINKey parses the content of a file of [LoadPINKey]. Its errors never show the key.
+// ParsePINKey parses a key of [NewPINKey]. Its errors never show the key.
 func ParsePINKey(text string) (*rsa.PrivateKey, error) {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil || block.Type != pinKeyType {
