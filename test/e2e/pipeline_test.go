@@ -102,9 +102,17 @@ func actionsInACluster(t *testing.T, s *system) {
 	if p["status"] != "SUCCESS" {
 		t.Errorf("the payment is %v", p)
 	}
+	s.kubeWith(`{apiVersion: cauri.dev/v1alpha1, kind: Expectation, metadata: {name: paid-once}, spec: {sandboxRef: {name: run},
+		expect: [{transactions: {where: {reference: run-1}, count: 1}}]}}`, "apply", "--namespace", namespace, "--filename", "-")
+	s.kube("wait", "--namespace", namespace, "--for=condition=Met", "--timeout=60s", "expectation/paid-once")
 	use("finish-cauri", nil)
-	if summary := job.Summary(); !strings.Contains(summary, "| `payment.completed` | SUCCESS | recorded | 1 |\n") || !strings.Contains(summary, "testclient") {
-		t.Errorf("the summary is\n%s", summary)
+	for _, want := range []string{
+		"| met | `paid-once` | `transactions where reference=run-1: 1` | `1 transaction` |\n",
+		"| `payment.completed` | SUCCESS | recorded | 1 |\n", "testclient",
+	} {
+		if !strings.Contains(job.Summary(), want) {
+			t.Errorf("the summary has no %s\n%s", want, job.Summary())
+		}
 	}
 	eventually(t, func() string {
 		if out, err := s.try("", "get", "namespace", namespace); err == nil || !strings.Contains(out, "NotFound") {
