@@ -101,10 +101,18 @@ const UnreadableMessage = "The sandbox has so many transactions that the lines c
 // ResetMessage is the message of [ReasonSandboxReset].
 const ResetMessage = "The sandbox was reset while the expectation was open. Set spec.run to a new value to evaluate it again."
 
-// NextLook returns when an open expectation has to be evaluated again even if nothing changes.
-func (t Terms) NextLook(s *State) time.Time {
-	if s.MetSince != nil {
+// unreadablePause is the time after which lines that could not be evaluated in time are tried again.
+const unreadablePause = 30 * time.Second
+
+// NextLook returns when an open expectation that was evaluated at the time now has to be evaluated again even if nothing
+// changes.
+func (t Terms) NextLook(s *State, now time.Time) time.Time {
+	again := now.Add(unreadablePause)
+	switch {
+	case s.MetSince != nil:
 		return s.MetSince.Add(t.Settle)
+	case s.Reason == ReasonUnreadable && again.Before(t.Deadline):
+		return again
 	}
 	return t.Deadline
 }

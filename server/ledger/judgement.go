@@ -146,7 +146,7 @@ func write(
 		MetSince: state.MetSince, Since: row.Since, Told: state.TellsMore(former),
 	}
 	if state.Verdict == expectations.Open {
-		written.DueAt = new(terms.NextLook(state))
+		written.DueAt = new(terms.NextLook(state, row.Now))
 	}
 	return q.JudgeExpectation(ctx, written)
 }

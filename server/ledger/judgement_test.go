@@ -200,6 +200,9 @@ func TestExpectationThatTakesTooLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.wantEvaluated("1 Open TooManyRows")
+	if n := w.Count("select count(*) from expectations where due_at < now() + interval '30 seconds' and due_at < deadline"); n != 1 {
+		t.Error("it is not evaluated again before its deadline")
+	}
 	if state, err := w.FindExpectation(t.Context(), other.UID, ""); state.Verdict != expectations.Met || err != nil {
 		t.Errorf("the other one is %s, with the error %v", state.Verdict, err)
 	}
