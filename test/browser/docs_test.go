@@ -124,17 +124,19 @@ func TestDocsAppearance(t *testing.T) {
 	s := newShop(t, system.Acknowledge)
 	b := newTab(t)
 	b.withoutScripts()
+	chosen := ""
 	for i, path := range append(docsPages(), "/docs") {
 		theme := []string{"Light", "Dark"}[i%2]
 		b.open(sandboxOf(s) + path)
 		b.click(theme)
-		b.until(`document.documentElement.dataset.theme === ` + quoted(strings.ToLower(theme)))
+		chosen = `document.documentElement.dataset.theme === ` + quoted(strings.ToLower(theme))
+		b.until(chosen)
 		if at := b.address(); !strings.HasSuffix(at, path) {
 			t.Errorf("the switch of %s leads to %s", path, at)
 		}
 	}
 	b.signIn(s)
-	b.until(`document.documentElement.dataset.theme === "light"`)
+	b.until(chosen)
 	b.open(sandboxOf(s) + "/docs")
 	b.click("Auto")
 	b.until(`!("theme" in document.documentElement.dataset)`)
