@@ -47,13 +47,7 @@ func (b *tab) inspect(name string) {
 			b.t.Errorf("%s, %s:%s", name, where, lines(all))
 		}
 	}
-	for _, width := range []int64{390, 320} {
-		b.size(width, 700)
-		if wider := b.overflow(); wider != "" {
-			b.t.Errorf("%s is wider than %d px by %s", name, width, wider)
-		}
-	}
-	read[bool](b, `document.querySelectorAll("details").forEach((d) => d.open = true) === undefined`)
+	b.fits(name, 390, 320)
 	found("320 px", b.violations())
 	b.size(1280, 900)
 	found("1280 px", b.violations())
@@ -71,12 +65,7 @@ func (b *tab) inspectFrench(address, name string) {
 	if language := read[string](b, `document.documentElement.lang`); language != "fr" {
 		b.t.Errorf("%s is in %q, want French", name, language)
 	}
-	for _, width := range []int64{390, 320, 1280} {
-		b.size(width, 900)
-		if wider := b.overflow(); wider != "" {
-			b.t.Errorf("%s is wider in French than %d px by %s", name, width, wider)
-		}
-	}
+	b.fits(name+", in French", 390, 320, 1280)
 	if found := b.violations(); len(found) > 0 {
 		b.t.Errorf("%s, in French:%s", name, lines(found))
 	}

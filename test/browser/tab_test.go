@@ -207,15 +207,36 @@ func (b *tab) withoutScripts() {
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 }
 
-// overflow is the number of CSS pixels by which the page is wider than the window, with the elements that stand out.
+// overflow is the number of CSS pixels by which the page, or an open dialog, is wider than what shows it, with the elements
+// that stand out.
 func (b *tab) overflow() string {
 	b.t.Helper()
-	return read[string](b, `(() => {
-		const width = document.documentElement.clientWidth;
-		if (document.documentElement.scrollWidth <= width) return "";
-		const out = [...document.body.querySelectorAll("*")].filter((e) => e.getBoundingClientRect().right > width + 1);
-		return document.documentElement.scrollWidth - width + " px: " + out.slice(0, 5).map((e) => e.outerHTML.slice(0, 120)).join("\n  ");
-	})()`)
+	return read[string](b, `[document.documentElement, ...document.querySelectorAll("dialog[open]")].map((box) => {
+		const left = box.getBoundingClientRect().left + box.clientLeft;
+		const edge = Math.min(left + box.clientWidth, document.documentElement.clientWidth), wider = Math.round(left + box.scrollWidth - edge);
+		if (wider < 1) return "";
+		const out = [...box.querySelectorAll("*")].filter((e) => e.getBoundingClientRect().right > edge + 1);
+		return wider + " px: " + out.slice(0, 5).map((e) => e.outerHTML.slice(0, 120)).join("\n  ");
+	}).filter(Boolean).join("\n")`)
+}
+
+// fits tests that nothing scrolls sideways in windows of these widths, first as the page is, then with all that opens open.
+// Details stay open.
+func (b *tab) fits(name string, widths ...int64) {
+	b.t.Helper()
+	for _, state := range []string{"", ", with all open"} {
+		for _, width := range widths {
+			b.size(width, 900)
+			if wider := b.overflow(); wider != "" {
+				b.t.Errorf("%s%s is wider than %d px by %s", name, state, width, wider)
+			}
+		}
+		read[bool](b, `[...document.querySelectorAll("details, .fold, dialog:not([open])")].forEach((e) => {
+			if (e.matches("dialog")) e.showModal(), e.dataset.byTest = "";
+			else e[e.matches("details") ? "open" : "checked"] = true;
+		}) === undefined`)
+	}
+	read[bool](b, `document.querySelectorAll("dialog[data-by-test]").forEach((d) => d.close()) === undefined`)
 }
 
 //go:embed testdata/axe.min.js
