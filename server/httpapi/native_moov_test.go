@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -727,4 +728,41 @@ func moovExamples(f *fixture) pageExamples {
 		}
 		return []string{"order-1042", newReference()}
 	}}
+}
+
+// No credential of Moov's API, in a header, a query, an envelope or a field that is kept, comes into the request log.
+func TestRequestLogHasNoSecretOfMoov(t *testing.T) {
+	f, m := withMoov(t)
+	f.requests("&all=true") // what succeeds is kept too
+	f.follow()
+	secrets := map[string]string{
+		"user name": m.User, "password": m.UserKey, "token": m.token, "token with a vector": moovNamed(f, "sealed"), "key of /v1": key,
+	}
+	m.send("GET", "/token?index=7&username="+m.User+"&password="+m.UserKey, "")
+	m.send("GET", "/token?index=7&username="+m.User+"&password=wrong"+m.UserKey, "")
+	for _, secret := range secrets {
+		for _, field := range []string{"mrchrefid", "msisdn", "message", "status", "mrchname", "key", "amount"} {
+			m.post(moovDebit, fmt.Sprintf(`{%q:%q,"mrchname":%q}`, field, "x "+secret, secret))
+		}
+		m.post(moovDebit, moovPay("r-"+newReference(), efo, 5)+secret)
+		m.push("PushWithPending", "r-"+newReference(), ama, secret)
+		m.push(secret[:8], secret, ama, 5)
+		m.soap("getTransactionStatus", true, "transid", secret)
+		m.send("GET", "/token?"+url.Values{"index": {secret}, "username": {secret}, "x": {secret}}.Encode(), "")
+		m.send("POST", "/none/"+url.PathEscape(secret), secret, "Authorization", m.token)
+		for _, header := range []string{"Authorization", "Cookie", "User-Agent", "X-Request-Id"} {
+			m.send("POST", moovDebit, "{}", header, secret)
+			m.send("POST", moovVerify, "{}", header, "Bearer "+secret)
+		}
+		f.logged()
+	}
+	if n := read[int](f, "select count(*) from requests"); n < 40 {
+		t.Fatalf("only %d requests are logged: the test does not show anything", n)
+	}
+	rows := read[string](f, "select string_agg(r::text, chr(10)) from requests r")
+	for name, secret := range secrets {
+		if at := strings.Index(strings.ToLower(rows), strings.ToLower(secret)); at >= 0 {
+			t.Errorf("the %s is in the log: %s", name, rows[max(0, at-300):min(len(rows), at+100)])
+		}
+	}
 }

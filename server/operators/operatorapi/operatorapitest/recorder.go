@@ -26,12 +26,16 @@ type Recorder struct {
 	Key   *rsa.PrivateKey // key for PINs; nil for none
 	// Sent are the stored fields of all requests.
 	Sent string
+	In   []operatorapi.Environment // nil: Rwanda
 }
 
 var _ operatorapi.Sandbox = Recorder{}
 
 // Environments implements [operatorapi.Sandbox].
-func (Recorder) Environments() []operatorapi.Environment {
+func (r Recorder) Environments() []operatorapi.Environment {
+	if r.In != nil {
+		return r.In
+	}
 	return []operatorapi.Environment{{Country: payments.Rwanda, Currency: payments.RWF}}
 }
 
