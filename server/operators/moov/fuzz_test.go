@@ -16,7 +16,9 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-var countries = []operatorapi.Environment{{Country: payments.Benin, Currency: payments.XOF}, {Country: payments.Togo, Currency: payments.XOF}}
+var countries = []operatorapi.Environment{
+	{Country: payments.Benin, Currency: payments.XOF}, {Country: payments.Togo, Currency: payments.XOF},
+}
 
 func checkOrder(t *testing.T, o operatorapi.Order) {
 	code := "+" + plans[o.Country].code
