@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
 	"github.com/cauri-dev/cauri/test/system"
 )
 
@@ -166,4 +169,35 @@ func TestSwitchToFrench(t *testing.T) {
 	b.shows("#timeline", "Le téléphone a sonné")
 	b.click("English")
 	b.shows("#timeline", "The phone rang")
+}
+
+// held lets a page begin its streams only when a test calls begin.
+const held = `{
+	window.setInterval = () => {}; // the page is not read again for another reason
+	const Real = EventSource;
+	window.EventSource = class extends EventTarget {
+		constructor(address) {
+			super();
+			window.begin = () => {
+				const real = new Real(address);
+				for (const type of ["open", "change", "error"]) real.addEventListener(type, (e) => this.dispatchEvent(new MessageEvent(type, {data: e.data})));
+			};
+		}
+		close() {}
+	};
+}`
+
+// What happens after a page is made and before its stream begins appears too.
+func TestNothingIsMissedWhileAPageLoads(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	s.client(aline, "Aline Mukamana", "Manual", 60_000)
+	b := newTab(t)
+	b.signIn(s)
+	_, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: held})
+	b.do(err)
+	b.open(consoleOf(s.Sandbox) + "/handsets")
+	s.pay("early", aline, 1_000, nil)
+	read[bool](b, `window.begin() === undefined`)
+	b.rings(aline, "RWF 1,000")
 }

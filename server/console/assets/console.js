@@ -22,11 +22,9 @@
   };
   const follow = () => {
     stream = new EventSource(live.dataset.stream);
-    let before = false; // what changed while the stream was away is not known
     stream.addEventListener("open", () => {
       say(true);
-      if (before) changed();
-      before = true;
+      changed(); // what changed since the page was made, or while the stream was away, is not known
     });
     stream.addEventListener("change", told);
     stream.addEventListener("error", () => {
