@@ -45,7 +45,7 @@ func TestEventExplainsItsSignature(t *testing.T) {
 	f := newFixture(t)
 	path, body, signed := f.refused(time.Unix(1780061444, 0))
 	got := f.signedIn(checkout, key).get(checkout + path)
-	got.has(t, "payment.completed Retrying", "1 attempt failed. The next attempt is at", "Your receiver answers 401.", "It holds another secret",
+	got.has(t, "payment.completed Retrying", "1 attempt failed. The next attempt is ", "Your receiver answers 401.", "It holds another secret",
 		"It verifies other bytes", "answered 401 in 31 ms", "bad signature", "12:00:00 10:00:00 in your logs",
 		fmt.Sprintf("All %d of them", len(body)), signed.Secrets[0], strings.TrimPrefix(signed.Signature, "sha256="), strings.TrimPrefix(signed.Standard, "v1,"),
 		"webhook-timestamp 1780061444", "X-Service-Signature "+signed.Signature, body, "Send again now")
