@@ -3,6 +3,7 @@ package console_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/fronts"
@@ -14,6 +15,9 @@ func TestConsoleWithItsOwnHost(t *testing.T) {
 		o.BaseURL = &url.URL{Scheme: "https", Host: "pay.example.com"}
 		o.ConsoleURL = &url.URL{Scheme: "https", Host: "console.example.com"}
 	})
+	if text := f.viewer().get(checkout + "/overview").text; !strings.Contains(text, `href="https://pay.example.com/sandboxes/team/checkout/docs"`) {
+		t.Error("no link leads to the description of the API at its host")
+	}
 	const page, asset, health, ofSandbox = checkout + "/sign-in", checkout + "/assets/nothing.css", "/v1/health", "/sandboxes/team/checkout/v1/meta"
 	for host, served := range map[string]struct{ console, api bool }{
 		"console.example.com": {console: true}, "CONSOLE.example.com:443": {console: true}, "console.example.com:8443": {api: true},

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/exchange"
-	"github.com/cauri-dev/cauri/server/exchange/static"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -18,7 +17,6 @@ import (
 
 // setup is the configuration of a sandbox, as far as the database knows it.
 type setup struct {
-	uri          string // of the sandbox, for clients of the API
 	webhook      *ledger.Webhook
 	stores       []string
 	environments []environment
@@ -49,14 +47,7 @@ func (c *Console) setup(v *visit) (page, error) {
 
 func (c *Console) readSetup(v *visit) (*setup, error) {
 	ctx, sandbox := v.ctx(), v.who.Sandbox
-	origin, _ := static.AskedAt(v.request, nil, "")
-	if c.APIURL != nil {
-		origin = strings.TrimSuffix(c.APIURL.String(), "/")
-	}
-	s := &setup{
-		uri: origin + exchange.SandboxPrefix(v.request), stores: slices.Sorted(maps.Keys(sandbox.Stores)),
-		overview: &overview{faults: sandbox.Faults},
-	}
+	s := &setup{stores: slices.Sorted(maps.Keys(sandbox.Stores)), overview: &overview{faults: sandbox.Faults}}
 	countries := map[payments.Operator][]payments.Country{}
 	for _, m := range sandbox.Markets {
 		s.environments = append(s.environments, environment{m, sandbox.Environments[m]})

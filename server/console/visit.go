@@ -16,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/console/assets"
 	"github.com/cauri-dev/cauri/server/console/locale"
 	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/exchange/static"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -29,6 +30,8 @@ type visit struct {
 	writer          http.ResponseWriter // to read a body
 	namespace, name string              // of the sandbox in the path, which may not exist
 	path            string              // below {uri}/console
+	uri             string              // of the sandbox, for clients of the API
+	apart           bool                // whether the API has another host
 	theme           string              // light or dark; empty: the system's theme
 	keysOff         bool                // no single key acts
 	version         string              // of this program
@@ -162,6 +165,12 @@ func (c *Console) visitOf(w http.ResponseWriter, r *http.Request) *visit {
 		version: c.Version, theme: assets.Theme(r), keysOff: keysOff(r),
 	}
 	v.path = strings.TrimPrefix(r.URL.Path, exchange.SandboxPrefix(r)+"/console")
+	origin, _ := static.AskedAt(r, nil, "")
+	if c.APIURL != nil {
+		origin = strings.TrimSuffix(c.APIURL.String(), "/")
+	}
+	v.uri = origin + exchange.SandboxPrefix(r)
+	v.apart = c.APIURL != nil && c.BaseURL != nil && !strings.EqualFold(c.APIURL.Host, c.BaseURL.Host)
 	var chosen string
 	if cookie, err := r.Cookie(languageCookie); err == nil {
 		chosen = cookie.Value
@@ -196,6 +205,14 @@ func (v *visit) opens(path string) bool { return v.may(pages[path]) }
 // because an Ingress may serve the console under another path.
 func (v *visit) To(path string) templ.SafeURL {
 	return templ.SafeURL(cmp.Or(v.up()+strings.TrimPrefix(path, "/"), "./"))
+}
+
+// apiPage returns the URL of the page that describes the API, relative if the console is at the same host.
+func (v *visit) apiPage() templ.SafeURL {
+	if v.apart {
+		return templ.SafeURL(v.uri + "/docs")
+	}
+	return v.To("/../docs")
 }
 
 // Asset returns the address of a file.

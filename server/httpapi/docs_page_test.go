@@ -232,6 +232,34 @@ func TestDocsPagesHaveTheirAddress(t *testing.T) {
 	}
 }
 
+// The page of a sandbox leads to its console, where that is.
+func TestDocsPagesLeadToTheConsole(t *testing.T) {
+	t.Parallel()
+	own := &url.URL{Scheme: "https", Host: "console.example.com"}
+	for _, c := range []struct {
+		path    string
+		options fronts.Options
+		want    string
+	}{
+		{"/sandboxes/team/shop/docs", fronts.Options{Console: true}, `<a href="console">`},
+		{"/sandboxes/team/shop/docs/mtn", fronts.Options{Console: true}, `<a href="../console">`},
+		{"/sandboxes/team/shop/docs/mtn", fronts.Options{Console: true, ConsoleURL: own}, `<a href="https://console.example.com/sandboxes/team/shop/console">`},
+		{"/sandboxes/team/shop/docs", fronts.Options{}, ""},
+		{"/sandboxes/a%22b/shop/docs", fronts.Options{Console: true}, ""},
+		{"/docs", fronts.Options{Console: true}, ""},
+	} {
+		recorder, request := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, c.path, nil)
+		if c.options.ConsoleURL != nil {
+			request.Host = "pay.example.com"
+		}
+		fronts.New(c.options).ServeHTTP(recorder, request)
+		text := recorder.Body.String()
+		if recorder.Code != http.StatusOK || !strings.Contains(text, c.want) || strings.Contains(text, "Console of this sandbox") != (c.want != "") {
+			t.Errorf("%s with %+v: %d, want %q", c.path, c.options, recorder.Code, c.want)
+		}
+	}
+}
+
 // The pages with all that they load stay small.
 func TestDocsPagesAreSmall(t *testing.T) {
 	t.Parallel()

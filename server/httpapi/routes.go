@@ -23,7 +23,7 @@ func (a *API) Route(router chi.Router) {
 			router.Method(r.Method, form, r.handler)
 		}
 	}
-	for path, page := range apidoc.Pages(a.baseURL) {
+	for path, page := range apidoc.Pages(apidoc.Hosts{Public: a.baseURL, Console: a.console, Consoles: a.consoles}) {
 		for _, form := range exchange.FormsOf(path) {
 			router.Method(http.MethodGet, form, page)
 			router.Method(http.MethodHead, form, page)

@@ -28,8 +28,15 @@ const (
 //go:embed page/*.html
 var rendered embed.FS
 
-// Pages returns the handlers of all pages by their paths. The parameter public is the one of [static.AskedAt].
-func Pages(public *url.URL) map[string]http.Handler {
+// Hosts says where the pages and the consoles are.
+type Hosts struct {
+	Public   *url.URL // base URL of the APIs; nil: not known
+	Console  bool     // whether there are consoles
+	Consoles *url.URL // base URL of the consoles, if they have a host of their own; nil: Public
+}
+
+// Pages returns the handlers of all pages by their paths.
+func Pages(hosts Hosts) map[string]http.Handler {
 	pages := map[string]http.Handler{}
 	entries, _ := rendered.ReadDir("page") // embedded files are always there
 	for _, entry := range entries {
@@ -38,7 +45,7 @@ func Pages(public *url.URL) map[string]http.Handler {
 		if "/"+name == PagePath {
 			path = PagePath
 		}
-		pages[path] = &page{path: path, public: public, text: sync.OnceValue(func() string {
+		pages[path] = &page{Hosts: hosts, path: path, text: sync.OnceValue(func() string {
 			text, _ := rendered.ReadFile("page/" + entry.Name())
 			return assetLink.ReplaceAllStringFunc(string(text), func(link string) string {
 				_, file, _ := strings.Cut(link, "/assets/")
@@ -53,16 +60,16 @@ var assetLink = regexp.MustCompile(`/assets/[a-z]+\.[a-z]+`)
 
 // page is a page that describes an API, with the address and the appearance of each request.
 type page struct {
-	path   string
-	public *url.URL
-	text   func() string
+	Hosts
+	path string
+	text func() string
 }
 
 // plainAddress matches the addresses that an example can have in its quotes.
 var plainAddress = regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._-]+)*$`)
 
 func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	origin, form := static.AskedAt(r, p.public, p.path)
+	origin, form := static.AskedAt(r, p.Public, p.path)
 	if r.Method == http.MethodPost {
 		r.Body = http.MaxBytesReader(w, r.Body, 1<<10)
 		http.SetCookie(w, assets.ThemeCookie(r.PostFormValue("theme"), strings.HasPrefix(origin, "https:")))
@@ -74,6 +81,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if address := origin + form; plainAddress.MatchString(address) {
 		text = strings.ReplaceAll(text, PageAddress, address)
 	}
+	text = p.withConsole(text, form)
 	if theme != "" {
 		text = strings.Replace(text, "<html ", `<html data-theme="`+theme+`" `, 1)
 	}
@@ -84,4 +92,20 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	content.Header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	content.Header.Set("Vary", "Cookie, Accept-Encoding")
 	content.ServeHTTP(w, r)
+}
+
+var (
+	sandboxForm = regexp.MustCompile(`^/sandboxes/[A-Za-z0-9.-]+/[A-Za-z0-9.-]+$`)
+	consoleLink = regexp.MustCompile(`(<a href=")[./]*console(">.*</a>)`)
+)
+
+// withConsole returns a page whose link leads to the console of the sandbox in the address. Without one there is no link.
+func (p *page) withConsole(text, form string) string {
+	switch {
+	case !p.Console || !sandboxForm.MatchString(form):
+		return consoleLink.ReplaceAllString(text, "")
+	case p.Consoles != nil:
+		return consoleLink.ReplaceAllString(text, "${1}"+strings.TrimSuffix(p.Consoles.String(), "/")+form+"/console${2}")
+	}
+	return text
 }
