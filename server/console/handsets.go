@@ -200,7 +200,7 @@ func (h *handset) others() int64 { return int64(max(0, h.Prompts-1)) }
 
 // byItself says for how long a person answers, or what the holder does by itself.
 func (h *handset) byItself(v *visit) string {
-	if h.ManualUntil != nil {
+	if h.ManualUntil != nil && h.Behavior != payments.Manual {
 		return v.Text("for %s", minutes(v, time.Until(*h.ManualUntil)+time.Minute))
 	}
 	switch h.Behavior {

@@ -102,6 +102,9 @@ func (c *Console) useLink(v *visit) (exchange.Answer, error) {
 		return exchange.Answer{}, err
 	}
 	c.Metrics.SignIn(telemetry.SignInByLink, true)
+	if session.Role == sandboxes.ConsoleHandset { // a guest answers, and not the behavior of the test client
+		_, _ = c.Service.SetManual(v.ctx(), v.who, session.MSISDN, true) // the link is used up, so the guest gets the phone anyway
+	}
 	return c.start(v, token, &session), nil
 }
 

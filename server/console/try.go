@@ -72,6 +72,12 @@ func (c *Console) tryIt(v *visit) (page, error) {
 // tryNow sends the request of the form.
 func (c *Console) tryNow(v *visit) (exchange.Answer, error) {
 	f := &tryForm{kind: payments.Type(v.form("kind")), set: v.request.PostForm}
+	if f.set.Has("answering") {
+		_, err := c.Service.SetManual(v.ctx(), v.who, f.msisdn(), true)
+		if err != nil && !errors.Is(err, ledger.ErrNotFound) {
+			return exchange.Answer{}, err
+		}
+	}
 	p, err := c.completed(v, f)
 	if err != nil {
 		return exchange.Answer{}, err
@@ -174,7 +180,7 @@ func (f *tryForm) client(msisdn string) *ledger.TestClient {
 // firstNumber returns the number of the first phone that somebody answers, else the first one to choose.
 func (f *tryForm) firstNumber() string {
 	for i := range f.clients {
-		if f.clients[i].Behavior == payments.Manual && !f.clients[i].Blocked {
+		if asksAPerson(&f.clients[i]) && !f.clients[i].Blocked {
 			return f.clients[i].MSISDN
 		}
 	}
@@ -185,6 +191,17 @@ func (f *tryForm) firstNumber() string {
 		return f.numbers[0].MSISDN
 	}
 	return ""
+}
+
+// asksAPerson reports whether the phone of a test client rings until a person answers.
+func asksAPerson(c *ledger.TestClient) bool {
+	return c.Behavior == payments.Manual || c.ManualUntil != nil
+}
+
+// answersByItself reports whether the form has the phone of a test client that no person answers.
+func (f *tryForm) answersByItself() bool {
+	client := f.client(f.msisdn())
+	return client != nil && !client.Blocked && !asksAPerson(client)
 }
 
 // fillLike fills the form in for a transaction like this one.
@@ -430,7 +447,7 @@ func (f *tryForm) shown(v *visit) *requestCode {
 
 // previewed returns the selector of what the page replaces while somebody writes.
 func (f *tryForm) previewed() string {
-	ids := []string{"#h-payer", "#t-currency", "#submit-text"}
+	ids := []string{"#h-payer", "#answering", "#t-currency", "#submit-text"}
 	for _, one := range (&requestCode{}).inLanguages() {
 		ids = append(ids, "#code-"+one.language)
 	}

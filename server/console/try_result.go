@@ -41,7 +41,7 @@ func (f *tryForm) result(v *visit) result {
 // outcome says in words what became of the recorded transaction.
 func (f *tryForm) outcome(v *visit) result {
 	client, status := f.client(f.msisdn()), payments.Status(f.sent.answer.Status)
-	if status == payments.Pending && client != nil && client.Behavior == payments.Manual && !client.Blocked {
+	if status == payments.Pending && client != nil && asksAPerson(client) && !client.Blocked {
 		return result{"bell", "ok", v.Text("%s's phone rings.", holderOf(client)), v.Text("Type any four digits there."), false}
 	}
 	if status == payments.Pending {
@@ -76,7 +76,11 @@ func (f *tryForm) answers(v *visit) string {
 	case f.kind == payments.Disbursement:
 		return at + v.Text("It has %s.", v.Money(string(client.Currency()), client.Balance))
 	}
-	return at + v.Text(behaviors[client.Behavior]) + " " + v.Text("It has %s.", v.Money(string(client.Currency()), client.Balance))
+	behavior := client.Behavior
+	if asksAPerson(client) {
+		behavior = payments.Manual
+	}
+	return at + v.Text(behaviors[behavior]) + " " + v.Text("It has %s.", v.Money(string(client.Currency()), client.Balance))
 }
 
 // unregistered says what happens at a number without a SIM.

@@ -131,6 +131,19 @@ func TestLimitsOfRequestsByHand(t *testing.T) {
 	b.post(checkout, "/try", paymentForm("reference", "by-hand-5")).has(t, "Refused with 503:", "suspended")
 }
 
+// A phone that approves by itself rings for a person who says so, and the form then knows that it does.
+func TestAnswerThePhoneOfTryIt(t *testing.T) {
+	f := newFixture(t)
+	f.create(key, "/v1/test_clients", `{"msisdn":"+250788000001","name":"jean","balance":20000}`)
+	f.create(key, "/v1/test_clients", `{"msisdn":"+250788000003","name":"aline","balance":20000}`)
+	b := f.signedIn(checkout, key)
+	b.get(checkout+"/try?payer=%2B250788000003").has(t, "Its holder approves at once.", "I answer this phone, for 30 minutes")
+	rings := b.post(checkout, "/try", paymentForm("number", "", "payer", "+250788000003", "answering", "me"))
+	rings.has(t, "aline\u2069's phone rings.", `"status": "PENDING"`, "Its phone rings until somebody answers.")
+	b.get(checkout+"/try").has(t, `"msisdn": "+250788000003"`, "Its phone rings until somebody answers.")
+	b.post(checkout, "/try", paymentForm("number", "+250788999999", "answering", "me", "reference", "by-hand-2")).has(t, "It is recorded, and nothing moved: Unknown number.")
+}
+
 // The form is filled in for the first phone that somebody answers, for a payment like another one, or as the query says.
 func TestFormOfTryIt(t *testing.T) {
 	f := newFixture(t)

@@ -28,6 +28,8 @@ type tab struct {
 	t   *testing.T
 	ctx context.Context
 
+	clicks int // of the mouse
+
 	mu       sync.Mutex
 	wrong    []string
 	requests []*network.EventRequestWillBeSent
@@ -153,7 +155,7 @@ func (b *tab) until(expression string) {
 // shows waits for a text in an element.
 func (b *tab) shows(selector, text string) {
 	b.t.Helper()
-	b.until(fmt.Sprintf(`document.querySelector(%s)?.innerText.includes(%s)`, quoted(selector), quoted(text)))
+	b.until(fmt.Sprintf(`((e) => e?.checkVisibility() && e.innerText.includes(%s))(document.querySelector(%s))`, quoted(text), quoted(selector)))
 }
 
 // text is the visible text of an element.
@@ -192,6 +194,7 @@ func (b *tab) press(expression string) {
 		return {X: box.x + Math.min(box.width / 2, 40), Y: box.y + box.height / 2};
 	})()`, expression))
 	b.do(chromedp.Do(b.ctx, chromedp.MouseClickXY(at.X, at.Y)))
+	b.clicks++
 }
 
 // fill writes into a field.
