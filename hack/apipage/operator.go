@@ -50,7 +50,7 @@ func newOperatorPage(api *operatorapi.API) (operatorPage, error) {
 		frame: frame{Title: nameOf(api.Operator) + "'s own API", Path: "docs/" + name, Root: "../"},
 		api:   api, Operator: api.Operator, Base: apidoc.PageAddress + "/operators/" + name, Facts: api.Facts,
 	}
-	for _, entry := range slices.Sorted(maps.Keys(api.Derive("").Secret)) {
+	for _, entry := range slices.Sorted(maps.Keys(api.SecretEntries("", ""))) {
 		p.Credentials = append(p.Credentials, pageCredential{entry, variableOf(entry)})
 	}
 	p.Contents = []pageContents{{"Start", []pageLink{{"start", "Overview"}, {"addresses", "Address and credentials"}}}}

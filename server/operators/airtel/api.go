@@ -22,7 +22,7 @@ const (
 )
 
 // product is the product of all tokens: one token serves all calls (o).
-const product = "open-api"
+const product = "airtel"
 
 // NewAPI returns Airtel's own API. Its routes are those that Airtel's clients call.
 func NewAPI() *operatorapi.API {

@@ -56,7 +56,7 @@ var (
 			{Name: "wallet_type", Optional: true, Max: 20, About: "NORMAL or SALARY. Ignored."},
 		}},
 		referenceField,
-		{Name: "pin", Max: maxPIN, About: "The PIN of the Secret, encrypted with the key of `encryption-keys`, in Base64."},
+		{Name: "pin", Max: maxPIN, About: "The PIN of the Secret, encrypted with the key of `encryption-keys`, in Base64. The examples read it from `PIN`."},
 		{Name: "transaction", Fields: []operatorapi.Field{
 			amountField, idField, {Name: "type", Optional: true, Max: 20, About: "B2C or B2B. Ignored."},
 		}},
