@@ -125,7 +125,8 @@ var spanning = map[string]string{
 	"CountFailingEndpoints": "a metric, every ten seconds",
 	"AgedTenants":           "retention, every hour", "AgedOperatorTenants": "retention, every hour", "RemoveAgedRateUsage": "retention, every hour",
 	"RemoveAgedQuotaUsage": "retention, every hour", "RemoveAgedNativeTokens": "retention, every hour",
-	"RemoveAgedFaultActs": "retention, every hour", "RemoveAgedFaultRequests": "retention, every hour",
+	"RemoveAgedNativeOrders": "retention, every hour",
+	"RemoveAgedFaultActs":    "retention, every hour", "RemoveAgedFaultRequests": "retention, every hour",
 
 	// The controller.
 	"ChangedAccounts":  "the sandboxes and SIMs whose status follows, every three seconds",

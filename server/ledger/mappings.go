@@ -80,7 +80,7 @@ func simOf(row *sqlc.Sim) *payments.SIM {
 }
 
 func testClientOf(row *sqlc.Sim, prompts int64) TestClient {
-	c := TestClient{SIM: *simOf(row), Name: row.Name, Source: row.Source, Prompts: int(prompts)}
+	c := TestClient{SIM: *simOf(row), Name: row.Name, Source: row.Source, Prompts: int(prompts), Code: oneTimeCode(row)}
 	if row.ManualUntil != nil && row.ManualUntil.After(time.Now()) {
 		c.ManualUntil = row.ManualUntil
 	}

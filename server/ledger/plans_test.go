@@ -45,8 +45,9 @@ var inSnapshot = []string{
 
 // whole are the statements that read all that a sandbox has of something, with the reason.
 var whole = map[string]string{
-	"AddNativeToken": "is sent after SortNothing, without which it sorts the tokens of the sandbox",
-	"AdvanceCount":   "counts what was recorded since it was counted last", "CountTransactions": "the same",
+	"AddNativeToken":  "is sent after SortNothing, without which it sorts the tokens of the sandbox",
+	"OpenNativeOrder": "the same",
+	"AdvanceCount":    "counts what was recorded since it was counted last", "CountTransactions": "the same",
 	"BrokenAccounts":  "the accounts whose ledger does not add up, for the status",
 	"ChangedAccounts": "every three seconds, the balances of all sandboxes that changed: it has no index, which each payment would pay for",
 	"CopySIMs":        "a reset",
@@ -58,7 +59,7 @@ var whole = map[string]string{
 	"ListTestClients": "the same, for a page", "OldestPrompts": "the same, for the phones of a page",
 	"ForgetAccountProofs": "after a verification from the first movement on", "SIMsToVerify": "the test clients that changed, in a verification",
 	"RequeueStuck":       "looks for what nothing else would come to, now and then",
-	"PurgeAccountProofs": "removes what a sandbox that is gone has left", "PurgeNativeTokens": "the same",
+	"PurgeAccountProofs": "removes what a sandbox that is gone has left", "PurgeNativeTokens": "the same", "PurgeNativeOrders": "the same",
 	"PurgeAdjustments": "the same, in batches", "PurgeEventFaults": "the same",
 	"OpenConsoleSessions": "looks up each session that has a stream, at most 1,000",
 	"ListLedgerAccounts":  "without statistics it merges a page with all proofs of the sandbox",

@@ -120,7 +120,9 @@ var tenantStatements = []string{
 	// the operators' own APIs
 	"AddNativeToken",
 	"AddNativeUser",
+	"EndNativeOrder",
 	"FindNative",
+	"FindNativeOrder",
 	"GetCallback",
 	"KeepCallbackBody",
 	"ListCallbackAttempts",
@@ -132,7 +134,9 @@ var tenantStatements = []string{
 	"SortNothing",
 	"FloatBalance",
 	"ListSent",
+	"OpenNativeOrder",
 	"RecordNativeRequest",
+	"TryNativeOrderCode",
 	"SetNativeUserSecret",
 	// the console
 	"AddConsoleLink",
@@ -194,7 +198,7 @@ var workerStatements = append([]string{
 	"FinishProof", "FloatMovements", "FloatsToVerify", "ForgetAccountProofs", "KeepAccountProofs", "LeaseProof", "ListAccountProofs",
 	"RenewProofLease", "SIMAdjustments", "SIMsToVerify", "TenantsToVerify", "VerificationTime",
 	// retention
-	"AgedTenants", "RemoveAgedConsoleLinks", "RemoveAgedConsoleSessions", "RemoveAgedEvents", "RemoveAgedFaultActs", "RemoveAgedFaultRequests", "RemoveAgedNativeTokens", "RemoveAgedQuotaUsage",
+	"AgedTenants", "RemoveAgedConsoleLinks", "RemoveAgedConsoleSessions", "RemoveAgedEvents", "RemoveAgedFaultActs", "RemoveAgedFaultRequests", "RemoveAgedNativeOrders", "RemoveAgedNativeTokens", "RemoveAgedQuotaUsage",
 	"RemoveAgedRateUsage",
 	// metrics
 	"CountConsoleSessions", "CountFailingEndpoints", "CountImbalances", "CountDueCallbacks", "CountDueEvents", "CountDueForwards", "CountDueSettlements",
@@ -325,6 +329,7 @@ var purgeStatements = []string{
 	"PurgeFloats",
 	"PurgeKeys",
 	"PurgeLedgerProofs",
+	"PurgeNativeOrders",
 	"PurgeNativeRequests",
 	"PurgeNativeTokens",
 	"PurgeNativeUsers",

@@ -18,6 +18,8 @@ type TestClient struct {
 	Name    string // of the TestClient resource, or as set through the API, where it may be empty
 	Source  string // sandboxes.SourceResource or sandboxes.SourceAPI
 	Prompts int    // collections that wait for its answer
+	// Code confirms one order on an operator's page. It changes with each movement of the balance.
+	Code string
 	// ManualUntil is the real time until which its holder answers by hand, whatever its behavior; nil: the behavior
 	// decides.
 	ManualUntil *time.Time

@@ -107,6 +107,7 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats, q.PurgeQuotaUsage, q.PurgeRateUsage,
 		q.PurgeOperatorCredentials, q.PurgeEndpointHealth, q.PurgeActivity, q.PurgeTransactionCounts,
 		q.PurgeSweepFailures, q.PurgeClocks, q.PurgeFaultCounts, q.PurgeRequests, q.PurgeNativeUsers, q.PurgeNativeTokens,
+		q.PurgeNativeOrders,
 		q.PurgeAccountProofs, q.PurgeLedgerProofs, q.PurgeExpectations, q.PurgeReceiverChecks,
 	} {
 		if _, err := remove(ctx, tenant); err != nil {

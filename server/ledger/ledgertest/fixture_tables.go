@@ -108,6 +108,8 @@ func (w *Fixture) Busy() {
 		on conflict do nothing`, w.Sandbox.Tenant)
 	w.Exec(`insert into native_tokens (tenant, hash, operator, product, user_id, made_with, callback_host, expires_at)
 		values ($1, '', 'mtn', 'collection', '', '', '', now()) on conflict do nothing`, w.Sandbox.Tenant)
+	w.Exec(`insert into native_orders (tenant, operator, order_id, token_hash, made_with, amount, sent, expires_at)
+		values ($1, 'orange', 'order', '', '', 1, '{}', now()) on conflict do nothing`, w.Sandbox.Tenant)
 	w.Exec("insert into ledger_proofs (tenant) values ($1) on conflict do nothing", w.Sandbox.Tenant)
 	w.Exec(`insert into account_proofs (tenant, account, verified_up_to, verified_at, balance, opening, adjustments, collections, refunds,
 		disbursements) values ($1, 'RWF', 0, now(), 0, 0, 0, 0, 0, 0) on conflict do nothing`, w.Sandbox.Tenant)

@@ -741,6 +741,30 @@ create index native_tokens_newest on native_tokens (tenant, operator, created_at
   where created_at > '-infinity';
 call protect('native_tokens', '{worker}');
 
+-- Orders of the operators' own APIs that a payer confirms on a page. An order is no transaction: it moves
+-- nothing. The collection is recorded when the payer confirms, with the id of the order as its reference. Old
+-- orders are removed, and a sandbox keeps only its newest ones of each operator.
+create table native_orders (
+  tenant     bigint not null,
+  token_hash bytea not null, -- of the token that names the order on its page
+  operator   text not null,
+  order_id   text not null,
+  made_with  bytea not null, -- hash of the API key, with which the page ends
+  amount     bigint not null,
+  sent       json not null, -- of the request, in the format of the operator's package
+  codes      integer not null default 0, -- one-time codes that were tried
+  ended      boolean not null default false, -- without a transaction
+  expires_at timestamptz not null, -- in sandbox time
+  created_at timestamptz not null default now() -- in the time of the database
+);
+create unique index native_orders_id on native_orders (tenant, operator, order_id);
+create index native_orders_aged on native_orders (created_at);
+create index native_orders_newest on native_orders (tenant, operator, created_at)
+  where created_at > '-infinity'; -- as of native_tokens
+-- Created last, so that Postgres prefers it to indexes with the same cost.
+alter table native_orders add constraint native_orders_pkey primary key (tenant, operator, token_hash);
+call protect('native_orders', '{worker}');
+
 -- Faults ----------------------------------------------------------------------------------------------------
 -- Rows about references are removed by their age, in the time of the database.
 
@@ -1381,6 +1405,11 @@ grant select (broken, pass_due_at, passed_at, tenant),
     update (pass_due_at)
   on ledger_proofs to cauri_tenant;
 grant select on listed_transactions to cauri_tenant;
+grant select,
+    insert (amount, expires_at, made_with, operator, order_id, sent, tenant, token_hash),
+    update (amount, codes, created_at, ended, expires_at, made_with, sent, token_hash),
+    delete
+  on native_orders to cauri_tenant;
 grant select (attempts, body, callback_url, delivered_at, due_at, fence, id, last_error, last_status,
     leased_until, sent, state, tenant, times_sent),
     insert (callback_url, due_at, id, operation, sent, state, tenant),
@@ -1509,6 +1538,7 @@ grant select,
     delete
   on ledger_proofs to cauri_worker;
 grant select on listed_transactions, transactions_by_reference to cauri_worker;
+grant select (created_at, operator, tenant, token_hash), delete on native_orders to cauri_worker;
 grant select (attempts, body, callback_url, due_at, fault, fence, id, leased_until, sent, state, tenant,
     times_sent),
     update (attempts, body, delivered_at, due_at, fault, fence, last_error, last_status, leased_until,
@@ -1601,6 +1631,7 @@ grant select,
     delete
   on floats to cauri_controller;
 grant select (broken, tenant, verified_at), delete on ledger_proofs to cauri_controller;
+grant select (tenant), delete on native_orders to cauri_controller;
 grant select (id, tenant), delete on native_requests to cauri_controller;
 grant select (tenant), delete on native_tokens to cauri_controller;
 grant select (tenant), delete on native_users to cauri_controller;

@@ -104,6 +104,51 @@ where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator) and k.hash
   and k.expires_at > sandbox_time(k.tenant)
   and k.created_at > now() - interval '1 day';
 
+-- name: OpenNativeOrder :execrows
+-- Runs after SortNothing. Opens an order, in place of one with the same id that has ended. Opens none if the
+-- id is that of an open order, or a reference. A sandbox keeps its newest orders of each operator, as it
+-- keeps its tokens.
+with beyond as (
+  select k.token_hash from native_orders k
+  where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator) and k.created_at > '-infinity'
+    and k.order_id <> sqlc.arg(order_id)
+    and k.created_at <= (
+      select n.created_at from native_orders n
+      where n.tenant = sqlc.arg(tenant) and n.operator = sqlc.arg(operator) and n.created_at > '-infinity'
+      order by n.created_at desc offset sqlc.arg(others)::integer limit 1)
+  order by k.created_at limit 100
+), removed as (
+  delete from native_orders k using beyond
+  where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator) and k.token_hash = beyond.token_hash
+)
+insert into native_orders as o (tenant, operator, order_id, token_hash, made_with, amount, sent, expires_at)
+select sqlc.arg(tenant), sqlc.arg(operator), sqlc.arg(order_id), sqlc.arg(token_hash), sqlc.arg(made_with),
+  sqlc.arg(amount), sqlc.arg(sent),
+  sandbox_time(sqlc.arg(tenant)) + make_interval(secs => sqlc.arg(lifetime_ms)::float8 / 1000)
+where not exists (select from transactions_by_reference x
+  where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(order_id)::text)
+on conflict (tenant, operator, order_id) do update
+set token_hash = excluded.token_hash, made_with = excluded.made_with, amount = excluded.amount,
+  sent = excluded.sent, expires_at = excluded.expires_at, created_at = now(), codes = 0, ended = false
+where o.ended or o.expires_at <= sandbox_time(o.tenant);
+
+-- name: FindNativeOrder :one
+select sqlc.embed(o), (o.expires_at <= sandbox_time(o.tenant))::boolean as expired
+from native_orders o
+where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash);
+
+-- name: TryNativeOrderCode :one
+-- Counts a one-time code before it is compared, so that callers at one time do not pass the bound together.
+-- Returns no row if the order has ended, or has no code left.
+update native_orders o set codes = o.codes + 1
+where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash)
+  and not o.ended and o.expires_at > sandbox_time(o.tenant) and o.codes < sqlc.arg(most)::integer
+returning o.codes;
+
+-- name: EndNativeOrder :exec
+update native_orders o set ended = true
+where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash);
+
 -- name: TenantsToCallBack :many
 -- Returns the sandboxes with due callbacks, as TenantsToDeliver does for events. It leaves out sandboxes
 -- whose clock is being advanced: the worker of the clock sends their callbacks.
@@ -244,3 +289,6 @@ delete from native_users where tenant = sqlc.arg(tenant);
 
 -- name: PurgeNativeTokens :execrows
 delete from native_tokens where tenant = sqlc.arg(tenant);
+
+-- name: PurgeNativeOrders :execrows
+delete from native_orders where tenant = sqlc.arg(tenant);

@@ -172,6 +172,20 @@ type Float struct {
 	ChangedAt time.Time `db:"changed_at"`
 }
 
+type NativeOrder struct {
+	Tenant    int64           `db:"tenant"`
+	TokenHash []byte          `db:"token_hash"`
+	Operator  string          `db:"operator"`
+	OrderID   string          `db:"order_id"`
+	MadeWith  []byte          `db:"made_with"`
+	Amount    int64           `db:"amount"`
+	Sent      json.RawMessage `db:"sent"`
+	Codes     int32           `db:"codes"`
+	Ended     bool            `db:"ended"`
+	ExpiresAt time.Time       `db:"expires_at"`
+	CreatedAt time.Time       `db:"created_at"`
+}
+
 type NativeUser struct {
 	Tenant       int64       `db:"tenant"`
 	Operator     string      `db:"operator"`

@@ -108,6 +108,16 @@ func (q *Queries) AddNativeUser(ctx context.Context, arg AddNativeUserParams) (A
 	return i, err
 }
 
+const endNativeOrder = `-- name: EndNativeOrder :exec
+update native_orders o set ended = true
+where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
+`
+
+func (q *Queries) EndNativeOrder(ctx context.Context, tenant int64, operator string, tokenHash []byte) error {
+	_, err := q.db.Exec(ctx, endNativeOrder, tenant, operator, tokenHash)
+	return err
+}
+
 const findNative = `-- name: FindNative :one
 select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, n.sent from transactions_by_reference x
 join transactions t on t.tenant = $1::bigint and t.id = x.id
@@ -173,6 +183,37 @@ func (q *Queries) FindNative(ctx context.Context, tenant int64, reference string
 		&i.Transaction.NativeRaw,
 		&i.Transaction.Faults,
 		&i.Sent,
+	)
+	return i, err
+}
+
+const findNativeOrder = `-- name: FindNativeOrder :one
+select o.tenant, o.token_hash, o.operator, o.order_id, o.made_with, o.amount, o.sent, o.codes, o.ended, o.expires_at, o.created_at, (o.expires_at <= sandbox_time(o.tenant))::boolean as expired
+from native_orders o
+where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
+`
+
+type FindNativeOrderRow struct {
+	NativeOrder NativeOrder `db:"native_order"`
+	Expired     bool        `db:"expired"`
+}
+
+func (q *Queries) FindNativeOrder(ctx context.Context, tenant int64, operator string, tokenHash []byte) (FindNativeOrderRow, error) {
+	row := q.db.QueryRow(ctx, findNativeOrder, tenant, operator, tokenHash)
+	var i FindNativeOrderRow
+	err := row.Scan(
+		&i.NativeOrder.Tenant,
+		&i.NativeOrder.TokenHash,
+		&i.NativeOrder.Operator,
+		&i.NativeOrder.OrderID,
+		&i.NativeOrder.MadeWith,
+		&i.NativeOrder.Amount,
+		&i.NativeOrder.Sent,
+		&i.NativeOrder.Codes,
+		&i.NativeOrder.Ended,
+		&i.NativeOrder.ExpiresAt,
+		&i.NativeOrder.CreatedAt,
+		&i.Expired,
 	)
 	return i, err
 }
@@ -674,6 +715,65 @@ func (q *Queries) LockNativeUsers(ctx context.Context, tenant int64) error {
 	return err
 }
 
+const openNativeOrder = `-- name: OpenNativeOrder :execrows
+with beyond as (
+  select k.token_hash from native_orders k
+  where k.tenant = $1 and k.operator = $2 and k.created_at > '-infinity'
+    and k.order_id <> $3
+    and k.created_at <= (
+      select n.created_at from native_orders n
+      where n.tenant = $1 and n.operator = $2 and n.created_at > '-infinity'
+      order by n.created_at desc offset $9::integer limit 1)
+  order by k.created_at limit 100
+), removed as (
+  delete from native_orders k using beyond
+  where k.tenant = $1 and k.operator = $2 and k.token_hash = beyond.token_hash
+)
+insert into native_orders as o (tenant, operator, order_id, token_hash, made_with, amount, sent, expires_at)
+select $1, $2, $3, $4, $5,
+  $6, $7,
+  sandbox_time($1) + make_interval(secs => $8::float8 / 1000)
+where not exists (select from transactions_by_reference x
+  where x.reference_key = $1::bigint::text || ' ' || $3::text)
+on conflict (tenant, operator, order_id) do update
+set token_hash = excluded.token_hash, made_with = excluded.made_with, amount = excluded.amount,
+  sent = excluded.sent, expires_at = excluded.expires_at, created_at = now(), codes = 0, ended = false
+where o.ended or o.expires_at <= sandbox_time(o.tenant)
+`
+
+type OpenNativeOrderParams struct {
+	Tenant     int64           `db:"tenant"`
+	Operator   string          `db:"operator"`
+	OrderID    string          `db:"order_id"`
+	TokenHash  []byte          `db:"token_hash"`
+	MadeWith   []byte          `db:"made_with"`
+	Amount     int64           `db:"amount"`
+	Sent       json.RawMessage `db:"sent"`
+	LifetimeMs float64         `db:"lifetime_ms"`
+	Others     int32           `db:"others"`
+}
+
+// Runs after SortNothing. Opens an order, in place of one with the same id that has ended. Opens none if the
+// id is that of an open order, or a reference. A sandbox keeps its newest orders of each operator, as it
+// keeps its tokens.
+func (q *Queries) OpenNativeOrder(ctx context.Context, arg OpenNativeOrderParams) (int64, error) {
+	result, err := q.db.Exec(ctx, openNativeOrder,
+		arg.Tenant,
+		arg.Operator,
+		arg.OrderID,
+		arg.TokenHash,
+		arg.MadeWith,
+		arg.Amount,
+		arg.Sent,
+		arg.LifetimeMs,
+		arg.Others,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const purgeCallbackAttempts = `-- name: PurgeCallbackAttempts :one
 with batch as (
   select a.id, a.attempt from callback_attempts a
@@ -702,6 +802,18 @@ func (q *Queries) PurgeCallbackAttempts(ctx context.Context, tenant int64, after
 	var i PurgeCallbackAttemptsRow
 	err := row.Scan(&i.ID, &i.Attempt)
 	return i, err
+}
+
+const purgeNativeOrders = `-- name: PurgeNativeOrders :execrows
+delete from native_orders where tenant = $1
+`
+
+func (q *Queries) PurgeNativeOrders(ctx context.Context, tenant int64) (int64, error) {
+	result, err := q.db.Exec(ctx, purgeNativeOrders, tenant)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const purgeNativeRequests = `-- name: PurgeNativeRequests :one
@@ -891,4 +1003,25 @@ func (q *Queries) TenantsToCallBack(ctx context.Context) ([]TenantsToCallBackRow
 		return nil, err
 	}
 	return items, nil
+}
+
+const tryNativeOrderCode = `-- name: TryNativeOrderCode :one
+update native_orders o set codes = o.codes + 1
+where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
+  and not o.ended and o.expires_at > sandbox_time(o.tenant) and o.codes < $4::integer
+returning o.codes
+`
+
+// Counts a one-time code before it is compared, so that callers at one time do not pass the bound together.
+// Returns no row if the order has ended, or has no code left.
+func (q *Queries) TryNativeOrderCode(ctx context.Context, tenant int64, operator string, tokenHash []byte, most int32) (int32, error) {
+	row := q.db.QueryRow(ctx, tryNativeOrderCode,
+		tenant,
+		operator,
+		tokenHash,
+		most,
+	)
+	var codes int32
+	err := row.Scan(&codes)
+	return codes, err
 }

@@ -188,6 +188,20 @@ func (q *Queries) RemoveAgedFaultRequests(ctx context.Context, batch int32) (int
 	return result.RowsAffected(), nil
 }
 
+const removeAgedNativeOrders = `-- name: RemoveAgedNativeOrders :execrows
+delete from native_orders where (tenant, operator, token_hash) in (
+  select k.tenant, k.operator, k.token_hash from native_orders k where k.created_at < now() - interval '30 days'
+  order by k.created_at limit $1)
+`
+
+func (q *Queries) RemoveAgedNativeOrders(ctx context.Context, batch int32) (int64, error) {
+	result, err := q.db.Exec(ctx, removeAgedNativeOrders, batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const removeAgedNativeTokens = `-- name: RemoveAgedNativeTokens :execrows
 
 delete from native_tokens where (tenant, operator, hash) in (

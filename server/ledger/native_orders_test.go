@@ -1,0 +1,158 @@
+package ledger_test
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// order opens an order, and returns it if it was opened.
+func (w *fixture) order(id string, token byte) *ledger.NativeOrder {
+	w.T.Helper()
+	o := &ledger.NativeOrder{
+		Operator: payments.Orange, Reference: id, Token: sandboxes.KeyHash{31: token}, MadeWith: w.Key, Amount: 5, Sent: []byte(`{"a":1}`),
+		Lifetime: 10 * time.Minute,
+	}
+	opened, err := w.OpenNativeOrder(w.T.Context(), w.Sandbox.Tenant, o)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	if !opened {
+		return nil
+	}
+	return o
+}
+
+func (w *fixture) foundOrder(o *ledger.NativeOrder) *ledger.NativeOrder {
+	w.T.Helper()
+	found, err := w.FindNativeOrder(w.T.Context(), w.Sandbox.Tenant, o.Operator, o.Token)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return found
+}
+
+func TestAnOrderIsOpenUntilItEnds(t *testing.T) {
+	w := newFixture(t)
+	other := w.beside("other")
+	first := w.order("o-1", 1)
+	got := w.foundOrder(first)
+	if got.Reference != "o-1" || got.Amount != 5 || got.MadeWith != w.Key || string(got.Sent) != `{"a":1}` || got.Expired || got.Ended {
+		t.Errorf("it is kept as %+v", got)
+	}
+	if w.order("o-1", 2) != nil {
+		t.Error("an order with the id of an open one was opened")
+	}
+	if other.order("o-1", 2) == nil {
+		t.Error("another sandbox cannot use the id")
+	}
+	if _, err := other.FindNativeOrder(t.Context(), other.Sandbox.Tenant, payments.Orange, first.Token); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("another sandbox finds it: %v", err)
+	}
+	if _, err := w.FindNativeOrder(t.Context(), w.Sandbox.Tenant, payments.MTN, first.Token); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("another operator finds it: %v", err)
+	}
+	if err := w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, first); err != nil || !w.foundOrder(first).Ended {
+		t.Errorf("it has not ended: %v", err)
+	}
+	if _, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, first); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("a code was tried for an order that has ended: %v", err)
+	}
+	second := w.order("o-1", 3)
+	if second == nil || w.foundOrder(second).Ended {
+		t.Fatal("the id of an order that has ended is not free")
+	}
+	if _, err := w.FindNativeOrder(t.Context(), w.Sandbox.Tenant, payments.Orange, first.Token); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("the former order is still there: %v", err)
+	}
+	w.Exec("update native_orders set expires_at = now() where tenant = $1", w.Sandbox.Tenant)
+	if !w.foundOrder(second).Expired {
+		t.Error("it has not expired")
+	}
+	if _, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, second); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("a code was tried for an order that has expired: %v", err)
+	}
+	if w.order("o-1", 4) == nil {
+		t.Error("the id of an order that has expired is not free")
+	}
+}
+
+// Callers at one time try five codes together, and none beyond.
+func TestAnOrderHasFiveCodes(t *testing.T) {
+	w := newFixture(t)
+	o := w.order("o-1", 1)
+	var callers sync.WaitGroup
+	var tried atomic.Int64
+	for range 20 {
+		callers.Go(func() {
+			left, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, o)
+			switch {
+			case err == nil && left >= 0:
+				tried.Add(1)
+			case !errors.Is(err, ledger.ErrNotFound):
+				t.Errorf("%d codes are left, %v", left, err)
+			}
+		})
+	}
+	callers.Wait()
+	if tried.Load() != ledger.MaxNativeOrderCodes || !w.foundOrder(o).Ended {
+		t.Errorf("%d codes were tried, and the order is %+v", tried.Load(), w.foundOrder(o))
+	}
+}
+
+func TestASandboxKeepsItsNewestOrders(t *testing.T) {
+	w := newFixture(t)
+	other := w.beside("other")
+	for tenant, n := range map[int64]int{w.Sandbox.Tenant: ledger.MaxNativeOrders + 150, other.Sandbox.Tenant: 3} {
+		w.Exec(`insert into native_orders (tenant, operator, order_id, token_hash, made_with, amount, sent, expires_at, created_at)
+			select $1, 'orange', i::text, sha256(i::text::bytea), '', 1, '{}', now(), now() - interval '1 hour' - ($2 - i) * interval '1 ms'
+			from generate_series(1, $2::integer) i`, tenant, n)
+	}
+	for i := range byte(3) {
+		if w.order("new-"+string('a'+rune(i)), i) == nil {
+			t.Fatal("it was not opened")
+		}
+	}
+	count := func(f *fixture, and string) int {
+		return w.Count("select count(*) from native_orders where tenant = $1"+and, f.Sandbox.Tenant)
+	}
+	if all, oldest, others := count(w, ""), count(w, " and order_id = '1'"), count(other, ""); all != ledger.MaxNativeOrders || oldest != 0 || others != 3 {
+		t.Errorf("it has %d orders, %d of the oldest, and the other sandbox has %d", all, oldest, others)
+	}
+	w.Exec("update native_orders set created_at = now() - interval '31 days' where order_id ~ '^[0-9]+$'")
+	if err := w.RemoveOldUsage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left := w.Count("select count(*) from native_orders"); left != 3 {
+		t.Errorf("after 30 days %d orders are left, want the 3 new ones", left)
+	}
+}
+
+// A code is six digits, differs between phones, and changes with each movement of the balance.
+func TestACodePaysOnce(t *testing.T) {
+	w := newFixture(t)
+	const number = "+250788000001"
+	w.Client("alice", number, 5000)
+	code := func() string {
+		t.Helper()
+		client, err := w.FindTestClient(t.Context(), w.Sandbox.Tenant, number)
+		if err != nil || len(client.Code) != 6 {
+			t.Fatalf("the code is %q, %v", client.Code, err)
+		}
+		return client.Code
+	}
+	before := code()
+	if code() != before {
+		t.Error("it changes by itself")
+	}
+	w.Exec("update sims set movements = movements + 1 where tenant = $1", w.Sandbox.Tenant)
+	if code() == before {
+		t.Error("it stays after a movement")
+	}
+}
