@@ -1,6 +1,7 @@
 package native
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -21,10 +22,15 @@ func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
 	if route == nil {
 		return operatorapi.Refuse(operatorapi.NoRoute)
 	}
+	return s.count(r.Context())
+}
+
+// count counts a request against the rate limit of the sandbox. It returns an error for a suspended one.
+func (s *sandbox) count(ctx context.Context) error {
 	if s.who.Sandbox.Suspended {
 		return service.ErrSuspended
 	}
-	allowed, err := s.native.exchange.CountRequest(r.Context(), s.who)
+	allowed, err := s.native.exchange.CountRequest(ctx, s.who)
 	if err == nil && !allowed.Granted {
 		err = exchange.ErrRateLimited{Allowance: allowed}
 	}

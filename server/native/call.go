@@ -21,7 +21,7 @@ func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.O
 		ctx, cancel := context.WithTimeout(r.Context(), exchange.AnswerTimeout)
 		defer cancel()
 		r = r.WithContext(ctx)
-		s := &sandbox{native: n, api: api, body: sync.OnceValues(func() ([]byte, error) {
+		s := &sandbox{native: n, api: api, request: r, body: sync.OnceValues(func() ([]byte, error) {
 			return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		})}
 		err := s.admit(r, route)

@@ -33,15 +33,16 @@ func (e refusedCall) answer(api *operatorapi.API, refusal *operatorapi.Refusal) 
 	return api.Refuse(refusal)
 }
 
-// refuse returns the operator's answer to an error. It logs the error if isFailure returns true.
-func (n *Native) refuse(r *http.Request, api *operatorapi.API, err error) exchange.Answer {
+// refuse returns the operator's answer to an error, which the function tell makes. It logs the error if isFailure returns
+// true.
+func (n *Native) refuse(
+	r *http.Request, api *operatorapi.API, err error, tell func(*operatorapi.Refusal) operatorapi.Answer,
+) exchange.Answer {
 	refusal := refusalOf(err)
 	if isFailure(err, refusal) {
 		n.exchange.LogFailure(r.Context(), err)
 	}
-	var refused refusedCall // stays empty for a panic
-	errors.As(err, &refused)
-	a := answerOf(api, refused.answer(api, refusal), exchange.CallerOf(r))
+	a := answerOf(api, tell(refusal), exchange.CallerOf(r))
 	if a.Header == nil {
 		a.Header = http.Header{}
 	}

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
@@ -30,6 +31,7 @@ func (n *Native) Route(router chi.Router) {
 				router.Get(form, serveFile(f, base, n.baseURL))
 			}
 		}
+		n.routePage(router, api, base)
 		unknown := n.exchange.Handle(front, n.call(api, nil))
 		for _, form := range exchange.FormsOf(base) {
 			router.Handle(form, unknown)
@@ -42,8 +44,12 @@ func (n *Native) Route(router chi.Router) {
 func (n *Native) front(api *operatorapi.API) *exchange.Front {
 	fields := loggedFields(api)
 	return &exchange.Front{
-		Failed: func(r *http.Request, err error) exchange.Answer { return n.refuse(r, api, err) },
-		Kept:   func(string, string) exchange.Kept { return exchange.Kept{Body: fields, Answer: fields} },
+		Failed: func(r *http.Request, err error) exchange.Answer {
+			var refused refusedCall // stays empty for a panic
+			errors.As(err, &refused)
+			return n.refuse(r, api, err, func(refusal *operatorapi.Refusal) operatorapi.Answer { return refused.answer(api, refusal) })
+		},
+		Kept: func(string, string) exchange.Kept { return exchange.Kept{Body: fields, Answer: fields} },
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -18,13 +19,14 @@ import (
 
 // sandbox is the sandbox of one request. It implements [operatorapi.Sandbox].
 type sandbox struct {
-	native *Native
-	api    *operatorapi.API
-	who    *service.Caller
-	digest sandboxes.NativeDigest
-	before *service.BeforeAnswer  // event or callback that is sent before the answer; nil for none
-	due    time.Time              // time of an answer with the outcome of the recorded transaction
-	body   func() ([]byte, error) // reads the body of the request, once
+	native  *Native
+	api     *operatorapi.API
+	request *http.Request
+	who     *service.Caller
+	digest  sandboxes.NativeDigest
+	before  *service.BeforeAnswer  // event or callback that is sent before the answer; nil for none
+	due     time.Time              // time of an answer with the outcome of the recorded transaction
+	body    func() ([]byte, error) // reads the body of the request, once
 }
 
 // sent returns the body of the request, as far as it could be read.

@@ -88,6 +88,7 @@ var mayImport = map[string][]string{
 		"server/httpapi/wire",
 	},
 	"server/native": {
+		"server/console/assets",
 		"server/exchange",
 		"server/exchange/static",
 		"server/service",

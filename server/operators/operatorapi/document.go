@@ -123,7 +123,7 @@ func (a *API) describe(r *Route) map[string]any {
 	}
 	if r.Doc.Body != "" {
 		schema := r.schema(r.Doc.Request)
-		described["requestBody"] = map[string]any{"required": schema["required"] != nil, "content": content(r.Doc.Body, schema)}
+		described["requestBody"] = map[string]any{"required": schema["required"] != nil, "content": r.content(r.Doc.Body, schema)}
 	}
 	if r.Access != ByKey {
 		described["security"] = a.security(r.Access)
@@ -203,6 +203,15 @@ func (a *API) Refusals(r *Route) []Why {
 		all = append(all, TokenInvalid)
 	}
 	return append(all, r.Doc.Refused...)
+}
+
+// content returns the content of a request's body.
+func (r *Route) content(example string, schema map[string]any) map[string]any {
+	c := content(example, schema)
+	if !r.Doc.Form {
+		return c
+	}
+	return map[string]any{FormType: c["application/json"]}
 }
 
 func content(example string, schema map[string]any) map[string]any {

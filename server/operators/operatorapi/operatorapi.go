@@ -51,8 +51,10 @@ type API struct {
 	CallbackKey string
 	// ContentType is the type of the bodies of all answers.
 	ContentType string
-	Facts       []Fact
-	Quirks      []Quirk
+	// Page is the page on which payers confirm orders; nil for none.
+	Page   *Page
+	Facts  []Fact
+	Quirks []Quirk
 	// Logged are the fields of bodies and answers that the request log keeps. None of them is a credential.
 	Logged []string
 	// SecretForm matches the credentials of the API, so that the request log can hide one in a kept field.
@@ -115,7 +117,8 @@ type Doc struct {
 	Elsewhere string
 	Query     []Field
 	Headers   []Field
-	Body      string // example of the request's body; empty for none
+	Body      string // example of the request's body, as JSON; empty for none
+	Form      bool   // whether the body is sent as a form
 	Request   []Field
 	Status    int    // status of the successful answer
 	Answer    string // example of the successful answer's body; empty for none
@@ -123,6 +126,9 @@ type Doc struct {
 	Refused   []Why  // reasons of refusals, beside those that [API.Refusals] adds
 	Test      string // name of the test of the call
 }
+
+// FormType is the content type of a form.
+const FormType = "application/x-www-form-urlencoded"
 
 // Mark is the certainty of a fact about an operator's own API.
 type Mark string
@@ -229,6 +235,19 @@ type Sandbox interface {
 	ApplyFault(context.Context) error
 	// FindByID is Find for the id of a transaction.
 	FindByID(ctx context.Context, id payments.ID, operations ...string) (Payment, error)
+	// Place opens an order that a payer confirms on the page of the operator. It refuses an id that is that of an open
+	// order, or a reference, with [Duplicate].
+	Place(context.Context, PlacedOrder) error
+	// Placed returns the order with a token.
+	Placed(ctx context.Context, token string) (PlacedOrder, error)
+	// Confirm records the collection of an open order whose payer has given a one-time code, and ends it as the payer's
+	// behavior says. It refuses a wrong code with [WrongCode]. The order ends with the last code that may be tried, and
+	// with a reference that is taken, which is refused with [Duplicate].
+	Confirm(ctx context.Context, placed PlacedOrder, code string, o Order) error
+	// End ends an order without a collection.
+	End(context.Context, PlacedOrder) error
+	// PageOf returns the address of the page of an order.
+	PageOf(PlacedOrder) string
 	// FindCollection returns a collection of this operator, recorded by any API.
 	FindCollection(ctx context.Context, reference string) (*payments.Transaction, error)
 	// FindCollectionByID is FindCollection for the id of a transaction.
@@ -275,7 +294,8 @@ const (
 	TooMany      Why = "rate_limited"
 	Unavailable  Why = "unavailable" // suspended, the quota is used up, or the database cannot be reached
 	Internal     Why = "internal"
-	Gateway      Why = "gateway" // the gateway answers, not the application; Refusal.Status is set
+	WrongCode    Why = "wrong_code" // of a payer, on a page
+	Gateway      Why = "gateway"    // the gateway answers, not the application; Refusal.Status is set
 )
 
 // Refusal is the error of a refused request.

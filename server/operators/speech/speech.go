@@ -79,8 +79,8 @@ func Of(o payments.Operator, country payments.Country) Speech {
 	return s
 }
 
-// digits returns a number in groups.
-func (s *Speech) digits(n int64) string {
+// Digits returns a number in groups.
+func (s *Speech) Digits(n int64) string {
 	digits := fmt.Sprint(n)
 	for at := len(digits) - 3; at > 0; at -= 3 {
 		digits = digits[:at] + s.group + digits[at:]
@@ -89,7 +89,7 @@ func (s *Speech) digits(n int64) string {
 }
 
 // Money returns an amount, in whole units of the country's currency.
-func (s *Speech) Money(amount int64) string { return fmt.Sprintf(s.money, s.digits(amount)) }
+func (s *Speech) Money(amount int64) string { return fmt.Sprintf(s.money, s.Digits(amount)) }
 
 // Account says that an account is suspended.
 func (s *Speech) Account() string { return fmt.Sprintf(s.account, s.Service) }
@@ -99,7 +99,7 @@ func (s *Speech) Asks(amount, total int64) string {
 	if total == amount {
 		return fmt.Sprintf(s.noFee, s.Money(0))
 	}
-	return fmt.Sprintf(s.fee, s.digits(amount), s.digits(total-amount))
+	return fmt.Sprintf(s.fee, s.Digits(amount), s.Digits(total-amount))
 }
 
 // Message is a text message in parts. The reference of the merchant ends it.

@@ -23,7 +23,9 @@ type Recorder struct {
 	// Check checks an order that was accepted. User checks an added user; nil if the API adds none.
 	Check func(*testing.T, operatorapi.Order)
 	User  func(*testing.T, operatorapi.User)
-	Key   *rsa.PrivateKey // key for PINs; nil for none
+	// Placing checks a placed order; nil if the API has no page.
+	Placing func(*testing.T, operatorapi.PlacedOrder)
+	Key     *rsa.PrivateKey // key for PINs; nil for none
 	// Sent are the stored fields of all requests.
 	Sent string
 	In   []operatorapi.Environment // nil: Rwanda
@@ -73,6 +75,32 @@ func (Recorder) ApplyFault(context.Context) error { return nil }
 func (r Recorder) FindByID(ctx context.Context, _ payments.ID, operations ...string) (operatorapi.Payment, error) {
 	return r.Find(ctx, "by-id", operations...)
 }
+
+// Place implements [operatorapi.Sandbox].
+func (r Recorder) Place(_ context.Context, o operatorapi.PlacedOrder) error {
+	r.Placing(r.T, o)
+	return nil
+}
+
+// Placed implements [operatorapi.Sandbox].
+func (r Recorder) Placed(_ context.Context, token string) (operatorapi.PlacedOrder, error) {
+	t, err := found(token)
+	if err != nil {
+		return operatorapi.PlacedOrder{}, err
+	}
+	return operatorapi.PlacedOrder{Reference: t.Reference, Token: token, Amount: t.Amount, Sent: json.RawMessage(r.Sent)}, nil
+}
+
+// Confirm implements [operatorapi.Sandbox].
+func (r Recorder) Confirm(ctx context.Context, _ operatorapi.PlacedOrder, _ string, o operatorapi.Order) error {
+	return r.Collect(ctx, o)
+}
+
+// End implements [operatorapi.Sandbox].
+func (Recorder) End(context.Context, operatorapi.PlacedOrder) error { return nil }
+
+// PageOf implements [operatorapi.Sandbox].
+func (Recorder) PageOf(o operatorapi.PlacedOrder) string { return "http://cauri.example/" + o.Token }
 
 // FindCollection implements [operatorapi.Sandbox].
 func (Recorder) FindCollection(_ context.Context, reference string) (*payments.Transaction, error) {

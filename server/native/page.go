@@ -1,0 +1,141 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/cauri-dev/cauri/server/console/assets"
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// assetPath is the path of the files of pages, below the base path of an operator's API.
+const assetPath = "/assets/{file}"
+
+// pageHeaders are the headers of every page. The address of a page is a secret, which neither a search engine nor the
+// shop's site gets.
+var pageHeaders = http.Header{
+	"Content-Security-Policy": {"default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
+		"frame-ancestors 'none'"},
+	"Referrer-Policy":        {"no-referrer"},
+	"X-Content-Type-Options": {"nosniff"},
+	"X-Robots-Tag":           {"noindex, nofollow"},
+	"Cache-Control":          {"no-store"},
+	"Vary":                   {"Cookie"},
+}
+
+// routePage adds the routes of an operator's page, if it has one.
+func (n *Native) routePage(router chi.Router, api *operatorapi.API, base string) {
+	if api.Page == nil {
+		return
+	}
+	h := n.exchange.Handle(&exchange.Front{
+		Failed: func(r *http.Request, err error) exchange.Answer {
+			return asPage(n.refuse(r, api, err, func(refusal *operatorapi.Refusal) operatorapi.Answer {
+				return api.Page.Refuse(refusal, lookOf(r, api))
+			}))
+		},
+		Kept: func(string, string) exchange.Kept { return exchange.Kept{} },
+	}, n.page(api))
+	for _, form := range exchange.FormsOf(base + api.Page.Path) {
+		router.Method(http.MethodGet, form, h)
+		router.Method(http.MethodPost, form, h)
+	}
+	for _, form := range exchange.FormsOf(base + assetPath) {
+		router.Get(form, assets.Serve)
+	}
+}
+
+// page returns the handler of the page of an operator's orders.
+func (n *Native) page(api *operatorapi.API) exchange.OpenHandler {
+	return func(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
+		ctx, cancel := context.WithTimeout(r.Context(), exchange.AnswerTimeout)
+		defer cancel()
+		r = r.WithContext(ctx)
+		s := &sandbox{native: n, api: api, request: r}
+		visit := operatorapi.Visit{Look: lookOf(r, api)}
+		if err := s.admitPayer(r, &visit); err != nil {
+			return exchange.Answer{}, err
+		}
+		if r.Method == http.MethodPost {
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			if err := r.ParseForm(); err != nil {
+				return exchange.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
+			}
+			visit.Form = r.PostForm
+		}
+		var answered operatorapi.Answer
+		err := n.service.Renewing(ctx, s.who, func(ctx context.Context) (err error) {
+			answered, err = api.Page.Handle(ctx, s, &visit)
+			return err
+		})
+		if err != nil {
+			return exchange.Answer{}, err
+		}
+		a := asPage(answerOf(api, answered, s.who))
+		a.Before = s.before
+		return a, nil
+	}
+}
+
+// asPage returns an answer with the headers of a page.
+func asPage(a exchange.Answer) exchange.Answer {
+	if a.Header == nil {
+		a.Header = http.Header{}
+	}
+	maps.Copy(a.Header, pageHeaders)
+	return a
+}
+
+// lookOf returns how a page looks. The addresses are relative, because an Ingress may serve it under another path.
+func lookOf(r *http.Request, api *operatorapi.API) operatorapi.Look {
+	up := strings.Repeat("../", strings.Count(api.Page.Path, "/")-1) + "assets/"
+	return operatorapi.Look{
+		Stylesheet: up + assets.Named("console.css"), Icon: up + assets.Named("shell.svg"), Sprite: up + assets.Named("sprite.svg"),
+		Theme: assets.Theme(r),
+	}
+}
+
+// admitPayer finds the sandbox that the path of a page names, and the order with its token. The refusal does not depend
+// on whether the sandbox exists. A page ends with the API key that opened its order.
+func (s *sandbox) admitPayer(r *http.Request, visit *operatorapi.Visit) error {
+	n, token := s.native, chi.URLParam(r, "token")
+	var failure error
+	_, err := n.exchange.Find(r, func() *service.Caller {
+		named, _ := exchange.SandboxInPath(r)
+		opened, ok := n.directory.ByName(named.Namespace, named.Name)
+		if !ok {
+			return nil
+		}
+		found, err := n.ledger.FindNativeOrder(r.Context(), opened.Tenant, s.api.Operator, hashOf(token))
+		if err != nil {
+			failure = err
+			return nil
+		}
+		f := n.exchange.RequestFaults(r)
+		f.At, f.Operator = faults.AtOperator, s.api.Operator
+		s.who, failure = &service.Caller{Key: found.MadeWith, Sandbox: opened, Faults: f}, nil
+		if !s.holds(found.MadeWith) {
+			return nil
+		}
+		visit.Order = placedOf(found, token)
+		return s.who
+	})
+	switch {
+	case errors.Is(err, service.ErrUnauthorized) && failure != nil && !errors.Is(failure, ledger.ErrNotFound):
+		return failure
+	case errors.Is(err, service.ErrUnauthorized):
+		return operatorapi.Refuse(operatorapi.NotFound)
+	case err != nil:
+		return err
+	}
+	return s.count(r.Context())
+}

@@ -1,0 +1,103 @@
+package native
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/exchange/static"
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/service"
+)
+
+// Place implements [operatorapi.Sandbox].
+func (s *sandbox) Place(ctx context.Context, o operatorapi.PlacedOrder) error {
+	sent, err := json.Marshal(o.Sent)
+	if err != nil {
+		return fmt.Errorf("keeping what was sent: %w", err)
+	}
+	placed, err := s.native.ledger.OpenNativeOrder(ctx, s.who.Sandbox.Tenant, &ledger.NativeOrder{
+		Operator: s.api.Operator, Reference: o.Reference, Token: hashOf(o.Token), MadeWith: s.who.Key, Amount: o.Amount, Sent: sent,
+		Lifetime: o.Lifetime,
+	})
+	if err == nil && !placed {
+		err = operatorapi.Refuse(operatorapi.Duplicate)
+	}
+	return err
+}
+
+// Placed implements [operatorapi.Sandbox].
+func (s *sandbox) Placed(ctx context.Context, token string) (operatorapi.PlacedOrder, error) {
+	found, err := s.native.ledger.FindNativeOrder(ctx, s.who.Sandbox.Tenant, s.api.Operator, hashOf(token))
+	if errors.Is(err, ledger.ErrNotFound) {
+		err = operatorapi.Refuse(operatorapi.NotFound)
+	}
+	if err != nil {
+		return operatorapi.PlacedOrder{}, err
+	}
+	return placedOf(found, token), nil
+}
+
+func placedOf(o *ledger.NativeOrder, token string) operatorapi.PlacedOrder {
+	return operatorapi.PlacedOrder{
+		Reference: o.Reference, Token: token, Amount: o.Amount, Sent: o.Sent, Expired: o.Expired, Ended: o.Ended,
+	}
+}
+
+// stored returns the name of an order in the ledger.
+func (s *sandbox) stored(o operatorapi.PlacedOrder) *ledger.NativeOrder {
+	return &ledger.NativeOrder{Operator: s.api.Operator, Token: hashOf(o.Token)}
+}
+
+// End implements [operatorapi.Sandbox].
+func (s *sandbox) End(ctx context.Context, o operatorapi.PlacedOrder) error {
+	return s.native.ledger.EndNativeOrder(ctx, s.who.Sandbox.Tenant, s.stored(o))
+}
+
+// Confirm implements [operatorapi.Sandbox].
+func (s *sandbox) Confirm(ctx context.Context, placed operatorapi.PlacedOrder, code string, o operatorapi.Order) error {
+	left, err := s.native.ledger.TryNativeOrderCode(ctx, s.who.Sandbox.Tenant, s.stored(placed))
+	if errors.Is(err, ledger.ErrNotFound) {
+		return operatorapi.Refuse(operatorapi.NotFound)
+	}
+	if err != nil {
+		return err
+	}
+	o.Operator = s.api.Operator
+	wanted, err := s.native.service.OneTimeCode(ctx, s.who.Sandbox, o.MSISDN, sandboxes.Market{Operator: o.Operator, Country: o.Country})
+	if err != nil && !errors.Is(err, ledger.ErrNotFound) {
+		return err
+	}
+	if err != nil || subtle.ConstantTimeCompare([]byte(wanted), []byte(code)) != 1 {
+		if left == 0 {
+			err = s.End(ctx, placed)
+		} else {
+			err = nil
+		}
+		return errors.Join(operatorapi.Refuse(operatorapi.WrongCode), err)
+	}
+	err = s.recordOnce(ctx, o, func(ctx context.Context, who *service.Caller, a service.Ask) (service.Recorded, error) {
+		recorded, err := s.native.service.Collect(ctx, who, a)
+		if err == nil && !recorded.Replayed {
+			err = s.native.service.AnswerAtOnce(ctx, who, recorded.Transaction)
+		}
+		return recorded, err
+	})
+	if operatorapi.IsRefused(err, operatorapi.Duplicate) {
+		return errors.Join(err, s.End(ctx, placed))
+	}
+	return err
+}
+
+// PageOf implements [operatorapi.Sandbox]. The page is at the host of the request, and its path names the sandbox, since a
+// browser has no credential that would.
+func (s *sandbox) PageOf(o operatorapi.PlacedOrder) string {
+	origin, _ := static.AskedAt(s.request, s.native.baseURL, "")
+	path := strings.Replace(s.api.Page.Path, "{token}", o.Token, 1)
+	return origin + "/sandboxes/" + s.who.Sandbox.Namespace + "/" + s.who.Sandbox.Name + prefix + string(s.api.Operator) + path
+}

@@ -1,0 +1,51 @@
+package operatorapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"time"
+)
+
+// Page is the page on which payers confirm orders, in a browser. The token in its path is the only credential. The
+// answers of its functions are pages without scripts.
+type Page struct {
+	Path string // below the base URL of the operator's API, with the parameter {token}
+	// Handle shows the page, or carries out its form.
+	Handle func(context.Context, Sandbox, *Visit) (Answer, error)
+	// Refuse tells a refusal, also that no order has the token.
+	Refuse func(*Refusal, Look) Answer
+}
+
+// HTML is the content type of pages, which are answers with a [Text].
+const HTML = "text/html; charset=utf-8"
+
+// Visit is a request of a payer's browser.
+type Visit struct {
+	Look
+	Order PlacedOrder
+	Form  url.Values // nil: the page is only shown
+}
+
+// Look is how a page looks.
+type Look struct {
+	Stylesheet, Icon, Sprite string // addresses
+	Theme                    string // light or dark; empty: the system's
+}
+
+// PlacedOrder is an order that a payer confirms on a page. It is no transaction, and moves nothing.
+type PlacedOrder struct {
+	Reference string        // of the collection that it becomes
+	Token     string        // names the order on its page
+	Amount    int64         // in whole units of the environment's currency
+	Sent      any           // fields of the request that the page and its answers need; encoded as JSON
+	Lifetime  time.Duration // of a new order, in sandbox time
+	Expired   bool          // of a stored order: it cannot be confirmed any more
+	Ended     bool          // of a stored order: without a collection
+}
+
+// Read decodes the field Sent of a stored order.
+func (o *PlacedOrder) Read(sent any) error {
+	text, _ := o.Sent.(json.RawMessage)
+	return json.Unmarshal(text, sent)
+}
