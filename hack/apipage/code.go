@@ -19,6 +19,7 @@ type request struct {
 	Headers         []requestHeader
 	User, Password  string            // variables of Basic authentication; empty for none
 	Body            string            // JSON; empty for none
+	Form            string            // Body as a form; empty: it is sent as JSON
 	Variables       map[string]string // values of Body that a program reads from its environment, and their variables
 }
 

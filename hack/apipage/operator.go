@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -162,7 +163,11 @@ func (p *operatorPage) requestOf(r *operatorapi.Route) request {
 	}
 	if r.Doc.Body != "" {
 		q.Body, q.Variables = r.Doc.Body, p.api.Variables
-		q.Headers = append(q.Headers, requestHeader{Name: "Content-Type", Text: apidoc.MediaJSON})
+		kind := apidoc.MediaJSON
+		if r.Doc.Form {
+			kind, q.Form = operatorapi.FormType, formOf(r.Doc.Body)
+		}
+		q.Headers = append(q.Headers, requestHeader{Name: "Content-Type", Text: kind})
 	}
 	return q
 }
@@ -201,4 +206,17 @@ func shownMark(m operatorapi.Mark) operatorapi.Mark {
 		return ""
 	}
 	return m
+}
+
+// formOf returns an object with texts as a form.
+func formOf(object string) string {
+	var fields map[string]string
+	if err := json.Unmarshal([]byte(object), &fields); err != nil {
+		panic(err) // an example that is wrong fails every run
+	}
+	form := url.Values{}
+	for name, value := range fields {
+		form.Set(name, value)
+	}
+	return form.Encode()
 }
