@@ -10,11 +10,18 @@ type Quirks struct {
 	// +optional
 	// +default=true
 	MtnSandboxTarget *bool `json:"mtnSandboxTarget,omitempty"`
+
+	// Whether the country `dev` of Orange's own API means the first enabled environment of Orange, and takes amounts in the currency OUV. They are booked as whole units of the environment's currency.
+	//
+	// +optional
+	// +default=true
+	OrangeDev *bool `json:"orangeDev,omitempty"`
 }
 
 // Named returns the quirks by their names. A quirk that is not set is nil.
 func (q *Quirks) Named() map[string]*bool {
 	return map[string]*bool{
 		"mtnSandboxTarget": q.MtnSandboxTarget,
+		"orangeDev":        q.OrangeDev,
 	}
 }

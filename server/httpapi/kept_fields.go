@@ -52,8 +52,9 @@ var keptFields = sync.OnceValue(func() map[string]routeFields {
 // captured are fields of requests that the log must not keep: a merchant sends in them the bytes that its receiver got.
 var captured = []string{"body", "body_base64", "signature", "webhook_signature", "computed_signature", "secret_fingerprint"}
 
-// foreign are the fields of answers that the log must not keep: texts of receivers and operators, and signatures.
-var foreign = []string{"body", "payload", "raw", "responseBody", "requestBody", "sentExcerpt", "yourExcerpt", "fields",
+// foreign are the fields of answers that the log must not keep: texts of receivers and operators,
+// signatures, and codes.
+var foreign = []string{"otp", "body", "payload", "raw", "responseBody", "requestBody", "sentExcerpt", "yourExcerpt", "fields",
 	"signature", "signatures", "key", "secret", "previousSecrets", "secretFingerprint", "webhook_signature", "computed_signature", "secret_fingerprint"}
 
 // answerFields are the fields of answers that the request log keeps. They are the fields of the API's description, and

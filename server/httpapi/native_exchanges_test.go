@@ -136,6 +136,10 @@ func (c *conversation) do(step string) {
 	switch what {
 	case "fault": // with a path, for without one it acts on no GET
 		c.f.faulty(fmt.Sprintf(`[{"name":"f%s","when":{"path":%q,"first":1},"operator":{"status":%[1]s}}]`, rest, c.base+"/*"))
+	case "confirm":
+		c.f.orangeClient("awa", rest, 50_000, payments.Approve)
+		page := c.f.url + "/sandboxes/team/checkout/operators/orange/payment/pay_token/" + c.value("paytoken")
+		(&placed{orange: c.f.orange(key), page: page}).confirm(rest, c.f.code(rest))
 	case "approve":
 		c.f.approve(rest)
 	case "limit":
@@ -299,9 +303,9 @@ func newCoverage(t *testing.T, api *operatorapi.API) *coverage {
 	if err := compiler.AddResource("openapi.json", document); err != nil {
 		t.Fatal(err)
 	}
-	compile := func(pointer ...string) *jsonschema.Schema {
+	compile := func(media string, pointer ...string) *jsonschema.Schema {
 		at := document
-		for _, name := range append(pointer, "content", "application/json", "schema") {
+		for _, name := range append(pointer, "content", media, "schema") {
 			o, _ := at.(map[string]any)
 			at = o[name]
 		}
@@ -311,7 +315,7 @@ func newCoverage(t *testing.T, api *operatorapi.API) *coverage {
 		for i := range pointer {
 			pointer[i] = url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(pointer[i]))
 		}
-		schema, err := compiler.Compile("openapi.json#/" + strings.Join(pointer, "/") + "/content/application~1json/schema")
+		schema, err := compiler.Compile("openapi.json#/" + strings.Join(pointer, "/") + "/content/" + strings.Replace(media, "/", "~1", 1) + "/schema")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,9 +324,13 @@ func newCoverage(t *testing.T, api *operatorapi.API) *coverage {
 	for i := range api.Routes {
 		r := &api.Routes[i]
 		name, method := r.Method+" "+r.Path, strings.ToLower(r.Method)
-		c.schema[name+" body"] = compile("paths", r.Path, method, "requestBody")
+		sent := "application/json"
+		if r.Doc.Form {
+			sent = operatorapi.FormType
+		}
+		c.schema[name+" body"] = compile(sent, "paths", r.Path, method, "requestBody")
 		for _, status := range c.statuses(r) {
-			c.schema[fmt.Sprint(name, " ", status)] = compile("paths", r.Path, method, "responses", strconv.Itoa(status))
+			c.schema[fmt.Sprint(name, " ", status)] = compile("application/json", "paths", r.Path, method, "responses", strconv.Itoa(status))
 		}
 	}
 	return c

@@ -33,6 +33,7 @@ var ofOperators = map[payments.Operator]ofOperator{
 	payments.MTN:    {named: mtnNamed, examples: mtnExamples},
 	payments.Airtel: {named: airtelNamed, examples: airtelExamples},
 	payments.Moov:   {named: moovNamed, examples: moovExamples, prepare: prepareMoov},
+	payments.Orange: {named: orangeNamed, examples: orangeExamples},
 }
 
 func TestOperatorsHaveWhatTestsOfAllNeed(t *testing.T) {

@@ -42,6 +42,7 @@ var runOrder = []string{
 	"patchTestClient",
 	"startManual",
 	"endManual",
+	"getOneTimeCode",
 	"deleteTestClient",
 	"listPrompts",
 	"answerPrompt",
@@ -234,7 +235,7 @@ func lasting(answer object) object {
 		"txId", "manualUntil", "requestedAt", "nextAttemptAt", "startedAt", "body", "payload", "time",
 		"organizationId", "now", "target", "verifiedAt", "evaluatedAt", "nextCursor",
 		"realStartedAt", "signature", "difference", "sentBytes", "causes", "failingSince", "firstFailure", "lastFailure", "lastDelivery", "waiting",
-		"secret", "url"} {
+		"secret", "url", "otp"} {
 		if kept[name] == nil {
 			continue
 		}

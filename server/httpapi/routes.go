@@ -81,6 +81,7 @@ func (a *API) routes(answer answerer) []route {
 		{apidoc.DeleteTestClient, answer.faulty(a.deleteTestClient)},
 		{apidoc.StartManual, answer.faulty(a.setManual(true))},
 		{apidoc.EndManual, answer.faulty(a.setManual(false))},
+		{apidoc.GetOneTimeCode, answer.faulty(a.getOneTimeCode)},
 		{apidoc.ListTestNumbers, answer.faulty(a.listTestNumbers)},
 		{apidoc.ListRequests, answer.faulty(a.listRequests)},
 		{apidoc.ListAccounts, answer.faulty(a.listAccounts)},

@@ -42,6 +42,7 @@ var routesAccess = map[string]access{
 	"GET /v1/stream":                                       {own: 200, other: 200},
 	"GET /v1/test_clients":                                 {own: 200, other: 200},
 	"GET /v1/test_clients/{msisdn}":                        {own: 200, other: 404},
+	"GET /v1/test_clients/{msisdn}/otp":                    {own: 200, other: 404},
 	"POST /v1/test_clients":                                {own: 201, other: 403, body: `{"msisdn":"+330000{n}","operator":"mtn","country":"RW"}`},
 	"PATCH /v1/test_clients/{msisdn}":                      {own: 409, other: 403, body: `{"balance":5}`},
 	"DELETE /v1/test_clients/{msisdn}":                     {own: 409, other: 403},
@@ -80,6 +81,9 @@ var routesAccess = map[string]access{
 	"POST /docs/mtn":                                       {own: 200, other: 200, anybody: 200},
 	"POST /docs/airtel":                                    {own: 200, other: 200, anybody: 200},
 	"POST /docs/moov":                                      {own: 200, other: 200, anybody: 200},
+	"GET /docs/orange":                                     {own: 200, other: 200, anybody: 200},
+	"HEAD /docs/orange":                                    {own: 200, other: 200, anybody: 200},
+	"POST /docs/orange":                                    {own: 200, other: 200, anybody: 200},
 	"GET /docs/assets/{file}":                              {own: 404, other: 404, anybody: 404},
 }
 

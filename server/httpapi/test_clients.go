@@ -10,6 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
@@ -98,4 +99,19 @@ func (a *API) deleteTestClient(_ http.ResponseWriter, r *http.Request, who *serv
 		return exchange.Answer{}, wire.TestClientRefusal(err)
 	}
 	return exchange.Answer{Status: http.StatusNoContent}, nil
+}
+
+func (a *API) getOneTimeCode(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	msisdn, err := msisdnOf(r)
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	code, err := a.service.OneTimeCode(r.Context(), who.Sandbox, msisdn, sandboxes.Market{})
+	if errors.Is(err, ledger.ErrNotFound) {
+		return exchange.Answer{}, wire.NoSuchTestClient()
+	}
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	return answered(http.StatusOK, wire.OneTimeCode{MSISDN: msisdn, OTP: code}), nil
 }

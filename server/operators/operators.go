@@ -44,7 +44,7 @@ var all = map[payments.Operator]operator{
 	payments.Airtel: {airtel.Raw, airtel.Unavailable, airtel.NewClient, airtel.NewAPI(), true},
 	payments.Moov:   {moov.Raw, moov.Unavailable, moov.NewClient, moov.NewAPI(), false},
 	payments.MTN:    {mtn.Raw, mtn.Unavailable, mtn.NewClient, mtn.NewAPI(), false},
-	payments.Orange: {orange.Raw, orange.Unavailable, orange.NewClient, nil, false},
+	payments.Orange: {orange.Raw, orange.Unavailable, orange.NewClient, orange.NewAPI(), false},
 }
 
 // Raw returns the operator's payload of a transaction, for any type and any status. Amounts are gross, in whole units

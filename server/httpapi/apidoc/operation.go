@@ -54,7 +54,7 @@ var Operations = []Operation{
 	CreatePayment, GetPayment, ListPayments, CreateRefund, CreateDisbursement,
 	ListEvents, GetEvent, ResendEvent, CompareEvent, GetWebhook, CreateReceiverCheck, GetReceiverCheck,
 	ListTestClients, GetTestClient, CreateTestClient, PatchTestClient, DeleteTestClient, ListPrompts, AnswerPrompt,
-	StartManual, EndManual,
+	StartManual, EndManual, GetOneTimeCode,
 	ListTestNumbers, ResetSandbox, ListRequests,
 	ListAccounts, ListEntries,
 	GetClock, AdvanceClock, OpenStream,

@@ -63,7 +63,10 @@ var (
 	webhookSchema       = viewSchema[wire.Webhook](unrefined)
 	receiverCheckSchema = viewSchema[wire.ReceiverCheck](unrefined)
 
-	testClientSchema     = viewSchema[wire.TestClient](refineTestClient)
+	testClientSchema  = viewSchema[wire.TestClient](refineTestClient)
+	oneTimeCodeSchema = viewSchema[wire.OneTimeCode](func(fields map[string]*huma.Schema) {
+		fields["msisdn"].Pattern, fields["otp"].Pattern = payments.MSISDNPattern, "^[0-9]{6}$"
+	})
 	testClientListSchema = viewSchema[wire.TestClientList](unrefined)
 	resetSchema          = viewSchema[wire.Reset](unrefined)
 	clockSchema          = viewSchema[wire.Clock](unrefined)

@@ -144,6 +144,22 @@ var EndManual = Operation{
 	}},
 }
 
+var GetOneTimeCode = Operation{
+	ID: "getOneTimeCode", Method: http.MethodGet, Path: "/v1/test_clients/{msisdn}/otp", Tag: tagTestClients,
+	Summary: "Read the one-time code of a number",
+	Description: "The code with which a payer confirms an order on the page of an operator that has one, such as Orange's. The code of a test client " +
+		"changes with each movement of its balance, so that it pays once. That of the test numbers of the sandbox is always 123456, and so is that of " +
+		"an unknown number where the environment passes such numbers through.",
+	Parameters: []*huma.Param{msisdnParameter},
+	answers:    []described{{http.StatusOK, "The code.", oneTimeCodeSchema, nil}},
+	errors:     []string{"not_found", "invalid_params"},
+	Examples: []Example{{
+		name: "alice", Summary: "The code of a test client", Status: http.StatusOK,
+		Answer:     wire.OneTimeCode{MSISDN: exampleMSISDN, OTP: "482913"},
+		Parameters: map[string]any{"msisdn": exampleMSISDN},
+	}},
+}
+
 // exampleManualClient returns a test client while somebody answers.
 func exampleManualClient() *ledger.TestClient {
 	c := exampleAPITestClient(25_000)

@@ -47,6 +47,12 @@ func TestClientOf(c *ledger.TestClient) TestClient {
 	return v
 }
 
+// OneTimeCode is the answer of GET /v1/test_clients/{msisdn}/otp.
+type OneTimeCode struct {
+	MSISDN string `json:"msisdn"`
+	OTP    string `json:"otp" doc:"Six digits."`
+}
+
 // TestClientList is the answer of GET /v1/test_clients.
 type TestClientList struct {
 	Data       []TestClient `json:"data" doc:"Ordered by number."`

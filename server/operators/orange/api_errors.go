@@ -1,0 +1,102 @@
+package orange
+
+import (
+	"net/http"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+)
+
+// The refusals that only Orange has.
+const (
+	wrongGrant    operatorapi.Why = "unsupported_grant_type"
+	wrongCountry  operatorapi.Why = "country_forbidden"
+	noJSON        operatorapi.Why = "invalid_body"
+	missingField  operatorapi.Why = "missing_field"
+	wrongField    operatorapi.Why = "invalid_field"
+	wrongMerchant operatorapi.Why = "wrong_merchant_key"
+	wrongCurrency operatorapi.Why = "wrong_currency"
+)
+
+// apiError is the body of an error of every API of Orange (o).
+type apiError struct {
+	Code        int    `json:"code"`
+	Message     string `json:"message"`
+	Description string `json:"description"`
+}
+
+// oauthError is the body of an error of the call for a token (o).
+type oauthError struct {
+	Error       string `json:"error"`
+	Description string `json:"error_description"`
+}
+
+// forbidden is the message of the errors that concern the merchant or the order (t).
+const forbidden = "Forbidden transaction"
+
+// refusals are Orange's answers to refused requests. The mark is o unless another is given.
+var refusals = map[operatorapi.Why]operatorapi.Answer{
+	operatorapi.UserInvalid: {
+		Status: http.StatusUnauthorized,
+		Body:   oauthError{"invalid_client", "The requested service needs credentials, but the ones provided were invalid."},
+	},
+	wrongGrant: {
+		Status: http.StatusBadRequest, // a
+		Body:   oauthError{"unsupported_grant_type", "The grant type is not supported: send client_credentials."},
+	},
+	operatorapi.TokenInvalid: failedWith(http.StatusUnauthorized, 42, "Expired credentials",
+		"The requested service needs credentials, and the ones provided were out-of-date."),
+
+	operatorapi.NoRoute:  notFound,
+	operatorapi.NotFound: notFound, // a: that it is this code
+	// a: the texts of the next three
+	operatorapi.TooMany:     failedWith(http.StatusTooManyRequests, 53, "Too many requests", "The application has made too many calls."),
+	operatorapi.Unavailable: failedWith(http.StatusServiceUnavailable, 5, "The service is temporarily unavailable", "Try again later."),
+	operatorapi.Internal:    failedWith(http.StatusInternalServerError, 1, "Internal error", "Try again later."),
+
+	wrongCountry: failedWith(http.StatusForbidden, 50, "Forbidden access to the API", "Access denied by ACL"),         // t
+	noJSON:       failedWith(http.StatusBadRequest, 22, "Invalid body", "The body is not a JSON object."),             // a: description
+	missingField: failedWith(http.StatusBadRequest, 23, "Missing body field", "A field failed on the 'required' tag"), // a: description
+	wrongField:   failedWith(http.StatusBadRequest, 24, "Invalid body field", "A field has an invalid value"),         // t; a: description
+
+	wrongMerchant:         failedWith(http.StatusForbidden, 1202, forbidden, "Invalid merchant key"),                   // t
+	wrongCurrency:         failedWith(http.StatusForbidden, 1203, forbidden, "Unauthorized currency for this country"), // t
+	operatorapi.Duplicate: failedWith(http.StatusForbidden, 1204, forbidden, "Order Already exists"),                   // t
+}
+
+var notFound = failedWith(http.StatusNotFound, 60, "Resource not found", "The requested URI or the requested resource does not exist.")
+
+func failedWith(status, code int, message, description string) operatorapi.Answer {
+	return operatorapi.Answer{Status: status, Body: apiError{code, message, description}}
+}
+
+// refuse returns Orange's answer to a refused request.
+func refuse(r *operatorapi.Refusal) operatorapi.Answer {
+	told, known := refusals[r.Why]
+	switch {
+	case r.Why == operatorapi.Gateway:
+		return failedWith(r.Status, 5, http.StatusText(r.Status), "Try again later.") // a
+	case r.Why == operatorapi.Invalid: // what /v1 would refuse
+		return refusals[wrongField]
+	case !known:
+		return refusals[operatorapi.Internal]
+	}
+	return told
+}
+
+// advice is for the refusals that only Orange has.
+var advice = map[operatorapi.Why]operatorapi.Advice{
+	wrongGrant: {When: "The form has no `grant_type=client_credentials`.", Instead: "Send it, with `Content-Type: application/x-www-form-urlencoded`."},
+	wrongCountry: {
+		When:    "The sandbox has no enabled environment of Orange in the country of the path, or none that `dev` could mean.",
+		Instead: "Send the country of an environment in small letters, such as `ci`, or `dev` for the first one.",
+	},
+	noJSON:        {When: "The body is no JSON object.", Instead: "Send an object with the fields of the call."},
+	missingField:  {When: "A field is missing or empty. `X-Cauri-Reason` names it.", Instead: "Send all fields but `lang` and `reference`, which are optional."},
+	wrongField:    {When: "A field has a wrong type, form or length. `X-Cauri-Reason` names it.", Instead: "Compare it with the fields of the call. The host of `notif_url` has to be one that `spec.callbackHosts` allows."},
+	wrongMerchant: {When: "The `merchant_key` is not that of the sandbox.", Instead: "Send `orange-merchant-key` of the credentials Secret."},
+	wrongCurrency: {When: "The currency is not that of the country.", Instead: "Send `OUV` under `dev`, and the currency of the environment under a country, such as `XOF`."},
+	operatorapi.Duplicate: {
+		When:    "The `order_id` is that of an open order, or the reference of a transaction of any API.",
+		Instead: "Send a new `order_id`. An order that has ended without a payment frees its id.",
+	},
+}

@@ -1,0 +1,226 @@
+package orange
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+const (
+	tokenLifetime    = time.Hour           // of v3 (o)
+	oldTokenLifetime = 90 * 24 * time.Hour // of v2 (t)
+	orderLifetime    = 10 * time.Minute    // (o)
+)
+
+const (
+	dev      = "dev" // the country of Orange's own sandbox (o)
+	devMoney = "OUV" // its currency (o)
+	devQuirk = "orangeDev"
+)
+
+// bearer is a token with its lifetime, which is a number or a text.
+type bearer struct {
+	TokenType   string `json:"token_type"`
+	AccessToken string `json:"access_token"`
+	ExpiresIn   any    `json:"expires_in"`
+}
+
+func issueToken(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
+	return grant(ctx, s, r, tokenLifetime, 3600)
+}
+
+func issueOldToken(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
+	return grant(ctx, s, r, oldTokenLifetime, "7776000")
+}
+
+func grant(
+	ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, lifetime time.Duration, expires any,
+) (operatorapi.Answer, error) {
+	form, err := url.ParseQuery(string(r.Body))
+	if err != nil || form.Get("grant_type") != "client_credentials" {
+		return operatorapi.Answer{}, operatorapi.Refuse(wrongGrant)
+	}
+	drawn, err := s.Text()
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	token := r.User.ID + drawn
+	return operatorapi.Answer{Status: http.StatusOK, Body: bearer{"Bearer", token, expires}},
+		s.IssueToken(ctx, token, r.Product, r.User, lifetime)
+}
+
+// market is the environment of a request with the currency that it takes.
+type market struct {
+	operatorapi.Environment
+	money string
+}
+
+// inMarket returns a handler that calls f with the market of the country in the path.
+func inMarket(f func(context.Context, operatorapi.Sandbox, *operatorapi.Request, market) (operatorapi.Answer, error)) handler {
+	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
+		m, err := marketOf(s, r.Param("country"))
+		if err != nil {
+			return operatorapi.Answer{}, err
+		}
+		return f(ctx, s, r, m)
+	}
+}
+
+func marketOf(s operatorapi.Sandbox, country string) (market, error) {
+	for _, e := range s.Environments() {
+		if on, set := e.Quirks[devQuirk]; strings.EqualFold(country, dev) && (on || !set) {
+			return market{e, devMoney}, nil
+		}
+		if strings.EqualFold(country, string(e.Country)) {
+			return market{e, string(e.Currency)}, nil
+		}
+	}
+	return market{}, operatorapi.Refuse(wrongCountry)
+}
+
+// orderBody is the body of both calls. Unknown fields are ignored.
+type orderBody struct {
+	MerchantKey string          `json:"merchant_key"`
+	Currency    string          `json:"currency"`
+	OrderID     string          `json:"order_id"`
+	Amount      json.RawMessage `json:"amount"` // a JSON number or string (o)
+	ReturnURL   string          `json:"return_url"`
+	CancelURL   string          `json:"cancel_url"`
+	NotifURL    string          `json:"notif_url"`
+	Lang        string          `json:"lang"`
+	Reference   string          `json:"reference"`
+	PayToken    string          `json:"pay_token"`
+}
+
+// readBody reads a body whose fields with these names must not be empty.
+func readBody(r *operatorapi.Request, needed ...string) (*orderBody, error) {
+	var fields map[string]json.RawMessage
+	var body orderBody
+	if json.Unmarshal(r.Body, &fields) != nil || fields == nil {
+		return nil, operatorapi.Refuse(noJSON)
+	}
+	for _, name := range needed {
+		if text := strings.TrimSpace(string(fields[name])); text == "" || text == "null" || text == `""` {
+			return nil, operatorapi.Because(missingField, "missing_"+name)
+		}
+	}
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		return nil, operatorapi.Refuse(wrongField)
+	}
+	return &body, nil
+}
+
+func wrong(field string) error { return operatorapi.Because(wrongField, "wrong_"+field) }
+
+// placed are the fields of an order that its page and its answers need.
+type placed struct {
+	Country    payments.Country  `json:"country"`
+	Currency   payments.Currency `json:"currency"` // of the environment
+	Money      string            `json:"money"`    // as sent
+	Merchant   string            `json:"merchant,omitempty"`
+	ReturnURL  string            `json:"return_url"`
+	CancelURL  string            `json:"cancel_url"`
+	NotifURL   string            `json:"notif_url"`
+	NotifToken string            `json:"notif_token"`
+}
+
+// sent are the fields of an order that its transaction keeps.
+type sent struct {
+	NotifToken string `json:"notif_token"`
+}
+
+// placeOrder opens an order.
+func placeOrder(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, m market) (operatorapi.Answer, error) {
+	body, err := readBody(r, "merchant_key", "currency", "order_id", "amount", "return_url", "cancel_url", "notif_url")
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	amount, err := body.check(s, m)
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	var drawn [3]string
+	for i := range drawn {
+		if drawn[i], err = s.Text(); err != nil {
+			return operatorapi.Answer{}, err
+		}
+	}
+	o := operatorapi.PlacedOrder{
+		Reference: body.OrderID, Token: drawn[0] + drawn[1], Amount: amount, Lifetime: orderLifetime,
+		Sent: placed{
+			m.Country, m.Currency, m.money, body.Reference, body.ReturnURL, body.CancelURL, body.NotifURL, drawn[2],
+		},
+	}
+	if err := s.Place(ctx, o); err != nil {
+		return operatorapi.Answer{}, err
+	}
+	return operatorapi.Answer{Status: http.StatusCreated, Body: struct {
+		Status     int    `json:"status"`
+		Message    string `json:"message"`
+		PayToken   string `json:"pay_token"`
+		PaymentURL string `json:"payment_url"`
+		NotifToken string `json:"notif_token"`
+	}{http.StatusCreated, "OK", o.Token, s.PageOf(o), drawn[2]}}, nil
+}
+
+// check checks the fields of a new order, and returns its amount.
+func (b *orderBody) check(s operatorapi.Sandbox, m market) (int64, error) {
+	switch {
+	case !s.Checks(merchantKey, b.MerchantKey):
+		return 0, operatorapi.Refuse(wrongMerchant)
+	case !strings.EqualFold(b.Currency, m.money):
+		return 0, operatorapi.Refuse(wrongCurrency)
+	case !isText(b.OrderID, maxOrderID):
+		return 0, wrong("order_id")
+	case !isText(b.Reference, maxReference):
+		return 0, wrong("reference")
+	case !slices.Contains([]string{"", "fr", "en"}, b.Lang):
+		return 0, wrong("lang")
+	}
+	switch {
+	case !isURL(b.ReturnURL):
+		return 0, wrong("return_url")
+	case !isURL(b.CancelURL):
+		return 0, wrong("cancel_url")
+	case !isURL(b.NotifURL), !s.MayCall(b.NotifURL):
+		return 0, wrong("notif_url")
+	}
+	return amountOf(b.Amount)
+}
+
+// isText reports whether a text can be kept.
+func isText(text string, most int) bool {
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsRune(text, 0)
+}
+
+// isURL reports whether a browser may be sent to an address.
+func isURL(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && isText(address, maxURL) && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+var wholeAmount = regexp.MustCompile(amountForm)
+
+// amountOf returns an amount in whole units. "5.0" is 5, because clients have floating-point numbers.
+func amountOf(raw json.RawMessage) (int64, error) {
+	text := strings.Trim(string(raw), `"`)
+	if !wholeAmount.MatchString(text) {
+		return 0, wrong("amount")
+	}
+	whole, _, _ := strings.Cut(text, ".")
+	amount, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || amount < 1 || amount > payments.MaxAmount {
+		return 0, wrong("amount")
+	}
+	return amount, nil
+}

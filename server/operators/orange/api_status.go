@@ -1,0 +1,119 @@
+package orange
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/cauri-dev/cauri/server/operators/adapter"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// The states of an order that its collection does not have (o).
+const (
+	initiated = "INITIATED" // it waits for its payer
+	success   = "SUCCESS"
+)
+
+// order is an order with its state.
+type order struct {
+	operatorapi.PlacedOrder
+	placed
+	state  string
+	status payments.Status // of its collection; empty: it has none
+	txnID  string          // of its collection
+}
+
+// read returns an order with its present state. The transaction with the id of an order is that of the order if it has
+// its notification token.
+func read(ctx context.Context, s operatorapi.Sandbox, o operatorapi.PlacedOrder) (*order, error) {
+	found := &order{PlacedOrder: o}
+	if err := o.Read(&found.placed); err != nil {
+		return nil, err
+	}
+	p, err := s.Find(ctx, o.Reference, payCall)
+	if err != nil && !operatorapi.IsRefused(err, operatorapi.NotFound) {
+		return nil, err
+	}
+	var kept sent
+	switch {
+	case err == nil && json.Unmarshal(p.Sent, &kept) == nil && kept.NotifToken == found.NotifToken:
+		found.state, found.status, found.txnID = stateOf(p.Status), p.Status, txnIDOf(p.Transaction)
+	case o.Ended:
+		found.state = failed
+	case o.Expired:
+		found.state = expired
+	default:
+		found.state = initiated
+	}
+	return found, nil
+}
+
+// stateOf returns Orange's state for the status of a collection.
+func stateOf(status payments.Status) string {
+	switch status {
+	case payments.Success:
+		return success
+	case payments.Pending:
+		return pending
+	case payments.Timeout:
+		return expired
+	}
+	return failed
+}
+
+// txnIDOf returns Orange's id of a transaction, which begins with a time (o).
+func txnIDOf(t *payments.Transaction) string {
+	return "MP" + t.CreatedAt.UTC().Format("060102.1504") + "." + t.ID.Code()
+}
+
+// tellStatus answers with the state of an order.
+func tellStatus(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ market) (operatorapi.Answer, error) {
+	body, err := readBody(r, "order_id", "amount", "pay_token")
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	amount, err := amountOf(body.Amount)
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	found, err := s.Placed(ctx, body.PayToken)
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	if found.Reference != body.OrderID || found.Amount != amount {
+		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.NotFound)
+	}
+	o, err := read(ctx, s, found)
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	told := struct {
+		Status  string `json:"status"`
+		OrderID string `json:"order_id"`
+		TxnID   string `json:"txnid,omitempty"`
+	}{Status: o.state, OrderID: o.Reference}
+	if o.state == success {
+		told.TxnID = o.txnID
+	}
+	return operatorapi.Answer{Status: http.StatusOK, Body: told}, nil
+}
+
+// newCallback returns the notification of a collection with an outcome: SUCCESS or FAILED (o). The merchant recognizes
+// it by the token.
+func newCallback(t *payments.Transaction, kept json.RawMessage, _ operatorapi.Telling) operatorapi.Callback {
+	var from sent
+	_ = json.Unmarshal(kept, &from) // it was encoded by placeOrder
+	told := struct {
+		Status     string `json:"status"`
+		NotifToken string `json:"notif_token"`
+		TxnID      string `json:"txnid"`
+	}{failed, from.NotifToken, txnIDOf(t)}
+	if t.Status == payments.Success {
+		told.Status = success
+	}
+	return operatorapi.Callback{
+		Method: http.MethodPost, Header: http.Header{"Content-Type": {"application/json"}}, Body: adapter.Encode(told),
+	}
+}

@@ -1,0 +1,197 @@
+package orange
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	_ "embed" // for the page
+	"html/template"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/operators/speech"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+// pagePath is the path of the page, as in the addresses of Orange (o).
+const pagePath = "/payment/pay_token/{token}"
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// view is what the page shows: the form, or how the order ended.
+type view struct {
+	operatorapi.Look
+	Title, Text     string
+	Form            bool
+	Wrong           string // what is wrong with the form; empty: nothing
+	MSISDN          string // as typed
+	Merchant, Money string // empty: the order is not known
+	Order           string
+	Back            string // address of the shop; empty for none
+}
+
+// page returns an answer with a page.
+func (v *view) page(status int) operatorapi.Answer {
+	var text bytes.Buffer
+	if err := pageTemplate.Execute(&text, v); err != nil {
+		panic(err) // texts and booleans can always be written
+	}
+	return operatorapi.Answer{Status: status, Body: operatorapi.Text{ContentType: operatorapi.HTML, Text: text.String()}}
+}
+
+// french has the sentences of the page.
+var french = speech.Of(payments.Orange, payments.CoteDIvoire)
+
+// newView returns the page of an order in its state.
+func newView(v *operatorapi.Visit, o *order) *view {
+	money := map[string]string{string(payments.XOF): "FCFA"}
+	shown := &view{
+		Look: v.Look, Merchant: o.Merchant, Money: french.Digits(o.Amount) + "\u00a0" + cmp.Or(money[o.Money], o.Money), Order: o.Reference,
+		Back: o.ReturnURL,
+	}
+	switch o.state {
+	case success:
+		shown.Title, shown.Text = "Paiement effectué", "La boutique en est informée."
+	case pending:
+		shown.Title, shown.Text = "Paiement en cours", "L'opérateur n'a pas encore répondu. La boutique sera informée."
+	case expired:
+		shown.Title, shown.Text = "Ce paiement a expiré", "Il pouvait être confirmé pendant 10 minutes. Rien n'a été payé."
+	case failed:
+		shown.Title, shown.Text = "Le paiement a échoué", ended
+		if o.status != "" {
+			shown.Text = french.Failure(o.status)
+		}
+	default:
+		shown.Title, shown.Form = "Confirmer le paiement", true
+	}
+	return shown
+}
+
+// ended tells that an order has ended without a collection.
+const ended = "Il a été annulé, trop de codes étaient faux, ou la commande a déjà été payée autrement. Rien n'a été payé ici."
+
+// servePage shows the page of an order, or carries out its form.
+func servePage(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit) (operatorapi.Answer, error) {
+	o, err := read(ctx, s, v.Order)
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	switch {
+	case v.Form == nil || o.state != initiated:
+		return newView(v, o).page(http.StatusOK), nil
+	case v.Form.Get("action") == "cancel":
+		return decide(ctx, s, v, o, o.CancelURL, s.End(ctx, v.Order))
+	}
+	return confirm(ctx, s, v, o)
+}
+
+// confirm records the collection of an order, if number and code are right.
+func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o *order) (operatorapi.Answer, error) {
+	shown := newView(v, o)
+	shown.MSISDN = v.Form.Get("msisdn")
+	msisdn, isNumber := msisdnOf(shown.MSISDN, o.Country)
+	code := strings.Join(strings.Fields(v.Form.Get("otp")), "")
+	switch {
+	case !isNumber:
+		shown.Wrong = "Ce n'est pas un numéro de téléphone. Saisir le numéro avec ou sans l'indicatif +" + callingCodes[o.Country] + "."
+	case !codeForm.MatchString(code):
+		shown.Wrong = "Le code a six chiffres."
+	}
+	if shown.Wrong != "" {
+		return shown.page(http.StatusUnprocessableEntity), nil
+	}
+	err := s.Confirm(ctx, v.Order, code, operatorapi.Order{
+		Order: payments.Order{
+			Reference: o.Reference, Country: o.Country, Currency: string(o.placed.Currency), MSISDN: msisdn, Amount: o.Amount,
+		},
+		Operation: payCall, Sent: sent{o.NotifToken}, CallbackURL: o.NotifURL,
+	})
+	refused := operatorapi.IsRefused(err, operatorapi.WrongCode) || operatorapi.IsRefused(err, operatorapi.Duplicate) ||
+		operatorapi.IsRefused(err, operatorapi.NotFound)
+	if !refused {
+		return decide(ctx, s, v, o, o.ReturnURL, err)
+	}
+	if o, err = again(ctx, s, v.Order.Token); err != nil {
+		return operatorapi.Answer{}, err
+	}
+	if o.state != initiated {
+		return newView(v, o).page(http.StatusOK), nil
+	}
+	shown.Wrong = "Ce numéro et ce code ne vont pas ensemble. Cinq codes faux terminent le paiement."
+	return shown.page(http.StatusUnprocessableEntity), nil
+}
+
+// again reads an order with its present state.
+func again(ctx context.Context, s operatorapi.Sandbox, token string) (*order, error) {
+	placed, err := s.Placed(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, s, placed)
+}
+
+// decide shows how an order ended after a decision of its payer, and leads the browser to an address of the shop. A
+// redirect would not do: browsers refuse a redirect to another site after a form, by the policy of the page.
+func decide(
+	ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o *order, to string, err error,
+) (operatorapi.Answer, error) {
+	if err == nil {
+		o, err = again(ctx, s, v.Order.Token)
+	}
+	if err != nil {
+		return operatorapi.Answer{}, err
+	}
+	shown := newView(v, o)
+	shown.Back = to
+	answer := shown.page(http.StatusOK)
+	answer.Header = http.Header{"Refresh": {"0; url=" + to}}
+	return answer, nil
+}
+
+// callingCodes are the codes of the countries.
+var callingCodes = map[payments.Country]string{
+	payments.CoteDIvoire: "225", payments.Rwanda: "250", payments.Benin: "229", payments.Togo: "228",
+}
+
+var (
+	notInNumber = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "-", "", ".", "", "(", "", ")", "")
+	numberForm  = regexp.MustCompile(`^(\+|00)?([0-9]{7,15})$`)
+	codeForm    = regexp.MustCompile(`^[0-9]{6}$`)
+)
+
+// longestNational is the length of the longest number without its country code.
+const longestNational = 10
+
+// msisdnOf returns a number as it was typed in E.164. It has the country code after + or 00, or if it is long, or else none.
+func msisdnOf(typed string, country payments.Country) (msisdn string, ok bool) {
+	parts := numberForm.FindStringSubmatch(notInNumber.Replace(strings.TrimSpace(typed)))
+	if parts == nil {
+		return "", false
+	}
+	msisdn = "+" + parts[2]
+	if parts[1] == "" && (len(parts[2]) <= longestNational || !strings.HasPrefix(parts[2], callingCodes[country])) {
+		msisdn = "+" + callingCodes[country] + parts[2]
+	}
+	return msisdn, payments.ValidMSISDN(msisdn)
+}
+
+// refusePage is the page for a refusal.
+func refusePage(r *operatorapi.Refusal, look operatorapi.Look) operatorapi.Answer {
+	shown := view{Look: look, Title: "Service indisponible", Text: "Réessayer dans un instant. Rien n'a été payé."}
+	status := refuse(r).Status
+	switch r.Why {
+	case operatorapi.NotFound, operatorapi.KeyInvalid:
+		shown.Title, shown.Text = "Ce paiement n'existe pas", "L'adresse est incomplète, ou le bac à sable a été remis à zéro."
+		status = http.StatusNotFound
+	case operatorapi.TooMany:
+		shown.Title, shown.Text = "Trop de requêtes", "Réessayer dans une minute. Rien n'a été payé."
+	case operatorapi.Invalid:
+		shown.Title, shown.Text, status = "Formulaire illisible", "Revenir à la page et réessayer. Rien n'a été payé.", http.StatusBadRequest
+	}
+	return shown.page(status)
+}
