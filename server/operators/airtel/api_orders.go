@@ -132,6 +132,7 @@ func decrypted(key *rsa.PrivateKey, encrypted string) (pin string, ok bool) {
 	if plain, err := rsa.DecryptOAEP(sha256.New(), nil, key, text, nil); err == nil {
 		return string(plain), true
 	}
+	//lint:ignore SA1019 Airtel asks for this padding, and the key protects nothing but PINs of sandboxes
 	plain, err := rsa.DecryptPKCS1v15(rand.Reader, key, text)
 	return string(plain), err == nil
 }

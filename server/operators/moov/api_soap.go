@@ -47,7 +47,7 @@ func readCall(body []byte) (*soapCall, error) {
 	for {
 		token, err := in.Token()
 		switch {
-		case err == io.EOF && c.operation != "":
+		case errors.Is(err, io.EOF) && c.operation != "":
 			return c, nil
 		case err != nil:
 			return nil, errNoCall
