@@ -361,6 +361,16 @@ func TestAirtelFailures(t *testing.T) {
 				t.Errorf("%s is %q, want %q", number, got, want)
 			}
 		}
+		for number, code := range map[string]string{"+250788000003": "010", "+250788999999": "012"} {
+			id := "d-" + newReference()
+			got := a.call("POST", "/standard/v2/disbursements", airtelPayout(id, number, a.sealed(a.Secret["airtel-pin"]), 100))
+			if vague {
+				code = "000"
+			}
+			if want := `"response_code":"DP00900001` + code + `","success":false`; !strings.Contains(got.raw, want) {
+				t.Errorf("a disbursement to %s is answered %s, want %s", number, got.raw, want)
+			}
+		}
 	}
 }
 
@@ -490,6 +500,12 @@ func TestAirtelFaults(t *testing.T) {
 	if got := a.state(airtelEnquiry + "ok"); got != "TIP DP00800001006 true false late" {
 		t.Errorf("it is told as %q", got)
 	}
+	a.call("POST", "/standard/v2/disbursements", airtelPayout("payout", alice, a.sealed(a.Secret["airtel-pin"]), 100))
+	f.faulty(`[{"name":"later","operator":{"statusStaysPending":"1h"}}]`)
+	if got := a.state("/standard/v2/disbursements/payout"); got != "TIP DP00900001006 true false later" {
+		t.Errorf("the disbursement is told as %q", got)
+	}
+	f.faulty("[]")
 	a.pay("poor", "+250788999999")
 	f.faulty(`[{"name":"why","operator":{"reason":"DP00800001009"}}]`)
 	if got := a.state(airtelEnquiry + "poor"); got != "TF DP00800001009 false false why" {
