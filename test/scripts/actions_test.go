@@ -30,6 +30,9 @@ var credentials = map[string]string{
 	"CAURI_MTN_API_USER": "6f0e4e44-1fd1-4dd0-9c0a-9b5a3f4b1c11", "CAURI_MTN_SUBSCRIPTION_KEY": "1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b",
 }
 
+// pin is a credential that is part of many numbers, and worth nothing.
+const pin = "1234"
+
 // lines are NAME=value of the credentials, sorted.
 func lines() (all string) {
 	for _, name := range slices.Sorted(maps.Keys(credentials)) {
@@ -84,7 +87,7 @@ func api(t *testing.T) string {
 		case "/api/v1/requests":
 			request := func(status any, code, message, fault any, body any) map[string]any {
 				return map[string]any{"method": "POST", "path": "/v1/payments", "status": status, "error": code, "fault": fault,
-					"requestBody": map[string]any{"description": lines()}, "responseBody": map[string]any{"message": message, "detail": body}}
+					"requestBody": map[string]any{"description": lines(), "amount": pin + "50"}, "responseBody": map[string]any{"message": message, "detail": body}}
 			}
 			answer = map[string]any{"data": []any{
 				request(400, "invalid_body", "wrong", nil, map[string]any{"fieldErrors": map[string]any{"amount": []string{"expected integer"}}}),
@@ -114,6 +117,12 @@ func hidden(t *testing.T, job *runner.Job) {
 	if err != nil || len(uploaded) < 4 {
 		t.Fatalf("uploaded are %q, %v", slices.Collect(maps.Keys(uploaded)), err)
 	}
+	if slices.Contains(job.Masked, pin) {
+		t.Errorf("all numbers with the digits of a PIN are masked: %q", job.Masked)
+	}
+	if requests := uploaded["requests.json"]; requests != "" && !strings.Contains(requests, pin+"50") {
+		t.Errorf("an amount with the digits of a PIN is replaced:\n%s", requests)
+	}
 	for name, value := range credentials {
 		if !slices.Contains(job.Masked, value) {
 			t.Errorf("%s is not masked: %q", name, job.Masked)
@@ -137,7 +146,7 @@ func newJob(t *testing.T, env ...string) (job *runner.Job, folder string) {
 	t.Helper()
 	folder = t.TempDir()
 	write(t, folder+"/cauri", fmt.Sprintf(devProgram, folder))
-	write(t, folder+"/credentials", strings.Replace(lines(), secret, quoted(secret), 1))
+	write(t, folder+"/credentials", strings.Replace(lines(), secret, quoted(secret), 1)+"CAURI_AIRTEL_PIN="+pin+"\n")
 	job, err := runner.New(folder, append(env, "PATH="+folder+"/path:"+os.Getenv("PATH"), "HOME="+folder)...)
 	if err != nil {
 		t.Fatal(err)

@@ -21,13 +21,13 @@ get() { # path of the API
   curl -fsS --max-time 20 --header "Authorization: Bearer $(variable CAURI_API_KEY)" "$(variable CAURI_URI)/api/v1/$1" | jq .
 }
 
-# hide replaces the credentials in a file, also as JSON and shells have them.
+# hide replaces the credentials in a file, also as JSON and shells have them. A PIN of four digits stays: many numbers have it.
 hide() { # file
   local line value escaped quoted text
   text=$(<"$1")
   while IFS= read -r line; do
     value=${line#*=}
-    if [ -n "$value" ] && [ "$line" != "CAURI_URI=$value" ]; then
+    if [ ${#value} -ge 8 ] && [ "$line" != "CAURI_URI=$value" ]; then
       escaped=${value//\\/\\\\}
       escaped=${escaped//\"/\\\"}
       quoted=${value//\'/\'\\\'\'}
