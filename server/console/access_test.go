@@ -3,6 +3,7 @@ package console_test
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -282,7 +283,7 @@ func TestPagesAreGuardedByHeaders(t *testing.T) {
 		header := b.get(checkout + path).header
 		policy := header.Get("Content-Security-Policy")
 		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") ||
-			header.Get("Referrer-Policy") != "no-referrer" || header.Get("Cache-Control") != "no-store" || header.Get("Vary") != "Accept-Language, Cookie" || header.Get("X-Content-Type-Options") != "nosniff" {
+			header.Get("Referrer-Policy") != "no-referrer" || header.Get("Cache-Control") != "no-store" || header.Get("Vary") != "Accept-Language, Cookie, Accept-Encoding" || header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s has %v", path, header)
 		}
 		text := b.get(checkout + path).text
@@ -692,6 +693,26 @@ func TestLivePartsArePartsOfTheirPage(t *testing.T) {
 			if n > 1 {
 				t.Errorf("%s has the id %s %d times", path, id, n)
 			}
+		}
+	}
+}
+
+// Pages are compressed for a browser that takes that, and for no other client.
+func TestPagesAreCompressed(t *testing.T) {
+	f := newFixture(t)
+	b := f.signedIn(checkout, key)
+	for accepted, want := range map[string]string{"gzip, deflate, br": "gzip", "identity": ""} {
+		got := b.send(http.MethodGet, checkout+"/overview", nil, func(r *http.Request) { r.Header.Set("Accept-Encoding", accepted) })
+		text := io.Reader(strings.NewReader(got.text))
+		if want != "" {
+			var err error
+			if text, err = gzip.NewReader(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		page, err := io.ReadAll(text)
+		if err != nil || got.header.Get("Content-Encoding") != want || !strings.HasSuffix(string(page), "</html>") {
+			t.Errorf("with %q: %s, %d bytes, %v", accepted, got.header, len(page), err)
 		}
 	}
 }

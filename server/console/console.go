@@ -93,5 +93,5 @@ var secure = http.Header{
 	"X-Content-Type-Options":     {"nosniff"},
 	"Cross-Origin-Opener-Policy": {"same-origin"},
 	"Cache-Control":              {"no-store"},
-	"Vary":                       {"Accept-Language, Cookie"},
+	"Vary":                       {"Accept-Language, Cookie, Accept-Encoding"},
 }

@@ -18,7 +18,7 @@ func TestLanguageOfPages(t *testing.T) {
 	is := func(want, accepted string, path string) {
 		t.Helper()
 		got := b.send(http.MethodGet, checkout+path, nil, accepting(accepted))
-		if !strings.Contains(got.text, `<html lang="`+want+`"`) || got.header.Get("Vary") != "Accept-Language, Cookie" {
+		if !strings.Contains(got.text, `<html lang="`+want+`"`) || got.header.Get("Vary") != "Accept-Language, Cookie, Accept-Encoding" {
 			t.Errorf("%s for %q has Vary %q and is not in %s: %.200s", path, accepted, got.header.Get("Vary"), want, got.text)
 		}
 	}

@@ -31,6 +31,7 @@ func (x *Exchange) write(w http.ResponseWriter, c *call, a *Answer) {
 	text, err := a.Body.Append((*kept)[:0])
 	if err != nil {
 		slog.Error("an answer cannot be encoded", "error", err)
+		w.Header().Del("Content-Encoding")
 		const failed = `{"error":"internal","message":"The answer could not be encoded.","detail":null}`
 		http.Error(w, failed, http.StatusInternalServerError)
 		return
@@ -44,7 +45,8 @@ func (x *Exchange) write(w http.ResponseWriter, c *call, a *Answer) {
 func (x *Exchange) send(w http.ResponseWriter, c *call, a *Answer, body []byte) {
 	release, ok := x.unread.take(c.organization(), len(body))
 	if !ok {
-		w.Header().Del("Link") // the link to the next page belongs to the replaced answer
+		w.Header().Del("Link") // these belong to the replaced answer
+		w.Header().Del("Content-Encoding")
 		x.write(w, c, &x.options.Overloaded)
 		return
 	}
