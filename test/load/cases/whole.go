@@ -137,7 +137,7 @@ func (s *installation) newSandbox(ctx context.Context, name string) (*system.San
 		return nil, err
 	}
 	config := sandboxes.Config{UID: string(made.UID), Namespace: system.Namespace, Name: name}
-	sandbox, err := s.Adopt(ctx, config, string(secret.Data["api-key"]), string(secret.Data["webhook-secret"]))
+	sandbox, err := s.Adopt(ctx, config, string(secret.Data["api-key"]), string(secret.Data["webhook-signing-secret"]))
 	if err == nil {
 		err = bench.Known(ctx, []*system.Sandbox{sandbox}, s.api)
 	}
