@@ -15,7 +15,6 @@ import (
 type walk struct {
 	*tab
 	name   string
-	width  int64
 	steps  int
 	clicks int
 	took   time.Duration

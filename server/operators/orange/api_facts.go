@@ -51,7 +51,7 @@ func fact(what string, mark operatorapi.Mark, source, test string) operatorapi.F
 }
 
 // differs returns a fact with the known difference of Orange's own API.
-func differs(f operatorapi.Fact, real string) operatorapi.Fact {
-	f.Real = real
+func differs(f operatorapi.Fact, theirs string) operatorapi.Fact {
+	f.Real = theirs
 	return f
 }
