@@ -22,24 +22,32 @@ func TestForwardingToTheAPIOfAnotherSandbox(t *testing.T) {
 		},
 	} {
 		t.Run(string(operator), func(t *testing.T) {
-			forwardToAnother(t, operator, access(operators.NativeAPI(operator).Derive(otherKey)))
+			forwardToAnother(t, operator, payments.Rwanda, "+25073000000", access(operators.NativeAPI(operator).Derive(otherKey)))
 		})
+	}
+	c := operators.NativeAPI(payments.Moov).Derive(otherKey)
+	credentials := sandboxes.OperatorCredentials{ClientID: c.User, ClientSecret: c.UserKey}
+	for country, numbers := range map[payments.Country]string{payments.Benin: "+229019500001", payments.Togo: "+2287900001"} {
+		t.Run("moov "+string(country), func(t *testing.T) { forwardToAnother(t, payments.Moov, country, numbers, credentials) })
 	}
 }
 
-func forwardToAnother(t *testing.T, operator payments.Operator, credentials sandboxes.OperatorCredentials) {
+// forwardToAnother forwards payments of numbers with these digits, and one more.
+func forwardToAnother(
+	t *testing.T, operator payments.Operator, country payments.Country, numbers string, credentials sandboxes.OperatorCredentials,
+) {
 	f := newFixture(t)
 	f.enable(operator)
 	other := f.config
 	other.UID, other.Name = "22222222-2222-2222-2222-222222222222", "other"
 	f.sandbox(other, otherKey)
 	for name, c := range map[string]sandboxes.TestClientConfig{
-		"rich":    {MSISDN: "+250730000001", Balance: 50_000},
-		"poor":    {MSISDN: "+250730000002", Balance: 10},
-		"blocked": {MSISDN: "+250730000003", Balance: 50_000, Blocked: true},
-		"wary":    {MSISDN: "+250730000004", Balance: 50_000, Behavior: payments.Cancel},
+		"rich":    {MSISDN: numbers + "1", Balance: 50_000},
+		"poor":    {MSISDN: numbers + "2", Balance: 10},
+		"blocked": {MSISDN: numbers + "3", Balance: 50_000, Blocked: true},
+		"wary":    {MSISDN: numbers + "4", Balance: 50_000, Behavior: payments.Cancel},
 	} {
-		c.UID, c.Name, c.Operator, c.Country = "22222222-2222-2222-2222-00"+c.MSISDN[3:], name, operator, payments.Rwanda
+		c.UID, c.Name, c.Operator, c.Country = "22222222-2222-2222-2222-"+("000000000000" + c.MSISDN[1:])[len(c.MSISDN)-1:], name, operator, country
 		if c.Behavior == "" {
 			c.Behavior = payments.Approve
 		}
@@ -51,18 +59,21 @@ func forwardToAnother(t *testing.T, operator payments.Operator, credentials sand
 		f.config.Environments[i].UnknownPolicy = payments.Passthrough
 	}
 	f.config.Operators = []sandboxes.OperatorAccess{{
-		Store: "shop", Operator: operator, Country: payments.Rwanda, Credentials: &credentials,
+		Store: "shop", Operator: operator, Country: country, Credentials: &credentials,
 		BaseURL: f.url + "/sandboxes/team/other/operators/" + string(operator),
 	}}
 	f.sandbox(f.config, key)
 	f.follow()
 	f.runWorker()
 
+	currency, _ := country.Currency()
 	for number, want := range map[string]string{
-		"+250730000001": "SUCCESS", "+250730000002": "INSUFFICIENT_FUNDS", "+250730000003": "ACCOUNT_BLOCKED",
-		"+250730000004": "USER_CANCELLED", "+250730000005": "UNKNOWN_MSISDN",
+		numbers + "1": "SUCCESS", numbers + "2": "INSUFFICIENT_FUNDS", numbers + "3": "ACCOUNT_BLOCKED",
+		numbers + "4": "USER_CANCELLED", numbers + "5": "UNKNOWN_MSISDN",
 	} {
-		f.call("POST", "/v1/payments", payment("to"+number, object{"operator": string(operator), "country": "RW", "msisdn": number})).
+		f.call("POST", "/v1/payments", payment("to"+number, object{
+			"operator": string(operator), "country": string(country), "currency": currency, "msisdn": number,
+		})).
 			is(t, 201, "PENDING")
 		here := f.ended("msisdn=%2B"+number[1:], key)
 		there := f.ended("msisdn=%2B"+number[1:], otherKey)
@@ -74,8 +85,8 @@ func forwardToAnother(t *testing.T, operator payments.Operator, credentials sand
 			t.Errorf("their sources are %v and %v", here["source"], there["source"])
 		}
 	}
-	const float = "select balance from floats join organizations o using (tenant) where o.name = $1 and currency = 'RWF'"
-	if here, there := read[int](f, float, "checkout"), read[int](f, float, "other"); here != there {
+	const float = "select balance from floats join organizations o using (tenant) where o.name = $1 and currency = $2"
+	if here, there := read[int](f, float, "checkout", currency), read[int](f, float, "other", currency); here != there {
 		t.Errorf("the float is %d, that of the other sandbox %d", here, there)
 	}
 	f.conserved()

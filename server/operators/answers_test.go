@@ -19,9 +19,8 @@ func TestAnotherAmountIsNoSuccess(t *testing.T) {
 	orange := func(amount string) string {
 		return `{"data":{"status":"SUCCESSFULL","amount":` + amount + `,"txnid":"F1","order_id":"` + requested + `"}}`
 	}
-	moov := func(amount, currency string) string {
-		return `{"responseCode":"0","transactionId":"F1","externalReference":"` + requested + `","amount":` + amount + `,"currency":"` +
-			currency + `"}`
+	moov := func(amount string) string {
+		return `{"code":"0","message":"Success","refid":"F1","details":{"mrchreference":"` + requested + `","amount":"` + amount + `"}}`
 	}
 	for name, c := range map[string]struct {
 		operator payments.Operator
@@ -34,8 +33,7 @@ func TestAnotherAmountIsNoSuccess(t *testing.T) {
 			`{"status":"SUCCESSFUL","financialTransactionId":"F1"}`, false},
 		"mtn much text": {payments.MTN, mtn(strings.Repeat("9", 1000), "RWF"), false},
 		"orange":        {payments.Orange, orange("25000"), true}, "orange more": {payments.Orange, orange("250000"), false},
-		"moov": {payments.Moov, moov("25000", "XOF"), true}, "moov less": {payments.Moov, moov("1", "XOF"), false},
-		"moov another currency": {payments.Moov, moov("25000", "XAF"), false},
+		"moov": {payments.Moov, moov("25000"), true}, "moov less": {payments.Moov, moov("1"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t, answers(http.StatusOK, c.body))
@@ -58,7 +56,7 @@ func TestRawHasTheMerchantsReference(t *testing.T) {
 		payments.Airtel: `{"data":{"transaction":{"airtel_money_id":"F1","id":"` + requested +
 			`","status":"TS"}},"status":{"response_code":"DP00800001001"}}`,
 		payments.Orange: `{"data":{"status":"SUCCESSFULL","amount":25000,"txnid":"F1","order_id":"` + requested + `"}}`,
-		payments.Moov:   `{"responseCode":"0","transactionId":"F1","externalReference":"` + requested + `","amount":25000,"currency":"XOF"}`,
+		payments.Moov:   `{"code":"0","refid":"F1","details":{"mrchreference":"` + requested + `","amount":"25000"}}`,
 	} {
 		f := newFake(t, answers(http.StatusOK, body))
 		got, err := f.api(operator).Ask(t.Context(), forwarded(operator))
@@ -101,8 +99,7 @@ func TestAnswersToAQuestion(t *testing.T) {
 			`","confirmtxnmessage":"` + text + `"}}`
 	}
 	moov := func(code, text string) string {
-		return `{"responseCode":"` + code + `","responseMessage":"` + text + `","transactionId":"M1","externalReference":"` + requested +
-			`","amount":25000,"currency":"XOF"}`
+		return `{"code":"` + code + `","message":"` + text + `","refid":"M1","details":{"mrchreference":"` + requested + `","amount":"25000"}}`
 	}
 	const ok = http.StatusOK
 	for name, c := range map[string]nativeAnswer{
@@ -160,19 +157,15 @@ func TestAnswersToAQuestion(t *testing.T) {
 		"orange unknown":      {payments.Orange, 404, `{}`, "", "", "", "404"},
 
 		"moov success":      {payments.Moov, ok, moov("0", "Success"), payments.Success, "M1", "", ""},
-		"moov pending":      {payments.Moov, ok, moov("100", "any text"), payments.Pending, "M1", "", ""},
-		"moov not enough":   {payments.Moov, ok, moov("51", ""), payments.InsufficientFunds, "M1", "", ""},
-		"moov locked":       {payments.Moov, ok, moov("7", ""), payments.AccountBlocked, "M1", "", ""},
-		"moov maximum":      {payments.Moov, ok, moov("13", ""), payments.LimitExceeded, "M1", "", ""},
-		"moov timeout":      {payments.Moov, ok, moov("92", "USSD timeout"), payments.Timeout, "M1", "", ""},
-		"moov cancelled":    {payments.Moov, ok, moov("92", "Cancelled by the subscriber"), payments.UserCancelled, "M1", "", ""},
-		"moov wrong PIN":    {payments.Moov, ok, moov("95", "Failed: wrong PIN"), payments.PINInvalid, "M1", "", ""},
-		"moov failed":       {payments.Moov, ok, moov("95", "Failed"), payments.ServiceUnavailable, "M1", "", ""},
-		"moov internal":     {payments.Moov, ok, moov("99", ""), payments.ServiceUnavailable, "M1", "", ""},
-		"moov nobody":       {payments.Moov, ok, moov("555", ""), payments.UnknownMSISDN, "M1", "", ""},
-		"moov credentials":  {payments.Moov, ok, moov("98", ""), "", "", "", "refused the credentials"},
+		"moov pending":      {payments.Moov, ok, moov("9", "any text"), payments.Pending, "M1", "", ""},
+		"moov pushed":       {payments.Moov, ok, moov("8", ""), payments.Pending, "M1", "", ""},
+		"moov not enough":   {payments.Moov, ok, moov("10", "Insufficient funds"), payments.InsufficientFunds, "M1", "", ""},
+		"moov cancelled":    {payments.Moov, ok, moov("100", "Cancelled by the subscriber"), payments.UserCancelled, "M1", "", ""},
+		"moov failed":       {payments.Moov, ok, moov("10", "Success"), payments.ServiceUnavailable, "M1", "", ""},
+		"moov credentials":  {payments.Moov, ok, moov("99", ""), "", "", "", "refused the credentials"},
 		"moov unknown code": {payments.Moov, ok, moov("1234", ""), "", "", "", "unknown code"},
-		"moov another":      {payments.Moov, ok, `{"responseCode":"0","externalReference":"SHOP/2"}`, "", "", "", "another payment"},
+		"moov nobody":       {payments.Moov, ok, `{"code":"3"}`, "", "", "", "answered 200"},
+		"moov another":      {payments.Moov, ok, `{"code":"0","details":{"mrchreference":"SHOP/2"}}`, "", "", "", "another payment"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t, answers(c.code, c.body))
@@ -201,6 +194,53 @@ func (c nativeAnswer) check(t *testing.T, got adapter.Answer, err error) {
 	}
 }
 
+// Benin has SOAP, with statuses of its own. Nothing is known about Côte d'Ivoire.
+func TestMoovInOtherCountries(t *testing.T) {
+	said := func(name, element, code, text string) string {
+		return `<soap:Envelope><soap:Body><ns2:` + name + `Response><` + element + `><status>` + code + `</status><description>` + text +
+			`</description><referenceid>M1</referenceid></` + element + `></ns2:` + name + `Response></soap:Body></soap:Envelope>`
+	}
+	benin := forwarded(payments.Moov)
+	benin.Country, benin.MSISDN = payments.Benin, "+2290195000001"
+	for _, c := range []struct {
+		code, text string
+		want       payments.Status
+		why        string
+	}{
+		{"0", "SUCCESS", payments.Success, ""}, {"100", "IN PENDING STATE", payments.Pending, ""}, {"10", "", payments.InsufficientFunds, ""},
+		{"7", "", payments.AccountBlocked, ""}, {"13", "", payments.LimitExceeded, ""}, {"92", "USSD timeout", payments.Timeout, ""},
+		{"92", "Cancelled by the subscriber", payments.UserCancelled, ""}, {"95", "Failed: wrong PIN", payments.PINInvalid, ""},
+		{"95", "Reference already used", payments.DuplicateReference, ""}, {"95", "Success", payments.ServiceUnavailable, ""},
+		{"99", "", payments.ServiceUnavailable, ""}, {"555", "", payments.UnknownMSISDN, ""}, {"98", "", "", "refused the credentials"},
+		{"91", "", "", "refused the request (91)"}, {"94", "", "", "unknown code"},
+	} {
+		for name, call := range map[string]func(adapter.Client) (adapter.Answer, error){
+			"PushWithPending":      func(m adapter.Client) (adapter.Answer, error) { return m.Collect(t.Context(), benin) },
+			"getTransactionStatus": func(m adapter.Client) (adapter.Answer, error) { return m.Ask(t.Context(), benin) },
+		} {
+			f := newFake(t, answers(http.StatusOK, said(name, "result", c.code, c.text)))
+			got, err := call(f.api(payments.Moov))
+			nativeAnswer{want: c.want, id: "M1", why: c.why}.check(t, got, err)
+			if sent := f.came[0]; !strings.Contains(sent, "POST /below/com.tlc.merchant.api/UssdPush") || !strings.Contains(sent, requested) ||
+				!strings.Contains(sent, "<api:"+name+" ") || !strings.Contains(sent, "<token>"+moovToken+"</token>") {
+				t.Errorf("%s was sent", sent)
+			}
+		}
+	}
+	for _, body := range []string{"", "<a/>", said("Push", "result", "0", "SUCCESS")} {
+		f := newFake(t, answers(http.StatusOK, body))
+		if got, err := f.api(payments.Moov).Ask(t.Context(), benin); err == nil {
+			t.Errorf("%q is taken as %+v", body, got)
+		}
+	}
+	ivory := forwarded(payments.Moov)
+	ivory.Country = payments.CoteDIvoire
+	f := newFake(t, answers(http.StatusOK, ""))
+	if _, err := f.api(payments.Moov).Collect(t.Context(), ivory); !errors.As(err, new(adapter.ErrRefused)) || len(f.came) != 0 {
+		t.Errorf("in Côte d'Ivoire: %v, and %v was sent", err, f.came)
+	}
+}
+
 func TestAnswersToAPayment(t *testing.T) {
 	const paid = `{"data":{"transaction":{"id":"CI123","status":"SUCCESS"}},"status":{"code":"200","result_code":"ESB000010","response_code":"DP00800001006","success":true}}`
 	failed := func(result, code string) string {
@@ -225,11 +265,9 @@ func TestAnswersToAPayment(t *testing.T) {
 		"orange duplicate": {payments.Orange, 409, "", payments.DuplicateReference, "", "", ""},
 		"orange refused":   {payments.Orange, 400, "", "", "", "", "refused the request (400)"},
 
-		"moov accepted": {payments.Moov, 200, `{"responseCode":"100","externalReference":"` + requested + `","transactionId":"M1"}`,
-			payments.Pending, "M1", "", ""},
-		"moov paid": {payments.Moov, 200, `{"responseCode":"0","externalReference":"` + requested +
-			`","transactionId":"M1","amount":25000,"currency":"XOF"}`, payments.Success, "M1", "", ""},
-		"moov duplicate": {payments.Moov, 409, "", payments.DuplicateReference, "", "", ""},
+		"moov accepted":  {payments.Moov, 200, `{"code":"0","message":"Transaction is being processed","refid":"M1"}`, payments.Pending, "M1", "", ""},
+		"moov duplicate": {payments.Moov, 200, `{"code":"4"}`, payments.DuplicateReference, "", "", ""},
+		"moov invalid":   {payments.Moov, 200, `{"code":"3"}`, "", "", "", "refused the request (91)"},
 		"moov refused":   {payments.Moov, 422, "", "", "", "", "refused the request (422)"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -94,12 +94,15 @@ func forwarded(operator payments.Operator) *payments.Transaction {
 	case payments.Orange:
 		t.Country, t.Currency, t.MSISDN = "CI", "FCFA", "+2250707000001"
 	case payments.Moov:
-		t.Country, t.Currency, t.MSISDN = "BJ", "XOF", "+2290195000001"
+		t.Country, t.Currency, t.MSISDN = "TG", "XOF", "+22879000001"
 	default:
 		t.Country, t.Currency, t.MSISDN = "RW", "RWF", "+250788000001"
 	}
 	return t
 }
+
+// moovToken is 0:id:hush, encrypted with the key that all clients of Moov have.
+const moovToken = "sNvX0b99R12HBe4EsHV93g=="
 
 // What is sent is what the operator documents.
 func TestRequests(t *testing.T) {
@@ -125,10 +128,10 @@ func TestRequests(t *testing.T) {
 			"GET /below/omcoreapis/1.0.2/mp/paymentstatus/" + requested + "\nAuthorization: Bearer T\n",
 		},
 		payments.Moov: {
-			"POST /below/auth/token\nContent-Type: application/json\n" + `{"username":"id","password":"hush"}`,
-			"POST /below/merchant/v1/payments\nAuthorization: Bearer T\nContent-Type: application/json\n" +
-				`{"externalReference":"` + requested + `","amount":25000,"currency":"XOF","phoneNumber":"2290195000001","description":"Payment"}`,
-			"GET /below/merchant/v1/payments/" + requested + "\nAuthorization: Bearer T\n",
+			"POST /below/Flooz/DebitService/Debit\nAuthorization: " + moovToken + "\nContent-Type: application/json\n" +
+				`{"amount":"25000","key":"id","mrchname":"","mrchrefid":"` + requested + `","msisdn":"22879000001","partnermsisdn":""}`,
+			"POST /below/Flooz/DebitService/Verify\nAuthorization: " + moovToken + "\nContent-Type: application/json\n" +
+				`{"mrchrefid":"` + requested + `","partnermsisdn":""}`,
 		},
 	} {
 		t.Run(string(operator), func(t *testing.T) {
@@ -156,7 +159,7 @@ func TestRequests(t *testing.T) {
 func TestRequestHasTheTransactionsID(t *testing.T) {
 	for operator, named := range map[payments.Operator]string{
 		payments.MTN: "X-Reference-Id: ", payments.Airtel: `"RWF","id":"`, payments.Orange: `"order_id":"`,
-		payments.Moov: `"externalReference":"`,
+		payments.Moov: `"mrchrefid":"`,
 	} {
 		t.Run(string(operator), func(t *testing.T) {
 			f := newFake(t, answers(http.StatusAccepted, `{"status":{"success":true}}`))

@@ -29,6 +29,9 @@ func TestTokensThatAreNotGiven(t *testing.T) {
 		"a bad time":  {200, `{"access_token":"T","token":"T","expires_in":"soon","expiresIn":{}}`, "cannot be read", false},
 	} {
 		for _, operator := range payments.Operators {
+			if operator == payments.Moov { // its clients make tokens themselves
+				continue
+			}
 			t.Run(name+" "+string(operator), func(t *testing.T) {
 				server := httptest.NewServer(answers(c.code, c.body))
 				defer server.Close()

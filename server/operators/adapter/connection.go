@@ -30,8 +30,11 @@ type Request struct {
 	Method string
 	Path   string // escaped, with a leading slash
 	Header map[string]string
-	Body   any // encoded as JSON, or as a form if it is url.Values; nil for none
+	Body   any // encoded as JSON, or as a form if it is url.Values, or sent as it is if it is XML; nil for none
 }
+
+// XML is a body of a request.
+type XML string
 
 // Reply is an answer of an operator's API.
 type Reply struct {
@@ -82,6 +85,8 @@ func (c Connection) make(ctx context.Context, r Request) (*http.Request, error) 
 		kind = ""
 	case url.Values:
 		kind, body = "application/x-www-form-urlencoded", strings.NewReader(content.Encode())
+	case XML:
+		kind, body = "text/xml; charset=utf-8", strings.NewReader(string(content))
 	default:
 		body = bytes.NewReader(Encode(content))
 	}

@@ -5,124 +5,164 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
-	"time"
+	"strings"
 
 	"github.com/cauri-dev/cauri/server/operators/adapter"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// client is a simple client of Moov's API. By the marks of package operators, the payload is t,
-// and the paths and the token are a.
+// client is a client of Moov's API: the SOAP of Benin, and the JSON of Togo (t).
 type client struct{ adapter.Connection }
-
-const (
-	oldTokenPath = "/auth/token"
-	paymentsPath = "/merchant/v1/payments"
-
-	codeOfCredentials = "98" // t
-)
-
-// paymentRequest is the body of a payment.
-type paymentRequest struct {
-	ExternalReference string `json:"externalReference"`
-	Amount            int64  `json:"amount"`
-	Currency          string `json:"currency"`
-	PhoneNumber       string `json:"phoneNumber"`
-	Description       string `json:"description"`
-}
 
 // NewClient returns a client of Moov's API.
 func NewClient(a adapter.Access) adapter.Client { return &client{adapter.NewConnection(a)} }
 
 // Collect implements [adapter.Client].
 func (m *client) Collect(ctx context.Context, t *payments.Transaction) (adapter.Answer, error) {
-	return m.ask(ctx, t, adapter.Request{Method: http.MethodPost, Path: paymentsPath, Body: paymentRequest{
-		ExternalReference: adapter.RequestID(t), Amount: t.Amount, Currency: adapter.CurrencyCode(t),
-		PhoneNumber: adapter.Subscriber(t), Description: adapter.PayerMessage(t),
-	}})
+	amount, id := amountIn(t), adapter.RequestID(t)
+	switch t.Country {
+	case payments.Benin:
+		return m.call(ctx, t, pushPendingCall, values{
+			"msisdn": adapter.Subscriber(t), "message": adapter.PayerMessage(t), "amount": amount, "externaldata1": id, "externaldata2": id, "fee": "0",
+		})
+	case payments.Togo:
+		return m.send(ctx, t, debitPaths[0][0], map[string]string{
+			"msisdn": adapter.Subscriber(t), "key": m.ClientID, "mrchrefid": id, "mrchname": t.Store, "amount": amount, "partnermsisdn": "",
+		})
+	}
+	return adapter.Answer{}, adapter.ErrRefused{Why: "nothing is known about the API of Moov in " + string(t.Country)}
 }
 
 // Ask implements [adapter.Client].
 func (m *client) Ask(ctx context.Context, t *payments.Transaction) (adapter.Answer, error) {
-	return m.ask(ctx, t, adapter.Request{Method: http.MethodGet, Path: paymentsPath + "/" + adapter.RequestID(t)})
+	if t.Country == payments.Benin {
+		return m.call(ctx, t, "getTransactionStatus", values{"transid": adapter.RequestID(t)})
+	}
+	return m.send(ctx, t, debitPaths[0][1], map[string]string{"mrchrefid": adapter.RequestID(t), "partnermsisdn": ""})
 }
 
-func (m *client) ask(ctx context.Context, t *payments.Transaction, r adapter.Request) (adapter.Answer, error) {
-	answer, err := m.Authorized(ctx, r, m.token)
+func (m *client) token() string { return newToken("0", m.ClientID, m.ClientSecret) }
+
+// call makes a call to the SOAP service.
+func (m *client) call(ctx context.Context, t *payments.Transaction, name string, v values) (adapter.Answer, error) {
+	v["token"] = m.token()
+	reply, err := m.Do(ctx, adapter.Request{Method: http.MethodPost, Path: soapPath, Body: adapter.XML(requestOf(name, v))})
 	if err != nil {
 		return adapter.Answer{}, err
 	}
+	said, err := readCall(reply.Body)
 	switch {
-	case answer.Code == http.StatusConflict:
-		return failure(t, payments.DuplicateReference), nil
-	case answer.Code >= 500, answer.Code == http.StatusTooManyRequests, answer.Code == http.StatusNotFound:
-		return adapter.Answer{}, answer.Unexpected()
-	case !answer.OK():
-		return adapter.Answer{}, adapter.ErrRefused{Why: fmt.Sprintf("the operator refused the request (%d)", answer.Code)}
+	case !reply.OK():
+		return adapter.Answer{}, reply.Unexpected()
+	case err != nil || said.operation != name+"Response":
+		return adapter.Answer{}, fmt.Errorf("the operator answered %d with what cannot be read", reply.Code)
 	}
-	var said Payload
-	if err := answer.Decode(&said); err != nil {
-		return adapter.Answer{}, err
-	}
-	if said.ExternalReference != adapter.RequestID(t) {
+	f := said.fields
+	if id := f["transid"]; id != "" && id != adapter.RequestID(t) {
 		return adapter.Answer{}, errors.New("the operator answered for another payment")
 	}
-	return said.answer(t)
+	return answerOf(t, f["status"], f["description"], f["referenceid"])
 }
 
-// answer returns the answer for the code of a payment, and for its text if the code has several meanings. It replaces
-// the id in the payload by the merchant's reference.
-func (p Payload) answer(t *payments.Transaction) (adapter.Answer, error) {
-	p.Simulated, p.ExternalReference = true, t.Reference
-	a := adapter.Answer{NativeID: adapter.NativeID(p.TransactionID), Raw: adapter.Encode(p)}
-	a.Status = statusOf(p.ResponseCode, p.ResponseMessage)
+// requestOf returns the envelope of a request.
+func requestOf(name string, v values) string {
+	var fields strings.Builder
+	o := operationNamed(name)
+	for _, field := range o.request {
+		fmt.Fprintf(&fields, "<%s>%s</%[1]s>", field, escaped(v[field]))
+	}
+	inside := fields.String()
+	if o.inside {
+		inside = "<request>" + inside + "</request>"
+	}
+	call := fmt.Sprintf(`<api:%s xmlns:api="%s"><token>%s</token>%s</api:%[1]s>`, name, merchantName, escaped(v["token"]), inside)
+	return envelope(call).Text
+}
+
+// send makes a call to the JSON API.
+func (m *client) send(ctx context.Context, t *payments.Transaction, path string, body map[string]string) (adapter.Answer, error) {
+	reply, err := m.Do(ctx, adapter.Request{
+		Method: http.MethodPost, Path: path, Body: body, Header: map[string]string{authorization: m.token()},
+	})
+	if err != nil {
+		return adapter.Answer{}, err
+	}
 	switch {
-	case p.ResponseCode == codeOfCredentials:
-		return adapter.Answer{}, adapter.ErrRefused{Why: "the operator refused the credentials (" + codeOfCredentials + ")"}
-	case a.Status == "":
-		return adapter.Answer{}, errors.New("the operator answered with an unknown code")
+	case reply.Code == http.StatusTooManyRequests, reply.Code == http.StatusNotFound, reply.Code >= 500, reply.Code < 400 && !reply.OK():
+		return adapter.Answer{}, reply.Unexpected()
+	case !reply.OK():
+		return adapter.Answer{}, adapter.ErrRefused{Why: fmt.Sprintf("the operator refused the request (%d)", reply.Code)}
 	}
-	return a.Paid(t, strconv.FormatInt(p.Amount, 10), p.Currency, Unavailable), nil
+	var said debitAnswer
+	if err := reply.Decode(&said); err != nil {
+		return adapter.Answer{}, err
+	}
+	asked := path == debitPaths[0][1]
+	switch {
+	case asked && said.Details == nil && said.Code == refusals[operatorapi.NotFound].togo:
+		return adapter.Answer{}, reply.Unexpected()
+	case said.Details != nil && said.Details.MrchReference != adapter.RequestID(t):
+		return adapter.Answer{}, errors.New("the operator answered for another payment")
+	case said.Code == completed && !asked:
+		said.Code = validation // it is accepted, and not paid
+	}
+	a, err := answerOf(t, togoCodes[said.Code], said.Message, said.RefID)
+	if err == nil && asked && said.Details != nil {
+		a = a.Paid(t, said.Details.Amount, "", Unavailable)
+	}
+	return a, err
 }
 
-// statusOf returns the status for a code and a text; empty for an unknown code.
-func statusOf(code, message string) payments.Status {
-	byCode := map[string]payments.Status{ // used for an unknown text
-		"0": payments.Success, "100": payments.Pending, "51": payments.InsufficientFunds, "7": payments.AccountBlocked,
-		"13": payments.LimitExceeded, "92": payments.Timeout, "95": payments.ServiceUnavailable, "99": payments.ServiceUnavailable,
-		"555": payments.UnknownMSISDN,
-	}
-	for status, answer := range answers {
-		if answer.code == code && answer.message == message {
-			return status
+// togoCodes are the statuses of Benin for the codes of Togo. One that failed says why in its text.
+var togoCodes = map[string]string{
+	completed: completed, "8": inPending, validation: inPending, notDone: failedCode, "100": failedCode, "4": duplicateCode,
+	"1": "91", "3": "91", "5": "2", "99": codeOfCredentials,
+}
+
+const (
+	codeOfCredentials = "98"
+	duplicateCode     = "duplicate" // of Togo, which has a code for it
+)
+
+// statuses are the statuses of Benin. Those of them with several meanings are decided by their texts.
+var statuses = map[string]payments.Status{
+	completed: payments.Success, inPending: payments.Pending, payerFunds: payments.InsufficientFunds, "7": payments.AccountBlocked,
+	"9": payments.AccountBlocked, "3": payments.UnknownMSISDN, "555": payments.UnknownMSISDN, "92": payments.Timeout,
+	failedCode: payments.ServiceUnavailable, "99": payments.ServiceUnavailable, duplicateCode: payments.DuplicateReference,
+}
+
+// limits are the statuses of Benin for amounts and limits.
+const limits = " 11 12 13 14 15 16 17 18 19 20 "
+
+// answerOf returns the answer for a status of Benin.
+func answerOf(t *payments.Transaction, code, text, reference string) (adapter.Answer, error) {
+	status, known := statuses[code]
+	if code == "92" || code == failedCode {
+		for s, a := range answers {
+			if a.message == text && s != payments.Success && s != payments.Pending {
+				status = s
+			}
+		}
+		if text == refusals[operatorapi.Duplicate].text {
+			status = payments.DuplicateReference
 		}
 	}
-	return byCode[code]
-}
-
-// failure returns the answer for a payment that Moov refused at once.
-func failure(t *payments.Transaction, status payments.Status) adapter.Answer {
-	return adapter.Answer{Status: status, Raw: adapter.Encode(NewPayload(adapter.Ended(t, status)))}
-}
-
-func (m *client) token(ctx context.Context) (string, time.Duration, error) {
-	answer, err := m.Do(ctx, adapter.Request{Method: http.MethodPost, Path: oldTokenPath, Body: struct {
-		Username string `json:"username"`
-		Password string `json:"password"`
-	}{m.ClientID, m.ClientSecret}})
-	if err != nil {
-		return "", 0, err
+	switch {
+	case strings.Contains(limits, " "+code+" "):
+		status = payments.LimitExceeded
+	case code == codeOfCredentials:
+		return adapter.Answer{}, adapter.ErrRefused{Why: "the operator refused the credentials (" + code + ")"}
+	case code == "1", code == "2", code == "4", code == "91":
+		return adapter.Answer{}, adapter.ErrRefused{Why: "the operator refused the request (" + code + ")"}
+	case !known:
+		return adapter.Answer{}, errors.New("the operator answered with an unknown code")
 	}
-	if err := answer.Granted(); err != nil {
-		return "", 0, err
+	p := NewPayload(adapter.Ended(t, status))
+	a := adapter.Answer{Status: status, NativeID: adapter.NativeID(reference)}
+	if a.NativeID != "" {
+		p.TransactionID = a.NativeID
 	}
-	var said struct {
-		Token     string          `json:"token"`
-		ExpiresIn adapter.Seconds `json:"expiresIn"`
-	}
-	if err := answer.Decode(&said); err != nil {
-		return "", 0, err
-	}
-	return adapter.Token(said.Token, said.ExpiresIn)
+	a.Raw = adapter.Encode(p)
+	return a, nil
 }

@@ -78,11 +78,3 @@ func isXML(text string) bool {
 		}
 	}
 }
-
-func requestOf(name string, v values) string {
-	var fields strings.Builder
-	for _, field := range append([]string{"token"}, operationNamed(name).request...) {
-		fields.WriteString("<" + field + ">" + v[field] + "</" + field + ">")
-	}
-	return envelope("<" + name + ">" + fields.String() + "</" + name + ">").Text
-}

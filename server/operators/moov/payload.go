@@ -1,5 +1,5 @@
-// Package moov has the payloads (payload.go) and a client (client.go) of Moov's own API. Package operators explains the
-// marks o, t and a.
+// Package moov has the payloads (payload.go) and a client (client.go) of Moov's own API, and a simulation of that API
+// (api.go). Package operators explains the marks o, t and a.
 package moov
 
 import (

@@ -112,24 +112,4 @@ var dialects = []dialect{
 		pending:        `200 {"data":{"status":"PENDING","subscriber_msisdn":"2250700000009","amount":5000,"txnid":"{id}","pay_token":"ORANGE_{id}","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":null,"confirmtxnmessage":null,"order_id":"r1"},"message":"Ok"}`,
 		success:        `200 {"data":{"status":"SUCCESSFULL","subscriber_msisdn":"2250700000009","amount":5000,"txnid":"{id}","pay_token":"ORANGE_{id}","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":"200","confirmtxnmessage":"Transaction successfully processed","order_id":"r1"},"message":"Ok"}`,
 	},
-	{
-		operator: payments.Moov,
-		token: func(id, secret string) call {
-			return call{method: "POST", path: "/auth/token", body: fmt.Sprintf(`{"username":%q,"password":%q}`, id, secret)}
-		},
-		pay: call{
-			method: "POST", path: "/merchant/v1/payments",
-			body: `{"externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","description":"Payment"}`,
-		},
-		find:           call{method: "GET", path: "/merchant/v1/payments/r1"},
-		again:          "/merchant/v1/payments/r2",
-		badCredentials: `401 {"responseCode":"98","responseMessage":"the credentials are not valid"}`,
-		badToken:       `401 {"responseCode":"98","responseMessage":"the access token is {id}"}`,
-		duplicate:      `409 {"responseCode":"95","responseMessage":"there is a payment of this id already"}`,
-		unknown:        `404 {"responseCode":"95","responseMessage":"no such payment"}`,
-		unknownPath:    `404 {"responseCode":"95","responseMessage":"no such resource"}`,
-		accepted:       `200 {"responseCode":"100","responseMessage":"Pending","transactionId":"{id}","externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","timestamp":"<time>"}`,
-		pending:        `200 {"responseCode":"100","responseMessage":"Pending","transactionId":"{id}","externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","timestamp":"<time>"}`,
-		success:        `200 {"responseCode":"0","responseMessage":"Success","transactionId":"{id}","externalReference":"r1","amount":5000,"currency":"XOF","phoneNumber":"22878000009","timestamp":"<time>"}`,
-	},
 }

@@ -2,56 +2,24 @@ package operatorstest
 
 import (
 	"net/http"
-	"time"
+	"strconv"
 )
 
-// moov is a simple version of Moov's API. By the marks of package operators, its payload and codes
-// are t, and the rest is a.
+// moov is a simple version of Moov's API of Togo (t). Clients make its tokens themselves, so any token is accepted.
 var moov = native{
-	token: "/auth/token",
-	valid: 10 * time.Minute,
-	grant: moovGrant,
-	issued: func(token string, valid time.Duration) any {
-		return map[string]any{"responseCode": "0", "responseMessage": "Success", "token": token, "expiresIn": int(valid.Seconds())}
-	},
-	create: "/merchant/v1/payments",
-	find:   "/merchant/v1/payments",
+	create: "/Flooz/DebitService/Debit",
+	verify: "/Flooz/DebitService/Verify",
 	ask:    moovAsk,
 	tell:   moovTell,
 
 	problem: moovProblem,
 }
 
-func moovGrant(v *visit) (clientID, clientSecret string) {
-	var request struct {
-		Username string `json:"username"`
-		Password string `json:"password"`
-	}
-	if v.body(&request) != nil {
-		return "", "" // missing credentials get the same answer as wrong ones
-	}
-	return request.Username, request.Password
-}
-
-// moovRequest is a payment.
+// moovRequest is a payment, or a question for its state.
 type moovRequest struct {
-	ExternalReference string `json:"externalReference"`
-	Amount            int64  `json:"amount"`
-	Currency          string `json:"currency"`
-	PhoneNumber       string `json:"phoneNumber"`
-	Description       string `json:"description"`
-}
-
-// moovState is the status of a payment.
-type moovState struct {
-	ResponseCode      string `json:"responseCode"`
-	ResponseMessage   string `json:"responseMessage"`
-	TransactionID     string `json:"transactionId"`
-	ExternalReference string `json:"externalReference"`
-	Amount            int64  `json:"amount"`
-	Currency          string `json:"currency"`
-	PhoneNumber       string `json:"phoneNumber"`
-	Timestamp         string `json:"timestamp"`
+	MSISDN    string `json:"msisdn"`
+	MrchRefID string `json:"mrchrefid"`
+	Amount    string `json:"amount"`
 }
 
 func moovAsk(v *visit) (answer, error) {
@@ -59,41 +27,35 @@ func moovAsk(v *visit) (answer, error) {
 	if err := v.body(&request); err != nil {
 		return answer{}, err
 	}
-	if err := checkPayment(request.ExternalReference, request.Amount, request.Currency, request.PhoneNumber); err != nil {
+	amount, _ := strconv.ParseInt(request.Amount, 10, 64)
+	if err := checkPayment(request.MrchRefID, amount, "XOF", request.MSISDN); err != nil {
 		return answer{}, err
 	}
-	p, err := v.keep(request.ExternalReference, request)
-	return moovSaid(request, p), err
+	p, err := v.keep(request.MrchRefID, request)
+	return moovSaid("0", "Transaction is being processed", p.NativeID, nil), err
 }
 
 func moovTell(_ *visit, p Payment) (answer, error) {
 	request, _ := p.request.(moovRequest)
-	return moovSaid(request, p), nil
+	details := map[string]string{"amount": request.Amount, "mrchreference": request.MrchRefID, "msisdn": request.MSISDN, "referenceid": p.NativeID}
+	if p.Answered {
+		return moovSaid("0", "Success", p.NativeID, details), nil
+	}
+	return moovSaid("9", "Pending validation payment found", p.NativeID, details), nil
 }
 
-func moovSaid(request moovRequest, p Payment) answer {
-	state := moovState{
-		ResponseCode: "100", ResponseMessage: "Pending", TransactionID: p.NativeID, ExternalReference: request.ExternalReference,
-		Amount: request.Amount, Currency: request.Currency, PhoneNumber: request.PhoneNumber, Timestamp: p.CreatedAt.UTC().Format(time.RFC3339),
+func moovSaid(code, text, id string, details map[string]string) answer {
+	said := map[string]any{"status": code, "code": code, "message": text, "description": text, "refid": id, "mrorrefid": id}
+	if details != nil {
+		said["details"] = details
 	}
-	if p.Answered {
-		state.ResponseCode, state.ResponseMessage = "0", "Success"
-	}
-	return answer{http.StatusOK, state}
+	return answer{http.StatusOK, said}
 }
 
 func moovProblem(p problem) answer {
-	failed := func(status int, code string) answer {
-		return answer{status, map[string]string{"responseCode": code, "responseMessage": p.message}}
+	codes := map[kind]string{badCredentials: "99", badToken: "99", duplicate: "4"}
+	if code := codes[p.kind]; code != "" {
+		return moovSaid(code, p.message, "", nil)
 	}
-	switch p.kind {
-	case badCredentials, badToken:
-		return failed(http.StatusUnauthorized, "98")
-	case invalid:
-		return failed(http.StatusBadRequest, "95")
-	case duplicate:
-		return failed(http.StatusConflict, "95")
-	default:
-		return failed(http.StatusNotFound, "95")
-	}
+	return moovSaid("3", p.message, "", nil)
 }

@@ -20,7 +20,8 @@ type native struct {
 	issued func(token string, valid time.Duration) any // returns the answer with a token
 
 	create string // path that creates a payment
-	find   string // path of a payment, without its reference
+	find   string // path of a payment, without its reference; empty: verify
+	verify string // path of a question with the reference in its body
 	ask    func(v *visit) (answer, error)
 	tell   func(v *visit, p Payment) (answer, error)
 
@@ -78,11 +79,13 @@ func (v *visit) route(n native) (answer, error) {
 	reference, below := strings.CutPrefix(v.path, n.find+"/")
 	var serve func(n native) (answer, error)
 	switch {
-	case v.r.Method == http.MethodPost && path == n.token:
+	case v.r.Method == http.MethodPost && n.token != "" && path == n.token:
 		serve = v.issue
 	case v.r.Method == http.MethodPost && path == n.create:
 		serve = v.create
-	case v.r.Method == http.MethodGet && below && reference != "" && !strings.Contains(reference, "/"):
+	case v.r.Method == http.MethodPost && path == n.verify && n.find == "":
+		serve = v.verify
+	case v.r.Method == http.MethodGet && n.find != "" && below && reference != "" && !strings.Contains(reference, "/"):
 		serve = func(n native) (answer, error) { return v.find(n, reference) }
 	default:
 		return answer{}, nothing
@@ -90,7 +93,23 @@ func (v *visit) route(n native) (answer, error) {
 	return serve(n)
 }
 
+// verify answers a question with the reference in its body. Only Moov has one, whose clients need no token of ours.
+func (v *visit) verify(n native) (answer, error) {
+	var request moovRequest
+	if err := v.body(&request); err != nil {
+		return answer{}, err
+	}
+	p, found := v.Operators.find(v.operator, request.MrchRefID)
+	if !found {
+		return answer{}, problem{unknownPayment, "no such payment"}
+	}
+	return n.tell(v, p)
+}
+
 func (v *visit) create(n native) (answer, error) {
+	if n.token == "" {
+		return n.ask(v)
+	}
 	if err := v.authorize(); err != nil {
 		return answer{}, err
 	}
