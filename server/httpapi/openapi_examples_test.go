@@ -233,7 +233,7 @@ func lasting(answer object) object {
 	kept := maps.Clone(answer)
 	for _, name := range []string{"id", "tx_id", "parentTxId", "environmentId", "providerTxId", "createdAt", "completedAt", "expiresAt", "raw", "version",
 		"txId", "manualUntil", "requestedAt", "nextAttemptAt", "startedAt", "body", "payload", "time",
-		"organizationId", "now", "target", "verifiedAt", "evaluatedAt", "nextCursor",
+		"organizationId", "now", "target", "verifiedAt", "evaluatedAt", "epoch", "nextCursor",
 		"realStartedAt", "signature", "difference", "sentBytes", "causes", "failingSince", "firstFailure", "lastFailure", "lastDelivery", "waiting",
 		"secret", "url", "otp"} {
 		if kept[name] == nil {

@@ -28,6 +28,7 @@ type Observed struct {
 	Lines  []expectations.Observation
 	Newest *payments.ID // the newest transaction of the sandbox; nil: it has none
 	At     time.Time    // by the database's clock
+	Tenant int64        // of the sandbox, which has another one after a reset
 }
 
 // Observe returns an observation for each line. If since is not nil, it counts only later transactions, with their
@@ -60,7 +61,7 @@ func observe(
 	if err != nil {
 		return seen, err
 	}
-	seen.Lines = make([]expectations.Observation, len(lines))
+	seen.Lines, seen.Tenant = make([]expectations.Observation, len(lines)), tenant
 	var line int
 	var o expectations.Observation
 	var example *[16]byte

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,6 +69,7 @@ type expected struct {
 
 	asked json.RawMessage // lines that the API evaluates, as JSON
 	since string
+	epoch string // of the first answer; the API gives another one after a reset
 	began time.Time
 	state expectations.State
 }
@@ -121,10 +123,13 @@ func (e *expected) begin(ctx context.Context, api *sandboxapi.Client, now time.T
 		if err != nil {
 			return err
 		}
-		e.since = optional(first.NewestTransaction, same)
+		e.since, e.epoch = optional(first.NewestTransaction, same), first.Epoch
 	}
 	return nil
 }
+
+// resetMessage takes the place of the results, which are of transactions that are gone.
+const resetMessage = "The sandbox was reset while the command waited. What happened before is gone: run the test again, then the command."
 
 func (e *expected) evaluate(ctx context.Context, api *sandboxapi.Client, now func() time.Time) error {
 	terms := expectations.Terms{Deadline: e.began.Add(e.within), Settle: e.settle}
@@ -138,6 +143,10 @@ func (e *expected) evaluate(ctx context.Context, api *sandboxapi.Client, now fun
 		}
 		if err != nil {
 			return err
+		}
+		if e.epoch = cmp.Or(e.epoch, found.Epoch); found.Epoch != e.epoch {
+			e.state = expectations.State{Verdict: expectations.Failed, Reason: expectations.ReasonSandboxReset, Message: resetMessage}
+			return nil
 		}
 		for _, r := range found.Results {
 			answered = append(answered, expectations.Result{Line: r.Line, Met: r.Met, Never: r.Exceeded, Observed: r.Observed})

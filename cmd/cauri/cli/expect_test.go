@@ -5,9 +5,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,6 +75,41 @@ func TestExpectOnlyWhatIsNew(t *testing.T) {
 	f := newFixture(t)
 	f.run("pay", "--scenario=success", "--amount=300", "--order-ref=order-1")
 	f.run("expect", "-f", expectFile(t, "since: Creation\nsettle: 0s\nexpect:\n- nothingElse: true\n")).want(t, ExitSuccess, "order-1042")
+}
+
+// What a test waits for does not come any more after a reset, and what an empty sandbox meets says nothing of the test.
+func TestExpectWhileTheSandboxIsReset(t *testing.T) {
+	f := newFixture(t)
+	target, err := url.Parse(f.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.Path = ""
+	for name, lines := range map[string]string{
+		"unmet":    "expect: [{transactions: {where: {orderRef: order-2}, count: 1}}]",
+		"settling": "settle: 1h\nexpect: [{transactions: {where: {orderRef: order-2}, count: 0}}]",
+		"new":      "since: Creation\nexpect: [{transactions: {count: 1}}]",
+	} {
+		api, asked := httputil.NewSingleHostReverseProxy(target), atomic.Int32{}
+		resetting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			api.ServeHTTP(w, r)
+			if strings.HasSuffix(r.URL.Path, "/evaluate") && asked.Add(1) == 3 {
+				f.send(http.MethodPost, "/v1/reset", "")
+			}
+		}))
+		t.Cleanup(resetting.Close)
+		report := filepath.Join(t.TempDir(), "report.xml")
+		r := run(t, Options{}, "expect", "-f", expectFile(t, "within: 1h\n"+lines), "--junit="+report, "-o", "json",
+			"--url="+resetting.URL+"/sandboxes/team/checkout", "--api-key="+testKey)
+		r.want(t, ExitFailure, "order-1042: The sandbox was reset while the command waited.")
+		if got := decoded[[]judgement](t, r)[0]; got.Verdict != expectations.Failed || got.Reason != expectations.ReasonSandboxReset {
+			t.Errorf("%s: the result is %+v", name, got)
+		}
+		text, err := os.ReadFile(report)
+		if err != nil || !strings.Contains(string(text), `failures="1"`) || !strings.Contains(string(text), "The sandbox was reset") {
+			t.Errorf("%s: %v, the report is\n%s", name, err, text)
+		}
+	}
 }
 
 func TestExpectOfTheMerchant(t *testing.T) {

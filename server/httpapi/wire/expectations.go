@@ -1,6 +1,9 @@
 package wire
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -51,6 +54,7 @@ type Evaluation struct {
 	Met               bool         `json:"met" doc:"All lines are met at this moment."`
 	Results           []LineResult `json:"results" doc:"One for each line, in the order of the request."`
 	NewestTransaction *string      `json:"newestTransaction" doc:"The newest transaction at this moment; null: there is none. Sent as since in later requests, only what came after counts."`
+	Epoch             string       `json:"epoch" doc:"Changes with each reset of the sandbox, and never otherwise: a test that repeats the request sees that it has to fail." example:"mS1nJwCQ9yM"`
 	EvaluatedAt       string       `json:"evaluatedAt" format:"date-time" doc:"In real time. ISO 8601, UTC."`
 }
 
@@ -64,7 +68,9 @@ type LineResult struct {
 
 // EvaluationOf returns the view of an evaluation.
 func EvaluationOf(lines []expectations.Line, seen *ledger.Observed) Evaluation {
-	e := Evaluation{Met: true, Results: make([]LineResult, len(lines)), EvaluatedAt: payments.FormatTime(seen.At)}
+	e := Evaluation{
+		Met: true, Results: make([]LineResult, len(lines)), Epoch: epochOf(seen.Tenant), EvaluatedAt: payments.FormatTime(seen.At),
+	}
 	for i := range lines {
 		r := expectations.Check(&lines[i], &seen.Lines[i])
 		e.Results[i] = LineResult{Line: r.Line, Met: r.Met, Exceeded: r.Never, Observed: r.Observed}
@@ -74,6 +80,12 @@ func EvaluationOf(lines []expectations.Line, seen *ledger.Observed) Evaluation {
 		e.NewestTransaction = new(seen.Newest.String())
 	}
 	return e
+}
+
+// epochOf returns a text for a tenant number, which is not shown itself: it counts the sandboxes of others.
+func epochOf(tenant int64) string {
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("epoch"), uint64(tenant)))
+	return base64.RawURLEncoding.EncodeToString(sum[:8])
 }
 
 // TooManyRows is 422 for lines whose evaluation takes longer than the statement timeout.
