@@ -211,7 +211,7 @@ func expectationConfig(e *v1alpha1.Expectation) (c sandboxes.ExpectationConfig, 
 	}
 	within, settle, err := expectations.ParseDurations(string(e.Spec.Within), string(e.Spec.Settle))
 	return sandboxes.ExpectationConfig{
-		UID: string(e.UID), Run: e.Spec.Run, Lines: lines, Within: within, Settle: settle,
+		UID: string(e.UID), Name: e.Name, Run: e.Spec.Run, Lines: lines, Within: within, Settle: settle,
 		SinceCreation: e.Spec.Since == expectations.SinceCreation,
 	}, err
 }

@@ -95,6 +95,9 @@ func TestExpectationIsMet(t *testing.T) {
 	if e.Status.StartedAt == nil || e.Status.DecidedAt != nil {
 		t.Errorf("the status is %+v", e.Status)
 	}
+	if c.count("select count(*) from expectations where name = 'paid-once'") != 1 {
+		t.Error("the row does not have the name of the resource")
+	}
 	c.expectationConditions(e, c.workers(), met...)
 	c.kstatus(e, status.CurrentStatus)
 	want := []v1alpha1.ExpectationResult{{Line: "nothing else", Met: true, Observed: "no other transaction", At: e.Status.Results[0].At}}
@@ -242,8 +245,8 @@ func TestExpectationBeyondTheLimitOfItsSandbox(t *testing.T) {
 	first := c.newExpectation(func(e *v1alpha1.Expectation) { e.Name = "first" })
 	c.create(first)
 	c.expectationConditions(first, nil, open...)
-	c.row(`with more as (insert into expectations (tenant, uid, run, lines, settle_ms, deadline, since_creation)
-		select e.tenant, gen_random_uuid(), e.run, e.lines, e.settle_ms, e.deadline, false from expectations e, generate_series(2, 1000)
+	c.row(`with more as (insert into expectations (tenant, uid, name, run, lines, settle_ms, deadline, since_creation)
+		select e.tenant, gen_random_uuid(), e.name, e.run, e.lines, e.settle_ms, e.deadline, false from expectations e, generate_series(2, 1000)
 		returning 1) select count(*) from more`, nil, new(int))
 	e := c.newExpectation(nothing)
 	c.create(e)

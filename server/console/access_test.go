@@ -179,6 +179,8 @@ var mayCall = map[string]string{
 	"GET /webhooks/grade":                  "full viewer",
 	"GET /webhooks/grade/report.xml":       "full viewer",
 	"POST /webhooks/grade":                 "full",
+	"GET /expectations":                    "full viewer",
+	"POST /expectations":                   "full viewer",
 	"GET /setup":                           "full viewer",
 	"POST /setup/sessions":                 "full",
 	"GET /reset":                           "full",

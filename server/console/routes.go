@@ -62,6 +62,8 @@ var routes = []route{
 	{method: http.MethodGet, path: "/webhooks/{id}", roles: viewers, show: (*Console).event},
 	{method: http.MethodPost, path: "/webhooks/{id}", roles: viewers, does: "compare bytes with an event", show: (*Console).compareBytes},
 	{method: http.MethodPost, path: "/webhooks/{id}/resend", roles: full, does: "send an event again", do: (*Console).resend},
+	{method: http.MethodGet, path: "/expectations", roles: viewers, show: (*Console).expectations},
+	{method: http.MethodPost, path: "/expectations", roles: viewers, does: "evaluate expectations", show: (*Console).evaluate},
 	{method: http.MethodGet, path: "/ledger", roles: viewers, show: (*Console).ledger},
 	{method: http.MethodGet, path: "/ledger/{account}", roles: viewers, show: (*Console).account},
 	{method: http.MethodGet, path: "/ledger/{account}/entries.csv", roles: viewers, do: (*Console).exportEntries},
@@ -92,6 +94,7 @@ var nav = []struct {
 	{path: "/webhooks", label: "Webhooks", icon: "webhooks"},
 	{path: "/requests", label: "Requests", icon: "requests"},
 	{path: "/ledger", label: "Ledger", icon: "ledger"},
+	{path: "/expectations", label: "Expectations", icon: "check"},
 	{path: "/try", label: "Try it", icon: "try", second: true},
 	{path: "/setup", label: "Setup", icon: "setup", second: true},
 }

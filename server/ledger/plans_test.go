@@ -70,11 +70,12 @@ var whole = map[string]string{
 	"TenantsToEvaluate": "one row of each open expectation, every second", "FailExpectationsOfResets": "the same",
 	"LockExpectations":      "the open expectations of a sandbox",
 	"CountOpenExpectations": "the same",
-	"ChangedExpectations":   "those that changed in the last seconds, which are all in this test",
-	"PurgeExpectations":     "removes what a sandbox that is gone has left",
-	"TrimReceiverChecks":    "a sandbox has 21 checks at most",
-	"PurgeReceiverChecks":   "the same",
-	"SandboxesDrifted":      "drift, every ten minutes",
+	"CountExpectations":     "all of a sandbox, of which a day is kept", "ListExpectations": "the same",
+	"ChangedExpectations": "those that changed in the last seconds, which are all in this test",
+	"PurgeExpectations":   "removes what a sandbox that is gone has left",
+	"TrimReceiverChecks":  "a sandbox has 21 checks at most",
+	"PurgeReceiverChecks": "the same",
+	"SandboxesDrifted":    "drift, every ten minutes",
 }
 
 // planned is a sandbox whose tables grow, and the statements whose plans are looked at.

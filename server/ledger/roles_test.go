@@ -156,6 +156,9 @@ var tenantStatements = []string{
 	"SandboxHealth",
 	"SIMNames",
 	"UseConsoleLink",
+	// expectations
+	"CountExpectations",
+	"ListExpectations",
 	// checks of receivers
 	"GetReceiverCheck",
 	"NewestReceiverCheck",

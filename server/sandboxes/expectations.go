@@ -26,6 +26,7 @@ const MaxOpenExpectations = 1_000
 // ExpectationConfig is what a resource expects of its sandbox.
 type ExpectationConfig struct {
 	UID           string
+	Name          string
 	Run           string
 	Lines         json.RawMessage // valid, see [expectations.Parse]
 	Within        time.Duration   // from now on
@@ -69,7 +70,8 @@ func (s *Store) BeginExpectation(ctx context.Context, sandboxUID string, c Expec
 			return cmp.Or(err, ErrTooManyExpectations)
 		}
 		n, err := q.InsertExpectation(ctx, sqlc.InsertExpectationParams{
-			Uid: id, Run: c.Run, Lines: c.Lines, SettleMs: c.Settle.Milliseconds(), WithinMs: postgres.Milliseconds(c.Within),
+			Uid: id, Name: c.Name, Run: c.Run, Lines: c.Lines, SettleMs: c.Settle.Milliseconds(),
+			WithinMs:      postgres.Milliseconds(c.Within),
 			SinceCreation: c.SinceCreation, ResourceUid: sandbox,
 		})
 		if err == nil && n == 0 {

@@ -110,6 +110,7 @@ var mayImport = map[string][]string{
 		"server/exchange",
 		"server/service",
 		"server/faults",
+		"server/expectations",
 		"server/grade",
 		"server/payments",
 		"server/operators",

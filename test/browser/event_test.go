@@ -89,3 +89,38 @@ func TestReportCard(t *testing.T) {
 	}
 	b.inspect("a report card")
 }
+
+// A developer sees what a test waits for, and evaluates lines by hand. The verdict appears without reloading.
+func TestExpectations(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	s.client(jeanBosco, "Jean-Bosco Habimana", "Approve", 100_000)
+	b := newTab(t)
+	b.signIn(s)
+	b.click("Expectations")
+	b.shows("#list", "No expectations yet")
+	b.inspect("no expectations")
+	s.expect(0, "order-1042-is-paid-once", `[{"transactions":{"where":{"orderRef":"order-1042","status":"SUCCESS"},"count":1}},{"nothingElse":true}]`)
+	s.expect(3_600_000, "nothing-is-refunded", `[{"refunds":{"of":"order-1042","total":0}}]`)
+	s.expect(0, "never-paid-twice", `[{"transactions":{"where":{"orderRef":"order-1042"},"count":"<=0"}},{"float":{"currency":"RWF","equals":7}}]`)
+	b.open(consoleOf(s.Sandbox) + "/expectations")
+	b.shows("#list", "The first line that is not met: transactions where orderRef=order-1042 status=SUCCESS: 1")
+	b.shows("#list", "have to stay so until")
+	b.inspect("open expectations")
+	read[bool](b, `window.sameDocument = true`)
+	s.settled(s.pay("r-1042", jeanBosco, 1_000, object{"order_ref": "order-1042"}))
+	b.shows("#lead", "1 is open")
+	if !read[bool](b, `window.sameDocument === true`) {
+		t.Error("the page was loaded again")
+	}
+	b.fill("#e-lines", "- nothing: true")
+	b.click("Evaluate now")
+	b.shows("#evaluate", "has an unknown field")
+	b.inspect("wrong lines")
+	b.open(consoleOf(s.Sandbox) + "/expectations")
+	b.fill("#e-lines", "- float: {currency: RWF, equals: 7}")
+	b.click("Evaluate now")
+	b.shows("#evaluate", "Observed: 1000985")
+	b.inspect("evaluated lines")
+	b.inspectFrench(consoleOf(s.Sandbox)+"/expectations", "expectations")
+}

@@ -113,6 +113,13 @@ func (s *shop) exec(sql string, args ...any) {
 	}
 }
 
+// expect makes an expectation, as the controller does. Its lines have to stay met for settle in milliseconds.
+func (s *shop) expect(settle int, name, lines string) {
+	s.t.Helper()
+	s.exec(`insert into expectations (tenant, uid, name, run, lines, settle_ms, deadline, since_creation)
+		values ($1, gen_random_uuid(), $2, '', $3, $4, now() + interval '1 hour', false)`, s.Tenant, name, lines, settle)
+}
+
 // eventually waits for a condition of the API.
 func (s *shop) eventually(what string, is func() bool) {
 	s.t.Helper()
@@ -153,6 +160,10 @@ func busyShop(t *testing.T, change ...func(*sandboxes.Config)) *shop {
 	s.client(aline, "Aline Mukamana", "Manual", 60_000)
 	s.client(ibrahim, "Ibrahim Traoré", "Approve", 500_000)
 	s.post("/test_clients", object{"msisdn": yao, "name": "Yao Kouassi", "state": "Blocked", "balance": 90_000})
+	s.expect(0, "kivu-0767-is-paid-once", `[{"transactions":{"where":{"orderRef":"kivu-0767","type":"collection","status":"SUCCESS"},"count":1}},
+		{"events":{"where":{"orderRef":"kivu-0767","event":"payment.completed"},"state":"delivered","count":1,"maxAttempts":3}}]`)
+	s.expect(0, "kivu-0767-and-nothing-else", `[{"transactions":{"where":{"orderRef":"kivu-0767"},"count":"1..2"}},{"nothingElse":true}]`)
+	s.expect(0, "payout-112-leaves-enough", `[{"float":{"currency":"XOF","equals":2004625}},{"refunds":{"of":"kivu-0767","total":2500}}]`)
 	s.paid = s.pay("kivu-0767", jeanBosco, 12_500, object{"order_ref": "kivu-0767", "description": "Two chairs"})
 	s.settled(s.paid)
 	s.later("7m")

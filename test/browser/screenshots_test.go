@@ -152,7 +152,7 @@ func TestScreenshots(t *testing.T) {
 	b.prefer("light")
 	b.size(1280, 900)
 	b.signIn(empty)
-	for _, name := range []string{"overview", "handsets", "payments", "webhooks", "requests"} {
+	for _, name := range []string{"overview", "handsets", "payments", "webhooks", "requests", "expectations"} {
 		b.open(consoleOf(empty.Sandbox) + "/" + name)
 		b.pictures(name + "-empty")
 		b.frenchPictures(consoleOf(empty.Sandbox)+"/"+name, name+"-empty")

@@ -13,7 +13,7 @@ import (
 // plainSentences are texts of the console that no language translates, by their beginnings: code, commands, names of
 // classes, and words that are matched.
 var plainSentences = []string{
-	"cauri dev", "cauri grade ", "grade sm", "kubectl ", "get testclients", "inline ok", "pip calm", "rule off", "public, max-age", "const answer", "import os",
+	"cauri dev", "cauri expect ", "cauri grade ", "grade sm", "kubectl ", "get testclients", "inline ok", "pip calm", "rule off", "public, max-age", "const answer", "import os",
 	"for example (", "expected integer", "console session ", "forms of the console",
 }
 

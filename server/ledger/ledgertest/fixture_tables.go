@@ -113,8 +113,8 @@ func (w *Fixture) Busy() {
 	w.Exec("insert into ledger_proofs (tenant) values ($1) on conflict do nothing", w.Sandbox.Tenant)
 	w.Exec(`insert into account_proofs (tenant, account, verified_up_to, verified_at, balance, opening, adjustments, collections, refunds,
 		disbursements) values ($1, 'RWF', 0, now(), 0, 0, 0, 0, 0, 0) on conflict do nothing`, w.Sandbox.Tenant)
-	w.Exec(`insert into expectations (tenant, uid, run, lines, settle_ms, deadline, since_creation)
-		values ($1, gen_random_uuid(), '', '[]', 0, now(), false)`, w.Sandbox.Tenant)
+	w.Exec(`insert into expectations (tenant, uid, name, run, lines, settle_ms, deadline, since_creation)
+		values ($1, gen_random_uuid(), 'paid-once', '', '[]', 0, now(), false)`, w.Sandbox.Tenant)
 	w.Exec("insert into receiver_checks (tenant, id, allow) values ($1, gen_random_uuid(), false)", w.Sandbox.Tenant)
 	for table, rows := range w.TenantTables(w.Sandbox.Tenant) {
 		if rows == 0 {

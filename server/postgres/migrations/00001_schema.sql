@@ -823,7 +823,9 @@ call protect('event_faults', '{worker}');
 create table expectations (
   tenant         bigint not null,
   uid            uuid not null, -- of the resource
+  name           text not null, -- of the resource, in the namespace of the sandbox
   run            text not null, -- value of the spec that the row was made for
+  began_at       timestamptz not null default now(),
   lines          jsonb not null, -- as in the spec
   settle_ms      bigint not null, -- for how long all lines have to stay met
   deadline       timestamptz not null,
@@ -1391,6 +1393,8 @@ grant select,
     insert (created_at, due_at, id, state, tenant),
     update (body, delivered_at, due_at, fence, leased, leased_until, resent_after, state)
   on events to cauri_tenant;
+grant select (began_at, changed_at, deadline, due_at, lines, name, reason, results, tenant, uid, verdict)
+  on expectations to cauri_tenant;
 grant select, insert on fault_acts to cauri_tenant;
 grant select,
     insert (digest, name, tenant),
@@ -1619,7 +1623,7 @@ grant select,
 grant select (event_id, tenant), delete on event_faults to cauri_controller;
 grant select (id, tenant), delete on events to cauri_controller;
 grant select (changed_at, due_at, evaluated_at, message, reason, results, run, tenant, uid, verdict),
-    insert (deadline, lines, run, settle_ms, since_creation, tenant, uid),
+    insert (deadline, lines, name, run, settle_ms, since_creation, tenant, uid),
     delete
   on expectations to cauri_controller;
 grant select (name, reference, tenant), delete on fault_acts to cauri_controller;

@@ -62,6 +62,22 @@ delete from expectations where (tenant, uid) in (
 select verdict, reason, message, results, evaluated_at from expectations
 where uid = sqlc.arg(uid) and run = sqlc.arg(run);
 
+-- name: ListExpectations :many
+-- The newest ones of a sandbox, or those that are older than one of them, and the time.
+select e.uid, e.name, e.lines, e.began_at, e.deadline, e.due_at, e.verdict, e.reason, e.results, e.changed_at,
+  now()::timestamptz as now
+from expectations e
+where e.tenant = sqlc.arg(tenant) and (sqlc.narg(after)::uuid is null or (e.began_at, e.uid) < (
+  select a.began_at, a.uid from expectations a
+  where a.tenant = sqlc.arg(tenant) and a.uid = sqlc.narg(after)))
+order by e.began_at desc, e.uid desc
+limit sqlc.arg(batch)::integer;
+
+-- name: CountExpectations :one
+select count(*) filter (where verdict = 'Open') as open, count(*) filter (where verdict = 'Met') as met,
+  count(*) filter (where verdict = 'Failed') as failed
+from expectations where tenant = sqlc.arg(tenant);
+
 -- name: CountOpenExpectations :one
 select count(*) from expectations e
 join organizations o on o.tenant = e.tenant
@@ -69,8 +85,8 @@ where o.resource_uid = sqlc.arg(resource_uid) and e.due_at is not null;
 
 -- name: InsertExpectation :execrows
 -- No row: there is no such sandbox. Another worker may be evaluating a former run: this waits for it.
-insert into expectations (tenant, uid, run, lines, settle_ms, deadline, since_creation)
-select o.tenant, sqlc.arg(uid), sqlc.arg(run), sqlc.arg(lines), sqlc.arg(settle_ms),
+insert into expectations (tenant, uid, name, run, lines, settle_ms, deadline, since_creation)
+select o.tenant, sqlc.arg(uid), sqlc.arg(name), sqlc.arg(run), sqlc.arg(lines), sqlc.arg(settle_ms),
   now() + make_interval(secs => sqlc.arg(within_ms)::float8 / 1000), sqlc.arg(since_creation)
 from organizations o
 where o.resource_uid = sqlc.arg(resource_uid) and o.retained_at is null;

@@ -45,6 +45,25 @@ func (q *Queries) ChangedExpectations(ctx context.Context, since time.Time) ([]C
 	return items, nil
 }
 
+const countExpectations = `-- name: CountExpectations :one
+select count(*) filter (where verdict = 'Open') as open, count(*) filter (where verdict = 'Met') as met,
+  count(*) filter (where verdict = 'Failed') as failed
+from expectations where tenant = $1
+`
+
+type CountExpectationsRow struct {
+	Open   int64 `db:"open"`
+	Met    int64 `db:"met"`
+	Failed int64 `db:"failed"`
+}
+
+func (q *Queries) CountExpectations(ctx context.Context, tenant int64) (CountExpectationsRow, error) {
+	row := q.db.QueryRow(ctx, countExpectations, tenant)
+	var i CountExpectationsRow
+	err := row.Scan(&i.Open, &i.Met, &i.Failed)
+	return i, err
+}
+
 const countOpenExpectations = `-- name: CountOpenExpectations :one
 select count(*) from expectations e
 join organizations o on o.tenant = e.tenant
@@ -121,15 +140,16 @@ func (q *Queries) FindExpectation(ctx context.Context, uid pgtype.UUID, run stri
 }
 
 const insertExpectation = `-- name: InsertExpectation :execrows
-insert into expectations (tenant, uid, run, lines, settle_ms, deadline, since_creation)
-select o.tenant, $1, $2, $3, $4,
-  now() + make_interval(secs => $5::float8 / 1000), $6
+insert into expectations (tenant, uid, name, run, lines, settle_ms, deadline, since_creation)
+select o.tenant, $1, $2, $3, $4, $5,
+  now() + make_interval(secs => $6::float8 / 1000), $7
 from organizations o
-where o.resource_uid = $7 and o.retained_at is null
+where o.resource_uid = $8 and o.retained_at is null
 `
 
 type InsertExpectationParams struct {
 	Uid           pgtype.UUID `db:"uid"`
+	Name          string      `db:"name"`
 	Run           string      `db:"run"`
 	Lines         []byte      `db:"lines"`
 	SettleMs      int64       `db:"settle_ms"`
@@ -142,6 +162,7 @@ type InsertExpectationParams struct {
 func (q *Queries) InsertExpectation(ctx context.Context, arg InsertExpectationParams) (int64, error) {
 	result, err := q.db.Exec(ctx, insertExpectation,
 		arg.Uid,
+		arg.Name,
 		arg.Run,
 		arg.Lines,
 		arg.SettleMs,
@@ -193,8 +214,66 @@ func (q *Queries) JudgeExpectation(ctx context.Context, arg JudgeExpectationPara
 	return err
 }
 
+const listExpectations = `-- name: ListExpectations :many
+select e.uid, e.name, e.lines, e.began_at, e.deadline, e.due_at, e.verdict, e.reason, e.results, e.changed_at,
+  now()::timestamptz as now
+from expectations e
+where e.tenant = $1 and ($2::uuid is null or (e.began_at, e.uid) < (
+  select a.began_at, a.uid from expectations a
+  where a.tenant = $1 and a.uid = $2))
+order by e.began_at desc, e.uid desc
+limit $3::integer
+`
+
+type ListExpectationsRow struct {
+	Uid       pgtype.UUID `db:"uid"`
+	Name      string      `db:"name"`
+	Lines     []byte      `db:"lines"`
+	BeganAt   time.Time   `db:"began_at"`
+	Deadline  time.Time   `db:"deadline"`
+	DueAt     *time.Time  `db:"due_at"`
+	Verdict   string      `db:"verdict"`
+	Reason    string      `db:"reason"`
+	Results   []byte      `db:"results"`
+	ChangedAt time.Time   `db:"changed_at"`
+	Now       time.Time   `db:"now"`
+}
+
+// The newest ones of a sandbox, or those that are older than one of them, and the time.
+func (q *Queries) ListExpectations(ctx context.Context, tenant int64, after pgtype.UUID, batch int32) ([]ListExpectationsRow, error) {
+	rows, err := q.db.Query(ctx, listExpectations, tenant, after, batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListExpectationsRow
+	for rows.Next() {
+		var i ListExpectationsRow
+		if err := rows.Scan(
+			&i.Uid,
+			&i.Name,
+			&i.Lines,
+			&i.BeganAt,
+			&i.Deadline,
+			&i.DueAt,
+			&i.Verdict,
+			&i.Reason,
+			&i.Results,
+			&i.ChangedAt,
+			&i.Now,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lockExpectations = `-- name: LockExpectations :many
-select e.tenant, e.uid, e.run, e.lines, e.settle_ms, e.deadline, e.since_creation, e.since, e.due_at, e.evaluated_at, e.verdict, e.reason, e.message, e.results, e.met_since, e.changed_at, now()::timestamptz as now from expectations e
+select e.tenant, e.uid, e.name, e.run, e.began_at, e.lines, e.settle_ms, e.deadline, e.since_creation, e.since, e.due_at, e.evaluated_at, e.verdict, e.reason, e.message, e.results, e.met_since, e.changed_at, now()::timestamptz as now from expectations e
 left join activity a on a.tenant = e.tenant
 where e.tenant = $1 and e.due_at is not null
   and (e.due_at <= now() or a.changed_at > e.evaluated_at)
@@ -206,7 +285,9 @@ for update of e skip locked
 type LockExpectationsRow struct {
 	Tenant        int64       `db:"tenant"`
 	Uid           pgtype.UUID `db:"uid"`
+	Name          string      `db:"name"`
 	Run           string      `db:"run"`
+	BeganAt       time.Time   `db:"began_at"`
 	Lines         []byte      `db:"lines"`
 	SettleMs      int64       `db:"settle_ms"`
 	Deadline      time.Time   `db:"deadline"`
@@ -236,7 +317,9 @@ func (q *Queries) LockExpectations(ctx context.Context, tenant int64, batch int3
 		if err := rows.Scan(
 			&i.Tenant,
 			&i.Uid,
+			&i.Name,
 			&i.Run,
+			&i.BeganAt,
 			&i.Lines,
 			&i.SettleMs,
 			&i.Deadline,

@@ -52,8 +52,8 @@ select $1, plan_id(i), 1, 'lost', now(), i % 1000 = 1 from generate_series($2::b
 insert into account_proofs (tenant, account, sim_id, verified_up_to, verified_at, balance, opening, adjustments, collections, refunds, disbursements)
 select $1, plan_id(i)::text, plan_id(i), 2, now(), 1000000, 1001000, 0, 1000, 0, 0 from generate_series($2::bigint, $3::bigint) i;
 
-insert into expectations (tenant, uid, run, lines, settle_ms, deadline, since_creation, due_at, verdict)
-select $1, gen_random_uuid(), '', '[]', 0, now(), false, case when i % 100 = 0 then now() + interval '1 day' end, 'Met'
+insert into expectations (tenant, uid, name, run, lines, settle_ms, deadline, since_creation, due_at, verdict)
+select $1, gen_random_uuid(), 'paid-once', '', '[]', 0, now(), false, case when i % 100 = 0 then now() + interval '1 day' end, 'Met'
 from generate_series($2::bigint, $3::bigint) i;
 
 insert into receiver_checks (tenant, id, allow, host, began_at, finished_at)

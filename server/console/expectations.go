@@ -1,0 +1,178 @@
+package console
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/cauri-dev/cauri/server/expectations"
+	"github.com/cauri-dev/cauri/server/ledger"
+)
+
+const (
+	// expectationsOnPage is how many expectations a page has, each with its lines.
+	expectationsOnPage = 20
+	// rereadOpen and rereadDecided are the intervals in seconds at which the page is read again: no stream tells of a
+	// verdict, or of a new expectation.
+	rereadOpen, rereadDecided = 3, 10
+)
+
+// expectationsPage is a page of the sandbox's expectations and, after a form was sent, the results of its lines.
+type expectationsPage struct {
+	ledger.ExpectationList
+	first   bool   // it is the first page
+	older   string // address of the next page; empty: there is none
+	form    string // the lines as they were sent
+	wrong   string // why they cannot be evaluated; empty: they can
+	tag     string // the language of wrong
+	results []expectations.Result
+}
+
+func (c *Console) expectations(v *visit) (page, error) {
+	l, err := c.listExpectations(v)
+	return l.page(v), err
+}
+
+// page returns the page. Older expectations, which somebody has turned to, stay where they are.
+func (l *expectationsPage) page(v *visit) page {
+	p := page{title: v.Text("Expectations"), body: expectationsShown(v, l)}
+	if l.first {
+		p.live, p.of, p.every, p.again = []string{"lead", "list"}, "none", rereadDecided, "/expectations"
+	}
+	if l.first && l.Open > 0 {
+		p.every = rereadOpen
+	}
+	if l.wrong != "" {
+		p.status = http.StatusUnprocessableEntity
+	}
+	return p
+}
+
+func (c *Console) listExpectations(v *visit) (*expectationsPage, error) {
+	after := v.request.URL.Query().Get("after")
+	l := &expectationsPage{first: after == ""}
+	var err error
+	l.ExpectationList, err = c.Ledger.ListExpectations(v.ctx(), v.who.Sandbox.Tenant, after, expectationsOnPage+1)
+	if len(l.Expectations) > expectationsOnPage {
+		l.Expectations = l.Expectations[:expectationsOnPage]
+		l.older = pathWith("/expectations", url.Values{"after": {l.Expectations[expectationsOnPage-1].UID}})
+	}
+	return l, err
+}
+
+// evaluate shows whether the sandbox meets the lines of a form at this moment. It records nothing.
+func (c *Console) evaluate(v *visit) (page, error) {
+	l, err := c.listExpectations(v)
+	if err != nil {
+		return page{}, err
+	}
+	l.form = v.form("lines")
+	var lines []expectations.Line
+	if lines, l.wrong = readLines(l.form); l.wrong != "" {
+		l.tag = "en"
+		return l.page(v), nil
+	}
+	seen, err := c.Ledger.Observe(v.ctx(), v.who.Sandbox.Tenant, lines, nil)
+	if errors.Is(err, ledger.ErrTooManyRows) {
+		l.wrong, l.tag = l.why(v, expectations.ReasonUnreadable), v.Tag
+		return l.page(v), nil
+	}
+	if err != nil {
+		return page{}, err
+	}
+	for i := range lines {
+		l.results = append(l.results, expectations.Check(&lines[i], &seen.Lines[i]))
+	}
+	return l.page(v), nil
+}
+
+// readLines reads lines in YAML or JSON: a list, a file for `cauri expect`, or a resource. wrong says why it cannot.
+func readLines(text string) (lines []expectations.Line, wrong string) {
+	read, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return nil, err.Error()
+	}
+	var file struct {
+		Expect json.RawMessage                  `json:"expect"`
+		Spec   struct{ Expect json.RawMessage } `json:"spec"`
+	}
+	if json.Unmarshal(read, &file) == nil { // a list is no file
+		read = []byte(cmp.Or(string(file.Expect), string(file.Spec.Expect)))
+	}
+	if lines, err = expectations.Parse(read); err != nil {
+		return nil, err.Error()
+	}
+	return lines, ""
+}
+
+// lead says how many expectations there are.
+func (l *expectationsPage) lead(v *visit) string {
+	if l.Open+l.Met+l.Failed == 0 {
+		return v.Text("No test has said what has to happen in this sandbox.")
+	}
+	said := []string{
+		v.Count(l.Open, "1 is open", "%s are open"), v.Count(l.Met, "1 is met", "%s are met"),
+		v.Count(l.Failed, "1 has failed", "%s have failed"),
+	}
+	return v.Text("Of the expectations of this sandbox, %s.", strings.Join(said, ", "))
+}
+
+// told says what the verdict of an expectation is, why, and since when. Its times are real times.
+func (l *expectationsPage) told(v *visit, e *ledger.Expectation) string {
+	switch {
+	case e.Verdict == expectations.Met:
+		return v.Text("All lines were met and stayed so: decided %s, begun %s.", v.At(e.ChangedAt, l.Now), v.At(e.BeganAt, l.Now))
+	case e.Verdict == expectations.Failed:
+		return l.why(v, e.Reason) + " " + v.Text("Decided %s, begun %s.", v.At(e.ChangedAt, l.Now), v.At(e.BeganAt, l.Now))
+	case e.Reason == expectations.ReasonSettling && e.DueAt != nil:
+		return v.Text("All lines are met, and have to stay so until %s.", v.Moment(*e.DueAt, l.Now))
+	}
+	return l.why(v, e.Reason) + " " + v.Text("Open %s, %s left.", v.Since(e.BeganAt, l.Now), v.Duration(max(0, e.Deadline.Sub(l.Now))))
+}
+
+// why says the reason for a verdict.
+func (l *expectationsPage) why(v *visit, reason string) string {
+	switch reason {
+	case "":
+		return v.Text("No line was evaluated yet.")
+	case expectations.ReasonExceeded:
+		return v.Text("A line cannot be met any more.")
+	case expectations.ReasonDeadlineExceeded:
+		return v.Text("A line was not met in time.")
+	case expectations.ReasonUnreadable:
+		return v.Text("The lines take too long to evaluate: write orderRef or reference under where.")
+	}
+	return v.Text("A line is not met yet.")
+}
+
+// unmet returns the first line that is not met; empty: all are, or none was evaluated.
+func unmet(e *ledger.Expectation) string {
+	for _, r := range e.Results {
+		if !r.Met {
+			return r.Line
+		}
+	}
+	return ""
+}
+
+// exampleLine is a line in YAML.
+const exampleLine = "- transactions: {where: {orderRef: order-1042, status: SUCCESS}, count: 1}"
+
+// expectationManifest is a short resource for a sandbox.
+func expectationManifest(v *visit) string {
+	return `kubectl apply -f - <<'EOF'
+apiVersion: cauri.dev/v1alpha1
+kind: Expectation
+metadata: {name: order-1042-is-paid-once, namespace: ` + v.namespace + `}
+spec:
+  sandboxRef: {name: ` + v.name + `}
+  expect:
+  ` + exampleLine + `
+  - nothingElse: true
+EOF`
+}
