@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	_ "embed" // for the page
-	"html/template"
 	"net/http"
 	"regexp"
 	"strings"
@@ -17,11 +15,6 @@ import (
 
 // pagePath is the path of the page, as in the addresses of Orange (o).
 const pagePath = "/payment/pay_token/{token}"
-
-//go:embed page.html
-var pageText string
-
-var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 // view is what the page shows: the form, or how the order ended.
 type view struct {
@@ -38,8 +31,8 @@ type view struct {
 // page returns an answer with a page.
 func (v *view) page(status int) operatorapi.Answer {
 	var text bytes.Buffer
-	if err := pageTemplate.Execute(&text, v); err != nil {
-		panic(err) // texts and booleans can always be written
+	if err := v.document().Render(context.Background(), &text); err != nil {
+		panic(err) // a buffer takes all
 	}
 	return operatorapi.Answer{Status: status, Body: operatorapi.Text{ContentType: operatorapi.HTML, Text: text.String()}}
 }
