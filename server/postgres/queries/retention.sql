@@ -78,8 +78,8 @@ delete from native_tokens where (tenant, operator, hash) in (
 
 -- name: RemoveAgedNativeOrders :execrows
 delete from native_orders where (tenant, operator, token_hash) in (
-  select k.tenant, k.operator, k.token_hash from native_orders k where k.created_at < now() - interval '30 days'
-  order by k.created_at limit sqlc.arg(batch));
+  select k.tenant, k.operator, k.token_hash from native_orders k
+  where k.created_at < now() - interval '30 days' order by k.created_at limit sqlc.arg(batch));
 
 -- name: RemoveAgedFaultActs :execrows
 -- A reference is remembered for 30 days.

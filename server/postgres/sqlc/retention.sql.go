@@ -190,8 +190,8 @@ func (q *Queries) RemoveAgedFaultRequests(ctx context.Context, batch int32) (int
 
 const removeAgedNativeOrders = `-- name: RemoveAgedNativeOrders :execrows
 delete from native_orders where (tenant, operator, token_hash) in (
-  select k.tenant, k.operator, k.token_hash from native_orders k where k.created_at < now() - interval '30 days'
-  order by k.created_at limit $1)
+  select k.tenant, k.operator, k.token_hash from native_orders k
+  where k.created_at < now() - interval '30 days' order by k.created_at limit $1)
 `
 
 func (q *Queries) RemoveAgedNativeOrders(ctx context.Context, batch int32) (int64, error) {
