@@ -16,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/exchange/static"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/speech"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -69,6 +70,9 @@ func (c *Console) handset(v *visit) (page, error) {
 	}
 	p := page{
 		title: h.called(), live: []string{h.id("phone")}, every: handsetsEvery, of: handsetChanges, pause: handsetPause, alone: true,
+	}
+	if h.confirmsOnPages() {
+		p.live = append(p.live, h.id("code"))
 	}
 	p.body = handsetPage(v, h, p.replaced())
 	return p, nil
@@ -194,6 +198,12 @@ func (h *handset) linkPath() string { return "/handsets/" + h.MSISDN + "/link" }
 
 // manualPath returns the address that lets a person answer, or the behavior again.
 func (h *handset) manualPath() string { return "/handsets/" + h.MSISDN + "/manual" }
+
+// confirmsOnPages reports whether the operator has a page on which the holder confirms orders.
+func (h *handset) confirmsOnPages() bool {
+	api := operators.NativeAPI(h.Operator)
+	return api != nil && api.Page != nil
+}
 
 // others returns the number of prompts that wait behind the shown one.
 func (h *handset) others() int64 { return int64(max(0, h.Prompts-1)) }

@@ -458,6 +458,7 @@ var frenchTexts = map[string]string{
 	"%s more wait":           "%s autres attendent",
 	"New message":            "Nouveau message",
 	"Idle":                   "Au repos",
+	"One-time code":          "Code à usage unique",
 	"SIM blocked":            "SIM bloquée",
 	"Payments end":           "Ses paiements",
 	"make a link to a phone": "créer un lien vers un téléphone",
