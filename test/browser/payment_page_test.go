@@ -1,0 +1,176 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/test/system"
+)
+
+const awa = "+2250707000001"
+
+// webPay is a shop that sends payers to the page of Orange.
+type webPay struct {
+	*shop
+	base string // of Orange's API
+	key  string // merchant key
+	user string // client id and secret
+}
+
+func newWebPay(t *testing.T) *webPay {
+	t.Helper()
+	s := newShop(t, system.Acknowledge, func(c *sandboxes.Config) { c.CallbackHosts = []string{"*"} })
+	c := operators.NativeAPI(payments.Orange).Derive(s.Key)
+	return &webPay{s, sandboxOf(s) + "/operators/orange", c.Secret["orange-merchant-key"], c.User + ":" + c.UserKey}
+}
+
+// ask sends a request to Orange's API.
+func (w *webPay) ask(path, kind, authorization, body string) (answer map[string]any) {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.base+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", kind)
+	if user, password, isUser := strings.Cut(w.user, ":"); isUser && authorization == "" {
+		r.SetBasicAuth(user, password)
+	} else {
+		r.Header.Set("Authorization", authorization)
+	}
+	got, err := http.DefaultClient.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer got.Body.Close()
+	text, err := io.ReadAll(got.Body)
+	if err != nil || got.StatusCode/100 != 2 || json.Unmarshal(text, &answer) != nil {
+		w.t.Fatalf("%s answered %d %s, %v", path, got.StatusCode, text, err)
+	}
+	return answer
+}
+
+// order opens an order and returns the address of its page.
+func (w *webPay) order(id, merchant string) string {
+	w.t.Helper()
+	token := w.ask("/oauth/v3/token", "application/x-www-form-urlencoded", "", "grant_type=client_credentials")["access_token"]
+	body, err := json.Marshal(map[string]any{
+		"merchant_key": w.key, "currency": "OUV", "order_id": id, "amount": 1500, "return_url": running.api.URL + "/docs", "cancel_url": running.api.URL + "/docs/orange",
+		"notif_url": running.api.URL + "/notif", "lang": "fr", "reference": merchant,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	page := w.ask("/orange-money-webpay/dev/v1/webpayment", "application/json", fmt.Sprint("Bearer ", token), string(body))["payment_url"]
+	return page.(string)
+}
+
+func (w *webPay) code() string {
+	w.t.Helper()
+	return w.get("/test_clients/" + url.PathEscape(awa) + "/otp")["otp"].(string)
+}
+
+// confirm fills in the form of the page.
+func (b *tab) confirm(msisdn, code string) {
+	b.t.Helper()
+	read[string](b, `document.querySelector("#msisdn").value = ""`) // what was typed before
+	b.fill("#msisdn", msisdn)
+	b.fill("#otp", code)
+	read[bool](b, `window.sent = true`)
+	b.press(`document.querySelector("button[value=confirm]")`)
+	b.until(`!window.sent && document.readyState === "complete"`) // in the next document
+}
+
+// A payer confirms once, whatever the browser does: wrong codes, a second tab, an address that is opened again.
+func TestPaymentPage(t *testing.T) {
+	t.Parallel()
+	w := newWebPay(t)
+	w.client(awa, "Awa Koné", "Manual", 100_000)
+	b, second := newTab(t), newTab(t)
+	const merchant = `<b>"Awa"</b> & <i>fils</i>`
+	page := w.order("order-1", merchant)
+	b.open(page)
+	b.shows("h1", "Confirmer le paiement")
+	b.shows(".card", merchant)
+	b.shows(".card", "1\u202f500\u00a0OUV")
+	b.shows(".note", "Simulation")
+	b.inspect("the page of an order")
+	b.pagePictures("form")
+	b.confirm("07 07 99 99 99", "123456")
+	b.shows("#wrong", "ne vont pas ensemble")
+	b.inspect("a number that nobody has")
+	b.pagePictures("wrong")
+	second.open(page)
+	code := w.code()
+	b.confirm("07 07 00 00 01", code)
+	b.until(`location.pathname === "/docs"`)
+	second.confirm("0707000001", code)
+	second.shows("h1", "Paiement effectué")
+	second.inspect("a payment that was made")
+	second.pagePictures("paid")
+	b.open(page)
+	b.shows("h1", "Paiement effectué")
+	paid := w.get("/payments?reference=order-1")["data"].([]any)
+	if len(paid) != 1 || paid[0].(object)["status"] != "SUCCESS" {
+		t.Errorf("the payments are %v", paid)
+	}
+
+	b.open(w.order("order-2", "Boutique"))
+	b.press(`document.querySelector("button[value=cancel]")`)
+	b.until(`location.pathname === "/docs/orange"`)
+
+	b.open(w.order("order-3", "Boutique"))
+	for range 4 {
+		b.confirm("0707000001", "000000")
+		b.shows("#wrong", "ne vont pas ensemble")
+	}
+	b.confirm("0707000001", "000000")
+	b.shows("h1", "Le paiement a échoué")
+	b.inspect("five wrong codes")
+	b.pagePictures("failed")
+
+	b.open(w.order("order-4", "Boutique"))
+	w.post("/clock/advance", object{"by": "11m"})
+	b.confirm("0707000001", w.code())
+	b.shows("h1", "Ce paiement a expiré")
+	b.inspect("an order that has expired")
+	b.open(strings.Replace(page, "pay_token/", "pay_token/x", 1))
+	b.shows("h1", "Ce paiement n'existe pas")
+	b.inspect("no order")
+	if n := len(w.get("/payments")["data"].([]any)); n != 1 {
+		t.Errorf("there are %d payments", n)
+	}
+}
+
+// pagePictures writes the page in each width and appearance, for `make screenshots`.
+func (b *tab) pagePictures(name string) {
+	b.t.Helper()
+	if os.Getenv(folderVariable) != "" {
+		b.pictures("payment-page-" + name)
+	}
+}
+
+// The phone of a client of an operator with a page has the code that the page asks for, in both languages.
+func TestPhonesHaveTheOneTimeCode(t *testing.T) {
+	t.Parallel()
+	w := newWebPay(t)
+	w.client(awa, "Awa Koné", "Manual", 100_000)
+	b := newTab(t)
+	b.signIn(w.shop)
+	b.click("Handsets")
+	b.shows("#code-"+awa[1:], "One-time code")
+	b.shows("#code-"+awa[1:], w.code())
+	b.inspect("a phone with a code")
+	b.inspectFrench(consoleOf(w.Sandbox)+"/handsets", "a phone with a code")
+	b.speak("fr")
+	b.open(consoleOf(w.Sandbox) + "/handsets")
+	b.shows("#code-"+awa[1:], "Code à usage unique")
+}
