@@ -64,12 +64,12 @@ type SigningSecret struct {
 	Until       *time.Time // when a previous secret ends to sign, in real time; nil for the current one
 }
 
-// ReadWebhook returns the webhook of a tenant, or [ErrNotFound] if there is no such tenant.
+// ReadWebhook returns the webhook of a tenant. It returns [postgres.ErrConfigChanged] if a reset has replaced the tenant.
 func (l *Ledger) ReadWebhook(ctx context.Context, tenant int64) (*Webhook, error) {
 	q := l.tenant(tenant)
 	row, err := q.GetWebhook(ctx, tenant, MostWaiting)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, postgres.ErrConfigChanged // by a reset, since the statement before
 	}
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the webhook")

@@ -216,6 +216,7 @@ func TestNothingPassesThroughAFormerTenant(t *testing.T) {
 				"reference": third(w.FindReference(t.Context(), former, "r1")),
 				"sim":       second(w.FindSIM(t.Context(), former, alice)),
 				"list":      second(w.ListTransactions(t.Context(), former, ledger.Filter{}, nil, 10)),
+				"webhook":   second(w.ReadWebhook(t.Context(), former)),
 				"rate":      second(w.TakeRequests(t.Context(), former, 10, 1, sandboxes.Grant{})),
 				"success":   w.CreateCollection(t.Context(), former, success),
 				"failure":   w.CreateCollection(t.Context(), former, failure),
