@@ -236,7 +236,7 @@ func (v *view) form() templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<form class=\"stack tight\" method=\"post\"><div class=\"field\"><label for=\"msisdn\">Numéro Orange Money</label> <input id=\"msisdn\" name=\"msisdn\" type=\"tel\" autocomplete=\"tel\" required value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<form class=\"stack tight\" method=\"post\"><div class=\"field\"><label for=\"msisdn\">Numéro Orange Money</label> <input id=\"msisdn\" name=\"msisdn\" type=\"text\" inputmode=\"tel\" autocomplete=\"tel\" required value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
