@@ -111,7 +111,11 @@ func newOrder(r *operatorapi.Request, e operatorapi.Environment, operation strin
 			return nil, nil, operatorapi.Refuse(wrongCurrency)
 		}
 	}
-	msisdn, err := msisdnOf(string(who.MSISDN), e.Country)
+	number := strings.Trim(string(who.MSISDN), `"`)
+	if number == "" || number == "null" {
+		return nil, nil, operatorapi.Refuse(operatorapi.Invalid)
+	}
+	msisdn, err := msisdnOf(number, e.Country)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -161,12 +165,8 @@ const lengthOfNumber = 9
 var digits = regexp.MustCompile(`^[0-9]+$`)
 
 // msisdnOf returns a number in E.164. It has 9 digits, or 12 with the country code.
-func msisdnOf(raw string, country payments.Country) (string, error) {
-	text, code := strings.Trim(raw, `"`), callingCodes[country]
-	if text == "" || text == "null" {
-		return "", operatorapi.Refuse(operatorapi.Invalid)
-	}
-	national := text
+func msisdnOf(text string, country payments.Country) (string, error) {
+	national, code := text, callingCodes[country]
 	if len(text) == len(code)+lengthOfNumber {
 		national = strings.TrimPrefix(text, code)
 	}

@@ -50,6 +50,7 @@ func FuzzRequest(f *testing.F) {
 		}
 	}
 	f.Add(`{"subscriber":{"msisdn":250730123456},"transaction":{"amount":"5.0","id":"x"}}`, "x", "rw", "rwf", "")
+	f.Add("{}", `"`, "RW", "RWF", "")
 	f.Add("client_id=x&client_secret=y&grant_type=client_credentials", "", "CI", "XOF", "application/x-www-form-urlencoded")
 	f.Fuzz(func(t *testing.T, body, text, country, currency, kind string) {
 		header := http.Header{countryHeader: {country}, currencyHeader: {currency}, "Content-Type": {kind}}
