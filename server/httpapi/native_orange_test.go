@@ -552,6 +552,19 @@ func TestStrangersGetNothingFromOrange(t *testing.T) {
 	f.conserved()
 }
 
+// A server that has not seen yet that a sandbox was deleted answers as one that has.
+func TestPageOfADeletedSandbox(t *testing.T) {
+	f, o := withOrange(t, payments.Approve)
+	order := o.place("o-1")
+	order.open().is(t, http.StatusOK, "Confirmer")
+	if err := f.store.DeleteSandbox(t.Context(), f.config.UID); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		order.open("action", "cancel").is(t, http.StatusNotFound, "n'existe pas")
+	}
+}
+
 func TestOrangeRefusals(t *testing.T) {
 	f, o := withOrange(t, payments.Approve)
 	for name, c := range map[string]struct {

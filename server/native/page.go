@@ -14,6 +14,8 @@ import (
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
@@ -104,8 +106,8 @@ func lookOf(r *http.Request, api *operatorapi.API) operatorapi.Look {
 	}
 }
 
-// admitPayer finds the sandbox that the path of a page names, and the order with its token. The refusal does not depend
-// on whether the sandbox exists. A page ends with the API key that opened its order.
+// admitPayer finds the sandbox that the path of a page names, and the order with its token. Neither the refusal nor its
+// time depends on whether the sandbox exists. A page ends with the API key that opened its order.
 func (s *sandbox) admitPayer(r *http.Request, visit *operatorapi.Visit) error {
 	n, token := s.native, chi.URLParam(r, "token")
 	var failure error
@@ -113,24 +115,24 @@ func (s *sandbox) admitPayer(r *http.Request, visit *operatorapi.Visit) error {
 		named, _ := exchange.SandboxInPath(r)
 		opened, ok := n.directory.ByName(named.Namespace, named.Name)
 		if !ok {
-			return nil
+			opened = &sandboxes.Sandbox{} // no order has its tenant
 		}
-		found, err := n.ledger.FindNativeOrder(r.Context(), opened.Tenant, s.api.Operator, hashOf(token))
-		if err != nil {
-			failure = err
+		var found *ledger.NativeOrder
+		if found, failure = n.ledger.FindNativeOrder(r.Context(), opened.Tenant, s.api.Operator, hashOf(token)); failure != nil {
 			return nil
 		}
 		f := n.exchange.RequestFaults(r)
 		f.At, f.Operator = faults.AtOperator, s.api.Operator
-		s.who, failure = &service.Caller{Key: found.MadeWith, Sandbox: opened, Faults: f}, nil
+		s.who = &service.Caller{Key: found.MadeWith, Sandbox: opened, Faults: f}
 		if !s.holds(found.MadeWith) {
 			return nil
 		}
 		visit.Order = placedOf(found, token)
 		return s.who
 	})
+	gone := errors.Is(failure, ledger.ErrNotFound) || errors.Is(failure, postgres.ErrConfigChanged) // with its sandbox
 	switch {
-	case errors.Is(err, service.ErrUnauthorized) && failure != nil && !errors.Is(failure, ledger.ErrNotFound):
+	case errors.Is(err, service.ErrUnauthorized) && failure != nil && !gone:
 		return failure
 	case errors.Is(err, service.ErrUnauthorized):
 		return operatorapi.Refuse(operatorapi.NotFound)
