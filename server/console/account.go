@@ -166,7 +166,7 @@ func (a *account) lead(v *visit) string {
 		return text + v.Count(a.Movements, "1 movement, not proven yet.", "%s movements, not proven yet.")
 	}
 	ago := v.Duration(time.Since(*a.VerifiedAt).Truncate(time.Second))
-	return text + v.Text("%s of %s movements proven, %s ago.", v.Number(a.VerifiedUpTo), v.Number(a.Movements), ago)
+	return text + v.Count(a.VerifiedUpTo, "1 of %s movements proven, %s ago.", "%s of %s movements proven, %s ago.", v.Number(a.Movements), ago)
 }
 
 // exportEntries sends all movements of an account as CSV.

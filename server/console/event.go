@@ -303,7 +303,7 @@ func (e *eventPage) rotation(v *visit) string {
 		return text + ", " + v.Text("no rotation under way")
 	}
 	for _, p := range e.webhook.Previous {
-		text += "; " + v.Text("%s signs too until %s, %s", p.Fingerprint, v.Date(*p.Until), v.Clock(*p.Until))
+		text += "; " + v.Text("%s signs too %s", p.Fingerprint, v.Until(*p.Until, v.clockAt))
 	}
 	return text
 }

@@ -115,9 +115,15 @@ func (l *expectationsPage) lead(v *visit) string {
 	if l.Open+l.Met+l.Failed == 0 {
 		return v.Text("No test has said what has to happen in this sandbox.")
 	}
-	said := []string{
-		v.Count(l.Open, "1 is open", "%s are open"), v.Count(l.Met, "1 is met", "%s are met"),
-		v.Count(l.Failed, "1 has failed", "%s have failed"),
+	var said []string
+	if l.Failed > 0 {
+		said = append(said, v.Count(l.Failed, "1 has failed", "%s have failed"))
+	}
+	if l.Open > 0 {
+		said = append(said, v.Count(l.Open, "1 is open", "%s are open"))
+	}
+	if l.Met > 0 {
+		said = append(said, v.Count(l.Met, "1 is met", "%s are met"))
 	}
 	return v.Text("Of the expectations of this sandbox, %s.", strings.Join(said, ", "))
 }
@@ -130,7 +136,7 @@ func (l *expectationsPage) told(v *visit, e *ledger.Expectation) string {
 	case e.Verdict == expectations.Failed:
 		return l.why(v, e.Reason) + " " + v.Text("Decided %s, begun %s.", v.At(e.ChangedAt, l.Now), v.At(e.BeganAt, l.Now))
 	case e.Reason == expectations.ReasonSettling && e.DueAt != nil:
-		return v.Text("All lines are met, and have to stay so until %s.", v.Moment(*e.DueAt, l.Now))
+		return v.Text("All lines are met, and have to stay so %s.", v.Until(*e.DueAt, l.Now))
 	}
 	return l.why(v, e.Reason) + " " + v.Text("Open %s, %s left.", v.Since(e.BeganAt, l.Now), v.Duration(max(0, e.Deadline.Sub(l.Now))))
 }

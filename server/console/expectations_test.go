@@ -34,7 +34,7 @@ func TestExpectations(t *testing.T) {
 	f.expect(1, "paid-once", `[{"nothingElse":true},{"transactions":{"where":{"orderRef":"a<b>\u202e"},"count":1}}]`)
 	f.expect(2, "nothing-happens", `[{"nothingElse":true}]`)
 	waits := b.get(checkout + "/expectations")
-	waits.has(t, "2 are open, 0 are met, 0 have failed", "paid-once Open No line was evaluated yet. Open since", "Waits nothing else",
+	waits.has(t, "Of the expectations of this sandbox, 2 are open.", "paid-once Open No line was evaluated yet. Open since", "Waits nothing else",
 		"59 min", "nothing-happens")
 	if strings.Contains(waits.text, "a<b>") || strings.Contains(waits.text, "\u202e") || !strings.Contains(waits.text, `data-every="3"`) {
 		t.Error("a line is markup or changes the direction of writing, or open expectations are not read every 3 s")
@@ -43,7 +43,7 @@ func TestExpectations(t *testing.T) {
 	if _, _, err := worker.EvaluateExpectations(t.Context(), f.of("checkout").Tenant); err != nil {
 		t.Fatal(err)
 	}
-	b.get(checkout+"/expectations").has(t, "1 is open, 1 is met, 0 have failed", "nothing-happens Met All lines were met and stayed so",
+	b.get(checkout+"/expectations").has(t, "Of the expectations of this sandbox, 1 is open, 1 is met.", "nothing-happens Met All lines were met and stayed so",
 		"A line is not met yet.", "The first line that is not met: transactions where orderRef=a<b>: 1", "Observed: 0 transactions")
 	f.exec("update expectations set verdict = 'Failed', reason = 'DeadlineExceeded', due_at = null where name = 'paid-once'")
 	b.get(checkout+"/expectations").has(t, "paid-once Failed A line was not met in time. Decided at")

@@ -100,7 +100,7 @@ func (v *visit) clockSays() string {
 	day := v.LongDate(v.clock.Now)
 	switch {
 	case v.clock.Target != nil:
-		return v.Text("%s, on the way to %s", day, v.Moment(*v.clock.Target, v.clock.Now))
+		return v.Text("%s, advances %s", day, v.Until(*v.clock.Target, v.clock.Now))
 	case v.clockStands():
 		return v.Text("%s, stands until it is advanced", day)
 	}
@@ -134,7 +134,7 @@ func (c *Console) readCounts(ctx context.Context, tenant int64) (n navCounts, er
 // navCount is the number beside a page.
 type navCount struct {
 	n    int
-	text string // what it counts
+	text string // what it counts, behind the number
 	bad  bool
 }
 
@@ -142,13 +142,14 @@ type navCount struct {
 func (v *visit) countOf(path string) (navCount, bool) {
 	switch path {
 	case "/handsets":
-		return navCount{v.counts.phones, v.Text("phones ring"), false}, true
+		return navCount{v.counts.phones, v.Count(int64(v.counts.phones), "phone rings", "phones ring"), false}, true
 	case "/payments":
-		return navCount{v.counts.pending, v.Text("pending"), false}, true
+		return navCount{v.counts.pending, v.Count(int64(v.counts.pending), "payment pending", "payments pending"), false}, true
 	case "/webhooks":
-		return navCount{v.counts.waiting, v.Text("events wait"), true}, true
+		return navCount{v.counts.waiting, v.Count(int64(v.counts.waiting), "event waits", "events wait"), true}, true
 	case "/requests":
-		return navCount{v.counts.refused, v.Text("refused in the last hour"), false}, true
+		text := v.Count(int64(v.counts.refused), "request refused in the last hour", "requests refused in the last hour")
+		return navCount{v.counts.refused, text, false}, true
 	}
 	return navCount{}, false
 }

@@ -161,6 +161,15 @@ func passedOf(v *visit, results []*grade.Result) string {
 	return v.Text("%s of %s", v.Number(passed), v.Number(counted))
 }
 
+// passed says how many lines of the report card passed.
+func (g *gradePage) passed(v *visit) string {
+	text := v.Count(int64(g.card.Count(grade.Passed)), "1 of %s lines passed.", "%s of %s lines passed.", v.Number(int64(len(g.card.Results))))
+	if n := int64(g.card.Count(grade.Skipped)); n > 0 {
+		text += " " + v.Count(n, "1 is not counted.", "%s are not counted.")
+	}
+	return text
+}
+
 // ran says when the check ran.
 func (g *gradePage) ran(v *visit) string {
 	return v.Text("Ran on %s at %s UTC in %s, battery %s, against the webhook URL of this sandbox and no other. Nothing was booked, no money moved.",

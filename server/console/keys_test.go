@@ -33,7 +33,7 @@ func TestRefusedSignInsStandAmongTheChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := b.get(checkout + "/requests")
-	refused.has(t, "POST /v1/payments", `"amount" was not sent is required`, "1 refused in the last hour")
+	refused.has(t, "POST /v1/payments", `"amount" was not sent is required`, "1 request refused in the last hour")
 	if strings.Contains(refused.text, "/console/sign-in") {
 		t.Errorf("a sign-in stands among the refused requests: %s", words(refused.text))
 	}

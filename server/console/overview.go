@@ -217,7 +217,7 @@ func proven(v *visit, a *proof.AccountProof) string {
 	if a.VerifiedAt == nil {
 		return v.Count(a.Movements, "1 movement, not proven yet", "%s movements, not proven yet")
 	}
-	return v.Text("%s of %s movements proven", v.Number(a.VerifiedUpTo), v.Number(a.Movements))
+	return v.Count(a.VerifiedUpTo, "1 of %s movements proven", "%s of %s movements proven", v.Number(a.Movements))
 }
 
 // beat is a bar in the chart of the receiver. It stands for one attempt.
@@ -243,7 +243,7 @@ func (o *overview) beatsInWords(v *visit) string {
 			failed++
 		}
 	}
-	return v.Text("The last %s attempts: %s acknowledged, %s failed", v.Number(int64(len(o.attempts))),
+	return v.Count(int64(len(o.attempts)), "1 attempt: %s acknowledged, %s failed", "The last %s attempts: %s acknowledged, %s failed",
 		v.Number(int64(len(o.attempts)-failed)), v.Number(int64(failed)))
 }
 
@@ -256,7 +256,7 @@ func (o *overview) ticket(v *visit) string {
 	_, _, receiver, text := o.receiver(v)
 	lines = append(lines, v.Text("Receiver: %s, %s", receiver, text))
 	if h.LastFailureAt != nil {
-		lines = append(lines, v.Text("Last failure: %s", h.LastFailureAt.UTC().Format(time.RFC3339)+" "+h.LastFailure))
+		lines = append(lines, v.Text("Last failure, in real time: %s", h.LastFailureAt.UTC().Format(time.RFC3339)+" "+h.LastFailure))
 	}
 	balanced := v.Text("Ledger balanced")
 	if !o.balanced {

@@ -30,6 +30,9 @@ func TestCatalogHasTheTextsOfTheSource(t *testing.T) {
 		if s.texts[text] == "" {
 			t.Errorf("french.go has %q, which nobody says", text)
 		}
+		if s.singles[text] && strings.Contains(string(own), "1") {
+			t.Errorf("%q is said about 0 things too: %q needs a verb for the number", text, own)
+		}
 		want, got := arguments(text), arguments(own)
 		if s.singles[text] && got == arguments("%s"+text) {
 			continue // it has the number too

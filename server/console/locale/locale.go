@@ -205,6 +205,14 @@ func (l *Locale) Since(t, now time.Time) string {
 	return l.Text("since %s", l.Clock(t))
 }
 
+// Until is Moment in a sentence: until 14:32:07, until 29 May at 14:32:07.
+func (l *Locale) Until(t, now time.Time) string {
+	if day := l.otherDay(t, now); day != "" {
+		return l.Text("until %s at %s", day, l.Clock(t))
+	}
+	return l.Text("until %s", l.Clock(t))
+}
+
 // Duration returns a duration in its two largest units: 1 h 01 min.
 func (l *Locale) Duration(d time.Duration) string {
 	d = d.Abs().Round(time.Second)

@@ -32,6 +32,8 @@ func TestFormats(t *testing.T) {
 			"à 14:32:07, le 29 mai à 14:32:07"},
 		{func(l *locale.Locale) string { return l.Since(at, at) + ", " + l.Since(at, first) }, "since 14:32:07, since 29 May at 14:32:07",
 			"depuis 14:32:07, depuis le 29 mai à 14:32:07"},
+		{func(l *locale.Locale) string { return l.Until(at, at) + ", " + l.Until(at, first) }, "until 14:32:07, until 29 May at 14:32:07",
+			"jusqu'à 14:32:07, jusqu'au 29 mai à 14:32:07"},
 		{func(l *locale.Locale) string { return l.Duration(61 * time.Minute) }, "1 h 01 min", "1\u00a0h 01\u00a0min"},
 		{func(l *locale.Locale) string { return l.Duration(50 * time.Hour) }, "2 d 02 h", "2\u00a0j 02\u00a0h"},
 		{func(l *locale.Locale) string { return l.Duration(-65*time.Second) + " " + l.Duration(5*time.Second) }, "1 min 05 s 5 s", "1\u00a0min 05\u00a0s 5\u00a0s"},
