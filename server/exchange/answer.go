@@ -18,6 +18,9 @@ type Answer struct {
 	Due time.Time
 	// Before is the event or callback that is sent before the answer; nil for none. The wait for it starts at Due.
 	Before *service.BeforeAnswer
+	// Await waits for what the body says, which is encoded after it; nil for none. It starts at Due, and Before after it. It is not
+	// called if the answer may not be held.
+	Await func(context.Context)
 }
 
 // Body is the body of an answer.
@@ -36,4 +39,4 @@ type Pieces interface {
 }
 
 // isHeld reports whether the answer has to wait before it is sent.
-func (a *Answer) isHeld() bool { return !a.Due.IsZero() || a.Before != nil }
+func (a *Answer) isHeld() bool { return !a.Due.IsZero() || a.Before != nil || a.Await != nil }

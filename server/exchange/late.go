@@ -25,14 +25,14 @@ func (x *Exchange) writeLate(r *http.Request, c *call) {
 	x.write(&c.out, c, c.late)
 }
 
-// hold waits until an answer is due. If an event or a callback has to go out before the answer, hold also waits until
-// that is sent. The transaction is
-// already committed, and hold keeps no database connection and no lock. It runs outside of all handlers, because the
-// deep stacks of thousands of waiting handlers would need much memory. It returns early when the client disconnects or
-// the process is told to stop, and at once if too many answers are held.
+// hold waits until an answer is due. If the body waits for something, or an event or a callback has to go out before the
+// answer, hold also waits for that. The transaction is already committed, and hold keeps no database connection and no
+// lock. It runs outside of all handlers, because the deep stacks of thousands of waiting handlers would need much
+// memory. It returns early when the client disconnects or the process is told to stop, and at once if too many answers
+// are held.
 func (x *Exchange) hold(ctx context.Context, organization string, a *Answer) {
 	wait := a.Due.Sub(x.now())
-	if wait <= 0 && a.Before == nil {
+	if wait <= 0 && a.Before == nil && a.Await == nil {
 		return
 	}
 	release, ok := x.held.Take(organization)
@@ -50,6 +50,9 @@ func (x *Exchange) hold(ctx context.Context, organization string, a *Answer) {
 		return
 	case <-x.draining:
 		return
+	}
+	if a.Await != nil {
+		a.Await(ctx)
 	}
 	if a.Before != nil {
 		a.Before.Wait(ctx)

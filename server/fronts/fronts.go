@@ -53,6 +53,7 @@ type Options struct {
 	Draining   <-chan struct{}        // closed when the process is told to stop; then held answers are sent
 	Metrics    *telemetry.API         // nil for none
 	Tracing    *telemetry.Tracing     // nil for none
+	PayerWait  time.Duration          // passed to [service.Options]
 	// Unread and StreamWrite are passed to [exchange.Options].
 	Unread      exchange.UnreadBounds
 	StreamWrite time.Duration
@@ -70,6 +71,7 @@ func New(o Options) *Server {
 	carriesOut := service.New(service.Options{
 		Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Now: o.Now,
 		Draw: o.Draw, Random: o.Random, Draining: o.Draining, Waiting: held, Metrics: o.Metrics,
+		PayerWait: o.PayerWait,
 	})
 	x := exchange.New(exchange.Options{
 		Service: carriesOut, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Held: held, Now: o.Now,

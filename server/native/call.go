@@ -33,9 +33,12 @@ func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.O
 			return exchange.Answer{}, refusedCall{err, s, route}
 		}
 		a := answerOf(api, answered, s.who)
-		a.Before = s.before
+		a.Before = s.recorded.BeforeAnswer
 		if answered.Outcome {
-			a.Due = s.due
+			a.Due = s.recorded.AnswerAt
+		}
+		if answered.Await != nil && !s.recorded.Transaction.Status.Terminal() {
+			s.await(&a, answered.Await)
 		}
 		return a, nil
 	}

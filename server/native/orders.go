@@ -35,7 +35,7 @@ func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record re
 	if err == nil && recorded.Replayed || errors.As(err, new(service.ErrDuplicateReference)) {
 		err = operatorapi.Refuse(operatorapi.Duplicate)
 	}
-	s.before, s.due = recorded.BeforeAnswer, recorded.AnswerAt
+	s.recorded, s.operation = recorded, o.Operation
 	return err
 }
 

@@ -83,7 +83,7 @@ func (n *Native) page(api *operatorapi.API) exchange.OpenHandler {
 			return exchange.Answer{}, err
 		}
 		a := asPage(answerOf(api, answered, s.who))
-		a.Before = s.before
+		a.Before = s.recorded.BeforeAnswer
 		return a, nil
 	}
 }

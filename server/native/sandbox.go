@@ -24,9 +24,10 @@ type sandbox struct {
 	request *http.Request
 	who     *service.Caller
 	digest  sandboxes.NativeDigest
-	before  *service.BeforeAnswer  // event or callback that is sent before the answer; nil for none
-	due     time.Time              // time of an answer with the outcome of the recorded transaction
 	body    func() ([]byte, error) // reads the body of the request, once
+	// recorded is the transaction that the request recorded, with the operator's name of the call.
+	recorded  service.Recorded
+	operation string
 }
 
 // sent returns the body of the request, as far as it could be read.

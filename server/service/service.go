@@ -7,6 +7,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"time"
@@ -30,6 +31,7 @@ type Service struct {
 	draining  <-chan struct{}
 	waiting   Waiting
 	metrics   Metrics
+	payerWait time.Duration
 }
 
 // Options are the dependencies and settings of a [Service].
@@ -45,6 +47,8 @@ type Options struct {
 	Draining  <-chan struct{}   // closed when the process is told to stop; ends all waits
 	Waiting   Waiting
 	Metrics   Metrics
+	// PayerWait bounds how long an answer waits for a payer; zero: 50 s.
+	PayerWait time.Duration
 }
 
 // Configuration is the cached configuration of all sandboxes.
@@ -77,5 +81,6 @@ func New(o Options) *Service {
 	return &Service{
 		ledger: o.Ledger, books: o.Books, sandboxes: o.Sandboxes, directory: o.Directory, requests: o.Requests, now: o.Now,
 		draw: o.Draw, random: o.Random, draining: o.Draining, waiting: o.Waiting, metrics: o.Metrics,
+		payerWait: cmp.Or(o.PayerWait, payerWait),
 	}
 }

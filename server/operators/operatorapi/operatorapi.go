@@ -171,6 +171,9 @@ type Answer struct {
 	Header  http.Header
 	Body    any  // encoded as JSON, except a [Text]; nil: none
 	Outcome bool // whether it has the outcome of the recorded transaction, so that it waits for the simulated latency
+	// Await makes the body of an answer that waits for the payer of the recorded transaction, if the transaction is
+	// pending. nil: the answer does not wait. Body is the body if the wait ends without an outcome.
+	Await func(*Payment) any
 }
 
 // Text is a body that is not JSON.
