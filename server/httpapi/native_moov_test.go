@@ -13,11 +13,17 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 const (
@@ -206,10 +212,155 @@ func TestMoovPush(t *testing.T) {
 	if got := m.push("Push", "", "+2290195000002", 700); got.field("status") != "10" || len(got.field("transid")) != 32 {
 		t.Errorf("Push is answered %s", got.raw)
 	}
-	if got := m.push("Push", "p-3", ama, 700); got.field("status") != "100" {
-		t.Errorf("Push to a phone that rings is answered %s", got.raw)
+	f.conserved()
+}
+
+// Push answers when the payer has, and otherwise when its wait is over. Nothing else waits meanwhile.
+func TestMoovPushWaitsForThePayer(t *testing.T) {
+	f, m := withMoov(t)
+	m.client("ama", ama, 500_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	for _, c := range []struct{ answer, want string }{
+		{"approve", "0 SUCCESS"}, {"cancel", "92 Cancelled by the subscriber"}, {"wrong_pin", "95 Failed: wrong PIN"},
+	} {
+		answered := m.pushing(c.answer, ama)
+		m.answerPhone(ama, c.answer)
+		got := <-answered
+		if told := got.field("status") + " " + got.field("description"); told != c.want || got.field("transid") != c.answer ||
+			len(got.field("referenceid")) != 26 {
+			t.Errorf("%s is answered %s", c.answer, got.raw)
+		}
+	}
+	m.client("kofi", "+2290195000002", 500_000)
+	answered := m.pushing("by itself", "+2290195000002")
+	m.recorded("by itself")
+	f.exec("update transactions set due_at = now() where status = 'PENDING'")
+	f.settle()
+	if got := <-answered; got.field("status") != "0" {
+		t.Errorf("a payer who approves by himself is answered %s", got.raw)
+	}
+	// A fault of the status is told too, and named.
+	f.faulty(`[{"name":"late","operator":{"statusStaysPending":"1h"}}]`)
+	answered = m.pushing("stays", ama)
+	m.answerPhone(ama, "approve")
+	if got := <-answered; got.field("status") != "100" || got.header.Get("X-Cauri-Fault") != "late" {
+		t.Errorf("with a fault it is answered %v %s", got.header, got.raw)
+	}
+	f.faulty(`[]`)
+	f.conserved()
+}
+
+func TestMoovPushesAtOnce(t *testing.T) {
+	f, m := withMoov(t)
+	m.client("ama", ama, 5_000_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	registry := prometheus.NewRegistry()
+	f = f.serve(func(o *fronts.Options) { o.Metrics = telemetry.NewAPI(registry) })
+	m = f.moov(key)
+	var all []<-chan nativeAnswer
+	for i := range 50 {
+		all = append(all, m.pushing(fmt.Sprint("at-once-", i), ama))
+	}
+	f.counts(registry, "cauri_api_held_answers", "50")
+	const busy = `select count(*) from pg_stat_activity where datname = current_database() and usename like '%cauri_api' and state = 'active'`
+	if n := read[int](f, busy); n > 10 {
+		t.Errorf("%d connections work for answers that wait", n)
+	}
+	for range all {
+		m.answerPhone(ama, "approve")
+	}
+	for i, answered := range all {
+		if got := <-answered; got.field("status") != "0" || got.field("transid") != fmt.Sprint("at-once-", i) {
+			t.Errorf("%d is answered %s", i, got.raw)
+		}
+	}
+	f.counts(registry, "cauri_api_held_answers", "0")
+	f.conserved()
+}
+
+// The wait of Push ends with its time, with the process, with its client, and with the sandbox. It is pending then. Beyond the bound of
+// held answers it does not wait.
+func TestMoovPushThatNobodyAnswers(t *testing.T) {
+	f, m := withMoov(t)
+	m.client("ama", ama, 500_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	isPending := func(when string, got nativeAnswer) {
+		t.Helper()
+		t.Log(when)
+		got.is(t, http.StatusOK, inEnvelope(strings.ReplaceAll(moovPending, "PushWithPending", "Push")))
+	}
+	hasty := f.serve(func(o *fronts.Options) { o.PayerWait = 100 * time.Millisecond }).moov(key)
+	isPending("after its time", hasty.push("Push", "over", ama, 5))
+	m.answerPhone(ama, "cancel")
+	full := f.serve(func(o *fronts.Options) { o.Held = exchange.HeldBounds{Sandbox: 1} }).moov(key)
+	waits := full.pushing("first", ama)
+	full.recorded("first")
+	isPending("beyond the bound", full.push("Push", "second", ama, 5))
+	f.approve(ama)
+	if got := <-waits; got.field("status") != "0" {
+		t.Errorf("the first is answered %s", got.raw)
+	}
+	registry := prometheus.NewRegistry()
+	counted := f.serve(func(o *fronts.Options) { o.Metrics = telemetry.NewAPI(registry) })
+	conn := counted.dial()
+	body := m.soapBody("Push", false, "msisdn", ama[1:], "amount", "5", "externaldata1", "gone")
+	fmt.Fprintf(conn, "POST /operators/moov%s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", ussdPush, len(body), body)
+	counted.counts(registry, "cauri_api_held_answers", "1")
+	_ = conn.Close()
+	counted.counts(registry, "cauri_api_held_answers", "0")
+	reset := m.pushing("reset", ama)
+	m.recorded("reset")
+	f.reset("again")
+	isPending("after a reset", <-reset)
+	m.client("ama", ama, 500_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
+	stopped := m.pushing("stopped", ama)
+	m.recorded("stopped")
+	close(f.release)
+	isPending("at the end of the process", <-stopped)
+	f.conserved()
+}
+
+// With a manual clock the answer comes when the clock passes the latency of the payer.
+func TestMoovPushByTheClock(t *testing.T) {
+	f, m := withMoov(t)
+	m.client("ama", ama, 500_000)
+	f.config.Clock = sandboxes.ClockConfig{Mode: sandboxes.ManualClock}
+	f.sandbox(f.config, key)
+	f.follow()
+	answered := m.pushing("by-clock", ama)
+	m.recorded("by-clock")
+	f.runWorker()
+	f.call("POST", "/v1/clock/advance", object{"by": "1h"})
+	if got := <-answered; got.field("status") != "0" {
+		t.Errorf("it is answered %s", got.raw)
 	}
 	f.conserved()
+}
+
+// pushing begins a Push, and gives its answer.
+func (m *moov) pushing(reference, msisdn string) <-chan nativeAnswer {
+	answered := make(chan nativeAnswer, 1)
+	go func() { answered <- m.push("Push", reference, msisdn, 700) }()
+	return answered
+}
+
+// answerPhone answers the phone of a number when it rings.
+func (m *moov) answerPhone(msisdn, answer string) {
+	m.f.t.Helper()
+	prompts := "/v1/test_clients/%2B" + msisdn[1:] + "/prompts"
+	var ringing []any
+	soon(m.f.t, "the phone rings", func() bool {
+		ringing = m.f.call("GET", prompts, nil).body["data"].([]any)
+		return len(ringing) > 0
+	})
+	if got := m.f.call("POST", prompts+"/"+ringing[0].(object)["id"].(string)+"/"+answer, nil); got.status != http.StatusOK {
+		m.f.t.Fatalf("%s is answered %d %s", answer, got.status, got.raw)
+	}
+}
+
+// recorded waits until there is a transaction with a reference.
+func (m *moov) recorded(reference string) {
+	m.f.t.Helper()
+	soon(m.f.t, reference+" is recorded", func() bool {
+		return read[bool](m.f, "select exists (select from transactions where reference = $1)", reference)
+	})
 }
 
 func TestMoovDebit(t *testing.T) {

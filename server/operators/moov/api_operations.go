@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// pushWith returns the handler of an operation that records a collection. Push tells a failure that is known
-// already. PushWithPending tells nothing but that it waits for the payer.
+// pushWith returns the handler of an operation that records a collection. Push waits for the payer. PushWithPending tells
+// nothing but that it is pending.
 func pushWith(name string) func(context.Context, operatorapi.Sandbox, operatorapi.Environment, *soapCall) (values, bool, error) {
 	return func(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
 		f := c.fields
@@ -30,7 +30,7 @@ func pushWith(name string) func(context.Context, operatorapi.Sandbox, operatorap
 		if err != nil {
 			return nil, false, err
 		}
-		return told(&p), true, nil
+		return stateOf(&p), true, nil
 	}
 }
 
@@ -41,8 +41,8 @@ func cut(text string) string {
 	return text
 }
 
-// told returns the state of a transaction. While it is pending, Moov has no reference for it.
-func told(p *operatorapi.Payment) values {
+// stateOf returns the state of a transaction. While it is pending, Moov has no reference for it.
+func stateOf(p *operatorapi.Payment) values {
 	code, text := outcomeOf(p.Transaction, p.Telling)
 	if p.Status == payments.Pending {
 		return values{"description": text, "status": code}
@@ -63,7 +63,7 @@ func tellStatus(ctx context.Context, s operatorapi.Sandbox, _ operatorapi.Enviro
 	if err != nil {
 		return nil, false, err
 	}
-	return told(&p), false, nil
+	return stateOf(&p), false, nil
 }
 
 // payOut returns the handler of an operation that records a disbursement.

@@ -186,7 +186,11 @@ func soap(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (o
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	return operatorapi.Answer{Status: http.StatusOK, Body: envelope(o.response(told)), Outcome: outcome}, nil
+	a := operatorapi.Answer{Status: http.StatusOK, Body: envelope(o.response(told)), Outcome: outcome}
+	if o.name == pushCall {
+		a.Await = func(p *operatorapi.Payment) any { return envelope(o.response(stateOf(p))) }
+	}
+	return a, nil
 }
 
 // refuseCall returns the answer to a refused request to the SOAP service: a status in the response of the operation, or
