@@ -84,8 +84,9 @@ clients: ## Lint the API's description, pay with clients that are generated from
 	@CAURI_CLIENTS=1 go test -count=1 -timeout 30m ./test/clients
 
 .PHONY: chart-check
-chart-check: bin/helm bin/kube-score ## Lint the chart by helm, and what it renders by kube-score (it takes a minute of CPU to build)
+chart-check: bin/helm bin/kube-score ## Lint the chart by helm, what it renders by kube-score, and evaluate its alert rules (it takes a minute of CPU to build)
 	@hack/chart-check.sh
+	@cd hack/alerts && go test -vet=off -count=1 .
 
 .PHONY: verify
 verify: ## What an issue needs beside .ci/run before it is closed: make clients, chart-check, fuzz, chaos ROUNDS=100, test RACE=all; takes hours

@@ -54,7 +54,7 @@ func everything(t *testing.T) *prometheus.Registry {
 	worker.Settled("SUCCESS", new(time.Second))
 	worker.Batch(1)
 	worker.Forwarded("mtn", "PENDING", time.Second)
-	worker.CalledBack("mtn", DeliveryAcknowledged)
+	worker.CalledBack("mtn", DeliveryFailed, "timeout")
 	worker.Advanced(AdvanceReached)
 	worker.ReceiverChecked("A", new(time.Second))
 	worker.Removed("events", 10)

@@ -54,6 +54,7 @@ type Worker struct {
 	forwards  *prometheus.CounterVec
 	exchanges *prometheus.HistogramVec
 	callbacks *prometheus.CounterVec
+	failings  *prometheus.CounterVec
 
 	advances *prometheus.CounterVec
 	verdicts *prometheus.CounterVec
@@ -126,7 +127,11 @@ func (w *Worker) registerOperators(registry prometheus.Registerer) {
 	w.callbacks = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cauri_worker_callbacks_total", Help: "Callbacks of the operators' own APIs, by operator and result. None is sent again.",
 	}, []string{"operator", "result"})
-	registry.MustRegister(w.forwards, w.exchanges, w.callbacks)
+	w.failings = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "cauri_worker_callback_failures_total",
+		Help: "Failed callbacks of the operators' own APIs, by operator and kind of failure.",
+	}, []string{"operator", "reason"})
+	registry.MustRegister(w.forwards, w.exchanges, w.callbacks, w.failings)
 }
 
 // registerJudgement registers the metrics of expectations, and of checks of receivers.
@@ -242,10 +247,14 @@ func (w *Worker) Forwarded(operator, status string, took time.Duration) {
 }
 
 // CalledBack counts a callback of an operator's own API. The parameter result is one of the results of a delivery
-// attempt.
-func (w *Worker) CalledBack(operator, result string) {
-	if w != nil {
-		w.callbacks.WithLabelValues(operator, result).Inc()
+// attempt, the parameter reason is the kind of failure of one that failed.
+func (w *Worker) CalledBack(operator, result, reason string) {
+	if w == nil {
+		return
+	}
+	w.callbacks.WithLabelValues(operator, result).Inc()
+	if result == DeliveryFailed {
+		w.failings.WithLabelValues(operator, reason).Inc()
 	}
 }
 

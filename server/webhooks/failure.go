@@ -32,6 +32,9 @@ func (e errForbiddenReceiver) Error() string {
 
 func (e errForbiddenReceiver) Unwrap() error { return e.ErrForbidden }
 
+// ErrHostNotAllowed is the error of a callback to a host that the sandbox allowed when it was asked for, and no more.
+var ErrHostNotAllowed = errors.New("the sandbox does not allow callbacks to this host any more")
+
 // Kind returns the kind of failure of an attempt, for metrics. The kinds are a fixed set, and say nothing about the
 // receiver. Kind returns "" if the attempt was acknowledged.
 func (r Result) Kind() string {
@@ -63,7 +66,7 @@ var textsOfKinds = []struct {
 	kind  string
 	texts []string
 }{
-	{"forbidden", []string{"events may not be sent to "}},
+	{"forbidden", []string{"events may not be sent to ", ErrHostNotAllowed.Error()}},
 	{"timeout", []string{"no answer within ", "context deadline exceeded"}},
 	{"dns", []string{"lookup "}},
 	{"tls", []string{"tls: ", "x509: ", "HTTP response to HTTPS client"}},
@@ -94,7 +97,7 @@ func kindOf(err error) string {
 	var authority x509.UnknownAuthorityError
 	var record tls.RecordHeaderError
 	switch {
-	case errors.As(err, &forbidden):
+	case errors.As(err, &forbidden), errors.Is(err, ErrHostNotAllowed):
 		return "forbidden"
 	case errors.As(err, &late), errors.Is(err, context.DeadlineExceeded):
 		return "timeout"

@@ -42,10 +42,7 @@ func (w *Worker) callBack(ctx context.Context) {
 	dispatcher.run(ctx)
 }
 
-var (
-	errNoCallback      = errors.New("the operator has no API of its own here any more")
-	errCallbackRefused = errors.New("the sandbox does not allow callbacks to this host any more")
-)
+var errNoCallback = errors.New("the operator has no API of its own here any more")
 
 // callBackOne sends one callback.
 func (w *Worker) callBackOne(ctx context.Context, c *ledger.LeasedCallback) (end attemptEnd, record func()) {
@@ -68,7 +65,7 @@ func (w *Worker) callBackOne(ctx context.Context, c *ledger.LeasedCallback) (end
 			held, err = w.database.FinishCallback(ctx, c, a)
 			return err
 		})
-		w.countCallback(c, resultOfCallback(a.State, held, err))
+		w.countCallback(c, resultOfCallback(a.State, held, err), result.Kind())
 		switch {
 		case err != nil:
 			log.ErrorContext(ctx, "cannot record the callback; it will be sent again", "error", err)
@@ -105,7 +102,7 @@ func (w *Worker) sendCallback(ctx context.Context, c *ledger.LeasedCallback) web
 	}
 	allowed, publicOnly := operatorapi.CallbackRules{Hosts: c.Hosts, WebhookHost: c.WebhookHost, Namespace: c.Namespace}.Allow(c.URL)
 	if !allowed {
-		return webhooks.Result{Err: errCallbackRefused}
+		return webhooks.Result{Err: webhooks.ErrHostNotAllowed}
 	}
 	message, body := api.Callback(c.Transaction, c.Sent, operatorapi.Telling{Vague: c.Vague, Reason: reasonIn(c.Fault)}), c.Body
 	if reasonIn(c.Fault) != "" {

@@ -94,6 +94,11 @@ func TestCallbacksOfOperators(t *testing.T) {
 			t.Errorf("%v callbacks are counted as %s, want %v", got, result, want)
 		}
 	}
+	for _, reason := range []string{"answered_5xx", "forbidden"} {
+		if got := counted(t, metrics, "cauri_worker_callback_failures_total", reason); got != 1 {
+			t.Errorf("%v callbacks are counted as %s, want 1", got, reason)
+		}
+	}
 	came := append(good.all(), bad.all()...)
 	if len(came) != 3 {
 		t.Fatalf("these came: %q", came)

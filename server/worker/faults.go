@@ -90,10 +90,10 @@ func reasonIn(f *faults.Fault) string {
 }
 
 // countCallback counts a callback. Callbacks with a fault have their own counter, to keep them out of the success rate.
-func (w *Worker) countCallback(c *ledger.LeasedCallback, result string) {
+func (w *Worker) countCallback(c *ledger.LeasedCallback, result, reason string) {
 	switch {
 	case c.Fault == nil:
-		w.metrics.CalledBack(string(c.Transaction.Operator), result)
+		w.metrics.CalledBack(string(c.Transaction.Operator), result, reason)
 	case result == telemetry.DeliveryAcknowledged || result == telemetry.DeliveryFailed:
 		w.metrics.WithFault(string(faults.OperatorKind))
 	}
