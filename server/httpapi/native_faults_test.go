@@ -311,7 +311,7 @@ func TestCallbackBeforeTheAnswer(t *testing.T) {
 			t.Error("the callback of the test number 912 does not come before the answer")
 		}
 		soon(t, "the callback of "+suffix+" is through", func() bool {
-			return read[int](f, `select count(*) from native_requests n join transactions t using (tenant, id) where t.reference = $1
+			return read[int](f, `select count(*) from native_callbacks n join transactions t using (tenant, id) where t.reference = $1
 				and n.state in ('delivered', 'failed')`, reference) == 1
 		})
 		if came("/"+suffix) != want {

@@ -450,7 +450,7 @@ func TestMTNEveryCallThatMovesMoney(t *testing.T) {
 		m.call("GET", "/collection/v1_0/account/balance", "").is(t, http.StatusOK, fmt.Sprintf(`{"availableBalance":"%d","currency":"RWF"}`, float))
 	}
 	var owed int
-	if err := ledgertest.Connect(t, f.db).QueryRow(t.Context(), "select count(*) from native_requests where state = 'queued'").Scan(&owed); err != nil || owed != 8 {
+	if err := ledgertest.Connect(t, f.db).QueryRow(t.Context(), "select count(*) from native_callbacks where state = 'queued'").Scan(&owed); err != nil || owed != 8 {
 		t.Errorf("%d callbacks are owed, want 8 (%v)", owed, err)
 	}
 	over := fmt.Sprintf(`{"amount": "5000", "currency": "RWF", "referenceIdToRefund": %q}`, paid)

@@ -627,7 +627,7 @@ func TestOrangeNotification(t *testing.T) {
 			t.Errorf("%s got %q", path, sent)
 		}
 	}
-	if n := read[int](f, "select count(*)::int from native_requests"); n != 2 {
+	if n := read[int](f, "select count(*)::int from native_callbacks"); n != 2 {
 		t.Errorf("there are %d notifications, want none of the order that nobody confirmed", n)
 	}
 }

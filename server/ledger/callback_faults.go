@@ -47,7 +47,7 @@ func decideCallbackFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockD
 		set := of.faultsOf(t)
 		if c.Fault != nil {
 			if f := set.Named(*c.Fault); f != nil && f.Operator != nil {
-				decided[rowKey{t.Tenant, t.ID.Bytes}] = callbackFault{fault: f}
+				decided[rowKey{t.Tenant, c.ID.Bytes}] = callbackFault{fault: f}
 			}
 			continue
 		}
@@ -79,7 +79,7 @@ func decideCallbacks(
 		if acts < 0 {
 			continue
 		}
-		f, id := p.fits[acts], due[i].Transaction.ID
+		f, id := p.fits[acts], due[i].ID
 		delay := f.OfCallback().Delay.Of()
 		decided[rowKey{p.tenant, id.Bytes}] = callbackFault{f, delay > 0}
 		withFault.add(p.tenant, id)
@@ -106,6 +106,6 @@ func decideCallbacks(
 // SendCallbackAgain queues a sent callback once more for the same attempt, and ends its lease. It returns false, and
 // changes nothing, if the lease had expired.
 func (s *Deliveries) SendCallbackAgain(ctx context.Context, c *LeasedCallback) (leaseHeld bool, err error) {
-	changed, err := s.system().SendCallbackAgain(ctx, c.Tenant, postgres.UUID(c.Transaction.ID), c.Fence)
+	changed, err := s.system().SendCallbackAgain(ctx, c.Tenant, postgres.UUID(c.ID), c.Fence)
 	return changed > 0, postgres.Classify(err, "sending a callback again")
 }

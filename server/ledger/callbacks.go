@@ -14,6 +14,7 @@ import (
 // LeasedCallback is a callback of an operator's own API. Only the holder of the lease may send it.
 type LeasedCallback struct {
 	Tenant         int64
+	ID             payments.ID
 	Fence          int64 // the fencing token of the lease
 	OrganizationID string
 	TakenAt        time.Time             // by the database's clock
@@ -75,14 +76,14 @@ func (s *Deliveries) LeaseDueCallbacks(
 		for i := range due {
 			row := &due[i]
 			found[row.Transaction.Tenant]++
-			fault := decided[rowKey{row.Transaction.Tenant, row.Transaction.ID.Bytes}]
+			fault := decided[rowKey{row.Transaction.Tenant, row.ID.Bytes}]
 			if fault.postponed {
 				continue
 			}
 			c := s.leasedCallback(row, build)
 			c.Fault = fault.fault
 			leased = append(leased, c)
-			taken.add(c.Tenant, row.Transaction.ID)
+			taken.add(c.Tenant, row.ID)
 			bodies = append(bodies, c.Body)
 		}
 		return q.LeaseCallbacks(ctx, postgres.Milliseconds(lease), taken.tenants, taken.ids, bodies)
@@ -98,8 +99,9 @@ func (s *Deliveries) LeaseDueCallbacks(
 
 func (s *Deliveries) leasedCallback(row *sqlc.LockDueCallbacksRow, build BuildCallback) LeasedCallback {
 	c := LeasedCallback{
-		Tenant: row.Transaction.Tenant, Fence: row.Fence + 1, OrganizationID: row.OrgID, TakenAt: row.TakenAt, Now: row.Present,
-		Transaction: transactionOf(&row.Transaction), Sent: row.Sent, URL: *row.CallbackURL, Vague: row.Vague, Body: row.Body,
+		Tenant: row.Transaction.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, OrganizationID: row.OrgID,
+		TakenAt: row.TakenAt, Now: row.Present,
+		Transaction: transactionOf(&row.Transaction), Sent: row.Sent, URL: row.URL, Vague: row.Vague, Body: row.Body,
 		TimesSent: int(row.TimesSent),
 		Hosts:     row.CallbackHosts, WebhookHost: row.WebhookHost, Namespace: row.Namespace,
 	}
@@ -117,7 +119,7 @@ func (s *Deliveries) GiveBackCallbacks(ctx context.Context, callbacks []LeasedCa
 	var keys rowKeys
 	fences := make([]int64, len(callbacks))
 	for i := range callbacks {
-		keys.add(callbacks[i].Tenant, postgres.UUID(callbacks[i].Transaction.ID))
+		keys.add(callbacks[i].Tenant, postgres.UUID(callbacks[i].ID))
 		fences[i] = callbacks[i].Fence
 	}
 	return postgres.Classify(s.system().GiveBackCallbacks(ctx, keys.tenants, keys.ids, fences), "giving callbacks back")
@@ -126,7 +128,7 @@ func (s *Deliveries) GiveBackCallbacks(ctx context.Context, callbacks []LeasedCa
 // FinishCallback records an attempt and ends its lease. It reports false, and writes nothing, if the lease was lost.
 func (s *Deliveries) FinishCallback(ctx context.Context, c *LeasedCallback, a AttemptResult) (leaseHeld bool, err error) {
 	rows, err := s.system().FinishCallback(ctx, sqlc.FinishCallbackParams{
-		Tenant: c.Tenant, ID: postgres.UUID(c.Transaction.ID), Fence: c.Fence, StartedAt: a.StartedAt, RealStartedAt: c.TakenAt,
+		Tenant: c.Tenant, ID: postgres.UUID(c.ID), Fence: c.Fence, StartedAt: a.StartedAt, RealStartedAt: c.TakenAt,
 		DurationMs: int32(a.Duration.Milliseconds()), ResponseStatus: int32(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error,
 		Fault: faultName(c.Fault),
 	})

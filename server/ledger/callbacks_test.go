@@ -259,7 +259,7 @@ func TestCallbackThatWasNeverSentStaysDueAtItsTime(t *testing.T) {
 	w.Apply()
 	w.Reload()
 	id := w.asked("r1", "http://127.0.0.1:1/hook")
-	w.Exec("update native_requests set due_at = now() + interval '1 hour'")
+	w.Exec("update native_callbacks set due_at = now() + interval '1 hour'")
 	due := w.callback(id).NextAttemptAt
 	if again := w.resendCallback(id); again.NextAttemptAt == nil || due == nil || !again.NextAttemptAt.Equal(*due) {
 		t.Errorf("it is due at %v, before at %v", again.NextAttemptAt, due)
@@ -279,7 +279,7 @@ func TestCallbacksOfOthersAreNotThere(t *testing.T) {
 			t.Errorf("sending the callback %s again: %v, want ErrNotFound", what, err)
 		}
 	}
-	if n := w.Count("select count(*) from native_requests where body is not null or fence > 0"); n != 0 {
+	if n := w.Count("select count(*) from native_callbacks where body is not null or fence > 0"); n != 0 {
 		t.Errorf("%d requests were touched", n)
 	}
 }
@@ -292,15 +292,14 @@ func TestHistoryOfACallbackIsBounded(t *testing.T) {
 	w.finishCallback(&c, acknowledged)
 	w.Exec(`insert into callback_attempts (tenant, id, attempt, started_at, duration_ms)
 		select tenant, id, i, started_at, duration_ms from callback_attempts, generate_series(2, 250) i`)
-	w.Exec("update native_requests set attempts = 250")
+	w.Exec("update native_callbacks set attempts = 250")
 	got := w.callback(id).History
 	if len(got) != ledger.MaxHistory || got[0].Number != 151 || got[len(got)-1].Number != 250 {
 		t.Errorf("%d attempts from %d to %d", len(got), got[0].Number, got[len(got)-1].Number)
 	}
 }
 
-// TestListsOfEventsReadAPage lists events among 60,000 transactions of 53 tenants, half of them of an operator's own API, and half of these
-// with a callback.
+// TestListsOfEventsReadAPage lists events among 60,000 transactions of 53 tenants, a quarter of them with a callback.
 func TestListsOfEventsReadAPage(t *testing.T) {
 	w := newFixture(t)
 	large, small := w.crowd(60_000)
@@ -308,13 +307,13 @@ func TestListsOfEventsReadAPage(t *testing.T) {
 		select tenant, id, case when n % 1000 = 0 then 'queued' when n % 1000 = 1 then 'failed' else 'delivered' end::event_state,
 		  case when n % 1000 = 0 then now() end, created_at
 		from (select t.*, row_number() over (partition by tenant order by id) as n from transactions t where status <> 'PENDING') t`)
-	w.Exec(`insert into native_requests (tenant, id, operation, sent, callback_url, state, due_at)
-		select tenant, id, 'requesttopay', '{}', case when n % 4 = 0 then 'http://127.0.0.1:1/' end,
-		  case when n % 4 > 0 then null when n % 2000 = 0 then 'queued' when n % 2000 = 4 then 'failed' else 'delivered' end::event_state,
+	w.Exec(`insert into native_callbacks (tenant, id, transaction_id, url, state, due_at)
+		select tenant, id, id, 'http://127.0.0.1:1/',
+		  case when n % 2000 = 0 then 'queued' when n % 2000 = 4 then 'failed' else 'delivered' end::event_state,
 		  case when n % 2000 = 0 then now() end
-		from (select t.*, row_number() over (partition by tenant order by id) as n from transactions t where status <> 'PENDING') t where n % 2 = 0`)
+		from (select t.*, row_number() over (partition by tenant order by id) as n from transactions t where status <> 'PENDING') t where n % 4 = 0`)
 	w.Exec("vacuum analyze events")
-	w.Exec("vacuum analyze native_requests")
+	w.Exec("vacuum analyze native_callbacks")
 	const limit = 21
 	// Of both kinds a page may be read, each row with its transaction; of events the last attempt too.
 	const most = 2 * (limit + 1) * 2

@@ -53,7 +53,7 @@ func eventsStatement(tenant int64, f EventFilter, after, before *payments.EventI
 		args = part.args
 	}
 	if f.Type == "" && f.State != EventRecorded && (f.Callback == nil || *f.Callback) {
-		part := conditions{where: []string{"n.tenant = $1", "n.state is not null"}, args: args}
+		part := conditions{where: []string{"n.tenant = $1"}, args: args}
 		parts = append(parts, listedCallbacks(&part, f, after, before))
 		args = part.args
 	}
@@ -121,8 +121,8 @@ func listedCallbacks(c *conditions, f EventFilter, after, before *payments.Event
 	case after != nil:
 		c.add("n.id < $%d", postgres.UUID(after.Transaction))
 	}
-	return fmt.Sprintf(`select %s from native_requests n
-		cross join lateral (select type, status, completed_at from transactions where tenant = $1 and id = n.id limit 1) t
+	return fmt.Sprintf(`select %s from native_callbacks n
+		cross join lateral (select type, status, completed_at from transactions where tenant = $1 and id = n.transaction_id limit 1) t
 		left join lateral (select faults from callback_attempts where tenant = $1 and id = n.id and attempt = n.attempts limit 1) a on true
 		where %s order by n.tenant %[3]s, n.id %[3]s limit $2`, callbackColumns, strings.Join(c.where, " and "), direction)
 }

@@ -138,10 +138,10 @@ func signatureOf(row *sqlc.DeliveryAttempt) *Signature {
 
 func callbackDetailOf(row *sqlc.GetCallbackRow, attempts []sqlc.CallbackAttempt) *CallbackDetail {
 	t := transactionOf(&row.Transaction)
-	c := &CallbackDetail{Transaction: t, Sent: row.Sent, URL: *row.CallbackURL, EventDetail: EventDetail{
+	c := &CallbackDetail{Transaction: t, Sent: row.Sent, URL: row.URL, EventDetail: EventDetail{
 		Body: row.Body,
 		Event: Event{
-			ID: t.ID, Callback: true, Type: t.Type, Status: t.Status, State: EventState(*row.State), Attempts: int(row.Attempts),
+			ID: t.ID, Callback: true, Type: t.Type, Status: t.Status, State: EventState(row.State), Attempts: int(row.Attempts),
 			CreatedAt: *t.CompletedAt, DeliveredAt: row.DeliveredAt, LastStatus: intOf(row.LastStatus), LastError: row.LastError,
 		},
 	}}

@@ -44,9 +44,9 @@ func TestQueueStatistics(t *testing.T) {
 		w.asked(reference, "http://127.0.0.1:1/"+reference)
 	}
 	w.Exec("update events set due_at = null, state = 'recorded' where due_at > now() - interval '1 minute'")
-	w.Exec("update native_requests set due_at = now() - interval '3 minutes'")
-	w.Exec("update native_requests set due_at = now() + interval '1 hour' where callback_url like '%/later'")
-	w.Exec("update native_requests set due_at = now() - interval '1 hour', leased_until = now() + interval '1 minute' where callback_url like '%/taken'")
+	w.Exec("update native_callbacks set due_at = now() - interval '3 minutes'")
+	w.Exec("update native_callbacks set due_at = now() + interval '1 hour' where url like '%/later'")
+	w.Exec("update native_callbacks set due_at = now() - interval '1 hour', leased_until = now() + interval '1 minute' where url like '%/taken'")
 	both := ledger.QueueStatistics{
 		Settlements: ledger.Queue{
 			Due:       10,

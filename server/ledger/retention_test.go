@@ -32,6 +32,7 @@ func (w *fixture) aged(by time.Duration, ids ...payments.ID) {
 		w.Exec("update transactions set id = $2 where id = $1", postgres.UUID(id), postgres.UUID(old))
 		w.Exec("update events set id = $2, created_at = created_at - $3::interval where id = $1", postgres.UUID(id), postgres.UUID(old), by)
 		w.Exec("update delivery_attempts set event_id = $2 where event_id = $1", postgres.UUID(id), postgres.UUID(old))
+		w.Exec("update native_callbacks set id = $2, transaction_id = $2 where id = $1", postgres.UUID(id), postgres.UUID(old))
 		w.Exec("update native_requests set id = $2 where id = $1", postgres.UUID(id), postgres.UUID(old))
 		w.Exec("update callback_attempts set id = $2 where id = $1", postgres.UUID(id), postgres.UUID(old))
 	}
@@ -106,14 +107,14 @@ func TestOldCallbacksAreRemovedWithTheirEvents(t *testing.T) {
 			w.finishCallback(&c[0], acknowledged)
 		}
 	}
-	w.Exec("update native_requests set leased_until = null where callback_url like '%/waits'")
+	w.Exec("update native_callbacks set leased_until = null where url like '%/waits'")
 	for _, reference := range []string{"sent", "waits", "leased"} {
 		id := read[pgtype.UUID](w, "select id from transactions where reference = $1", reference)
 		w.aged(month+time.Minute, id.Bytes)
 	}
 	left := func(want ...string) {
 		t.Helper()
-		for _, table := range []string{"events", "native_requests"} {
+		for _, table := range []string{"events", "native_requests", "native_callbacks"} {
 			got := read[[]string](w, "select array_agg(t.reference order by t.reference) from "+table+" join transactions t using (tenant, id)")
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s (-want +left):\n%s", table, diff)
@@ -127,7 +128,7 @@ func TestOldCallbacksAreRemovedWithTheirEvents(t *testing.T) {
 	if n := w.Count("select count(*) from callback_attempts"); n != 1 {
 		t.Errorf("%d attempts at callbacks are left, want the one of the young", n)
 	}
-	w.Exec("update native_requests set leased_until = now()")
+	w.Exec("update native_callbacks set leased_until = now()")
 	for _, c := range w.leaseCallbacks(2) {
 		w.finishCallback(&c, refusedForev)
 	}

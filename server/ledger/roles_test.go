@@ -332,6 +332,7 @@ var purgeStatements = []string{
 	"PurgeFloats",
 	"PurgeKeys",
 	"PurgeLedgerProofs",
+	"PurgeNativeCallbacks",
 	"PurgeNativeOrders",
 	"PurgeNativeRequests",
 	"PurgeNativeTokens",

@@ -307,14 +307,17 @@ from recorded, decided
 `,
 	"RecordNativeRequest": `-- name: RecordNativeRequest :exec
 
-insert into native_requests (tenant, id, operation, sent, callback_url, state, due_at)
-select t.tenant, t.id, $1, $2, $3,
-  case when $3::text is not null
-    and t.status <> 'PENDING' then 'queued'::event_state end,
-  case when $3::text is not null and t.status <> 'PENDING'
-    then now()
-      + make_interval(secs => t.latency_ms * $4::float8 / 100000) end
-from transactions t where t.tenant = $5 and t.id = (select $6::uuid)
+with recorded as (
+  select t.tenant, t.id, t.status, t.latency_ms from transactions t
+  where t.tenant = $4 and t.id = (select $5::uuid)
+), callback as (
+  insert into native_callbacks (tenant, id, transaction_id, url, state, due_at)
+  select r.tenant, r.id, r.id, $3, 'queued', now()
+    + make_interval(secs => r.latency_ms * $6::float8 / 100000)
+  from recorded r where $3::text is not null and r.status <> 'PENDING'
+)
+insert into native_requests (tenant, id, operation, sent, callback_url)
+select r.tenant, r.id, $1, $2, $3 from recorded r
 `,
 	"SetProviderTxID": `-- name: SetProviderTxID :exec
 update transactions set provider_tx_id = $1

@@ -115,7 +115,8 @@ func (s *Store) purge(ctx context.Context, tenant int64) error {
 		}
 	}
 	for _, remove := range []func(ctx context.Context, tenant int64, after pgtype.UUID, batch int32) (pgtype.UUID, error){
-		q.PurgeSIMs, q.PurgeAdjustments, q.PurgeEvents, q.PurgeEventFaults, q.PurgeNativeRequests, q.PurgeTransactions,
+		q.PurgeSIMs, q.PurgeAdjustments, q.PurgeEvents, q.PurgeEventFaults, q.PurgeNativeRequests,
+		q.PurgeNativeCallbacks, q.PurgeTransactions,
 	} {
 		if err := inBatches(postgres.UUID(payments.ID{}), func(after pgtype.UUID) (pgtype.UUID, error) {
 			return remove(ctx, tenant, after, purgeBatch)

@@ -42,7 +42,7 @@ func (w *fixture) deadCallback() {
 	if _, _, err := w.LeaseDueCallbacks(w.t.Context(), []ledger.SlotGrant{grant}, time.Minute, operators.CallbackBody); err != nil {
 		w.t.Fatal(err)
 	}
-	w.exec("update native_requests set leased_until = null where leased_until is not null")
+	w.exec("update native_callbacks set leased_until = null where leased_until is not null")
 }
 
 // callNames are the calls of MTN's own API by the type of what they record.
@@ -141,14 +141,14 @@ func TestOperatorFaultsApplyToEveryCallback(t *testing.T) {
 			metrics := prometheus.NewRegistry()
 			stop := w.run(func(o *worker.Options) { o.Metrics = telemetry.NewWorker(metrics) })
 			eventually(t, func() string {
-				if n := read[int](w, "select count(*)::int from native_requests where state = 'queued'"); n > 0 {
+				if n := read[int](w, "select count(*)::int from native_callbacks where state = 'queued'"); n > 0 {
 					return fmt.Sprintf("%d callbacks are not sent", n)
 				}
 				return ""
 			})
 			stop()
 			w.checkCallbacks(hook, made)
-			acted := read[int](w, "select count(*)::int from native_requests where fault is not null")
+			acted := read[int](w, "select count(*)::int from native_callbacks where fault is not null")
 			if counted := countedFaults(t, metrics, faults.OperatorKind); counted != float64(acted) {
 				t.Errorf("cauri_faults_total is %v, and %d callbacks have a fault", counted, acted)
 			}
@@ -211,7 +211,7 @@ func (w *fixture) checkOutcome(reference string, id payments.ID, failed bool, fa
 	}
 	want := map[bool]string{true: "failed 1 fault drop: not sent", false: "delivered 1 -"}[fault == "drop"] + " " + named
 	got := read[string](w, `select concat_ws(' ', n.state, n.attempts, coalesce(n.last_error, '-'), coalesce(array_to_string(a.faults, ' '), ''))
-		from native_requests n join callback_attempts a using (tenant, id) where n.id = $1`, postgres.UUID(id))
+		from native_callbacks n join callback_attempts a using (tenant, id) where n.id = $1`, postgres.UUID(id))
 	if got != want {
 		w.t.Errorf("%s: its callback is %q, want %q", reference, got, want)
 	}
@@ -254,7 +254,7 @@ func TestADelayedCallbackComesByTheClock(t *testing.T) {
 	if second := w.advanced(w.advance(2 * time.Minute)); second.Ended == nil || len(hook.all()) != 2 {
 		t.Errorf("after 61 minutes the advance ended as %+v, and these came: %q", second.Ended, hook.all())
 	}
-	late := read[time.Duration](w, "select n.delivered_at - t.created_at from native_requests n join transactions t using (tenant, id) where t.id = $1",
+	late := read[time.Duration](w, "select n.delivered_at - t.created_at from native_callbacks n join transactions t using (tenant, id) where t.id = $1",
 		postgres.UUID(id))
 	if late < time.Hour || late > 61*time.Minute {
 		t.Errorf("it came %s after its request", late)

@@ -62,7 +62,7 @@ func (w *fixture) callbacks(state ledger.EventState, n int) {
 	w.t.Helper()
 	var found int
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if err := w.sql.QueryRow(w.t.Context(), "select count(*) from native_requests where state = $1", state).Scan(&found); err != nil {
+		if err := w.sql.QueryRow(w.t.Context(), "select count(*) from native_callbacks where state = $1", state).Scan(&found); err != nil {
 			w.t.Fatal(err)
 		}
 		if found == n {
@@ -123,18 +123,18 @@ func TestCallbacksOfOperators(t *testing.T) {
 	for path, want := range kept {
 		got := read[string](w, `select concat_ws(' ', substr(convert_from(n.body, 'UTF8'), 1, 17), coalesce(a.response_status, 0),
 			coalesce(convert_from(a.response_body, 'UTF8'), ''), coalesce(a.error, ''))
-			from native_requests n join callback_attempts a using (tenant, id) where n.callback_url like '%' || $1 and a.attempt = 1 and n.attempts = 1`, path)
+			from native_callbacks n join callback_attempts a using (tenant, id) where n.url like '%' || $1 and a.attempt = 1 and n.attempts = 1`, path)
 		if got != want {
 			t.Errorf("of %s is kept: %s, want %s", path, got, want)
 		}
 	}
 
 	// A worker that died during one leaves it to another, when its lease ends.
-	w.exec("update native_requests set state = 'queued', due_at = now(), fence = fence + 1, leased_until = now() + interval '1 hour' where callback_url like '%/one'")
+	w.exec("update native_callbacks set state = 'queued', due_at = now(), fence = fence + 1, leased_until = now() + interval '1 hour' where url like '%/one'")
 	defer w.run()()
 	w.asked("six", good.URL+"/six", first)
 	w.callbacks(ledger.EventDelivered, 2)
-	w.exec("update native_requests set leased_until = now() where state = 'queued'")
+	w.exec("update native_callbacks set leased_until = now() where state = 'queued'")
 	w.callbacks(ledger.EventDelivered, 3)
 	if came := good.all(); len(came) != 4 {
 		t.Errorf("these came: %q", came)
@@ -154,7 +154,7 @@ func TestCallbacksAreNotSentWhereTheSandboxForbidsIt(t *testing.T) {
 	if came := hook.all(); len(came) != 0 {
 		t.Errorf("these came: %q", came)
 	}
-	if why := ledgertest.Read[string](&ledgertest.Fixture{T: t, SQL: w.sql}, "select last_error from native_requests"); why == "" {
+	if why := ledgertest.Read[string](&ledgertest.Fixture{T: t, SQL: w.sql}, "select last_error from native_callbacks"); why == "" {
 		t.Error("nothing says why")
 	}
 }
@@ -216,7 +216,7 @@ func TestAdvanceSendsCallbacks(t *testing.T) {
 		t.Errorf("after 90 minutes the token is valid: %v", err)
 	}
 	for id, want := range map[payments.ID]time.Duration{expires: time.Hour, paid: 10 * time.Minute} {
-		late := read[time.Duration](w, `select n.delivered_at - t.created_at from native_requests n join transactions t using (tenant, id)
+		late := read[time.Duration](w, `select n.delivered_at - t.created_at from native_callbacks n join transactions t using (tenant, id)
 			where t.id = $1`, id[:])
 		if late != want {
 			t.Errorf("a callback was received %s after its request, want %s", late, want)

@@ -234,8 +234,9 @@ func TestNoReceiverOfCallbacksDelaysAnother(t *testing.T) {
 	defer close(release) // before the worker stops, which waits for its attempts
 	slow := w.beside("slow", w.hook.url)
 	w.copies(w.pay("like", payments.PINInvalid), 1000, slow)
-	w.exec(`insert into native_requests (tenant, id, operation, sent, callback_url, state, due_at)
-		select tenant, id, 'requesttopay', '{}', $2, 'queued', now() from transactions where tenant = $1`, slow, hanging.URL)
+	w.exec("insert into native_requests (tenant, id, operation, sent) select tenant, id, 'requesttopay', '{}' from transactions where tenant = $1", slow)
+	w.exec(`insert into native_callbacks (tenant, id, transaction_id, url, state, due_at)
+		select tenant, id, id, $2, 'queued', now() from transactions where tenant = $1`, slow, hanging.URL)
 	good := newCallbackReceiver(t, http.StatusOK)
 	w.run()
 	const callbacks = 15
@@ -257,7 +258,7 @@ func TestNoReceiverOfCallbacksDelaysAnother(t *testing.T) {
 	if waited > callbacks/2 {
 		t.Errorf("%d of %d callbacks came only after an attempt at another sandbox's receiver had ended", waited, callbacks)
 	}
-	if began := read[int](w, "select count(*)::int from native_requests where tenant = $1 and leased_until is not null", slow); began == 0 {
+	if began := read[int](w, "select count(*)::int from native_callbacks where tenant = $1 and leased_until is not null", slow); began == 0 {
 		t.Error("no callback of the slow sandbox was sent")
 	}
 }

@@ -91,7 +91,7 @@ func TestWorkerKilledDuringCallbacks(t *testing.T) {
 	w.worker("survivor")
 	arrived(requests)
 	w.until(stall, "no callback is due", func(ctx context.Context) error {
-		due, err := w.Count(ctx, "select count(*) from native_requests where state = 'queued'")
+		due, err := w.Count(ctx, "select count(*) from native_callbacks where state = 'queued'")
 		if err == nil && due > 0 {
 			err = fmt.Errorf("%d are", due)
 		}

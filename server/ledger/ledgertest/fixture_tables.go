@@ -103,6 +103,8 @@ func (w *Fixture) Busy() {
 		values ($1, gen_random_uuid(), 'failed', now(), 'GET', '/v1/payments')`, w.Sandbox.Tenant)
 	w.Exec("insert into changes (tenant, kind) values ($1, 'start')", w.Sandbox.Tenant)
 	w.Exec("insert into native_requests (tenant, id, operation, sent) values ($1, gen_random_uuid(), 'requesttopay', '{}')", w.Sandbox.Tenant)
+	w.Exec(`insert into native_callbacks (tenant, id, transaction_id, url, state)
+		values ($1, gen_random_uuid(), gen_random_uuid(), 'http://127.0.0.1:1/', 'failed')`, w.Sandbox.Tenant)
 	w.Exec("insert into callback_attempts (tenant, id, attempt, started_at, duration_ms) values ($1, gen_random_uuid(), 1, now(), 1)", w.Sandbox.Tenant)
 	w.Exec(`insert into native_users (tenant, operator, user_id, made_with, callback_host) values ($1, 'mtn', gen_random_uuid(), '', '')
 		on conflict do nothing`, w.Sandbox.Tenant)

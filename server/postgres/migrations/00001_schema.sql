@@ -662,39 +662,47 @@ call protect('endpoint_health');
 -- The operators' own APIs -----------------------------------------------------------------------------------
 -- Their requests record transactions like those of /v1.
 
--- A request that recorded the transaction with the same id, and its callback. The row is also the entry of
--- the callback in the queue, as in events. Like events, callbacks are listed, their attempts are kept, and
--- they can be sent again.
+-- A request that recorded the transaction with the same id.
 create table native_requests (
   tenant       bigint not null,
-  due_at       timestamptz, -- of the callback, in sandbox time; null: none is due
-  leased_until timestamptz, -- in the time of the database
-  fence        bigint not null default 0, -- fencing token: a worker with an older one has lost the lease
-  delivered_at timestamptz,
-  attempts     integer not null default 0,
-  last_status  integer, -- HTTP status of the last attempt; null: no answer came
-  times_sent   integer not null default 0, -- in the present attempt, because of a fault that duplicates it
   id           uuid not null,
   operation    text not null, -- of the operator's API
   sent         json not null, -- what the operator's answers repeat, in the format of its package
   callback_url text, -- null: no callback was asked for
-  state        event_state, -- of the callback; null: it is not due yet, or none was asked for
-  last_error   text,
-  body         bytea, -- of the callback, which every attempt sends; null: not built yet
+  primary key (tenant, id)
+);
+call protect('native_requests', '{worker}');
+
+-- Callbacks. The row is also the entry in the queue, as in events. Like events, callbacks are listed, their
+-- attempts are kept, and they can be sent again.
+create table native_callbacks (
+  tenant         bigint not null,
+  due_at         timestamptz, -- in sandbox time; null: it is not due
+  leased_until   timestamptz, -- in the time of the database
+  fence          bigint not null default 0, -- fencing token: a worker with an older one has lost the lease
+  delivered_at   timestamptz,
+  attempts       integer not null default 0,
+  last_status    integer, -- HTTP status of the last attempt; null: no answer came
+  times_sent     integer not null default 0, -- in the present attempt, because of a fault that duplicates it
+  id             uuid not null,
+  transaction_id uuid not null,
+  state          event_state not null,
+  url            text not null,
+  last_error     text,
+  body           bytea, -- which every attempt sends; null: not built yet
   -- The fault that was decided for the present attempt. A worker that leases the callback after another
   -- worker applies the same fault.
-  fault        text,
+  fault          text,
   primary key (tenant, id)
 ) with (fillfactor = 80);
-create index native_requests_due on native_requests (tenant, due_at) where due_at is not null;
-create index native_requests_called on native_requests (tenant, id) where state is not null;
-create index native_requests_failed on native_requests (tenant, id) where state = 'failed';
-call protect('native_requests', '{worker}');
+create index native_callbacks_due on native_callbacks (tenant, due_at) where due_at is not null;
+create index native_callbacks_failed on native_callbacks (tenant, id) where state = 'failed';
+call protect('native_callbacks', '{worker}');
 
 -- delivery_attempts for callbacks.
 create table callback_attempts (
   tenant          bigint not null,
-  id              uuid not null, -- of the request
+  id              uuid not null, -- of the callback
   attempt         integer not null, -- from 1
   started_at      timestamptz not null,
   real_started_at timestamptz,
@@ -1039,14 +1047,14 @@ create trigger noted_when_made after insert on delivery_attempts for each row
   when (current_setting('cauri.followed', true) is distinct from 'no')
   execute function note_change('attempt');
 
-create trigger noted_when_made after insert on native_requests for each row
-  when (current_setting('cauri.followed', true) is distinct from 'no' and new.state is not null)
+create trigger noted_when_made after insert on native_callbacks for each row
+  when (current_setting('cauri.followed', true) is distinct from 'no')
   execute function note_change('callback');
-create trigger noted_when_changed after update on native_requests for each row
+create trigger noted_when_changed after update on native_callbacks for each row
   when (current_setting('cauri.followed', true) is distinct from 'no'
-    and (old.state is distinct from new.state or old.attempts <> new.attempts))
+    and (old.state <> new.state or old.attempts <> new.attempts))
   execute function note_change('callback');
-create trigger noted_when_tried after update on native_requests for each row
+create trigger noted_when_tried after update on native_callbacks for each row
   when (current_setting('cauri.followed', true) is distinct from 'no' and old.attempts <> new.attempts)
   execute function note_change('callback_attempt');
 
@@ -1414,11 +1422,14 @@ grant select,
     update (amount, codes, created_at, ended, expires_at, made_with, sent, token_hash),
     delete
   on native_orders to cauri_tenant;
-grant select (attempts, body, callback_url, delivered_at, due_at, fence, id, last_error, last_status,
-    leased_until, sent, state, tenant, times_sent),
-    insert (callback_url, due_at, id, operation, sent, state, tenant),
-    update (body, delivered_at, due_at, fence, leased_until, state)
+grant select (callback_url, id, sent, tenant),
+    insert (callback_url, id, operation, sent, tenant)
   on native_requests to cauri_tenant;
+grant select (attempts, body, delivered_at, due_at, fence, id, last_error, last_status, leased_until, state,
+    tenant, times_sent, transaction_id, url),
+    insert (due_at, id, state, tenant, transaction_id, url),
+    update (body, delivered_at, due_at, fence, leased_until, state)
+  on native_callbacks to cauri_tenant;
 grant select,
     insert (callback_host, expires_at, hash, made_with, operator, product, tenant, user_id),
     delete
@@ -1543,12 +1554,14 @@ grant select,
   on ledger_proofs to cauri_worker;
 grant select on listed_transactions, transactions_by_reference to cauri_worker;
 grant select (created_at, operator, tenant, token_hash), delete on native_orders to cauri_worker;
-grant select (attempts, body, callback_url, due_at, fault, fence, id, leased_until, sent, state, tenant,
-    times_sent),
+grant select (callback_url, id, sent, tenant), delete on native_requests to cauri_worker;
+grant select (attempts, body, due_at, fault, fence, id, leased_until, state, tenant, times_sent,
+    transaction_id, url),
+    insert (due_at, id, state, tenant, transaction_id, url),
     update (attempts, body, delivered_at, due_at, fault, fence, last_error, last_status, leased_until,
     state, times_sent),
     delete
-  on native_requests to cauri_worker;
+  on native_callbacks to cauri_worker;
 grant select (created_at, hash, operator, tenant), delete on native_tokens to cauri_worker;
 grant select (tenant), delete on native_users to cauri_worker;
 grant select (base_url, country, operator, sealed, store, tenant),
@@ -1635,6 +1648,7 @@ grant select,
     delete
   on floats to cauri_controller;
 grant select (broken, tenant, verified_at), delete on ledger_proofs to cauri_controller;
+grant select (id, tenant), delete on native_callbacks to cauri_controller;
 grant select (tenant), delete on native_orders to cauri_controller;
 grant select (id, tenant), delete on native_requests to cauri_controller;
 grant select (tenant), delete on native_tokens to cauri_controller;

@@ -33,7 +33,7 @@ select clock.present, clock.target, clock.probe_at, transaction.due_at as settle
       and t.due_at <= clock.present))::bigint as transactions,
   ((select count(*) from events e where e.tenant = sqlc.arg(tenant) and e.due_at <= clock.present
       and (clock.probe_at is null or clock.probe_at <= clock.present))
-    + (select count(*) from native_requests n
+    + (select count(*) from native_callbacks n
       where n.tenant = sqlc.arg(tenant) and n.due_at <= clock.present))::bigint as events
 from clock
 left join lateral (
@@ -48,7 +48,7 @@ left join lateral (
   select e.due_at from events e where e.tenant = sqlc.arg(tenant) and e.due_at is not null
   order by e.due_at limit 1) event on true
 left join lateral (
-  select n.due_at from native_requests n where n.tenant = sqlc.arg(tenant) and n.due_at is not null
+  select n.due_at from native_callbacks n where n.tenant = sqlc.arg(tenant) and n.due_at is not null
   order by n.due_at limit 1) callback on true;
 
 -- name: SetClockTarget :one
@@ -129,7 +129,7 @@ left join lateral (
     and (e.leased_until is null or e.leased_until <= now())
   order by e.due_at limit 1) event on true
 left join lateral (
-  select n.due_at from native_requests n
+  select n.due_at from native_callbacks n
   where n.tenant = sqlc.arg(tenant) and n.due_at is not null and n.id < bound.id
     and (n.leased_until is null or n.leased_until <= now())
   order by n.due_at limit 1) callback on true
@@ -145,7 +145,7 @@ cross join lateral (
       and t.id < bound.id
       and t.leased_until > now()) as held) forward_lease
 cross join lateral (
-  select exists (select from native_requests n
+  select exists (select from native_callbacks n
     where n.tenant = sqlc.arg(tenant) and n.due_at <= clock.present and n.id < bound.id
       and n.leased_until > now()) as held) callback_lease
 order by bound.ordinal;

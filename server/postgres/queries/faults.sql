@@ -100,28 +100,28 @@ with given as (
   select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
     unnest(sqlc.arg(names)::text[]) as name
 ), decided as (
-  update native_requests n set fault = g.name from given g where n.tenant = g.tenant and n.id = g.id
+  update native_callbacks n set fault = g.name from given g where n.tenant = g.tenant and n.id = g.id
 )
 update transactions t set faults = array_append(t.faults, g.name) from given g
 where t.tenant = g.tenant and t.id = g.id and (t.faults is null or g.name <> all(t.faults));
 
 -- name: PostponeCallbacks :exec
 -- Makes rows due later, and ends their leases.
-update native_requests n set fence = n.fence + 1, leased_until = null, due_at = g.due_at
+update native_callbacks n set fence = n.fence + 1, leased_until = null, due_at = g.due_at
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
   unnest(sqlc.arg(due_at)::timestamptz[]) as due_at) g
 where n.tenant = g.tenant and n.id = g.id;
 
 -- name: SendCallbackAgain :execrows
 -- Queues a sent callback once more for the same attempt. Changes nothing if the lease was lost.
-update native_requests n set fence = n.fence + 1, leased_until = null, times_sent = n.times_sent + 1
+update native_callbacks n set fence = n.fence + 1, leased_until = null, times_sent = n.times_sent + 1
 where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.fence = sqlc.arg(fence);
 
 -- name: FirstCallback :one
 -- Returns whether the callback of a transaction was sent or will never be sent. A pending transaction has no
 -- callback yet.
 select t.status, coalesce(n.attempts > 0 or n.times_sent > 0 or n.state <> 'queued', false)::boolean as done
-from transactions t join native_requests n on n.tenant = t.tenant and n.id = t.id
+from transactions t left join native_callbacks n on n.tenant = t.tenant and n.id = t.id
 where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id);
 
 -- name: NoteFaults :exec

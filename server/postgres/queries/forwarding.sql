@@ -114,8 +114,10 @@ with forwarded as (
     from organizations) o
     on o.tenant = sqlc.arg(tenant)
 ), callback as (
-  update native_requests n set state = 'queued', due_at = forwarded.present
-  from forwarded where n.tenant = sqlc.arg(tenant) and n.id = forwarded.id and n.callback_url is not null
+  insert into native_callbacks (tenant, id, transaction_id, url, state, due_at)
+  select n.tenant, n.id, n.id, n.callback_url, 'queued', forwarded.present
+  from forwarded
+  join native_requests n on n.tenant = sqlc.arg(tenant) and n.id = forwarded.id and n.callback_url is not null
 )
 update transactions t
 set status = sqlc.arg(status)::transaction_status, completed_at = forwarded.present, due_at = null,

@@ -4,14 +4,17 @@
 -- name: RecordNativeRequest :exec
 -- Is sent after the statement that records the transaction. Records nothing if that statement did not. The
 -- callback of a transaction that already has its outcome is due after the scaled latency.
-insert into native_requests (tenant, id, operation, sent, callback_url, state, due_at)
-select t.tenant, t.id, sqlc.arg(operation), sqlc.arg(sent), sqlc.narg(callback_url),
-  case when sqlc.narg(callback_url)::text is not null
-    and t.status <> 'PENDING' then 'queued'::event_state end,
-  case when sqlc.narg(callback_url)::text is not null and t.status <> 'PENDING'
-    then recording_time()
-      + make_interval(secs => t.latency_ms * sqlc.arg(latency_percent)::float8 / 100000) end
-from transactions t where t.tenant = sqlc.arg(tenant) and t.id = (select recording_id(sqlc.arg(id)));
+with recorded as (
+  select t.tenant, t.id, t.status, t.latency_ms from transactions t
+  where t.tenant = sqlc.arg(tenant) and t.id = (select recording_id(sqlc.arg(id)))
+), callback as (
+  insert into native_callbacks (tenant, id, transaction_id, url, state, due_at)
+  select r.tenant, r.id, r.id, sqlc.narg(callback_url), 'queued', recording_time()
+    + make_interval(secs => r.latency_ms * sqlc.arg(latency_percent)::float8 / 100000)
+  from recorded r where sqlc.narg(callback_url)::text is not null and r.status <> 'PENDING'
+)
+insert into native_requests (tenant, id, operation, sent, callback_url)
+select r.tenant, r.id, sqlc.arg(operation), sqlc.arg(sent), sqlc.narg(callback_url) from recorded r;
 
 -- name: FindNative :one
 -- Returns the transaction that an operator's own API recorded with a reference.
@@ -153,11 +156,11 @@ where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.toke
 -- Returns the sandboxes with due callbacks, as TenantsToDeliver does for events. It leaves out sandboxes
 -- whose clock is being advanced: the worker of the clock sends their callbacks.
 with recursive due_tenants as (
-  (select n.tenant, n.due_at from native_requests n where n.due_at is not null order by n.tenant, n.due_at
+  (select n.tenant, n.due_at from native_callbacks n where n.due_at is not null order by n.tenant, n.due_at
     limit 1)
   union all
   select following.tenant, following.due_at from due_tenants cross join lateral (
-    select n.tenant, n.due_at from native_requests n
+    select n.tenant, n.due_at from native_callbacks n
     where n.due_at is not null and n.tenant > due_tenants.tenant
     order by n.tenant, n.due_at limit 1) following
 )
@@ -172,7 +175,7 @@ where due_tenants.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_sta
 
 -- name: LockDueCallbacks :many
 -- Locks up to the given number of due callbacks of each sandbox.
-select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault,
+select claimed.id, claimed.fence, q.sent, claimed.attempts, claimed.url, claimed.body, claimed.fault,
   claimed.times_sent, sqlc.embed(t), o.org_id, o.resource_uid, o.signing_secret, o.namespace, o.webhook_host,
   o.callback_hosts,
   coalesce(e.vague, false)::boolean as vague, coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
@@ -182,21 +185,22 @@ from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limi
 join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
 left join clocks c on o.clocked and c.tenant = given.tenant
 cross join lateral (
-  select n.tenant, n.id, n.fence, n.sent, n.attempts, n.callback_url, n.body, n.fault, n.times_sent
-  from native_requests n
+  select n.tenant, n.id, n.transaction_id, n.fence, n.attempts, n.url, n.body, n.fault, n.times_sent
+  from native_callbacks n
   where n.tenant = given.tenant and n.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
     now())
     and (n.leased_until is null or n.leased_until <= now())
   order by n.due_at
   limit given.n
   for update skip locked) claimed
-join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
+join transactions t on t.tenant = claimed.tenant and t.id = claimed.transaction_id
+join native_requests q on q.tenant = claimed.tenant and q.id = claimed.transaction_id
 left join environments e on e.tenant = claimed.tenant and e.env_id = t.env_id;
 
 -- name: LeaseCallbacks :exec
 -- Takes the leases, and stores the bodies that were built now. A callback whose lease ends without a result
 -- is due again.
-update native_requests n
+update native_callbacks n
 set fence = n.fence + 1, leased_until = now() + make_interval(secs => sqlc.arg(lease_ms)::float8 / 1000),
   body = coalesce(n.body, leased.body)
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
@@ -204,7 +208,7 @@ from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)
 where n.tenant = leased.tenant and n.id = leased.id;
 
 -- name: GiveBackCallbacks :exec
-update native_requests n set fence = n.fence + 1, leased_until = null
+update native_callbacks n set fence = n.fence + 1, leased_until = null
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id,
   unnest(sqlc.arg(fences)::bigint[]) as fence) given
 where n.tenant = given.tenant and n.id = given.id and n.fence = given.fence;
@@ -213,7 +217,7 @@ where n.tenant = given.tenant and n.id = given.id and n.fence = given.fence;
 -- Records an attempt and ends the lease. A callback has no retries, whatever its receiver answered. Writes
 -- nothing if the lease was lost.
 with finished as (
-  update native_requests n
+  update native_callbacks n
   set fence = n.fence + 1, leased_until = null, due_at = null, attempts = n.attempts + 1,
     state = case when sqlc.arg(error)::text = '' then 'delivered' else 'failed' end::event_state,
     delivered_at = case when sqlc.arg(error)::text = '' then sandbox_time(n.tenant) end,
@@ -231,11 +235,12 @@ select sqlc.arg(tenant), sqlc.arg(id), finished.attempts, sqlc.arg(started_at),
 from finished;
 
 -- name: GetCallback :one
-select sqlc.embed(t), n.sent, n.callback_url, n.state, n.attempts, n.due_at, n.delivered_at, n.last_status,
+select sqlc.embed(t), q.sent, n.url, n.state, n.attempts, n.due_at, n.delivered_at, n.last_status,
   n.last_error, n.body, coalesce(n.leased_until > now(), false)::boolean as being_sent
-from native_requests n
-join transactions t on t.tenant = n.tenant and t.id = n.id
-where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.state is not null;
+from native_callbacks n
+join transactions t on t.tenant = n.tenant and t.id = n.transaction_id
+join native_requests q on q.tenant = n.tenant and q.id = n.transaction_id
+where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id);
 
 -- name: ListCallbackAttempts :many
 select * from callback_attempts
@@ -244,18 +249,18 @@ order by attempt desc limit sqlc.arg(most);
 
 -- name: KeepCallbackBody :one
 -- KeepEventBody for callbacks.
-update native_requests n set body = coalesce(n.body, sqlc.arg(body))
+update native_callbacks n set body = coalesce(n.body, sqlc.arg(body))
 where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) returning n.body;
 
 -- name: ResendCallback :one
 -- Queues a callback again, unless it is being sent. The fence increases, as in ResendEvent. A callback
 -- without an attempt keeps its due time.
 with found as (
-  select n.id, coalesce(n.leased_until > now(), false)::boolean as being_sent from native_requests n
-  where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.state is not null
+  select n.id, coalesce(n.leased_until > now(), false)::boolean as being_sent from native_callbacks n
+  where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id)
   for update
 ), queued as (
-  update native_requests n
+  update native_callbacks n
   set state = 'queued', fence = n.fence + 1, leased_until = null, delivered_at = null,
     due_at = case when n.attempts = 0 then n.due_at else sandbox_time(n.tenant) end
   from found
@@ -281,6 +286,15 @@ with batch as (
   order by n.id limit sqlc.arg(batch)
 ), gone as (
   delete from native_requests n using batch where n.tenant = sqlc.arg(tenant) and n.id = batch.id
+)
+select batch.id from batch order by batch.id desc limit 1;
+
+-- name: PurgeNativeCallbacks :one
+with batch as (
+  select n.id from native_callbacks n where n.tenant = sqlc.arg(tenant) and n.id > sqlc.arg(after)
+  order by n.id limit sqlc.arg(batch)
+), gone as (
+  delete from native_callbacks n using batch where n.tenant = sqlc.arg(tenant) and n.id = batch.id
 )
 select batch.id from batch order by batch.id desc limit 1;
 

@@ -27,7 +27,7 @@ with span as (
 ), aged as (
   select e.id, e.state from events e join span on span.id = e.id
   where e.tenant = sqlc.arg(tenant) and span.old and e.state <> 'queued'
-    and not exists (select from native_requests n
+    and not exists (select from native_callbacks n
       where n.tenant = sqlc.arg(tenant) and n.id = e.id and n.due_at is not null)
   order by e.id for update of e skip locked
 ), attempts as (
@@ -37,6 +37,8 @@ with span as (
 ), requests as (
   delete from native_requests n using aged where n.tenant = sqlc.arg(tenant) and n.id = aged.id
 ), callbacks as (
+  delete from native_callbacks n using aged where n.tenant = sqlc.arg(tenant) and n.id = aged.id
+), tries as (
   delete from callback_attempts a using aged where a.tenant = sqlc.arg(tenant) and a.id = aged.id
 ), gone as (
   delete from events e using aged where e.tenant = sqlc.arg(tenant) and e.id = aged.id

@@ -27,7 +27,7 @@ select exists (select from transactions t
     where t.status = 'PENDING' and not t.passthrough)::boolean as settlements,
   exists (select from transactions t where t.status = 'PENDING' and t.passthrough)::boolean as forwards,
   exists (select from events e where e.due_at is not null)::boolean as events,
-  exists (select from native_requests n where n.due_at is not null)::boolean as callbacks,
+  exists (select from native_callbacks n where n.due_at is not null)::boolean as callbacks,
   exists (select from clocks c where c.target is not null)::boolean as clocks,
   exists (select from expectations e where e.due_at is not null)::boolean as expectations,
   exists (select from receiver_checks c where c.finished_at is null)::boolean as receiver_checks,

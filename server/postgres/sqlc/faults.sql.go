@@ -134,7 +134,7 @@ with given as (
   select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
     unnest($3::text[]) as name
 ), decided as (
-  update native_requests n set fault = g.name from given g where n.tenant = g.tenant and n.id = g.id
+  update native_callbacks n set fault = g.name from given g where n.tenant = g.tenant and n.id = g.id
 )
 update transactions t set faults = array_append(t.faults, g.name) from given g
 where t.tenant = g.tenant and t.id = g.id and (t.faults is null or g.name <> all(t.faults))
@@ -313,7 +313,7 @@ func (q *Queries) FirstAttempt(ctx context.Context, tenant int64, iD pgtype.UUID
 
 const firstCallback = `-- name: FirstCallback :one
 select t.status, coalesce(n.attempts > 0 or n.times_sent > 0 or n.state <> 'queued', false)::boolean as done
-from transactions t join native_requests n on n.tenant = t.tenant and n.id = t.id
+from transactions t left join native_callbacks n on n.tenant = t.tenant and n.id = t.id
 where t.tenant = $1 and t.id = $2
 `
 
@@ -413,7 +413,7 @@ func (q *Queries) NoteFaults(ctx context.Context, tenants []int64, ids []pgtype.
 }
 
 const postponeCallbacks = `-- name: PostponeCallbacks :exec
-update native_requests n set fence = n.fence + 1, leased_until = null, due_at = g.due_at
+update native_callbacks n set fence = n.fence + 1, leased_until = null, due_at = g.due_at
 from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
   unnest($3::timestamptz[]) as due_at) g
 where n.tenant = g.tenant and n.id = g.id
@@ -484,7 +484,7 @@ func (q *Queries) RequestInFaults(ctx context.Context, tenant int64, names []str
 }
 
 const sendCallbackAgain = `-- name: SendCallbackAgain :execrows
-update native_requests n set fence = n.fence + 1, leased_until = null, times_sent = n.times_sent + 1
+update native_callbacks n set fence = n.fence + 1, leased_until = null, times_sent = n.times_sent + 1
 where n.tenant = $1 and n.id = $2 and n.fence = $3
 `
 

@@ -271,7 +271,7 @@ func (q *Queries) FindNativeUser(ctx context.Context, tenant int64, operator str
 
 const finishCallback = `-- name: FinishCallback :execrows
 with finished as (
-  update native_requests n
+  update native_callbacks n
   set fence = n.fence + 1, leased_until = null, due_at = null, attempts = n.attempts + 1,
     state = case when $8::text = '' then 'delivered' else 'failed' end::event_state,
     delivered_at = case when $8::text = '' then sandbox_time(n.tenant) end,
@@ -335,18 +335,19 @@ func (q *Queries) FloatBalance(ctx context.Context, tenant int64, currency strin
 }
 
 const getCallback = `-- name: GetCallback :one
-select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, n.sent, n.callback_url, n.state, n.attempts, n.due_at, n.delivered_at, n.last_status,
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, q.sent, n.url, n.state, n.attempts, n.due_at, n.delivered_at, n.last_status,
   n.last_error, n.body, coalesce(n.leased_until > now(), false)::boolean as being_sent
-from native_requests n
-join transactions t on t.tenant = n.tenant and t.id = n.id
-where n.tenant = $1 and n.id = $2 and n.state is not null
+from native_callbacks n
+join transactions t on t.tenant = n.tenant and t.id = n.transaction_id
+join native_requests q on q.tenant = n.tenant and q.id = n.transaction_id
+where n.tenant = $1 and n.id = $2
 `
 
 type GetCallbackRow struct {
 	Transaction Transaction     `db:"transaction"`
 	Sent        json.RawMessage `db:"sent"`
-	CallbackURL *string         `db:"callback_url"`
-	State       *EventState     `db:"state"`
+	URL         string          `db:"url"`
+	State       EventState      `db:"state"`
 	Attempts    int32           `db:"attempts"`
 	DueAt       *time.Time      `db:"due_at"`
 	DeliveredAt *time.Time      `db:"delivered_at"`
@@ -408,7 +409,7 @@ func (q *Queries) GetCallback(ctx context.Context, tenant int64, iD pgtype.UUID)
 		&i.Transaction.NativeRaw,
 		&i.Transaction.Faults,
 		&i.Sent,
-		&i.CallbackURL,
+		&i.URL,
 		&i.State,
 		&i.Attempts,
 		&i.DueAt,
@@ -422,7 +423,7 @@ func (q *Queries) GetCallback(ctx context.Context, tenant int64, iD pgtype.UUID)
 }
 
 const giveBackCallbacks = `-- name: GiveBackCallbacks :exec
-update native_requests n set fence = n.fence + 1, leased_until = null
+update native_callbacks n set fence = n.fence + 1, leased_until = null
 from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id,
   unnest($3::bigint[]) as fence) given
 where n.tenant = given.tenant and n.id = given.id and n.fence = given.fence
@@ -434,7 +435,7 @@ func (q *Queries) GiveBackCallbacks(ctx context.Context, tenants []int64, ids []
 }
 
 const keepCallbackBody = `-- name: KeepCallbackBody :one
-update native_requests n set body = coalesce(n.body, $1)
+update native_callbacks n set body = coalesce(n.body, $1)
 where n.tenant = $2 and n.id = $3 returning n.body
 `
 
@@ -447,7 +448,7 @@ func (q *Queries) KeepCallbackBody(ctx context.Context, body []byte, tenant int6
 }
 
 const leaseCallbacks = `-- name: LeaseCallbacks :exec
-update native_requests n
+update native_callbacks n
 set fence = n.fence + 1, leased_until = now() + make_interval(secs => $1::float8 / 1000),
   body = coalesce(n.body, leased.body)
 from (select unnest($2::bigint[]) as tenant, unnest($3::uuid[]) as id,
@@ -574,7 +575,7 @@ func (q *Queries) ListSentOfAll(ctx context.Context, tenants []int64, ids []pgty
 }
 
 const lockDueCallbacks = `-- name: LockDueCallbacks :many
-select claimed.fence, claimed.sent, claimed.attempts, claimed.callback_url, claimed.body, claimed.fault,
+select claimed.id, claimed.fence, q.sent, claimed.attempts, claimed.url, claimed.body, claimed.fault,
   claimed.times_sent, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, o.org_id, o.resource_uid, o.signing_secret, o.namespace, o.webhook_host,
   o.callback_hosts,
   coalesce(e.vague, false)::boolean as vague, coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
@@ -584,23 +585,25 @@ from (select unnest($1::bigint[]) as tenant, unnest($2::integer[]) as n) given
 join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
 left join clocks c on o.clocked and c.tenant = given.tenant
 cross join lateral (
-  select n.tenant, n.id, n.fence, n.sent, n.attempts, n.callback_url, n.body, n.fault, n.times_sent
-  from native_requests n
+  select n.tenant, n.id, n.transaction_id, n.fence, n.attempts, n.url, n.body, n.fault, n.times_sent
+  from native_callbacks n
   where n.tenant = given.tenant and n.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
     now())
     and (n.leased_until is null or n.leased_until <= now())
   order by n.due_at
   limit given.n
   for update skip locked) claimed
-join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
+join transactions t on t.tenant = claimed.tenant and t.id = claimed.transaction_id
+join native_requests q on q.tenant = claimed.tenant and q.id = claimed.transaction_id
 left join environments e on e.tenant = claimed.tenant and e.env_id = t.env_id
 `
 
 type LockDueCallbacksRow struct {
+	ID            pgtype.UUID     `db:"id"`
 	Fence         int64           `db:"fence"`
 	Sent          json.RawMessage `db:"sent"`
 	Attempts      int32           `db:"attempts"`
-	CallbackURL   *string         `db:"callback_url"`
+	URL           string          `db:"url"`
 	Body          []byte          `db:"body"`
 	Fault         *string         `db:"fault"`
 	TimesSent     int32           `db:"times_sent"`
@@ -629,10 +632,11 @@ func (q *Queries) LockDueCallbacks(ctx context.Context, tenants []int64, limits 
 	for rows.Next() {
 		var i LockDueCallbacksRow
 		if err := rows.Scan(
+			&i.ID,
 			&i.Fence,
 			&i.Sent,
 			&i.Attempts,
-			&i.CallbackURL,
+			&i.URL,
 			&i.Body,
 			&i.Fault,
 			&i.TimesSent,
@@ -804,6 +808,23 @@ func (q *Queries) PurgeCallbackAttempts(ctx context.Context, tenant int64, after
 	return i, err
 }
 
+const purgeNativeCallbacks = `-- name: PurgeNativeCallbacks :one
+with batch as (
+  select n.id from native_callbacks n where n.tenant = $1 and n.id > $2
+  order by n.id limit $3
+), gone as (
+  delete from native_callbacks n using batch where n.tenant = $1 and n.id = batch.id
+)
+select batch.id from batch order by batch.id desc limit 1
+`
+
+func (q *Queries) PurgeNativeCallbacks(ctx context.Context, tenant int64, after pgtype.UUID, batch int32) (pgtype.UUID, error) {
+	row := q.db.QueryRow(ctx, purgeNativeCallbacks, tenant, after, batch)
+	var id pgtype.UUID
+	err := row.Scan(&id)
+	return id, err
+}
+
 const purgeNativeOrders = `-- name: PurgeNativeOrders :execrows
 delete from native_orders where tenant = $1
 `
@@ -859,23 +880,26 @@ func (q *Queries) PurgeNativeUsers(ctx context.Context, tenant int64) (int64, er
 
 const recordNativeRequest = `-- name: RecordNativeRequest :exec
 
-insert into native_requests (tenant, id, operation, sent, callback_url, state, due_at)
-select t.tenant, t.id, $1, $2, $3,
-  case when $3::text is not null
-    and t.status <> 'PENDING' then 'queued'::event_state end,
-  case when $3::text is not null and t.status <> 'PENDING'
-    then recording_time()
-      + make_interval(secs => t.latency_ms * $4::float8 / 100000) end
-from transactions t where t.tenant = $5 and t.id = (select recording_id($6))
+with recorded as (
+  select t.tenant, t.id, t.status, t.latency_ms from transactions t
+  where t.tenant = $4 and t.id = (select recording_id($5))
+), callback as (
+  insert into native_callbacks (tenant, id, transaction_id, url, state, due_at)
+  select r.tenant, r.id, r.id, $3, 'queued', recording_time()
+    + make_interval(secs => r.latency_ms * $6::float8 / 100000)
+  from recorded r where $3::text is not null and r.status <> 'PENDING'
+)
+insert into native_requests (tenant, id, operation, sent, callback_url)
+select r.tenant, r.id, $1, $2, $3 from recorded r
 `
 
 type RecordNativeRequestParams struct {
 	Operation      string          `db:"operation"`
 	Sent           json.RawMessage `db:"sent"`
 	CallbackURL    *string         `db:"callback_url"`
-	LatencyPercent float64         `db:"latency_percent"`
 	Tenant         int64           `db:"tenant"`
 	ID             pgtype.UUID     `db:"id"`
+	LatencyPercent float64         `db:"latency_percent"`
 }
 
 // The data of the operators' own APIs beside the transactions: API users, tokens, requests and their
@@ -887,9 +911,9 @@ func (q *Queries) RecordNativeRequest(ctx context.Context, arg RecordNativeReque
 		arg.Operation,
 		arg.Sent,
 		arg.CallbackURL,
-		arg.LatencyPercent,
 		arg.Tenant,
 		arg.ID,
+		arg.LatencyPercent,
 	)
 	return err
 }
@@ -907,11 +931,11 @@ func (q *Queries) RemoveEndedNativeUsers(ctx context.Context, tenant int64, oper
 
 const resendCallback = `-- name: ResendCallback :one
 with found as (
-  select n.id, coalesce(n.leased_until > now(), false)::boolean as being_sent from native_requests n
-  where n.tenant = $1 and n.id = $2 and n.state is not null
+  select n.id, coalesce(n.leased_until > now(), false)::boolean as being_sent from native_callbacks n
+  where n.tenant = $1 and n.id = $2
   for update
 ), queued as (
-  update native_requests n
+  update native_callbacks n
   set state = 'queued', fence = n.fence + 1, leased_until = null, delivered_at = null,
     due_at = case when n.attempts = 0 then n.due_at else sandbox_time(n.tenant) end
   from found
@@ -960,11 +984,11 @@ func (q *Queries) SortNothing(ctx context.Context) error {
 
 const tenantsToCallBack = `-- name: TenantsToCallBack :many
 with recursive due_tenants as (
-  (select n.tenant, n.due_at from native_requests n where n.due_at is not null order by n.tenant, n.due_at
+  (select n.tenant, n.due_at from native_callbacks n where n.due_at is not null order by n.tenant, n.due_at
     limit 1)
   union all
   select following.tenant, following.due_at from due_tenants cross join lateral (
-    select n.tenant, n.due_at from native_requests n
+    select n.tenant, n.due_at from native_callbacks n
     where n.due_at is not null and n.tenant > due_tenants.tenant
     order by n.tenant, n.due_at limit 1) following
 )

@@ -24,12 +24,12 @@ func (q *Queries) CountConsoleSessions(ctx context.Context) (int32, error) {
 
 const countDueCallbacks = `-- name: CountDueCallbacks :one
 with recursive due_tenants as (
-  (select n.tenant, n.due_at from native_requests n
+  (select n.tenant, n.due_at from native_callbacks n
    where n.due_at is not null and (n.leased_until is null or n.leased_until <= now())
    order by n.tenant, n.due_at limit 1)
   union all
   select following.tenant, following.due_at from due_tenants cross join lateral (
-    select n.tenant, n.due_at from native_requests n
+    select n.tenant, n.due_at from native_callbacks n
     where n.tenant > due_tenants.tenant and n.due_at is not null
       and (n.leased_until is null or n.leased_until <= now())
     order by n.tenant, n.due_at limit 1) following
@@ -44,7 +44,7 @@ with recursive due_tenants as (
 select coalesce(extract(epoch from now() - min(late.due_at)), 0)::float8 as oldest_seconds,
   count(*)::integer as sandboxes, (select count(*) from (
     select from late cross join lateral (
-      select from native_requests n
+      select from native_callbacks n
       where n.tenant = late.tenant and n.due_at <= now()
         and (n.leased_until is null or n.leased_until <= now()) limit 10000) due
     limit 100000) bounded)::integer as due

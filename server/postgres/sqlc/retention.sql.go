@@ -90,7 +90,7 @@ with span as (
 ), aged as (
   select e.id, e.state from events e join span on span.id = e.id
   where e.tenant = $3 and span.old and e.state <> 'queued'
-    and not exists (select from native_requests n
+    and not exists (select from native_callbacks n
       where n.tenant = $3 and n.id = e.id and n.due_at is not null)
   order by e.id for update of e skip locked
 ), attempts as (
@@ -100,6 +100,8 @@ with span as (
 ), requests as (
   delete from native_requests n using aged where n.tenant = $3 and n.id = aged.id
 ), callbacks as (
+  delete from native_callbacks n using aged where n.tenant = $3 and n.id = aged.id
+), tries as (
   delete from callback_attempts a using aged where a.tenant = $3 and a.id = aged.id
 ), gone as (
   delete from events e using aged where e.tenant = $3 and e.id = aged.id

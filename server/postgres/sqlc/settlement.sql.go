@@ -224,8 +224,10 @@ with given as (
     from organizations) o
     on o.tenant = s.tenant
 ), callbacks as (
-  update native_requests n set state = 'queued', due_at = s.present
-  from settled s where n.tenant = s.tenant and n.id = s.id and n.callback_url is not null
+  insert into native_callbacks (tenant, id, transaction_id, url, state, due_at)
+  select n.tenant, n.id, n.id, n.callback_url, 'queued', s.present
+  from settled s
+  join native_requests n on n.tenant = s.tenant and n.id = s.id and n.callback_url is not null
 ), merchants as (
   update floats f
   set balance = f.balance + earned.delta, movements = f.movements + earned.movements, changed_at = now()
