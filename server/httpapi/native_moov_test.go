@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -679,6 +680,21 @@ func TestMoovPayouts(t *testing.T) {
 	}
 	if got := m.soap("getBalance", true, "msisdn", ama[1:]); got.field("balance") != "3000.00" {
 		t.Errorf("the balance is %s", got.raw)
+	}
+	// The balances are those of each transfer, also of transfers at the same time.
+	var at sync.Mutex
+	var all sync.WaitGroup
+	after := map[string]bool{}
+	for i := range 20 {
+		all.Go(func() {
+			got := transfer(fmt.Sprint("at-once-", i), 10)
+			at.Lock()
+			defer at.Unlock()
+			after[got.field("senderbalanceafter")] = true
+		})
+	}
+	if all.Wait(); len(after) != 20 || !after["2800.00"] {
+		t.Errorf("after 20 transfers of 10 at once, the balances are %v", after)
 	}
 	f.conserved()
 }

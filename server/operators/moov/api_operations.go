@@ -86,6 +86,9 @@ func payOut(name string) func(context.Context, operatorapi.Sandbox, operatorapi.
 			return nil, false, err
 		}
 		code, text := outcomeOf(p.Transaction, p.Telling)
+		if p.MerchantBalanceAfter != nil { // since then others may have changed the float
+			balance = *p.MerchantBalanceAfter
+		}
 		before := balance
 		if p.Status == payments.Success {
 			before += p.Amount
