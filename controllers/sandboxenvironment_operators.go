@@ -20,7 +20,8 @@ import (
 const (
 	secretKeyClientID        = "client_id"
 	secretKeyClientSecret    = "client_secret"
-	secretKeySubscriptionKey = "subscription_key" // optional
+	secretKeySubscriptionKey = "subscription_key" // optional, of MTN
+	secretKeyMerchantKey     = "merchant_key"     // optional, of Orange
 )
 
 // maxOperatorCredential is the maximum length of a value of one of these keys, in characters.
@@ -80,9 +81,9 @@ func (r *sandboxReconciler) readOperatorSecret(ctx context.Context, namespace, n
 
 // operatorCredentials returns an operator's credentials in a Secret.
 func operatorCredentials(secret *corev1.Secret) (*sandboxes.OperatorCredentials, error) {
-	for _, key := range []string{secretKeyClientID, secretKeyClientSecret, secretKeySubscriptionKey} {
+	for _, key := range []string{secretKeyClientID, secretKeyClientSecret, secretKeySubscriptionKey, secretKeyMerchantKey} {
 		value, ok := secret.Data[key]
-		if !ok && key == secretKeySubscriptionKey {
+		if !ok && (key == secretKeySubscriptionKey || key == secretKeyMerchantKey) {
 			continue
 		}
 		if !ok {
@@ -101,6 +102,7 @@ func operatorCredentials(secret *corev1.Secret) (*sandboxes.OperatorCredentials,
 		ClientID:        string(secret.Data[secretKeyClientID]),
 		ClientSecret:    string(secret.Data[secretKeyClientSecret]),
 		SubscriptionKey: string(secret.Data[secretKeySubscriptionKey]),
+		MerchantKey:     string(secret.Data[secretKeyMerchantKey]),
 	}, nil
 }
 

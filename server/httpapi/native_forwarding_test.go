@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
@@ -32,10 +33,11 @@ func TestForwardingToTheAPIOfAnotherSandbox(t *testing.T) {
 	}
 }
 
-// forwardToAnother forwards payments of numbers with these digits, and one more.
-func forwardToAnother(
+// namesAnother is a fixture whose store names another sandbox as its operator. That has test clients with these digits, and one more. No
+// worker runs.
+func namesAnother(
 	t *testing.T, operator payments.Operator, country payments.Country, numbers string, credentials sandboxes.OperatorCredentials,
-) {
+) *fixture {
 	f := newFixture(t)
 	f.enable(operator)
 	other := f.config
@@ -64,8 +66,15 @@ func forwardToAnother(
 	}}
 	f.sandbox(f.config, key)
 	f.follow()
-	f.runWorker()
+	return f
+}
 
+// forwardToAnother forwards payments of numbers with these digits, and one more.
+func forwardToAnother(
+	t *testing.T, operator payments.Operator, country payments.Country, numbers string, credentials sandboxes.OperatorCredentials,
+) {
+	f := namesAnother(t, operator, country, numbers, credentials)
+	f.runWorker()
 	currency, _ := country.Currency()
 	for number, want := range map[string]string{
 		numbers + "1": "SUCCESS", numbers + "2": "INSUFFICIENT_FUNDS", numbers + "3": "ACCOUNT_BLOCKED",
@@ -85,11 +94,85 @@ func forwardToAnother(
 			t.Errorf("their sources are %v and %v", here["source"], there["source"])
 		}
 	}
+	f.floatsAgree(currency)
+}
+
+// floatsAgree fails if the other sandbox has another balance of its float.
+func (f *fixture) floatsAgree(currency payments.Currency) {
+	f.t.Helper()
 	const float = "select balance from floats join organizations o using (tenant) where o.name = $1 and currency = $2"
 	if here, there := read[int](f, float, "checkout", currency), read[int](f, float, "other", currency); here != there {
-		t.Errorf("the float is %d, that of the other sandbox %d", here, there)
+		f.t.Errorf("the float is %d, that of the other sandbox %d", here, there)
 	}
 	f.conserved()
+}
+
+// The payer of a payment that is forwarded to Orange confirms it on the page of the other sandbox. WebPay does not tell why a payment failed,
+// so that the reason is known only there. The worker starts again between the order and the question for its state.
+func TestForwardingToWebPayOfAnotherSandbox(t *testing.T) {
+	c := operators.NativeAPI(payments.Orange).Derive(otherKey)
+	const numbers = "+225070700000"
+	f := namesAnother(t, payments.Orange, payments.CoteDIvoire, numbers, sandboxes.OperatorCredentials{
+		ClientID: c.User, ClientSecret: c.UserKey, MerchantKey: c.Secret["orange-merchant-key"],
+	})
+	stop := f.runWorker()
+	pages := map[string]string{}
+	for _, number := range []string{"1", "2", "3", "4", "5", "6"} {
+		f.call("POST", "/v1/payments", payment("to"+number, object{
+			"operator": "orange", "country": "CI", "currency": "XOF", "msisdn": numbers + number, "order_url": "https://shop.example/" + number,
+		})).is(t, 201, "PENDING")
+		pages[number] = f.pageOf(numbers + number)
+	}
+	stop()
+	f.runWorker()
+	confirm := func(number string) {
+		got := f.call("GET", "/v1/test_clients/%2B"+numbers[1:]+number+"/otp", nil, withKey(otherKey))
+		shown := (&placed{orange: &orange{f: f}, page: pages[number]}).confirm(numbers+number, got.body["otp"].(string))
+		if to := shown.header.Get("Refresh"); to != "0; url=https://shop.example/"+number {
+			t.Errorf("%s: the page is %d, and leads to %q", number, shown.status, to)
+		}
+	}
+	for number, want := range map[string][2]string{
+		"1": {"SUCCESS", "SUCCESS"}, "2": {"SERVICE_UNAVAILABLE", "INSUFFICIENT_FUNDS"}, "3": {"SERVICE_UNAVAILABLE", "ACCOUNT_BLOCKED"},
+		"4": {"SERVICE_UNAVAILABLE", "USER_CANCELLED"},
+	} {
+		confirm(number)
+		here, there := f.ended("msisdn=%2B"+numbers[1:]+number, key), f.ended("msisdn=%2B"+numbers[1:]+number, otherKey)
+		told := []string{"amount", "currency", "msisdn", "operator", "country"}
+		if here["status"] != want[0] || there["status"] != want[1] || fieldsOf(here, told...) != fieldsOf(there, told...) {
+			t.Errorf("%s: here it is %v, there %v, want %v", number, here, there, want)
+		}
+		if raw := here["raw"].(object); raw["payment_url"] != nil || raw["operator_order_id"] != nil || there["source"] != "native" {
+			t.Errorf("%s: its raw is %v", number, raw)
+		}
+	}
+	(&placed{orange: &orange{f: f}, page: pages["5"]}).open("action", "cancel")
+	if got := f.ended("msisdn=%2B"+numbers[1:]+"5", key); got["status"] != "SERVICE_UNAVAILABLE" {
+		t.Errorf("cancelled on the page, it is %v", got)
+	}
+	if got := f.call("POST", "/v1/clock/advance", object{"by": "11m"}, withKey(otherKey)); got.status != http.StatusOK {
+		t.Fatalf("the clock is answered %d %s", got.status, got.raw)
+	}
+	if got := f.ended("msisdn=%2B"+numbers[1:]+"6", key); got["status"] != "TIMEOUT" {
+		t.Errorf("confirmed by nobody, it is %v", got)
+	}
+	if n := len(f.call("GET", "/v1/payments", nil, withKey(otherKey)).body["data"].([]any)); n != 4 {
+		t.Errorf("the other sandbox has %d payments", n)
+	}
+	f.floatsAgree(payments.XOF)
+}
+
+// pageOf is the address of the page on which the payer of a forwarded payment confirms it, as soon as it is known.
+func (f *fixture) pageOf(msisdn string) string {
+	f.t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		all := f.call("GET", "/v1/payments?msisdn=%2B"+msisdn[1:], nil).body["data"].([]any)
+		if page, found := all[0].(object)["raw"].(object)["payment_url"].(string); found {
+			return page
+		}
+	}
+	f.t.Fatalf("the payment of %s has no page within a minute", msisdn)
+	return ""
 }
 
 // ended is the only transaction of a list, as soon as it has its outcome.

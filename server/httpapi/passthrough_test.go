@@ -70,7 +70,7 @@ func TestOtherOperatorsAreNotServed(t *testing.T) {
 	f := newFixture(t)
 	for _, sandbox := range []string{"team/checkout", "team/nobody"} {
 		for _, path := range []string{
-			"POST orange/oauth/v3/token", "POST orange/omcoreapis/1.0.2/mp/pay", "GET orange/omcoreapis/1.0.2/mp/paymentstatus/order-1001",
+			"POST orange/oauth/v3/token", "POST orange/orange-money-webpay/dev/v1/webpayment",
 		} {
 			method, below, _ := strings.Cut(path, " ")
 			if operator, _, _ := strings.Cut(below, "/"); operators.NativeAPI(payments.Operator(operator)) != nil {

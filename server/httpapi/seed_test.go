@@ -68,8 +68,8 @@ func seeded(t *testing.T, replicas int) (*fixture, []*fixture) {
 	return f, apis
 }
 
-// runWorker runs a worker until the test ends.
-func (f *fixture) runWorker() {
+// runWorker runs a worker until the test ends, or until it is stopped.
+func (f *fixture) runWorker() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	running := worker.New(worker.Options{
 		Database: ledgertest.OpenAs(f.t, f.db, ledgertest.Worker),
@@ -79,7 +79,9 @@ func (f *fixture) runWorker() {
 	})
 	var ended sync.WaitGroup
 	ended.Go(func() { running.Run(ctx) })
-	f.t.Cleanup(func() { cancel(); ended.Wait() })
+	stop = func() { cancel(); ended.Wait() }
+	f.t.Cleanup(stop)
+	return stop
 }
 
 // seededRequests makes 200 requests, one after another, and repeats one that got no answer, as a careful client does. It returns what they

@@ -123,10 +123,11 @@ func (s *Forwards) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
 
 // Deferred is the result of an attempt that brought no outcome.
 type Deferred struct {
-	Accepted bool // the operator has the payment
-	NativeID string
-	Failures int           // failed attempts in a row
-	After    time.Duration // until the next attempt
+	Accepted  bool // the operator has the payment
+	NativeID  string
+	NativeRaw json.RawMessage // the operator's answer to the payment, which questions need; nil for none
+	Failures  int             // failed attempts in a row
+	After     time.Duration   // until the next attempt
 }
 
 // DeferForward ends the lease of a collection. The collection becomes due again after d.After or at its expiry,
@@ -134,7 +135,8 @@ type Deferred struct {
 func (s *Forwards) DeferForward(ctx context.Context, f *Forward, d Deferred) (leaseHeld bool, err error) {
 	rows, err := s.system().DeferForward(ctx, sqlc.DeferForwardParams{
 		AgainAfterMs: postgres.Milliseconds(d.After), Failures: int32(d.Failures), Accepted: d.Accepted, NativeID: postgres.Optional(d.NativeID),
-		Tenant: f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
+		NativeRaw: d.NativeRaw,
+		Tenant:    f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
 	})
 	return rows == 1, postgres.Classify(err, "writing down a forwarded collection")
 }

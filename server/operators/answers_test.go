@@ -3,10 +3,12 @@ package operators_test
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -17,7 +19,7 @@ func TestAnotherAmountIsNoSuccess(t *testing.T) {
 		return `{"amount":"` + amount + `","currency":"` + currency + `","status":"SUCCESSFUL","financialTransactionId":"F1"}`
 	}
 	orange := func(amount string) string {
-		return `{"data":{"status":"SUCCESSFULL","amount":` + amount + `,"txnid":"F1","order_id":"` + requested + `"}}`
+		return `{"status":"SUCCESS","amount":` + amount + `,"txnid":"F1","order_id":"` + requested + `"}`
 	}
 	moov := func(amount string) string {
 		return `{"code":"0","message":"Success","refid":"F1","details":{"mrchreference":"` + requested + `","amount":"` + amount + `"}}`
@@ -55,7 +57,7 @@ func TestRawHasTheMerchantsReference(t *testing.T) {
 	for operator, body := range map[payments.Operator]string{
 		payments.Airtel: `{"data":{"transaction":{"airtel_money_id":"F1","id":"` + requested +
 			`","status":"TS"}},"status":{"response_code":"DP00800001001"}}`,
-		payments.Orange: `{"data":{"status":"SUCCESSFULL","amount":25000,"txnid":"F1","order_id":"` + requested + `"}}`,
+		payments.Orange: `{"status":"SUCCESS","txnid":"F1","order_id":"` + requested + `"}`,
 		payments.Moov:   `{"code":"0","refid":"F1","details":{"mrchreference":"` + requested + `","amount":"25000"}}`,
 	} {
 		f := newFake(t, answers(http.StatusOK, body))
@@ -94,9 +96,8 @@ func TestAnswersToAQuestion(t *testing.T) {
 		return `{"data":{"transaction":{"airtel_money_id":"CI123","id":"` + requested + `","message":"m","status":"` + status +
 			`"}},"status":{"code":"200","response_code":"` + code + `","success":true}}`
 	}
-	orange := func(status, text string) string {
-		return `{"message":"Ok","data":{"status":"` + status + `","amount":25000,"txnid":"MP150709.1341.A00073","order_id":"` + requested +
-			`","confirmtxnmessage":"` + text + `"}}`
+	orange := func(status, txnID string) string {
+		return `{"status":"` + status + `","order_id":"` + requested + `","txnid":"` + txnID + `"}`
 	}
 	moov := func(code, text string) string {
 		return `{"code":"` + code + `","message":"` + text + `","refid":"M1","details":{"mrchreference":"` + requested + `","amount":"25000"}}`
@@ -142,19 +143,20 @@ func TestAnswersToAQuestion(t *testing.T) {
 		"airtel unknown":        {payments.Airtel, 404, `{"status":{"result_code":"ESB000045"}}`, "", "", "", "ESB000045"},
 		"airtel unknown status": {payments.Airtel, ok, airtel("T?", ""), "", "", "", "unknown status"},
 
-		"orange success": {payments.Orange, ok, orange("SUCCESSFULL", "Ok"), payments.Success, "MP150709.1341.A00073", "", ""},
-		"orange pending": {payments.Orange, ok, orange("PENDING", ""), payments.Pending, "MP150709.1341.A00073", "", ""},
-		"orange expired": {payments.Orange, ok, orange("EXPIRED", ""), payments.Timeout, "MP150709.1341.A00073", "", ""},
-		"orange not enough": {payments.Orange, ok, orange("FAILED", "Le solde du compte du payeur est insuffisant"), payments.InsufficientFunds,
-			"MP150709.1341.A00073", "", ""},
-		"orange nobody": {payments.Orange, ok, orange("FAILED", "Beneficiaire introuvable"), payments.UnknownMSISDN, "MP150709.1341.A00073",
-			"", ""},
-		"orange blocked": {payments.Orange, ok, orange("FAILED", "Utilisateur bloque"), payments.AccountBlocked, "MP150709.1341.A00073", "",
+		"orange success": {payments.Orange, ok, orange("SUCCESS", "MP150709.1341.A00073"), payments.Success, "MP150709.1341.A00073",
+			`{"_simulated":true,"status":"SUCCESSFULL","subscriber_msisdn":"2250707000001","amount":25000,"txnid":"MP150709.1341.A00073","pay_token":"ORANGE_MP150709.1341.A00073","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":"200","confirmtxnmessage":"Transaction successfully processed","order_id":"SHOP/1"}`,
 			""},
-		"orange another text": {payments.Orange, ok, orange("FAILED", "Erreur"), payments.ServiceUnavailable, "MP150709.1341.A00073", "", ""},
-		"orange no data":      {payments.Orange, ok, `{"message":"Ok"}`, "", "", "", "another payment"},
-		"orange another":      {payments.Orange, ok, `{"data":{"order_id":"SHOP/2","status":"SUCCESSFULL"}}`, "", "", "", "another payment"},
-		"orange unknown":      {payments.Orange, 404, `{}`, "", "", "", "404"},
+		"orange success as in older texts": {payments.Orange, 201, orange("SUCCESS", "F1"), payments.Success, "F1", "", ""},
+		"orange initiated":                 {payments.Orange, ok, orange("INITIATED", ""), payments.Pending, "", "", ""},
+		"orange pending":                   {payments.Orange, ok, orange("PENDING", ""), payments.Pending, "", "", ""},
+		"orange expired":                   {payments.Orange, ok, orange("EXPIRED", ""), payments.Timeout, "", "", ""},
+		"orange failed":                    {payments.Orange, ok, orange("FAILED", ""), payments.ServiceUnavailable, "", "", ""},
+		"orange no id":                     {payments.Orange, ok, orange("SUCCESS", `a\u0000b`), payments.Success, "", "", ""},
+		"orange unknown status":            {payments.Orange, ok, orange("SUCCESSFULL", ""), "", "", "", "unknown status"},
+		"orange nothing":                   {payments.Orange, ok, `{"message":"Ok"}`, "", "", "", "another payment"},
+		"orange another":                   {payments.Orange, ok, `{"order_id":"SHOP/2","status":"SUCCESS"}`, "", "", "", "another payment"},
+		"orange unknown":                   {payments.Orange, 404, `{"code":60}`, "", "", "", "404"},
+		"orange not allowed":               {payments.Orange, 403, `{"code":50}`, "", "", "", "refused the request (403, code 50)"},
 
 		"moov success":      {payments.Moov, ok, moov("0", "Success"), payments.Success, "M1", "", ""},
 		"moov pending":      {payments.Moov, ok, moov("9", "any text"), payments.Pending, "M1", "", ""},
@@ -242,6 +244,8 @@ func TestMoovInOtherCountries(t *testing.T) {
 }
 
 func TestAnswersToAPayment(t *testing.T) {
+	const opened = `{"status":201,"message":"OK","pay_token":"P","payment_url":"https://page.example/P","notif_token":"N"}`
+	simulatedID := payments.ID{1, 2, 3}.ProviderTxID()
 	const paid = `{"data":{"transaction":{"id":"CI123","status":"SUCCESS"}},"status":{"code":"200","result_code":"ESB000010","response_code":"DP00800001006","success":true}}`
 	failed := func(result, code string) string {
 		return `{"status":{"code":"400","result_code":"` + result + `","response_code":"` + code + `","success":false}}`
@@ -260,10 +264,20 @@ func TestAnswersToAPayment(t *testing.T) {
 		"airtel refused":   {payments.Airtel, 400, failed("ESB000008", ""), "", "", "", "refused the request (ESB000008 )"},
 		"airtel down":      {payments.Airtel, 503, "", "", "", "", "503"},
 
-		"orange accepted": {payments.Orange, 200, `{"data":{"order_id":"` + requested + `","status":"PENDING","txnid":"MP1"}}`, payments.Pending,
-			"MP1", "", ""},
-		"orange duplicate": {payments.Orange, 409, "", payments.DuplicateReference, "", "", ""},
-		"orange refused":   {payments.Orange, 400, "", "", "", "", "refused the request (400)"},
+		"orange accepted": {payments.Orange, 201, opened, payments.Pending, "",
+			`{"_simulated":true,"status":"PENDING","subscriber_msisdn":"2250707000001","amount":25000,"txnid":"` + simulatedID + `","pay_token":"P",` +
+				`"inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":null,"confirmtxnmessage":null,"order_id":"SHOP/1",` +
+				`"payment_url":"https://page.example/P","operator_order_id":"` + requested + `"}`, ""},
+		"orange no page":      {payments.Orange, 201, `{"pay_token":"P","payment_url":"javascript:alert(1)"}`, "", "", "", "without a token and a page"},
+		"orange no token":     {payments.Orange, 201, `{"payment_url":"https://page.example/P"}`, "", "", "", "without a token and a page"},
+		"orange duplicate":    {payments.Orange, 403, `{"code":1204}`, "", "", "", "refused the request (403, code 1204)"},
+		"orange merchant key": {payments.Orange, 403, `{"code":1202}`, "", "", "", "refused the request (403, code 1202)"},
+		"orange refused":      {payments.Orange, 400, "", "", "", "", "refused the request (400, code 0)"},
+		"orange busy":         {payments.Orange, 403, `{"code":53}`, "", "", "", "403"},
+		"orange very busy":    {payments.Orange, 429, `{"code":53}`, "", "", "", "429"},
+		"orange slow":         {payments.Orange, 408, `{"code":63}`, "", "", "", "408"},
+		"orange down":         {payments.Orange, 503, `{"code":5}`, "", "", "", "503"},
+		"orange no route":     {payments.Orange, 404, `{"code":60}`, "", "", "", "404"},
 
 		"moov accepted":  {payments.Moov, 200, `{"code":"0","message":"Transaction is being processed","refid":"M1"}`, payments.Pending, "M1", "", ""},
 		"moov duplicate": {payments.Moov, 200, `{"code":"4"}`, payments.DuplicateReference, "", "", ""},
@@ -290,5 +304,59 @@ func TestAirtelKeepsTheIDOfThePayment(t *testing.T) {
 	got, err := f.api(payments.Airtel).Ask(t.Context(), transaction)
 	if err != nil || got.NativeID != "CI123" || !strings.Contains(string(got.Raw), `"data":{"transaction":{"id":"CI123"`) {
 		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// A worker that died before it kept the token of an order leaves its id taken, and an order that nobody can pay. The next order has a
+// longer id, of at most 30 characters.
+func TestOrangeOpensAnotherOrder(t *testing.T) {
+	taken := map[string]bool{requested: true, requested + "-2": true}
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			OrderID string `json:"order_id"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || len(asked.OrderID) > 30 || taken[asked.OrderID] {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"code":1204}`)
+			return
+		}
+		taken[asked.OrderID] = true
+		_, _ = io.WriteString(w, `{"pay_token":"P3","payment_url":"https://page.example/P3"}`)
+	})
+	got, err := f.api(payments.Orange).Collect(t.Context(), forwarded(payments.Orange))
+	if err != nil || got.Status != payments.Pending || !strings.Contains(string(got.Raw), `"operator_order_id":"`+requested+`-3"`) {
+		t.Errorf("got %+v %s, %v", got, got.Raw, err)
+	}
+}
+
+// The browser of the payer returns to the merchant's order, if its address is one that the payer may open.
+func TestOrangeLeadsBackToTheOrder(t *testing.T) {
+	for address, c := range map[string]struct{ protected, used bool }{
+		"https://shop.example/orders/1": {false, true}, "https://shop.example/orders/2": {true, false}, "myapp:order": {false, false},
+	} {
+		f := newFake(t, answers(http.StatusCreated, `{}`))
+		transaction := forwarded(payments.Orange)
+		transaction.OrderURL, transaction.URLProtected = &address, c.protected
+		_, _ = f.api(payments.Orange).Collect(t.Context(), transaction)
+		sent := f.came[len(f.came)-1]
+		if used := strings.Contains(sent, `"return_url":"`+address+`","cancel_url":"`+address+`","notif_url":"`+f.URL+`/"`); used != c.used {
+			t.Errorf("%s: %s", address, sent)
+		}
+	}
+}
+
+// Without what it needs, the client sends nothing.
+func TestOrangeNeedsAMerchantKeyAndAnOrder(t *testing.T) {
+	f := newFake(t, answers(http.StatusOK, `{}`))
+	access := f.access()
+	access.MerchantKey = ""
+	_, err := operators.NewClient(payments.Orange, access).Collect(t.Context(), forwarded(payments.Orange))
+	if !errors.As(err, new(adapter.ErrRefused)) || !strings.Contains(err.Error(), "merchant_key") {
+		t.Errorf("without a merchant key: %v", err)
+	}
+	transaction := forwarded(payments.Orange)
+	transaction.NativeRaw = nil
+	if _, err := f.api(payments.Orange).Ask(t.Context(), transaction); err == nil || len(f.came) != 0 {
+		t.Errorf("without an order: %v, and %v was sent", err, f.came)
 	}
 }

@@ -1,6 +1,7 @@
 package operators_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,6 +42,7 @@ func newFake(t *testing.T, answer http.HandlerFunc) *fake {
 	f := &fake{clock: time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC), patience: time.Minute}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		line := r.Method + " " + r.URL.EscapedPath()
 		for _, name := range ofInterest {
 			if value := r.Header.Get(name); value != "" {
@@ -74,7 +76,7 @@ func (f *fake) api(operator payments.Operator) adapter.Client {
 
 func (f *fake) access() adapter.Access {
 	return adapter.Access{
-		BaseURL: f.URL + "/below/", ClientID: "id", ClientSecret: "hush", SubscriptionKey: "key",
+		BaseURL: f.URL + "/below/", ClientID: "id", ClientSecret: "hush", SubscriptionKey: "key", MerchantKey: "mk",
 		Tokens: adapter.NewTokens(func() time.Time { return f.clock }),
 		HTTP: &http.Client{Timeout: f.patience, CheckRedirect: func(*http.Request,
 			[]*http.Request) error {
@@ -92,7 +94,8 @@ func forwarded(operator payments.Operator) *payments.Transaction {
 	}
 	switch operator {
 	case payments.Orange:
-		t.Country, t.Currency, t.MSISDN = "CI", "FCFA", "+2250707000001"
+		t.Country, t.Currency, t.MSISDN, t.Store = "CI", "FCFA", "+2250707000001", "shop"
+		t.NativeRaw = json.RawMessage(`{"pay_token":"P","operator_order_id":"` + requested + `","payment_url":"https://page.example/"}`)
 	case payments.Moov:
 		t.Country, t.Currency, t.MSISDN = "TG", "XOF", "+22879000001"
 	default:
@@ -123,9 +126,11 @@ func TestRequests(t *testing.T) {
 		},
 		payments.Orange: {
 			"POST /below/oauth/v3/token\nAuthorization: Basic aWQ6aHVzaA==\nContent-Type: application/x-www-form-urlencoded\ngrant_type=client_credentials",
-			"POST /below/omcoreapis/1.0.2/mp/pay\nAuthorization: Bearer T\nContent-Type: application/json\n" +
-				`{"order_id":"` + requested + `","subscriber_msisdn":"2250707000001","amount":25000,"currency":"XOF","description":"Payment"}`,
-			"GET /below/omcoreapis/1.0.2/mp/paymentstatus/" + requested + "\nAuthorization: Bearer T\n",
+			"POST /below/orange-money-webpay/dev/v1/webpayment\nAuthorization: Bearer T\nContent-Type: application/json\n" +
+				`{"merchant_key":"mk","currency":"OUV","order_id":"` + requested + `","amount":25000,"return_url":"<host>/","cancel_url":"<host>/",` +
+				`"notif_url":"<host>/","lang":"fr","reference":"shop"}`,
+			"POST /below/orange-money-webpay/dev/v1/transactionstatus\nAuthorization: Bearer T\nContent-Type: application/json\n" +
+				`{"order_id":"` + requested + `","amount":25000,"pay_token":"P"}`,
 		},
 		payments.Moov: {
 			"POST /below/Flooz/DebitService/Debit\nAuthorization: " + moovToken + "\nContent-Type: application/json\n" +
@@ -142,7 +147,7 @@ func TestRequests(t *testing.T) {
 			uuid := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
 			var got []string
 			for _, line := range f.came {
-				got = append(got, strings.TrimSuffix(uuid.ReplaceAllString(line, "<uuid>"), "\n"))
+				got = append(got, strings.TrimSuffix(strings.ReplaceAll(uuid.ReplaceAllString(line, "<uuid>"), f.URL, "<host>"), "\n"))
 			}
 			for i := range want {
 				want[i] = strings.TrimSuffix(want[i], "\n")

@@ -28,7 +28,7 @@ func response(code int, body string) *http.Response {
 func FuzzAnswers(f *testing.F) {
 	for i, body := range []string{
 		`{"amount":"25000","currency":"RWF","status":"SUCCESSFUL","financialTransactionId":"1","reason":{"code":"EXPIRED"}}`,
-		`{"data":{"status":"SUCCESSFULL","order_id":"SHOP/1","txnid":"MP1","amount":25000}}`,
+		`{"status":"SUCCESS","order_id":"` + requested + `","txnid":"MP1","amount":25000,"pay_token":"P","payment_url":"https://page.example/P"}`,
 		`{"response-code":"0","externalReference":"SHOP/1","transactionId":"9"}`,
 		`{"data":{"transaction":{"id":"SHOP/1","status":"TS","airtel_money_id":"A1"}},"status":{"success":true,"response_code":"DP00800001006","result_code":"ESB000010"}}`,
 		`{"status":"FAILED","reason":"NOT_ENOUGH_FUNDS"}`, `null`, `[]`, ``, `{"data":null}`, `{"status":1}`,
@@ -43,7 +43,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		operator := payments.Operators[which]
 		api := operators.NewClient(operator, adapter.Access{
-			BaseURL: "http://operator", ClientID: "the-user", ClientSecret: "hush-hush", SubscriptionKey: "sub-key",
+			BaseURL: "http://operator", ClientID: "the-user", ClientSecret: "hush-hush", SubscriptionKey: "sub-key", MerchantKey: "merchant-key",
 			Tokens: adapter.NewTokens(time.Now),
 			HTTP: &http.Client{
 				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -58,7 +58,7 @@ func FuzzAnswers(f *testing.F) {
 		check := func(what string, answer adapter.Answer, err error) {
 			t.Helper()
 			if err != nil {
-				for _, secret := range []string{"hush-hush", "sub-key", "the-token"} {
+				for _, secret := range []string{"hush-hush", "sub-key", "merchant-key", "the-token"} {
 					if strings.Contains(err.Error(), secret) && !strings.Contains(body, secret) {
 						t.Errorf("%s: %v", what, err)
 					}

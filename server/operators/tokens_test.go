@@ -35,7 +35,9 @@ func TestTokensThatAreNotGiven(t *testing.T) {
 			t.Run(name+" "+string(operator), func(t *testing.T) {
 				server := httptest.NewServer(answers(c.code, c.body))
 				defer server.Close()
-				access := adapter.Access{BaseURL: server.URL, HTTP: server.Client(), ClientSecret: "hush", Tokens: adapter.NewTokens(time.Now)}
+				access := adapter.Access{
+					BaseURL: server.URL, HTTP: server.Client(), ClientSecret: "hush", MerchantKey: "mk", Tokens: adapter.NewTokens(time.Now),
+				}
 				_, err := operators.NewClient(operator, access).Collect(t.Context(), forwarded(operator))
 				var refused adapter.ErrRefused
 				if err == nil || !strings.Contains(err.Error(), c.why) || errors.As(err, &refused) != c.refused {

@@ -106,6 +106,7 @@ type OperatorCredentials struct {
 	ClientID        string
 	ClientSecret    string
 	SubscriptionKey string // only for MTN; may be empty
+	MerchantKey     string // only for Orange; may be empty
 }
 
 // String hides the credentials when a value is printed.

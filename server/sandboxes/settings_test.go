@@ -40,6 +40,7 @@ func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
 		"Operators.Credentials.ClientID":        func(c *sandboxes.Config) { c.Operators[0].Credentials.ClientID = "other" },
 		"Operators.Credentials.ClientSecret":    func(c *sandboxes.Config) { c.Operators[0].Credentials.ClientSecret = "other" },
 		"Operators.Credentials.SubscriptionKey": func(c *sandboxes.Config) { c.Operators[0].Credentials.SubscriptionKey = "other" },
+		"Operators.Credentials.MerchantKey":     func(c *sandboxes.Config) { c.Operators[0].Credentials.MerchantKey = "other" },
 		"OpeningFloat":                          func(c *sandboxes.Config) { c.OpeningFloat[payments.RWF]++ },
 		"Webhook.URL":                           func(c *sandboxes.Config) { c.Webhook.URL = "http://elsewhere" },
 		"Webhook.Retry.MaxRetries":              func(c *sandboxes.Config) { c.Webhook.Retry.MaxRetries++ },

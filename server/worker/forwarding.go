@@ -150,7 +150,11 @@ func (w *Worker) exchange(ctx context.Context, f *ledger.Forward, api adapter.Cl
 			return s
 		}
 		s.accepted = s.answer.Status == payments.Pending
-		if !s.accepted || f.Age < f.AnswerAfter {
+		if !s.accepted {
+			return s
+		}
+		f.Transaction.NativeRaw = s.answer.Raw
+		if f.Age < f.AnswerAfter {
 			return s
 		}
 		if s.answer.NativeID != "" {
@@ -210,10 +214,13 @@ func judgeForward(f *ledger.Forward, s exchanged) decision {
 	case f.Expired:
 		return settled(payments.Timeout, "", nil)
 	case s.err == nil:
-		return decision{deferred: ledger.Deferred{Accepted: true, NativeID: s.answer.NativeID, After: nextQuestion(f)}}
+		return decision{deferred: ledger.Deferred{
+			Accepted: true, NativeID: s.answer.NativeID, NativeRaw: f.Transaction.NativeRaw, After: nextQuestion(f),
+		}}
 	case s.accepted:
 		return decision{deferred: ledger.Deferred{
-			Accepted: true, NativeID: f.Transaction.NativeID, Failures: f.Failures + 1, After: nextQuestion(f),
+			Accepted: true, NativeID: f.Transaction.NativeID, NativeRaw: f.Transaction.NativeRaw, Failures: f.Failures + 1,
+			After: nextQuestion(f),
 		}}
 	case errors.As(s.err, &refused), f.Failures+1 >= forwardTries:
 		return settled(payments.ServiceUnavailable, "", operators.Unavailable(f.Transaction, s.err.Error()))

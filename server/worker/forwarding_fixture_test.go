@@ -114,7 +114,7 @@ func named(server string, c *sandboxes.OperatorCredentials) func(*sandboxes.Conf
 	}
 }
 
-var known = &sandboxes.OperatorCredentials{ClientID: "shop", ClientSecret: "hush"}
+var known = &sandboxes.OperatorCredentials{ClientID: "shop", ClientSecret: "hush", MerchantKey: "mk"}
 
 // collect makes a collection of 1000, of which the merchant gets 985, from a number that the sandbox does not know.
 func (w *fixture) collect(reference string, operator payments.Operator, change ...func(*ledger.NewCollection)) payments.ID {

@@ -48,8 +48,11 @@ func TestCollectionIsForwardedAndSettledByTheOperator(t *testing.T) {
 				}
 			}
 			posts, want := "POST /"+string(operator)+"/", 2
-			if operator == payments.Moov { // without a token, and with questions by POST
+			switch operator {
+			case payments.Moov: // without a token, and with questions by POST
 				posts, want = posts+"Flooz/DebitService/Debit", 1
+			case payments.Orange: // with questions by POST
+				posts, want = posts+"orange-money-webpay/dev/v1/webpayment", 1
 			}
 			if n := o.count(posts); n != want {
 				t.Errorf("%d requests beside questions, want one for a token and one to pay: %v", n, o.asked)
@@ -166,7 +169,11 @@ func TestWorkerKilledBetweenForwardingAndSettling(t *testing.T) {
 				t.Errorf("it ended %s: %s", got.Status, got.NativeRaw)
 			}
 			w.once(got)
-			if n := len(o.Payments()); n != 1 {
+			want := 1
+			if operator == payments.Orange { // nobody has the page of the first order
+				want = 2
+			}
+			if n := len(o.Payments()); n != want {
 				t.Errorf("the operator has %d payments", n)
 			}
 			kept, err := w.SettleForward(t.Context(), &lost, ledger.OperatorResult{Status: payments.Success})
@@ -176,6 +183,42 @@ func TestWorkerKilledBetweenForwardingAndSettling(t *testing.T) {
 			w.once(got)
 		})
 	}
+}
+
+// What only the answer to a payment has, such as the page of an order and its token, is kept until the outcome: a worker that starts later
+// asks with it. Its raw shows the page, and that of the outcome does not.
+func TestWorkerThatStartsAfterAnOrderWasOpened(t *testing.T) {
+	w := newPassthrough(t)
+	o := newOperators(w, nil)
+	o.Answer = time.Hour
+	stop := w.run()
+	id := w.collect("r1", payments.Orange)
+	var waiting *payments.Transaction
+	eventually(t, func() string {
+		if o.count("POST /orange/orange-money-webpay/dev/v1/transactionstatus") == 0 {
+			return "nobody asks"
+		}
+		var err error
+		if waiting, err = w.GetTransaction(t.Context(), w.sandbox.Tenant, id); err != nil || waiting.NativeRaw == nil {
+			return fmt.Sprint("nothing is kept: ", err)
+		}
+		return ""
+	})
+	stop()
+	const page = `"payment_url":"https://webpayment.example/payment/pay_token/`
+	if raw := string(operators.Raw(waiting)); waiting.Status != payments.Pending || !strings.Contains(raw, page) {
+		t.Errorf("it is %s: %s", waiting.Status, raw)
+	}
+	o.Answer = 0
+	w.run()
+	got := w.ended(id)
+	if raw := string(got.NativeRaw); got.Status != payments.Success || strings.Contains(raw, "payment_url") || strings.Contains(raw, "operator_order_id") {
+		t.Errorf("it ended %s: %s", got.Status, raw)
+	}
+	if n := o.count("POST /orange/orange-money-webpay/dev/v1/webpayment"); n != 1 {
+		t.Errorf("%d orders were opened", n)
+	}
+	w.once(got)
 }
 
 // leaseForward takes the one collection that is due.
@@ -205,7 +248,7 @@ func (w *fixture) tellOperator(o *operatorsOf, f *ledger.Forward) {
 	w.t.Helper()
 	access := adapter.Access{
 		BaseURL: operatorstest.BaseURL(o.URL, f.Transaction.Operator), HTTP: o.Client(),
-		ClientID: known.ClientID, ClientSecret: known.ClientSecret, Tokens: adapter.NewTokens(time.Now),
+		ClientID: known.ClientID, ClientSecret: known.ClientSecret, MerchantKey: known.MerchantKey, Tokens: adapter.NewTokens(time.Now),
 	}
 	answer, err := operators.NewClient(f.Transaction.Operator, access).Collect(w.t.Context(), f.Transaction)
 	if err != nil || answer.Status != payments.Pending {

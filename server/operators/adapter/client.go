@@ -28,7 +28,7 @@ type Client interface {
 type Answer struct {
 	Status   payments.Status
 	NativeID string          // the operator's id of the collection; empty if it has none yet
-	Raw      json.RawMessage // the operator's payload
+	Raw      json.RawMessage // the operator's payload. That of an accepted collection is kept for Ask, in its NativeRaw
 }
 
 // RequestID returns the id of a payment in requests to an operator. It is the code of the transaction, with 26 digits
@@ -79,5 +79,6 @@ type Access struct {
 	ClientID        string // MTN: the API user
 	ClientSecret    string // MTN: the API key
 	SubscriptionKey string // only MTN
+	MerchantKey     string // only Orange
 	Tokens          *Tokens
 }

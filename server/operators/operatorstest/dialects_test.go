@@ -31,7 +31,7 @@ type dialect struct {
 	token    func(id, secret string) call
 	pay      call // of the reference r1, or of MTN's form of it
 	find     call
-	again    string // path of another payment that was never made
+	again    string // path of another payment that was never made; empty if paths name none
 
 	badCredentials, badToken, duplicate, unknown, unknownPath string // status and body
 	pending, success                                          string // {id} is the operator's id
@@ -98,18 +98,19 @@ var dialects = []dialect{
 				header: map[string]string{"Authorization": r.Header.Get("Authorization")}}
 		},
 		pay: call{
-			method: "POST", path: "/omcoreapis/1.0.2/mp/pay",
-			body: `{"order_id":"r1","subscriber_msisdn":"2250700000009","amount":5000,"currency":"XOF","description":"Payment"}`,
+			method: "POST", path: "/orange-money-webpay/dev/v1/webpayment",
+			body: `{"merchant_key":"m","currency":"OUV","order_id":"r1","amount":5000,"return_url":"https://a","cancel_url":"https://b","notif_url":"https://c","lang":"fr","reference":"Shop"}`,
 		},
-		find:           call{method: "GET", path: "/omcoreapis/1.0.2/mp/paymentstatus/r1"},
-		again:          "/omcoreapis/1.0.2/mp/paymentstatus/r2",
+		find: call{
+			method: "POST", path: "/orange-money-webpay/dev/v1/transactionstatus", body: `{"order_id":"r1","amount":5000,"pay_token":"{token}"}`,
+		},
 		badCredentials: `401 {"error":"invalid_client","error_description":"the credentials are not valid"}`,
-		badToken:       `401 {"code":"42","data":null,"message":"the access token is {id}"}`,
-		duplicate:      `409 {"code":"60019","data":null,"message":"there is a payment of this id already"}`,
-		unknown:        `404 {"code":"60","data":null,"message":"no such payment"}`,
-		unknownPath:    `404 {"code":"60","data":null,"message":"no such resource"}`,
-		accepted:       `200 {"data":{"status":"PENDING","subscriber_msisdn":"2250700000009","amount":5000,"txnid":"{id}","pay_token":"ORANGE_{id}","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":null,"confirmtxnmessage":null,"order_id":"r1"},"message":"Ok"}`,
-		pending:        `200 {"data":{"status":"PENDING","subscriber_msisdn":"2250700000009","amount":5000,"txnid":"{id}","pay_token":"ORANGE_{id}","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":null,"confirmtxnmessage":null,"order_id":"r1"},"message":"Ok"}`,
-		success:        `200 {"data":{"status":"SUCCESSFULL","subscriber_msisdn":"2250700000009","amount":5000,"txnid":"{id}","pay_token":"ORANGE_{id}","inittxnstatus":"200","inittxnmessage":"Ok","confirmtxnstatus":"200","confirmtxnmessage":"Transaction successfully processed","order_id":"r1"},"message":"Ok"}`,
+		badToken:       `401 {"code":42,"description":"the access token is {id}","message":"the access token is {id}"}`,
+		duplicate:      `403 {"code":1204,"description":"there is a payment of this id already","message":"there is a payment of this id already"}`,
+		unknown:        `404 {"code":60,"description":"no such payment","message":"no such payment"}`,
+		unknownPath:    `404 {"code":60,"description":"no such resource","message":"no such resource"}`,
+		accepted:       `201 {"message":"OK","notif_token":"{token:32}","pay_token":"{token}","payment_url":"https://webpayment.example/payment/pay_token/{token}","status":201}`,
+		pending:        `200 {"order_id":"r1","status":"INITIATED","txnid":""}`,
+		success:        `200 {"order_id":"r1","status":"SUCCESS","txnid":"{id}"}`,
 	},
 }

@@ -9,8 +9,13 @@ import (
 var moov = native{
 	create: "/Flooz/DebitService/Debit",
 	verify: "/Flooz/DebitService/Verify",
-	ask:    moovAsk,
-	tell:   moovTell,
+	verified: func(v *visit) (string, error) {
+		var request moovRequest
+		err := v.body(&request)
+		return request.MrchRefID, err
+	},
+	ask:  moovAsk,
+	tell: moovTell,
 
 	problem: moovProblem,
 }

@@ -19,11 +19,12 @@ type native struct {
 	grant  func(v *visit) (clientID, clientSecret string)
 	issued func(token string, valid time.Duration) any // returns the answer with a token
 
-	create string // path that creates a payment
-	find   string // path of a payment, without its reference; empty: verify
-	verify string // path of a question with the reference in its body
-	ask    func(v *visit) (answer, error)
-	tell   func(v *visit, p Payment) (answer, error)
+	create   string // path that creates a payment
+	find     string // path of a payment, without its reference; empty: verify
+	verify   string // path of a question with the reference in its body
+	verified func(v *visit) (reference string, err error)
+	ask      func(v *visit) (answer, error)
+	tell     func(v *visit, p Payment) (answer, error)
 
 	problem func(problem) answer // returns the operator's answer to an error
 }
@@ -93,13 +94,16 @@ func (v *visit) route(n native) (answer, error) {
 	return serve(n)
 }
 
-// verify answers a question with the reference in its body. Only Moov has one, whose clients need no token of ours.
+// verify answers a question with the reference in its body.
 func (v *visit) verify(n native) (answer, error) {
-	var request moovRequest
-	if err := v.body(&request); err != nil {
+	if err := v.authorize(n); err != nil {
 		return answer{}, err
 	}
-	p, found := v.Operators.find(v.operator, request.MrchRefID)
+	reference, err := n.verified(v)
+	if err != nil {
+		return answer{}, err
+	}
+	p, found := v.Operators.find(v.operator, reference)
 	if !found {
 		return answer{}, problem{unknownPayment, "no such payment"}
 	}
@@ -107,17 +111,14 @@ func (v *visit) verify(n native) (answer, error) {
 }
 
 func (v *visit) create(n native) (answer, error) {
-	if n.token == "" {
-		return n.ask(v)
-	}
-	if err := v.authorize(); err != nil {
+	if err := v.authorize(n); err != nil {
 		return answer{}, err
 	}
 	return n.ask(v)
 }
 
 func (v *visit) find(n native, escaped string) (answer, error) {
-	if err := v.authorize(); err != nil {
+	if err := v.authorize(n); err != nil {
 		return answer{}, err
 	}
 	unknown := problem{unknownPayment, "no such payment"}

@@ -1,112 +1,194 @@
 package orange
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// client is a simple client of Orange's core API. The paths and the payload under data have the mark t, and the look-up
-// by order_id has the mark a, see package operators. Orange does not report the currency of a payment.
+// client is a client of WebPay under the country dev, which moves no real money (o). A collection is an order there, and
+// its payer confirms it on a page of Orange's, with any number. WebPay reports no amount: it is sent with each request,
+// and Orange refuses one that is not the order's.
 type client struct{ adapter.Connection }
 
 const (
 	tokenPath  = "/oauth/v3/token"
-	payPath    = "/omcoreapis/1.0.2/mp/pay"
-	statusPath = "/omcoreapis/1.0.2/mp/paymentstatus/"
+	payPath    = "/orange-money-webpay/" + dev + "/v1/webpayment"
+	statusPath = "/orange-money-webpay/" + dev + "/v1/transactionstatus"
 )
 
-// paymentRequest is the body of a payment.
+// mostOrders is the maximum number of orders of one collection. A worker that dies before it has kept the token of an
+// order leaves one that nobody can pay, whose id is taken.
+const mostOrders = 9
+
+// The codes of errors that a client tells from others.
+const (
+	duplicateOrder  = 1204
+	tooManyRequests = 53
+)
+
+// paymentRequest is the body of a new order.
 type paymentRequest struct {
-	OrderID          string `json:"order_id"`
-	SubscriberMSISDN string `json:"subscriber_msisdn"`
-	Amount           int64  `json:"amount"`
-	Currency         string `json:"currency"`
-	Description      string `json:"description"`
+	MerchantKey string `json:"merchant_key"`
+	Currency    string `json:"currency"`
+	OrderID     string `json:"order_id"`
+	Amount      int64  `json:"amount"`
+	ReturnURL   string `json:"return_url"`
+	CancelURL   string `json:"cancel_url"`
+	NotifURL    string `json:"notif_url"`
+	Lang        string `json:"lang"`
+	Reference   string `json:"reference"`
 }
 
 // NewClient returns a client of Orange's API.
 func NewClient(a adapter.Access) adapter.Client { return &client{adapter.NewConnection(a)} }
 
-// Collect implements [adapter.Client].
+// Collect implements [adapter.Client]. The payload of the answer has the page of the order, and its token, with which
+// Ask asks.
 func (o *client) Collect(ctx context.Context, t *payments.Transaction) (adapter.Answer, error) {
-	return o.ask(ctx, t, adapter.Request{Method: http.MethodPost, Path: payPath, Body: paymentRequest{
-		OrderID: adapter.RequestID(t), SubscriberMSISDN: adapter.Subscriber(t), Amount: t.Amount, Currency: adapter.CurrencyCode(t),
-		Description: adapter.PayerMessage(t),
-	}})
+	if o.MerchantKey == "" {
+		return adapter.Answer{}, adapter.ErrRefused{Why: "the store's Secret has no key merchant_key, which the operator asks for"}
+	}
+	id := adapter.RequestID(t)
+	for n := 2; ; n++ {
+		reply, err := o.Authorized(ctx, adapter.Request{Method: http.MethodPost, Path: payPath, Body: o.order(t, id)}, o.token)
+		if err != nil {
+			return adapter.Answer{}, err
+		}
+		if reply.OK() {
+			return opened(t, id, reply)
+		}
+		if err := failure(reply); codeOf(reply) != duplicateOrder || n > mostOrders {
+			return adapter.Answer{}, err
+		}
+		id = fmt.Sprintf("%s-%d", adapter.RequestID(t), n)
+	}
+}
+
+// order returns the request for an order. The browser of the payer returns to the address of the merchant's order, and
+// without one to the operator's host, where the notification goes too: Cauri asks instead.
+func (o *client) order(t *payments.Transaction, id string) paymentRequest {
+	home := "/"
+	if base, err := url.Parse(o.BaseURL); err == nil {
+		home = (&url.URL{Scheme: base.Scheme, Host: base.Host, Path: "/"}).String()
+	}
+	shop := home
+	if t.OrderURL != nil && !t.URLProtected && isURL(*t.OrderURL) {
+		shop = *t.OrderURL
+	}
+	store := []rune(t.Store)
+	return paymentRequest{
+		MerchantKey: o.MerchantKey, Currency: devMoney, OrderID: id, Amount: t.Amount, ReturnURL: shop, CancelURL: shop, NotifURL: home,
+		Lang: "fr", Reference: string(store[:min(len(store), maxReference)]),
+	}
+}
+
+// opened returns the answer for an order that waits for its payer.
+func opened(t *payments.Transaction, id string, reply adapter.Reply) (adapter.Answer, error) {
+	var said struct {
+		PayToken   string `json:"pay_token"`
+		PaymentURL string `json:"payment_url"`
+	}
+	if err := reply.Decode(&said); err != nil {
+		return adapter.Answer{}, err
+	}
+	if said.PayToken == "" || !isText(said.PayToken, maxURL) || !isURL(said.PaymentURL) {
+		return adapter.Answer{}, errors.New("the operator answered without a token and a page of the order")
+	}
+	p := NewPayload(t)
+	p.PayToken, p.PaymentURL, p.OperatorOrderID = said.PayToken, said.PaymentURL, id
+	return adapter.Answer{Status: payments.Pending, Raw: adapter.Encode(p)}, nil
 }
 
 // Ask implements [adapter.Client].
 func (o *client) Ask(ctx context.Context, t *payments.Transaction) (adapter.Answer, error) {
-	return o.ask(ctx, t, adapter.Request{Method: http.MethodGet, Path: statusPath + adapter.RequestID(t)})
-}
-
-func (o *client) ask(ctx context.Context, t *payments.Transaction, r adapter.Request) (adapter.Answer, error) {
-	answer, err := o.Authorized(ctx, r, o.token)
+	var kept Payload
+	if json.Unmarshal(t.NativeRaw, &kept) != nil || kept.OperatorOrderID == "" {
+		return adapter.Answer{}, errors.New("nothing is known of an order at the operator")
+	}
+	reply, err := o.Authorized(ctx, adapter.Request{Method: http.MethodPost, Path: statusPath, Body: struct {
+		OrderID  string `json:"order_id"`
+		Amount   int64  `json:"amount"`
+		PayToken string `json:"pay_token"`
+	}{kept.OperatorOrderID, t.Amount, kept.PayToken}}, o.token)
 	if err != nil {
 		return adapter.Answer{}, err
 	}
-	switch {
-	case answer.Code == http.StatusConflict:
-		return failure(t, payments.DuplicateReference), nil
-	case answer.Code >= 500, answer.Code == http.StatusTooManyRequests, answer.Code == http.StatusNotFound:
-		return adapter.Answer{}, answer.Unexpected()
-	case !answer.OK():
-		return adapter.Answer{}, adapter.ErrRefused{Why: fmt.Sprintf("the operator refused the request (%d)", answer.Code)}
+	if !reply.OK() {
+		return adapter.Answer{}, failure(reply)
 	}
 	var said struct {
-		Data *Payload `json:"data"`
+		Status  string       `json:"status"`
+		OrderID string       `json:"order_id"`
+		TxnID   string       `json:"txnid"`
+		Amount  *json.Number `json:"amount"` // in no documented answer
 	}
-	if err := answer.Decode(&said); err != nil {
+	if err := reply.Decode(&said); err != nil {
 		return adapter.Answer{}, err
 	}
-	if said.Data == nil || said.Data.OrderID != adapter.RequestID(t) {
+	if said.OrderID != kept.OperatorOrderID {
 		return adapter.Answer{}, errors.New("the operator answered for another payment")
 	}
-	return said.Data.answer(t)
+	a, err := answered(t, said.Status, adapter.NativeID(said.TxnID))
+	if err == nil && said.Amount != nil {
+		a = a.Paid(t, said.Amount.String(), "", Unavailable)
+	}
+	return a, err
 }
 
-// answer returns the answer for the status and the text of a payment. It replaces the id in the payload by the
-// merchant's reference.
-func (p *Payload) answer(t *payments.Transaction) (adapter.Answer, error) {
-	p.Simulated, p.OrderID = true, t.Reference
-	a := adapter.Answer{NativeID: adapter.NativeID(p.TxnID), Raw: adapter.Encode(p)}
-	switch p.Status {
-	case pending:
+// answered returns the answer for a state of an order. The page and its token end with the order, so that the payload of
+// an outcome has neither.
+func answered(t *payments.Transaction, state, txnID string) (adapter.Answer, error) {
+	ended := *t
+	ended.NativeID = cmp.Or(txnID, t.NativeID)
+	a := adapter.Answer{NativeID: ended.NativeID}
+	switch state {
+	case initiated, pending:
 		a.Status = payments.Pending
-	case successfull:
+		return a, nil
+	case success:
 		a.Status = payments.Success
 	case expired:
 		a.Status = payments.Timeout
 	case failed:
-		a.Status = statusOf(p.ConfirmTxnMessage)
+		a.Status = payments.ServiceUnavailable
+		a.Raw = Unavailable(&ended, "the operator says that the payment failed, and gives no reason")
+		return a, nil
 	default:
 		return adapter.Answer{}, errors.New("the operator answered with an unknown status")
 	}
-	return a.Paid(t, strconv.FormatInt(p.Amount, 10), "", Unavailable), nil
+	ended.Status = a.Status
+	a.Raw = Raw(&ended)
+	return a, nil
 }
 
-// statusOf returns the status for the text of a failure.
-func statusOf(text *string) payments.Status {
-	for status, answer := range answers {
-		if text != nil && answer.status == failed && answer.message == *text {
-			return status
-		}
+// codeOf returns the code of an error of Orange; 0 if it has none.
+func codeOf(reply adapter.Reply) int {
+	var said apiError
+	if reply.Decode(&said) != nil {
+		return 0
 	}
-	return payments.ServiceUnavailable
+	return said.Code
 }
 
-// failure returns the answer for a payment that Orange refused at once.
-func failure(t *payments.Transaction, status payments.Status) adapter.Answer {
-	return adapter.Answer{Status: status, Raw: adapter.Encode(NewPayload(adapter.Ended(t, status)))}
+// failure returns the error for an answer that is no 2xx.
+func failure(reply adapter.Reply) error {
+	code := codeOf(reply)
+	passing := reply.Code < 400 || reply.Code >= 500 || reply.Code == http.StatusTooManyRequests || reply.Code == http.StatusRequestTimeout ||
+		reply.Code == http.StatusNotFound || code == tooManyRequests
+	if passing {
+		return reply.Unexpected()
+	}
+	return adapter.ErrRefused{Why: fmt.Sprintf("the operator refused the request (%d, code %d)", reply.Code, code)}
 }
 
 func (o *client) token(ctx context.Context) (string, time.Duration, error) {

@@ -22,6 +22,10 @@ type Payload struct {
 	ConfirmTxnStatus  *string `json:"confirmtxnstatus"` // null while pending (t)
 	ConfirmTxnMessage *string `json:"confirmtxnmessage"`
 	OrderID           string  `json:"order_id"`
+
+	// Only of a forwarded collection that waits for its payer: the page on which they confirm it, and the id of its order.
+	PaymentURL      string `json:"payment_url,omitempty"`
+	OperatorOrderID string `json:"operator_order_id,omitempty"`
 }
 
 const (

@@ -82,7 +82,7 @@ update transactions t set forward_fence = t.forward_fence + 1, leased_until = nu
   forward_failures = sqlc.arg(failures)::integer,
   forwarded_at = case when sqlc.arg(accepted)::boolean then coalesce(t.forwarded_at, clock.at)
     else t.forwarded_at end,
-  native_id = coalesce(t.native_id, sqlc.narg(native_id))
+  native_id = coalesce(t.native_id, sqlc.narg(native_id)), native_raw = sqlc.narg(native_raw)
 from (
   select sandbox_time(sqlc.arg(tenant)) as at
 ) clock

@@ -34,22 +34,23 @@ update transactions t set forward_fence = t.forward_fence + 1, leased_until = nu
   forward_failures = $2::integer,
   forwarded_at = case when $3::boolean then coalesce(t.forwarded_at, clock.at)
     else t.forwarded_at end,
-  native_id = coalesce(t.native_id, $4)
+  native_id = coalesce(t.native_id, $4), native_raw = $5
 from (
-  select sandbox_time($5) as at
+  select sandbox_time($6) as at
 ) clock
-where t.tenant = $5 and t.id = $6 and t.forward_fence = $7::bigint
+where t.tenant = $6 and t.id = $7 and t.forward_fence = $8::bigint
   and t.status = 'PENDING'
 `
 
 type DeferForwardParams struct {
-	AgainAfterMs float64     `db:"again_after_ms"`
-	Failures     int32       `db:"failures"`
-	Accepted     bool        `db:"accepted"`
-	NativeID     *string     `db:"native_id"`
-	Tenant       int64       `db:"tenant"`
-	ID           pgtype.UUID `db:"id"`
-	Fence        int64       `db:"fence"`
+	AgainAfterMs float64         `db:"again_after_ms"`
+	Failures     int32           `db:"failures"`
+	Accepted     bool            `db:"accepted"`
+	NativeID     *string         `db:"native_id"`
+	NativeRaw    json.RawMessage `db:"native_raw"`
+	Tenant       int64           `db:"tenant"`
+	ID           pgtype.UUID     `db:"id"`
+	Fence        int64           `db:"fence"`
 }
 
 // Ends the lease of a collection that has no outcome yet. Changes no row if the lease was lost.
@@ -59,6 +60,7 @@ func (q *Queries) DeferForward(ctx context.Context, arg DeferForwardParams) (int
 		arg.Failures,
 		arg.Accepted,
 		arg.NativeID,
+		arg.NativeRaw,
 		arg.Tenant,
 		arg.ID,
 		arg.Fence,
