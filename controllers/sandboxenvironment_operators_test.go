@@ -69,7 +69,9 @@ func TestOperatorCredentials(t *testing.T) {
 	said(`The Secret "airtel" holds an invalid value: write 1 to 256 printable characters, without a line break, to its key "client_secret".`)
 	stored(0)
 
-	edit(c, secret, func(s *corev1.Secret) { s.Data["client_secret"], s.Data["merchant_key"] = []byte("hush"), []byte("a\n") })
+	edit(c, secret, func(s *corev1.Secret) {
+		s.Data["client_secret"], s.Data["merchant_key"] = []byte("hush"), []byte("a\n")
+	})
 	c.until(func(context.Context) string {
 		c.refresh(sandbox)
 		return cmp.Diff(
