@@ -16,8 +16,9 @@ type OperatorCredentials struct {
 
 	// secretRef names a Secret in the same namespace with the keys client_id and client_secret. For mtn these are the
 	// API user and the API key, and the Secret may also have the key subscription_key. For orange with a baseURL it has
-	// the key merchant_key too. A change of the Secret takes effect automatically. While the Secret is missing, the sandbox works, but OperatorCredentialsReady is False, and
-	// collections that need the Secret end with SERVICE_UNAVAILABLE.
+	// the key merchant_key too. A change of the Secret takes effect automatically. While the Secret is missing, the
+	// sandbox works, but OperatorCredentialsReady is False, and collections that need the Secret end with
+	// SERVICE_UNAVAILABLE.
 	//
 	// +required
 	SecretRef LocalSecretReference `json:"secretRef"`

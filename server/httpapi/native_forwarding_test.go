@@ -142,7 +142,8 @@ func TestForwardingToWebPayOfAnotherSandbox(t *testing.T) {
 		if here["status"] != want[0] || there["status"] != want[1] || fieldsOf(here, told...) != fieldsOf(there, told...) {
 			t.Errorf("%s: here it is %v, there %v, want %v", number, here, there, want)
 		}
-		if raw := here["raw"].(object); raw["payment_url"] != nil || raw["operator_order_id"] != nil || there["source"] != "native" {
+		raw := here["raw"].(object)
+		if raw["payment_url"] != nil || raw["operator_order_id"] != nil || there["source"] != "native" {
 			t.Errorf("%s: its raw is %v", number, raw)
 		}
 	}
