@@ -107,8 +107,8 @@ func (f *fixture) floatsAgree(currency payments.Currency) {
 	f.conserved()
 }
 
-// The payer of a payment that is forwarded to Orange confirms it on the page of the other sandbox. WebPay does not tell why a payment failed,
-// so that the reason is known only there. The worker starts again between the order and the question for its state.
+// The payer of a payment that is forwarded to Orange confirms it on the page of the other sandbox. WebPay does not tell why a payment
+// failed, so that the reason is known only there. The worker starts again between the order and the question for its state.
 func TestForwardingToWebPayOfAnotherSandbox(t *testing.T) {
 	c := operators.NativeAPI(payments.Orange).Derive(otherKey)
 	const numbers = "+225070700000"
