@@ -12,6 +12,7 @@ func (x *Exchange) writeLate(r *http.Request, c *call) {
 		x.stream(c, l)
 		return
 	}
+	c.logged.code = c.late.Code
 	c.settle(c.late.Status)
 	if body, inPieces := c.late.Body.(Pieces); inPieces {
 		x.writePieces(r.Context(), c, c.late, body)

@@ -15,7 +15,7 @@ func (c *call) isLogged(status int) bool {
 	if c.onlyChanges() {
 		return c.request.Method != http.MethodGet && c.request.Method != http.MethodHead
 	}
-	return status/100 != 2 || c.caller.Sandbox.RequestsLogged(c.began)
+	return status/100 != 2 || c.logged.code != "" || c.caller.Sandbox.RequestsLogged(c.began)
 }
 
 // onlyChanges reports whether the front of the request has [Front.OnlyChanges].
@@ -78,7 +78,7 @@ func (x *Exchange) describeCaller(e *requests.Entry, c *call) {
 		e.Tenant = current.Tenant
 	}
 	e.Actor = c.logged.actor
-	if e.Status/100 == 2 || c.onlyChanges() && e.Status/100 == 3 { // a successful form redirects
+	if e.Status/100 == 2 && e.Error == "" || c.onlyChanges() && e.Status/100 == 3 { // a successful form redirects
 		e.Kind = requests.Succeeded
 	}
 }
