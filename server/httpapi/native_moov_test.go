@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/cauri-dev/cauri/server/exchange"
@@ -895,6 +896,34 @@ func moovExamples(f *fixture) pageExamples {
 		}
 		return []string{"order-1042", newReference()}
 	}}
+}
+
+// What a request to Moov's API asked for, and why it was refused, is in the request log, also where the answer is 200.
+func TestRequestLogHasWhatFailedAtMoov(t *testing.T) {
+	f, m := withMoov(t)
+	m.client("ama", ama, 50_000)
+	m.push("PushWithPending", "paid", ama, 700)
+	m.push("PushWithPending", "none", "+2290195", 700)
+	m.push("PushWithPending", "text", ama, "x")
+	m.post(moovDebit, `{"msisdn":"1","mrchrefid":"none","key":"MRCHO","amount":"5"}`)
+	f.requests("&all=true") // from here on, what succeeds is kept too
+	f.follow()
+	m.soap("getTransactionStatus", true, "transid", "paid")
+	got := f.requests("&all=true")
+	var told []string
+	for _, entry := range got {
+		told = append(told, fieldsOf(entry, "status", "error", "requestBody", "responseBody", "notKept"))
+	}
+	push := "map[amount:%s externaldata1:%s externaldata2: fee:0 message:Two tickets msisdn:%s]"
+	want := []string{
+		"200 <nil> map[transid:paid] map[description:IN PENDING STATE status:100] [wsdl token]",
+		"200 wrong_msisdn map[amount:5 mrchrefid:none msisdn:1] map[code:3 description:Invalid request message:Invalid request mrorrefid: refid: status:3] [key]",
+		"500 amount_not_a_number " + fmt.Sprintf(push, "x", "text", ama[1:]) + ` map[faultcode:soap:Server faultstring:For input string: "x"] [wsdl token]`,
+		"200 wrong_msisdn " + fmt.Sprintf(push, "700", "none", "2290195") + " map[description:Invalid number status:3] [wsdl token]",
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("the log (-want +got):\n%s", diff)
+	}
 }
 
 // No credential of Moov's API, in a header, a query, an envelope or a field that is kept, comes into the request log.

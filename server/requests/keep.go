@@ -36,6 +36,7 @@ type Fields map[string]bool
 type Keeper struct {
 	presented []string         // parts of the credentials of the request
 	forms     []*regexp.Regexp // of further credentials
+	isForm    bool             // whether the body of the request is a form
 }
 
 // minPresented is the shortest part of a credential that is searched for in texts. A shorter part may be in a text by
@@ -48,7 +49,7 @@ var schemes = regexp.MustCompile(`(?i)^(bearer|basic|digest)$`)
 // NewKeeper returns the keeper of a request with this header. presented are credentials of the request that are not in
 // its header.
 func NewKeeper(header http.Header, presented ...string) *Keeper {
-	k := &Keeper{}
+	k := &Keeper{isForm: strings.HasPrefix(strings.ToLower(header.Get("Content-Type")), "application/x-www-form-urlencoded")}
 	for _, name := range []string{"Authorization", "Proxy-Authorization"} {
 		presented = append(presented, header.Values(name)...)
 	}
@@ -165,36 +166,43 @@ func (n *names) say(name string) {
 // Query returns the parameters whose names are in allowed, as a JSON object (nil for none), and the other names. A
 // repeated parameter has all of its values.
 func (k *Keeper) Query(raw string, allowed Fields) (kept json.RawMessage, notKept []string) {
+	return k.pairs(raw, allowed, "a parameter", "the rest of the query")
+}
+
+// pairs is Query. In the names of what is not kept, the argument what replaces a name that may not be kept, and rest what
+// follows after MaxBody.
+func (k *Keeper) pairs(raw string, allowed Fields, what, rest string) (kept json.RawMessage, notKept []string) {
 	values, left := map[string]string{}, names{}
-	if len(raw) > MaxBody { // without the parameter that is cut, since a part of a credential is not recognized
-		left.say("the rest of the query")
+	if len(raw) >= MaxBody { // without the pair that is cut, since a part of a credential is not recognized
+		left.say(rest)
 		raw = raw[:strings.LastIndexByte(raw[:MaxBody], '&')+1]
 	}
 	for pair := range strings.SplitSeq(raw, "&") {
 		name, value, _ := strings.Cut(pair, "=")
 		name, nameErr := url.QueryUnescape(name)
 		value, valueErr := url.QueryUnescape(value)
-		switch former, repeated := values[name]; {
+		switch {
 		case pair == "":
 		case nameErr != nil || valueErr != nil || !allowed[name]:
-			left.add(k, name, "a parameter")
-		case repeated:
-			values[name] = k.Text(former + ", " + value)
+			left.add(k, name, what)
 		default:
-			values[name] = k.Text(value)
+			k.join(values, name, value)
 		}
 	}
-	if len(values) > 0 {
-		kept = encoded(values)
-	}
-	return kept, left
+	return encodedTexts(values), left
 }
 
 // Request returns the fields of a request's body whose names are in allowed, except objects and lists, and the names of
-// the other fields. text is the beginning of the body. kept is nil if the body is no JSON object.
+// the other fields. text is the beginning of the body: a JSON object, XML, or a form. kept is nil for anything else, and
+// for a body without such fields.
 func (k *Keeper) Request(text []byte, allowed Fields) (kept json.RawMessage, notKept []string) {
-	if len(text) == 0 {
+	switch {
+	case len(text) == 0:
 		return nil, nil
+	case isXML(text):
+		return k.elements(text, allowed)
+	case k.isForm:
+		return k.pairs(string(text), allowed, "a field", string(RestOfBody))
 	}
 	c := newCopier(k, text, allowed)
 	c.left = &names{}
@@ -205,8 +213,12 @@ func (k *Keeper) Request(text []byte, allowed Fields) (kept json.RawMessage, not
 }
 
 // Answer returns the fields of an answer's body whose names are in allowed, at every level. text is the beginning of
-// the body. The result is nil if the body is no JSON object.
+// the body: a JSON object or XML. The result is nil for anything else.
 func (k *Keeper) Answer(text []byte, allowed Fields) json.RawMessage {
+	if isXML(text) {
+		kept, _ := k.elements(text, allowed)
+		return kept
+	}
 	c := newCopier(k, text, allowed)
 	if !c.document() {
 		return nil

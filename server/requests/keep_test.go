@@ -121,6 +121,57 @@ func TestKeptBodies(t *testing.T) {
 	}
 }
 
+// Of XML the elements without children are kept, whatever their prefixes and their depth.
+func TestKeptElements(t *testing.T) {
+	t.Parallel()
+	allowed := Fields{"amount": true, "reference": true, "request": true}
+	const open, ends = `<?xml version="1.0" encoding="utf-16"?><s:E xmlns:s="x"><s:B><a:Push xmlns:a="y">`, `</a:Push></s:B></s:E>`
+	for body, want := range map[string][2]string{
+		open + "<amount> 5\n</amount><token>secret</token>" + ends:           {`{"amount":"5"}`, "token"},
+		open + "<request><a:amount>5</a:amount></request>" + ends:            {`{"amount":"5"}`, ""},
+		open + "<amount>5</amount><amount>6</amount><pin4>7</pin4>" + ends:   {`{"amount":"5, 6"}`, "a field"},
+		open + "<amount/><request>secret<x>1</x></request><y/>" + ends:       {`{"amount":""}`, "x"},
+		open + "<reference>opaque-<!-- -->7f3a9c51d2</reference>" + ends:     {`{"reference":"[credential]"}`, ""},
+		open + "<reference>&#111;paque-7f3a9c51d2</reference>" + ends:        {`{"reference":"[credential]"}`, ""},
+		open + "<reference><![CDATA[opaque-7f3a9c51d2]]></reference>" + ends: {`{"reference":"[credential]"}`, ""},
+		open + `<amount reference="secret">&lt;&amp;</amount>` + ends:        {`{"amount":"<&"}`, ""},
+		"\ufeff\n <amount>5</amount>":                                        {`{"amount":"5"}`, ""},
+		open + "<amount>5</amount><reference>opaque-7f":                      {`{"amount":"5"}`, "the rest of the body"},
+		open + "<amount>5</amount><reference>&secret;</reference>" + ends:    {`{"amount":"5"}`, "the rest of the body"},
+		open + "<amount>5</amount></b>":                                      {`{"amount":"5"}`, "the rest of the body"},
+		`<!DOCTYPE a [<!ENTITY b "c">]><amount>&b;</amount>`:                 {"", "the rest of the body"},
+		`<a><!ENTITY b "c"><amount>5</amount></a>`:                           {"", "the rest of the body"},
+		strings.Repeat("<a>", 10) + "<amount>5</amount>":                     {"", "the rest of the body"},
+		strings.Repeat("<a>", 9) + "<amount>5</amount>":                      {`{"amount":"5"}`, "the rest of the body"},
+		"<": {"", "the rest of the body"},
+	} {
+		kept, left := keeper().Request([]byte(body), allowed)
+		if got := [2]string{string(kept), strings.Join(left, ", ")}; got != want {
+			t.Errorf("%s is kept as %q, want %q", body, got, want)
+		}
+		if got := string(keeper().Answer([]byte(body), allowed)); got != want[0] {
+			t.Errorf("the answer %s is kept as %q, want %q", body, got, want[0])
+		}
+	}
+}
+
+func TestKeptForms(t *testing.T) {
+	t.Parallel()
+	allowed := Fields{"amount": true, "reference": true}
+	k := NewKeeper(http.Header{"Content-Type": {"application/x-www-form-urlencoded; charset=utf-8"}, "Authorization": {"Bearer opaque-7f3a9c51d2"}})
+	for body, want := range map[string][2]string{
+		"amount=5&reference=a%20b&token=secret":                        {`{"amount":"5","reference":"a b"}`, "token"},
+		"reference=opaque-7f3a9c51d2":                                  {`{"reference":"[credential]"}`, ""},
+		"amount=5&reference=" + strings.Repeat("x", 4070) + "opaque-7": {`{"amount":"5"}`, "the rest of the body"},
+		`{"amount":5}`: {"", "a field"},
+	} {
+		kept, left := k.Request([]byte(body), allowed)
+		if got := [2]string{string(kept), strings.Join(left, ", ")}; got != want {
+			t.Errorf("%.60q is kept as %q, want %q", body, got, want)
+		}
+	}
+}
+
 func TestKeptAnswers(t *testing.T) {
 	t.Parallel()
 	allowed := Fields{"data": true, "id": true, "ok": true}
@@ -141,6 +192,7 @@ func TestKeptAnswers(t *testing.T) {
 // Whatever is sent, what is kept is JSON of a bounded size without what the request authenticates with.
 func FuzzKeep(f *testing.F) {
 	f.Add("opaque-7f3a9c51d2", `{"reference":"opaque-7f3a9c51d2","pin":"1","amount":[1]}`, "status=1&token=x", "/v1/payments/x")
+	f.Add("abcdefgh", `<a:b xmlns:a="c"><reference>abc&#100;efgh</reference><amount>1</amount><d><reference>abcdefgh</reference></d></a:b>`, "", "")
 	f.Add("abcdef", `{"reference":"\ud800abcdef`, "status=abc&status=def", "/a/b/+250788123456")
 	f.Fuzz(func(t *testing.T, secret, body, query, path string) {
 		if len(secret) < minPresented || len(strings.Fields(secret)) != 1 || strings.Contains(hiddenCredential, secret) {

@@ -19,8 +19,8 @@ import (
 type Kind string
 
 const (
-	Failed          Kind = "failed"          // the answer was not 2xx, or there was none
-	Succeeded       Kind = "succeeded"       // it was answered 2xx while somebody watched, or changed something in the console
+	Failed          Kind = "failed"          // the answer was a refusal or not 2xx, or there was none
+	Succeeded       Kind = "succeeded"       // it was carried out while somebody watched, or changed something in the console
 	Unauthenticated Kind = "unauthenticated" // without a valid key, to a path that names the sandbox
 )
 
@@ -71,7 +71,7 @@ func (e *Entry) size() int {
 
 // Filter says which requests are listed. A zero field filters nothing.
 type Filter struct {
-	Succeeded bool // list also the requests that were answered 2xx
+	Succeeded bool // list also the requests that succeeded
 	Status    int
 	Error     string
 	Path      string // prefix of the request's path

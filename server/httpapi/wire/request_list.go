@@ -23,7 +23,7 @@ type LoggedRequest struct {
 	Actor        string          `json:"actor,omitempty" doc:"Who made a change in the console: its session and its role. Left out for requests with the API key."`
 	Effects      []string        `json:"effects,omitempty" doc:"What this fault does, in words, as the sandbox declares it now: busy: answered 503 Service Unavailable."`
 	Query        json.RawMessage `json:"query" doc:"Parameters of the query; null for none."`
-	RequestBody  json.RawMessage `json:"requestBody" doc:"Fields of the body as they were sent; null for no JSON object, and for a body that was not read."`
+	RequestBody  json.RawMessage `json:"requestBody" doc:"Fields of the body as they were sent; of XML the elements without children; null for a body without fields, and for one that was not read."`
 	ResponseBody json.RawMessage `json:"responseBody" doc:"Fields of the answer; null for none."`
 	NotKept      []string        `json:"notKept" doc:"Fields and parameters of the request whose values are not kept, because this description does not name them, and what else of it is not kept."`
 }

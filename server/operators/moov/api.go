@@ -25,6 +25,9 @@ func NewAPI() *operatorapi.API {
 var logged = []string{
 	"msisdn", "mrchrefid", "mrchname", "amount", "partnermsisdn", "status", "message", "description", "mrorrefid", "code", "refid", "details",
 	"pushussd", "callback", "mrchreference", "mrorreference", "referenceid", "validationdate",
+	"externaldata1", "externaldata2", "fee", "transid", "destination", "walletid", "extendeddata", "remarks", "transactionid", "balance",
+	"senderbalancebefore", "senderbalanceafter", "senderbonus", "accounttype", "allowedtransfer", "subscriberstatus",
+	"faultcode", "faultstring",
 }
 
 // secretForm matches user names, passwords and tokens.
