@@ -347,7 +347,7 @@ var mayImport = map[string][]string{
 	"test/load/baseline":  {}, // what Cauri is measured against has nothing of it
 	"test/load/generator": {},
 	"test/load/plot":      {"test/load/chart"},
-	"test/momo":           {"test/npm", "test/ports", "test/system"},
+	"test/published":      {"test/npm", "test/ports", "test/system"},
 	"test/npm":            {},
 	"test/ports":          {},
 	"test/receivers":      {"server/egress", "server/grade", "server/webhooks", "test/npm", "test/ports", "test/snippets", "test/system"},

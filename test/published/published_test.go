@@ -1,5 +1,6 @@
-// Package momo runs the published npm client mtn-momo, unchanged, against a sandbox.
-package momo
+// Package published runs published npm clients, unchanged, against a sandbox: mtn-momo of MTN's own API, and soap with the
+// WSDL of Moov's.
+package published
 
 import (
 	"errors"
@@ -16,20 +17,25 @@ import (
 	"github.com/cauri-dev/cauri/test/system"
 )
 
-// TestPublishedClient is the whole story of a merchant: users, tokens, payments, callbacks, balances, payouts, and what can go wrong.
-func TestPublishedClient(t *testing.T) {
+// TestPublishedClients runs the story of a merchant with each client: tokens, payments, callbacks, balances, payouts, and what can go
+// wrong.
+func TestPublishedClients(t *testing.T) {
 	npm.Install(t)
-	folder := t.TempDir()
-	environment, port := filepath.Join(folder, "env"), ports.ForTest(t)
-	startDev(t, "--file=sandbox.yaml", "--port=0", "--env-file="+environment, "--webhook-url=http://127.0.0.1:"+port+"/webhooks")
-	variables, err := os.ReadFile(environment)
-	if err != nil {
-		t.Fatal(err)
-	}
-	story := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", "momo.test.js")
-	story.Env = append(append(story.Environ(), strings.Fields(string(variables))...), "PORT="+port)
-	if out, err := story.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	for _, client := range []string{"momo", "moov"} {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			environment, port := filepath.Join(t.TempDir(), "env"), ports.ForTest(t)
+			startDev(t, "--file="+client+".yaml", "--port=0", "--env-file="+environment, "--webhook-url=http://127.0.0.1:"+port+"/webhooks")
+			variables, err := os.ReadFile(environment)
+			if err != nil {
+				t.Fatal(err)
+			}
+			story := exec.CommandContext(t.Context(), "node", "--test", "--test-reporter=spec", client+".test.js")
+			story.Env = append(append(story.Environ(), strings.Fields(string(variables))...), "PORT="+port)
+			if out, err := story.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }
 
