@@ -353,17 +353,17 @@ func TestOrangePage(t *testing.T) {
 	p.confirm("0707000001", "12345").is(t, http.StatusUnprocessableEntity, "six chiffres")
 	wrong := p.confirm("0707000001", wrongCode(f.code(awa)))
 	unknown := p.confirm("0707999999", "123456")
-	number := strings.NewReplacer("0707000001", "N", "0707999999", "N")
-	if wrong.status != http.StatusUnprocessableEntity || number.Replace(wrong.text) != number.Replace(unknown.text) {
+	if wrong.status != http.StatusOK || strings.Replace(wrong.text, "reste 4", "reste 3", 1) != unknown.text {
 		t.Errorf("a wrong code is answered\n%d %s\nand an unknown number\n%d %s", wrong.status, wrong.text, unknown.status, unknown.text)
 	}
 	p.confirm("0707000001", "x23456").is(t, http.StatusUnprocessableEntity, "six chiffres")
 	for range 2 {
-		p.confirm("0707000001", wrongCode(f.code(awa))).is(t, http.StatusUnprocessableEntity, "ne vont pas ensemble")
+		p.confirm("0707000001", wrongCode(f.code(awa))).is(t, http.StatusOK, "n'a pas abouti")
 	}
 	if got := p.state(); got != "INITIATED" {
 		t.Errorf("after four wrong codes it is %s", got)
 	}
+	p.open().is(t, http.StatusOK, "Il reste un essai.")
 	p.confirm("0707000001", wrongCode(f.code(awa))).is(t, http.StatusOK, "a échoué")
 	p.confirm("0707000001", f.code(awa)).is(t, http.StatusOK, "a échoué")
 	if got := p.state(); got != "FAILED" || f.transactions() != 0 {
@@ -380,7 +380,7 @@ func TestOrangePage(t *testing.T) {
 	f.follow()
 	for number, want := range map[string]string{"+2250707999999": "PENDING", "+2250730000902": "FAILED"} {
 		p := o.place("o" + number[1:])
-		p.confirm(number, wrongCode("123456")).is(t, http.StatusUnprocessableEntity, "ne vont pas ensemble")
+		p.confirm(number, wrongCode("123456")).is(t, http.StatusOK, "n'a pas abouti")
 		p.confirm(number, "123 456")
 		if got := p.state(); got != want {
 			t.Errorf("%s: it is %s, want %s", number, got, want)
@@ -395,6 +395,29 @@ func TestOrangePage(t *testing.T) {
 		}
 	}
 	f.conserved()
+}
+
+// A wrong code leads the browser back to the page, by an address that has nothing of the form.
+func TestOrangePageLeadsBackAfterAWrongCode(t *testing.T) {
+	f, o := withOrange(t, payments.Manual)
+	p := o.place("o-1")
+	form := url.Values{"msisdn": {awa}, "otp": {wrongCode(f.code(awa))}, "action": {"confirm"}}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.page, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusSeeOther || answer.Header.Get("Location") != "?" || len(answer.Cookies()) > 0 {
+		t.Errorf("it is answered %d with %v", answer.StatusCode, answer.Header)
+	}
+	for range 2 {
+		p.open().is(t, http.StatusOK, "Il reste 4 essais.")
+	}
 }
 
 func wrongCode(code string) string { return code[:5] + string('0'+('9'-code[5])) }

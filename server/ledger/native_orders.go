@@ -28,6 +28,7 @@ type NativeOrder struct {
 	Lifetime  time.Duration     // time until the expiry of a new order, in sandbox time
 	Expired   bool              // of a stored order
 	Ended     bool              // of a stored order: without a transaction
+	Tried     int               // of a stored order: how many one-time codes were tried
 }
 
 const (
@@ -69,6 +70,7 @@ func (l *Ledger) FindNativeOrder(
 	return &NativeOrder{
 		Operator: operator, Reference: o.OrderID, Token: token, MadeWith: sandboxes.KeyHash(o.MadeWith), Amount: o.Amount,
 		Sent: o.Sent, Expired: row.Expired, Ended: o.Ended || o.Codes >= MaxNativeOrderCodes,
+		Tried: int(o.Codes),
 	}, nil
 }
 

@@ -46,6 +46,7 @@ func (s *sandbox) Placed(ctx context.Context, token string) (operatorapi.PlacedO
 func placedOf(o *ledger.NativeOrder, token string) operatorapi.PlacedOrder {
 	return operatorapi.PlacedOrder{
 		Reference: o.Reference, Token: token, Amount: o.Amount, Sent: o.Sent, Expired: o.Expired, Ended: o.Ended,
+		Tried: o.Tried, Codes: ledger.MaxNativeOrderCodes,
 	}
 }
 

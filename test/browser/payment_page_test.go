@@ -105,7 +105,7 @@ func TestPaymentPage(t *testing.T) {
 	b.inspect("the page of an order")
 	b.pagePictures("form")
 	b.confirm("07 07 99 99 99", "123456")
-	b.shows("#wrong", "ne vont pas ensemble")
+	b.shows("#wrong", "n'a pas abouti")
 	b.inspect("a number that nobody has")
 	b.pagePictures("wrong")
 	second.open(page)
@@ -130,7 +130,7 @@ func TestPaymentPage(t *testing.T) {
 	b.open(w.order("order-3", "Boutique"))
 	for range 4 {
 		b.confirm("0707000001", "000000")
-		b.shows("#wrong", "ne vont pas ensemble")
+		b.shows("#wrong", "n'a pas abouti")
 	}
 	b.confirm("0707000001", "000000")
 	b.shows("h1", "Le paiement a échoué")
@@ -148,6 +148,63 @@ func TestPaymentPage(t *testing.T) {
 	if n := len(w.get("/payments")["data"].([]any)); n != 1 {
 		t.Errorf("there are %d payments", n)
 	}
+}
+
+// The buttons of the browser lead to what the order is now: after wrong codes, from the shop, with the page in two tabs, and after two
+// clicks on the button.
+func TestPaymentPageInTheHistoryOfTheBrowser(t *testing.T) {
+	t.Parallel()
+	w := newWebPay(t)
+	w.client(awa, "Awa Koné", "Manual", 100_000)
+	b, second := newTab(t), newTab(t)
+	page := w.order("order-1", "Boutique")
+	b.open(running.api.URL + "/docs/mtn")
+	b.open(page)
+	second.open(page)
+	for _, left := range []string{"Il reste 4 essais.", "Il reste 3 essais."} {
+		b.confirm("0707000001", "000000")
+		b.shows("#wrong", left)
+	}
+	b.travel(`location.reload()`)
+	b.shows("#wrong", "Il reste 3 essais.")
+	b.travel(`history.back()`)
+	b.shows("#wrong", "Il reste 3 essais.")
+	b.travel(`history.forward()`)
+	b.shows("#wrong", "Il reste 3 essais.")
+	second.travel(`location.reload()`)
+	second.shows("#wrong", "Il reste 3 essais.")
+	code := w.code()
+	second.confirm("0707000001", code)
+	second.until(`location.pathname === "/docs"`)
+	b.confirm("0707000001", code)
+	b.shows("h1", "Paiement effectué")
+	second.travel(`history.back()`)
+	second.shows("h1", "Paiement effectué")
+
+	page = w.order("order-2", "Boutique")
+	b.open(page)
+	b.fill("#msisdn", "0707000001")
+	b.fill("#otp", w.code())
+	read[bool](b, `(() => { const e = document.querySelector("button[value=confirm]"); e.click(); e.click(); return true })()`)
+	b.until(`location.pathname === "/docs" || document.querySelector("h1").innerText === "Paiement effectué"`)
+	b.open(page)
+	b.shows("h1", "Paiement effectué")
+
+	b.open(w.order("order-3", "Boutique"))
+	b.press(`document.querySelector("button[value=cancel]")`)
+	b.until(`location.pathname === "/docs/orange"`)
+	b.travel(`history.back()`)
+	b.shows("h1", "Le paiement a échoué")
+	if paid := w.get("/payments")["data"].([]any); len(paid) != 2 {
+		t.Errorf("there are %d payments", len(paid))
+	}
+}
+
+// travel leaves the page by the history of the browser, and waits for the page that comes.
+func (b *tab) travel(expression string) {
+	b.t.Helper()
+	read[bool](b, `(() => { window.sent = true; `+expression+`; return true })()`)
+	b.until(`!window.sent && document.readyState === "complete"`)
 }
 
 // pagePictures writes the page in each width and appearance, for `make screenshots`.

@@ -42,6 +42,8 @@ type PlacedOrder struct {
 	Lifetime  time.Duration // of a new order, in sandbox time
 	Expired   bool          // of a stored order: it cannot be confirmed any more
 	Ended     bool          // of a stored order: without a collection
+	Tried     int           // of a stored order: how many codes were tried
+	Codes     int           // of a stored order: how many codes may be tried
 }
 
 // Read decodes the field Sent of a stored order.

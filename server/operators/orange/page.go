@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -61,9 +62,18 @@ func newView(v *operatorapi.Visit, o *order) *view {
 		}
 	default:
 		shown.Title, shown.Form = "Confirmer le paiement", true
+		switch left := o.Codes - o.Tried; {
+		case o.Tried > 0 && left == 1:
+			shown.Wrong = lastTry + "Il reste un essai."
+		case o.Tried > 0:
+			shown.Wrong = fmt.Sprintf(lastTry+"Il reste %d essais.", left)
+		}
 	}
 	return shown
 }
+
+// lastTry tells that number and code did not go together, or that the operator did not answer.
+const lastTry = "Le dernier essai n'a pas abouti\u00a0: vérifier le numéro et le code. "
 
 // ended tells that an order has ended without a collection.
 const ended = "Il a été annulé, trop de codes étaient faux, ou la commande a déjà été payée autrement. Rien n'a été payé ici."
@@ -86,7 +96,7 @@ func servePage(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit)
 // confirm records the collection of an order, if number and code are right.
 func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o *order) (operatorapi.Answer, error) {
 	shown := newView(v, o)
-	shown.MSISDN = v.Form.Get("msisdn")
+	shown.Wrong, shown.MSISDN = "", v.Form.Get("msisdn")
 	msisdn, isNumber := msisdnOf(shown.MSISDN, o.Country)
 	code := strings.Join(strings.Fields(v.Form.Get("otp")), "")
 	switch {
@@ -109,14 +119,13 @@ func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o
 	if !refused {
 		return decide(ctx, s, v, o, o.ReturnURL, err)
 	}
-	if o, err = again(ctx, s, v.Order.Token); err != nil {
-		return operatorapi.Answer{}, err
-	}
-	if o.state != initiated {
-		return newView(v, o).page(http.StatusOK), nil
-	}
-	shown.Wrong = "Ce numéro et ce code ne vont pas ensemble. Cinq codes faux terminent le paiement."
-	return shown.page(http.StatusUnprocessableEntity), nil
+	return toPage(), nil
+}
+
+// toPage leads the browser back to the page, which shows what came of the form: so it may be loaded again, and the button
+// back leads to it. An answer to the form that is not stored would be missing there. The address is the same.
+func toPage() operatorapi.Answer {
+	return operatorapi.Answer{Status: http.StatusSeeOther, Header: http.Header{"Location": {"?"}}}
 }
 
 // again reads an order with its present state.
