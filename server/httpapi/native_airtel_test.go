@@ -342,22 +342,54 @@ func TestAirtelRefusals(t *testing.T) {
 	}
 }
 
+// What Airtel has and a sandbox does not answers as an unknown path does, and so does another method.
+func TestAirtelRoutesThatAreNotHere(t *testing.T) {
+	_, a := withAirtel(t)
+	for _, call := range []string{
+		"POST /standard/v1/disbursements/refund", "GET /standard/v2/users/balance", "GET /standard/v2/users/balance?type=DISB",
+		"GET /standard/v2/users/balance/DISB", "GET /merchant/v1/transactions", "POST /standard/v1/cashin/", "GET /merchant/v2/payments/",
+		"POST /openapi/moneytransfer/v2/validate", "GET /auth/oauth2/token", "POST /merchant/v3/payments", "DELETE /standard/v1/payments/p-1",
+	} {
+		method, path, _ := strings.Cut(call, " ")
+		got := a.call(method, path, "{}")
+		const want = `{"status":{"code":"404","message":"Not found","result_code":"ESB000001","response_code":"","success":false}}`
+		if got.status != http.StatusNotFound || got.raw != want || got.header.Get("X-Cauri-Reason") != "no_route" {
+			t.Errorf("%s is answered %d %s", call, got.status, got.raw)
+		}
+	}
+}
+
 func TestAirtelFailures(t *testing.T) {
 	f, a := withAirtel(t)
 	f.config.TestNumbers = payments.StandardTestNumbers
 	f.client("poor", "+250788000002", 10)
 	f.client("blocked", "+250788000003", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
+	for number, behavior := range map[string]payments.Behavior{
+		"5": payments.Cancel, "6": payments.WrongPIN, "7": payments.Ignore, "8": payments.Approve,
+	} {
+		f.client("client-"+number, "+25078800000"+number, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = behavior })
+	}
+	most := int64(1000)
+	f.config.Environments[1].MaxAmount = &most
 	for _, vague := range []bool{false, true} {
 		f.config.Environments[1].Vague = vague
 		f.sandbox(f.config, key)
 		f.follow()
-		for number, code := range map[string]string{"+250788000002": "007", "+250788000003": "010", "+250788999999": "012"} {
-			id := "f-" + newReference()
-			a.pay(id, number)
-			if vague {
-				code = "000"
+		for number, want := range map[string]string{
+			"+250788000002": "TF 007", "+250788000003": "TF 010", "+250788999999": "TF 012", "+250788000005": "TF 008", "+250788000006": "TF 002",
+			"+250788000007": "TE 029", "+250788000008": "TF 003",
+		} {
+			id, amount := "f-"+newReference(), 1000
+			if number == "+250788000008" {
+				amount = 1001
 			}
-			if got, want := a.state(airtelEnquiry+id), "TF DP00800001"+code+" false false "; got != want {
+			a.call("POST", airtelPayments, airtelPay(id, number, amount))
+			f.finish()
+			state, code, _ := strings.Cut(want, " ")
+			if vague {
+				state, code = "TF", "000"
+			}
+			if got, want := a.state(airtelEnquiry+id), state+" DP00800001"+code+" false false "; got != want {
 				t.Errorf("%s is %q, want %q", number, got, want)
 			}
 		}

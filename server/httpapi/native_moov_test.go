@@ -546,6 +546,7 @@ func TestMoovRefusals(t *testing.T) {
 		"a short number": {"r", "2299", "5", "3 3"},
 		"letters":        {"r", "abc", "5", "3 3"},
 		"a long number":  {"r", "229019500000111", "5", "3 3"},
+		"another code":   {"r", "22779000001", "5", "3 3"},
 		"zero":           {"r", "n", "0", "12 3"},
 		"below zero":     {"r", "n", "-5", "12 3"},
 		"too much":       {"r", "n", "1000000000001", "11 3"},
@@ -722,6 +723,10 @@ func TestMoovFailures(t *testing.T) {
 		m.client(fmt.Sprint("blocked-", i), country+"03", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })
 		m.client(fmt.Sprint("cancels-", i), country+"05", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Cancel })
 		m.client(fmt.Sprint("wrong-", i), country+"06", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.WrongPIN })
+		m.client(fmt.Sprint("ignores-", i), country+"07", 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Ignore })
+		m.client(fmt.Sprint("limited-", i), country+"08", 50_000)
+		most := int64(1000)
+		f.config.Environments[i].MaxAmount = &most
 	}
 	for _, vague := range []bool{false, true} {
 		f.config.Environments[0].Vague, f.config.Environments[1].Vague = vague, vague
@@ -730,12 +735,16 @@ func TestMoovFailures(t *testing.T) {
 		for number, want := range map[string][2]string{
 			"02": {"10 Insufficient funds", "10 Insufficient funds "}, "03": {"7 Account locked", "10 Account locked "},
 			"05": {"92 Cancelled by the subscriber", "10 Cancelled by the subscriber "}, "06": {"95 Failed: wrong PIN", "10 Failed: wrong PIN "},
+			"07": {"92 USSD timeout", "10 USSD timeout "}, "08": {"13 Daily maximum exceeded", "10 Daily maximum exceeded "},
 			"99": {"555 Subscriber not registered", "10 Subscriber not registered "},
 		} {
-			reference := "f-" + newReference()
-			m.push("PushWithPending", reference, "+22901950000"+number, 1000)
-			m.post(moovDebit, moovPay(reference+"t", "+228790000"+number, 1000))
-			f.settle()
+			reference, amount := "f-"+newReference(), 1000
+			if number == "08" {
+				amount = 1001
+			}
+			m.push("PushWithPending", reference, "+22901950000"+number, amount)
+			m.post(moovDebit, moovPay(reference+"t", "+228790000"+number, amount))
+			f.finish()
 			if vague {
 				want = [2]string{"95 FAILED", "10 FAILED "}
 			}

@@ -40,6 +40,15 @@ func (f *fixture) settle() {
 	}
 }
 
+// finish settles what waits for its latency, and then expires what waits for its payer.
+func (f *fixture) finish() {
+	f.t.Helper()
+	for _, more := range []string{"", ", expires_at = now()"} {
+		f.exec("update transactions set due_at = now()" + more + " where status = 'PENDING'")
+		f.settle()
+	}
+}
+
 func TestListOfTestNumbers(t *testing.T) {
 	f := newFixture(t)
 	if got := f.call("GET", "/v1/test_numbers", nil); strings.TrimSpace(got.raw) != `{"data":[]}` {
