@@ -73,6 +73,14 @@ func (v *visit) distance() string {
 	return ""
 }
 
+// offset is distance as a number: +1 h 01 min.
+func (v *visit) offset() string {
+	if v.ahead() < 0 {
+		return "−" + v.Duration(v.ahead())
+	}
+	return "+" + v.Duration(v.ahead())
+}
+
 // signedInFor returns a sentence with the remaining time of the session.
 func (v *visit) signedInFor() string {
 	left := v.Duration(time.Until(v.session.ExpiresAt).Truncate(time.Minute))

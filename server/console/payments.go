@@ -118,6 +118,14 @@ func (r *paymentRow) who(v *visit) string {
 // outgoing reports whether a transaction takes money from the float.
 func outgoing(t *payments.Transaction) bool { return t.Type != payments.Collection }
 
+// change returns what the transaction adds to the float, before commissions; what it takes is negative.
+func (r *paymentRow) change() int64 {
+	if outgoing(r.Transaction) {
+		return -r.Amount
+	}
+	return r.Amount
+}
+
 // shortID returns an id without its middle.
 func shortID(id payments.ID) string {
 	text := id.String()

@@ -411,7 +411,7 @@ func setupNative(v *visit, s *setup) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "</h2></header><div class=\"table\" role=\"group\" tabindex=\"0\" aria-labelledby=\"native-title\"><table class=\"cards\"><caption class=\"sr\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 31, "</h2></header><div class=\"table\" role=\"group\" tabindex=\"0\" aria-labelledby=\"native-title\"><table class=\"cards own\"><caption class=\"sr\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -166,7 +166,7 @@ func (c *Console) stream(v *visit) (exchange.Answer, error) {
 
 // keyCommand is the command that prints the API key of a sandbox in a cluster.
 func keyCommand(v *visit) string {
-	return "kubectl -n " + v.namespace + " get secret " + v.name +
+	return "kubectl -n " + v.namespace + " get secret \\\n  " + v.name +
 		"-credentials \\\n  -o jsonpath='{.data.api-key}' | base64 -d"
 }
 

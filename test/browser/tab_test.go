@@ -223,8 +223,15 @@ func (b *tab) overflow() string {
 	}).filter(Boolean).join("\n")`)
 }
 
-// fits tests that nothing scrolls sideways in windows of these widths, first as the page is, then with all that opens open.
-// Details stay open.
+// broken are the buttons whose text does not fit into one line.
+const broken = `[...document.querySelectorAll(".btn:not(.due)")].filter((e) => {
+	const text = document.createRange();
+	text.selectNodeContents(e);
+	return e.checkVisibility() && text.getBoundingClientRect().height > 1.6 * parseFloat(getComputedStyle(e).lineHeight);
+}).map((e) => e.innerText.trim())`
+
+// fits tests that nothing scrolls sideways in windows of these widths, and that each button has one line, first as the page is,
+// then with all that opens open. Details stay open.
 func (b *tab) fits(name string, widths ...int64) {
 	b.t.Helper()
 	for _, state := range []string{"", ", with all open"} {
@@ -232,6 +239,9 @@ func (b *tab) fits(name string, widths ...int64) {
 			b.size(width, 900)
 			if wider := b.overflow(); wider != "" {
 				b.t.Errorf("%s%s is wider than %d px by %s", name, state, width, wider)
+			}
+			if found := read[[]string](b, broken); len(found) > 0 {
+				b.t.Errorf("%s%s has buttons with two lines at %d px: %q", name, state, width, found)
 			}
 		}
 		read[bool](b, `[...document.querySelectorAll("details, .fold, dialog:not([open])")].forEach((e) => {
