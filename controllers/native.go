@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"sync"
+
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
@@ -18,6 +20,26 @@ func nativeAPIs(spec v1alpha1.SandboxEnvironmentSpec) map[payments.Operator]*ope
 		}
 	}
 	return all
+}
+
+// nativeEntries has the names of the entries of all operators' own APIs in a credentials Secret.
+var nativeEntries = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for _, api := range operators.NativeAPIs() {
+		for name := range api.SecretEntries("", "") {
+			names[name] = true
+		}
+	}
+	return names
+})
+
+// isLeftover returns a function that reports whether an entry of a credentials Secret is of an operator that has no
+// enabled environment any more, if data is the content that the Secret has to have.
+func isLeftover(data map[string][]byte) func(name string, value []byte) bool {
+	return func(name string, _ []byte) bool {
+		_, wanted := data[name]
+		return nativeEntries()[name] && !wanted
+	}
 }
 
 // nativeDigests returns the digests of the credentials of nativeAPIs, which the database stores. The credentials are

@@ -211,8 +211,17 @@ func (r *sandboxReconciler) writeSecret(
 		if isFixed(existing) { // the new Secret keeps the labels, annotations and data that others added
 			secret.Labels, secret.Annotations = with(existing.Labels, secret.Labels), with(existing.Annotations, secretAnnotations(next))
 			secret.Data = with(existing.Data, data)
+			maps.DeleteFunc(secret.Data, isLeftover(data))
 		}
 		return r.checkedVersions.create(secret, func() error { return r.Create(ctx, secret, fieldOwner) })
+	}
+	kept := existing.DeepCopy()
+	if maps.DeleteFunc(kept.Data, isLeftover(data)); len(kept.Data) < len(existing.Data) {
+		// The apply request below does not remove what the request that created the Secret wrote.
+		if err := r.Patch(ctx, kept, client.MergeFromWithOptions(existing, client.MergeFromWithOptimisticLock{}), fieldOwner); err != nil {
+			return err
+		}
+		existing = kept
 	}
 	secret := corev1ac.Secret(key.Name, key.Namespace).
 		WithUID(existing.UID).
@@ -357,18 +366,12 @@ func (r *sandboxReconciler) isCorrect(
 		}
 	}
 	data := r.secretData(sandbox, inputs.organizationID, next)
-	return maps.EqualFunc(data, only(secret.Data, data), slices.Equal)
-}
-
-// only is a filter. It returns the entries of m whose keys are in wanted.
-func only(m, wanted map[string][]byte) map[string][]byte {
-	part := make(map[string][]byte, len(wanted))
-	for key := range wanted {
-		if value, ok := m[key]; ok {
-			part[key] = value
-		}
-	}
-	return part
+	ofCauri := maps.Clone(secret.Data)
+	maps.DeleteFunc(ofCauri, func(name string, _ []byte) bool {
+		_, wanted := data[name]
+		return !wanted && !nativeEntries()[name]
+	})
+	return maps.EqualFunc(data, ofCauri, slices.Equal)
 }
 
 func secretFailure(key client.ObjectKey, err error) error {
