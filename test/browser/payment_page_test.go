@@ -126,6 +126,10 @@ func TestPaymentPage(t *testing.T) {
 	b.open(w.order("order-2", "Boutique"))
 	b.press(`document.querySelector("button[value=cancel]")`)
 	b.until(`location.pathname === "/docs/orange"`)
+	b.travel(`history.back()`)
+	b.shows("h1", "Paiement annulé")
+	b.inspect("a cancelled order")
+	b.pagePictures("cancelled")
 
 	b.open(w.order("order-3", "Boutique"))
 	for range 4 {
@@ -142,9 +146,11 @@ func TestPaymentPage(t *testing.T) {
 	b.confirm("0707000001", w.code())
 	b.shows("h1", "Ce paiement a expiré")
 	b.inspect("an order that has expired")
+	b.pagePictures("expired")
 	b.open(strings.Replace(page, "pay_token/", "pay_token/x", 1))
 	b.shows("h1", "Ce paiement n'existe pas")
 	b.inspect("no order")
+	b.pagePictures("unknown")
 	if n := len(w.get("/payments")["data"].([]any)); n != 1 {
 		t.Errorf("there are %d payments", n)
 	}
@@ -187,14 +193,14 @@ func TestPaymentPageInTheHistoryOfTheBrowser(t *testing.T) {
 	b.fill("#otp", w.code())
 	read[bool](b, `(() => { const e = document.querySelector("button[value=confirm]"); e.click(); e.click(); return true })()`)
 	b.until(`location.pathname === "/docs" || document.querySelector("h1").innerText === "Paiement effectué"`)
-	b.open(page)
-	b.shows("h1", "Paiement effectué")
+	second.open(page)
+	second.shows("h1", "Paiement effectué")
 
-	b.open(w.order("order-3", "Boutique"))
-	b.press(`document.querySelector("button[value=cancel]")`)
-	b.until(`location.pathname === "/docs/orange"`)
-	b.travel(`history.back()`)
-	b.shows("h1", "Le paiement a échoué")
+	second.open(w.order("order-3", "Boutique"))
+	second.press(`document.querySelector("button[value=cancel]")`)
+	second.until(`location.pathname === "/docs/orange"`)
+	second.travel(`history.back()`)
+	second.shows("h1", "Paiement annulé")
 	if paid := w.get("/payments")["data"].([]any); len(paid) != 2 {
 		t.Errorf("there are %d payments", len(paid))
 	}

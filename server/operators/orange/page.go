@@ -20,13 +20,16 @@ const pagePath = "/payment/pay_token/{token}"
 // view is what the page shows: the form, or how the order ended.
 type view struct {
 	operatorapi.Look
-	Title, Text     string
-	Form            bool
-	Wrong           string // what is wrong with the form; empty: nothing
-	MSISDN          string // as typed
-	Merchant, Money string // empty: the order is not known
-	Order           string
-	Back            string // address of the shop; empty for none
+	Title, Text string
+	Sign, Class string // icon beside the title, and its color; empty for none
+	Form        bool
+	Wrong       string // what is wrong with the form; empty: nothing
+	MSISDN      string // as typed
+	Amount      string
+	Money       string // its currency; empty: the order is not known
+	Merchant    string
+	Order       string
+	Back        string // address of the shop
 }
 
 // page returns an answer with a page.
@@ -45,21 +48,22 @@ var french = speech.Of(payments.Orange, payments.CoteDIvoire)
 func newView(v *operatorapi.Visit, o *order) *view {
 	money := map[string]string{string(payments.XOF): "FCFA"}
 	shown := &view{
-		Look: v.Look, Merchant: o.Merchant, Money: french.Digits(o.Amount) + "\u00a0" + cmp.Or(money[o.Money], o.Money), Order: o.Reference,
+		Look: v.Look, Merchant: o.Merchant, Amount: french.Digits(o.Amount), Money: cmp.Or(money[o.Money], o.Money), Order: o.Reference,
 		Back: o.ReturnURL,
 	}
 	switch o.state {
 	case success:
+		shown.Sign, shown.Class = "st-ok", "ok"
 		shown.Title, shown.Text = "Paiement effectué", "La boutique en est informée."
 	case pending:
+		shown.Sign, shown.Class = "st-wait", "wait"
 		shown.Title, shown.Text = "Paiement en cours", "L'opérateur n'a pas encore répondu. La boutique sera informée."
 	case expired:
+		shown.Sign, shown.Class = "st-time", "bad"
 		shown.Title, shown.Text = "Ce paiement a expiré", "Il pouvait être confirmé pendant 10 minutes. Rien n'a été payé."
 	case failed:
-		shown.Title, shown.Text = "Le paiement a échoué", ended
-		if o.status != "" {
-			shown.Text = french.Failure(o.status)
-		}
+		shown.Sign, shown.Class = "st-fail", "bad"
+		shown.Title, shown.Text = endOf(o)
 	default:
 		shown.Title, shown.Form = "Confirmer le paiement", true
 		switch left := o.Codes - o.Tried; {
@@ -75,8 +79,18 @@ func newView(v *operatorapi.Visit, o *order) *view {
 // lastTry tells that number and code did not go together, or that the operator did not answer.
 const lastTry = "Le dernier essai n'a pas abouti\u00a0: vérifier le numéro et le code. "
 
-// ended tells that an order has ended without a collection.
-const ended = "Il a été annulé, trop de codes étaient faux, ou la commande a déjà été payée autrement. Rien n'a été payé ici."
+// endOf tells how an order failed. One that ended before a code was tried was canceled.
+func endOf(o *order) (title, text string) {
+	switch title = "Le paiement a échoué"; {
+	case o.status != "":
+		return title, french.Failure(o.status)
+	case o.Tried == 0:
+		return "Paiement annulé", "Rien n'a été payé."
+	case o.Tried >= o.Codes:
+		return title, "Trop d'essais n'ont pas abouti. Rien n'a été payé."
+	}
+	return title, "Il a été annulé, ou la commande a déjà été payée autrement. Rien n'a été payé ici."
+}
 
 // servePage shows the page of an order, or carries out its form.
 func servePage(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit) (operatorapi.Answer, error) {
@@ -184,11 +198,14 @@ func msisdnOf(typed string, country payments.Country) (msisdn string, ok bool) {
 
 // refusePage is the page for a refusal.
 func refusePage(r *operatorapi.Refusal, look operatorapi.Look) operatorapi.Answer {
-	shown := view{Look: look, Title: "Service indisponible", Text: "Réessayer dans un instant. Rien n'a été payé."}
+	shown := view{
+		Look: look, Sign: "st-off", Class: "bad", Title: "Service indisponible", Text: "Réessayer dans un instant. Rien n'a été payé.",
+	}
 	status := refuse(r).Status
 	switch r.Why {
 	case operatorapi.NotFound, operatorapi.KeyInvalid:
-		shown.Title, shown.Text = "Ce paiement n'existe pas", "L'adresse est incomplète, ou le bac à sable a été remis à zéro."
+		shown.Title, shown.Text = "Ce paiement n'existe pas",
+			"L'adresse est incomplète, ou le bac à sable a été remis à zéro. Revenir à la boutique et recommencer le paiement."
 		status = http.StatusNotFound
 	case operatorapi.TooMany:
 		shown.Title, shown.Text = "Trop de requêtes", "Réessayer dans une minute. Rien n'a été payé."
