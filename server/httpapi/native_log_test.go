@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/requests"
 )
 
 // What a request to MTN's API asked for, and why it was refused, is in the request log, as for /v1.
@@ -180,5 +184,17 @@ func TestRequestLogKeepsStrangersToMTNApart(t *testing.T) {
 	if len(got) != 1 || fieldsOf(got[0], "method", "path", "status", "error", "query", "requestBody", "responseBody") !=
 		fmt.Sprintf("POST /operators/mtn/collection/v1_0/requesttopay %d key_invalid <nil> <nil> <nil>", http.StatusUnauthorized) {
 		t.Errorf("the log has %v", got)
+	}
+}
+
+// In the log a path has everything but its parameters.
+func TestRequestLogHasThePathsOfEveryCall(t *testing.T) {
+	parameter, keeper := regexp.MustCompile(`\{\w+\}`), requests.NewKeeper(nil)
+	for _, api := range operators.NativeAPIs() {
+		for _, route := range api.Routes {
+			if got, want := keeper.Path(route.Path), parameter.ReplaceAllString(route.Path, "{...}"); got != want {
+				t.Errorf("%s is kept as %s", route.Path, got)
+			}
+		}
 	}
 }
