@@ -678,6 +678,16 @@ func TestOrangeFaults(t *testing.T) {
 	f.faulty(`[{"name":"down","when":{"first":1},"operator":{"status":503}}]`)
 	p.confirm(awa, f.code(awa)).is(t, http.StatusServiceUnavailable, "Service indisponible")
 	p.confirm(awa, f.code(awa)).is(t, http.StatusOK, "Paiement effectué")
+	f.config.MonthlyQuota = new(int64(1))
+	f.sandbox(f.config, key)
+	o.place("last").confirm(awa, f.code(awa))
+	p = o.place("over")
+	for range 6 { // a right code does not count as a wrong one
+		p.confirm(awa, f.code(awa)).is(t, http.StatusServiceUnavailable, "Service indisponible")
+	}
+	f.config.MonthlyQuota = nil
+	f.sandbox(f.config, key)
+	p.confirm(awa, f.code(awa)).is(t, http.StatusOK, "Paiement effectué")
 	f.conserved()
 }
 

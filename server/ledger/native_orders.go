@@ -84,6 +84,12 @@ func (l *Ledger) TryNativeOrderCode(ctx context.Context, tenant int64, o *Native
 	return MaxNativeOrderCodes - int(tried), postgres.ClassifyWrite(err, "counting the code")
 }
 
+// GiveBackNativeOrderCode takes back what TryNativeOrderCode has counted, for a right code that could not be used.
+func (l *Ledger) GiveBackNativeOrderCode(ctx context.Context, tenant int64, o *NativeOrder) error {
+	err := l.tenant(tenant).GiveBackNativeOrderCode(ctx, tenant, string(o.Operator), o.Token[:])
+	return postgres.ClassifyWrite(err, "giving the code back")
+}
+
 // EndNativeOrder ends an order without a transaction.
 func (l *Ledger) EndNativeOrder(ctx context.Context, tenant int64, o *NativeOrder) error {
 	return postgres.ClassifyWrite(l.tenant(tenant).EndNativeOrder(ctx, tenant, string(o.Operator), o.Token[:]), "ending the order")

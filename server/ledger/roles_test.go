@@ -124,6 +124,7 @@ var tenantStatements = []string{
 	"FindNative",
 	"FindNativeOrder",
 	"GetCallback",
+	"GiveBackNativeOrderCode",
 	"KeepCallbackBody",
 	"ListCallbackAttempts",
 	"ResendCallback",

@@ -89,8 +89,11 @@ func (s *sandbox) Confirm(ctx context.Context, placed operatorapi.PlacedOrder, c
 		}
 		return recorded, err
 	})
-	if operatorapi.IsRefused(err, operatorapi.Duplicate) {
-		return errors.Join(err, s.End(ctx, placed))
+	switch {
+	case operatorapi.IsRefused(err, operatorapi.Duplicate):
+		err = errors.Join(err, s.End(ctx, placed))
+	case err != nil: // the code was right
+		err = errors.Join(err, s.native.ledger.GiveBackNativeOrderCode(ctx, s.who.Sandbox.Tenant, s.stored(placed)))
 	}
 	return err
 }

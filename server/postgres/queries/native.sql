@@ -148,6 +148,12 @@ where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.toke
   and not o.ended and o.expires_at > sandbox_time(o.tenant) and o.codes < sqlc.arg(most)::integer
 returning o.codes;
 
+-- name: GiveBackNativeOrderCode :exec
+-- Counts a code no more that TryNativeOrderCode has counted.
+update native_orders o set codes = o.codes - 1
+where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash)
+  and o.codes > 0;
+
 -- name: EndNativeOrder :exec
 update native_orders o set ended = true
 where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash);

@@ -434,6 +434,18 @@ func (q *Queries) GiveBackCallbacks(ctx context.Context, tenants []int64, ids []
 	return err
 }
 
+const giveBackNativeOrderCode = `-- name: GiveBackNativeOrderCode :exec
+update native_orders o set codes = o.codes - 1
+where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
+  and o.codes > 0
+`
+
+// Counts a code no more that TryNativeOrderCode has counted.
+func (q *Queries) GiveBackNativeOrderCode(ctx context.Context, tenant int64, operator string, tokenHash []byte) error {
+	_, err := q.db.Exec(ctx, giveBackNativeOrderCode, tenant, operator, tokenHash)
+	return err
+}
+
 const keepCallbackBody = `-- name: KeepCallbackBody :one
 update native_callbacks n set body = coalesce(n.body, $1)
 where n.tenant = $2 and n.id = $3 returning n.body
