@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -236,7 +238,22 @@ func (c *Console) resend(v *visit) (exchange.Answer, error) {
 }
 
 // lead says in a sentence what the event is about, and how far its delivery is.
-func (e *eventPage) lead(v *visit) string { return e.payment.lead(v) + " " + tried(v, &e.Event.Event) }
+func (e *eventPage) lead(v *visit) string {
+	text := e.payment.lead(v) + " " + tried(v, &e.Event.Event)
+	if e.Callback != nil {
+		text += " " + v.Text("It is the callback of %s's own API, which sends it once.", operatorName(e.payment.Operator))
+	}
+	return text
+}
+
+// callbackKey returns the entry of the Secret with the key that signs a callback in its body; empty: it is not signed.
+func (e *eventPage) callbackKey() string {
+	api := operators.NativeAPI(e.payment.Operator)
+	if api == nil || api.Sign == nil || bytes.Equal(api.Sign(e.Body, e.Callback.Sent, ""), e.Body) {
+		return ""
+	}
+	return api.CallbackKey
+}
 
 // last returns the last attempt; nil: there was none.
 func (e *eventPage) last() *ledger.AttemptRecord {

@@ -71,7 +71,7 @@ func (c *Console) handset(v *visit) (page, error) {
 	p := page{
 		title: h.called(), live: []string{h.id("phone")}, every: handsetsEvery, of: handsetChanges, pause: handsetPause, alone: true,
 	}
-	if h.confirmsOnPages() {
+	if hasPage(h.Operator) {
 		p.live = append(p.live, h.id("code"))
 	}
 	p.body = handsetPage(v, h, p.replaced())
@@ -199,9 +199,9 @@ func (h *handset) linkPath() string { return "/handsets/" + h.MSISDN + "/link" }
 // manualPath returns the address that lets a person answer, or the behavior again.
 func (h *handset) manualPath() string { return "/handsets/" + h.MSISDN + "/manual" }
 
-// confirmsOnPages reports whether the operator has a page on which the holder confirms orders.
-func (h *handset) confirmsOnPages() bool {
-	api := operators.NativeAPI(h.Operator)
+// hasPage reports whether an operator has a page on which payers confirm orders.
+func hasPage(o payments.Operator) bool {
+	api := operators.NativeAPI(o)
 	return api != nil && api.Page != nil
 }
 

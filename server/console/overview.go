@@ -42,7 +42,8 @@ type feedRow struct {
 	at          time.Time
 	transaction *payments.Transaction // nil: it is an event
 	event       *ledger.Event
-	who         string // name of the SIM, or its number
+	callbackOf  payments.Operator // that the event is from; empty: it is from Cauri, or of an older transaction
+	who         string            // name of the SIM, or its number
 }
 
 func (c *Console) overview(v *visit) (page, error) {
@@ -87,7 +88,9 @@ func (c *Console) readFeed(v *visit) ([]feedRow, error) {
 	}
 	var rows []feedRow
 	var numbers []string
+	operatorOf := map[payments.ID]payments.Operator{}
 	for _, t := range transactions {
+		operatorOf[t.ID] = t.Operator
 		at := t.CreatedAt
 		if t.CompletedAt != nil {
 			at = *t.CompletedAt
@@ -96,7 +99,11 @@ func (c *Console) readFeed(v *visit) ([]feedRow, error) {
 	}
 	for i := range events {
 		if e := &events[i]; e.Attempts > 0 || e.State == ledger.EventQueued {
-			rows = append(rows, feedRow{at: e.CreatedAt, event: e})
+			row := feedRow{at: e.CreatedAt, event: e}
+			if e.Callback {
+				row.callbackOf = operatorOf[e.ID]
+			}
+			rows = append(rows, row)
 		}
 	}
 	names, err := c.Ledger.SIMNames(ctx, tenant, numbers)

@@ -235,14 +235,6 @@ func (d *paymentDetail) moved() bool {
 	return d.Status == payments.Success || d.Status == payments.Pending
 }
 
-// source says through which API the transaction was made.
-func (d *paymentDetail) source(v *visit) string {
-	if d.NativeCall == "" {
-		return "/v1"
-	}
-	return v.Text("the API of %s itself, %s", operatorName(d.Operator), d.NativeCall)
-}
-
 // raw returns the operator's payload on several lines.
 func (d *paymentDetail) raw() string { return indented(operators.Raw(d.Transaction)) }
 

@@ -48,7 +48,7 @@ func (d *paymentDetail) requested(v *visit) step {
 	s := step{at: d.CreatedAt, icon: "requests", title: v.Text("Requested"), faults: d.Faults}
 	switch {
 	case d.NativeCall != "":
-		s.code, s.text = d.NativeCall, v.Text("of the API of %s itself", operatorName(d.Operator))
+		s.code, s.text = d.NativeCall, v.Text("of %s's own API", operatorName(d.Operator))
 	default:
 		r := requestOf(d.Transaction)
 		s.code, s.text = "POST "+strings.TrimPrefix(r.path, "/api"), v.Text("of the store %s", isolated(d.Store))
@@ -66,6 +66,12 @@ func (d *paymentDetail) prompted() bool {
 
 // confirmed returns how the payer was asked and what the payer did.
 func (d *paymentDetail) confirmed(v *visit) []step {
+	if d.NativeCall != "" && d.Type == payments.Collection && hasPage(d.Operator) {
+		return []step{{
+			at: d.CreatedAt, icon: "st-pin", title: v.Text("Confirmed on the payment page"),
+			text: v.Text("The payer gave the number and its one-time code."),
+		}}
+	}
 	if !d.prompted() {
 		return nil
 	}

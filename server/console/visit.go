@@ -20,6 +20,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/exchange/static"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
@@ -209,12 +210,14 @@ func (v *visit) To(path string) templ.SafeURL {
 	return templ.SafeURL(cmp.Or(v.up()+strings.TrimPrefix(path, "/"), "./"))
 }
 
-// apiPage returns the URL of the page that describes the API, relative if the console is at the same host.
-func (v *visit) apiPage() templ.SafeURL {
+// apiPage returns the URL of the page that describes the API, or an operator's own API, relative if the console is at the
+// same host.
+func (v *visit) apiPage(of payments.Operator) templ.SafeURL {
+	page := strings.TrimSuffix("/docs/"+string(of), "/")
 	if v.apart {
-		return templ.SafeURL(v.uri + "/docs")
+		return templ.SafeURL(v.uri + page)
 	}
-	return v.To("/../docs")
+	return v.To("/.." + page)
 }
 
 // Asset returns the address of a file.

@@ -133,8 +133,11 @@ func (l *Ledger) Deliveries(ctx context.Context, tenant int64, of []*payments.Tr
 	return deliveries, postgres.Classify(err, "reading how far events are")
 }
 
-// OrderOf is the order that a transaction belongs to, and the number of its payer or recipient.
-type OrderOf struct{ OrderRef, MSISDN string }
+// OrderOf is the order that a transaction belongs to, and the number of its payer or recipient, with its operator.
+type OrderOf struct {
+	OrderRef, MSISDN string
+	Operator         payments.Operator
+}
 
 // OrdersOf returns the orders of these events' transactions.
 func (l *Ledger) OrdersOf(ctx context.Context, tenant int64, of []Event) (map[payments.ID]OrderOf, error) {
@@ -145,7 +148,7 @@ func (l *Ledger) OrdersOf(ctx context.Context, tenant int64, of []Event) (map[pa
 	rows, err := l.tenant(tenant).OrdersOf(ctx, ids, tenant)
 	orders := make(map[payments.ID]OrderOf, len(rows))
 	for _, r := range rows {
-		orders[r.ID.Bytes] = OrderOf{r.OrderRef, r.MSISDN}
+		orders[r.ID.Bytes] = OrderOf{r.OrderRef, r.MSISDN, payments.Operator(r.Operator)}
 	}
 	return orders, postgres.Classify(err, "reading the orders of events")
 }

@@ -26,14 +26,14 @@ type webPay struct {
 	user string // client id and secret
 }
 
-func newWebPay(t *testing.T) *webPay {
+func newWebPay(t *testing.T, change ...func(*sandboxes.Config)) *webPay {
 	t.Helper()
-	s := newShop(t, system.Acknowledge, func(c *sandboxes.Config) { c.CallbackHosts = []string{"*"} })
+	s := newShop(t, system.Acknowledge, append(change, func(c *sandboxes.Config) { c.CallbackHosts = []string{"*"} })...)
 	c := operators.NativeAPI(payments.Orange).Derive(s.Key)
 	return &webPay{s, sandboxOf(s) + "/operators/orange", c.Secret["orange-merchant-key"], c.User + ":" + c.UserKey}
 }
 
-// ask sends a request to Orange's API.
+// ask sends a request to the operator's API.
 func (w *webPay) ask(path, kind, authorization, body string) (answer map[string]any) {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.base+path, strings.NewReader(body))
@@ -41,6 +41,8 @@ func (w *webPay) ask(path, kind, authorization, body string) (answer map[string]
 		w.t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", kind)
+	r.Header.Set("X-Country", "RW") // Airtel reads these two, and Orange does not
+	r.Header.Set("X-Currency", "RWF")
 	if user, password, isUser := strings.Cut(w.user, ":"); isUser && authorization == "" {
 		r.SetBasicAuth(user, password)
 	} else {
@@ -236,4 +238,52 @@ func TestPhonesHaveTheOneTimeCode(t *testing.T) {
 	b.speak("fr")
 	b.open(consoleOf(w.Sandbox) + "/handsets")
 	b.shows("#code-"+awa[1:], "Code à usage unique")
+}
+
+// A payment that was made through an operator's own API says so, with its callback, on each page.
+func TestNativePaymentsInTheConsole(t *testing.T) {
+	t.Parallel()
+	w := newWebPay(t, func(c *sandboxes.Config) {
+		c.Environments = append(c.Environments, sandboxes.EnvironmentConfig{
+			Operator: payments.Airtel, Country: payments.Rwanda, Enabled: true, UnknownPolicy: payments.Reject,
+			CallbackURL: running.api.URL + "/notif", CallbackHash: true, Terms: payments.Terms{AbsorptionPct: 100},
+		})
+	})
+	w.client(awa, "Awa Koné", "Manual", 100_000)
+	b := newTab(t)
+	b.open(w.order("order-1", "Boutique"))
+	b.confirm("0707000001", w.code())
+	b.until(`location.pathname === "/docs"`)
+
+	airtel := *w
+	airtel.base = sandboxOf(w.shop) + "/operators/airtel"
+	c := operators.NativeAPI(payments.Airtel).Derive(w.Key)
+	bearer := airtel.ask("/auth/oauth2/token", "application/json", "none", fmt.Sprintf(
+		`{"grant_type":"client_credentials","client_id":%q,"client_secret":%q}`, c.User, c.UserKey))["access_token"]
+	airtel.ask("/merchant/v1/payments/", "application/json", fmt.Sprint("Bearer ", bearer), `{"reference":"chairs",
+		"subscriber":{"country":"RW","currency":"RWF","msisdn":"730000901"},
+		"transaction":{"amount":1500,"country":"RW","currency":"RWF","id":"order-2"}}`)
+	w.eventually("two callbacks", func() bool { return len(w.get("/events?event=operator.callback")["data"].([]any)) == 2 })
+
+	b.signIn(w.shop)
+	for reference, says := range map[string][3]string{
+		"order-1": {"Confirmed on the payment page", "Orange's own API", "none"},
+		"order-2": {"A test number was asked", "Airtel's own API", "airtel-callback-key"},
+	} {
+		path := "/payments/" + w.get("/payments?reference=" + reference)["data"].([]any)[0].(object)["id"].(string)
+		b.open(consoleOf(w.Sandbox) + path)
+		b.shows("main", says[0])
+		b.shows("main", "Made through\n"+says[1])
+		b.inspect(reference)
+		b.inspectFrench(consoleOf(w.Sandbox)+path, reference)
+		b.open(consoleOf(w.Sandbox) + path)
+		b.click("operator.callback")
+		b.shows("#lead", "It is the callback of "+says[1])
+		b.shows("#facts", says[2])
+		b.inspect("the callback of " + reference)
+	}
+	b.click("Webhooks")
+	for _, operator := range []string{"Airtel · chairs", "Orange · order-1"} {
+		b.shows("#list", operator)
+	}
 }

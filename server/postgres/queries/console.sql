@@ -102,10 +102,10 @@ select s.msisdn, s.name from sims s
 where s.tenant = sqlc.arg(tenant) and s.msisdn = any(sqlc.arg(numbers)::text[]);
 
 -- name: OrdersOf :many
--- The orders and numbers of these transactions, looked up as in DeliveryStates.
-select t.id, t.order_ref, t.msisdn from unnest(sqlc.arg(ids)::uuid[]) asked (of_id)
+-- The orders, numbers and operators of these transactions, looked up as in DeliveryStates.
+select t.id, t.order_ref, t.msisdn, t.operator from unnest(sqlc.arg(ids)::uuid[]) asked (of_id)
 cross join lateral (
-  select id, order_ref, msisdn from transactions
+  select id, order_ref, msisdn, operator from transactions
   where tenant = sqlc.arg(tenant) and id = asked.of_id limit 1) t;
 
 -- name: DeliveryStates :many

@@ -313,9 +313,9 @@ func (q *Queries) OpenConsoleSessions(ctx context.Context, orgIds []string, hash
 }
 
 const ordersOf = `-- name: OrdersOf :many
-select t.id, t.order_ref, t.msisdn from unnest($1::uuid[]) asked (of_id)
+select t.id, t.order_ref, t.msisdn, t.operator from unnest($1::uuid[]) asked (of_id)
 cross join lateral (
-  select id, order_ref, msisdn from transactions
+  select id, order_ref, msisdn, operator from transactions
   where tenant = $2 and id = asked.of_id limit 1) t
 `
 
@@ -323,9 +323,10 @@ type OrdersOfRow struct {
 	ID       pgtype.UUID `db:"id"`
 	OrderRef string      `db:"order_ref"`
 	MSISDN   string      `db:"msisdn"`
+	Operator string      `db:"operator"`
 }
 
-// The orders and numbers of these transactions, looked up as in DeliveryStates.
+// The orders, numbers and operators of these transactions, looked up as in DeliveryStates.
 func (q *Queries) OrdersOf(ctx context.Context, ids []pgtype.UUID, tenant int64) ([]OrdersOfRow, error) {
 	rows, err := q.db.Query(ctx, ordersOf, ids, tenant)
 	if err != nil {
@@ -335,7 +336,12 @@ func (q *Queries) OrdersOf(ctx context.Context, ids []pgtype.UUID, tenant int64)
 	var items []OrdersOfRow
 	for rows.Next() {
 		var i OrdersOfRow
-		if err := rows.Scan(&i.ID, &i.OrderRef, &i.MSISDN); err != nil {
+		if err := rows.Scan(
+			&i.ID,
+			&i.OrderRef,
+			&i.MSISDN,
+			&i.Operator,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
