@@ -24,6 +24,7 @@ type operatorPage struct {
 	Operator    payments.Operator
 	Base        string // base URL of the API
 	Credentials []pageCredential
+	Elsewhere   []pageElsewhere
 	Groups      []pageGroup
 	Errors      []pageError
 	Facts       []operatorapi.Fact
@@ -31,6 +32,12 @@ type operatorPage struct {
 
 // pageCredential is an entry of the credentials Secret, with the variable that has its value.
 type pageCredential struct{ Entry, Variable string }
+
+// pageElsewhere is a call that is described elsewhere.
+type pageElsewhere struct {
+	*operatorapi.Route
+	Group string
+}
 
 // operatorPages returns the pages of all operators' own APIs.
 func operatorPages() ([]operatorPage, error) {
@@ -55,6 +62,13 @@ func newOperatorPage(api *operatorapi.API) (operatorPage, error) {
 		p.Credentials = append(p.Credentials, pageCredential{entry, variableOf(entry)})
 	}
 	p.Contents = []pageContents{{"Start", []pageLink{{"start", "Overview"}, {"addresses", "Address and credentials"}}}}
+	for i := range api.Routes {
+		if r := &api.Routes[i]; r.Doc.Elsewhere != "" {
+			call := pageElsewhere{r, capitalized(r.Tag())}
+			p.Elsewhere = append(p.Elsewhere, call)
+			p.Contents = append(p.Contents, pageContents{call.Group, []pageLink{{r.ID(), linkTo(r.Method, r.Path)}}})
+		}
+	}
 	for _, r := range api.Described() {
 		if err := p.addOperation(r); err != nil {
 			return p, err
@@ -63,12 +77,17 @@ func newOperatorPage(api *operatorapi.API) (operatorPage, error) {
 	for _, g := range p.Groups {
 		group := pageContents{Name: g.Name}
 		for _, o := range g.Operations { // summaries of an operator's calls are alike, and people know the calls
-			group.Links = append(group.Links, pageLink{o.ID, o.Method + " " + strings.TrimPrefix(o.Path, "/"+strings.ToLower(g.Name))})
+			group.Links = append(group.Links, pageLink{o.ID, linkTo(o.Method, strings.TrimPrefix(o.Path, "/"+strings.ToLower(g.Name)))})
 		}
 		p.Contents = append(p.Contents, group)
 	}
 	p.Contents = append(p.Contents, pageContents{"Reference", []pageLink{{"errors", "Refusals"}, {"facts", "Rules and differences"}}})
 	return p, nil
+}
+
+// linkTo returns the name of a call in the menu. A line may end before each slash, at a space without a width.
+func linkTo(method, path string) string {
+	return method + " " + strings.ReplaceAll(path, "/", "\u200b/")
 }
 
 // variableOf returns the variable of an entry of the credentials Secret.
@@ -102,7 +121,7 @@ func (p *operatorPage) addOperation(r *operatorapi.Route) error {
 			Name: r.Name, Summary: "The request and its answer", Request: written, Answer: answerCode(r.Doc.Status, answer),
 		}}
 	}
-	group := pageGroup{ID: "group-" + r.Tag(), Name: strings.ToUpper(r.Tag()[:1]) + r.Tag()[1:]}
+	group := pageGroup{ID: "group-" + r.Tag(), Name: capitalized(r.Tag())}
 	i := slices.IndexFunc(p.Groups, func(g pageGroup) bool { return g.ID == group.ID })
 	if i < 0 {
 		i, p.Groups = len(p.Groups), append(p.Groups, group)
@@ -110,6 +129,8 @@ func (p *operatorPage) addOperation(r *operatorapi.Route) error {
 	p.Groups[i].Operations = append(p.Groups[i].Operations, o)
 	return nil
 }
+
+func capitalized(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
 // addErrors adds the refusals of a call to the call, and to the refusals of the page.
 func (p *operatorPage) addErrors(o *pageOperation, r *operatorapi.Route) {

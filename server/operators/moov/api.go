@@ -141,7 +141,7 @@ func routes() []operatorapi.Route {
 		Name: "soap", Method: http.MethodPost, Path: soapFolder + "{endpoint}", Product: "benin", Orders: true, Handle: soap, Refuse: refuseCall,
 		Doc: operatorapi.Doc{
 			Summary: "SOAP 1.1: " + strings.Join(operationNames(), ", "), Mark: operatorapi.ThirdParty, Source: clients,
-			Elsewhere: "the WSDL", Status: http.StatusOK, Answer: fault("soap:Server", "an example").Text, Test: exchanges + "soap", Refused: []operatorapi.Why{
+			Elsewhere: soapPath + "?wsdl", Status: http.StatusOK, Answer: fault("soap:Server", "an example").Text, Test: exchanges + "soap", Refused: []operatorapi.Why{
 				incomplete, operatorapi.Invalid, wrongNumber, tooLittle, tooMuch, notANumber, noOperation, operatorapi.Duplicate,
 				operatorapi.NotFound, unknownHolder, operatorapi.NoRoute,
 			},

@@ -113,7 +113,8 @@ type Doc struct {
 	Summary string
 	Mark    Mark // mark of the call as a whole
 	Source  string
-	// Elsewhere is the description of a call that neither the OpenAPI document nor the page has; empty: they have it.
+	// Elsewhere is where a call is described that the OpenAPI document does not have, below the base URL of the
+	// operator's API; empty: the document has it.
 	Elsewhere string
 	Query     []Field
 	Headers   []Field
