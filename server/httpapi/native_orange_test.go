@@ -502,10 +502,19 @@ func TestOrangeTokens(t *testing.T) {
 	if got := p.state(); got != "EXPIRED" {
 		t.Errorf("with a new token it is %s", got)
 	}
+	if got := o.send("GET", orangeStatus, "", "Authorization", "Bearer "+o.bearer); got.status != http.StatusNotFound || got.body["code"] != 60.0 {
+		t.Errorf("another method is answered %d %s", got.status, got.raw)
+	}
 }
 
-const expiredOrangeToken = `{"code":42,"message":"Expired credentials",` +
+const (
+	noOrangeToken = `{"code":40,"message":"Missing credentials",` +
+		`"description":"The requested service needs credentials, but none were provided."}`
+	wrongOrangeToken = `{"code":41,"message":"Invalid credentials",` +
+		`"description":"The requested service needs credentials, but the ones provided were invalid."}`
+	expiredOrangeToken = `{"code":42,"message":"Expired credentials",` +
 	`"description":"The requested service needs credentials, and the ones provided were out-of-date."}`
+)
 
 // Every route answers nobody without a token of the sandbox, in every form of its path.
 func TestStrangersGetNothingFromOrange(t *testing.T) {
@@ -536,12 +545,16 @@ func TestStrangersGetNothingFromOrange(t *testing.T) {
 			at := *o
 			at.base = base
 			for what, header := range wrong {
-				if got := at.send(route.Method, path, "{}", "Authorization", header); got.status != 401 || got.raw != expiredOrangeToken {
+				want := wrongOrangeToken
+				if !strings.HasPrefix(header, "Bearer ") {
+					want = noOrangeToken
+				}
+				if got := at.send(route.Method, path, "{}", "Authorization", header); got.status != 401 || got.raw != want {
 					t.Errorf("%s%s with a token that is %s answered %d %s", base, path, what, got.status, got.raw)
 				}
 			}
 			if strings.HasPrefix(base, "/sandboxes") {
-				if got := at.send(route.Method, path, "{}", "Authorization", "Bearer "+theirs.bearer); got.status != 401 || got.raw != expiredOrangeToken {
+				if got := at.send(route.Method, path, "{}", "Authorization", "Bearer "+theirs.bearer); got.status != 401 || got.raw != wrongOrangeToken {
 					t.Errorf("%s%s with another sandbox's token answered %d %s", base, path, got.status, got.raw)
 				}
 			}
@@ -602,10 +615,14 @@ func TestOrangeRefusals(t *testing.T) {
 			t.Errorf("%s is answered %d %s (%s)", name, got.status, got.raw, got.header.Get("X-Cauri-Reason"))
 		}
 	}
-	for _, body := range []string{"", "{", "[]", "null", `"x"`} {
-		if got := o.call(orangePay, body); got.status != http.StatusBadRequest || got.body["code"] != 22.0 {
+	for body, code := range map[string]float64{"": 21, " \n": 21, "{": 22, "[]": 22, "null": 22, `"x"`: 22} {
+		if got := o.call(orangePay, body); got.status != http.StatusBadRequest || got.body["code"] != code {
 			t.Errorf("%q is answered %d %s", body, got.status, got.raw)
 		}
+	}
+	const noField = `Key: 'GetTransactionStatusInfo.OrderId' Error:Field validation for 'OrderId' failed on the 'required' tag`
+	if got := o.call(orangeStatus, object{"amount": 1}); got.body["code"] != 23.0 || got.body["description"] != noField {
+		t.Errorf("a status without an order is answered %d %s", got.status, got.raw)
 	}
 	for _, country := range []string{"sn", "rw", "x"} {
 		got := o.call(strings.Replace(orangePay, "dev", country, 1), o.order("o-x"))
@@ -672,6 +689,13 @@ func TestOrangeFaults(t *testing.T) {
 	f.faulty(`[{"name":"late","operator":{"statusStaysPending":"1h"}}]`)
 	if got := p.state(); got != "PENDING" {
 		t.Errorf("it is told as %q", got)
+	}
+	f.faulty("[]")
+	for status, words := range map[int]string{429: "Trop de requêtes", 500: "Service indisponible", 502: "Service indisponible", 503: "Service indisponible"} {
+		f.faulty(fmt.Sprintf(`[{"name":"p%d","when":{"first":1,"path":"/operators/orange/payment/*"},"operator":{"status":%[1]d}}]`, status))
+		p := o.place(fmt.Sprint("page-", status))
+		p.open().is(t, status, words)
+		p.open().is(t, http.StatusOK, "Confirmer le paiement")
 	}
 	f.faulty("[]")
 	p = o.place("down")

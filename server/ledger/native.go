@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -162,7 +163,11 @@ func (l *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken
 	return postgres.ClassifyWrite(err, "storing the token")
 }
 
-// FindNativeToken returns a valid token, or [ErrNotFound]. The field Lifetime is the time until the token expires.
+// ErrTokenExpired is the [ErrNotFound] of a token that has expired in sandbox time.
+var ErrTokenExpired = fmt.Errorf("%w: the token has expired", ErrNotFound)
+
+// FindNativeToken returns a valid token, [ErrTokenExpired], or another [ErrNotFound]. The field Lifetime is the time until
+// the token expires.
 func (l *Ledger) FindNativeToken(
 	ctx context.Context, tenant int64, operator payments.Operator, hash sandboxes.KeyHash,
 ) (NativeToken, error) {
@@ -172,6 +177,9 @@ func (l *Ledger) FindNativeToken(
 	}
 	if err != nil {
 		return NativeToken{}, postgres.Classify(err, "looking up the token")
+	}
+	if row.RemainsMs <= 0 {
+		return NativeToken{}, ErrTokenExpired
 	}
 	return NativeToken{
 		Hash: hash, Operator: operator, Product: row.Product, UserID: row.UserID,

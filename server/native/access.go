@@ -46,7 +46,11 @@ func (s *sandbox) asCredential(err error, route *operatorapi.Route) error {
 	if route != nil && route.Access == operatorapi.ByUser {
 		return operatorapi.Refuse(operatorapi.UserInvalid)
 	}
-	return operatorapi.Refuse(operatorapi.TokenInvalid)
+	refusal := operatorapi.Refuse(operatorapi.TokenInvalid)
+	if _, given := exchange.Bearer(s.request); !given {
+		refusal.Token = operatorapi.NoToken
+	}
+	return refusal
 }
 
 // enter finds the sandbox of a request by the key of the operator's API. The error for a wrong key does not depend on

@@ -76,6 +76,11 @@ func (n *Native) page(api *operatorapi.API) exchange.OpenHandler {
 		}
 		var answered operatorapi.Answer
 		err := n.service.Renewing(ctx, s.who, func(ctx context.Context) (err error) {
+			if visit.Form == nil { // service applies the faults of a form, by its transaction
+				if err := s.ApplyFault(ctx); err != nil {
+					return err
+				}
+			}
 			answered, err = api.Page.Handle(ctx, s, &visit)
 			return err
 		})

@@ -32,7 +32,7 @@ func (s *sandbox) user(ctx context.Context, r *http.Request, route *operatorapi.
 	case operatorapi.ByToken:
 		token, given := exchange.Bearer(r)
 		if !given {
-			return operatorapi.User{}, operatorapi.Refuse(operatorapi.TokenInvalid)
+			return operatorapi.User{}, &operatorapi.Refusal{Why: operatorapi.TokenInvalid, Token: operatorapi.NoToken}
 		}
 		return s.userOf(ctx, hashOf(token), route.Product)
 	}
@@ -83,6 +83,9 @@ func (s *sandbox) holds(key sandboxes.KeyHash) bool {
 // userOf returns the user of a token. It returns an error for a token of another operator or product.
 func (s *sandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product string) (operatorapi.User, error) {
 	token, err := s.token(ctx, hash)
+	if errors.Is(err, ledger.ErrTokenExpired) {
+		return operatorapi.User{}, &operatorapi.Refusal{Why: operatorapi.TokenInvalid, Token: operatorapi.ExpiredToken}
+	}
 	if errors.Is(err, ledger.ErrNotFound) {
 		return operatorapi.User{}, operatorapi.Refuse(operatorapi.TokenInvalid)
 	}

@@ -168,8 +168,11 @@ func (a *API) responses(r *Route) map[string]any {
 	byStatus := map[int][]Answer{}
 	reasons := map[int][]string{}
 	for _, why := range a.Refusals(r) {
-		answer := a.Refuse(Refuse(why))
-		byStatus[answer.Status] = append(byStatus[answer.Status], answer)
+		var answer Answer
+		for _, refusal := range a.told(r, why) {
+			answer = a.Refuse(refusal)
+			byStatus[answer.Status] = append(byStatus[answer.Status], answer)
+		}
 		reasons[answer.Status] = append(reasons[answer.Status], "`"+string(why)+"`")
 	}
 	for status, answers := range byStatus {
@@ -188,6 +191,24 @@ func (a *API) responses(r *Route) map[string]any {
 		responses[strconv.Itoa(status)] = told
 	}
 	return responses
+}
+
+// told returns the refusals of a call with a reason whose answers may differ.
+func (a *API) told(r *Route, why Why) (all []*Refusal) {
+	prefix, namesField := a.FieldReasons[why]
+	switch {
+	case why == TokenInvalid:
+		for _, token := range []Token{UnknownToken, NoToken, ExpiredToken} {
+			all = append(all, &Refusal{Why: why, Token: token})
+		}
+	case namesField:
+		for _, f := range r.Doc.Request {
+			all = append(all, Because(why, prefix+f.Name))
+		}
+	default:
+		all = []*Refusal{Refuse(why)}
+	}
+	return all
 }
 
 // Refusals returns the reasons for which a call is refused.

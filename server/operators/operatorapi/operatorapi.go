@@ -35,6 +35,9 @@ type API struct {
 	Derive func(apiKey string) Credentials
 	// Refuse returns the operator's answer for a refusal.
 	Refuse func(*Refusal) Answer
+	// FieldReasons are the reasons whose answers name a field of the request, with the prefix of [Refusal.Reason] before
+	// its name.
+	FieldReasons map[Why]string
 	// OwnAdvice is the advice for the reasons that only this operator has, see [API.Advice].
 	OwnAdvice map[Why]Advice
 	// Examples are values of parameters of paths and of headers, by name.
@@ -307,7 +310,18 @@ type Refusal struct {
 	Why    Why
 	Status int    // HTTP status, only for [Gateway]
 	Reason string // more specific error code of /v1, for the header X-Cauri-Reason; empty: Why
+	Token  Token  // what is wrong with the token, only for [TokenInvalid]
 }
+
+// Token says what is wrong with a token.
+type Token int
+
+// The zero value is a token that nobody has issued.
+const (
+	UnknownToken Token = iota
+	NoToken
+	ExpiredToken
+)
 
 // Refuse returns a refusal.
 func Refuse(why Why) *Refusal { return &Refusal{Why: why} }

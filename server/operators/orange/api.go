@@ -20,7 +20,8 @@ const product = "webpay"
 func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
 		Operator: payments.Orange, Routes: routes(), Key: clientID, Derive: deriveCredentials, Refuse: refuse, OwnAdvice: advice,
-		Callback: newCallback, Page: &operatorapi.Page{Path: pagePath, Handle: servePage, Refuse: refusePage}, Facts: facts, Quirks: quirks,
+		FieldReasons: map[operatorapi.Why]string{missingField: missingReason, missingOfStatus: missingReason},
+		Callback:     newCallback, Page: &operatorapi.Page{Path: pagePath, Handle: servePage, Refuse: refusePage}, Facts: facts, Quirks: quirks,
 		Examples: examples, Variables: map[string]string{exampleKey: "CAURI_ORANGE_MERCHANT_KEY"}, Logged: logged, SecretForm: secretForm, ContentType: "application/json",
 	}
 }
@@ -97,7 +98,7 @@ func routes() []operatorapi.Route {
 					`"notif_token": "0123456789abcdef0123456789abcdef"}`,
 				Response: placedFields,
 				Refused: []operatorapi.Why{
-					wrongCountry, noJSON, missingField, wrongField, wrongMerchant, wrongCurrency, operatorapi.Duplicate,
+					wrongCountry, noBody, noJSON, missingField, wrongField, wrongMerchant, wrongCurrency, operatorapi.Duplicate,
 				},
 				Test: exchanges + payCall,
 			},
@@ -111,7 +112,7 @@ func routes() []operatorapi.Route {
 				Request: askFields, Status: http.StatusOK,
 				Answer:   `{"status": "SUCCESS", "order_id": "order-1042", "txnid": "MP261126.2013.01KB0000000000000000000000"}`,
 				Response: stateFields,
-				Refused:  []operatorapi.Why{wrongCountry, noJSON, missingField, wrongField, operatorapi.NotFound},
+				Refused:  []operatorapi.Why{wrongCountry, noBody, noJSON, missingOfStatus, wrongField, operatorapi.NotFound},
 				Test:     exchanges + "transactionstatus",
 			},
 		},

@@ -1,6 +1,7 @@
 package orange
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -102,16 +103,19 @@ type orderBody struct {
 	PayToken    string          `json:"pay_token"`
 }
 
-// readBody reads a body whose fields with these names must not be empty.
-func readBody(r *operatorapi.Request, needed ...string) (*orderBody, error) {
+// readBody reads a body whose fields with these names must not be empty. The refusal has the reason without.
+func readBody(r *operatorapi.Request, without operatorapi.Why, needed ...string) (*orderBody, error) {
 	var fields map[string]json.RawMessage
 	var body orderBody
+	if len(bytes.TrimSpace(r.Body)) == 0 {
+		return nil, operatorapi.Refuse(noBody)
+	}
 	if json.Unmarshal(r.Body, &fields) != nil || fields == nil {
 		return nil, operatorapi.Refuse(noJSON)
 	}
 	for _, name := range needed {
 		if text := strings.TrimSpace(string(fields[name])); text == "" || text == "null" || text == `""` {
-			return nil, operatorapi.Because(missingField, "missing_"+name)
+			return nil, operatorapi.Because(without, missingReason+name)
 		}
 	}
 	if err := json.Unmarshal(r.Body, &body); err != nil {
@@ -141,7 +145,7 @@ type sent struct {
 
 // placeOrder opens an order.
 func placeOrder(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, m market) (operatorapi.Answer, error) {
-	body, err := readBody(r, "merchant_key", "currency", "order_id", "amount", "return_url", "cancel_url", "notif_url")
+	body, err := readBody(r, missingField, "merchant_key", "currency", "order_id", "amount", "return_url", "cancel_url", "notif_url")
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}

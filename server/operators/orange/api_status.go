@@ -70,7 +70,7 @@ func txnIDOf(t *payments.Transaction) string {
 
 // tellStatus answers with the state of an order.
 func tellStatus(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ market) (operatorapi.Answer, error) {
-	body, err := readBody(r, "order_id", "amount", "pay_token")
+	body, err := readBody(r, missingOfStatus, "order_id", "amount", "pay_token")
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
