@@ -513,7 +513,7 @@ const (
 	wrongOrangeToken = `{"code":41,"message":"Invalid credentials",` +
 		`"description":"The requested service needs credentials, but the ones provided were invalid."}`
 	expiredOrangeToken = `{"code":42,"message":"Expired credentials",` +
-	`"description":"The requested service needs credentials, and the ones provided were out-of-date."}`
+		`"description":"The requested service needs credentials, and the ones provided were out-of-date."}`
 )
 
 // Every route answers nobody without a token of the sandbox, in every form of its path.
