@@ -13,11 +13,12 @@ func newDevCommand() *cobra.Command {
 		Short: "Run everything in one process on this machine, without Kubernetes",
 		Long: `Run everything in one process on this machine, without Kubernetes.
 
-The command reads the same YAML as kubectl apply, starts a Postgres if none is given,
-and prints the address and the key of each sandbox. Then it prints a line for each
-transaction, event and attempt to deliver an event, like cauri tail. Without --file
-there is a sample sandbox. Press s to see the state of the sandboxes, o to open the
-console in a browser, and Ctrl-C to stop.
+The command reads the same YAML as kubectl apply, and starts a Postgres if none is
+given. It prints the address and the key of each sandbox, and the addresses and
+credentials of the operators' own APIs. Then it prints a line for each transaction,
+event and attempt to deliver an event, like cauri tail. Without --file there is a
+sample sandbox. Press s to see the state of the sandboxes, o to open the console in a
+browser, and Ctrl-C to stop.
 
 The database is --database-url (CAURI_DATABASE_URL, never DATABASE_URL), else a
 Postgres that the command starts and removes again; --data keeps its data.`,

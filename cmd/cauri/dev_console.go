@@ -67,7 +67,7 @@ func (c *devConsole) onKeys(ctx context.Context, functions map[byte]func()) (res
 type devSandbox struct {
 	*v1alpha1.SandboxEnvironment
 	uri, key, secret string
-	native           string               // variables of the operators' own APIs
+	native           []nativeVariables    // of the operators' own APIs
 	payer            *v1alpha1.TestClient // a test client that pays; nil for none
 	note             string               // note on its clock; empty for real time
 }
@@ -77,21 +77,34 @@ func (s devSandbox) String() string { return s.Namespace + "/" + s.Name }
 
 // variables returns the lines of an environment file.
 func (s devSandbox) variables() string {
-	return cli.EnvLine("CAURI_URI", s.uri) + cli.EnvLine("CAURI_API_KEY", s.key) + cli.EnvLine("CAURI_WEBHOOK_SECRET", s.secret) + s.native
+	lines := cli.EnvLine("CAURI_URI", s.uri) + cli.EnvLine("CAURI_API_KEY", s.key) + cli.EnvLine("CAURI_WEBHOOK_SECRET", s.secret)
+	for _, n := range s.native {
+		lines += n.lines
+	}
+	return lines
 }
 
-// nativeVariables returns the lines of an environment file for the operators' own APIs. For example, the key
-// mtn-api-key of the Secret becomes CAURI_MTN_API_KEY.
-func nativeVariables(secret map[string]string) string {
-	var lines strings.Builder
+// nativeVariables has the lines of an environment file for an operator's own API. For example, the key mtn-api-key of
+// the Secret becomes CAURI_MTN_API_KEY.
+type nativeVariables struct {
+	operator payments.Operator
+	lines    string
+}
+
+// nativeVariablesOf returns the variables of the operators' own APIs that have credentials in the Secret.
+func nativeVariablesOf(secret map[string]string) (all []nativeVariables) {
 	for _, api := range operators.NativeAPIs() {
+		n := nativeVariables{operator: api.Operator}
 		for _, key := range slices.Sorted(maps.Keys(api.SecretEntries("", ""))) {
 			if value := secret[key]; value != "" {
-				lines.WriteString(cli.EnvLine("CAURI_"+strings.ToUpper(strings.ReplaceAll(key, "-", "_")), value))
+				n.lines += cli.EnvLine("CAURI_"+strings.ToUpper(strings.ReplaceAll(key, "-", "_")), value)
 			}
 		}
+		if n.lines != "" {
+			all = append(all, n)
+		}
 	}
-	return lines.String()
+	return all
 }
 
 // nobody is a number outside every numbering plan.
@@ -118,6 +131,14 @@ func (s devSandbox) curl(reference string) string {
 		s.uri, s.key, currency, operator, country, msisdn, reference, s.Spec.Stores[0].Slug, scenario)
 }
 
+func indented(lines string) string {
+	var text strings.Builder
+	for line := range strings.Lines(lines) {
+		text.WriteString("  " + line)
+	}
+	return text.String()
+}
+
 // banner prints the URLs, the credentials and a command for a first payment.
 func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.Duration) {
 	var text strings.Builder
@@ -125,15 +146,17 @@ func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.D
 		payments.FormatDuration(after), baseURL)
 	for _, s := range sandboxes {
 		fmt.Fprintf(&text, "\nSandbox %s\n\n", s)
-		for line := range strings.Lines(s.variables()) {
-			text.WriteString("  " + line)
-		}
+		text.WriteString(indented(devSandbox{uri: s.uri, key: s.key, secret: s.secret}.variables()))
 		fmt.Fprintf(&text, "  the console is at %s/console\n", s.uri)
 		if s.Spec.Webhook != nil {
 			fmt.Fprintf(&text, "  webhooks go to %s\n", s.Spec.Webhook.URL)
 		}
 		if s.note != "" {
 			fmt.Fprintf(&text, "  %s\n", s.note)
+		}
+		for _, n := range s.native {
+			fmt.Fprintf(&text, "\n  %[1]s's own API is at %[2]s/operators/%[1]s, described at %[2]s/docs/%[1]s\n%[3]s",
+				n.operator, s.uri, indented(n.lines))
 		}
 	}
 	if len(sandboxes) > 0 {

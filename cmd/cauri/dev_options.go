@@ -96,7 +96,7 @@ func (o *devOptions) flags(cmd *cobra.Command) {
 	flags.StringVar(&o.key, "key", "", "API key of the only sandbox (CAURI_API_KEY); empty: one is made")
 	flags.StringVar(&o.webhookSecret, "webhook-secret", "", "signing secret of webhooks (CAURI_WEBHOOK_SECRET); empty: one is made for each sandbox")
 	flags.StringVar(&o.webhookURL, "webhook-url", "", "URL that gets the events of sandboxes without spec.webhook")
-	flags.StringVar(&o.envFile, "env-file", "", "file that gets CAURI_URI, CAURI_API_KEY and CAURI_WEBHOOK_SECRET of the only sandbox")
+	flags.StringVar(&o.envFile, "env-file", "", "file that gets CAURI_URI and the credentials of the only sandbox, also those of the operators' own APIs")
 	flags.StringVar(&o.readyFile, "ready-file", "", "file that is made when the sandboxes are ready, with the URL of the API")
 	flags.StringVar(&o.expectationsFile, "expectations-file", "", "file that gets the Expectations with their verdicts, as kubectl get --output=json "+
 		"prints them")

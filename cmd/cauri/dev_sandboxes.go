@@ -26,7 +26,7 @@ func (d *dev) sandboxes() []devSandbox {
 		s := devSandbox{SandboxEnvironment: &found[i]}
 		secret := d.resources.Secret(types.NamespacedName{Namespace: s.Namespace, Name: s.CredentialsSecretName()})
 		s.uri, s.key, s.secret = secret["uri"], secret["api-key"], secret["webhook-signing-secret"]
-		s.native = nativeVariables(secret)
+		s.native = nativeVariablesOf(secret)
 		for j := range clients {
 			t := &clients[j]
 			if s.payer == nil && t.Namespace == s.Namespace && t.Spec.SandboxRef.Name == s.Name && t.Spec.State == v1alpha1.TestClientActive &&

@@ -25,11 +25,12 @@ const (
 // expectationsPage is a page of the sandbox's expectations and, after a form was sent, the results of its lines.
 type expectationsPage struct {
 	ledger.ExpectationList
-	first   bool   // it is the first page
-	older   string // address of the next page; empty: there is none
-	form    string // the lines as they were sent
-	wrong   string // why they cannot be evaluated; empty: they can
-	tag     string // the language of wrong
+	first   bool                // it is the first page
+	older   string              // address of the next page; empty: there is none
+	form    string              // the lines as they were sent
+	wrong   string              // why they cannot be evaluated; empty: they can
+	tag     string              // the language of wrong
+	lines   []expectations.Line // that were sent
 	results []expectations.Result
 }
 
@@ -72,12 +73,11 @@ func (c *Console) evaluate(v *visit) (page, error) {
 		return page{}, err
 	}
 	l.form = v.form("lines")
-	var lines []expectations.Line
-	if lines, l.wrong = readLines(l.form); l.wrong != "" {
+	if l.lines, l.wrong = readLines(l.form); l.wrong != "" {
 		l.tag = "en"
 		return l.page(v), nil
 	}
-	seen, err := c.Ledger.Observe(v.ctx(), v.who.Sandbox.Tenant, lines, nil)
+	seen, err := c.Ledger.Observe(v.ctx(), v.who.Sandbox.Tenant, l.lines, nil)
 	if errors.Is(err, ledger.ErrTooManyRows) {
 		l.wrong, l.tag = l.why(v, expectations.ReasonUnreadable), v.Tag
 		return l.page(v), nil
@@ -85,8 +85,8 @@ func (c *Console) evaluate(v *visit) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	for i := range lines {
-		l.results = append(l.results, expectations.Check(&lines[i], &seen.Lines[i]))
+	for i := range l.lines {
+		l.results = append(l.results, expectations.Check(&l.lines[i], &seen.Lines[i]))
 	}
 	return l.page(v), nil
 }

@@ -297,7 +297,7 @@ func expectationCard(v *visit, l *expectationsPage, e *ledger.Expectation) templ
 		for i := range e.Lines {
 			if i < len(e.Results) {
 				r := &e.Results[i]
-				templ_7745c5c3_Err = expectedLine(v, r.Line, r.Observed, r.Met, v.Since(r.At, l.Now)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = expectedLine(v, &e.Lines[i], &r.Seen, r.Met, v.Since(r.At, l.Now)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -452,7 +452,7 @@ func verdictOf(v *visit, verdict expectations.Verdict) templ.Component {
 }
 
 // expectedLine is a line with what was observed, and since when it is met or not.
-func expectedLine(v *visit, line, observed string, met bool, since string) templ.Component {
+func expectedLine(v *visit, line *expectations.Line, seen *expectations.Observation, met bool, since string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -531,9 +531,9 @@ func expectedLine(v *visit, line, observed string, met bool, since string) templ
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var25 string
-		templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(tame(line))
+		templ_7745c5c3_Var25, templ_7745c5c3_Err = templ.JoinStringErrs(tame(line.String()))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `expectations.templ`, Line: 105, Col: 31}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `expectations.templ`, Line: 105, Col: 40}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var25))
 		if templ_7745c5c3_Err != nil {
@@ -552,20 +552,20 @@ func expectedLine(v *visit, line, observed string, met bool, since string) templ
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, " <span lang=\"en\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, " ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var27 string
-		templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(tame(observed))
+		templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(tame(v.Say(expectations.Observed(line, seen))))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `expectations.templ`, Line: 106, Col: 62}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `expectations.templ`, Line: 106, Col: 78}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "</span></p></div><span class=\"got\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 49, "</p></div><span class=\"got\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -843,14 +843,14 @@ func evaluateForm(v *visit, l *expectationsPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, r := range l.results {
+			for i, r := range l.results {
 				if r.Never {
-					templ_7745c5c3_Err = expectedLine(v, r.Line, r.Observed, r.Met, v.Text("cannot be met any more")).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = expectedLine(v, &l.lines[i], &r.Seen, r.Met, v.Text("cannot be met any more")).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
 				} else {
-					templ_7745c5c3_Err = expectedLine(v, r.Line, r.Observed, r.Met, "").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = expectedLine(v, &l.lines[i], &r.Seen, r.Met, "").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

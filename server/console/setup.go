@@ -47,18 +47,11 @@ func (c *Console) setup(v *visit) (page, error) {
 
 func (c *Console) readSetup(v *visit) (*setup, error) {
 	ctx, sandbox := v.ctx(), v.who.Sandbox
-	s := &setup{stores: slices.Sorted(maps.Keys(sandbox.Stores)), overview: &overview{faults: sandbox.Faults}}
-	countries := map[payments.Operator][]payments.Country{}
+	s := &setup{
+		stores: slices.Sorted(maps.Keys(sandbox.Stores)), native: nativeAPIsOf(sandbox), overview: &overview{faults: sandbox.Faults},
+	}
 	for _, m := range sandbox.Markets {
 		s.environments = append(s.environments, environment{m, sandbox.Environments[m]})
-		countries[m.Operator] = append(countries[m.Operator], m.Country)
-	}
-	for _, api := range operators.NativeAPIs() {
-		if countries[api.Operator] != nil {
-			entries := slices.Sorted(maps.Keys(api.SecretEntries("", "")))
-			path := "/operators/" + string(api.Operator)
-			s.native = append(s.native, nativeAPI{api.Operator, countries[api.Operator], path, entries})
-		}
 	}
 	var err error
 	if s.webhook, err = c.Ledger.ReadWebhook(ctx, sandbox.Tenant); err != nil {
@@ -69,6 +62,21 @@ func (c *Console) readSetup(v *visit) (*setup, error) {
 	}
 	s.sessions, err = c.Sandboxes.ListConsoleSessions(ctx, sandbox)
 	return s, err
+}
+
+// nativeAPIsOf returns the own APIs of the operators of a sandbox.
+func nativeAPIsOf(sandbox *sandboxes.Sandbox) (all []nativeAPI) {
+	countries := map[payments.Operator][]payments.Country{}
+	for _, m := range sandbox.Markets {
+		countries[m.Operator] = append(countries[m.Operator], m.Country)
+	}
+	for _, api := range operators.NativeAPIs() {
+		if countries[api.Operator] != nil {
+			entries := slices.Sorted(maps.Keys(api.SecretEntries("", "")))
+			all = append(all, nativeAPI{api.Operator, countries[api.Operator], "/operators/" + string(api.Operator), entries})
+		}
+	}
+	return all
 }
 
 // lead says what is open, in a sentence.

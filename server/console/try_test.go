@@ -70,6 +70,20 @@ func TestPaymentByHand(t *testing.T) {
 	}
 }
 
+// Who calls an operator's own API finds what describes it.
+func TestTryItNamesTheOperatorsAPIs(t *testing.T) {
+	f := newFixture(t)
+	b := f.signedIn(checkout, key)
+	for _, page := range []string{"/try", "/setup"} {
+		text := b.get(checkout + page).text
+		for operator, want := range map[string]bool{"mtn": true, "moov": false} {
+			if got := strings.Contains(text, `href="../docs/`+operator+`"`); got != want {
+				t.Errorf("%s leads to the API of %s: %v, want %v", page, operator, got, want)
+			}
+		}
+	}
+}
+
 // What the API refuses stands under its field, with what to write.
 func TestWrongFieldsOfARequestByHand(t *testing.T) {
 	f := newFixture(t)

@@ -1,8 +1,9 @@
 package expectations
 
 import (
-	"fmt"
+	"strconv"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -10,76 +11,86 @@ import (
 type Observation struct {
 	// Count is the number of transactions or events that the line counts. For the line about other transactions, it is
 	// the number of transactions that no line counts. It is at most [MaxCount] plus one.
-	Count int
+	Count int `json:"count,omitempty"`
 	// MostAttempts is the largest number of attempts of an event that the line selects.
-	MostAttempts int
+	MostAttempts int `json:"mostAttempts,omitempty"`
 	// Amount is the balance or the sum that the line asks for; nil: the sandbox has no such float or test client.
-	Amount *int64
+	Amount *int64 `json:"amount,omitempty"`
 	// Example is a transaction that no line counts, if possible one that has ended; nil: there is none.
-	Example *payments.ID
+	Example *payments.ID `json:"example,omitempty"`
 	// Ended reports whether the transaction of Example has ended, so that no line will ever count it.
-	Ended bool
+	Ended bool `json:"ended,omitempty"`
 }
 
 // Result is the result of checking a line.
 type Result struct {
 	Line     string // as [Line.String] returns it
 	Met      bool
-	Never    bool // not met, and cannot be met later, because its count only grows
-	Observed string
+	Never    bool        // not met, and cannot be met later, because its count only grows
+	Observed string      // in English, as [Observed] says it
+	Seen     Observation // zero if another program was asked
 }
 
 // Check returns whether an observation meets a line.
 func Check(l *Line, o *Observation) Result {
-	r := Result{Line: l.String()}
+	r := Result{Line: l.String(), Observed: Observed(l, o).String(), Seen: *o}
 	switch {
 	case l.Transactions != nil:
 		r.Met = l.Transactions.Count.includes(o.Count)
 		// Only a pending transaction changes.
 		r.Never = o.Count > l.Transactions.Count.max && l.Transactions.Where.Status != string(payments.Pending)
-		r.Observed = counted(o.Count, "transaction")
 	case l.Events != nil:
-		r.checkEvents(l.Events, o)
+		tooOften := l.Events.MaxAttempts != nil && o.MostAttempts > *l.Events.MaxAttempts
+		r.Met = l.Events.Count.includes(o.Count) && !tooOften
+		// An event that is sent again by hand changes its state.
+		r.Never = tooOften || o.Count > l.Events.Count.max && l.Events.State == ""
 	case l.Float != nil:
-		r.checkAmount(*l.Float.Equals, o, "the sandbox has no float in "+l.Float.Currency)
+		r.Met = o.Amount != nil && *o.Amount == *l.Float.Equals
 	case l.TestClient != nil:
-		r.checkAmount(*l.TestClient.Balance, o, "the sandbox has no test client with this number")
+		r.Met = o.Amount != nil && *o.Amount == *l.TestClient.Balance
 	case l.Refunds != nil:
-		r.checkAmount(*l.Refunds.Total, o, "")
-		r.Never = *o.Amount > *l.Refunds.Total
+		r.Met, r.Never = *o.Amount == *l.Refunds.Total, *o.Amount > *l.Refunds.Total
 	default:
 		r.Met, r.Never = o.Count == 0, o.Ended
-		r.Observed = "no other transaction"
-		if o.Example != nil {
-			r.Observed = counted(o.Count, "other transaction") + ", for example " + o.Example.String()
-		}
 	}
 	return r
 }
 
-func (r *Result) checkEvents(e *Events, o *Observation) {
-	tooOften := e.MaxAttempts != nil && o.MostAttempts > *e.MaxAttempts
-	r.Met = e.Count.includes(o.Count) && !tooOften
-	// An event that is sent again by hand changes its state.
-	r.Never = tooOften || o.Count > e.Count.max && e.State == ""
-	r.Observed = counted(o.Count, "event")
-	if e.MaxAttempts != nil && o.MostAttempts > 0 {
-		r.Observed += fmt.Sprintf(", at most %s each", plural(o.MostAttempts, "attempt"))
+// Observed says what was observed for a line.
+func Observed(l *Line, o *Observation) english.Phrase {
+	switch {
+	case l.Transactions != nil:
+		return counted(o.Count, "0 transactions", "1 transaction", "%d transactions", "more than %d transactions")
+	case l.Events != nil:
+		events := counted(o.Count, "0 events", "1 event", "%d events", "more than %d events")
+		switch {
+		case l.Events.MaxAttempts == nil || o.MostAttempts == 0:
+			return events
+		case o.MostAttempts == 1:
+			return english.Say("%s, at most 1 attempt each", events)
+		}
+		return english.Say("%s, at most %d attempts each", events, o.MostAttempts)
+	case o.Amount != nil:
+		return english.Say("%s", strconv.FormatInt(*o.Amount, 10))
+	case l.Float != nil:
+		return english.Say("the sandbox has no float in %s", l.Float.Currency)
+	case l.TestClient != nil:
+		return english.Say("the sandbox has no test client with this number")
+	case o.Example == nil:
+		return english.Say("no other transaction")
 	}
+	others := counted(o.Count, "no other transaction", "1 other transaction", "%d other transactions", "more than %d other transactions")
+	return english.Say("%s, for example %s", others, o.Example.String())
 }
 
-func (r *Result) checkAmount(want int64, o *Observation, missing string) {
-	if o.Amount == nil {
-		r.Observed = missing
-		return
+func counted(n int, none, one, many, tooMany english.Text) english.Phrase {
+	switch {
+	case n > MaxCount:
+		return english.Phrase{Text: tooMany, Args: []any{MaxCount}}
+	case n > 1:
+		return english.Phrase{Text: many, Args: []any{n}}
+	case n == 1:
+		return english.Phrase{Text: one}
 	}
-	r.Met = *o.Amount == want
-	r.Observed = fmt.Sprint(*o.Amount)
-}
-
-func counted(n int, unit string) string {
-	if n > MaxCount {
-		return fmt.Sprintf("more than %d %ss", MaxCount, unit)
-	}
-	return plural(n, unit)
+	return english.Phrase{Text: none}
 }

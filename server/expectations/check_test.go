@@ -51,7 +51,7 @@ func TestCheck(t *testing.T) {
 		{nothing, observation{Count: 2, Example: other, Ended: true}, false, true, "2 other transactions, for example " + other.String()},
 	} {
 		line := parse(t, "["+test.line+"]")[0]
-		want := expectations.Result{Line: line.String(), Met: test.met, Never: test.never, Observed: test.observed}
+		want := expectations.Result{Line: line.String(), Met: test.met, Never: test.never, Observed: test.observed, Seen: test.o}
 		if diff := cmp.Diff(want, expectations.Check(&line, &test.o)); diff != "" {
 			t.Errorf("%s of %+v: %s", test.line, test.o, diff)
 		}

@@ -44,10 +44,11 @@ type State struct {
 
 // Dated is a result with the time since when the line is met, or is not met.
 type Dated struct {
-	Line     string    `json:"line"`
-	Met      bool      `json:"met"`
-	Observed string    `json:"observed"`
-	At       time.Time `json:"at"`
+	Line     string      `json:"line"`
+	Met      bool        `json:"met"`
+	Observed string      `json:"observed"`
+	Seen     Observation `json:"seen,omitzero"`
+	At       time.Time   `json:"at"`
 }
 
 // Judge returns the state after an evaluation at the time now. The parameter former is the state after the last
@@ -128,7 +129,7 @@ func (s *State) TellsMore(former *State) bool {
 func date(former []Dated, results []Result, now time.Time) []Dated {
 	dated := make([]Dated, len(results))
 	for i, r := range results {
-		dated[i] = Dated{Line: r.Line, Met: r.Met, Observed: r.Observed, At: now}
+		dated[i] = Dated{Line: r.Line, Met: r.Met, Observed: r.Observed, Seen: r.Seen, At: now}
 		if i < len(former) && former[i].Met == r.Met {
 			dated[i].At = former[i].At
 		}

@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"server/postgres/sqlc": {"server/payments"},
 	"server/secrets":       {},
 	"server/faults":        {"server/english", "server/payments"},
-	"server/expectations":  {"server/payments"},
+	"server/expectations":  {"server/english", "server/payments"},
 	"server/sandboxes":     {"server/egress", "server/expectations", "server/faults", "server/payments", "server/postgres", "server/secrets"},
 	"server/ledger":        {"server/expectations", "server/faults", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
 	"server/operators/operatorapi/operatorapitest": {

@@ -49,9 +49,11 @@ done`})
 	}
 }
 
-// shownLines are the lines of the picture: all from the first address on, but the payment to paste, which is too wide.
+// shownLines are the lines of the picture: all from the first address on, but the operators' own APIs and the payment to paste, which
+// are too many and too wide.
 func shownLines(printed string) (lines []string) {
 	head, rest, _ := strings.Cut(printed[max(0, strings.Index(printed, "Cauri is ready")):], "\nA first payment:\n")
+	head, _, _ = strings.Cut(head, "\n\n  mtn's own API")
 	_, rest, _ = strings.Cut(rest, "Ctrl-C stops it.\n\n")
 	return strings.Split(strings.TrimSpace(head)+"\n\n"+strings.TrimSpace(rest), "\n")
 }
