@@ -233,7 +233,14 @@ func TestPhonesHaveTheOneTimeCode(t *testing.T) {
 	b.click("Handsets")
 	b.shows("#code-"+awa[1:], "One-time code")
 	b.shows("#code-"+awa[1:], w.code())
+	if !b.has(`#code-` + awa[1:] + ` button[data-copy="` + w.code() + `"]`) {
+		t.Error("the code cannot be copied")
+	}
+	if n := read[int](b, `document.querySelector("#code-`+awa[1:]+` code").getClientRects().length`); n != 1 {
+		t.Errorf("the code is on %d lines", n)
+	}
 	b.inspect("a phone with a code")
+	b.pagePictures("phone")
 	b.inspectFrench(consoleOf(w.Sandbox)+"/handsets", "a phone with a code")
 	b.speak("fr")
 	b.open(consoleOf(w.Sandbox) + "/handsets")

@@ -489,6 +489,7 @@ var frenchTexts = map[string]string{
 	"Its address is the one in your browser. Open the console at an address that the phone reaches too.": "Son adresse est celle de votre navigateur. Ouvrez la console à une adresse que le téléphone atteint aussi.",
 	"Tell your guest not to type a real PIN: any four digits approve.":                                   "Dites à votre invité de ne pas saisir un vrai code : quatre chiffres quelconques valident.",
 	"Show a fresh code":          "Afficher un nouveau code",
+	"Copy the code":              "Copier le code",
 	"Copy the link":              "Copier le lien",
 	"Open it here":               "Ouvrir ici",
 	"I answer":                   "Je réponds",
