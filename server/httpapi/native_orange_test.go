@@ -370,8 +370,9 @@ func TestOrangePage(t *testing.T) {
 		t.Errorf("after five wrong codes it is %s, with %d transactions", got, f.transactions())
 	}
 	// The payer cancels.
-	cancelled := o.place("o-2")
-	if got := cancelled.open("action", "cancel"); got.header.Get("Refresh") != "0; url=https://shop.example/cancel" || cancelled.state() != "FAILED" {
+	cancelled := o.place("o-2", object{"cancel_url": "https://shop.example/annulé?n=é"})
+	const back = "0; url=https://shop.example/annul%C3%A9?n=%C3%A9"
+	if got := cancelled.open("action", "cancel"); got.header.Get("Refresh") != back || cancelled.state() != "FAILED" {
 		t.Errorf("cancelled, it is %s, and the browser goes to %q", cancelled.state(), got.header.Get("Refresh"))
 	}
 	// Unknown numbers that may pay, and test numbers, have a code that is always the same.

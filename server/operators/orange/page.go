@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -165,9 +166,16 @@ func decide(
 	shown := newView(v, o)
 	shown.Back = to
 	answer := shown.page(http.StatusOK)
-	answer.Header = http.Header{"Refresh": {"0; url=" + to}}
+	answer.Header = http.Header{"Refresh": {"0; url=" + inHeader(to)}}
 	return answer, nil
 }
+
+// inHeader returns an address with only ASCII, since browsers read headers as ISO 8859-1.
+func inHeader(address string) string {
+	return notASCII.ReplaceAllStringFunc(address, url.QueryEscape)
+}
+
+var notASCII = regexp.MustCompile(`[^\x00-\x7f]+`)
 
 // callingCodes are the codes of the countries.
 var callingCodes = map[payments.Country]string{
