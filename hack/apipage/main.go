@@ -1,4 +1,5 @@
 // Command apipage renders the pages that the api serves at /docs: that of its own API, and one for each operator's own API.
+// The console has its examples of requests from the same templates.
 // It reads their descriptions, and the tables of the operators. `make generate` runs it, from the root of the repository.
 //
 // The api does not render the pages itself, because a program that executes templates is a quarter larger. A template
@@ -10,12 +11,20 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/cauri-dev/cauri/server/console/assets"
+	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 )
 
-const folder = "server/httpapi/apidoc/page"
+// The folders of the pages, and of the requests that the console completes.
+const (
+	folder   = "server/httpapi/apidoc/page"
+	postings = "server/console/assets/posting"
+)
 
 //go:embed *.html
 var templates embed.FS
@@ -33,28 +42,30 @@ func write() error {
 	if err != nil {
 		return err
 	}
-	if err := os.RemoveAll(folder); err != nil {
-		return err
-	}
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		return err
+	for _, each := range []string{folder, postings} {
+		if err := os.RemoveAll(each); err != nil {
+			return err
+		}
+		if err := os.Mkdir(each, 0o755); err != nil {
+			return err
+		}
 	}
 	for name, text := range pages {
-		if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil {
+		if err := os.WriteFile(name, text, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// render returns the pages by the names of their files.
+// render returns the pages, and a request in each language, by their files.
 func render() (map[string][]byte, error) {
 	pages := map[string][]byte{}
 	own, err := newPage()
 	if err != nil {
 		return nil, err
 	}
-	if pages["docs.html"], err = execute("page.html", own.frame, own); err != nil {
+	if pages[filepath.Join(folder, "docs.html")], err = execute("page.html", own.frame, own); err != nil {
 		return nil, err
 	}
 	operators, err := operatorPages()
@@ -62,11 +73,17 @@ func render() (map[string][]byte, error) {
 		return nil, err
 	}
 	for _, p := range operators {
-		if pages[string(p.Operator)+".html"], err = execute("operator.html", p.frame, p); err != nil {
+		if pages[filepath.Join(folder, string(p.Operator)+".html")], err = execute("operator.html", p.frame, p); err != nil {
 			return nil, err
 		}
 	}
-	return pages, nil
+	posting := request{Method: http.MethodPost, Address: assets.PageAddress, Body: `{"` + assets.PostedName + `": "` + assets.PostedValue + `"}`}
+	posting.Headers = []requestHeader{{"Authorization", "Bearer ", "CAURI_API_KEY"}, {Name: "Content-Type", Text: apidoc.MediaJSON}}
+	written, err := posting.inLanguages()
+	for language, text := range written {
+		pages[filepath.Join(postings, language+".txt")] = []byte(text + "\n")
+	}
+	return pages, err
 }
 
 // execute executes the template in a file.

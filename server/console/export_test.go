@@ -24,11 +24,11 @@ func Routes() (all []Route) {
 // WatchInterval is how often the sessions that have a stream are checked.
 const WatchInterval = watchInterval
 
-// CodeOf returns the request that made a transaction, by language.
-func CodeOf(t *payments.Transaction) map[string]string {
+// CodeOf returns the request to a sandbox that made a transaction, by language.
+func CodeOf(uri string, t *payments.Transaction) map[string]string {
 	all := map[string]string{}
 	r := requestOf(t)
-	for _, one := range r.inLanguages() {
+	for _, one := range r.inLanguages(uri) {
 		all[one.language] = one.text
 	}
 	return all

@@ -2,10 +2,12 @@ package console
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf16"
 
+	"github.com/cauri-dev/cauri/server/console/assets"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -74,64 +76,37 @@ func requestOf(t *payments.Transaction) requestCode {
 // codeIn is a request in a language.
 type codeIn struct{ language, text string }
 
-// inLanguages returns the request in all languages.
-func (r *requestCode) inLanguages() []codeIn {
-	return []codeIn{
-		{"curl", `curl -sS "$CAURI_URI` + r.path + `" \
-  -H "Authorization: Bearer $CAURI_API_KEY" \
-  -H 'Content-Type: application/json' \
-  -d '` + r.json("    ", inShell) + "  }'"},
-		{"JavaScript", `const answer = await fetch(process.env.CAURI_URI + "` + r.path + `", {
-  method: "POST",
-  headers: {
-    Authorization: "Bearer " + process.env.CAURI_API_KEY,
-    "Content-Type": "application/json",
-  },
-  body: JSON.stringify({
-` + r.lines("    %s: %s,\n", asJSON) + `  }),
-});
-const payment = await answer.json(); // check payment.status`},
-		{"Python", `import os, requests
+// languages are the languages of requests, and how they write texts.
+var languages = []struct {
+	name string
+	notation
+}{{"curl", inShell}, {"JavaScript", asJSON}, {"Python", asPython}, {"PHP", asPHP}, {"Go", inGo}}
 
-answer = requests.post(
-    os.environ["CAURI_URI"] + "` + r.path + `",
-    headers={"Authorization": "Bearer " + os.environ["CAURI_API_KEY"]},
-    json={
-` + r.lines("        \"%s\": %s,\n", asPython) + `    },
-    timeout=70,
-)
-payment = answer.json()  # check payment["status"]`},
-		{"PHP", `$curl = curl_init(getenv("CAURI_URI") . "` + r.path + `");
-curl_setopt_array($curl, [
-    CURLOPT_RETURNTRANSFER => true,
-    CURLOPT_HTTPHEADER => [
-        "Authorization: Bearer " . getenv("CAURI_API_KEY"),
-        "Content-Type: application/json",
-    ],
-    CURLOPT_POSTFIELDS => json_encode([
-` + r.lines("        \"%s\" => %s,\n", asPHP) + `    ]),
-]);
-$payment = json_decode(curl_exec($curl), true); // check $payment["status"]`},
-		{"Go", "body := strings.NewReader(`" + r.json("  ", inGo) + "}`)\n" +
-			`r, err := http.NewRequest("POST", os.Getenv("CAURI_URI")+"` + r.path + `", body)
-if err != nil {
-	return err
-}
-r.Header.Set("Authorization", "Bearer "+os.Getenv("CAURI_API_KEY"))
-r.Header.Set("Content-Type", "application/json")
-answer, err := http.DefaultClient.Do(r) // then check the status in the body`},
+// postedLine matches the line of a field in a request of [assets.Posting].
+var postedLine = regexp.MustCompile(`(?m)^.*` + assets.PostedName + `.*$`)
+
+// inLanguages returns the request to a sandbox in all languages.
+func (r *requestCode) inLanguages(uri string) []codeIn {
+	all := make([]codeIn, len(languages))
+	for i, l := range languages {
+		text := strings.ReplaceAll(assets.Posting(strings.ToLower(l.name)), assets.PageAddress, assets.Shown(uri)+r.path)
+		all[i] = codeIn{l.name, postedLine.ReplaceAllStringFunc(text, func(line string) string { return r.lines(line, l.notation) })}
 	}
+	return all
 }
 
-// json returns the body without its last brace.
-func (r *requestCode) json(indent string, n notation) string {
-	return "{\n" + strings.TrimSuffix(r.lines(indent+"\"%s\": %s,\n", n), ",\n") + "\n"
+// body returns the body of the request as JSON.
+func (r *requestCode) body() string {
+	if len(r.fields) == 0 {
+		return ""
+	}
+	return "{\n" + r.lines(`  "`+assets.PostedName+`": "`+assets.PostedValue+`"`, asJSON) + "\n}"
 }
 
-// lines returns a line for each field. The form of a line has verbs for the name and the value.
+// lines returns a line for each field.
 func (r *requestCode) lines(form string, n notation) string {
-	var lines strings.Builder
-	for _, f := range r.fields {
+	lines := make([]string, len(r.fields))
+	for i, f := range r.fields {
 		value := fmt.Sprint(f.value)
 		switch field := f.value.(type) {
 		case string:
@@ -139,9 +114,9 @@ func (r *requestCode) lines(form string, n notation) string {
 		case bool:
 			value = n.yes // a field that is false is not sent
 		}
-		fmt.Fprintf(&lines, form, f.name, value)
+		lines[i] = strings.NewReplacer(assets.PostedName, f.name, `"`+assets.PostedValue+`"`, value).Replace(form)
 	}
-	return lines.String()
+	return strings.Join(lines, ",\n")
 }
 
 // notation is how a language writes texts.

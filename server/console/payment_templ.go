@@ -2323,7 +2323,7 @@ func codeTabs(v *visit, title string, request *requestCode) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for i, one := range request.inLanguages() {
+		for i, one := range request.inLanguages(v.uri) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 178, "<input type=\"radio\" name=\"language\" id=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

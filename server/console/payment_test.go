@@ -204,7 +204,7 @@ func TestCodeSendsTheRequest(t *testing.T) {
 		"/api/v1/disbursements":                           {&payout, with(map[string]any{"operator": "mtn", "country": "RW"})},
 		"/api/v1/payments/" + parent.String() + "/refund": {&refund, map[string]any{"amount": 5., "reference": text}},
 	} {
-		for language, code := range console.CodeOf(c.of) {
+		for language, code := range console.CodeOf("http://shop.example:8080/sandboxes/team/checkout", c.of) {
 			sent := run(t, language, code)
 			if sent == "" {
 				continue
@@ -215,7 +215,7 @@ func TestCodeSendsTheRequest(t *testing.T) {
 			} else if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("%s sends (-want +got):\n%s", language, diff)
 			}
-			if !strings.Contains(code, way+`"`) || !strings.Contains(code, "CAURI_API_KEY") || strings.ContainsAny(code, "\u202e\u2066\U000E0041\x7f") {
+			if !strings.Contains(code, `"http://shop.example:8080/sandboxes/team/checkout`+way+`"`) || !strings.Contains(code, "CAURI_API_KEY") || strings.ContainsAny(code, "\u202e\u2066\U000E0041\x7f") {
 				t.Errorf("%s: %s", language, code)
 			}
 		}
@@ -238,11 +238,10 @@ func run(t *testing.T, language, code string) string {
 	}
 	programs := map[string]struct{ name, before, after string }{
 		"curl":       {"sh", `curl() { while [ "$1" != -d ]; do shift; done; printf %s "$2"; }` + "\n", ""},
-		"JavaScript": {"node", "const fetch = async (_, r) => { process.stdout.write(r.body); return { json() {} }; };\n", ""},
-		"Python": {"python3", "import sys, types\nr = types.ModuleType('requests')\nimport json as j\nr.post = lambda u, headers, json, timeout: " +
-			"(print(j.dumps(json)), types.SimpleNamespace(json=lambda: 0))[1]\nsys.modules['requests'] = r\n", ""},
-		"PHP": {"php", "<?php function curl_init() {} function curl_setopt_array($c, $o) { echo $o[3]; } function curl_exec() { return '{}'; }\n" +
-			"const CURLOPT_RETURNTRANSFER = 1, CURLOPT_HTTPHEADER = 2, CURLOPT_POSTFIELDS = 3;\n", ""},
+		"JavaScript": {"node", "const fetch = async (_, r) => { process.stdout.write(r.body); process.exit(); };\n", ""},
+		"Python":     {"python3", "import sys, urllib.request\nurllib.request.urlopen = lambda r: sys.exit(print(r.data.decode()))\n", ""},
+		"PHP": {"php", "<?php function curl_init() {} function curl_setopt_array($c, $o) { echo $o[3]; exit; } function curl_exec() {}\n" +
+			"const CURLOPT_RETURNTRANSFER = 1, CURLOPT_HTTPHEADER = 2, CURLOPT_POSTFIELDS = 3; ?>", ""},
 	}
 	p := programs[language]
 	program, err := exec.LookPath(p.name)
@@ -255,7 +254,7 @@ func run(t *testing.T, language, code string) string {
 	}
 	command := exec.CommandContext(t.Context(), program, name)
 	noExtension := "PHP_INI_SCAN_DIR=" + filepath.Dir(name) // such as curl, in place of which the code has functions of this test
-	command.Env = append(os.Environ(), "CAURI_URI=http://x", "CAURI_API_KEY=k", noExtension)
+	command.Env = append(os.Environ(), "CAURI_API_KEY=k", noExtension)
 	out, err := command.CombinedOutput()
 	if err != nil {
 		t.Errorf("%s: %v: %s\n%s", language, err, out, code)

@@ -54,14 +54,6 @@ func (v *visit) actor() string {
 	return "console session " + v.session.ID + ", " + string(v.session.Role)
 }
 
-// body returns the body of the request as JSON.
-func (r *requestCode) body() string {
-	if len(r.fields) == 0 {
-		return ""
-	}
-	return r.json("  ", asJSON) + "}"
-}
-
 // shortWait is a wait that nobody is told of.
 const shortWait = 50 * time.Millisecond
 

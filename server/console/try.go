@@ -448,8 +448,8 @@ func (f *tryForm) shown(v *visit) *requestCode {
 // previewed returns the selector of what the page replaces while somebody writes.
 func (f *tryForm) previewed() string {
 	ids := []string{"#h-payer", "#answering", "#t-currency", "#submit-text"}
-	for _, one := range (&requestCode{}).inLanguages() {
-		ids = append(ids, "#code-"+one.language)
+	for _, l := range languages {
+		ids = append(ids, "#code-"+l.name)
 	}
 	return strings.Join(ids, ",")
 }

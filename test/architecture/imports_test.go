@@ -243,7 +243,8 @@ var mayImport = map[string][]string{
 		"server/worker",
 	},
 	"hack/apipage": {
-		"server/payments", "server/operators", "server/operators/operatorapi", "server/httpapi/apidoc", "server/httpapi/wire",
+		"server/console/assets", "server/payments", "server/operators", "server/operators/operatorapi", "server/httpapi/apidoc",
+		"server/httpapi/wire",
 	},
 	"hack/chart":        {}, // reads files
 	"hack/fidelity":     {"server/operators"},

@@ -18,9 +18,8 @@ const (
 	PagePath = "/docs"
 	// AssetPath is the path of the files that the pages refer to.
 	AssetPath = PagePath + "/assets/{file}"
-	// PageAddress stands in the pages for the address at which a page is opened. A page keeps it if that address has
-	// characters that mean something to a shell or a language.
-	PageAddress = "https://cauri.example"
+	// PageAddress stands in the pages for the address at which a page is opened, see [assets.Shown].
+	PageAddress = assets.PageAddress
 )
 
 // rendered are the pages. `make generate` renders them (hack/apipage).
@@ -65,9 +64,6 @@ type page struct {
 	text func() string
 }
 
-// plainAddress matches the addresses that an example can have in its quotes.
-var plainAddress = regexp.MustCompile(`^https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._-]+)*$`)
-
 func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	origin, form := static.AskedAt(r, p.Public, p.path)
 	if r.Method == http.MethodPost {
@@ -78,9 +74,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	text, theme := p.text(), assets.Theme(r)
-	if address := origin + form; plainAddress.MatchString(address) {
-		text = strings.ReplaceAll(text, PageAddress, address)
-	}
+	text = strings.ReplaceAll(text, PageAddress, assets.Shown(origin+form))
 	text = p.withConsole(text, form)
 	if theme != "" {
 		text = strings.Replace(text, "<html ", `<html data-theme="`+theme+`" `, 1)
