@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,6 +33,7 @@ func init() {
 type Decoder[T any] struct {
 	Schema     *huma.Schema // schema in the API's description
 	fields     []field      // sorted by name
+	sample     string       // a body in short, for messages
 	mergePatch bool         // RFC 7396: null sets a pointer to a zero value; a missing field stays nil
 }
 
@@ -42,6 +44,7 @@ type field struct {
 	schema   *huma.Schema // schema for huma's validator
 	required bool
 	example  string // end of messages about the field; may be empty
+	sample   string // the field with an example in JSON
 }
 
 func newDecoder[T any]() *Decoder[T] {
@@ -56,13 +59,30 @@ func newDecoder[T any]() *Decoder[T] {
 		checked := *schema
 		f := field{name: name, index: i, schema: &checked, required: slices.Contains(d.Schema.Required, name)}
 		if len(schema.Examples) > 0 {
-			f.example = fmt.Sprintf(", for example %v", schema.Examples[0])
+			value, _ := json.Marshal(schema.Examples[0])
+			f.sample = fmt.Sprintf("%q: %s", name, value)
+			if text, ok := schema.Examples[0].(string); ok {
+				value = []byte(text)
+			}
+			f.example = ", for example " + string(value)
 		}
 		describe(schema, f.required)
 		d.fields = append(d.fields, f)
 	}
+	d.sample = d.shortened(t)
 	slices.SortFunc(d.fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
 	return d
+}
+
+// shortened returns a body with one field: the first that is required, else the first that can be set to nothing, which
+// changes something by itself.
+func (d *Decoder[T]) shortened(t reflect.Type) string {
+	shown := slices.IndexFunc(d.fields, func(f field) bool { return f.required })
+	if shown < 0 {
+		shown = slices.IndexFunc(d.fields, func(f field) bool { return t.Field(f.index).Type.Kind() == reflect.Pointer })
+	}
+	f := d.fields[max(0, shown)]
+	return "{" + cmp.Or(f.sample, fmt.Sprintf("%q: ...", f.name)) + ", ...}"
 }
 
 // describe adds to a field's schema the rules that the decoder checks in Go instead of in huma. The checks in Go are
@@ -118,7 +138,10 @@ func (d *Decoder[T]) DecodeOptional(w http.ResponseWriter, r *http.Request) (*T,
 // parse decodes and validates the text of a body.
 func (d *Decoder[T]) parse(text []byte) (*T, error) {
 	sent, err := parseObject(text)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNoObject):
+		return nil, malformedBody("The request body is not a JSON object. Send one like " + d.sample + ".")
+	case err != nil:
 		return nil, err
 	}
 	body, wrong, check := new(T), FieldErrors{}, newValidation()
@@ -187,6 +210,9 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return text, nil
 }
 
+// errNoObject is the error for a text that does not begin with a JSON object.
+var errNoObject = errors.New("no JSON object")
+
 // parseObject decodes one JSON object. Integers without point and exponent become int64.
 func parseObject(text []byte) (map[string]any, error) {
 	if object, ok := parsePlainObject(text); ok {
@@ -200,7 +226,7 @@ func parseAnyObject(text []byte) (map[string]any, error) {
 	decoder.UseNumber()
 	var object map[string]any
 	if err := decoder.Decode(&object); err != nil || object == nil {
-		return nil, malformedBody("The request body is not a JSON object. Send one like {\"amount\": 25000, ...}.")
+		return nil, errNoObject
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, malformedBody("The request body has more text after its JSON object. Send one object only.")

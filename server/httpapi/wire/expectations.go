@@ -16,7 +16,7 @@ import (
 // EvaluateRequest is the body of POST /v1/expectations/evaluate.
 type EvaluateRequest struct {
 	_      struct{} `additionalProperties:"true"`
-	Expect []any    `json:"expect" minItems:"1" maxItems:"50" doc:"What is expected. All lines are evaluated as of one moment."`
+	Expect []any    `json:"expect" minItems:"1" maxItems:"50" example:"[{\"nothingElse\": true}]" doc:"What is expected. All lines are evaluated as of one moment."`
 	Since  string   `json:"since,omitempty" pattern:"^TX_[0-9A-HJKMNP-TV-Z]{26}$" patternDescription:"a transaction's id, TX_ with 26 characters behind it" doc:"Only transactions after this one count, and their events and refunds. Left out: all since the last reset."`
 }
 

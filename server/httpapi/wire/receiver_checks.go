@@ -16,7 +16,7 @@ import (
 // ReceiverCheckRequest is the body of POST /v1/receiver_checks. The body is optional.
 type ReceiverCheckRequest struct {
 	_     struct{} `additionalProperties:"true"`
-	TxID  string   `json:"tx_id,omitempty" pattern:"^TX_[0-9A-HJKMNP-TV-Z]{26}$" patternDescription:"a transaction's id, TX_ with 26 characters behind it" doc:"A collection that has ended. All events are the one of this payment, changed only as a line says. Left out: they are of payments that do not exist."`
+	TxID  string   `json:"tx_id,omitempty" pattern:"^TX_[0-9A-HJKMNP-TV-Z]{26}$" patternDescription:"a transaction's id, TX_ with 26 characters behind it" example:"TX_0SGFHP2T6CKSRTNMP79EP8AFX4" doc:"A collection that has ended. All events are the one of this payment, changed only as a line says. Left out: they are of payments that do not exist."`
 	Allow bool     `json:"allow,omitempty" doc:"With tx_id: a refund of this payment that did not happen may be told."`
 }
 
