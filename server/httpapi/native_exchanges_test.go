@@ -138,8 +138,12 @@ func (c *conversation) do(step string) {
 		c.f.faulty(fmt.Sprintf(`[{"name":"f%s","when":{"path":%q,"first":1},"operator":{"status":%[1]s}}]`, rest, c.base+"/*"))
 	case "confirm":
 		c.f.orangeClient("awa", rest, 50_000, payments.Approve)
-		page := c.f.url + "/sandboxes/team/checkout/operators/orange/payment/pay_token/" + c.value("paytoken")
-		(&placed{orange: c.f.orange(key), page: page}).confirm(rest, c.f.code(rest))
+		c.page("paytoken").confirm(rest, c.f.code(rest))
+	case "cancel":
+		c.page(rest).open("action", "cancel")
+	case "clock": // ahead by these seconds
+		c.f.startClock()
+		c.f.exec("update clocks set ahead = make_interval(secs => $1::integer)", rest)
 	case "approve":
 		c.f.approve(rest)
 	case "limit":
@@ -153,6 +157,11 @@ func (c *conversation) do(step string) {
 	default:
 		c.t.Fatalf("no step is called %q", step)
 	}
+}
+
+// page is the page of the order whose token has a name.
+func (c *conversation) page(token string) *placed {
+	return &placed{orange: c.f.orange(key), page: c.f.url + "/sandboxes/team/checkout/operators/orange/payment/pay_token/" + c.value(token)}
 }
 
 // placeholder is a name in braces: {key}, or in an answer {_:digits10}, which stands for ten digits, and {made:hex32}, which names them

@@ -19,7 +19,10 @@ var facts = []operatorapi.Fact{
 	differs(fact("`Accept` is ignored", operatorapi.Documented, guide, "TestOrangeTokens"), "`v3` answers 406 without `Accept: application/json`"),
 	fact("errors have `code`, `message` and `description`", operatorapi.Documented, guide, "TestOrangeRefusals"),
 	fact("1202, 1203, 1204: merchant key, currency, order id", operatorapi.ThirdParty, "one copy of the vendor's table", "TestOrangeRefusals"),
-	fact("a field that is missing is 23, one that is wrong 24; the descriptions are ours", operatorapi.ThirdParty, recorded, "TestOrangeRefusals"),
+	fact("a field that is missing is 23, one that is wrong 24", operatorapi.ThirdParty, recorded, "TestOrangeRefusals"),
+	fact("transactionstatus names the field that is missing as `Key: 'GetTransactionStatusInfo.OrderId'`; the end of the text is ours, and that of "+
+		"webpayment without the key too", operatorapi.ThirdParty, recorded, "TestOrangeRefusals"),
+	fact("a request without a body is 21, one that is no JSON 22; the descriptions are ours", operatorapi.Documented, guide, "TestOrangeRefusals"),
 	fact("`currency` is `OUV` under `dev`, which means the first environment, and is booked one to one in its currency", operatorapi.Documented,
 		guide, "TestOrangePayment"),
 	fact("`amount` is a number or a text", operatorapi.Documented, guide, "TestOrangeRefusals"),
