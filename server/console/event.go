@@ -25,7 +25,7 @@ import (
 // eventPage is an event with its payment, its webhook and, after a form was sent, a comparison.
 type eventPage struct {
 	*service.Event
-	payment  *paymentDetail
+	payment  *paymentDetail // nil: it belongs to none
 	webhook  *ledger.Webhook
 	captured *service.Captured   // nil: no form was sent
 	compared *service.Comparison // the same
@@ -80,15 +80,17 @@ func (c *Console) readEvent(v *visit) (*eventPage, error) {
 	if e.Event, err = c.Service.ReadEvent(ctx, v.who, id); err != nil {
 		return nil, err
 	}
-	t, err := c.Ledger.GetTransaction(ctx, tenant, id.Transaction)
-	if err != nil {
-		return nil, err
+	if of := e.Transaction; of != nil {
+		t, err := c.Ledger.GetTransaction(ctx, tenant, *of)
+		if err != nil {
+			return nil, err
+		}
+		names, err := c.Ledger.SIMNames(ctx, tenant, []string{t.MSISDN})
+		if err != nil {
+			return nil, err
+		}
+		e.payment = &paymentDetail{paymentRow: paymentRow{Transaction: t, name: names[t.MSISDN]}}
 	}
-	names, err := c.Ledger.SIMNames(ctx, tenant, []string{t.MSISDN})
-	if err != nil {
-		return nil, err
-	}
-	e.payment = &paymentDetail{paymentRow: paymentRow{Transaction: t, name: names[t.MSISDN]}}
 	e.webhook, err = c.Service.ReadWebhook(ctx, v.who)
 	return e, err
 }
@@ -239,16 +241,30 @@ func (c *Console) resend(v *visit) (exchange.Answer, error) {
 
 // lead says in a sentence what the event is about, and how far its delivery is.
 func (e *eventPage) lead(v *visit) string {
-	text := e.payment.lead(v) + " " + tried(v, &e.Event.Event)
-	if e.Callback != nil {
-		text += " " + v.Text("It is the callback of %s's own API, which sends it once.", operatorName(e.payment.Operator))
+	text := tried(v, &e.Event.Event)
+	if e.payment != nil {
+		text = e.payment.lead(v) + " " + text
+	}
+	if e.Callback == nil {
+		return text
+	}
+	if api := operators.NativeAPI(e.Callback.Operator); api == nil || len(api.Retries) == 0 {
+		text += " " + v.Text("It is the callback of %s's own API, which sends it once.", operatorName(e.Callback.Operator))
 	}
 	return text
 }
 
+// order returns the order of the payment, or the kind of a callback that belongs to none.
+func (e *eventPage) order() string {
+	if e.payment == nil {
+		return e.Kind
+	}
+	return e.payment.OrderRef
+}
+
 // callbackKey returns the entry of the Secret with the key that signs a callback in its body; empty: it is not signed.
 func (e *eventPage) callbackKey() string {
-	api := operators.NativeAPI(e.payment.Operator)
+	api := operators.NativeAPI(e.Callback.Operator)
 	if api == nil || api.Sign == nil || bytes.Equal(api.Sign(e.Body, e.Callback.Sent, ""), e.Body) {
 		return ""
 	}

@@ -119,11 +119,18 @@ func (c *Console) refundsOf(v *visit, t *payments.Transaction) ([]paymentRow, er
 	return c.paymentRows(v, found)
 }
 
-// eventsOf returns the event of a transaction and its callback, as far as they exist.
+// eventsOf returns the event of a transaction and its callbacks, as far as they exist.
 func (c *Console) eventsOf(v *visit, t *payments.Transaction) (all []*service.Event, err error) {
-	ids := []payments.EventID{{Transaction: t.ID}}
+	ids := []payments.EventID{{ID: t.ID}}
 	if t.NativeCall != "" {
-		ids = append(ids, payments.EventID{Transaction: t.ID, Callback: true})
+		of := ledger.EventFilter{Transaction: &t.ID, Callback: new(true)}
+		callbacks, err := c.Ledger.ListEvents(v.ctx(), v.who.Sandbox.Tenant, of, nil, payments.MaxCallbacks)
+		if err != nil {
+			return nil, err
+		}
+		for i := range callbacks {
+			ids = append(ids, callbacks[i].EventID())
+		}
 	}
 	for _, id := range ids {
 		event, err := c.Service.ReadEvent(v.ctx(), v.who, id)

@@ -800,7 +800,7 @@ func storyStep(v *visit, d *paymentDetail, s *step) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = linkTo(v, "/webhooks", payments.EventID{Transaction: r.ID}.String(), payments.Refund.Event()).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = linkTo(v, "/webhooks", payments.EventID{ID: r.ID}.String(), payments.Refund.Event()).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

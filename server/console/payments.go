@@ -155,7 +155,7 @@ func (c *Console) find(v *visit) (exchange.Answer, error) {
 		if v.opens("/webhooks/{id}") {
 			return v.goTo("/webhooks/" + event.String()), nil
 		}
-		id, err = event.Transaction, nil
+		id, err = event.ID, nil
 	}
 	switch {
 	case err == nil && v.opens("/payments/{id}"):

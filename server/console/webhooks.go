@@ -114,7 +114,10 @@ func (c *Console) eventRows(v *visit, found []ledger.Event) ([]eventRow, error) 
 	names, err := c.Ledger.SIMNames(v.ctx(), v.who.Sandbox.Tenant, numbers)
 	rows := make([]eventRow, len(found))
 	for i := range found {
-		order := orders[found[i].ID]
+		var order ledger.OrderOf
+		if of := found[i].Transaction; of != nil {
+			order = orders[*of]
+		}
 		rows[i] = eventRow{found[i], order, names[order.MSISDN]}
 	}
 	return rows, err

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
 // Callbacks of the operators' own APIs, as their sandbox sees them.
@@ -16,17 +18,13 @@ import (
 // CallbackDetail is a callback with its body and its attempts.
 type CallbackDetail struct {
 	EventDetail
-	Transaction *payments.Transaction
-	Sent        json.RawMessage // as in [NativeRequest]
-	URL         string
+	payments.Callback
+	URL string
 }
 
-// GetCallback returns the callback of a transaction. It returns [ErrNotFound] if the tenant has no such transaction, or
-// if the transaction has no callback yet. It builds and stores the body of a callback that has none, so that a worker
-// sends the same bytes later. The function vague returns the argument vague of build.
-func (l *Ledger) GetCallback(
-	ctx context.Context, tenant int64, id payments.ID, build BuildCallback, vague func(*payments.Transaction) bool,
-) (*CallbackDetail, error) {
+// GetCallback returns a callback, or [ErrNotFound]. It builds and stores the body of a callback that has none, so that a
+// worker sends the same bytes later.
+func (l *Ledger) GetCallback(ctx context.Context, tenant int64, id payments.ID, build BuildCallback) (*CallbackDetail, error) {
 	q := l.tenant(tenant)
 	row, err := q.GetCallback(ctx, tenant, postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -35,23 +33,58 @@ func (l *Ledger) GetCallback(
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the callback")
 	}
-	attempts, err := q.ListCallbackAttempts(ctx, tenant, postgres.UUID(id), row.Attempts, MaxHistory)
+	attempts, err := q.ListCallbackAttempts(ctx, tenant, postgres.UUID(id), row.NativeCallback.Attempts, MaxHistory)
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the attempts of the callback")
 	}
-	c := callbackDetailOf(&row, attempts)
+	var t *payments.Transaction
+	if of := row.NativeCallback.TransactionID; of.Valid {
+		if t, err = l.GetTransaction(ctx, tenant, of.Bytes); err != nil {
+			return nil, err
+		}
+	}
+	c := callbackDetailOf(&row, t, attempts)
 	if c.Body != nil {
 		return c, nil
 	}
-	c.Body, err = q.KeepCallbackBody(ctx, build(c.Transaction, c.Sent, vague(c.Transaction)), tenant, postgres.UUID(id))
+	c.Body, err = q.KeepCallbackBody(ctx, build(&c.Callback), tenant, postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound // it was removed meanwhile
 	}
 	return c, postgres.Classify(err, "keeping the body of the callback")
 }
 
-// ResendCallback is [Ledger.ResendEvent] for a callback. A callback is sent to the URL of its request, without retries,
-// even if the sandbox has no endpoint.
+// Notice is a callback that belongs to no transaction.
+type Notice struct {
+	Operator  payments.Operator
+	Kind, URL string
+	Sent      json.RawMessage // what its body is built from, in the format of the operator's package
+	After     time.Duration   // until it is due, in sandbox time
+}
+
+// MaxNotices is how many callbacks without a transaction a sandbox may have at one operator.
+const MaxNotices = 10_000
+
+// AddNotice queues a callback that belongs to no transaction. Beyond [MaxNotices], it deletes the oldest ones.
+func (l *Ledger) AddNotice(ctx context.Context, tenant int64, id payments.ID, n *Notice) error {
+	err := l.db.InTenantTx(ctx, tenant, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, postgres.TakeStamp, tenant); err != nil {
+			return err
+		}
+		q := sqlc.New(tx)
+		if err := q.SortNothing(ctx); err != nil {
+			return err
+		}
+		return q.AddNotice(ctx, sqlc.AddNoticeParams{
+			Tenant: tenant, ID: postgres.UUID(id), Operator: string(n.Operator), Kind: n.Kind, URL: n.URL, Sent: n.Sent,
+			AfterMs: postgres.Milliseconds(n.After), Others: MaxNotices - 1,
+		})
+	})
+	return postgres.ClassifyWrite(err, "queueing the callback")
+}
+
+// ResendCallback is [Ledger.ResendEvent] for a callback. A callback is sent to the URL of its request, even if the
+// sandbox has no endpoint.
 func (l *Ledger) ResendCallback(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
 	beingSent, err := l.tenant(tenant).ResendCallback(ctx, tenant, postgres.UUID(id))
 	switch {
@@ -62,5 +95,5 @@ func (l *Ledger) ResendCallback(ctx context.Context, tenant int64, id payments.I
 	case beingSent:
 		return Event{}, ErrBeingSent
 	}
-	return l.queuedEvent(ctx, tenant, EventFilter{Transaction: &id, Callback: new(true)})
+	return l.queuedEvent(ctx, tenant, changedCallbacks, id)
 }

@@ -19,13 +19,17 @@ type callbackFault struct {
 // decideCallbackFaults decides which faults apply to due callbacks, and records the decisions. So the same fault
 // applies if another worker leases the callback later. decideCallbackFaults postpones the callbacks that a fault
 // delays. It skips callbacks that were attempted before, such as those that a user sends again. It runs no statement if
-// neither a sandbox nor a test number has faults.
-func decideCallbackFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCallbacksRow) (map[rowKey]callbackFault, error) {
+// neither a sandbox nor a test number has faults. A callback that belongs to no transaction has none.
+func decideCallbackFaults(
+	ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCallbacksRow, about aboutTransactions,
+) (map[rowKey]callbackFault, error) {
 	var callbacks []*sqlc.LockDueCallbacksRow
 	var tenants []int64
 	for i := range due {
-		if c := &due[i]; c.Attempts == 0 && (c.WithFaults || numberFault(&c.Transaction) != nil) {
-			callbacks, tenants = append(callbacks, c), append(tenants, c.Transaction.Tenant)
+		c := &due[i]
+		of := about[rowKey{c.Tenant, c.TransactionID.Bytes}]
+		if of != nil && c.Attempts == 0 && (c.WithFaults || numberFault(&of.Transaction) != nil) {
+			callbacks, tenants = append(callbacks, c), append(tenants, c.Tenant)
 		}
 	}
 	if len(callbacks) == 0 {
@@ -39,7 +43,7 @@ func decideCallbackFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockD
 	var undecided []*sqlc.LockDueCallbacksRow
 	var targets []faultTarget
 	for _, c := range callbacks {
-		t := &c.Transaction
+		t := &about[rowKey{c.Tenant, c.TransactionID.Bytes}].Transaction
 		of := declared[t.Tenant]
 		if of == nil {
 			continue // the faults were removed a moment ago

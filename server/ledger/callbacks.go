@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/faults"
@@ -17,15 +16,14 @@ type LeasedCallback struct {
 	ID             payments.ID
 	Fence          int64 // the fencing token of the lease
 	OrganizationID string
-	TakenAt        time.Time             // by the database's clock
-	Now            time.Time             // TakenAt in sandbox time
-	Transaction    *payments.Transaction // in its final state
-	Sent           json.RawMessage
-	URL            string
-	Vague          bool   // the body of a failure has no reason
-	Body           []byte // the body that every attempt sends
-	SigningSecret  string // of the sandbox's webhooks
-	Problem        error  // why SigningSecret cannot be read; nil: it can
+	TakenAt        time.Time // by the database's clock
+	Now            time.Time // TakenAt in sandbox time
+	payments.Callback
+	URL           string
+	Body          []byte // the body that every attempt sends
+	Retries       int    // since it was queued, or last queued by hand
+	SigningSecret string // of the sandbox's webhooks
+	Problem       error  // why SigningSecret cannot be read; nil: it can
 
 	Fault     *faults.Fault // the fault that applies to the callback; nil for none
 	TimesSent int           // how often it was sent before because of Fault
@@ -49,9 +47,8 @@ func (s *Deliveries) TenantsToCallBack(ctx context.Context) ([]DueTenant, error)
 	return due, nil
 }
 
-// BuildCallback makes the body of the callback of a transaction. The parameter sent is [NativeRequest].Sent. The
-// function returns nil if the operator sends no callbacks. If vague is set, the body of a failure has no reason.
-type BuildCallback func(t *payments.Transaction, sent json.RawMessage, vague bool) []byte
+// BuildCallback makes the body of a callback. It returns nil if the operator sends no callbacks.
+type BuildCallback func(*payments.Callback) []byte
 
 // LeaseDueCallbacks leases due callbacks, at most from[i].Slots of each tenant. The result found has the number of due
 // callbacks by tenant, including those that a fault delays and that are not leased. The function build makes the body
@@ -68,19 +65,23 @@ func (s *Deliveries) LeaseDueCallbacks(
 		if err != nil || len(due) == 0 {
 			return err
 		}
-		if decided, err = decideCallbackFaults(ctx, q, due); err != nil {
+		about, err := transactionsOf(ctx, q, due)
+		if err != nil {
+			return err
+		}
+		if decided, err = decideCallbackFaults(ctx, q, due, about); err != nil {
 			return err
 		}
 		var taken rowKeys
 		var bodies [][]byte
 		for i := range due {
 			row := &due[i]
-			found[row.Transaction.Tenant]++
-			fault := decided[rowKey{row.Transaction.Tenant, row.ID.Bytes}]
+			found[row.Tenant]++
+			fault := decided[rowKey{row.Tenant, row.ID.Bytes}]
 			if fault.postponed {
 				continue
 			}
-			c := s.leasedCallback(row, build)
+			c := s.leasedCallback(row, about[rowKey{row.Tenant, row.TransactionID.Bytes}], build)
 			c.Fault = fault.fault
 			leased = append(leased, c)
 			taken.add(c.Tenant, row.ID)
@@ -97,16 +98,39 @@ func (s *Deliveries) LeaseDueCallbacks(
 	return leased, found, nil
 }
 
-func (s *Deliveries) leasedCallback(row *sqlc.LockDueCallbacksRow, build BuildCallback) LeasedCallback {
+// aboutTransactions are the transactions of callbacks.
+type aboutTransactions map[rowKey]*sqlc.TransactionsOfCallbacksRow
+
+func transactionsOf(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCallbacksRow) (aboutTransactions, error) {
+	var keys rowKeys
+	for i := range due {
+		if due[i].TransactionID.Valid {
+			keys.add(due[i].Tenant, due[i].TransactionID)
+		}
+	}
+	rows, err := q.TransactionsOfCallbacks(ctx, keys.tenants, keys.ids)
+	about := aboutTransactions{}
+	for i := range rows {
+		about[rowKey{rows[i].Transaction.Tenant, rows[i].Transaction.ID.Bytes}] = &rows[i]
+	}
+	return about, err
+}
+
+func (s *Deliveries) leasedCallback(
+	row *sqlc.LockDueCallbacksRow, about *sqlc.TransactionsOfCallbacksRow, build BuildCallback,
+) LeasedCallback {
 	c := LeasedCallback{
-		Tenant: row.Transaction.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, OrganizationID: row.OrgID,
-		TakenAt: row.TakenAt, Now: row.Present,
-		Transaction: transactionOf(&row.Transaction), Sent: row.Sent, URL: row.URL, Vague: row.Vague, Body: row.Body,
-		TimesSent: int(row.TimesSent),
-		Hosts:     row.CallbackHosts, WebhookHost: row.WebhookHost, Namespace: row.Namespace,
+		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, OrganizationID: row.OrgID, TakenAt: row.TakenAt, Now: row.Present,
+		Callback: payments.Callback{Operator: payments.Operator(orEmpty(row.Operator)), Kind: row.Kind, Sent: row.Sent},
+		URL:      row.URL, Body: row.Body, Retries: int(row.Retries),
+		TimesSent: int(row.TimesSent), Hosts: row.CallbackHosts, WebhookHost: row.WebhookHost, Namespace: row.Namespace,
+	}
+	if about != nil {
+		c.Transaction, c.Sent, c.Vague = transactionOf(&about.Transaction), about.Sent, about.Vague
+		c.Operator = c.Transaction.Operator
 	}
 	if c.Body == nil {
-		c.Body = build(c.Transaction, c.Sent, row.Vague)
+		c.Body = build(&c.Callback)
 	}
 	if row.SigningSecret != nil {
 		c.SigningSecret, c.Problem = s.keys.Open(row.ResourceUid.String(), row.SigningSecret)
@@ -130,7 +154,7 @@ func (s *Deliveries) FinishCallback(ctx context.Context, c *LeasedCallback, a At
 	rows, err := s.system().FinishCallback(ctx, sqlc.FinishCallbackParams{
 		Tenant: c.Tenant, ID: postgres.UUID(c.ID), Fence: c.Fence, StartedAt: a.StartedAt, RealStartedAt: c.TakenAt,
 		DurationMs: int32(a.Duration.Milliseconds()), ResponseStatus: int32(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error,
-		Fault: faultName(c.Fault),
+		Fault: faultName(c.Fault), State: sqlc.EventState(a.State), RetryAfterMs: postgres.Milliseconds(a.RetryAfter),
 	})
 	return rows == 1, postgres.Classify(err, "writing down a callback")
 }

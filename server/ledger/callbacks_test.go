@@ -19,21 +19,26 @@ func (w *fixture) asked(reference, url string) payments.ID {
 	w.T.Helper()
 	n := w.Collection(reference, payments.Success, alice)
 	n.RequestHash = ledger.NativeHash("requesttopay")
-	n.Optional.Native = &ledger.NativeRequest{Operation: "requesttopay", Sent: json.RawMessage(`{}`), CallbackURL: url}
+	n.Optional.Native = &ledger.NativeRequest{Operation: "requesttopay", Sent: json.RawMessage(`{}`), Callbacks: calls(url)}
 	return w.Create(n).ID
 }
 
 // newBody never builds the same body twice.
 func newBody() ledger.BuildCallback {
 	built := 0
-	return func(t *payments.Transaction, _ json.RawMessage, vague bool) []byte {
+	return func(c *payments.Callback) []byte {
 		built++
-		return fmt.Appendf(nil, "%s %d %t", t.Reference, built, vague)
+		return fmt.Appendf(nil, "%s %d %t", c.Transaction.Reference, built, c.Vague)
 	}
 }
 
-// precise tells failures with their reason.
-func precise(*payments.Transaction) bool { return false }
+// calls returns the plan of one callback to a URL; of none, if it is empty.
+func calls(url string) []payments.PlannedCallback {
+	if url == "" {
+		return nil
+	}
+	return []payments.PlannedCallback{{URL: url}}
+}
 
 // leaseCallbacks takes callbacks of the sandbox, which are so many, for an hour.
 func (w *fixture) leaseCallbacks(n int) []ledger.LeasedCallback {
@@ -63,7 +68,7 @@ func (w *fixture) giveBack(callbacks []ledger.LeasedCallback) {
 
 func (w *fixture) callback(id payments.ID) *ledger.CallbackDetail {
 	w.T.Helper()
-	c, err := w.GetCallback(w.T.Context(), w.Sandbox.Tenant, id, newBody(), precise)
+	c, err := w.GetCallback(w.T.Context(), w.Sandbox.Tenant, id, newBody())
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -90,7 +95,7 @@ func TestCallbacksAreListedAsEvents(t *testing.T) {
 	ids["f"] = w.Create(w.Collection("f", payments.Success, alice)).ID // of /v1
 	n := w.Collection("g", payments.Pending, alice)
 	n.RequestHash = ledger.NativeHash("requesttopay")
-	n.Optional.Native = &ledger.NativeRequest{Operation: "requesttopay", Sent: json.RawMessage(`{}`), CallbackURL: "http://127.0.0.1:1/g"}
+	n.Optional.Native = &ledger.NativeRequest{Operation: "requesttopay", Sent: json.RawMessage(`{}`), Callbacks: calls("http://127.0.0.1:1/g")}
 	w.Create(n) // has none yet
 	for _, c := range w.leaseCallbacks(4) {
 		switch c.Transaction.Reference {
@@ -106,9 +111,9 @@ func TestCallbacksAreListedAsEvents(t *testing.T) {
 	w.Exec("update transactions set completed_at = '2026-05-01'::timestamptz + make_interval(mins => ascii(reference) - 97) where status = 'SUCCESS'")
 	name := func(id payments.EventID) string {
 		for reference, of := range ids {
-			if of == id.Transaction && id.Callback {
+			if of == id.ID && id.Callback {
 				return strings.ToUpper(reference)
-			} else if of == id.Transaction {
+			} else if of == id.ID {
 				return reference
 			}
 		}
@@ -272,7 +277,7 @@ func TestCallbacksOfOthersAreNotThere(t *testing.T) {
 	foreign := other.asked("r1", "http://127.0.0.1:1/hook")
 	none := w.asked("r2", "")
 	for what, id := range map[string]payments.ID{"another's": foreign, "of a request without one": none, "of nothing": {1}} {
-		if _, err := w.GetCallback(t.Context(), w.Sandbox.Tenant, id, newBody(), precise); !errors.Is(err, ledger.ErrNotFound) {
+		if _, err := w.GetCallback(t.Context(), w.Sandbox.Tenant, id, newBody()); !errors.Is(err, ledger.ErrNotFound) {
 			t.Errorf("reading the callback %s: %v, want ErrNotFound", what, err)
 		}
 		if _, err := w.ResendCallback(t.Context(), w.Sandbox.Tenant, id); !errors.Is(err, ledger.ErrNotFound) {
@@ -307,8 +312,8 @@ func TestListsOfEventsReadAPage(t *testing.T) {
 		select tenant, id, case when n % 1000 = 0 then 'queued' when n % 1000 = 1 then 'failed' else 'delivered' end::event_state,
 		  case when n % 1000 = 0 then now() end, created_at
 		from (select t.*, row_number() over (partition by tenant order by id) as n from transactions t where status <> 'PENDING') t`)
-	w.Exec(`insert into native_callbacks (tenant, id, transaction_id, url, state, due_at)
-		select tenant, id, id, 'http://127.0.0.1:1/',
+	w.Exec(`insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
+		select tenant, id, id, '', 'http://127.0.0.1:1/',
 		  case when n % 2000 = 0 then 'queued' when n % 2000 = 4 then 'failed' else 'delivered' end::event_state,
 		  case when n % 2000 = 0 then now() end
 		from (select t.*, row_number() over (partition by tenant order by id) as n from transactions t where status <> 'PENDING') t where n % 4 = 0`)
@@ -323,9 +328,9 @@ func TestListsOfEventsReadAPage(t *testing.T) {
 		before *payments.EventID
 	}{
 		"all":             {},
-		"a later page":    {after: &payments.EventID{Transaction: payments.ID{13: 1}, Callback: true}},
-		"an earlier page": {before: &payments.EventID{Transaction: payments.ID{13: 1}}},
-		"failed before":   {ledger.EventFilter{State: ledger.EventFailed}, nil, &payments.EventID{Transaction: payments.ID{14: 1}}},
+		"a later page":    {after: &payments.EventID{ID: payments.ID{13: 1}, Callback: true}},
+		"an earlier page": {before: &payments.EventID{ID: payments.ID{13: 1}}},
+		"failed before":   {ledger.EventFilter{State: ledger.EventFailed}, nil, &payments.EventID{ID: payments.ID{14: 1}}},
 		"callbacks":       {filter: ledger.EventFilter{Callback: new(true)}},
 		"no callbacks":    {filter: ledger.EventFilter{Callback: new(false)}},
 		"delivered":       {filter: ledger.EventFilter{State: ledger.EventDelivered}},

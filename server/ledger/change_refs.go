@@ -57,7 +57,7 @@ from (select unnest($2::uuid[]) as of_id, unnest($3::integer[]) as number) n
 cross join lateral (select * from delivery_attempts where tenant = $1 and event_id = n.of_id and attempt = n.number limit 1) a`
 	changedCallbacks = "select " + callbackColumns + `
 from native_callbacks n
-cross join lateral (select type, status, completed_at from transactions where tenant = $1 and id = n.transaction_id limit 1) t
+left join lateral (select type, status, completed_at from transactions where tenant = $1 and id = n.transaction_id limit 1) t on true
 left join lateral (select faults from callback_attempts where tenant = $1 and id = n.id and attempt = n.attempts limit 1) a on true
 where n.tenant = $1 and n.id = any((select $2::uuid[])::uuid[])`
 	changedCallbackAttempts = "select " + callbackAttemptColumns + `

@@ -112,7 +112,7 @@ var spanning = map[string]string{
 	"ExpireReceiverChecks":   "the checks of receivers that were asked for", "LeaseReceiverCheck": "the same",
 	"GiveBackForwards": "of a batch",
 	"TenantsToDeliver": "the sandboxes that have events to send", "TakeProbes": "of a batch", "LockDueEvents": "of a batch",
-	"LeaseEvents": "of a batch", "ListSentOfAll": "of a batch", "UnqueueEvents": "of a batch", "GiveBackEvents": "of a batch", "FinishAttempts": "of a batch",
+	"LeaseEvents": "of a batch", "ListSentOfAll": "of a batch", "TransactionsOfCallbacks": "of a batch", "UnqueueEvents": "of a batch", "GiveBackEvents": "of a batch", "FinishAttempts": "of a batch",
 	"TenantsToCallBack": "the sandboxes that have callbacks to send", "LockDueCallbacks": "of a batch", "LeaseCallbacks": "of a batch",
 	"GiveBackCallbacks": "of a batch",
 	"ActedFaults":       "of a batch", "AwaitingTenants": "of a batch", "CountFaults": "of a batch", "DecideEventFaults": "of a batch",
@@ -125,8 +125,8 @@ var spanning = map[string]string{
 	"CountFailingEndpoints": "a metric, every ten seconds",
 	"AgedTenants":           "retention, every hour", "AgedOperatorTenants": "retention, every hour", "RemoveAgedRateUsage": "retention, every hour",
 	"RemoveAgedQuotaUsage": "retention, every hour", "RemoveAgedNativeTokens": "retention, every hour",
-	"RemoveAgedNativeOrders": "retention, every hour",
-	"RemoveAgedFaultActs":    "retention, every hour", "RemoveAgedFaultRequests": "retention, every hour",
+	"RemoveAgedNativeOrders": "retention, every hour", "RemoveAgedNotices": "the same",
+	"RemoveAgedFaultActs": "retention, every hour", "RemoveAgedFaultRequests": "retention, every hour",
 
 	// The controller.
 	"ChangedAccounts":  "the sandboxes and SIMs whose status follows, every three seconds",

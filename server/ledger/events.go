@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -15,10 +16,12 @@ import (
 
 // Event is an event, or a callback of an operator's own API, as its sandbox sees it.
 type Event struct {
-	ID            payments.ID // the id of its transaction
+	ID            payments.ID // of its transaction, or of the callback
 	Callback      bool
-	Type          payments.Type   // of the transaction
-	Status        payments.Status // of the transaction
+	Transaction   *payments.ID    // nil: the callback belongs to none
+	Kind          string          // of the callback, see [payments.Callback]
+	Type          payments.Type   // of the transaction; empty: there is none
+	Status        payments.Status // of the transaction; empty: there is none
 	State         EventState
 	Attempts      int // made so far
 	CreatedAt     time.Time
@@ -31,7 +34,7 @@ type Event struct {
 
 // EventID returns the id under which the API shows the event.
 func (e *Event) EventID() payments.EventID {
-	return payments.EventID{Transaction: e.ID, Callback: e.Callback}
+	return payments.EventID{ID: e.ID, Callback: e.Callback}
 }
 
 // Name returns the event's name.
@@ -144,17 +147,17 @@ func (l *Ledger) ResendEvent(ctx context.Context, tenant int64, id payments.ID) 
 	case found.BeingSent:
 		return Event{}, ErrBeingSent
 	}
-	return l.queuedEvent(ctx, tenant, EventFilter{Transaction: &id, Callback: new(false)})
+	return l.queuedEvent(ctx, tenant, changedEvents, id)
 }
 
-// queuedEvent reads the one event that was queued again.
-func (l *Ledger) queuedEvent(ctx context.Context, tenant int64, f EventFilter) (Event, error) {
-	events, err := l.ListEvents(ctx, tenant, f, nil, 1)
+// queuedEvent reads the one event that was queued again, by the statement [changedEvents] or [changedCallbacks].
+func (l *Ledger) queuedEvent(ctx context.Context, tenant int64, sql string, id payments.ID) (Event, error) {
+	events, err := collect[Event](ctx, l.db.Tenant(tenant), sql, []any{tenant, []pgtype.UUID{postgres.UUID(id)}})
 	if err == nil && len(events) == 0 {
 		err = ErrNotFound // it was removed meanwhile
 	}
 	if err != nil {
-		return Event{}, err
+		return Event{}, postgres.Classify(err, "reading the event")
 	}
 	return events[0], nil
 }

@@ -73,9 +73,10 @@ func eventsStatement(tenant int64, f EventFilter, after, before *payments.EventI
 
 // eventColumns and callbackColumns are the fields of an [Event], in their order.
 const (
-	eventColumns = `e.id, false as callback, t.type, t.status, e.state, e.attempts, e.created_at,
+	eventColumns = `e.id, false as callback, e.id as transaction, '' as kind, t.type::text, t.status::text, e.state, e.attempts, e.created_at,
 		case when e.leased and coalesce(e.leased_until, e.due_at) > now() then null else e.due_at end, e.delivered_at, a.response_status, a.error, a.faults`
-	callbackColumns = `n.id, true as callback, t.type, t.status, n.state, n.attempts, t.completed_at,
+	callbackColumns = `n.id, true as callback, n.transaction_id, n.kind, coalesce(t.type::text, ''), coalesce(t.status::text, ''), n.state,
+		n.attempts, coalesce(n.created_at, t.completed_at),
 		case when n.leased_until > now() then null else n.due_at end, n.delivered_at, n.last_status, n.last_error, a.faults`
 )
 
@@ -88,16 +89,19 @@ func listedEvents(c *conditions, f EventFilter, after, before *payments.EventID)
 		ofType = fmt.Sprintf(" and type = $%d", len(c.args))
 	}
 	c.events("e", f)
+	if f.Transaction != nil {
+		c.add("e.id = $%d", postgres.UUID(*f.Transaction))
+	}
 	c.created("e.created_at", f.CreatedAfter, f.CreatedBefore)
 	direction := "desc"
 	switch {
 	case before != nil:
-		c.add("e.id > $%d", postgres.UUID(before.Transaction))
+		c.add("e.id > $%d", postgres.UUID(before.ID))
 		direction = "asc"
 	case after != nil && after.Callback:
-		c.add("e.id <= $%d", postgres.UUID(after.Transaction)) // the event of its transaction is next
+		c.add("e.id <= $%d", postgres.UUID(after.ID)) // the event of its transaction is next
 	case after != nil:
-		c.add("e.id < $%d", postgres.UUID(after.Transaction))
+		c.add("e.id < $%d", postgres.UUID(after.ID))
 	}
 	return fmt.Sprintf(`select %s from events e
 		cross join lateral (select type, status from transactions where tenant = $1 and id = e.id%s limit 1) t
@@ -105,24 +109,27 @@ func listedEvents(c *conditions, f EventFilter, after, before *payments.EventID)
 		where %s order by e.tenant %[4]s, e.id %[4]s limit $2`, eventColumns, ofType, strings.Join(c.where, " and "), direction)
 }
 
-// listedCallbacks returns a statement that lists callbacks. The time of creation of a callback is the time at which its
-// transaction was completed.
+// listedCallbacks returns a statement that lists callbacks. The time of creation of a transaction's callback is the time
+// at which the transaction was completed.
 func listedCallbacks(c *conditions, f EventFilter, after, before *payments.EventID) string {
 	c.events("n", f)
-	c.created("t.completed_at", f.CreatedAfter, f.CreatedBefore)
+	if f.Transaction != nil {
+		c.add("n.transaction_id = $%[1]d and n.id between first_callback_id($%[1]d) and last_callback_id($%[1]d)", postgres.UUID(*f.Transaction))
+	}
+	c.created("coalesce(n.created_at, t.completed_at)", f.CreatedAfter, f.CreatedBefore)
 	direction := "desc"
 	switch {
 	case before != nil && !before.Callback:
-		c.add("n.id >= $%d", postgres.UUID(before.Transaction)) // the callback of its transaction is next
+		c.add("n.id >= $%d", postgres.UUID(before.ID)) // the callback of its transaction is next
 		direction = "asc"
 	case before != nil:
-		c.add("n.id > $%d", postgres.UUID(before.Transaction))
+		c.add("n.id > $%d", postgres.UUID(before.ID))
 		direction = "asc"
 	case after != nil:
-		c.add("n.id < $%d", postgres.UUID(after.Transaction))
+		c.add("n.id < $%d", postgres.UUID(after.ID))
 	}
 	return fmt.Sprintf(`select %s from native_callbacks n
-		cross join lateral (select type, status, completed_at from transactions where tenant = $1 and id = n.transaction_id limit 1) t
+		left join lateral (select type, status, completed_at from transactions where tenant = $1 and id = n.transaction_id limit 1) t on true
 		left join lateral (select faults from callback_attempts where tenant = $1 and id = n.id and attempt = n.attempts limit 1) a on true
 		where %s order by n.tenant %[3]s, n.id %[3]s limit $2`, callbackColumns, strings.Join(c.where, " and "), direction)
 }
@@ -136,8 +143,5 @@ func (c *conditions) events(table string, f EventFilter) {
 	if f.State == EventQueued {
 		// This is always true, and lets Postgres use the partial index of due events.
 		c.where = append(c.where, table+".due_at is not null")
-	}
-	if f.Transaction != nil {
-		c.add(table+".id = $%d", postgres.UUID(*f.Transaction))
 	}
 }

@@ -20,7 +20,7 @@ func (w *fixture) events(f ledger.EventFilter, after *payments.ID, limit int) []
 	w.T.Helper()
 	var behind *payments.EventID
 	if after != nil {
-		behind = &payments.EventID{Transaction: *after}
+		behind = &payments.EventID{ID: *after}
 	}
 	events, err := w.ListEvents(w.T.Context(), w.Sandbox.Tenant, f, behind, limit)
 	if err != nil {

@@ -144,7 +144,8 @@ func (c *conditions) observedOthers(i int, lines []expectations.Line, since *pay
 // number of attempts of a selected event.
 func (c *conditions) observedEvents(i int, e *expectations.Events, since *payments.ID) string {
 	const events = "(select state, attempts from events where tenant = $1 and id = t.id limit 1)"
-	const callbacks = "(select state, attempts from native_callbacks where tenant = $1 and id = t.id limit 1)"
+	const callbacks = "(select state, attempts from native_callbacks where tenant = $1 and transaction_id = t.id and " +
+		"id between first_callback_id(t.id) and last_callback_id(t.id) limit 16)"
 	where, from := e.Where.Where, events+" union all "+callbacks
 	if kind := expectations.TypeOfEvent(e.Where.Event); kind != "" {
 		where.Type, from = string(kind), events

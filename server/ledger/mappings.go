@@ -90,8 +90,8 @@ func testClientOf(row *sqlc.Sim, prompts int64) TestClient {
 func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *EventDetail {
 	e := &row.Event
 	d := &EventDetail{Body: e.Body, Event: Event{
-		ID: e.ID.Bytes, Type: row.Transaction.Type, Status: row.Transaction.Status, State: EventState(e.State),
-		Attempts: int(e.Attempts), CreatedAt: e.CreatedAt, DeliveredAt: e.DeliveredAt,
+		ID: e.ID.Bytes, Transaction: new(payments.ID(e.ID.Bytes)), Type: row.Transaction.Type, Status: row.Transaction.Status,
+		State: EventState(e.State), Attempts: int(e.Attempts), CreatedAt: e.CreatedAt, DeliveredAt: e.DeliveredAt,
 	}}
 	if !row.BeingSent {
 		d.NextAttemptAt = e.DueAt
@@ -136,17 +136,26 @@ func signatureOf(row *sqlc.DeliveryAttempt) *Signature {
 	}
 }
 
-func callbackDetailOf(row *sqlc.GetCallbackRow, attempts []sqlc.CallbackAttempt) *CallbackDetail {
-	t := transactionOf(&row.Transaction)
-	c := &CallbackDetail{Transaction: t, Sent: row.Sent, URL: row.URL, EventDetail: EventDetail{
-		Body: row.Body,
+func callbackDetailOf(
+	row *sqlc.GetCallbackRow, t *payments.Transaction, attempts []sqlc.CallbackAttempt,
+) *CallbackDetail {
+	n := &row.NativeCallback
+	c := &CallbackDetail{URL: n.URL, EventDetail: EventDetail{
+		Body: n.Body,
 		Event: Event{
-			ID: t.ID, Callback: true, Type: t.Type, Status: t.Status, State: EventState(row.State), Attempts: int(row.Attempts),
-			CreatedAt: *t.CompletedAt, DeliveredAt: row.DeliveredAt, LastStatus: intOf(row.LastStatus), LastError: row.LastError,
+			ID: n.ID.Bytes, Callback: true, Kind: n.Kind, State: EventState(n.State), Attempts: int(n.Attempts),
+			DeliveredAt: n.DeliveredAt, LastStatus: intOf(n.LastStatus), LastError: n.LastError,
 		},
 	}}
+	if t != nil {
+		c.Callback = payments.Callback{Operator: t.Operator, Kind: n.Kind, Transaction: t, Sent: t.NativeSent}
+		c.Event.Transaction, c.Type, c.Status, c.CreatedAt = &t.ID, t.Type, t.Status, *t.CompletedAt
+	} else {
+		c.Callback = payments.Callback{Operator: payments.Operator(orEmpty(n.Operator)), Kind: n.Kind, Sent: n.Sent}
+		c.CreatedAt = *n.CreatedAt
+	}
 	if !row.BeingSent {
-		c.NextAttemptAt = row.DueAt
+		c.NextAttemptAt = n.DueAt
 	}
 	for _, a := range slices.Backward(attempts) {
 		c.History = append(c.History, callbackAttemptOf(&a))

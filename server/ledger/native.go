@@ -22,18 +22,27 @@ import (
 type NativeRequest struct {
 	Operation      string
 	Sent           json.RawMessage // the parts of the request that the operator's answers repeat
-	CallbackURL    string          // empty: the request has none
-	LatencyPercent int             // of the sandbox, for the callback of a transaction that completes at once
+	Callbacks      []payments.PlannedCallback
+	LatencyPercent int // of the sandbox, for the callbacks of a transaction that completes at once
 }
 
 // NativeHash returns the value that is stored in place of the hash of a request.
 func NativeHash(operation string) []byte { return []byte(operation) }
 
 func (n *NativeRequest) write(ctx context.Context, q *sqlc.Queries, tenant int64, id payments.ID) error {
-	return q.RecordNativeRequest(ctx, sqlc.RecordNativeRequestParams{
-		Operation: n.Operation, Sent: n.Sent, CallbackURL: postgres.Optional(n.CallbackURL), LatencyPercent: float64(n.LatencyPercent),
-		Tenant: tenant, ID: postgres.UUID(id),
-	})
+	p := sqlc.RecordNativeRequestParams{
+		Operation: n.Operation, Sent: n.Sent, LatencyPercent: float64(n.LatencyPercent), Tenant: tenant, ID: postgres.UUID(id),
+	}
+	if len(n.Callbacks) == 1 && n.Callbacks[0] == (payments.PlannedCallback{URL: n.Callbacks[0].URL}) {
+		p.CallbackUrls = []string{n.Callbacks[0].URL}
+		return q.RecordNativeRequest(ctx, p)
+	}
+	for _, c := range n.Callbacks {
+		p.CallbackUrls = append(p.CallbackUrls, c.URL)
+		p.CallbackKinds = append(p.CallbackKinds, c.Kind)
+		p.CallbackOutcomes = append(p.CallbackOutcomes, string(c.When))
+	}
+	return q.RecordNativeRequest(ctx, p)
 }
 
 // FindNative returns the transaction that an operator's own API recorded with a reference, and NativeRequest.Sent, or

@@ -159,3 +159,63 @@ func TestNativeUsersThatLiveAreCounted(t *testing.T) {
 	w.Exec("update api_keys set expires_at = now() where hash = sha256('an old key')")
 	fill(3)
 }
+
+// notices gives a sandbox n callbacks of an operator that belong to no transaction, each with an attempt. The first is the oldest.
+func (w *fixture) notices(n int, operator payments.Operator, age time.Duration) {
+	w.T.Helper()
+	w.Exec(`with added as (
+			insert into native_callbacks (tenant, id, operator, kind, url, sent, state, created_at, recorded_at)
+			select $1, lpad(to_hex(i), 32, '0')::uuid, $3, 'balance', 'http://shop/', '{}', 'failed', now() - $4::interval, now() - $4::interval
+			from generate_series($5::bigint + 1, $5::bigint + $2::integer) i returning id)
+		insert into callback_attempts (tenant, id, attempt, started_at, duration_ms) select $1, id, 1, now(), 1 from added`,
+		w.Sandbox.Tenant, n, operator, age, w.Count("select count(*) from native_callbacks where tenant = $1", w.Sandbox.Tenant))
+}
+
+func (w *fixture) countNotices(where string) [2]int {
+	w.T.Helper()
+	return [2]int{
+		w.Count("select count(*) from native_callbacks where tenant = $1"+where, w.Sandbox.Tenant),
+		w.Count("select count(*) from callback_attempts a join native_callbacks using (tenant, id) where tenant = $1"+where, w.Sandbox.Tenant),
+	}
+}
+
+func TestASandboxKeepsItsNewestCallbacksOfNoTransaction(t *testing.T) {
+	w := newFixture(t)
+	other := w.beside("other")
+	w.asked("paid", "http://127.0.0.1:1/paid") // belongs to a transaction, and does not count
+	w.notices(3, payments.Airtel, time.Hour)
+	other.notices(3, payments.MTN, time.Hour)
+	w.notices(ledger.MaxNotices+50, payments.MTN, time.Hour)
+	for i := range byte(2) {
+		id, n := payments.ID{0: 1, 15: i}, ledger.Notice{Operator: payments.MTN, Kind: "balance", URL: "http://shop/", Sent: []byte(`{}`)}
+		if err := w.AddNotice(t.Context(), w.Sandbox.Tenant, id, &n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for where, want := range map[string][2]int{
+		" and operator = 'mtn'": {ledger.MaxNotices, ledger.MaxNotices - 2}, " and operator = 'airtel'": {3, 3}, " and operator is null": {1, 0},
+	} {
+		if got := w.countNotices(where); got != want {
+			t.Errorf("%s: %v callbacks and attempts, want %v", where, got, want)
+		}
+	}
+	if n := w.Count("select count(*) from callback_attempts where tenant = $1", w.Sandbox.Tenant); n != ledger.MaxNotices-2+3 {
+		t.Errorf("%d attempts are left", n)
+	}
+	if got := other.countNotices(""); got != [2]int{3, 3} {
+		t.Errorf("the other sandbox has %v", got)
+	}
+}
+
+func TestOldCallbacksOfNoTransactionAreRemoved(t *testing.T) {
+	w := newFixture(t)
+	w.asked("paid", "http://127.0.0.1:1/paid")
+	w.notices(2500, payments.MTN, 31*24*time.Hour)
+	w.notices(3, payments.MTN, 29*24*time.Hour)
+	if err := w.RemoveOldUsage(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.countNotices(""); got != [2]int{4, 3} || w.Count("select count(*) from callback_attempts") != 3 {
+		t.Errorf("%v callbacks and attempts are left", got)
+	}
+}

@@ -70,7 +70,7 @@ func (l *Ledger) NewestAttempts(ctx context.Context, tenant int64, limit int) ([
 	attempts := make([]NewestAttempt, len(rows))
 	for i, r := range rows {
 		attempts[i] = NewestAttempt{
-			payments.EventID{Transaction: payments.ID(r.EventID.Bytes)}, r.StartedAt, r.ResponseStatus, r.Error,
+			payments.EventID{ID: payments.ID(r.EventID.Bytes)}, r.StartedAt, r.ResponseStatus, r.Error,
 		}
 	}
 	return attempts, nil
@@ -141,9 +141,11 @@ type OrderOf struct {
 
 // OrdersOf returns the orders of these events' transactions.
 func (l *Ledger) OrdersOf(ctx context.Context, tenant int64, of []Event) (map[payments.ID]OrderOf, error) {
-	ids := make([]pgtype.UUID, len(of))
+	var ids []pgtype.UUID
 	for i := range of {
-		ids[i] = postgres.UUID(of[i].ID)
+		if of[i].Transaction != nil {
+			ids = append(ids, postgres.UUID(*of[i].Transaction))
+		}
 	}
 	rows, err := l.tenant(tenant).OrdersOf(ctx, ids, tenant)
 	orders := make(map[payments.ID]OrderOf, len(rows))

@@ -46,8 +46,8 @@ var inSnapshot = []string{
 // whole are the statements that read all that a sandbox has of something, with the reason.
 var whole = map[string]string{
 	"AddNativeToken":  "is sent after SortNothing, without which it sorts the tokens of the sandbox",
-	"OpenNativeOrder": "the same",
-	"AdvanceCount":    "counts what was recorded since it was counted last", "CountTransactions": "the same",
+	"OpenNativeOrder": "the same", "AddNotice": "the same",
+	"AdvanceCount": "counts what was recorded since it was counted last", "CountTransactions": "the same",
 	"BrokenAccounts":  "the accounts whose ledger does not add up, for the status",
 	"ChangedAccounts": "every three seconds, the balances of all sandboxes that changed: it has no index, which each payment would pay for",
 	"CopySIMs":        "a reset",

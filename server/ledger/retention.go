@@ -72,12 +72,13 @@ func (s *Upkeep) removeAgedEvents(ctx context.Context, params sqlc.RemoveAgedEve
 }
 
 // RemoveOldUsage removes rows that do not depend on the retention time: old counts of requests and quotas, ended
-// tokens, orders, links and sessions, and old references for which faults have applied or requests were counted.
+// tokens, orders, callbacks without a transaction, links and sessions, and old references for which faults have applied
+// or requests were counted.
 func (s *Upkeep) RemoveOldUsage(ctx context.Context) error {
 	q := s.system()
 	for _, remove := range []func(context.Context, int32) (int64, error){
-		q.RemoveAgedRateUsage, q.RemoveAgedQuotaUsage, q.RemoveAgedNativeTokens, q.RemoveAgedNativeOrders, q.RemoveAgedFaultActs,
-		q.RemoveAgedFaultRequests,
+		q.RemoveAgedRateUsage, q.RemoveAgedQuotaUsage, q.RemoveAgedNativeTokens, q.RemoveAgedNativeOrders, q.RemoveAgedNotices,
+		q.RemoveAgedFaultActs, q.RemoveAgedFaultRequests,
 		q.RemoveAgedConsoleLinks, q.RemoveAgedConsoleSessions,
 		q.RemoveAgedExpectations,
 	} {

@@ -119,6 +119,7 @@ var tenantStatements = []string{
 	"PassedSince",
 	// the operators' own APIs
 	"AddNativeToken",
+	"AddNotice",
 	"AddNativeUser",
 	"EndNativeOrder",
 	"FindNative",
@@ -197,12 +198,12 @@ var workerStatements = append([]string{
 	"HoldFaultCounts", "NoteFaultActs", "NoteFaults", "PostponeEvents", "ReleaseAwaiting", "SendEventAgain",
 	"DecideCallbackFaults", "PostponeCallbacks", "SendCallbackAgain",
 	// callbacks of the operators' own APIs
-	"FinishCallback", "GiveBackCallbacks", "LeaseCallbacks", "LockDueCallbacks", "TenantsToCallBack",
+	"FinishCallback", "GiveBackCallbacks", "LeaseCallbacks", "LockDueCallbacks", "TenantsToCallBack", "TransactionsOfCallbacks",
 	// verification of the ledger
 	"FinishProof", "FloatMovements", "FloatsToVerify", "ForgetAccountProofs", "KeepAccountProofs", "LeaseProof", "ListAccountProofs",
 	"RenewProofLease", "SIMAdjustments", "SIMsToVerify", "TenantsToVerify", "VerificationTime",
 	// retention
-	"AgedTenants", "RemoveAgedConsoleLinks", "RemoveAgedConsoleSessions", "RemoveAgedEvents", "RemoveAgedFaultActs", "RemoveAgedFaultRequests", "RemoveAgedNativeOrders", "RemoveAgedNativeTokens", "RemoveAgedQuotaUsage",
+	"AgedTenants", "RemoveAgedConsoleLinks", "RemoveAgedConsoleSessions", "RemoveAgedEvents", "RemoveAgedFaultActs", "RemoveAgedFaultRequests", "RemoveAgedNativeOrders", "RemoveAgedNativeTokens", "RemoveAgedNotices", "RemoveAgedQuotaUsage",
 	"RemoveAgedRateUsage",
 	// metrics
 	"CountConsoleSessions", "CountFailingEndpoints", "CountImbalances", "CountDueCallbacks", "CountDueEvents", "CountDueForwards", "CountDueSettlements",

@@ -108,7 +108,7 @@ func (l *Ledger) ReadWebhook(ctx context.Context, tenant int64) (*Webhook, error
 	for i, into := range []**EndpointAttempt{&w.FirstFailure, &w.LastFailure, &w.LastDelivery} {
 		for j := range attempts {
 			if a := &attempts[j]; a.EventID == ids[i] && a.Attempt == numbers[i] {
-				*into = &EndpointAttempt{payments.EventID{Transaction: a.EventID.Bytes}, attemptOf(a)}
+				*into = &EndpointAttempt{payments.EventID{ID: a.EventID.Bytes}, attemptOf(a)}
 			}
 		}
 	}

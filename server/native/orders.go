@@ -27,10 +27,16 @@ func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record re
 		return fmt.Errorf("keeping what was sent: %w", err)
 	}
 	o.Operator = s.api.Operator
+	if o.CallbackURL != "" {
+		o.Callbacks = []payments.PlannedCallback{{URL: o.CallbackURL}}
+	}
+	if len(o.Callbacks) > payments.MaxCallbacks {
+		return fmt.Errorf("an order has %d callbacks, and may have %d", len(o.Callbacks), payments.MaxCallbacks)
+	}
 	recorded, err := record(ctx, s.who, service.Ask{
 		Order:       o.Order,
 		Fingerprint: func(string) []byte { return ledger.NativeHash(o.Operation) },
-		Call:        &service.OperatorCall{Operation: o.Operation, Sent: sent, CallbackURL: o.CallbackURL, Party: o.Party},
+		Call:        &service.OperatorCall{Operation: o.Operation, Sent: sent, Callbacks: o.Callbacks, Party: o.Party},
 	})
 	if err == nil && recorded.Replayed || errors.As(err, new(service.ErrDuplicateReference)) {
 		err = operatorapi.Refuse(operatorapi.Duplicate)

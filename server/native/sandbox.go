@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rsa"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -88,6 +89,22 @@ func (s *sandbox) MayCall(url string) bool {
 	}
 	allowed, _ := rules.Allow(url)
 	return allowed
+}
+
+// Notify implements [operatorapi.Sandbox].
+func (s *sandbox) Notify(ctx context.Context, n operatorapi.Notice) error {
+	sent, err := json.Marshal(n.Sent)
+	if err != nil {
+		return fmt.Errorf("keeping what a callback is built from: %w", err)
+	}
+	id, err := payments.NewID(s.native.now(), s.native.random)
+	if err != nil {
+		return err
+	}
+	return s.native.ledger.AddNotice(ctx, s.who.Sandbox.Tenant, id, &ledger.Notice{
+		Operator: s.api.Operator, Kind: n.Kind, URL: n.URL, Sent: sent,
+		After: n.After * time.Duration(service.LatencyPercent(s.who.Sandbox)) / 100,
+	})
 }
 
 // Checks implements [operatorapi.Sandbox].

@@ -98,12 +98,25 @@ func NativeAPIs() []*operatorapi.API {
 // NativeAPI returns the simulated own API of an operator; nil for none.
 func NativeAPI(name payments.Operator) *operatorapi.API { return all[name].api }
 
-// CallbackBody returns the body of the callback of a transaction with an outcome. The parameter sent has the stored
-// fields of its request. If vague is true, the body omits the reason of a failure. CallbackBody returns nil if the
-// operator has no own API.
-func CallbackBody(t *payments.Transaction, sent json.RawMessage, vague bool) []byte {
-	if api := NativeAPI(t.Operator); api != nil {
-		return api.Callback(t, sent, operatorapi.Telling{Vague: vague}).Body
-	}
-	return nil
+// Replace replaces the own API of an operator until undo is called. Tests of the frame call it, before anything reads the
+// table, with an API that no operator has.
+func Replace(name payments.Operator, api *operatorapi.API) (undo func()) {
+	before := all[name]
+	changed := before
+	changed.api = api
+	all[name] = changed
+	return func() { all[name] = before }
 }
+
+// CallbackOf returns the request of a callback. The parameter reason is that of a fault, see [operatorapi.Telling]. The
+// request is empty if the operator has no own API.
+func CallbackOf(c *payments.Callback, reason string) operatorapi.Callback {
+	api := NativeAPI(c.Operator)
+	if api == nil {
+		return operatorapi.Callback{}
+	}
+	return api.Callback(c.Transaction, c.Sent, operatorapi.Telling{Vague: c.Vague, Reason: reason, Kind: c.Kind})
+}
+
+// CallbackBody returns the body of a callback without a fault.
+func CallbackBody(c *payments.Callback) []byte { return CallbackOf(c, "").Body }

@@ -15,10 +15,10 @@ func TestEventIDText(t *testing.T) {
 	t.Parallel()
 	code := strings.TrimPrefix(exampleText, "TX_")
 	for want, id := range map[string]payments.EventID{
-		"evt_" + code:                              {Transaction: example},
-		"evt_" + code[:len(code)-1] + "1":          {Transaction: example, Callback: true},
+		"evt_" + code:                              {ID: example},
+		"evt_" + code[:len(code)-1] + "1":          {ID: example, Callback: true},
 		"evt_" + strings.Repeat("0", 25) + "1":     {Callback: true},
-		"evt_" + payments.LastID.Code()[:25] + "X": {Transaction: payments.LastID, Callback: true},
+		"evt_" + payments.LastID.Code()[:25] + "X": {ID: payments.LastID, Callback: true},
 	} {
 		if got := id.String(); got != want {
 			t.Errorf("%v is %s, want %s", id, got, want)
@@ -39,7 +39,7 @@ func TestCallbacksStandBesideTheirEvents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		event, callback := payments.EventID{Transaction: id}, payments.EventID{Transaction: id, Callback: true}
+		event, callback := payments.EventID{ID: id}, payments.EventID{ID: id, Callback: true}
 		texts = append(texts, event.String(), callback.String())
 		if _, err := payments.ParseCode(strings.TrimPrefix(callback.String(), "evt_")); !errors.Is(err, payments.ErrBadID) {
 			t.Fatalf("%s could be the event of a transaction: %v", callback, err)

@@ -99,7 +99,7 @@ func FuzzEventID(f *testing.F) {
 			t.Errorf("%q is taken for %s", text, id)
 		}
 		id := payments.EventID{Callback: callback}
-		copy(id.Transaction[:], raw)
+		copy(id.ID[:], raw)
 		if back, err := payments.ParseEventID(id.String()); err != nil || back != id {
 			t.Errorf("%s is read as %s, %v", id, back, err)
 		}

@@ -49,8 +49,5 @@ func (t Type) Event() string {
 	}
 }
 
-// CallbackEvent is the name of the event that is the callback of an operator's own API.
-const CallbackEvent = "operator.callback"
-
 // Types lists every type.
 var Types = []Type{Collection, Refund, Disbursement}

@@ -4,6 +4,25 @@ package postgres
 
 // inDatabaseTimeTexts are the statements that record something as they are sent to a sandbox without a clock, by their names.
 var inDatabaseTimeTexts = map[string]string{
+	"AddNotice": `-- name: AddNotice :exec
+with beyond as (
+  select k.id from native_callbacks k
+  where k.tenant = $1 and k.operator = $3::text and k.recorded_at is not null
+    and k.id <= (
+      select n.id from native_callbacks n
+      where n.tenant = $1 and n.operator = $3::text and n.recorded_at is not null
+      order by n.id desc offset $8::integer limit 1)
+  order by k.id limit 100
+), removed as (
+  delete from native_callbacks k using beyond where k.tenant = $1 and k.id = beyond.id
+), attempts as (
+  delete from callback_attempts a using beyond where a.tenant = $1 and a.id = beyond.id
+)
+insert into native_callbacks (tenant, id, operator, kind, url, sent, state, due_at, created_at, recorded_at)
+values ($1, $2::uuid, $3::text, $4, $5,
+  $6, 'queued',
+  now() + make_interval(secs => $7::float8 / 1000), now(), now())
+`,
 	"BookCollection": `-- name: BookCollection :one
 with sandbox as (
   select
@@ -309,15 +328,19 @@ from recorded, decided
 
 with recorded as (
   select t.tenant, t.id, t.status, t.latency_ms from transactions t
-  where t.tenant = $4 and t.id = (select $5::uuid)
-), callback as (
-  insert into native_callbacks (tenant, id, transaction_id, url, state, due_at)
-  select r.tenant, r.id, r.id, $3, 'queued', now()
-    + make_interval(secs => r.latency_ms * $6::float8 / 100000)
-  from recorded r where $3::text is not null and r.status <> 'PENDING'
+  where t.tenant = $6 and t.id = (select $7::uuid)
+), callbacks as (
+  insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
+  select r.tenant, c.callback_id, r.id, c.kind, c.url, 'queued', now()
+    + make_interval(secs => r.latency_ms * $8::float8 / 100000)
+  from recorded r cross join lateral callbacks_of(r.id, $3::text[],
+    $4::text[], $5::text[], r.status::text) c
+  where r.status <> 'PENDING'
 )
-insert into native_requests (tenant, id, operation, sent, callback_url)
-select r.tenant, r.id, $1, $2, $3 from recorded r
+insert into native_requests (tenant, id, operation, sent, callback_urls, callback_kinds, callback_outcomes)
+select r.tenant, r.id, $1, $2, $3::text[],
+  $4::text[], $5::text[]
+from recorded r
 `,
 	"SetProviderTxID": `-- name: SetProviderTxID :exec
 update transactions set provider_tx_id = $1

@@ -18,9 +18,9 @@ type Ask struct {
 
 // OperatorCall is a call of an operator's own API.
 type OperatorCall struct {
-	Operation   string
-	Sent        json.RawMessage // fields of the request that the operator's answers repeat
-	CallbackURL string          // empty: none
+	Operation string
+	Sent      json.RawMessage // fields of the request that the operator's answers repeat
+	Callbacks []payments.PlannedCallback
 	// Party is the behavior of the number in the operator's own sandbox, used if no SIM has the number; nil for none.
 	Party *payments.TestNumber
 }

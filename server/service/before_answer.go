@@ -36,7 +36,7 @@ func (s *Service) beforeAnswer(
 	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent, t *payments.Transaction,
 ) *BeforeAnswer {
 	event := s.sentBefore(ctx, faults.AtWebhook, sandbox, t)
-	if asked.Call == nil || asked.Call.CallbackURL == "" {
+	if asked.Call == nil || len(asked.Call.Callbacks) == 0 {
 		return event
 	}
 	return cmp.Or(s.sentBefore(ctx, faults.AtCallback, sandbox, t), event)

@@ -32,16 +32,18 @@ type Signature struct {
 func (s *Service) ReadEvent(ctx context.Context, who *Caller, id payments.EventID) (*Event, error) {
 	sandbox := who.Sandbox
 	if id.Callback {
-		vague := func(t *payments.Transaction) bool {
-			return sandbox.Environments[sandboxes.Market{Operator: t.Operator, Country: t.Country}].Vague
-		}
-		callback, err := s.ledger.GetCallback(ctx, sandbox.Tenant, id.Transaction, operators.CallbackBody, vague)
+		callback, err := s.ledger.GetCallback(ctx, sandbox.Tenant, id.ID, func(c *payments.Callback) []byte {
+			if t := c.Transaction; t != nil {
+				c.Vague = sandbox.Environments[sandboxes.Market{Operator: t.Operator, Country: t.Country}].Vague
+			}
+			return operators.CallbackBody(c)
+		})
 		if err != nil {
 			return nil, err
 		}
 		return &Event{EventDetail: &callback.EventDetail, Callback: callback}, nil
 	}
-	detail, err := s.ledger.GetEvent(ctx, sandbox.Tenant, sandbox.OrganizationID, id.Transaction, eventBody)
+	detail, err := s.ledger.GetEvent(ctx, sandbox.Tenant, sandbox.OrganizationID, id.ID, eventBody)
 	if err != nil {
 		return nil, err
 	}

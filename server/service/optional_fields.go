@@ -24,11 +24,15 @@ func optionalFields(who *Caller, asked *intent) ledger.OptionalFields {
 }
 
 func callToKeep(c *OperatorCall, sandbox *sandboxes.Sandbox) *ledger.NativeRequest {
-	kept := &ledger.NativeRequest{
-		Operation: c.Operation, Sent: c.Sent, CallbackURL: c.CallbackURL, LatencyPercent: sandbox.LatencyPercent,
+	return &ledger.NativeRequest{
+		Operation: c.Operation, Sent: c.Sent, Callbacks: c.Callbacks, LatencyPercent: LatencyPercent(sandbox),
 	}
+}
+
+// LatencyPercent scales the latency of callbacks that are due although nothing else happens.
+func LatencyPercent(sandbox *sandboxes.Sandbox) int {
 	if sandbox.ClockMode == sandboxes.ManualClock {
-		kept.LatencyPercent = 0 // a manual clock does not run, so a callback must not wait for it
+		return 0 // a manual clock does not run, so a callback must not wait for it
 	}
-	return kept
+	return sandbox.LatencyPercent
 }

@@ -11,7 +11,7 @@ import (
 // [ledger.ErrBeingSent].
 func (s *Service) ResendEvent(ctx context.Context, who *Caller, id payments.EventID) (ledger.Event, error) {
 	if id.Callback {
-		return s.ledger.ResendCallback(ctx, who.Sandbox.Tenant, id.Transaction)
+		return s.ledger.ResendCallback(ctx, who.Sandbox.Tenant, id.ID)
 	}
-	return s.ledger.ResendEvent(ctx, who.Sandbox.Tenant, id.Transaction)
+	return s.ledger.ResendEvent(ctx, who.Sandbox.Tenant, id.ID)
 }

@@ -125,7 +125,7 @@ func (w *Worker) registerOperators(registry prometheus.Registerer) {
 		Name: "cauri_worker_forward_duration_seconds", Help: "Duration of exchanges with operators.", Buckets: attemptBuckets,
 	}, []string{"operator"})
 	w.callbacks = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "cauri_worker_callbacks_total", Help: "Callbacks of the operators' own APIs, by operator and result. None is sent again.",
+		Name: "cauri_worker_callbacks_total", Help: "Callbacks of the operators' own APIs, by operator and result.",
 	}, []string{"operator", "result"})
 	w.failings = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "cauri_worker_callback_failures_total",

@@ -10,7 +10,7 @@ import (
 )
 
 // EventID returns the id of the event of a transaction, evt_<code>. A transaction has one event, with the same code.
-func EventID(id payments.ID) string { return payments.EventID{Transaction: id}.String() }
+func EventID(id payments.ID) string { return payments.EventID{ID: id}.String() }
 
 // body is the body of every event, in the order of the contract. Missing values are null.
 type body struct {

@@ -66,7 +66,7 @@ func (w *fixture) ownCalls(name, url string) map[string]payments.ID {
 						continue // what a collection does not have is refused at once
 					}
 					made[reference] = w.ownCall(kind, status, reference, &ledger.NativeRequest{
-						Operation: call, CallbackURL: url + "/" + reference, Sent: fmt.Appendf(nil, `{"currency":"RWF","externalId":%q,
+						Operation: call, Callbacks: callsTo(url + "/" + reference), Sent: fmt.Appendf(nil, `{"currency":"RWF","externalId":%q,
 							"party":{"partyIdType":"MSISDN","partyId":"250788000001"},"second":%t}`, reference, second),
 					})
 				}
@@ -215,7 +215,7 @@ func (w *fixture) checkOutcome(reference string, id payments.ID, failed bool, fa
 	if got != want {
 		w.t.Errorf("%s: its callback is %q, want %q", reference, got, want)
 	}
-	kept, err := w.GetCallback(w.t.Context(), w.sandbox.Tenant, id, nil, nil) // it was taken, so its body is kept
+	kept, err := w.GetCallback(w.t.Context(), w.sandbox.Tenant, id, nil) // it was taken, so its body is kept
 	if err != nil || strings.Contains(string(kept.Body), `"reason":"NOT_ENOUGH_FUNDS"`) != failed {
 		w.t.Errorf("%s: its callback is kept as %s, %v", reference, kept.Body, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/telemetry"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
@@ -28,8 +29,8 @@ type callbackDatabase interface {
 	FinishCallback(ctx context.Context, c *ledger.LeasedCallback, a ledger.AttemptResult) (leaseHeld bool, err error)
 }
 
-// callBack sends the callbacks of the operators' own APIs. It sends each once, as the operators do. If a worker dies
-// during a callback, another worker may send it again.
+// callBack sends the callbacks of the operators' own APIs, each as often as the operator does. If a worker dies during
+// a callback, another worker may send it again.
 func (w *Worker) callBack(ctx context.Context) {
 	dispatcher := leasedDispatcher[ledger.LeasedCallback]{
 		worker: w, name: "callbacks", queue: w.callingBack, inUse: w.queues.callbacks,
@@ -46,13 +47,19 @@ var errNoCallback = errors.New("the operator has no API of its own here any more
 
 // callBackOne sends one callback.
 func (w *Worker) callBackOne(ctx context.Context, c *ledger.LeasedCallback) (end attemptEnd, record func()) {
-	log := w.log.With("transaction", c.Transaction.ID.String(), "organization", c.OrganizationID, "operator", c.Transaction.Operator)
+	log := w.log.With("callback", payments.EventID{ID: c.ID, Callback: true}.String(), "organization", c.OrganizationID, "operator", c.Operator)
+	if c.Transaction != nil {
+		log = log.With("transaction", c.Transaction.ID.String())
+	}
 	result := w.sendCallback(ctx, c)
 	a := ledger.AttemptResult{
 		StartedAt: c.Now, Duration: result.Duration, ResponseStatus: result.Status, ResponseBody: result.Body, State: ledger.EventDelivered,
 	}
 	if result.Err != nil {
 		a.State, a.Error = ledger.EventFailed, result.Err.Error()
+		if api := operators.NativeAPI(c.Operator); api != nil && c.Retries < len(api.Retries) {
+			a.State, a.RetryAfter = ledger.EventQueued, api.Retries[c.Retries]
+		}
 		log = log.With("reason", result.Err)
 	}
 	log = log.With("status", result.Status, "duration", result.Duration)
@@ -84,10 +91,8 @@ func resultOfCallback(state ledger.EventState, leaseHeld bool, err error) string
 		return telemetry.DeliveryUnrecorded
 	case !leaseHeld:
 		return telemetry.DeliveryLost
-	case state == ledger.EventFailed:
-		return telemetry.DeliveryFailed
 	}
-	return telemetry.DeliveryAcknowledged
+	return resultOf[state]
 }
 
 // sendCallback sends a callback in the operator's format. It sends nothing if a fault drops the callback, or if the
@@ -96,7 +101,7 @@ func (w *Worker) sendCallback(ctx context.Context, c *ledger.LeasedCallback) web
 	if c.Fault.OfCallback().Drop {
 		return webhooks.Result{Err: webhooks.ErrLost{Fault: c.Fault}}
 	}
-	api := operators.NativeAPI(c.Transaction.Operator)
+	api := operators.NativeAPI(c.Operator)
 	if api == nil {
 		return webhooks.Result{Err: errNoCallback}
 	}
@@ -104,7 +109,7 @@ func (w *Worker) sendCallback(ctx context.Context, c *ledger.LeasedCallback) web
 	if !allowed {
 		return webhooks.Result{Err: webhooks.ErrHostNotAllowed}
 	}
-	message, body := api.Callback(c.Transaction, c.Sent, operatorapi.Telling{Vague: c.Vague, Reason: reasonIn(c.Fault)}), c.Body
+	message, body := operators.CallbackOf(&c.Callback, reasonIn(c.Fault)), c.Body
 	if reasonIn(c.Fault) != "" {
 		body = message.Body // the stored body stays unchanged
 	}

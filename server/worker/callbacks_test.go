@@ -53,8 +53,16 @@ func (w *fixture) asked(reference, url, sent string) payments.ID {
 	w.t.Helper()
 	return w.collect(reference, payments.MTN, func(n *ledger.NewCollection) {
 		n.RequestHash = ledger.NativeHash("requesttopay")
-		n.Optional.Native = &ledger.NativeRequest{Operation: "requesttopay", Sent: []byte(sent), CallbackURL: url}
+		n.Optional.Native = &ledger.NativeRequest{Operation: "requesttopay", Sent: []byte(sent), Callbacks: callsTo(url)}
 	})
+}
+
+// callsTo is the plan of one callback to a URL; of none, if it is empty.
+func callsTo(url string) []payments.PlannedCallback {
+	if url == "" {
+		return nil
+	}
+	return []payments.PlannedCallback{{URL: url}}
 }
 
 // callbacks waits until so many callbacks are in a state.
@@ -165,7 +173,7 @@ func (w *fixture) askedOfAlice(reference string, status payments.Status, latency
 	id, err := w.tryToPay(reference, status, func(n *ledger.NewCollection) {
 		n.Transaction.Latency, n.RequestHash = latency, ledger.NativeHash("requesttopay")
 		n.Optional.Native = &ledger.NativeRequest{
-			Operation: "requesttopay", CallbackURL: url, LatencyPercent: 100,
+			Operation: "requesttopay", Callbacks: callsTo(url), LatencyPercent: 100,
 			Sent: []byte(`{"currency":"RWF","externalId":"order-1042","party":{"partyIdType":"MSISDN","partyId":"250788000001"}}`),
 		}
 	})

@@ -235,8 +235,8 @@ func TestNoReceiverOfCallbacksDelaysAnother(t *testing.T) {
 	slow := w.beside("slow", w.hook.url)
 	w.copies(w.pay("like", payments.PINInvalid), 1000, slow)
 	w.exec("insert into native_requests (tenant, id, operation, sent) select tenant, id, 'requesttopay', '{}' from transactions where tenant = $1", slow)
-	w.exec(`insert into native_callbacks (tenant, id, transaction_id, url, state, due_at)
-		select tenant, id, id, $2, 'queued', now() from transactions where tenant = $1`, slow, hanging.URL)
+	w.exec(`insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
+		select tenant, id, id, '', $2, 'queued', now() from transactions where tenant = $1`, slow, hanging.URL)
 	good := newCallbackReceiver(t, http.StatusOK)
 	w.run()
 	const callbacks = 15

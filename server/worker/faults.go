@@ -93,8 +93,8 @@ func reasonIn(f *faults.Fault) string {
 func (w *Worker) countCallback(c *ledger.LeasedCallback, result, reason string) {
 	switch {
 	case c.Fault == nil:
-		w.metrics.CalledBack(string(c.Transaction.Operator), result, reason)
-	case result == telemetry.DeliveryAcknowledged || result == telemetry.DeliveryFailed:
+		w.metrics.CalledBack(string(c.Operator), result, reason)
+	case result == telemetry.DeliveryAcknowledged || result == telemetry.DeliveryFailed || result == telemetry.DeliveryRetried:
 		w.metrics.WithFault(string(faults.OperatorKind))
 	}
 }

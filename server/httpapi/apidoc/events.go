@@ -105,7 +105,7 @@ func failedEvent() *ledger.EventDetail {
 	return &ledger.EventDetail{
 		Body: body, History: []ledger.AttemptRecord{attempt},
 		Event: ledger.Event{
-			ID: t.ID, Type: t.Type, Status: t.Status, State: ledger.EventFailed, Attempts: 1, CreatedAt: *t.CompletedAt,
+			ID: t.ID, Transaction: &t.ID, Type: t.Type, Status: t.Status, State: ledger.EventFailed, Attempts: 1, CreatedAt: *t.CompletedAt,
 			LastStatus: attempt.ResponseStatus, LastError: attempt.Error,
 		},
 	}

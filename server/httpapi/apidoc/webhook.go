@@ -23,7 +23,7 @@ var GetWebhook = Operation{
 // failingWebhook returns a webhook whose receiver answers 401 for three minutes.
 func failingWebhook() *ledger.Webhook {
 	attempt := func(number int, at time.Time, status int) *ledger.EndpointAttempt {
-		a := &ledger.EndpointAttempt{Event: payments.EventID{Transaction: settledID}}
+		a := &ledger.EndpointAttempt{Event: payments.EventID{ID: settledID}}
 		a.Number, a.StartedAt, a.RealStartedAt, a.Duration, a.ResponseStatus = number, at, at, 21*time.Millisecond, &status
 		if status == http.StatusUnauthorized {
 			a.ResponseBody, a.Error = []byte(`{"error":"bad signature"}`), new("the receiver answered 401")

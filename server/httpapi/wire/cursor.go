@@ -61,17 +61,17 @@ func (c cursors) After(tenant int64, id payments.ID) string {
 // AfterEvent returns the cursor that follows an event in a tenant's list.
 func AfterEvent(tenant int64, id payments.EventID) string {
 	if id.Callback {
-		return callbackCursors.After(tenant, id.Transaction)
+		return callbackCursors.After(tenant, id.ID)
 	}
-	return EventCursors.After(tenant, id.Transaction)
+	return EventCursors.After(tenant, id.ID)
 }
 
 // BeforeEvent returns the cursor of the page that ends before an event in a tenant's list.
 func BeforeEvent(tenant int64, id payments.EventID) string {
 	if id.Callback {
-		return callbackCursors.Before(tenant, id.Transaction)
+		return callbackCursors.Before(tenant, id.ID)
 	}
-	return EventCursors.Before(tenant, id.Transaction)
+	return EventCursors.Before(tenant, id.ID)
 }
 
 // placeOfEvent is [cursors.place] for a cursor of the list of events, or [cursors.placeBefore]: the parameter place says
@@ -85,7 +85,7 @@ func placeOfEvent(
 		problem = place(EventCursors, &id, tenant, text)
 	}
 	if problem == "" {
-		*into = &payments.EventID{Transaction: *id, Callback: callback}
+		*into = &payments.EventID{ID: *id, Callback: callback}
 	}
 	return problem
 }

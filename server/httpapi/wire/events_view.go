@@ -8,7 +8,6 @@ import (
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
-	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -17,11 +16,12 @@ import (
 type EventSummary struct {
 	ID                 string   `json:"id" doc:"The event's id: X-Service-Delivery of each of its deliveries." example:"evt_01JCC5H2M4Q7ZXW3V8R6T9B0YE"`
 	Event              string   `json:"event" enum:"payment.completed,payment.refunded,disbursement.completed,operator.callback" doc:"The event's name; operator.callback is the callback of an operator's own API."`
-	TxID               string   `json:"txId" doc:"The event's transaction."`
-	Status             string   `json:"status" doc:"Of the transaction."`
-	State              string   `json:"state" doc:"recorded: not sent, no URL or type not selected; queued: waits to be sent or sent again; delivered: acknowledged; failed: no retries left, and an operator.callback has none."`
+	Kind               string   `json:"kind,omitempty" doc:"Of an operator.callback only: which one it is, of an operator that sends several."`
+	TxID               string   `json:"txId,omitempty" doc:"The event's transaction. Absent if an operator.callback belongs to none, such as the result of an inquiry."`
+	Status             string   `json:"status,omitempty" doc:"Of the transaction. Absent if there is none."`
+	State              string   `json:"state" doc:"recorded: not sent, no URL or type not selected; queued: waits to be sent or sent again; delivered: acknowledged; failed: no retries left."`
 	AttemptCount       int      `json:"attemptCount" minimum:"0" doc:"Attempts to deliver it so far."`
-	CreatedAt          string   `json:"createdAt" format:"date-time" doc:"When the transaction became final. ISO 8601, UTC."`
+	CreatedAt          string   `json:"createdAt" format:"date-time" doc:"When the transaction became final, or when the operator.callback of none was queued. ISO 8601, UTC."`
 	NextAttemptAt      *string  `json:"nextAttemptAt" format:"date-time" doc:"Time of the next attempt, if it is queued. null while it is being sent, and if no attempt follows."`
 	DeliveredAt        *string  `json:"deliveredAt" format:"date-time" doc:"When it was acknowledged; null in every other state."`
 	LastResponseStatus *int     `json:"lastResponseStatus" doc:"HTTP status of the response to the last attempt; null if there was no response."`
@@ -64,8 +64,12 @@ type DeliveryAttempt struct {
 
 // EventSummaryOf returns the view of an event in a list. The parameter declared has the faults of the sandbox.
 func EventSummaryOf(e *ledger.Event, declared faults.Set) EventSummary {
+	var transaction string
+	if e.Transaction != nil {
+		transaction = e.Transaction.String()
+	}
 	return EventSummary{
-		ID: e.EventID().String(), Event: e.Name(), TxID: e.ID.String(), Status: string(e.Status), State: string(e.State),
+		ID: e.EventID().String(), Event: e.Name(), Kind: e.Kind, TxID: transaction, Status: string(e.Status), State: string(e.State),
 		AttemptCount: e.Attempts, CreatedAt: payments.FormatTime(e.CreatedAt), NextAttemptAt: momentOf(e.NextAttemptAt),
 		DeliveredAt: momentOf(e.DeliveredAt), LastResponseStatus: e.LastStatus, LastError: e.LastError,
 		LastEffects: declared.Effects(e.LastFaults),
@@ -88,10 +92,7 @@ func EventDetailOf(e *ledger.EventDetail, declared faults.Set) EventDetail {
 // the sandbox.
 func CallbackDetailOf(c *ledger.CallbackDetail, declared faults.Set) EventDetail {
 	view := EventDetailOf(&c.EventDetail, declared)
-	view.URL = c.URL
-	if api := operators.NativeAPI(c.Transaction.Operator); api != nil {
-		view.Method = api.Callback(c.Transaction, c.Sent, operatorapi.Telling{}).Method
-	}
+	view.URL, view.Method = c.URL, operators.CallbackOf(&c.Callback, "").Method
 	return view
 }
 

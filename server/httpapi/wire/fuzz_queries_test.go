@@ -52,7 +52,7 @@ func FuzzOtherListQueries(f *testing.F) {
 	for _, seed := range []string{
 		"", "limit=5", "limit=101", "limit=1&limit=2", "cursor=" + EventCursors.After(1, id), "cursor=" + TestClientCursors.After(1, id),
 		"cursor=" + PromptCursors.After(1, id),
-		"cursor=" + AfterEvent(1, payments.EventID{Transaction: id, Callback: true}), "event=operator.callback",
+		"cursor=" + AfterEvent(1, payments.EventID{ID: id, Callback: true}), "event=operator.callback",
 		"event=payment.completed&state=queued", "tx_id=" + id.String(), "created_after=2026-05-31T12:00:00Z",
 		"country=RW&operator=mtn&state=Blocked", "a;b", "%zz",
 	} {

@@ -45,8 +45,11 @@ type API struct {
 	// Variables are the values in example bodies that a reader has to replace, and the environment variables from which
 	// the programs of the page take them.
 	Variables map[string]string
-	// Callback returns the callback of a transaction with an outcome.
+	// Callback returns the callback of a transaction with an outcome, or of a [Notice], which has no transaction.
 	Callback func(*payments.Transaction, json.RawMessage, Telling) Callback
+	// Retries are the pauses between the attempts to send a callback that its receiver does not acknowledge, in sandbox
+	// time. nil: each is sent once.
+	Retries []time.Duration
 	// Sign returns the body of a callback as it is sent, signed with a key if the stored fields of the request say so;
 	// nil for an operator that signs none.
 	Sign func(body []byte, sent json.RawMessage, key string) []byte
@@ -203,15 +206,18 @@ type Order struct {
 	payments.Order
 	Operation   string // name of the call
 	Sent        any    // fields of the request that answers repeat; encoded as JSON
-	CallbackURL string // empty for none
+	CallbackURL string // of the only callback, which has no kind; empty for none
+	// Callbacks are the callbacks in place of that to CallbackURL, at most [payments.MaxCallbacks].
+	Callbacks []payments.PlannedCallback
 	// Party is the behavior of the number in the operator's own sandbox, used if no SIM has the number; nil for none.
 	Party *payments.TestNumber
 }
 
-// Telling is how a failure is reported.
+// Telling is how an outcome is reported.
 type Telling struct {
-	Vague  bool   // whether the reason is omitted
+	Vague  bool   // whether the reason of a failure is omitted
 	Reason string // reason of a fault that replaces the real one; empty for none
+	Kind   string // of the callback, as in [payments.Callback]
 }
 
 // Payment is a transaction that the operator's own API recorded.
@@ -259,6 +265,9 @@ type Sandbox interface {
 	FindCollection(ctx context.Context, reference string) (*payments.Transaction, error)
 	// FindCollectionByID is FindCollection for the id of a transaction.
 	FindCollectionByID(ctx context.Context, id payments.ID) (*payments.Transaction, error)
+	// Notify queues a callback that belongs to no transaction. A sandbox keeps the newest 10,000 of each operator, for 30
+	// days.
+	Notify(context.Context, Notice) error
 	Balance(context.Context, payments.Currency) (int64, error)
 	Holder(ctx context.Context, e Environment, msisdn string) (Holder, error)
 	// MayCall reports whether callbacks may go to a URL.
@@ -276,6 +285,13 @@ type Sandbox interface {
 	Text() (string, error)
 	// Now returns the sandbox time.
 	Now(context.Context) (time.Time, error)
+}
+
+// Notice is a callback that belongs to no transaction, for example the result of an inquiry.
+type Notice struct {
+	URL, Kind string
+	Sent      any           // what [API.Callback] builds it from; encoded as JSON
+	After     time.Duration // until it is due, in sandbox time; the latency of the sandbox scales it
 }
 
 // Callback is the HTTP request of a callback.

@@ -664,30 +664,41 @@ call protect('endpoint_health');
 
 -- A request that recorded the transaction with the same id.
 create table native_requests (
-  tenant       bigint not null,
-  id           uuid not null,
-  operation    text not null, -- of the operator's API
-  sent         json not null, -- what the operator's answers repeat, in the format of its package
-  callback_url text, -- null: no callback was asked for
+  tenant    bigint not null,
+  id        uuid not null,
+  operation text not null, -- of the operator's API
+  sent      json not null, -- what the operator's answers repeat, in the format of its package
+  -- Where the callbacks go, their kinds, and with which outcome each is sent: see callbacks_of.
+  callback_urls     text[], -- null: there are none
+  callback_kinds    text[], -- null: they have none
+  callback_outcomes text[], -- success, failure, or empty for both; null: all are empty
   primary key (tenant, id)
 );
 call protect('native_requests', '{worker}');
 
 -- Callbacks. The row is also the entry in the queue, as in events. Like events, callbacks are listed, their
--- attempts are kept, and they can be sent again.
+-- attempts are kept, and they can be sent again. The first callback of a transaction has the transaction's
+-- id, and the others differ from it in the last four bits, see callback_id. A callback that belongs to no
+-- transaction has an id like one, and goes by its own age.
 create table native_callbacks (
   tenant         bigint not null,
   due_at         timestamptz, -- in sandbox time; null: it is not due
   leased_until   timestamptz, -- in the time of the database
   fence          bigint not null default 0, -- fencing token: a worker with an older one has lost the lease
   delivered_at   timestamptz,
+  created_at     timestamptz, -- null: when its transaction was completed
+  recorded_at    timestamptz, -- in the time of the database; null: it goes with its transaction's event
   attempts       integer not null default 0,
+  retries        integer not null default 0, -- since it was recorded, or last queued by hand
   last_status    integer, -- HTTP status of the last attempt; null: no answer came
   times_sent     integer not null default 0, -- in the present attempt, because of a fault that duplicates it
   id             uuid not null,
-  transaction_id uuid not null,
+  transaction_id uuid, -- null: it belongs to none
   state          event_state not null,
+  operator       text, -- null: its transaction's
+  kind           text not null, -- in the terms of the operator's package; empty: the operator has one kind
   url            text not null,
+  sent           json, -- null: as in its request
   last_error     text,
   body           bytea, -- which every attempt sends; null: not built yet
   -- The fault that was decided for the present attempt. A worker that leases the callback after another
@@ -697,7 +708,37 @@ create table native_callbacks (
 ) with (fillfactor = 80);
 create index native_callbacks_due on native_callbacks (tenant, due_at) where due_at is not null;
 create index native_callbacks_failed on native_callbacks (tenant, id) where state = 'failed';
+create index native_callbacks_newest on native_callbacks (tenant, operator, id) where recorded_at is not null;
+create index native_callbacks_aged on native_callbacks (recorded_at) where recorded_at is not null;
 call protect('native_callbacks', '{worker}');
+
+-- Returns the id of a transaction's callback. place is from 1 to 16.
+-- +goose StatementBegin
+create function callback_id(id uuid, place integer) returns uuid language sql immutable parallel safe
+  return case when place = 1 then id
+    else overlay(id::text placing to_hex(('x' || right(id::text, 1))::bit(4)::integer # (place - 1))
+      from 36)::uuid end;
+-- +goose StatementEnd
+
+-- The callbacks of a transaction have ids from first_callback_id to last_callback_id.
+-- +goose StatementBegin
+create function first_callback_id(id uuid) returns uuid language sql immutable parallel safe
+  return overlay(id::text placing '0' from 36)::uuid;
+-- +goose StatementEnd
+-- +goose StatementBegin
+create function last_callback_id(id uuid) returns uuid language sql immutable parallel safe
+  return overlay(id::text placing 'f' from 36)::uuid;
+-- +goose StatementEnd
+
+-- Returns the callbacks that are sent when a transaction has its outcome.
+-- +goose StatementBegin
+create function callbacks_of(id uuid, urls text[], kinds text[], outcomes text[], status text)
+  returns table (callback_id uuid, kind text, url text) language sql immutable parallel safe as $$
+  select callback_id(callbacks_of.id, c.place::integer), coalesce(c.kind, ''), c.url
+  from unnest(urls, kinds, outcomes) with ordinality c (url, kind, outcome, place)
+  where coalesce(c.outcome, '') in ('', case status when 'SUCCESS' then 'success' else 'failure' end)
+$$;
+-- +goose StatementEnd
 
 -- delivery_attempts for callbacks.
 create table callback_attempts (
@@ -1379,7 +1420,7 @@ grant select (account, adjustments, broken_after, broken_before, collections, di
 grant select (balance_after, created_at, currency, delta, number, sim_id, tenant),
     insert (balance_after, delta, number, sim_id, tenant)
   on adjustments to cauri_tenant;
-grant select on callback_attempts to cauri_tenant;
+grant select, delete on callback_attempts to cauri_tenant;
 grant select on changes to cauri_tenant;
 grant select (advance, ahead, ended, last_stamp, stands_at, target, tenant),
     update (advance, delivered, expired, failed_attempts, last_stamp, leased_until, settled, target)
@@ -1422,13 +1463,13 @@ grant select,
     update (amount, codes, created_at, ended, expires_at, made_with, sent, token_hash),
     delete
   on native_orders to cauri_tenant;
-grant select (callback_url, id, sent, tenant),
-    insert (callback_url, id, operation, sent, tenant)
+grant select (callback_kinds, callback_outcomes, callback_urls, id, sent, tenant),
+    insert (callback_kinds, callback_outcomes, callback_urls, id, operation, sent, tenant)
   on native_requests to cauri_tenant;
-grant select (attempts, body, delivered_at, due_at, fence, id, last_error, last_status, leased_until, state,
-    tenant, times_sent, transaction_id, url),
-    insert (due_at, id, state, tenant, transaction_id, url),
-    update (body, delivered_at, due_at, fence, leased_until, state)
+grant select,
+    insert (created_at, due_at, id, kind, operator, recorded_at, sent, state, tenant, transaction_id, url),
+    update (body, delivered_at, due_at, fence, leased_until, retries, state),
+    delete
   on native_callbacks to cauri_tenant;
 grant select,
     insert (callback_host, expires_at, hash, made_with, operator, product, tenant, user_id),
@@ -1554,12 +1595,14 @@ grant select,
   on ledger_proofs to cauri_worker;
 grant select on listed_transactions, transactions_by_reference to cauri_worker;
 grant select (created_at, operator, tenant, token_hash), delete on native_orders to cauri_worker;
-grant select (callback_url, id, sent, tenant), delete on native_requests to cauri_worker;
-grant select (attempts, body, due_at, fault, fence, id, leased_until, state, tenant, times_sent,
-    transaction_id, url),
-    insert (due_at, id, state, tenant, transaction_id, url),
+grant select (callback_kinds, callback_outcomes, callback_urls, id, sent, tenant),
+    delete
+  on native_requests to cauri_worker;
+grant select (attempts, body, due_at, fault, fence, id, kind, leased_until, operator, recorded_at, retries,
+    sent, state, tenant, times_sent, transaction_id, url),
+    insert (due_at, id, kind, state, tenant, transaction_id, url),
     update (attempts, body, delivered_at, due_at, fault, fence, last_error, last_status, leased_until,
-    state, times_sent),
+    retries, state, times_sent),
     delete
   on native_callbacks to cauri_worker;
 grant select (created_at, hash, operator, tenant), delete on native_tokens to cauri_worker;

@@ -101,9 +101,15 @@ with given as (
     unnest(sqlc.arg(names)::text[]) as name
 ), decided as (
   update native_callbacks n set fault = g.name from given g where n.tenant = g.tenant and n.id = g.id
+  returning n.tenant, n.transaction_id, n.fault
+), acted as (
+  select d.tenant, d.transaction_id, array_agg(distinct d.fault) as names from decided d
+  group by d.tenant, d.transaction_id
 )
-update transactions t set faults = array_append(t.faults, g.name) from given g
-where t.tenant = g.tenant and t.id = g.id and (t.faults is null or g.name <> all(t.faults));
+update transactions t set faults = t.faults || array(
+  select a.name from unnest(acted.names) a (name) where t.faults is null or a.name <> all(t.faults))
+from acted
+where t.tenant = acted.tenant and t.id = acted.transaction_id and not (acted.names <@ coalesce(t.faults, '{}'));
 
 -- name: PostponeCallbacks :exec
 -- Makes rows due later, and ends their leases.
@@ -118,10 +124,13 @@ update native_callbacks n set fence = n.fence + 1, leased_until = null, times_se
 where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.fence = sqlc.arg(fence);
 
 -- name: FirstCallback :one
--- Returns whether the callback of a transaction was sent or will never be sent. A pending transaction has no
--- callback yet.
-select t.status, coalesce(n.attempts > 0 or n.times_sent > 0 or n.state <> 'queued', false)::boolean as done
-from transactions t left join native_callbacks n on n.tenant = t.tenant and n.id = t.id
+-- Returns whether every callback of a transaction was sent or will never be sent. A pending transaction has
+-- no callback yet.
+select t.status, coalesce((
+  select bool_and(n.attempts > 0 or n.times_sent > 0 or n.state <> 'queued') from native_callbacks n
+  where n.tenant = sqlc.arg(tenant) and n.id between first_callback_id(sqlc.arg(id))
+    and last_callback_id(sqlc.arg(id)) and n.transaction_id = sqlc.arg(id)), t.status <> 'PENDING')::boolean as done
+from transactions t
 where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id);
 
 -- name: NoteFaults :exec

@@ -113,11 +113,13 @@ with forwarded as (
   join (select tenant, webhook_url is not null and 'collection' = any(webhook_types) as deliver
     from organizations) o
     on o.tenant = sqlc.arg(tenant)
-), callback as (
-  insert into native_callbacks (tenant, id, transaction_id, url, state, due_at)
-  select n.tenant, n.id, n.id, n.callback_url, 'queued', forwarded.present
+), callbacks as (
+  insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
+  select n.tenant, c.callback_id, n.id, c.kind, c.url, 'queued', forwarded.present
   from forwarded
-  join native_requests n on n.tenant = sqlc.arg(tenant) and n.id = forwarded.id and n.callback_url is not null
+  join native_requests n on n.tenant = sqlc.arg(tenant) and n.id = forwarded.id
+  cross join lateral callbacks_of(n.id, n.callback_urls, n.callback_kinds, n.callback_outcomes,
+    sqlc.arg(status)::text) c
 )
 update transactions t
 set status = sqlc.arg(status)::transaction_status, completed_at = forwarded.present, due_at = null,

@@ -3,18 +3,22 @@
 
 -- name: RecordNativeRequest :exec
 -- Is sent after the statement that records the transaction. Records nothing if that statement did not. The
--- callback of a transaction that already has its outcome is due after the scaled latency.
+-- callbacks of a transaction that already has its outcome are due after the scaled latency.
 with recorded as (
   select t.tenant, t.id, t.status, t.latency_ms from transactions t
   where t.tenant = sqlc.arg(tenant) and t.id = (select recording_id(sqlc.arg(id)))
-), callback as (
-  insert into native_callbacks (tenant, id, transaction_id, url, state, due_at)
-  select r.tenant, r.id, r.id, sqlc.narg(callback_url), 'queued', recording_time()
+), callbacks as (
+  insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
+  select r.tenant, c.callback_id, r.id, c.kind, c.url, 'queued', recording_time()
     + make_interval(secs => r.latency_ms * sqlc.arg(latency_percent)::float8 / 100000)
-  from recorded r where sqlc.narg(callback_url)::text is not null and r.status <> 'PENDING'
+  from recorded r cross join lateral callbacks_of(r.id, sqlc.narg(callback_urls)::text[],
+    sqlc.narg(callback_kinds)::text[], sqlc.narg(callback_outcomes)::text[], r.status::text) c
+  where r.status <> 'PENDING'
 )
-insert into native_requests (tenant, id, operation, sent, callback_url)
-select r.tenant, r.id, sqlc.arg(operation), sqlc.arg(sent), sqlc.narg(callback_url) from recorded r;
+insert into native_requests (tenant, id, operation, sent, callback_urls, callback_kinds, callback_outcomes)
+select r.tenant, r.id, sqlc.arg(operation), sqlc.arg(sent), sqlc.narg(callback_urls)::text[],
+  sqlc.narg(callback_kinds)::text[], sqlc.narg(callback_outcomes)::text[]
+from recorded r;
 
 -- name: FindNative :one
 -- Returns the transaction that an operator's own API recorded with a reference.
@@ -180,27 +184,33 @@ where due_tenants.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_sta
 
 -- name: LockDueCallbacks :many
 -- Locks up to the given number of due callbacks of each sandbox.
-select claimed.id, claimed.fence, q.sent, claimed.attempts, claimed.url, claimed.body, claimed.fault,
-  claimed.times_sent, sqlc.embed(t), o.org_id, o.resource_uid, o.signing_secret, o.namespace, o.webhook_host,
-  o.callback_hosts,
-  coalesce(e.vague, false)::boolean as vague, coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
+select claimed.tenant, claimed.id, claimed.transaction_id, claimed.operator, claimed.kind, claimed.url,
+  claimed.sent, claimed.body, claimed.fence, claimed.attempts, claimed.retries, claimed.fault,
+  claimed.times_sent, o.org_id, o.resource_uid, o.signing_secret, o.namespace, o.webhook_host,
+  o.callback_hosts, coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
     now())::timestamptz as present, now()::timestamptz as taken_at,
   o.seed, (o.faults is not null)::boolean as with_faults
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(limits)::integer[]) as n) given
 join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
 left join clocks c on o.clocked and c.tenant = given.tenant
 cross join lateral (
-  select n.tenant, n.id, n.transaction_id, n.fence, n.attempts, n.url, n.body, n.fault, n.times_sent
+  select n.tenant, n.id, n.transaction_id, n.operator, n.kind, n.url, n.sent, n.body, n.fence, n.attempts,
+    n.retries, n.fault, n.times_sent
   from native_callbacks n
   where n.tenant = given.tenant and n.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
     now())
     and (n.leased_until is null or n.leased_until <= now())
   order by n.due_at
   limit given.n
-  for update skip locked) claimed
-join transactions t on t.tenant = claimed.tenant and t.id = claimed.transaction_id
-join native_requests q on q.tenant = claimed.tenant and q.id = claimed.transaction_id
-left join environments e on e.tenant = claimed.tenant and e.env_id = t.env_id;
+  for update skip locked) claimed;
+
+-- name: TransactionsOfCallbacks :many
+-- Returns transactions that have callbacks, with what their requests sent.
+select sqlc.embed(t), q.sent, coalesce(e.vague, false)::boolean as vague
+from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) wanted
+join transactions t on t.tenant = wanted.tenant and t.id = wanted.id
+join native_requests q on q.tenant = wanted.tenant and q.id = wanted.id
+left join environments e on e.tenant = t.tenant and e.env_id = t.env_id;
 
 -- name: LeaseCallbacks :exec
 -- Takes the leases, and stores the bodies that were built now. A callback whose lease ends without a result
@@ -219,13 +229,14 @@ from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)
 where n.tenant = given.tenant and n.id = given.id and n.fence = given.fence;
 
 -- name: FinishCallback :execrows
--- Records an attempt and ends the lease. A callback has no retries, whatever its receiver answered. Writes
--- nothing if the lease was lost.
+-- Records an attempt and ends the lease. Writes nothing if the lease was lost.
 with finished as (
   update native_callbacks n
-  set fence = n.fence + 1, leased_until = null, due_at = null, attempts = n.attempts + 1,
-    state = case when sqlc.arg(error)::text = '' then 'delivered' else 'failed' end::event_state,
-    delivered_at = case when sqlc.arg(error)::text = '' then sandbox_time(n.tenant) end,
+  set fence = n.fence + 1, leased_until = null, attempts = n.attempts + 1, state = sqlc.arg(state)::event_state,
+    due_at = case when sqlc.arg(state)::event_state = 'queued'
+      then sandbox_time(n.tenant) + make_interval(secs => sqlc.arg(retry_after_ms)::float8 / 1000) end,
+    retries = n.retries + (sqlc.arg(state)::event_state = 'queued')::integer,
+    delivered_at = case when sqlc.arg(state)::event_state = 'delivered' then sandbox_time(n.tenant) end,
     last_status = nullif(sqlc.arg(response_status)::integer, 0),
     last_error = nullif(sqlc.arg(error)::text, '')
   where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.fence = sqlc.arg(fence)
@@ -240,11 +251,8 @@ select sqlc.arg(tenant), sqlc.arg(id), finished.attempts, sqlc.arg(started_at),
 from finished;
 
 -- name: GetCallback :one
-select sqlc.embed(t), q.sent, n.url, n.state, n.attempts, n.due_at, n.delivered_at, n.last_status,
-  n.last_error, n.body, coalesce(n.leased_until > now(), false)::boolean as being_sent
+select sqlc.embed(n), coalesce(n.leased_until > now(), false)::boolean as being_sent
 from native_callbacks n
-join transactions t on t.tenant = n.tenant and t.id = n.transaction_id
-join native_requests q on q.tenant = n.tenant and q.id = n.transaction_id
 where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id);
 
 -- name: ListCallbackAttempts :many
@@ -258,20 +266,41 @@ update native_callbacks n set body = coalesce(n.body, sqlc.arg(body))
 where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) returning n.body;
 
 -- name: ResendCallback :one
--- Queues a callback again, unless it is being sent. The fence increases, as in ResendEvent. A callback
--- without an attempt keeps its due time.
+-- Queues a callback again, unless it is being sent. Its retries start again. The fence increases, as in
+-- ResendEvent. A callback without an attempt keeps its due time.
 with found as (
   select n.id, coalesce(n.leased_until > now(), false)::boolean as being_sent from native_callbacks n
   where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id)
   for update
 ), queued as (
   update native_callbacks n
-  set state = 'queued', fence = n.fence + 1, leased_until = null, delivered_at = null,
+  set state = 'queued', fence = n.fence + 1, leased_until = null, delivered_at = null, retries = 0,
     due_at = case when n.attempts = 0 then n.due_at else sandbox_time(n.tenant) end
   from found
   where n.tenant = sqlc.arg(tenant) and n.id = found.id and not found.being_sent
 )
 select found.being_sent from found;
+
+-- name: AddNotice :exec
+-- Runs after SortNothing. Adds a callback that belongs to no transaction. A sandbox keeps its newest ones of
+-- each operator, as it keeps its tokens.
+with beyond as (
+  select k.id from native_callbacks k
+  where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator)::text and k.recorded_at is not null
+    and k.id <= (
+      select n.id from native_callbacks n
+      where n.tenant = sqlc.arg(tenant) and n.operator = sqlc.arg(operator)::text and n.recorded_at is not null
+      order by n.id desc offset sqlc.arg(others)::integer limit 1)
+  order by k.id limit 100
+), removed as (
+  delete from native_callbacks k using beyond where k.tenant = sqlc.arg(tenant) and k.id = beyond.id
+), attempts as (
+  delete from callback_attempts a using beyond where a.tenant = sqlc.arg(tenant) and a.id = beyond.id
+)
+insert into native_callbacks (tenant, id, operator, kind, url, sent, state, due_at, created_at, recorded_at)
+values (sqlc.arg(tenant), recording_id(sqlc.arg(id)), sqlc.arg(operator)::text, sqlc.arg(kind), sqlc.arg(url),
+  sqlc.arg(sent), 'queued',
+  recording_time() + make_interval(secs => sqlc.arg(after_ms)::float8 / 1000), recording_time(), now());
 
 -- name: PurgeCallbackAttempts :one
 with batch as (

@@ -15,8 +15,8 @@ where o.retained_at is null and case when c.tenant is null
 
 -- name: RemoveAgedEvents :one
 -- Looks at the next events, and removes the old ones with their attempts, and with the native requests,
--- callbacks and callback attempts of their transactions. Queued events stay, and so do events whose callback
--- is still due. Locked events stay until the next call. Returns how many events it looked at, how many of
+-- callbacks and callback attempts of their transactions. Queued events stay, and so do events of which a
+-- callback is still due. Locked events stay until the next call. Returns how many events it looked at, how many of
 -- these were old, and the last id, after which the next call continues. Locks are taken as in delivery.sql:
 -- the events, then endpoint_health, whose counts it updates.
 with span as (
@@ -28,7 +28,8 @@ with span as (
   select e.id, e.state from events e join span on span.id = e.id
   where e.tenant = sqlc.arg(tenant) and span.old and e.state <> 'queued'
     and not exists (select from native_callbacks n
-      where n.tenant = sqlc.arg(tenant) and n.id = e.id and n.due_at is not null)
+      where n.tenant = sqlc.arg(tenant) and n.id between first_callback_id(e.id) and last_callback_id(e.id)
+        and n.transaction_id = e.id and n.due_at is not null)
   order by e.id for update of e skip locked
 ), attempts as (
   delete from delivery_attempts a using aged where a.tenant = sqlc.arg(tenant) and a.event_id = aged.id
@@ -37,9 +38,12 @@ with span as (
 ), requests as (
   delete from native_requests n using aged where n.tenant = sqlc.arg(tenant) and n.id = aged.id
 ), callbacks as (
-  delete from native_callbacks n using aged where n.tenant = sqlc.arg(tenant) and n.id = aged.id
+  delete from native_callbacks n using aged
+  where n.tenant = sqlc.arg(tenant) and n.id between first_callback_id(aged.id) and last_callback_id(aged.id)
+    and n.transaction_id = aged.id
+  returning n.id
 ), tries as (
-  delete from callback_attempts a using aged where a.tenant = sqlc.arg(tenant) and a.id = aged.id
+  delete from callback_attempts a using callbacks where a.tenant = sqlc.arg(tenant) and a.id = callbacks.id
 ), gone as (
   delete from events e using aged where e.tenant = sqlc.arg(tenant) and e.id = aged.id
 ), counts as (
@@ -82,6 +86,18 @@ delete from native_tokens where (tenant, operator, hash) in (
 delete from native_orders where (tenant, operator, token_hash) in (
   select k.tenant, k.operator, k.token_hash from native_orders k
   where k.created_at < now() - interval '30 days' order by k.created_at limit sqlc.arg(batch));
+
+-- name: RemoveAgedNotices :one
+-- Callbacks that belong to no transaction, with their attempts.
+with aged as (
+  delete from native_callbacks where (tenant, id) in (
+    select n.tenant, n.id from native_callbacks n
+    where n.recorded_at < now() - interval '30 days' order by n.recorded_at limit sqlc.arg(batch))
+  returning tenant, id
+), attempts as (
+  delete from callback_attempts a using aged where a.tenant = aged.tenant and a.id = aged.id
+)
+select count(*) from aged;
 
 -- name: RemoveAgedFaultActs :execrows
 -- A reference is remembered for 30 days.

@@ -128,10 +128,11 @@ with given as (
     from organizations) o
     on o.tenant = s.tenant
 ), callbacks as (
-  insert into native_callbacks (tenant, id, transaction_id, url, state, due_at)
-  select n.tenant, n.id, n.id, n.callback_url, 'queued', s.present
+  insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
+  select n.tenant, c.callback_id, n.id, c.kind, c.url, 'queued', s.present
   from settled s
-  join native_requests n on n.tenant = s.tenant and n.id = s.id and n.callback_url is not null
+  join native_requests n on n.tenant = s.tenant and n.id = s.id
+  cross join lateral callbacks_of(n.id, n.callback_urls, n.callback_kinds, n.callback_outcomes, s.status) c
 ), merchants as (
   update floats f
   set balance = f.balance + earned.delta, movements = f.movements + earned.movements, changed_at = now()

@@ -135,9 +135,15 @@ with given as (
     unnest($3::text[]) as name
 ), decided as (
   update native_callbacks n set fault = g.name from given g where n.tenant = g.tenant and n.id = g.id
+  returning n.tenant, n.transaction_id, n.fault
+), acted as (
+  select d.tenant, d.transaction_id, array_agg(distinct d.fault) as names from decided d
+  group by d.tenant, d.transaction_id
 )
-update transactions t set faults = array_append(t.faults, g.name) from given g
-where t.tenant = g.tenant and t.id = g.id and (t.faults is null or g.name <> all(t.faults))
+update transactions t set faults = t.faults || array(
+  select a.name from unnest(acted.names) a (name) where t.faults is null or a.name <> all(t.faults))
+from acted
+where t.tenant = acted.tenant and t.id = acted.transaction_id and not (acted.names <@ coalesce(t.faults, '{}'))
 `
 
 // Records the faults that apply to callbacks, in the callbacks and in their transactions.
@@ -312,8 +318,11 @@ func (q *Queries) FirstAttempt(ctx context.Context, tenant int64, iD pgtype.UUID
 }
 
 const firstCallback = `-- name: FirstCallback :one
-select t.status, coalesce(n.attempts > 0 or n.times_sent > 0 or n.state <> 'queued', false)::boolean as done
-from transactions t left join native_callbacks n on n.tenant = t.tenant and n.id = t.id
+select t.status, coalesce((
+  select bool_and(n.attempts > 0 or n.times_sent > 0 or n.state <> 'queued') from native_callbacks n
+  where n.tenant = $1 and n.id between first_callback_id($2)
+    and last_callback_id($2) and n.transaction_id = $2), t.status <> 'PENDING')::boolean as done
+from transactions t
 where t.tenant = $1 and t.id = $2
 `
 
@@ -322,8 +331,8 @@ type FirstCallbackRow struct {
 	Done   bool            `db:"done"`
 }
 
-// Returns whether the callback of a transaction was sent or will never be sent. A pending transaction has no
-// callback yet.
+// Returns whether every callback of a transaction was sent or will never be sent. A pending transaction has
+// no callback yet.
 func (q *Queries) FirstCallback(ctx context.Context, tenant int64, iD pgtype.UUID) (FirstCallbackRow, error) {
 	row := q.db.QueryRow(ctx, firstCallback, tenant, iD)
 	var i FirstCallbackRow

@@ -172,6 +172,30 @@ type Float struct {
 	ChangedAt time.Time `db:"changed_at"`
 }
 
+type NativeCallback struct {
+	Tenant        int64           `db:"tenant"`
+	DueAt         *time.Time      `db:"due_at"`
+	LeasedUntil   *time.Time      `db:"leased_until"`
+	Fence         int64           `db:"fence"`
+	DeliveredAt   *time.Time      `db:"delivered_at"`
+	CreatedAt     *time.Time      `db:"created_at"`
+	RecordedAt    *time.Time      `db:"recorded_at"`
+	Attempts      int32           `db:"attempts"`
+	Retries       int32           `db:"retries"`
+	LastStatus    *int32          `db:"last_status"`
+	TimesSent     int32           `db:"times_sent"`
+	ID            pgtype.UUID     `db:"id"`
+	TransactionID pgtype.UUID     `db:"transaction_id"`
+	State         EventState      `db:"state"`
+	Operator      *string         `db:"operator"`
+	Kind          string          `db:"kind"`
+	URL           string          `db:"url"`
+	Sent          json.RawMessage `db:"sent"`
+	LastError     *string         `db:"last_error"`
+	Body          []byte          `db:"body"`
+	Fault         *string         `db:"fault"`
+}
+
 type NativeOrder struct {
 	Tenant    int64           `db:"tenant"`
 	TokenHash []byte          `db:"token_hash"`

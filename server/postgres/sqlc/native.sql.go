@@ -108,6 +108,53 @@ func (q *Queries) AddNativeUser(ctx context.Context, arg AddNativeUserParams) (A
 	return i, err
 }
 
+const addNotice = `-- name: AddNotice :exec
+with beyond as (
+  select k.id from native_callbacks k
+  where k.tenant = $1 and k.operator = $3::text and k.recorded_at is not null
+    and k.id <= (
+      select n.id from native_callbacks n
+      where n.tenant = $1 and n.operator = $3::text and n.recorded_at is not null
+      order by n.id desc offset $8::integer limit 1)
+  order by k.id limit 100
+), removed as (
+  delete from native_callbacks k using beyond where k.tenant = $1 and k.id = beyond.id
+), attempts as (
+  delete from callback_attempts a using beyond where a.tenant = $1 and a.id = beyond.id
+)
+insert into native_callbacks (tenant, id, operator, kind, url, sent, state, due_at, created_at, recorded_at)
+values ($1, recording_id($2), $3::text, $4, $5,
+  $6, 'queued',
+  recording_time() + make_interval(secs => $7::float8 / 1000), recording_time(), now())
+`
+
+type AddNoticeParams struct {
+	Tenant   int64           `db:"tenant"`
+	ID       pgtype.UUID     `db:"id"`
+	Operator string          `db:"operator"`
+	Kind     string          `db:"kind"`
+	URL      string          `db:"url"`
+	Sent     json.RawMessage `db:"sent"`
+	AfterMs  float64         `db:"after_ms"`
+	Others   int32           `db:"others"`
+}
+
+// Runs after SortNothing. Adds a callback that belongs to no transaction. A sandbox keeps its newest ones of
+// each operator, as it keeps its tokens.
+func (q *Queries) AddNotice(ctx context.Context, arg AddNoticeParams) error {
+	_, err := q.db.Exec(ctx, addNotice,
+		arg.Tenant,
+		arg.ID,
+		arg.Operator,
+		arg.Kind,
+		arg.URL,
+		arg.Sent,
+		arg.AfterMs,
+		arg.Others,
+	)
+	return err
+}
+
 const endNativeOrder = `-- name: EndNativeOrder :exec
 update native_orders o set ended = true
 where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
@@ -271,12 +318,14 @@ func (q *Queries) FindNativeUser(ctx context.Context, tenant int64, operator str
 const finishCallback = `-- name: FinishCallback :execrows
 with finished as (
   update native_callbacks n
-  set fence = n.fence + 1, leased_until = null, due_at = null, attempts = n.attempts + 1,
-    state = case when $8::text = '' then 'delivered' else 'failed' end::event_state,
-    delivered_at = case when $8::text = '' then sandbox_time(n.tenant) end,
+  set fence = n.fence + 1, leased_until = null, attempts = n.attempts + 1, state = $10::event_state,
+    due_at = case when $10::event_state = 'queued'
+      then sandbox_time(n.tenant) + make_interval(secs => $11::float8 / 1000) end,
+    retries = n.retries + ($10::event_state = 'queued')::integer,
+    delivered_at = case when $10::event_state = 'delivered' then sandbox_time(n.tenant) end,
     last_status = nullif($6::integer, 0),
     last_error = nullif($8::text, '')
-  where n.tenant = $1 and n.id = $2 and n.fence = $10
+  where n.tenant = $1 and n.id = $2 and n.fence = $12
   returning n.attempts
 )
 insert into callback_attempts (tenant, id, attempt, started_at, real_started_at, duration_ms, response_status,
@@ -298,11 +347,12 @@ type FinishCallbackParams struct {
 	ResponseBody   []byte      `db:"response_body"`
 	Error          string      `db:"error"`
 	Fault          string      `db:"fault"`
+	State          EventState  `db:"state"`
+	RetryAfterMs   float64     `db:"retry_after_ms"`
 	Fence          int64       `db:"fence"`
 }
 
-// Records an attempt and ends the lease. A callback has no retries, whatever its receiver answered. Writes
-// nothing if the lease was lost.
+// Records an attempt and ends the lease. Writes nothing if the lease was lost.
 func (q *Queries) FinishCallback(ctx context.Context, arg FinishCallbackParams) (int64, error) {
 	result, err := q.db.Exec(ctx, finishCallback,
 		arg.Tenant,
@@ -314,6 +364,8 @@ func (q *Queries) FinishCallback(ctx context.Context, arg FinishCallbackParams) 
 		arg.ResponseBody,
 		arg.Error,
 		arg.Fault,
+		arg.State,
+		arg.RetryAfterMs,
 		arg.Fence,
 	)
 	if err != nil {
@@ -334,88 +386,41 @@ func (q *Queries) FloatBalance(ctx context.Context, tenant int64, currency strin
 }
 
 const getCallback = `-- name: GetCallback :one
-select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, q.sent, n.url, n.state, n.attempts, n.due_at, n.delivered_at, n.last_status,
-  n.last_error, n.body, coalesce(n.leased_until > now(), false)::boolean as being_sent
+select n.tenant, n.due_at, n.leased_until, n.fence, n.delivered_at, n.created_at, n.recorded_at, n.attempts, n.retries, n.last_status, n.times_sent, n.id, n.transaction_id, n.state, n.operator, n.kind, n.url, n.sent, n.last_error, n.body, n.fault, coalesce(n.leased_until > now(), false)::boolean as being_sent
 from native_callbacks n
-join transactions t on t.tenant = n.tenant and t.id = n.transaction_id
-join native_requests q on q.tenant = n.tenant and q.id = n.transaction_id
 where n.tenant = $1 and n.id = $2
 `
 
 type GetCallbackRow struct {
-	Transaction Transaction     `db:"transaction"`
-	Sent        json.RawMessage `db:"sent"`
-	URL         string          `db:"url"`
-	State       EventState      `db:"state"`
-	Attempts    int32           `db:"attempts"`
-	DueAt       *time.Time      `db:"due_at"`
-	DeliveredAt *time.Time      `db:"delivered_at"`
-	LastStatus  *int32          `db:"last_status"`
-	LastError   *string         `db:"last_error"`
-	Body        []byte          `db:"body"`
-	BeingSent   bool            `db:"being_sent"`
+	NativeCallback NativeCallback `db:"native_callback"`
+	BeingSent      bool           `db:"being_sent"`
 }
 
 func (q *Queries) GetCallback(ctx context.Context, tenant int64, iD pgtype.UUID) (GetCallbackRow, error) {
 	row := q.db.QueryRow(ctx, getCallback, tenant, iD)
 	var i GetCallbackRow
 	err := row.Scan(
-		&i.Transaction.Tenant,
-		&i.Transaction.Amount,
-		&i.Transaction.Commission,
-		&i.Transaction.NetAmount,
-		&i.Transaction.Refunded,
-		&i.Transaction.MerchantDelta,
-		&i.Transaction.SimDelta,
-		&i.Transaction.MerchantBalanceAfter,
-		&i.Transaction.SimBalanceAfter,
-		&i.Transaction.MerchantNumber,
-		&i.Transaction.SimNumber,
-		&i.Transaction.CreatedAt,
-		&i.Transaction.CompletedAt,
-		&i.Transaction.DueAt,
-		&i.Transaction.LeasedUntil,
-		&i.Transaction.ExpiresAt,
-		&i.Transaction.ForwardedAt,
-		&i.Transaction.ForwardFence,
-		&i.Transaction.Type,
-		&i.Transaction.Status,
-		&i.Transaction.AbsorptionPct,
-		&i.Transaction.LatencyMs,
-		&i.Transaction.ForwardFailures,
-		&i.Transaction.ForwardAttempts,
-		&i.Transaction.ID,
-		&i.Transaction.ParentID,
-		&i.Transaction.SimID,
-		&i.Transaction.Passthrough,
-		&i.Transaction.URLProtected,
-		&i.Transaction.Reference,
-		&i.Transaction.RequestHash,
-		&i.Transaction.OrderRef,
-		&i.Transaction.OrderURL,
-		&i.Transaction.Store,
-		&i.Transaction.Description,
-		&i.Transaction.Scenario,
-		&i.Transaction.EnvID,
-		&i.Transaction.Operator,
-		&i.Transaction.Country,
-		&i.Transaction.Currency,
-		&i.Transaction.FloatCurrency,
-		&i.Transaction.MSISDN,
-		&i.Transaction.TestBehavior,
-		&i.Transaction.ProviderTxID,
-		&i.Transaction.NativeID,
-		&i.Transaction.NativeRaw,
-		&i.Transaction.Faults,
-		&i.Sent,
-		&i.URL,
-		&i.State,
-		&i.Attempts,
-		&i.DueAt,
-		&i.DeliveredAt,
-		&i.LastStatus,
-		&i.LastError,
-		&i.Body,
+		&i.NativeCallback.Tenant,
+		&i.NativeCallback.DueAt,
+		&i.NativeCallback.LeasedUntil,
+		&i.NativeCallback.Fence,
+		&i.NativeCallback.DeliveredAt,
+		&i.NativeCallback.CreatedAt,
+		&i.NativeCallback.RecordedAt,
+		&i.NativeCallback.Attempts,
+		&i.NativeCallback.Retries,
+		&i.NativeCallback.LastStatus,
+		&i.NativeCallback.TimesSent,
+		&i.NativeCallback.ID,
+		&i.NativeCallback.TransactionID,
+		&i.NativeCallback.State,
+		&i.NativeCallback.Operator,
+		&i.NativeCallback.Kind,
+		&i.NativeCallback.URL,
+		&i.NativeCallback.Sent,
+		&i.NativeCallback.LastError,
+		&i.NativeCallback.Body,
+		&i.NativeCallback.Fault,
 		&i.BeingSent,
 	)
 	return i, err
@@ -586,17 +591,18 @@ func (q *Queries) ListSentOfAll(ctx context.Context, tenants []int64, ids []pgty
 }
 
 const lockDueCallbacks = `-- name: LockDueCallbacks :many
-select claimed.id, claimed.fence, q.sent, claimed.attempts, claimed.url, claimed.body, claimed.fault,
-  claimed.times_sent, t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, o.org_id, o.resource_uid, o.signing_secret, o.namespace, o.webhook_host,
-  o.callback_hosts,
-  coalesce(e.vague, false)::boolean as vague, coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
+select claimed.tenant, claimed.id, claimed.transaction_id, claimed.operator, claimed.kind, claimed.url,
+  claimed.sent, claimed.body, claimed.fence, claimed.attempts, claimed.retries, claimed.fault,
+  claimed.times_sent, o.org_id, o.resource_uid, o.signing_secret, o.namespace, o.webhook_host,
+  o.callback_hosts, coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
     now())::timestamptz as present, now()::timestamptz as taken_at,
   o.seed, (o.faults is not null)::boolean as with_faults
 from (select unnest($1::bigint[]) as tenant, unnest($2::integer[]) as n) given
 join organizations o on o.tenant = given.tenant and not o.suspended and o.retained_at is null
 left join clocks c on o.clocked and c.tenant = given.tenant
 cross join lateral (
-  select n.tenant, n.id, n.transaction_id, n.fence, n.attempts, n.url, n.body, n.fault, n.times_sent
+  select n.tenant, n.id, n.transaction_id, n.operator, n.kind, n.url, n.sent, n.body, n.fence, n.attempts,
+    n.retries, n.fault, n.times_sent
   from native_callbacks n
   where n.tenant = given.tenant and n.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp),
     now())
@@ -604,28 +610,28 @@ cross join lateral (
   order by n.due_at
   limit given.n
   for update skip locked) claimed
-join transactions t on t.tenant = claimed.tenant and t.id = claimed.transaction_id
-join native_requests q on q.tenant = claimed.tenant and q.id = claimed.transaction_id
-left join environments e on e.tenant = claimed.tenant and e.env_id = t.env_id
 `
 
 type LockDueCallbacksRow struct {
+	Tenant        int64           `db:"tenant"`
 	ID            pgtype.UUID     `db:"id"`
-	Fence         int64           `db:"fence"`
-	Sent          json.RawMessage `db:"sent"`
-	Attempts      int32           `db:"attempts"`
+	TransactionID pgtype.UUID     `db:"transaction_id"`
+	Operator      *string         `db:"operator"`
+	Kind          string          `db:"kind"`
 	URL           string          `db:"url"`
+	Sent          json.RawMessage `db:"sent"`
 	Body          []byte          `db:"body"`
+	Fence         int64           `db:"fence"`
+	Attempts      int32           `db:"attempts"`
+	Retries       int32           `db:"retries"`
 	Fault         *string         `db:"fault"`
 	TimesSent     int32           `db:"times_sent"`
-	Transaction   Transaction     `db:"transaction"`
 	OrgID         string          `db:"org_id"`
 	ResourceUid   pgtype.UUID     `db:"resource_uid"`
 	SigningSecret []byte          `db:"signing_secret"`
 	Namespace     string          `db:"namespace"`
 	WebhookHost   string          `db:"webhook_host"`
 	CallbackHosts []string        `db:"callback_hosts"`
-	Vague         bool            `db:"vague"`
 	Present       time.Time       `db:"present"`
 	TakenAt       time.Time       `db:"taken_at"`
 	Seed          *int64          `db:"seed"`
@@ -643,68 +649,25 @@ func (q *Queries) LockDueCallbacks(ctx context.Context, tenants []int64, limits 
 	for rows.Next() {
 		var i LockDueCallbacksRow
 		if err := rows.Scan(
+			&i.Tenant,
 			&i.ID,
-			&i.Fence,
-			&i.Sent,
-			&i.Attempts,
+			&i.TransactionID,
+			&i.Operator,
+			&i.Kind,
 			&i.URL,
+			&i.Sent,
 			&i.Body,
+			&i.Fence,
+			&i.Attempts,
+			&i.Retries,
 			&i.Fault,
 			&i.TimesSent,
-			&i.Transaction.Tenant,
-			&i.Transaction.Amount,
-			&i.Transaction.Commission,
-			&i.Transaction.NetAmount,
-			&i.Transaction.Refunded,
-			&i.Transaction.MerchantDelta,
-			&i.Transaction.SimDelta,
-			&i.Transaction.MerchantBalanceAfter,
-			&i.Transaction.SimBalanceAfter,
-			&i.Transaction.MerchantNumber,
-			&i.Transaction.SimNumber,
-			&i.Transaction.CreatedAt,
-			&i.Transaction.CompletedAt,
-			&i.Transaction.DueAt,
-			&i.Transaction.LeasedUntil,
-			&i.Transaction.ExpiresAt,
-			&i.Transaction.ForwardedAt,
-			&i.Transaction.ForwardFence,
-			&i.Transaction.Type,
-			&i.Transaction.Status,
-			&i.Transaction.AbsorptionPct,
-			&i.Transaction.LatencyMs,
-			&i.Transaction.ForwardFailures,
-			&i.Transaction.ForwardAttempts,
-			&i.Transaction.ID,
-			&i.Transaction.ParentID,
-			&i.Transaction.SimID,
-			&i.Transaction.Passthrough,
-			&i.Transaction.URLProtected,
-			&i.Transaction.Reference,
-			&i.Transaction.RequestHash,
-			&i.Transaction.OrderRef,
-			&i.Transaction.OrderURL,
-			&i.Transaction.Store,
-			&i.Transaction.Description,
-			&i.Transaction.Scenario,
-			&i.Transaction.EnvID,
-			&i.Transaction.Operator,
-			&i.Transaction.Country,
-			&i.Transaction.Currency,
-			&i.Transaction.FloatCurrency,
-			&i.Transaction.MSISDN,
-			&i.Transaction.TestBehavior,
-			&i.Transaction.ProviderTxID,
-			&i.Transaction.NativeID,
-			&i.Transaction.NativeRaw,
-			&i.Transaction.Faults,
 			&i.OrgID,
 			&i.ResourceUid,
 			&i.SigningSecret,
 			&i.Namespace,
 			&i.WebhookHost,
 			&i.CallbackHosts,
-			&i.Vague,
 			&i.Present,
 			&i.TakenAt,
 			&i.Seed,
@@ -893,35 +856,43 @@ const recordNativeRequest = `-- name: RecordNativeRequest :exec
 
 with recorded as (
   select t.tenant, t.id, t.status, t.latency_ms from transactions t
-  where t.tenant = $4 and t.id = (select recording_id($5))
-), callback as (
-  insert into native_callbacks (tenant, id, transaction_id, url, state, due_at)
-  select r.tenant, r.id, r.id, $3, 'queued', recording_time()
-    + make_interval(secs => r.latency_ms * $6::float8 / 100000)
-  from recorded r where $3::text is not null and r.status <> 'PENDING'
+  where t.tenant = $6 and t.id = (select recording_id($7))
+), callbacks as (
+  insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
+  select r.tenant, c.callback_id, r.id, c.kind, c.url, 'queued', recording_time()
+    + make_interval(secs => r.latency_ms * $8::float8 / 100000)
+  from recorded r cross join lateral callbacks_of(r.id, $3::text[],
+    $4::text[], $5::text[], r.status::text) c
+  where r.status <> 'PENDING'
 )
-insert into native_requests (tenant, id, operation, sent, callback_url)
-select r.tenant, r.id, $1, $2, $3 from recorded r
+insert into native_requests (tenant, id, operation, sent, callback_urls, callback_kinds, callback_outcomes)
+select r.tenant, r.id, $1, $2, $3::text[],
+  $4::text[], $5::text[]
+from recorded r
 `
 
 type RecordNativeRequestParams struct {
-	Operation      string          `db:"operation"`
-	Sent           json.RawMessage `db:"sent"`
-	CallbackURL    *string         `db:"callback_url"`
-	Tenant         int64           `db:"tenant"`
-	ID             pgtype.UUID     `db:"id"`
-	LatencyPercent float64         `db:"latency_percent"`
+	Operation        string          `db:"operation"`
+	Sent             json.RawMessage `db:"sent"`
+	CallbackUrls     []string        `db:"callback_urls"`
+	CallbackKinds    []string        `db:"callback_kinds"`
+	CallbackOutcomes []string        `db:"callback_outcomes"`
+	Tenant           int64           `db:"tenant"`
+	ID               pgtype.UUID     `db:"id"`
+	LatencyPercent   float64         `db:"latency_percent"`
 }
 
 // The data of the operators' own APIs beside the transactions: API users, tokens, requests and their
 // callbacks.
 // Is sent after the statement that records the transaction. Records nothing if that statement did not. The
-// callback of a transaction that already has its outcome is due after the scaled latency.
+// callbacks of a transaction that already has its outcome are due after the scaled latency.
 func (q *Queries) RecordNativeRequest(ctx context.Context, arg RecordNativeRequestParams) error {
 	_, err := q.db.Exec(ctx, recordNativeRequest,
 		arg.Operation,
 		arg.Sent,
-		arg.CallbackURL,
+		arg.CallbackUrls,
+		arg.CallbackKinds,
+		arg.CallbackOutcomes,
 		arg.Tenant,
 		arg.ID,
 		arg.LatencyPercent,
@@ -947,7 +918,7 @@ with found as (
   for update
 ), queued as (
   update native_callbacks n
-  set state = 'queued', fence = n.fence + 1, leased_until = null, delivered_at = null,
+  set state = 'queued', fence = n.fence + 1, leased_until = null, delivered_at = null, retries = 0,
     due_at = case when n.attempts = 0 then n.due_at else sandbox_time(n.tenant) end
   from found
   where n.tenant = $1 and n.id = found.id and not found.being_sent
@@ -955,8 +926,8 @@ with found as (
 select found.being_sent from found
 `
 
-// Queues a callback again, unless it is being sent. The fence increases, as in ResendEvent. A callback
-// without an attempt keeps its due time.
+// Queues a callback again, unless it is being sent. Its retries start again. The fence increases, as in
+// ResendEvent. A callback without an attempt keeps its due time.
 func (q *Queries) ResendCallback(ctx context.Context, tenant int64, iD pgtype.UUID) (bool, error) {
 	row := q.db.QueryRow(ctx, resendCallback, tenant, iD)
 	var being_sent bool
@@ -1030,6 +1001,91 @@ func (q *Queries) TenantsToCallBack(ctx context.Context) ([]TenantsToCallBackRow
 	for rows.Next() {
 		var i TenantsToCallBackRow
 		if err := rows.Scan(&i.Tenant, &i.SweepFailed); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const transactionsOfCallbacks = `-- name: TransactionsOfCallbacks :many
+select t.tenant, t.amount, t.commission, t.net_amount, t.refunded, t.merchant_delta, t.sim_delta, t.merchant_balance_after, t.sim_balance_after, t.merchant_number, t.sim_number, t.created_at, t.completed_at, t.due_at, t.leased_until, t.expires_at, t.forwarded_at, t.forward_fence, t.type, t.status, t.absorption_pct, t.latency_ms, t.forward_failures, t.forward_attempts, t.id, t.parent_id, t.sim_id, t.passthrough, t.is_url_protected, t.reference, t.request_hash, t.order_ref, t.order_url, t.store, t.description, t.scenario, t.env_id, t.operator, t.country, t.currency, t.float_currency, t.msisdn, t.test_behavior, t.provider_tx_id, t.native_id, t.native_raw, t.faults, q.sent, coalesce(e.vague, false)::boolean as vague
+from (select unnest($1::bigint[]) as tenant, unnest($2::uuid[]) as id) wanted
+join transactions t on t.tenant = wanted.tenant and t.id = wanted.id
+join native_requests q on q.tenant = wanted.tenant and q.id = wanted.id
+left join environments e on e.tenant = t.tenant and e.env_id = t.env_id
+`
+
+type TransactionsOfCallbacksRow struct {
+	Transaction Transaction     `db:"transaction"`
+	Sent        json.RawMessage `db:"sent"`
+	Vague       bool            `db:"vague"`
+}
+
+// Returns transactions that have callbacks, with what their requests sent.
+func (q *Queries) TransactionsOfCallbacks(ctx context.Context, tenants []int64, ids []pgtype.UUID) ([]TransactionsOfCallbacksRow, error) {
+	rows, err := q.db.Query(ctx, transactionsOfCallbacks, tenants, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TransactionsOfCallbacksRow
+	for rows.Next() {
+		var i TransactionsOfCallbacksRow
+		if err := rows.Scan(
+			&i.Transaction.Tenant,
+			&i.Transaction.Amount,
+			&i.Transaction.Commission,
+			&i.Transaction.NetAmount,
+			&i.Transaction.Refunded,
+			&i.Transaction.MerchantDelta,
+			&i.Transaction.SimDelta,
+			&i.Transaction.MerchantBalanceAfter,
+			&i.Transaction.SimBalanceAfter,
+			&i.Transaction.MerchantNumber,
+			&i.Transaction.SimNumber,
+			&i.Transaction.CreatedAt,
+			&i.Transaction.CompletedAt,
+			&i.Transaction.DueAt,
+			&i.Transaction.LeasedUntil,
+			&i.Transaction.ExpiresAt,
+			&i.Transaction.ForwardedAt,
+			&i.Transaction.ForwardFence,
+			&i.Transaction.Type,
+			&i.Transaction.Status,
+			&i.Transaction.AbsorptionPct,
+			&i.Transaction.LatencyMs,
+			&i.Transaction.ForwardFailures,
+			&i.Transaction.ForwardAttempts,
+			&i.Transaction.ID,
+			&i.Transaction.ParentID,
+			&i.Transaction.SimID,
+			&i.Transaction.Passthrough,
+			&i.Transaction.URLProtected,
+			&i.Transaction.Reference,
+			&i.Transaction.RequestHash,
+			&i.Transaction.OrderRef,
+			&i.Transaction.OrderURL,
+			&i.Transaction.Store,
+			&i.Transaction.Description,
+			&i.Transaction.Scenario,
+			&i.Transaction.EnvID,
+			&i.Transaction.Operator,
+			&i.Transaction.Country,
+			&i.Transaction.Currency,
+			&i.Transaction.FloatCurrency,
+			&i.Transaction.MSISDN,
+			&i.Transaction.TestBehavior,
+			&i.Transaction.ProviderTxID,
+			&i.Transaction.NativeID,
+			&i.Transaction.NativeRaw,
+			&i.Transaction.Faults,
+			&i.Sent,
+			&i.Vague,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -91,7 +91,8 @@ with span as (
   select e.id, e.state from events e join span on span.id = e.id
   where e.tenant = $3 and span.old and e.state <> 'queued'
     and not exists (select from native_callbacks n
-      where n.tenant = $3 and n.id = e.id and n.due_at is not null)
+      where n.tenant = $3 and n.id between first_callback_id(e.id) and last_callback_id(e.id)
+        and n.transaction_id = e.id and n.due_at is not null)
   order by e.id for update of e skip locked
 ), attempts as (
   delete from delivery_attempts a using aged where a.tenant = $3 and a.event_id = aged.id
@@ -100,9 +101,12 @@ with span as (
 ), requests as (
   delete from native_requests n using aged where n.tenant = $3 and n.id = aged.id
 ), callbacks as (
-  delete from native_callbacks n using aged where n.tenant = $3 and n.id = aged.id
+  delete from native_callbacks n using aged
+  where n.tenant = $3 and n.id between first_callback_id(aged.id) and last_callback_id(aged.id)
+    and n.transaction_id = aged.id
+  returning n.id
 ), tries as (
-  delete from callback_attempts a using aged where a.tenant = $3 and a.id = aged.id
+  delete from callback_attempts a using callbacks where a.tenant = $3 and a.id = callbacks.id
 ), gone as (
   delete from events e using aged where e.tenant = $3 and e.id = aged.id
 ), counts as (
@@ -138,8 +142,8 @@ type RemoveAgedEventsRow struct {
 }
 
 // Looks at the next events, and removes the old ones with their attempts, and with the native requests,
-// callbacks and callback attempts of their transactions. Queued events stay, and so do events whose callback
-// is still due. Locked events stay until the next call. Returns how many events it looked at, how many of
+// callbacks and callback attempts of their transactions. Queued events stay, and so do events of which a
+// callback is still due. Locked events stay until the next call. Returns how many events it looked at, how many of
 // these were old, and the last id, after which the next call continues. Locks are taken as in delivery.sql:
 // the events, then endpoint_health, whose counts it updates.
 func (q *Queries) RemoveAgedEvents(ctx context.Context, arg RemoveAgedEventsParams) (RemoveAgedEventsRow, error) {
@@ -219,6 +223,26 @@ func (q *Queries) RemoveAgedNativeTokens(ctx context.Context, batch int32) (int6
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const removeAgedNotices = `-- name: RemoveAgedNotices :one
+with aged as (
+  delete from native_callbacks where (tenant, id) in (
+    select n.tenant, n.id from native_callbacks n
+    where n.recorded_at < now() - interval '30 days' order by n.recorded_at limit $1)
+  returning tenant, id
+), attempts as (
+  delete from callback_attempts a using aged where a.tenant = aged.tenant and a.id = aged.id
+)
+select count(*) from aged
+`
+
+// Callbacks that belong to no transaction, with their attempts.
+func (q *Queries) RemoveAgedNotices(ctx context.Context, batch int32) (int64, error) {
+	row := q.db.QueryRow(ctx, removeAgedNotices, batch)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const removeAgedQuotaUsage = `-- name: RemoveAgedQuotaUsage :execrows

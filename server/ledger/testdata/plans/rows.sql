@@ -26,13 +26,17 @@ select $1, plan_id(i), 1, now(), 1, 200 from generate_series($2::bigint, $3::big
 insert into adjustments (tenant, sim_id, delta, balance_after, number)
 select $1, plan_id(i), 1001000, 1001000, 1 from generate_series($2::bigint, $3::bigint) i;
 
-insert into native_requests (tenant, id, operation, sent, callback_url)
-select $1, plan_id(i), 'requesttopay', '{}', 'http://shop/' from generate_series($2::bigint, $3::bigint) i;
+insert into native_requests (tenant, id, operation, sent, callback_urls)
+select $1, plan_id(i), 'requesttopay', '{}', '{http://shop/}' from generate_series($2::bigint, $3::bigint) i;
 
-insert into native_callbacks (tenant, id, transaction_id, url, state, due_at, attempts)
-select $1, plan_id(i), plan_id(i), 'http://shop/', (case when queued then 'queued' when i % 100 = 7 then 'failed' else 'delivered' end)::event_state,
+insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at, attempts)
+select $1, plan_id(i), plan_id(i), '', 'http://shop/', (case when queued then 'queued' when i % 100 = 7 then 'failed' else 'delivered' end)::event_state,
   case when queued then now() + (case when i <= 100 then '-1 minute' else '1 day' end)::interval end, 1
 from (select i, i % 20 = 1 as queued from generate_series($2::bigint, $3::bigint) i) rows where i % 20 <> 0;
+
+insert into native_callbacks (tenant, id, operator, kind, url, sent, state, created_at, recorded_at)
+select $1, plan_id((1::bigint << 41) + i), 'mtn', 'inquiry', 'http://shop/', '{}', 'delivered', now(), now()
+from generate_series($2::bigint, $3::bigint) i;
 
 insert into callback_attempts (tenant, id, attempt, started_at, duration_ms)
 select $1, plan_id(i), 1, now(), 1 from generate_series($2::bigint, $3::bigint) i;

@@ -112,6 +112,9 @@ func (Recorder) FindCollectionByID(_ context.Context, id payments.ID) (*payments
 	return &payments.Transaction{ID: id, Type: payments.Collection, Status: payments.Success, Amount: 5, MSISDN: "+250788123456"}, nil
 }
 
+// Notify implements [operatorapi.Sandbox].
+func (Recorder) Notify(context.Context, operatorapi.Notice) error { return nil }
+
 // Balance implements [operatorapi.Sandbox].
 func (Recorder) Balance(context.Context, payments.Currency) (int64, error) { return 1, nil }
 

@@ -1,0 +1,295 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// What the frame carries and no operator needs yet is tested by an API that no operator has: several callbacks for a payment, and callbacks
+// about none, which are repeated.
+
+const kioskKey = "X-Kiosk-Key"
+
+// kioskAPI is the API of a made-up operator. A payment names its callbacks.
+func kioskAPI() *operatorapi.API {
+	return &operatorapi.API{
+		Operator: payments.MTN, KeyHeader: kioskKey, ContentType: "application/json",
+		Key: func(r *http.Request, _ func() []byte) string { return r.Header.Get(kioskKey) },
+		Derive: func(apiKey string) operatorapi.Credentials {
+			return operatorapi.Credentials{Key: operatorapi.Derived(apiKey, "kiosk")}
+		},
+		Refuse: func(r *operatorapi.Refusal) operatorapi.Answer {
+			return operatorapi.Answer{Status: http.StatusBadRequest, Body: r.Code()}
+		},
+		SecretForm: regexp.MustCompile("[0-9a-f]{32}"),
+		Retries:    []time.Duration{time.Minute, time.Hour},
+		Callback: func(t *payments.Transaction, sent json.RawMessage, how operatorapi.Telling) operatorapi.Callback {
+			told := object{"kind": how.Kind, "sent": sent}
+			if t != nil {
+				told["status"] = t.Status
+			}
+			body, _ := json.Marshal(told)
+			return operatorapi.Callback{Method: http.MethodPut, Header: http.Header{"X-Kiosk-Kind": {how.Kind}}, Body: body}
+		},
+		Routes: []operatorapi.Route{
+			{Name: "pay", Method: http.MethodPost, Path: "/pay", Orders: true, Handle: kioskPay},
+			{Name: "inquire", Method: http.MethodPost, Path: "/inquire", Handle: kioskInquire},
+		},
+	}
+}
+
+func kioskPay(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
+	var o operatorapi.Order
+	if err := json.Unmarshal(r.Body, &o.Callbacks); err != nil {
+		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
+	}
+	o.Order = payments.Order{
+		Reference: r.Query.Get("reference"), OrderRef: r.Query.Get("reference"), MSISDN: r.Query.Get("payer"), Country: payments.Rwanda,
+		Currency: string(payments.RWF), Amount: 100,
+	}
+	o.Operation, o.Sent = "pay", object{"reference": o.Reference}
+	return operatorapi.Answer{Status: http.StatusAccepted, Body: object{}}, s.Collect(ctx, o)
+}
+
+func kioskInquire(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
+	err := s.Notify(ctx, operatorapi.Notice{
+		URL: r.Query.Get("url"), Kind: "balance", Sent: object{"balance": 7}, After: 10 * time.Second,
+	})
+	return operatorapi.Answer{Status: http.StatusAccepted, Body: object{}}, err
+}
+
+// kiosk is a sandbox of the made-up operator, and its shop.
+type kiosk struct {
+	*fixture
+	shop *httptest.Server
+
+	mu      sync.Mutex
+	came    []string // each with method, path, kind and body
+	refuses bool
+}
+
+func newKiosk(t *testing.T) *kiosk {
+	t.Cleanup(operators.Replace(payments.MTN, kioskAPI()))
+	k := &kiosk{}
+	k.shop = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.came = append(k.came, fmt.Sprint(r.Method, " ", r.URL.Path, " ", r.Header.Get("X-Kiosk-Kind"), " ", string(body)))
+		if k.refuses {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	t.Cleanup(k.shop.Close)
+	k.fixture = newFixtureAlone(t) // it waits for no other test, since it replaces an API
+	k.config.Clock, k.config.CallbackHosts = sandboxes.ClockConfig{Mode: sandboxes.ManualClock}, []string{"127.0.0.1"}
+	k.sandbox(k.config, key)
+	k.client("alice", alice, 50_000)
+	k.runWorker()
+	return k
+}
+
+// sent returns what has come to the shop, in the order of the texts, and forgets it.
+func (k *kiosk) sent() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	came := k.came
+	k.came = nil
+	slices.Sort(came)
+	return came
+}
+
+func (k *kiosk) ask(path string, body any) {
+	k.t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(k.t.Context(), "POST", k.url+"/operators/mtn"+path, bytes.NewReader(text))
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	r.Header.Set(kioskKey, operatorapi.Derived(key, "kiosk"))
+	got, err := http.DefaultClient.Do(r)
+	if err != nil || got.StatusCode != http.StatusAccepted {
+		k.t.Fatalf("%s is answered %v, %v", path, got, err)
+	}
+	_ = got.Body.Close()
+}
+
+// pay pays by the operator's API. The callbacks go to the shop, to a path that is their kind.
+func (k *kiosk) pay(reference, payer string, callbacks ...payments.PlannedCallback) {
+	k.t.Helper()
+	for i := range callbacks {
+		callbacks[i].URL = k.shop.URL + "/" + callbacks[i].Kind
+	}
+	if callbacks == nil {
+		callbacks = []payments.PlannedCallback{}
+	}
+	k.ask("/pay?reference="+reference+"&payer=%2B"+payer[1:], callbacks)
+}
+
+func (k *kiosk) advance(by string) {
+	k.t.Helper()
+	if got := k.call("POST", "/v1/clock/advance", object{"by": by}); got.status != http.StatusOK {
+		k.t.Fatalf("the advance is answered %d %s", got.status, got.raw)
+	}
+}
+
+func (k *kiosk) resend(id string) {
+	k.t.Helper()
+	if got := k.call("POST", "/v1/events/"+id+"/resend", nil); got.status != http.StatusAccepted || got.body["state"] != "queued" {
+		k.t.Errorf("%s, sent again, is %d %s", id, got.status, got.raw)
+	}
+}
+
+// events returns the events that a query lists, each with the fields that it is about.
+func (k *kiosk) events(query string) (ids, listed []string) {
+	k.t.Helper()
+	for _, each := range k.call("GET", "/v1/events?"+query, nil).body["data"].([]any) {
+		event := each.(object)
+		ids = append(ids, event["id"].(string))
+		kind, _ := event["kind"].(string)
+		listed = append(listed, kind+" "+fieldsOf(event, "event", "status", "state", "attemptCount"))
+	}
+	slices.Sort(listed)
+	return ids, listed
+}
+
+func same(t *testing.T, what string, want, got []string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// every are three callbacks, of which two are sent with each outcome.
+func every() []payments.PlannedCallback {
+	return []payments.PlannedCallback{
+		{Kind: "receipt", When: payments.OnlySuccess}, {Kind: "refusal", When: payments.OnlyFailure}, {Kind: "result"},
+	}
+}
+
+func TestSeveralCallbacksOfAPayment(t *testing.T) {
+	k := newKiosk(t)
+	k.pay("paid", alice, every()...)
+	k.pay("unknown", "+250788000099", every()...) // ends at once
+	k.pay("silent", alice)
+	if _, listed := k.events("event=operator.callback"); len(listed) != 2 {
+		t.Errorf("before the outcome of the payments %q are listed", listed)
+	}
+	k.advance("1m")
+	same(t, "what came", []string{
+		`PUT /receipt receipt {"kind":"receipt","sent":{"reference":"paid"},"status":"SUCCESS"}`,
+		`PUT /refusal refusal {"kind":"refusal","sent":{"reference":"unknown"},"status":"UNKNOWN_MSISDN"}`,
+		`PUT /result result {"kind":"result","sent":{"reference":"paid"},"status":"SUCCESS"}`,
+		`PUT /result result {"kind":"result","sent":{"reference":"unknown"},"status":"UNKNOWN_MSISDN"}`,
+	}, k.sent())
+	tx := k.call("GET", "/v1/payments?reference=paid", nil).body["data"].([]any)[0].(object)["id"].(string)
+	ids, listed := k.events("tx_id=" + tx)
+	same(t, "of the payment are listed", []string{
+		" payment.completed SUCCESS recorded 0", "receipt operator.callback SUCCESS delivered 1", "result operator.callback SUCCESS delivered 1",
+	}, listed)
+	for _, id := range ids {
+		read := k.call("GET", "/v1/events/"+id, nil)
+		if read.body["id"] != id || read.body["txId"] != tx {
+			t.Errorf("%s is read as %s", id, read.raw)
+		}
+		k.call("GET", "/v1/events/"+id, nil, withKey(otherKey)).is(t, http.StatusNotFound, "not_found")
+		k.call("POST", "/v1/events/"+id+"/resend", nil, withKey(otherKey)).is(t, http.StatusNotFound, "not_found")
+		if kind, is := read.body["kind"].(string); is {
+			if fieldsOf(read.body, "method", "url") != "PUT "+k.shop.URL+"/"+kind || !strings.Contains(read.body["body"].(string), `"kind":"`+kind) {
+				t.Errorf("the %s is read as %s", kind, read.raw)
+			}
+			k.resend(id)
+			k.advance("1s")
+			if came := k.sent(); len(came) != 1 || !strings.HasPrefix(came[0], "PUT /"+kind) {
+				t.Errorf("of the %s, sent again, came %q", kind, came)
+			}
+		}
+	}
+	pages, cursor := []string{}, ""
+	for range len(ids) {
+		page := k.call("GET", "/v1/events?limit=1&tx_id="+tx+cursor, nil)
+		pages = append(pages, page.each("id")...)
+		cursor = fmt.Sprint("&cursor=", page.body["nextCursor"])
+	}
+	same(t, "page after page", ids, pages)
+	k.reset("again")
+	if _, listed := k.events(""); len(listed) != 0 {
+		t.Errorf("after a reset %q are listed", listed)
+	}
+}
+
+func TestCallbackOfNoPayment(t *testing.T) {
+	k := newKiosk(t)
+	k.ask("/inquire?url="+k.shop.URL+"/answer", nil)
+	k.advance("1s")
+	const told = `PUT /answer balance {"kind":"balance","sent":{"balance":7}}`
+	same(t, "what came", []string{told}, k.sent())
+	ids, listed := k.events("")
+	same(t, "the events", []string{"balance operator.callback <nil> delivered 1"}, listed)
+	read := k.call("GET", "/v1/events/"+ids[0], nil)
+	if fieldsOf(read.body, "kind", "txId", "status", "method", "url") != "balance <nil> <nil> PUT "+k.shop.URL+"/answer" || len(read.body["attempts"].([]any)) != 1 {
+		t.Errorf("it is read as %s", read.raw)
+	}
+	k.resend(ids[0])
+	k.advance("1s")
+	same(t, "what came again", []string{told}, k.sent())
+	k.call("GET", "/v1/events/"+ids[0], nil, withKey(otherKey)).is(t, http.StatusNotFound, "not_found")
+	k.call("POST", "/v1/events/"+ids[0]+"/resend", nil, withKey(otherKey)).is(t, http.StatusNotFound, "not_found")
+	k.reset("again")
+	k.call("GET", "/v1/events/"+ids[0], nil).is(t, http.StatusNotFound, "not_found")
+}
+
+func TestCallbacksAreRepeatedByTheSchedule(t *testing.T) {
+	k := newKiosk(t)
+	k.refuses = true
+	k.pay("paid", alice, payments.PlannedCallback{Kind: "result"})
+	k.ask("/inquire?url="+k.shop.URL+"/answer", nil)
+	after := func(by string, came int, state string, attempts int) {
+		t.Helper()
+		k.advance(by)
+		if sent := k.sent(); len(sent) != came {
+			t.Errorf("within %s came %q, want %d", by, sent, came)
+		}
+		_, listed := k.events("event=operator.callback")
+		same(t, "after "+by, []string{
+			fmt.Sprintf("balance operator.callback <nil> %s %d", state, attempts), fmt.Sprintf("result operator.callback SUCCESS %s %d", state, attempts),
+		}, listed)
+	}
+	after("30s", 2, "queued", 1)
+	after("29s", 0, "queued", 1)
+	after("2s", 2, "queued", 2)
+	after("59m", 0, "queued", 2)
+	after("2m", 2, "failed", 3)
+	after("48h", 0, "failed", 3)
+	ids, _ := k.events("event=operator.callback")
+	for _, id := range ids { // their schedule begins again
+		k.resend(id)
+	}
+	after("1s", 2, "queued", 4)
+	k.mu.Lock()
+	k.refuses = false
+	k.mu.Unlock()
+	after("1m", 2, "delivered", 5)
+	after("48h", 0, "delivered", 5)
+}
