@@ -8,7 +8,6 @@ const (
 	countryHeader  = "X-Country"
 	currencyHeader = "X-Currency"
 
-	amountForm   = `^[0-9]{1,18}(\.0{1,18})?$`
 	numberForm   = `^[0-9]{9}([0-9]{3})?$`
 	countryForm  = `^[A-Za-z]{2}$`
 	currencyForm = `^[A-Za-z]{3}$`
@@ -43,7 +42,7 @@ var (
 	referenceField = assumed(operatorapi.Field{Name: "reference", Optional: true, Max: maxReference, About: "Of the order. The bound is assumed."})
 	idField        = assumed(operatorapi.Field{Name: "id", Max: maxID, About: "The id of what is made, which is the reference of /v1. The bound is assumed."})
 	amountField    = operatorapi.Field{
-		Name: "amount", Types: []string{"number", "string"}, Pattern: amountForm, About: "Whole units, from 1 to 1000000000000. A text is taken too.",
+		Name: "amount", Types: []string{"number", "string"}, Pattern: operatorapi.AmountForm, About: "Whole units, from 1 to 1000000000000. A text is taken too.",
 	}
 
 	payFields = []operatorapi.Field{

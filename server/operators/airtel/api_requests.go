@@ -6,7 +6,6 @@ import (
 	"mime"
 	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -139,21 +138,13 @@ func isText(text string, most int) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsRune(text, 0)
 }
 
-var wholeAmount = regexp.MustCompile(amountForm)
-
-// amountOf returns an amount in whole units. "5.0" is 5, because clients have floating-point numbers. Amounts with other
-// decimals are refused (o).
+// amountOf returns an amount in whole units. Amounts with decimals are refused (o).
 func amountOf(raw json.RawMessage) (int64, error) {
-	text := strings.Trim(string(raw), `"`)
-	if text == "" || text == "null" {
+	if text := strings.Trim(string(raw), `"`); text == "" || text == "null" {
 		return 0, operatorapi.Refuse(operatorapi.Invalid)
 	}
-	if !wholeAmount.MatchString(text) {
-		return 0, operatorapi.Refuse(wrongAmount)
-	}
-	whole, _, _ := strings.Cut(text, ".")
-	amount, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil || amount < 1 || amount > payments.MaxAmount {
+	amount, ok := operatorapi.WholeAmount(raw)
+	if !ok || amount < 1 || amount > payments.MaxAmount {
 		return 0, operatorapi.Refuse(wrongAmount)
 	}
 	return amount, nil

@@ -23,7 +23,7 @@ var (
 		{Name: "msisdn", Types: []string{"string", "integer"}, Pattern: `^(228)?[0-9]{8}$`, About: "The payer, with or without 228."},
 		{Name: "key", Optional: true, Max: maxText, About: "The name of the merchant at Moov. Ignored."}, referenceField,
 		{Name: "mrchname", Optional: true, Max: maxText, About: "Ignored."},
-		{Name: "amount", Types: []string{"string", "number"}, Pattern: wholeNumber.String(), About: "Whole units, from 1 to 1000000000000."}, partnerField,
+		{Name: "amount", Types: []string{"string", "number"}, Pattern: operatorapi.AmountForm, About: "Whole units, from 1 to 1000000000000."}, partnerField,
 	}
 	verifyFields = []operatorapi.Field{{Name: "mrchrefid", Max: maxReference}, partnerField}
 

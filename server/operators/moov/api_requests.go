@@ -1,8 +1,8 @@
 package moov
 
 import (
+	"encoding/json"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -26,8 +26,6 @@ var plans = map[payments.Country]plan{
 	payments.Benin: {"229", []int{10, 8}},
 	payments.Togo:  {"228", []int{8}},
 }
-
-var wholeNumber = regexp.MustCompile(`^[0-9]{1,18}(\.0{1,18})?$`)
 
 // newOrder returns an order. An empty reference is generated.
 func newOrder(
@@ -62,14 +60,13 @@ func isText(text string, most int) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsRune(text, 0)
 }
 
-// amountOf returns an amount in whole units. "5.0" is 5, because clients have floating-point numbers.
+// amountOf returns an amount in whole units.
 func amountOf(text string) (int64, error) {
-	whole, _, _ := strings.Cut(text, ".")
-	amount, err := strconv.ParseInt(whole, 10, 64)
+	amount, ok := operatorapi.WholeAmount(json.RawMessage(text))
 	switch {
 	case strings.HasPrefix(text, "-"):
 		return 0, operatorapi.Refuse(tooLittle)
-	case !wholeNumber.MatchString(text) || err != nil:
+	case !ok:
 		return 0, operatorapi.Refuse(notANumber)
 	case amount < 1:
 		return 0, operatorapi.Refuse(tooLittle)

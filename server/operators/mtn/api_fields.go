@@ -5,9 +5,8 @@ import "github.com/cauri-dev/cauri/server/operators/operatorapi"
 // The fields of bodies and headers, for the description of the API. A field without a mark has the mark of its call.
 
 const (
-	uuidForm   = `^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`
-	hexForm    = `^[0-9a-f]{32}$`
-	amountForm = `^[0-9]{1,18}(\.0{1,18})?$`
+	uuidForm = `^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`
+	hexForm  = `^[0-9a-f]{32}$`
 )
 
 var (
@@ -46,7 +45,7 @@ var texts = []operatorapi.Field{
 func orderFields(more ...operatorapi.Field) []operatorapi.Field {
 	return append(append([]operatorapi.Field{
 		assumed(operatorapi.Field{
-			Name: "amount", Types: []string{"string", "number"}, Pattern: amountForm,
+			Name: "amount", Types: []string{"string", "number"}, Pattern: operatorapi.AmountForm,
 			About: "Whole units, from 1 to 1000000000000. MTN documents a text; a number is taken too.",
 		}),
 		{Name: "currency", About: "That of the environment, or EUR under the target `sandbox`."},

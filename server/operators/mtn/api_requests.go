@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -46,7 +45,6 @@ const (
 	maxExternalID  = 500 // a: MTN says only that it is free text
 	maxOrderRef    = 120
 	maxCallbackURL = 2048
-	maxAmount      = 1_000_000_000_000
 )
 
 func readOrder(body []byte) (*orderBody, error) {
@@ -65,18 +63,11 @@ func readOrder(body []byte) (*orderBody, error) {
 	return &o, nil
 }
 
-var decimal = regexp.MustCompile(`^[0-9]{1,18}(\.0{1,18})?$`)
-
 // amountOf parses an amount in whole units. It accepts "5.0", but refuses a fraction other than zero, because the
 // currencies have no decimals.
 func amountOf(raw json.RawMessage) (int64, error) {
-	text := strings.Trim(string(raw), `"`)
-	if !decimal.MatchString(text) {
-		return 0, operatorapi.Refuse(operatorapi.Invalid)
-	}
-	whole, _, _ := strings.Cut(text, ".")
-	amount, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil || amount < 1 || amount > maxAmount {
+	amount, ok := operatorapi.WholeAmount(raw)
+	if !ok || amount < 1 || amount > payments.MaxAmount {
 		return 0, operatorapi.Refuse(operatorapi.Invalid)
 	}
 	return amount, nil

@@ -11,7 +11,7 @@ import (
 )
 
 func checkOrder(t *testing.T, o operatorapi.Order) {
-	if o.Amount < 1 || o.Amount > maxAmount || !uuid4.MatchString(o.Reference) || o.MSISDN == "" || o.MSISDN[0] != '+' ||
+	if o.Amount < 1 || o.Amount > payments.MaxAmount || !uuid4.MatchString(o.Reference) || o.MSISDN == "" || o.MSISDN[0] != '+' ||
 		len([]rune(o.OrderRef)) > maxOrderRef || o.Description != nil && len([]rune(*o.Description)) > maxMessage {
 		t.Errorf("it is recorded: %+v", o)
 	}

@@ -5,9 +5,8 @@ import "github.com/cauri-dev/cauri/server/operators/operatorapi"
 // The fields of bodies, for the description of the API. A field without a mark has the mark of its call.
 
 const (
-	amountForm = `^[0-9]{1,18}(\.0{1,18})?$`
-	tokenForm  = `^[0-9a-f]{64}$`
-	hexForm    = `^[0-9a-f]{32}$`
+	tokenForm = `^[0-9a-f]{64}$`
+	hexForm   = `^[0-9a-f]{32}$`
 
 	maxOrderID   = 30
 	maxReference = 30
@@ -36,7 +35,7 @@ var (
 
 	orderIDField = operatorapi.Field{Name: "order_id", Max: maxOrderID, About: "The reference of the collection that the order becomes."}
 	amountField  = operatorapi.Field{
-		Name: "amount", Types: []string{"number", "string"}, Pattern: amountForm, About: "Whole units, from 1 to 1000000000000. A text is taken too.",
+		Name: "amount", Types: []string{"number", "string"}, Pattern: operatorapi.AmountForm, About: "Whole units, from 1 to 1000000000000. A text is taken too.",
 	}
 
 	payFields = []operatorapi.Field{

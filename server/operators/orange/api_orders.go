@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -213,17 +211,10 @@ func isURL(address string) bool {
 	return err == nil && isText(address, maxURL) && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-var wholeAmount = regexp.MustCompile(amountForm)
-
-// amountOf returns an amount in whole units. "5.0" is 5, because clients have floating-point numbers.
+// amountOf returns an amount in whole units.
 func amountOf(raw json.RawMessage) (int64, error) {
-	text := strings.Trim(string(raw), `"`)
-	if !wholeAmount.MatchString(text) {
-		return 0, wrong("amount")
-	}
-	whole, _, _ := strings.Cut(text, ".")
-	amount, err := strconv.ParseInt(whole, 10, 64)
-	if err != nil || amount < 1 || amount > payments.MaxAmount {
+	amount, ok := operatorapi.WholeAmount(raw)
+	if !ok || amount < 1 || amount > payments.MaxAmount {
 		return 0, wrong("amount")
 	}
 	return amount, nil
