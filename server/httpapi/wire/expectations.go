@@ -82,7 +82,7 @@ func EvaluationOf(lines []expectations.Line, seen *ledger.Observed) Evaluation {
 	return e
 }
 
-// epochOf returns a text for a tenant number, which is not shown itself: it counts the sandboxes of others.
+// epochOf returns a text for a tenant number. The number itself would invite clients to compare epochs by size.
 func epochOf(tenant int64) string {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte("epoch"), uint64(tenant)))
 	return base64.RawURLEncoding.EncodeToString(sum[:8])

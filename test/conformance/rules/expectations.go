@@ -15,6 +15,8 @@ func expectationRules() []suite.Rule {
 			Text: "a line says whether it is met, what was observed, and whether it cannot be met any more"},
 		{ID: "expectations/since", Check: expectationsSince,
 			Text: "with since, only transactions after that one count"},
+		{ID: "expectations/epoch", Check: expectationsEpoch, Alone: true,
+			Text: "epoch stays the same with payments, and changes with a reset"},
 		{ID: "expectations/refused", Check: expectationsRefused,
 			Text: "a line with an unknown field or a wrong value is 400 invalid_body, which names the line"},
 	}
@@ -67,6 +69,23 @@ func expectationsSince(c *suite.Check) {
 	body := suite.Object{"expect": []any{ofOrder(order, 0)}, "since": suite.TextOf(made, "id")}
 	if answer := evaluated(c, body); answer["met"] != true {
 		c.Problem("the transaction itself counts: %v", answer)
+	}
+}
+
+func expectationsEpoch(c *suite.Check) {
+	needsExpectations(c)
+	epoch := func() string {
+		return suite.TextOf(evaluated(c, suite.Object{"expect": []any{suite.Object{"nothingElse": true}}}), "epoch")
+	}
+	first := epoch()
+	c.Paid(suite.MtnRW, nil)
+	if second := epoch(); second != first || first == "" {
+		c.Problem("before a payment the epoch is %q, after it %q", first, second)
+	}
+	needsRegistry(c, "reset", suite.Request{Method: "POST", Path: "/reset"})
+	c.Expect(c.Post("/reset", nil), http.StatusOK)
+	if second := epoch(); second == first {
+		c.Problem("before and after a reset the epoch is %q", first)
 	}
 }
 
