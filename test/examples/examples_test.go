@@ -109,7 +109,7 @@ func runBeside(t *testing.T, service, job map[string]string, scripts []string) {
 	startDev(t, environ(service))
 	_, path, _ := strings.Cut(job["CAURI_URI"], ":8080/")
 	job["CAURI_URI"] = "http://127.0.0.1:" + apiPort + "/" + path
-	variables := append(environ(job), "PORT="+port)
+	variables := append(environ(job), "PORT="+port, "PATH="+filepath.Dir(program(t))+":"+os.Getenv("PATH"))
 	for _, script := range scripts {
 		run(t, t.TempDir(), variables, "bash", "-e", "-o", "pipefail", "-c", script)
 	}
