@@ -12,7 +12,7 @@ func (l *Line) Advice() Advice { return advice[l.Anchor] }
 var advice = map[string]Advice{
 	lineGenuine: {
 		"A receiver that refuses genuine events learns of no payment.",
-		"Verify the bytes that arrived, before anything parses them, with the whole text of the secret as the key.",
+		"If no answer came, start your program or correct the URL. Otherwise verify the bytes that arrived, before anything parses them, with the whole text of the secret as the key.",
 	},
 	lineWrongSignature: {
 		"Everybody can send a request to your URL. Only the signature says that it is from Cauri.",

@@ -20,7 +20,7 @@ func (a *API) notFound(w http.ResponseWriter, r *http.Request) (exchange.Answer,
 	if page, leads := pageFor(r); leads {
 		return exchange.Answer{Status: http.StatusSeeOther, Header: http.Header{"Location": {page}}}, nil
 	}
-	return exchange.Answer{}, wire.NotFound("There is nothing at this path. The API is under /v1: " +
+	return exchange.Answer{}, wire.NotFound("There is nothing at this path. The API is under /v1, an operator's own API under /operators/{operator}: " +
 		"GET /docs describes it to people, GET /v1/openapi.json to programs, and GET /v1/meta says what this service has.")
 }
 
