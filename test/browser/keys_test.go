@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/cauri-dev/cauri/test/system"
 )
 
 // The keys go through a list and open its rows. None acts in a field, or after Setup has switched them off.
@@ -47,4 +49,18 @@ func TestKeys(t *testing.T) {
 	if at := row(); at != "" || read[bool](b, `document.querySelector("#keys").open`) {
 		t.Errorf("switched off, the keys lead to %q", at)
 	}
+}
+
+// A button that copies says so, to eyes by its icon and to a screen reader in words.
+func TestCopiesAreSaid(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, system.Acknowledge)
+	b := newTab(t)
+	b.signIn(s)
+	const button = `document.querySelector("[data-copy]")`
+	b.until(button + `.focus() === undefined`)
+	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("\r")))
+	b.shows("#copied", "Copied")
+	b.until(button + `.querySelector("use").getAttribute("href").endsWith("#check")`)
+	b.until(button + `.querySelector("use").getAttribute("href").endsWith("#copy") && document.querySelector("#copied").innerText === ""`)
 }

@@ -87,7 +87,8 @@ func TestPagesOfABusySandbox(t *testing.T) {
 	s := busyShop(t)
 	b := newTab(t)
 	b.signIn(s)
-	b.inspectAll(s, "/payments?status=TIMEOUT", "/payments?number=1&after=tomorrow", "/payments?type=refund&order=kivu", "/nothing")
+	b.inspectAll(s, "/payments?status=TIMEOUT", "/payments?number=1&after=tomorrow", "/payments?type=refund&order=kivu", "/nothing",
+		"/payments/TX_0", "/webhooks/evt_0")
 }
 
 func TestPagesOfAnEmptySandbox(t *testing.T) {

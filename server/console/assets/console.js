@@ -160,12 +160,19 @@
     }
   }, 1000);
 
-  document.addEventListener("click", (e) => {
-    const copy = e.target.closest("[data-copy]");
+  const copied = document.getElementById("copied");
+  document.addEventListener("click", async (e) => {
+    const copy = e.target.closest("[data-copy]:not(.ok)");
     if (!copy || !navigator.clipboard) return;
-    navigator.clipboard.writeText(copy.dataset.copy);
-    copy.classList.add("ok");
-    setTimeout(() => copy.classList.remove("ok"), 1200);
+    await navigator.clipboard.writeText(copy.dataset.copy);
+    const icon = copy.querySelector("use"), before = icon.getAttribute("href");
+    const show = (done) => {
+      copy.classList.toggle("ok", done);
+      icon.setAttribute("href", done ? before.replace(/#.*/, "#check") : before);
+      copied.textContent = done ? copied.dataset.says : "";
+    };
+    show(true);
+    setTimeout(show, 1200, false);
   });
 
   // A dialog takes the place of the page that its link leads to.
