@@ -571,6 +571,38 @@ func TestStrangersGetNothingFromOrange(t *testing.T) {
 	f.conserved()
 }
 
+// An order that is confirmed in one tab and canceled in another has one outcome, and is never told another before.
+func TestOrangeConfirmedAndCanceledAtOnce(t *testing.T) {
+	f, o := withOrange(t, payments.Approve)
+	for i := range 20 {
+		order := o.place(fmt.Sprint("o-", i))
+		code, ended := f.code(awa), make(chan struct{})
+		var tabs, polls sync.WaitGroup
+		told := map[string]bool{}
+		polls.Go(func() {
+			for {
+				told[order.state()] = true
+				select {
+				case <-ended:
+					return
+				default:
+				}
+			}
+		})
+		for range 3 {
+			tabs.Go(func() { order.confirm(awa, code) })
+			tabs.Go(func() { order.open("action", "cancel") })
+		}
+		tabs.Wait()
+		close(ended)
+		polls.Wait()
+		if last := order.state(); last != "SUCCESS" && last != "FAILED" || told["SUCCESS"] && told["FAILED"] {
+			t.Errorf("it is told as %v, and at last as %s", told, last)
+		}
+	}
+	f.conserved()
+}
+
 // A server that has not seen yet that a sandbox was deleted answers as one that has.
 func TestPageOfADeletedSandbox(t *testing.T) {
 	f, o := withOrange(t, payments.Approve)

@@ -69,7 +69,7 @@ func (l *Ledger) FindNativeOrder(
 	o := &row.NativeOrder
 	return &NativeOrder{
 		Operator: operator, Reference: o.OrderID, Token: token, MadeWith: sandboxes.KeyHash(o.MadeWith), Amount: o.Amount,
-		Sent: o.Sent, Expired: row.Expired, Ended: o.Ended || o.Codes >= MaxNativeOrderCodes,
+		Sent: o.Sent, Expired: row.Expired, Ended: o.Ended || !o.Confirmed && o.Codes >= MaxNativeOrderCodes,
 		Tried: int(o.Codes),
 	}, nil
 }
@@ -84,13 +84,24 @@ func (l *Ledger) TryNativeOrderCode(ctx context.Context, tenant int64, o *Native
 	return MaxNativeOrderCodes - int(tried), postgres.ClassifyWrite(err, "counting the code")
 }
 
-// GiveBackNativeOrderCode takes back what TryNativeOrderCode has counted, for a right code that could not be used.
-func (l *Ledger) GiveBackNativeOrderCode(ctx context.Context, tenant int64, o *NativeOrder) error {
-	err := l.tenant(tenant).GiveBackNativeOrderCode(ctx, tenant, string(o.Operator), o.Token[:])
+// ConfirmNativeOrder confirms an order whose code was right: from then on nobody else confirms or ends it. It returns
+// [ErrNotFound] for an order that has ended, or that somebody else has confirmed.
+func (l *Ledger) ConfirmNativeOrder(ctx context.Context, tenant int64, o *NativeOrder) error {
+	rows, err := l.tenant(tenant).ConfirmNativeOrder(ctx, tenant, string(o.Operator), o.Token[:])
+	if err == nil && rows == 0 {
+		return ErrNotFound
+	}
+	return postgres.ClassifyWrite(err, "confirming the order")
+}
+
+// GiveBackNativeOrderCode takes back what ConfirmNativeOrder and TryNativeOrderCode have done, for a right code that could
+// not be used. If the code is used up all the same, counted is 0, else 1.
+func (l *Ledger) GiveBackNativeOrderCode(ctx context.Context, tenant int64, o *NativeOrder, counted int32) error {
+	err := l.tenant(tenant).GiveBackNativeOrderCode(ctx, counted, tenant, string(o.Operator), o.Token[:])
 	return postgres.ClassifyWrite(err, "giving the code back")
 }
 
-// EndNativeOrder ends an order without a transaction.
+// EndNativeOrder ends an order without a transaction, unless its payer has confirmed it.
 func (l *Ledger) EndNativeOrder(ctx context.Context, tenant int64, o *NativeOrder) error {
 	return postgres.ClassifyWrite(l.tenant(tenant).EndNativeOrder(ctx, tenant, string(o.Operator), o.Token[:]), "ending the order")
 }

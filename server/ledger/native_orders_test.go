@@ -83,6 +83,38 @@ func TestAnOrderIsOpenUntilItEnds(t *testing.T) {
 	}
 }
 
+// What a payer has confirmed nobody else confirms or ends, unless it could not be recorded.
+func TestAConfirmedOrderDoesNotEnd(t *testing.T) {
+	w := newFixture(t)
+	o := w.order("o-1", 1)
+	for range ledger.MaxNativeOrderCodes {
+		if _, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.ConfirmNativeOrder(t.Context(), w.Sandbox.Tenant, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, o); err != nil || w.foundOrder(o).Ended {
+		t.Errorf("it has ended: %v", err)
+	}
+	if err := w.ConfirmNativeOrder(t.Context(), w.Sandbox.Tenant, o); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("it is confirmed twice: %v", err)
+	}
+	if err := w.GiveBackNativeOrderCode(t.Context(), w.Sandbox.Tenant, o, 1); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, o); err != nil || left != 0 {
+		t.Errorf("%d codes are left, %v", left, err)
+	}
+	if err := w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, o); err != nil || !w.foundOrder(o).Ended {
+		t.Errorf("it has not ended: %v", err)
+	}
+	if err := w.ConfirmNativeOrder(t.Context(), w.Sandbox.Tenant, o); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("it is confirmed after its end: %v", err)
+	}
+}
+
 // Callers at one time try five codes together, and none beyond.
 func TestAnOrderHasFiveCodes(t *testing.T) {
 	w := newFixture(t)

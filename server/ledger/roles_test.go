@@ -121,6 +121,7 @@ var tenantStatements = []string{
 	"AddNativeToken",
 	"AddNotice",
 	"AddNativeUser",
+	"ConfirmNativeOrder",
 	"EndNativeOrder",
 	"FindNative",
 	"FindNativeOrder",

@@ -82,6 +82,18 @@ func (s *sandbox) Confirm(ctx context.Context, placed operatorapi.PlacedOrder, c
 		}
 		return errors.Join(operatorapi.Refuse(operatorapi.WrongCode), err)
 	}
+	return s.payPlaced(ctx, placed, o)
+}
+
+// payPlaced records the collection of an order whose payer has given the right code.
+func (s *sandbox) payPlaced(ctx context.Context, placed operatorapi.PlacedOrder, o operatorapi.Order) error {
+	err := s.native.ledger.ConfirmNativeOrder(ctx, s.who.Sandbox.Tenant, s.stored(placed))
+	if errors.Is(err, ledger.ErrNotFound) {
+		return operatorapi.Refuse(operatorapi.NotFound)
+	}
+	if err != nil {
+		return err
+	}
 	err = s.recordOnce(ctx, o, func(ctx context.Context, who *service.Caller, a service.Ask) (service.Recorded, error) {
 		recorded, err := s.native.service.Collect(ctx, who, a)
 		if err == nil && !recorded.Replayed {
@@ -89,11 +101,14 @@ func (s *sandbox) Confirm(ctx context.Context, placed operatorapi.PlacedOrder, c
 		}
 		return recorded, err
 	})
+	giveBack := func(counted int32) error {
+		return s.native.ledger.GiveBackNativeOrderCode(ctx, s.who.Sandbox.Tenant, s.stored(placed), counted)
+	}
 	switch {
 	case operatorapi.IsRefused(err, operatorapi.Duplicate):
-		err = errors.Join(err, s.End(ctx, placed))
-	case err != nil: // the code was right
-		err = errors.Join(err, s.native.ledger.GiveBackNativeOrderCode(ctx, s.who.Sandbox.Tenant, s.stored(placed)))
+		err = errors.Join(err, giveBack(0), s.End(ctx, placed))
+	case err != nil:
+		err = errors.Join(err, giveBack(1))
 	}
 	return err
 }

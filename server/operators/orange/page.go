@@ -163,6 +163,9 @@ func decide(
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
+	if o.state == initiated { // it could not be ended, since somebody confirms it
+		return toPage(), nil
+	}
 	shown := newView(v, o)
 	shown.Back = to
 	answer := shown.page(http.StatusOK)

@@ -802,6 +802,7 @@ create table native_orders (
   amount     bigint not null,
   sent       json not null, -- of the request, in the format of the operator's package
   codes      integer not null default 0, -- one-time codes that were tried
+  confirmed  boolean not null default false, -- by a right code, so that nothing ends it
   ended      boolean not null default false, -- without a transaction
   expires_at timestamptz not null, -- in sandbox time
   created_at timestamptz not null default now() -- in the time of the database
@@ -1460,7 +1461,7 @@ grant select (broken, pass_due_at, passed_at, tenant),
 grant select on listed_transactions to cauri_tenant;
 grant select,
     insert (amount, expires_at, made_with, operator, order_id, sent, tenant, token_hash),
-    update (amount, codes, created_at, ended, expires_at, made_with, sent, token_hash),
+    update (amount, codes, confirmed, created_at, ended, expires_at, made_with, sent, token_hash),
     delete
   on native_orders to cauri_tenant;
 grant select (callback_kinds, callback_outcomes, callback_urls, id, sent, tenant),

@@ -135,7 +135,8 @@ where not exists (select from transactions_by_reference x
   where x.reference_key = sqlc.arg(tenant)::bigint::text || ' ' || sqlc.arg(order_id)::text)
 on conflict (tenant, operator, order_id) do update
 set token_hash = excluded.token_hash, made_with = excluded.made_with, amount = excluded.amount,
-  sent = excluded.sent, expires_at = excluded.expires_at, created_at = now(), codes = 0, ended = false
+  sent = excluded.sent, expires_at = excluded.expires_at, created_at = now(), codes = 0, ended = false,
+  confirmed = false
 where o.ended or o.expires_at <= sandbox_time(o.tenant);
 
 -- name: FindNativeOrder :one
@@ -148,18 +149,26 @@ where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.toke
 -- Returns no row if the order has ended, or has no code left.
 update native_orders o set codes = o.codes + 1
 where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash)
-  and not o.ended and o.expires_at > sandbox_time(o.tenant) and o.codes < sqlc.arg(most)::integer
+  and not o.ended and not o.confirmed and o.expires_at > sandbox_time(o.tenant)
+  and o.codes < sqlc.arg(most)::integer
 returning o.codes;
 
+-- name: ConfirmNativeOrder :execrows
+-- Confirms an order whose code was right, so that nobody else confirms or ends it.
+update native_orders o set confirmed = true
+where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash)
+  and not o.ended and not o.confirmed;
+
 -- name: GiveBackNativeOrderCode :exec
--- Counts a code no more that TryNativeOrderCode has counted.
-update native_orders o set codes = o.codes - 1
+-- Takes back what ConfirmNativeOrder and TryNativeOrderCode have done, the latter if counted is 1.
+update native_orders o set codes = o.codes - sqlc.arg(counted)::integer, confirmed = false
 where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash)
   and o.codes > 0;
 
 -- name: EndNativeOrder :exec
 update native_orders o set ended = true
-where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash);
+where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash)
+  and not o.confirmed;
 
 -- name: TenantsToCallBack :many
 -- Returns the sandboxes with due callbacks, as TenantsToDeliver does for events. It leaves out sandboxes

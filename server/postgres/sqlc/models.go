@@ -205,6 +205,7 @@ type NativeOrder struct {
 	Amount    int64           `db:"amount"`
 	Sent      json.RawMessage `db:"sent"`
 	Codes     int32           `db:"codes"`
+	Confirmed bool            `db:"confirmed"`
 	Ended     bool            `db:"ended"`
 	ExpiresAt time.Time       `db:"expires_at"`
 	CreatedAt time.Time       `db:"created_at"`

@@ -155,9 +155,25 @@ func (q *Queries) AddNotice(ctx context.Context, arg AddNoticeParams) error {
 	return err
 }
 
+const confirmNativeOrder = `-- name: ConfirmNativeOrder :execrows
+update native_orders o set confirmed = true
+where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
+  and not o.ended and not o.confirmed
+`
+
+// Confirms an order whose code was right, so that nobody else confirms or ends it.
+func (q *Queries) ConfirmNativeOrder(ctx context.Context, tenant int64, operator string, tokenHash []byte) (int64, error) {
+	result, err := q.db.Exec(ctx, confirmNativeOrder, tenant, operator, tokenHash)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const endNativeOrder = `-- name: EndNativeOrder :exec
 update native_orders o set ended = true
 where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
+  and not o.confirmed
 `
 
 func (q *Queries) EndNativeOrder(ctx context.Context, tenant int64, operator string, tokenHash []byte) error {
@@ -235,7 +251,7 @@ func (q *Queries) FindNative(ctx context.Context, tenant int64, reference string
 }
 
 const findNativeOrder = `-- name: FindNativeOrder :one
-select o.tenant, o.token_hash, o.operator, o.order_id, o.made_with, o.amount, o.sent, o.codes, o.ended, o.expires_at, o.created_at, (o.expires_at <= sandbox_time(o.tenant))::boolean as expired
+select o.tenant, o.token_hash, o.operator, o.order_id, o.made_with, o.amount, o.sent, o.codes, o.confirmed, o.ended, o.expires_at, o.created_at, (o.expires_at <= sandbox_time(o.tenant))::boolean as expired
 from native_orders o
 where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
 `
@@ -257,6 +273,7 @@ func (q *Queries) FindNativeOrder(ctx context.Context, tenant int64, operator st
 		&i.NativeOrder.Amount,
 		&i.NativeOrder.Sent,
 		&i.NativeOrder.Codes,
+		&i.NativeOrder.Confirmed,
 		&i.NativeOrder.Ended,
 		&i.NativeOrder.ExpiresAt,
 		&i.NativeOrder.CreatedAt,
@@ -439,14 +456,19 @@ func (q *Queries) GiveBackCallbacks(ctx context.Context, tenants []int64, ids []
 }
 
 const giveBackNativeOrderCode = `-- name: GiveBackNativeOrderCode :exec
-update native_orders o set codes = o.codes - 1
-where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
+update native_orders o set codes = o.codes - $1::integer, confirmed = false
+where o.tenant = $2 and o.operator = $3 and o.token_hash = $4
   and o.codes > 0
 `
 
-// Counts a code no more that TryNativeOrderCode has counted.
-func (q *Queries) GiveBackNativeOrderCode(ctx context.Context, tenant int64, operator string, tokenHash []byte) error {
-	_, err := q.db.Exec(ctx, giveBackNativeOrderCode, tenant, operator, tokenHash)
+// Takes back what ConfirmNativeOrder and TryNativeOrderCode have done, the latter if counted is 1.
+func (q *Queries) GiveBackNativeOrderCode(ctx context.Context, counted int32, tenant int64, operator string, tokenHash []byte) error {
+	_, err := q.db.Exec(ctx, giveBackNativeOrderCode,
+		counted,
+		tenant,
+		operator,
+		tokenHash,
+	)
 	return err
 }
 
@@ -715,7 +737,8 @@ where not exists (select from transactions_by_reference x
   where x.reference_key = $1::bigint::text || ' ' || $3::text)
 on conflict (tenant, operator, order_id) do update
 set token_hash = excluded.token_hash, made_with = excluded.made_with, amount = excluded.amount,
-  sent = excluded.sent, expires_at = excluded.expires_at, created_at = now(), codes = 0, ended = false
+  sent = excluded.sent, expires_at = excluded.expires_at, created_at = now(), codes = 0, ended = false,
+  confirmed = false
 where o.ended or o.expires_at <= sandbox_time(o.tenant)
 `
 
@@ -1099,7 +1122,8 @@ func (q *Queries) TransactionsOfCallbacks(ctx context.Context, tenants []int64, 
 const tryNativeOrderCode = `-- name: TryNativeOrderCode :one
 update native_orders o set codes = o.codes + 1
 where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
-  and not o.ended and o.expires_at > sandbox_time(o.tenant) and o.codes < $4::integer
+  and not o.ended and not o.confirmed and o.expires_at > sandbox_time(o.tenant)
+  and o.codes < $4::integer
 returning o.codes
 `
 
