@@ -77,7 +77,8 @@ func render() (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	posting := request{Method: http.MethodPost, Address: assets.PageAddress, Body: `{"` + assets.PostedName + `": "` + assets.PostedValue + `"}`}
+	posting := request{Method: http.MethodPost, Address: assets.PageAddress}
+	posting.Body = `{"` + assets.PostedName + `": "` + assets.PostedValue + `"}`
 	posting.Headers = []requestHeader{{"Authorization", "Bearer ", "CAURI_API_KEY"}, {Name: "Content-Type", Text: apidoc.MediaJSON}}
 	written, err := posting.inLanguages()
 	for language, text := range written {
@@ -89,8 +90,8 @@ func render() (map[string][]byte, error) {
 // execute executes the template in a file.
 func execute(file string, f frame, shown any) ([]byte, error) {
 	parsed, err := template.New("").Funcs(template.FuncMap{
-		"prose": prose, "inline": inline, "mark": shownMark, "lower": strings.ToLower, "highlighted": highlighted, "icon": f.icon,
-		"languages": func() any { return languages },
+		"prose": prose, "inline": inline, "breaking": breaking, "mark": shownMark, "lower": strings.ToLower, "highlighted": highlighted,
+		"icon": f.icon, "languages": func() any { return languages },
 	}).ParseFS(templates, "*.html")
 	if err != nil {
 		return nil, err

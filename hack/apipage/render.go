@@ -17,6 +17,11 @@ func prose(text string) template.HTML {
 	return template.HTML(b.String())
 }
 
+// breaking converts a name to HTML in which a line may end behind each slash of a path.
+func breaking(name string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(name), "/", "/<wbr>"))
+}
+
 // inline converts a paragraph with `code` to HTML.
 func inline(text string) template.HTML {
 	parts := strings.Split(template.HTMLEscapeString(text), "`")
