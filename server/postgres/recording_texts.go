@@ -10,7 +10,8 @@ with beyond as (
   where k.tenant = $1 and k.operator = $3::text and k.recorded_at is not null
     and k.id <= (
       select n.id from native_callbacks n
-      where n.tenant = $1 and n.operator = $3::text and n.recorded_at is not null
+      where n.tenant = $1 and n.operator = $3::text
+        and n.recorded_at is not null
       order by n.id desc offset $8::integer limit 1)
   order by k.id limit 100
 ), removed as (

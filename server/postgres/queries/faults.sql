@@ -109,7 +109,8 @@ with given as (
 update transactions t set faults = t.faults || array(
   select a.name from unnest(acted.names) a (name) where t.faults is null or a.name <> all(t.faults))
 from acted
-where t.tenant = acted.tenant and t.id = acted.transaction_id and not (acted.names <@ coalesce(t.faults, '{}'));
+where t.tenant = acted.tenant and t.id = acted.transaction_id
+  and not (acted.names <@ coalesce(t.faults, '{}'));
 
 -- name: PostponeCallbacks :exec
 -- Makes rows due later, and ends their leases.
@@ -129,7 +130,8 @@ where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.fence = sqlc.arg
 select t.status, coalesce((
   select bool_and(n.attempts > 0 or n.times_sent > 0 or n.state <> 'queued') from native_callbacks n
   where n.tenant = sqlc.arg(tenant) and n.id between first_callback_id(sqlc.arg(id))
-    and last_callback_id(sqlc.arg(id)) and n.transaction_id = sqlc.arg(id)), t.status <> 'PENDING')::boolean as done
+    and last_callback_id(sqlc.arg(id)) and n.transaction_id = sqlc.arg(id)),
+    t.status <> 'PENDING')::boolean as done
 from transactions t
 where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id);
 

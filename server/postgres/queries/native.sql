@@ -241,7 +241,8 @@ where n.tenant = given.tenant and n.id = given.id and n.fence = given.fence;
 -- Records an attempt and ends the lease. Writes nothing if the lease was lost.
 with finished as (
   update native_callbacks n
-  set fence = n.fence + 1, leased_until = null, attempts = n.attempts + 1, state = sqlc.arg(state)::event_state,
+  set fence = n.fence + 1, leased_until = null, attempts = n.attempts + 1,
+    state = sqlc.arg(state)::event_state,
     due_at = case when sqlc.arg(state)::event_state = 'queued'
       then sandbox_time(n.tenant) + make_interval(secs => sqlc.arg(retry_after_ms)::float8 / 1000) end,
     retries = n.retries + (sqlc.arg(state)::event_state = 'queued')::integer,
@@ -298,7 +299,8 @@ with beyond as (
   where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator)::text and k.recorded_at is not null
     and k.id <= (
       select n.id from native_callbacks n
-      where n.tenant = sqlc.arg(tenant) and n.operator = sqlc.arg(operator)::text and n.recorded_at is not null
+      where n.tenant = sqlc.arg(tenant) and n.operator = sqlc.arg(operator)::text
+        and n.recorded_at is not null
       order by n.id desc offset sqlc.arg(others)::integer limit 1)
   order by k.id limit 100
 ), removed as (

@@ -16,9 +16,9 @@ where o.retained_at is null and case when c.tenant is null
 -- name: RemoveAgedEvents :one
 -- Looks at the next events, and removes the old ones with their attempts, and with the native requests,
 -- callbacks and callback attempts of their transactions. Queued events stay, and so do events of which a
--- callback is still due. Locked events stay until the next call. Returns how many events it looked at, how many of
--- these were old, and the last id, after which the next call continues. Locks are taken as in delivery.sql:
--- the events, then endpoint_health, whose counts it updates.
+-- callback is still due. Locked events stay until the next call. Returns how many events it looked at, how
+-- many of these were old, and the last id, after which the next call continues. Locks are taken as in
+-- delivery.sql: the events, then endpoint_health, whose counts it updates.
 with span as (
   select e.id, case when sqlc.arg(clocked)::boolean then e.recorded_at
     else e.created_at end < sqlc.arg(cutoff) as old from events e

@@ -143,7 +143,8 @@ with given as (
 update transactions t set faults = t.faults || array(
   select a.name from unnest(acted.names) a (name) where t.faults is null or a.name <> all(t.faults))
 from acted
-where t.tenant = acted.tenant and t.id = acted.transaction_id and not (acted.names <@ coalesce(t.faults, '{}'))
+where t.tenant = acted.tenant and t.id = acted.transaction_id
+  and not (acted.names <@ coalesce(t.faults, '{}'))
 `
 
 // Records the faults that apply to callbacks, in the callbacks and in their transactions.
@@ -321,7 +322,8 @@ const firstCallback = `-- name: FirstCallback :one
 select t.status, coalesce((
   select bool_and(n.attempts > 0 or n.times_sent > 0 or n.state <> 'queued') from native_callbacks n
   where n.tenant = $1 and n.id between first_callback_id($2)
-    and last_callback_id($2) and n.transaction_id = $2), t.status <> 'PENDING')::boolean as done
+    and last_callback_id($2) and n.transaction_id = $2),
+    t.status <> 'PENDING')::boolean as done
 from transactions t
 where t.tenant = $1 and t.id = $2
 `

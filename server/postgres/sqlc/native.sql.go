@@ -114,7 +114,8 @@ with beyond as (
   where k.tenant = $1 and k.operator = $3::text and k.recorded_at is not null
     and k.id <= (
       select n.id from native_callbacks n
-      where n.tenant = $1 and n.operator = $3::text and n.recorded_at is not null
+      where n.tenant = $1 and n.operator = $3::text
+        and n.recorded_at is not null
       order by n.id desc offset $8::integer limit 1)
   order by k.id limit 100
 ), removed as (
@@ -335,7 +336,8 @@ func (q *Queries) FindNativeUser(ctx context.Context, tenant int64, operator str
 const finishCallback = `-- name: FinishCallback :execrows
 with finished as (
   update native_callbacks n
-  set fence = n.fence + 1, leased_until = null, attempts = n.attempts + 1, state = $10::event_state,
+  set fence = n.fence + 1, leased_until = null, attempts = n.attempts + 1,
+    state = $10::event_state,
     due_at = case when $10::event_state = 'queued'
       then sandbox_time(n.tenant) + make_interval(secs => $11::float8 / 1000) end,
     retries = n.retries + ($10::event_state = 'queued')::integer,

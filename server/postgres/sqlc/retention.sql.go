@@ -143,9 +143,9 @@ type RemoveAgedEventsRow struct {
 
 // Looks at the next events, and removes the old ones with their attempts, and with the native requests,
 // callbacks and callback attempts of their transactions. Queued events stay, and so do events of which a
-// callback is still due. Locked events stay until the next call. Returns how many events it looked at, how many of
-// these were old, and the last id, after which the next call continues. Locks are taken as in delivery.sql:
-// the events, then endpoint_health, whose counts it updates.
+// callback is still due. Locked events stay until the next call. Returns how many events it looked at, how
+// many of these were old, and the last id, after which the next call continues. Locks are taken as in
+// delivery.sql: the events, then endpoint_health, whose counts it updates.
 func (q *Queries) RemoveAgedEvents(ctx context.Context, arg RemoveAgedEventsParams) (RemoveAgedEventsRow, error) {
 	row := q.db.QueryRow(ctx, removeAgedEvents,
 		arg.Clocked,
