@@ -52,6 +52,7 @@ func kioskAPI() *operatorapi.API {
 		Routes: []operatorapi.Route{
 			{Name: "pay", Method: http.MethodPost, Path: "/pay", Orders: true, Handle: kioskPay},
 			{Name: "inquire", Method: http.MethodPost, Path: "/inquire", Handle: kioskInquire},
+			{Name: "buy", Method: http.MethodPost, Path: "/buy", Orders: true, Handle: kioskBuy},
 		},
 	}
 }
@@ -76,6 +77,24 @@ func kioskInquire(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Req
 	return operatorapi.Answer{Status: http.StatusAccepted, Body: object{}}, err
 }
 
+// kioskBuy asks the shop before it records a payment. A shop that does not reply has agreed.
+func kioskBuy(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
+	limit, err := time.ParseDuration(r.Query.Get("limit"))
+	if err != nil {
+		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
+	}
+	question := operatorapi.Notice{URL: r.Query.Get("url"), Kind: "question", Sent: object{"reference": r.Query.Get("reference")}}
+	reply, err := s.Ask(ctx, question, limit)
+	switch {
+	case err != nil:
+		return operatorapi.Answer{}, err
+	case reply != nil && reply.Status == http.StatusOK && string(reply.Body) == "no":
+		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.NotFound)
+	}
+	r.Body = []byte("[]")
+	return kioskPay(ctx, s, r)
+}
+
 // kiosk is a sandbox of the made-up operator, and its shop.
 type kiosk struct {
 	*fixture
@@ -84,13 +103,20 @@ type kiosk struct {
 	mu      sync.Mutex
 	came    []string // each with method, path, kind and body
 	refuses bool
+	silent  chan struct{} // ends what the shop does not answer
 }
 
 func newKiosk(t *testing.T) *kiosk {
 	t.Cleanup(operators.Replace(payments.MTN, kioskAPI()))
-	k := &kiosk{}
+	k := &kiosk{silent: make(chan struct{})}
 	k.shop = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		switch r.URL.Path {
+		case "/silent":
+			<-k.silent
+		case "/no":
+			_, _ = w.Write([]byte("no"))
+		}
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.came = append(k.came, fmt.Sprint(r.Method, " ", r.URL.Path, " ", r.Header.Get("X-Kiosk-Kind"), " ", string(body)))
@@ -99,6 +125,7 @@ func newKiosk(t *testing.T) *kiosk {
 		}
 	}))
 	t.Cleanup(k.shop.Close)
+	t.Cleanup(func() { close(k.silent) })
 	k.fixture = newFixtureAlone(t) // it waits for no other test, since it replaces an API
 	k.config.Clock, k.config.CallbackHosts = sandboxes.ClockConfig{Mode: sandboxes.ManualClock}, []string{"127.0.0.1"}
 	k.sandbox(k.config, key)
@@ -119,6 +146,14 @@ func (k *kiosk) sent() []string {
 
 func (k *kiosk) ask(path string, body any) {
 	k.t.Helper()
+	if status := k.answer(path, body); status != http.StatusAccepted {
+		k.t.Fatalf("%s is answered %d", path, status)
+	}
+}
+
+// answer is the status of the answer to a request.
+func (k *kiosk) answer(path string, body any) int {
+	k.t.Helper()
 	text, err := json.Marshal(body)
 	if err != nil {
 		k.t.Fatal(err)
@@ -129,10 +164,11 @@ func (k *kiosk) ask(path string, body any) {
 	}
 	r.Header.Set(kioskKey, operatorapi.Derived(key, "kiosk"))
 	got, err := http.DefaultClient.Do(r)
-	if err != nil || got.StatusCode != http.StatusAccepted {
-		k.t.Fatalf("%s is answered %v, %v", path, got, err)
+	if err != nil {
+		k.t.Fatal(err)
 	}
 	_ = got.Body.Close()
+	return got.StatusCode
 }
 
 // pay pays by the operator's API. The callbacks go to the shop, to a path that is their kind.
@@ -292,4 +328,40 @@ func TestCallbacksAreRepeatedByTheSchedule(t *testing.T) {
 	k.mu.Unlock()
 	after("1m", 2, "delivered", 5)
 	after("48h", 0, "delivered", 5)
+}
+
+// A payment about which the shop is asked is recorded if it agrees, if it does not reply within the limit, and if it cannot be reached.
+func TestQuestionBeforeAPayment(t *testing.T) {
+	k := newKiosk(t)
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	for reference, c := range map[string]struct {
+		url, limit string
+		recorded   bool
+		event      string
+	}{
+		"yes":     {k.shop.URL + "/yes", "1h", true, "delivered 1"},
+		"no":      {k.shop.URL + "/no", "1h", false, "delivered 1"},
+		"silence": {k.shop.URL + "/silent", "100ms", true, ""},
+		"nowhere": {closed.URL, "1h", true, "failed 1"},
+	} {
+		status := k.answer("/buy?limit="+c.limit+"&url="+c.url+"&reference="+reference+"&payer=%2B"+alice[1:], nil)
+		recorded := k.call("GET", "/v1/payments?reference="+reference, nil).body["data"].([]any)
+		if (status == http.StatusAccepted) != c.recorded || (len(recorded) == 1) != c.recorded {
+			t.Errorf("%s: the answer is %d, and %d payments are recorded", reference, status, len(recorded))
+		}
+		if _, listed := k.events("event=operator.callback&limit=1"); c.event != "" {
+			same(t, reference, []string{"question operator.callback <nil> " + c.event}, listed)
+		}
+	}
+	k.conserved()
+}
+
+// A question that was refused is not asked again, whatever the schedule of the operator: its payment is recorded already.
+func TestQuestionIsAskedOnce(t *testing.T) {
+	k := newKiosk(t)
+	k.refuses = true
+	k.ask("/buy?limit=1h&url="+k.shop.URL+"/yes&reference=once&payer=%2B"+alice[1:], nil)
+	k.advance("48h")
+	same(t, "what came", []string{`PUT /yes question {"kind":"question","sent":{"reference":"once"}}`}, k.sent())
 }

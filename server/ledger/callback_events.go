@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -60,13 +61,19 @@ type Notice struct {
 	Kind, URL string
 	Sent      json.RawMessage // what its body is built from, in the format of the operator's package
 	After     time.Duration   // until it is due, in sandbox time
+	Once      bool            // whether it is sent once, whatever the operator's schedule
 }
 
 // MaxNotices is how many callbacks without a transaction a sandbox may have at one operator.
 const MaxNotices = 10_000
 
-// AddNotice queues a callback that belongs to no transaction. Beyond [MaxNotices], it deletes the oldest ones.
-func (l *Ledger) AddNotice(ctx context.Context, tenant int64, id payments.ID, n *Notice) error {
+// AddNotice queues a callback that belongs to no transaction, and returns its id, which is id with the sandbox's time.
+// Beyond [MaxNotices], it deletes the oldest ones.
+func (l *Ledger) AddNotice(ctx context.Context, tenant int64, id payments.ID, n *Notice) (payments.ID, error) {
+	retries := int32(0)
+	if n.Once {
+		retries = math.MaxInt32 // none is left
+	}
 	err := l.db.InTenantTx(ctx, tenant, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, postgres.TakeStamp, tenant); err != nil {
 			return err
@@ -75,12 +82,23 @@ func (l *Ledger) AddNotice(ctx context.Context, tenant int64, id payments.ID, n 
 		if err := q.SortNothing(ctx); err != nil {
 			return err
 		}
-		return q.AddNotice(ctx, sqlc.AddNoticeParams{
+		recorded, err := q.AddNotice(ctx, sqlc.AddNoticeParams{
 			Tenant: tenant, ID: postgres.UUID(id), Operator: string(n.Operator), Kind: n.Kind, URL: n.URL, Sent: n.Sent,
-			AfterMs: postgres.Milliseconds(n.After), Others: MaxNotices - 1,
+			AfterMs: postgres.Milliseconds(n.After), Others: MaxNotices - 1, Retries: retries,
 		})
+		id = recorded.Bytes
+		return err
 	})
-	return postgres.ClassifyWrite(err, "queueing the callback")
+	return id, postgres.ClassifyWrite(err, "queueing the callback")
+}
+
+// LastCallbackAttempt returns the last attempt to send a callback; nil for none.
+func (l *Ledger) LastCallbackAttempt(ctx context.Context, tenant int64, id payments.ID) (*AttemptRecord, error) {
+	rows, err := l.tenant(tenant).ListCallbackAttempts(ctx, tenant, postgres.UUID(id), math.MaxInt32, 1)
+	if err != nil || len(rows) == 0 {
+		return nil, postgres.Classify(err, "reading the attempts of the callback")
+	}
+	return new(callbackAttemptOf(&rows[0])), nil
 }
 
 // ResendCallback is [Ledger.ResendEvent] for a callback. A callback is sent to the URL of its request, even if the

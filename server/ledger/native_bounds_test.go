@@ -188,7 +188,7 @@ func TestASandboxKeepsItsNewestCallbacksOfNoTransaction(t *testing.T) {
 	w.notices(ledger.MaxNotices+50, payments.MTN, time.Hour)
 	for i := range byte(2) {
 		id, n := payments.ID{0: 1, 15: i}, ledger.Notice{Operator: payments.MTN, Kind: "balance", URL: "http://shop/", Sent: []byte(`{}`)}
-		if err := w.AddNotice(t.Context(), w.Sandbox.Tenant, id, &n); err != nil {
+		if _, err := w.AddNotice(t.Context(), w.Sandbox.Tenant, id, &n); err != nil {
 			t.Fatal(err)
 		}
 	}

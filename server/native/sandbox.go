@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -93,17 +94,39 @@ func (s *sandbox) MayCall(url string) bool {
 
 // Notify implements [operatorapi.Sandbox].
 func (s *sandbox) Notify(ctx context.Context, n operatorapi.Notice) error {
+	_, err := s.queue(ctx, n, false)
+	return err
+}
+
+// questionLimit bounds how long a question waits for its reply, so that the call has time to record the payment.
+const questionLimit = exchange.AnswerTimeout - 2*time.Second
+
+// Ask implements [operatorapi.Sandbox].
+func (s *sandbox) Ask(ctx context.Context, question operatorapi.Notice, limit time.Duration) (*operatorapi.Reply, error) {
+	id, err := s.queue(ctx, question, true)
+	if err != nil {
+		return nil, err
+	}
+	attempt, err := s.native.service.AwaitReply(ctx, s.who.Sandbox, id, min(limit, questionLimit))
+	if err != nil || attempt == nil || attempt.ResponseStatus == nil {
+		return nil, err
+	}
+	return &operatorapi.Reply{Status: *attempt.ResponseStatus, Body: attempt.ResponseBody}, nil
+}
+
+// queue queues a callback that belongs to no transaction.
+func (s *sandbox) queue(ctx context.Context, n operatorapi.Notice, once bool) (payments.ID, error) {
 	sent, err := json.Marshal(n.Sent)
 	if err != nil {
-		return fmt.Errorf("keeping what a callback is built from: %w", err)
+		return payments.ID{}, fmt.Errorf("keeping what a callback is built from: %w", err)
 	}
 	id, err := payments.NewID(s.native.now(), s.native.random)
 	if err != nil {
-		return err
+		return payments.ID{}, err
 	}
 	return s.native.ledger.AddNotice(ctx, s.who.Sandbox.Tenant, id, &ledger.Notice{
 		Operator: s.api.Operator, Kind: n.Kind, URL: n.URL, Sent: sent,
-		After: n.After * time.Duration(service.LatencyPercent(s.who.Sandbox)) / 100,
+		After: n.After * time.Duration(service.LatencyPercent(s.who.Sandbox)) / 100, Once: once,
 	})
 }
 

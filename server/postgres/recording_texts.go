@@ -4,7 +4,7 @@ package postgres
 
 // inDatabaseTimeTexts are the statements that record something as they are sent to a sandbox without a clock, by their names.
 var inDatabaseTimeTexts = map[string]string{
-	"AddNotice": `-- name: AddNotice :exec
+	"AddNotice": `-- name: AddNotice :one
 with beyond as (
   select k.id from native_callbacks k
   where k.tenant = $1 and k.operator = $3::text and k.recorded_at is not null
@@ -12,17 +12,19 @@ with beyond as (
       select n.id from native_callbacks n
       where n.tenant = $1 and n.operator = $3::text
         and n.recorded_at is not null
-      order by n.id desc offset $8::integer limit 1)
+      order by n.id desc offset $9::integer limit 1)
   order by k.id limit 100
 ), removed as (
   delete from native_callbacks k using beyond where k.tenant = $1 and k.id = beyond.id
 ), attempts as (
   delete from callback_attempts a using beyond where a.tenant = $1 and a.id = beyond.id
 )
-insert into native_callbacks (tenant, id, operator, kind, url, sent, state, due_at, created_at, recorded_at)
+insert into native_callbacks (tenant, id, operator, kind, url, sent, state, retries, due_at, created_at,
+  recorded_at)
 values ($1, $2::uuid, $3::text, $4, $5,
-  $6, 'queued',
-  now() + make_interval(secs => $7::float8 / 1000), now(), now())
+  $6, 'queued', $7,
+  now() + make_interval(secs => $8::float8 / 1000), now(), now())
+returning id
 `,
 	"BookCollection": `-- name: BookCollection :one
 with sandbox as (

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -17,11 +18,43 @@ const payerWait = 50 * time.Second
 // connection between polls. If many requests of a sandbox wait, they poll less often. AwaitPayer returns false when
 // [Options.PayerWait] is over, ctx ends, the process is told to stop, or the sandbox is reset.
 func (s *Service) AwaitPayer(ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID) bool {
-	until := s.now().Add(s.payerWait)
+	return s.poll(ctx, sandbox, s.payerWait, func(ctx context.Context) (bool, error) {
+		t, err := s.ledger.GetTransaction(ctx, sandbox.Tenant, id)
+		return err == nil && t.Status.Terminal(), err
+	})
+}
+
+// AwaitReply waits for the only attempt to send a callback, and returns it; nil if there is none within a limit of real
+// time. It holds no database connection between polls. If it cannot wait so long, since too many requests wait or the
+// process is told to stop, it returns [postgres.ErrOverloaded].
+func (s *Service) AwaitReply(
+	ctx context.Context, sandbox *sandboxes.Sandbox, id payments.ID, limit time.Duration,
+) (reply *ledger.AttemptRecord, err error) {
+	release, mayWait := s.waiting.Take(sandbox.OrganizationID)
+	defer release()
+	until := s.now().Add(limit)
+	replied := mayWait && s.poll(ctx, sandbox, limit, func(ctx context.Context) (bool, error) {
+		reply, err = s.ledger.LastCallbackAttempt(ctx, sandbox.Tenant, id)
+		return reply != nil, err
+	})
+	if !replied && s.now().Before(until) && err == nil {
+		err = postgres.ErrOverloaded
+	}
+	return reply, err
+}
+
+// poll looks again and again, after 50 ms at first and then less often, and reports whether look did within a limit. It
+// ends early with an error, but for an unavailable database.
+func (s *Service) poll(
+	ctx context.Context, sandbox *sandboxes.Sandbox, limit time.Duration, look func(context.Context) (bool, error),
+) bool {
+	until := s.now().Add(limit)
 	for pause := firstEventPause; s.pause(ctx, min(pause, until.Sub(s.now()))); {
-		hasOutcome, err := s.hasOutcome(ctx, sandbox.Tenant, id)
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+		found, err := look(bounded)
+		cancel()
 		switch {
-		case hasOutcome:
+		case found:
 			return true
 		case err != nil && !errors.Is(err, postgres.ErrUnavailable), !s.now().Before(until):
 			return false
@@ -29,11 +62,4 @@ func (s *Service) AwaitPayer(ctx context.Context, sandbox *sandboxes.Sandbox, id
 		pause = min(2*pause, max(lastEventPause, lookPause(s.waiting.Count(sandbox.OrganizationID))))
 	}
 	return false
-}
-
-func (s *Service) hasOutcome(ctx context.Context, tenant int64, id payments.ID) (bool, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
-	defer cancel()
-	t, err := s.ledger.GetTransaction(ctx, tenant, id)
-	return err == nil && t.Status.Terminal(), err
 }

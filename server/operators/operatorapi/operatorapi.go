@@ -268,6 +268,10 @@ type Sandbox interface {
 	// Notify queues a callback that belongs to no transaction. A sandbox keeps the newest 10,000 of each operator, for 30
 	// days.
 	Notify(context.Context, Notice) error
+	// Ask asks the merchant about a payment before it is recorded: it sends a callback that belongs to no transaction, once,
+	// and waits for the reply. It returns nil if the limit passes, or the receiver cannot be reached: the default of the
+	// operator holds then. The limit is in real time, at most 8 s. Nothing is recorded but the callback with its attempt.
+	Ask(ctx context.Context, question Notice, limit time.Duration) (*Reply, error)
 	Balance(context.Context, payments.Currency) (int64, error)
 	Holder(ctx context.Context, e Environment, msisdn string) (Holder, error)
 	// MayCall reports whether callbacks may go to a URL.
@@ -292,6 +296,12 @@ type Notice struct {
 	URL, Kind string
 	Sent      any           // what [API.Callback] builds it from; encoded as JSON
 	After     time.Duration // until it is due, in sandbox time; the latency of the sandbox scales it
+}
+
+// Reply is what a merchant replied to a question.
+type Reply struct {
+	Status int
+	Body   []byte // the first 4 KiB
 }
 
 // Callback is the HTTP request of a callback.

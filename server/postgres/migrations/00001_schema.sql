@@ -1468,7 +1468,8 @@ grant select (callback_kinds, callback_outcomes, callback_urls, id, sent, tenant
     insert (callback_kinds, callback_outcomes, callback_urls, id, operation, sent, tenant)
   on native_requests to cauri_tenant;
 grant select,
-    insert (created_at, due_at, id, kind, operator, recorded_at, sent, state, tenant, transaction_id, url),
+    insert (created_at, due_at, id, kind, operator, recorded_at, retries, sent, state, tenant, transaction_id,
+    url),
     update (body, delivered_at, due_at, fence, leased_until, retries, state),
     delete
   on native_callbacks to cauri_tenant;

@@ -291,7 +291,7 @@ with found as (
 )
 select found.being_sent from found;
 
--- name: AddNotice :exec
+-- name: AddNotice :one
 -- Runs after SortNothing. Adds a callback that belongs to no transaction. A sandbox keeps its newest ones of
 -- each operator, as it keeps its tokens.
 with beyond as (
@@ -308,10 +308,12 @@ with beyond as (
 ), attempts as (
   delete from callback_attempts a using beyond where a.tenant = sqlc.arg(tenant) and a.id = beyond.id
 )
-insert into native_callbacks (tenant, id, operator, kind, url, sent, state, due_at, created_at, recorded_at)
+insert into native_callbacks (tenant, id, operator, kind, url, sent, state, retries, due_at, created_at,
+  recorded_at)
 values (sqlc.arg(tenant), recording_id(sqlc.arg(id)), sqlc.arg(operator)::text, sqlc.arg(kind), sqlc.arg(url),
-  sqlc.arg(sent), 'queued',
-  recording_time() + make_interval(secs => sqlc.arg(after_ms)::float8 / 1000), recording_time(), now());
+  sqlc.arg(sent), 'queued', sqlc.arg(retries),
+  recording_time() + make_interval(secs => sqlc.arg(after_ms)::float8 / 1000), recording_time(), now())
+returning id;
 
 -- name: PurgeCallbackAttempts :one
 with batch as (

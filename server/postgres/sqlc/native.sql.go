@@ -108,7 +108,7 @@ func (q *Queries) AddNativeUser(ctx context.Context, arg AddNativeUserParams) (A
 	return i, err
 }
 
-const addNotice = `-- name: AddNotice :exec
+const addNotice = `-- name: AddNotice :one
 with beyond as (
   select k.id from native_callbacks k
   where k.tenant = $1 and k.operator = $3::text and k.recorded_at is not null
@@ -116,17 +116,19 @@ with beyond as (
       select n.id from native_callbacks n
       where n.tenant = $1 and n.operator = $3::text
         and n.recorded_at is not null
-      order by n.id desc offset $8::integer limit 1)
+      order by n.id desc offset $9::integer limit 1)
   order by k.id limit 100
 ), removed as (
   delete from native_callbacks k using beyond where k.tenant = $1 and k.id = beyond.id
 ), attempts as (
   delete from callback_attempts a using beyond where a.tenant = $1 and a.id = beyond.id
 )
-insert into native_callbacks (tenant, id, operator, kind, url, sent, state, due_at, created_at, recorded_at)
+insert into native_callbacks (tenant, id, operator, kind, url, sent, state, retries, due_at, created_at,
+  recorded_at)
 values ($1, recording_id($2), $3::text, $4, $5,
-  $6, 'queued',
-  recording_time() + make_interval(secs => $7::float8 / 1000), recording_time(), now())
+  $6, 'queued', $7,
+  recording_time() + make_interval(secs => $8::float8 / 1000), recording_time(), now())
+returning id
 `
 
 type AddNoticeParams struct {
@@ -136,24 +138,28 @@ type AddNoticeParams struct {
 	Kind     string          `db:"kind"`
 	URL      string          `db:"url"`
 	Sent     json.RawMessage `db:"sent"`
+	Retries  int32           `db:"retries"`
 	AfterMs  float64         `db:"after_ms"`
 	Others   int32           `db:"others"`
 }
 
 // Runs after SortNothing. Adds a callback that belongs to no transaction. A sandbox keeps its newest ones of
 // each operator, as it keeps its tokens.
-func (q *Queries) AddNotice(ctx context.Context, arg AddNoticeParams) error {
-	_, err := q.db.Exec(ctx, addNotice,
+func (q *Queries) AddNotice(ctx context.Context, arg AddNoticeParams) (pgtype.UUID, error) {
+	row := q.db.QueryRow(ctx, addNotice,
 		arg.Tenant,
 		arg.ID,
 		arg.Operator,
 		arg.Kind,
 		arg.URL,
 		arg.Sent,
+		arg.Retries,
 		arg.AfterMs,
 		arg.Others,
 	)
-	return err
+	var id pgtype.UUID
+	err := row.Scan(&id)
+	return id, err
 }
 
 const confirmNativeOrder = `-- name: ConfirmNativeOrder :execrows

@@ -115,6 +115,11 @@ func (Recorder) FindCollectionByID(_ context.Context, id payments.ID) (*payments
 // Notify implements [operatorapi.Sandbox].
 func (Recorder) Notify(context.Context, operatorapi.Notice) error { return nil }
 
+// Ask implements [operatorapi.Sandbox]. Nobody replies.
+func (Recorder) Ask(context.Context, operatorapi.Notice, time.Duration) (*operatorapi.Reply, error) {
+	return nil, nil
+}
+
 // Balance implements [operatorapi.Sandbox].
 func (Recorder) Balance(context.Context, payments.Currency) (int64, error) { return 1, nil }
 
