@@ -5,9 +5,10 @@
 insert into receiver_checks (tenant, id, tx_id, allow)
 select sqlc.arg(tenant), sqlc.arg(id), sqlc.narg(tx_id), sqlc.arg(allow)
 where not exists (
-  select from receiver_checks c
-  where c.tenant = sqlc.arg(tenant)
-    and (c.finished_at is null or c.requested_at > now() - interval '1 minute'))
+  select from (
+    select c.finished_at, c.requested_at from receiver_checks c where c.tenant = sqlc.arg(tenant)
+    order by c.tenant desc, c.id desc limit 1) newest
+  where newest.finished_at is null or newest.requested_at > now() - interval '1 minute')
 on conflict do nothing;
 
 -- name: TrimReceiverChecks :exec

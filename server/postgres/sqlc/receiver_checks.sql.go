@@ -238,9 +238,10 @@ const requestReceiverCheck = `-- name: RequestReceiverCheck :execrows
 insert into receiver_checks (tenant, id, tx_id, allow)
 select $1, $2, $3, $4
 where not exists (
-  select from receiver_checks c
-  where c.tenant = $1
-    and (c.finished_at is null or c.requested_at > now() - interval '1 minute'))
+  select from (
+    select c.finished_at, c.requested_at from receiver_checks c where c.tenant = $1
+    order by c.tenant desc, c.id desc limit 1) newest
+  where newest.finished_at is null or newest.requested_at > now() - interval '1 minute')
 on conflict do nothing
 `
 
