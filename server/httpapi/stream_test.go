@@ -387,7 +387,7 @@ func TestStreamThatNobodyReadsIsCutOff(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	f.serve(func(o *fronts.Options) {
 		o.Metrics = telemetry.NewAPI(registry)
-		o.StreamWrite = 100 * time.Millisecond
+		o.StreamWrite = 2 * time.Second // a slow machine writes the first entry within it
 		f.url = listen(t, fronts.New(*o), httpserver.Default)
 	})
 	f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"}))
