@@ -64,6 +64,7 @@ func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAtte
 	leaseHeld = make([]bool, len(finished))
 	for _, ordinal := range ordinals {
 		leaseHeld[ordinal-1] = true
+		s.sandboxes.NoteActivity(finished[ordinal-1].Event.Tenant)
 	}
 	return leaseHeld, nil
 }

@@ -156,5 +156,6 @@ func (s *Deliveries) FinishCallback(ctx context.Context, c *LeasedCallback, a At
 		DurationMs: int32(a.Duration.Milliseconds()), ResponseStatus: int32(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error,
 		Fault: faultName(c.Fault), State: sqlc.EventState(a.State), RetryAfterMs: postgres.Milliseconds(a.RetryAfter),
 	})
+	s.sandboxes.NoteActivity(c.Tenant)
 	return rows == 1, postgres.Classify(err, "writing down a callback")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/expectations"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -91,6 +92,33 @@ func TestExpectationFails(t *testing.T) {
 	if got := w.evaluated(""); got[:len("1 Failed Exceeded")] != "1 Failed Exceeded" {
 		t.Error(got)
 	}
+}
+
+// What a line says of deliveries and callbacks changes with an attempt, however long after the payment it is made.
+func TestExpectationOfDeliveries(t *testing.T) {
+	w := newFixture(t)
+	w.expect(`[{"events":{"where":{"event":"payment.completed"},"state":"delivered","count":1}}]`)
+	w.Create(w.Collection("r1", payments.Success, alice))
+	w.wantEvaluated("1 Open NotMet, false 0 events")
+	event := w.leaseOne(ledgertest.Body())
+	w.wantEvaluated("0 Open NotMet, false 0 events")
+	if _, err := w.FinishAttempts(t.Context(), []ledger.FinishedAttempt{{
+		Event: event, AttemptResult: ledger.AttemptResult{StartedAt: time.Now(), State: ledger.EventDelivered},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	w.wantEvaluated("1 Met Met, true 1 event")
+}
+
+func TestExpectationOfCallbacks(t *testing.T) {
+	w := newFixture(t)
+	w.expect(`[{"events":{"where":{"event":"operator.callback"},"state":"delivered","count":1}}]`)
+	w.asked("r1", "http://shop.example/callback")
+	w.wantEvaluated("1 Open NotMet, false 0 events")
+	leased := w.leaseCallbacks(1)
+	w.wantEvaluated("0 Open NotMet, false 0 events")
+	w.finishCallback(&leased[0], ledger.AttemptResult{StartedAt: time.Now(), State: ledger.EventDelivered})
+	w.wantEvaluated("1 Met Met, true 1 event")
 }
 
 func TestExpectationSinceCreation(t *testing.T) {
