@@ -42,7 +42,7 @@ func TestKeys(t *testing.T) {
 	b.until(`location.pathname.endsWith("/payments/" + ` + quoted(first) + `)`)
 	b.open(consoleOf(s.Sandbox) + "/setup")
 	b.press(`document.querySelector("#keyboard button[value=off]")`)
-	b.until(`document.querySelector("#keyboard button[value=off]")?.getAttribute("aria-pressed") === "true" && document.readyState === "complete"`)
+	b.until(`document.querySelector("#keyboard button[value=off]")?.getAttribute("aria-pressed") === "true"`)
 	b.open(consoleOf(s.Sandbox) + "/payments")
 	key("j")
 	key("?")

@@ -138,11 +138,12 @@ func read[T any](b *tab, expression string) T {
 	return value
 }
 
-// until waits for an expression to be true, also on a page that comes after this one.
+// until waits for an expression to be true, also on a page that comes after this one. A page that is still read has its style
+// before its text, so only a page that is loaded counts.
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
-		yes, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`Boolean(`+expression+`)`))
+		yes, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](`document.readyState === "complete" && Boolean(`+expression+`)`))
 		if err == nil && yes {
 			return
 		}
