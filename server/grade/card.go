@@ -110,11 +110,11 @@ func (c *Card) Count(o Outcome) (n int) {
 	return n
 }
 
-// Slowest returns the answer that took longest; the zero value if there was none.
+// Slowest returns the answer that took longest, also one that took too long; the zero value if there was none.
 func (c *Card) Slowest() (slowest Answer) {
 	for _, r := range c.Results {
 		for _, a := range r.Answers {
-			if a.DurationMs >= slowest.DurationMs {
+			if (a.Status != 0 || a.Late) && a.DurationMs >= slowest.DurationMs {
 				slowest = a
 			}
 		}

@@ -241,6 +241,19 @@ func TestGenuineEventsThatAreRefused(t *testing.T) {
 	}
 }
 
+// A receiver that never answered was neither in time nor fast.
+func TestWithoutAnAnswerNothingIsInTime(t *testing.T) {
+	t.Parallel()
+	card := check(t, &receiver{}, func(o *grade.Options) {
+		o.Send = func(context.Context, grade.Message) grade.Answer {
+			return grade.Answer{Error: "nothing listens", DurationMs: 3}
+		}
+	})
+	if passed := outcomes(card, grade.Passed); len(passed) > 0 || card.Letter != grade.F {
+		t.Errorf("%q passed, and the letter is %s", passed, card.Letter)
+	}
+}
+
 func TestReceiversThatKnowTheirTransactions(t *testing.T) {
 	t.Parallel()
 	id := payments.ID{1}
