@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,10 @@ func readExpectations(files []string, input io.Reader) (all []*expected, err err
 	for _, file := range files {
 		found, err := readExpectationFile(file, input)
 		if err != nil {
-			return nil, usage(fmt.Errorf("%s: %w", file, err))
+			if !errors.As(err, new(*fs.PathError)) { // which names the file
+				err = fmt.Errorf("%s: %w", file, err)
+			}
+			return nil, usage(err)
 		}
 		all = append(all, found...)
 	}

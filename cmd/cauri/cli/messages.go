@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -182,7 +184,13 @@ func unknownHost(e *net.DNSError) string {
 func fileFailed(e *fs.PathError) string {
 	switch {
 	case errors.Is(e.Err, fs.ErrNotExist):
-		return "there is no " + e.Path
+		missing := e.Path
+		if folder := filepath.Dir(e.Path); folder != e.Path {
+			if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+				missing = "folder " + folder // a new file cannot be made there either
+			}
+		}
+		return "there is no " + missing + ": write the path of one that exists"
 	case errors.Is(e.Err, fs.ErrPermission):
 		return "you may not open " + e.Path
 	case errors.Is(e.Err, fs.ErrExist):

@@ -114,9 +114,10 @@ func TestMistakesInFlagsSayWhatToWrite(t *testing.T) {
 		"pay -x":                          "there is no flag -x",
 		"pay 1500":                        "write `cauri pay --amount=1500`",
 		"verify a b --secret=s":           `"a" is no id of an event`,
-		"verify /none --secret=s":         "there is no /none",
-		"payers --env-file=/none":         "--env-file: there is no /none",
-		"verify --secret-file=/none":      "there is no /none",
+		"verify /none --secret=s":         "there is no /none: write the path",
+		"payers --env-file=/none":         "--env-file: there is no /none: write the path",
+		"verify --secret-file=/none/s":    "there is no folder /none: write the path",
+		"expect -f /none":                 "there is no /none: write the path",
 		"status --sandbox=a/b":            "there is no kubeconfig",
 		"payers --url=http://127.0.0.1:1": "no API key",
 	} {
@@ -125,8 +126,8 @@ func TestMistakesInFlagsSayWhatToWrite(t *testing.T) {
 		}
 		r := run(t, Options{}, strings.Fields(args)...)
 		readable(t, args, r.err, want)
-		if code := ExitCode(r.err); code != ExitUsage {
-			t.Errorf("%s: exit code %d", args, code)
+		if code := ExitCode(r.err); code != ExitUsage || strings.Count(Message(r.err), "/none") > 1 {
+			t.Errorf("%s: exit code %d, %q", args, code, Message(r.err))
 		}
 	}
 	readable(t, "nobody listens", run(t, Options{}, "payers", "--url=http://127.0.0.1:1", "--api-key=k").err,
