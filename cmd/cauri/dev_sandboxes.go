@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"os"
 	"slices"
 	"time"
 
@@ -98,13 +99,8 @@ func (d *dev) announce(after time.Duration, notes map[string]string) error {
 	for i := range all {
 		all[i].note = notes[all[i].String()]
 	}
-	if file := d.options.envFile; file != "" {
-		if len(all) != 1 {
-			return fmt.Errorf("--env-file is for one sandbox, and there are %d: leave it out and take what is printed", len(all))
-		}
-		if err := writePrivately(file, all[0].variables()); err != nil {
-			return fmt.Errorf("--env-file: %w", err)
-		}
+	if _, err := d.writeEnvFile(all); err != nil {
+		return err
 	}
 	d.console.banner(d.baseURL.String(), all, after)
 	if file := d.options.readyFile; file != "" {
@@ -113,6 +109,24 @@ func (d *dev) announce(after time.Duration, notes map[string]string) error {
 		}
 	}
 	return nil
+}
+
+// writeEnvFile writes the file of --env-file. It reports whether its content changed.
+func (d *dev) writeEnvFile(all []devSandbox) (changed bool, err error) {
+	if d.options.envFile == "" {
+		return false, nil
+	}
+	if len(all) != 1 {
+		return false, fmt.Errorf("--env-file is for one sandbox, and there are %d: leave it out and take what is printed", len(all))
+	}
+	text := all[0].variables()
+	if before, err := os.ReadFile(d.options.envFile); err == nil && string(before) == text {
+		return false, nil
+	}
+	if err := writePrivately(d.options.envFile, text); err != nil {
+		return false, fmt.Errorf("--env-file: %w", err)
+	}
+	return true, nil
 }
 
 // sayGone prints the sandboxes that were deleted because their ttl ended.

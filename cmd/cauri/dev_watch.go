@@ -20,7 +20,21 @@ func (d *dev) applyAgain(ctx context.Context) {
 	if err == nil {
 		err = d.awaitReady(ctx)
 	}
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
 		d.console.say("Not ready:\n%v", err)
+	default:
+		d.tellVariables()
+	}
+}
+
+// tellVariables writes the file of --env-file again if an operator, a name or a key of the sandbox has changed.
+func (d *dev) tellVariables() {
+	changed, err := d.writeEnvFile(d.sandboxes())
+	if err != nil {
+		d.console.say("%s is as before: %v", d.options.envFile, err)
+	} else if changed {
+		d.console.say("%s has other variables: read it again.", d.options.envFile)
 	}
 }

@@ -142,7 +142,12 @@ func TestWatch(t *testing.T) {
 	}
 	change(strings.Replace(fmt.Sprintf(one, "one"), "mtn", "vodafone", 1), "Nothing was changed", "sandbox.yaml, document 1", "vodafone")
 	p.pay("still-there", "success")
-	change(fmt.Sprintf(one, "one")+"\n---\n"+fmt.Sprintf(one, "two"), "sandboxenvironment.cauri.dev/two created")
+	change(strings.Replace(fmt.Sprintf(one, "one"), "[{", "[{operator: airtel, country: RW}, {", 1), "env has other variables: read it again")
+	if text, err := os.ReadFile(p.envFile); err != nil || !strings.Contains(string(text), "CAURI_AIRTEL_CLIENT_ID") {
+		t.Error("the file of --env-file lacks the credentials of the operator that was added")
+	}
+	change(fmt.Sprintf(one, "one")+"\n---\n"+fmt.Sprintf(one, "two"), "sandboxenvironment.cauri.dev/two created",
+		"env is as before: --env-file is for one sandbox, and there are 2")
 }
 
 func TestVerdictsArePrinted(t *testing.T) {
