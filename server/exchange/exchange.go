@@ -9,6 +9,7 @@ package exchange
 import (
 	"cmp"
 	"log/slog"
+	"net/url"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/requests"
@@ -48,8 +49,8 @@ type Options struct {
 	Tracing   *telemetry.Tracing // nil for none
 
 	Version string // version of the API, for the header X-Service-Api-Version
-	// RoutedPath returns the path that the router matches for the path of a request.
-	RoutedPath func(path string) string
+	// RoutedPath returns the path that the router matches for the URL of a request.
+	RoutedPath func(*url.URL) string
 	// Overloaded replaces a large answer if too many bytes of large answers are unread.
 	Overloaded Answer
 	Secrets    []Secret

@@ -51,7 +51,7 @@ func FuzzPath(f *testing.F) {
 			return
 		}
 		router := chi.NewRouter()
-		router.Use(New(Options{RoutedPath: func(path string) string { return path }}).byRoutedPath)
+		router.Use(New(Options{RoutedPath: func(u *url.URL) string { return u.Path }}).byRoutedPath)
 		for _, form := range FormsOf(route) {
 			router.Get(form, func(_ http.ResponseWriter, r *http.Request) {
 				if RouteOf(r) != route {

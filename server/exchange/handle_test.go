@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,7 @@ func serve(x *Exchange, h OpenHandler) (*httptest.ResponseRecorder, any) {
 func newExchange() *Exchange {
 	return New(Options{
 		Now: time.Now, Log: slog.New(slog.DiscardHandler), Held: NewHeldAnswers(HeldBounds{}, nil), Version: "1",
-		RoutedPath: func(path string) string { return path },
+		RoutedPath: func(u *url.URL) string { return u.Path },
 		Overloaded: Answer{
 			Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"1"}}, Body: text("overloaded"),
 		},

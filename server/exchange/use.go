@@ -84,10 +84,10 @@ func (x *Exchange) recoverPanic(front *Front) func(http.Handler) http.Handler {
 	}
 }
 
-// byRoutedPath makes the router use the unescaped path, changed by [Options.RoutedPath]. So %2B matches a +.
+// byRoutedPath makes the router use the path of [Options.RoutedPath].
 func (x *Exchange) byRoutedPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		chi.RouteContext(r.Context()).RoutePath = x.options.RoutedPath(r.URL.Path)
+		chi.RouteContext(r.Context()).RoutePath = x.options.RoutedPath(r.URL)
 		next.ServeHTTP(w, r)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -216,6 +217,35 @@ func TestAirtelPayment(t *testing.T) {
 	f.conserved()
 }
 
+// Any id that a payment may have is found in the path of its enquiry, where clients escape it.
+func TestAirtelIDsInPaths(t *testing.T) {
+	f, a := withAirtel(t)
+	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 50_000}
+	f.client("alice", alice, 50_000)
+	ids := []string{"order/1042", "/", "a%2Fb", "a//b/", "..", "a b?c#d", "é+", "v1_0-1.2~3"}
+	for _, id := range ids {
+		a.pay(id, alice)
+		a.call("POST", "/standard/v2/disbursements", airtelPayout("to "+id, alice, a.sealed(a.Secret["airtel-pin"]), 100))
+	}
+	f.finish()
+	for _, id := range ids {
+		for _, base := range []string{"/operators/airtel", "/sandboxes/team/checkout/operators/airtel/"} {
+			a.base = base
+			if got := a.state(airtelEnquiry + url.PathEscape(id)); got != "TS DP00800001001 true true " {
+				t.Errorf("%q is %q", id, got)
+			}
+			if got := a.state("/standard/v2/disbursements/" + url.PathEscape("to "+id)); got != "TS DP00900001001 true true " {
+				t.Errorf("the disbursement %q is %q", "to "+id, got)
+			}
+		}
+		refund := fmt.Sprintf(`{"transaction":{"airtel_money_id":%q}}`, a.moneyID(url.PathEscape(id)))
+		if got := a.call("POST", "/standard/v1/payments/refund", refund); !strings.Contains(got.raw, "DP00800001006") {
+			t.Errorf("the refund of %q is answered %s", id, got.raw)
+		}
+	}
+	f.conserved()
+}
+
 func TestAirtelTokens(t *testing.T) {
 	f, a := withAirtel(t)
 	form := "client_id=" + a.User + "&client_secret=" + a.UserKey + "&grant_type=client_credentials"
@@ -313,6 +343,7 @@ func TestAirtelRefusals(t *testing.T) {
 		"no JSON":               {"{", "", "", 200, "ESB000008"},
 		"nothing":               {"", "", "", 200, "ESB000008"},
 		"no id":                 {airtelPay("", alice, 100), "", "", 200, "ESB000008"},
+		"a space at the end":    {airtelPay("p ", alice, 100), "", "", 200, "ESB000008"},
 		"a long id":             {airtelPay(strings.Repeat("x", 81), alice, 100), "", "", 200, "ESB000008"},
 		"a zero byte":           {strings.Replace(good, "order 1042", `\u0000`, 1), "", "", 200, "ESB000008"},
 		"a short number":        {airtelPay("p", "78800000", 100), "", "", 200, "Invalid Msisdn Length"},

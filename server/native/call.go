@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/go-chi/chi/v5"
-
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
@@ -47,7 +45,7 @@ func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.O
 // answer executes a call. It executes the call again if the sandbox's configuration changed during the call.
 func (s *sandbox) answer(r *http.Request, route *operatorapi.Route) (answered operatorapi.Answer, err error) {
 	request := operatorapi.Request{
-		Header: r.Header, Query: r.URL.Query(), Param: func(name string) string { return chi.URLParam(r, name) }, Product: route.Product,
+		Header: r.Header, Query: r.URL.Query(), Param: func(name string) string { return param(r, name) }, Product: route.Product,
 	}
 	err = s.native.service.Renewing(r.Context(), s.who, func(ctx context.Context) (err error) {
 		if request.User, err = s.user(ctx, r, route); err != nil {

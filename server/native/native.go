@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-chi/chi/v5"
+
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
@@ -64,13 +66,33 @@ func Secrets() (all []exchange.Secret) {
 	return all
 }
 
-// RoutedPath normalizes the path of a request to an operator's API. It removes a slash or a space at the end and
-// repeated slashes, because some clients add them. It returns any other path unchanged.
-func RoutedPath(path string) string {
-	before, after, found := strings.Cut(path, prefix)
+// RoutedPath returns the path that the router matches. Of a request to an operator's API it is escaped, because an id in
+// it may have a slash, and without a slash or a space at the end and repeated slashes, which some clients add. Any other
+// path is unescaped, so that %2B matches a +.
+func RoutedPath(u *url.URL) string {
+	before, after, found := strings.Cut(u.EscapedPath(), prefix)
 	if !found || before != "" && strings.Count(before, "/") != 3 {
-		return path
+		return u.Path
 	}
 	parts := strings.FieldsFunc(after, func(r rune) bool { return r == '/' })
-	return before + prefix + strings.TrimSpace(strings.Join(parts, "/"))
+	for i, part := range parts {
+		plain, err := url.PathUnescape(part)
+		if err != nil {
+			panic(err) // an escaped path can always be unescaped
+		}
+		if i == len(parts)-1 {
+			plain = strings.TrimSpace(plain)
+		}
+		parts[i] = url.PathEscape(plain) // clients escape what need not be
+	}
+	return before + prefix + strings.Join(parts, "/")
+}
+
+// param returns a parameter of the path of a request.
+func param(r *http.Request, name string) string {
+	plain, err := url.PathUnescape(chi.URLParam(r, name))
+	if err != nil {
+		panic(err) // RoutedPath escaped it
+	}
+	return plain
 }

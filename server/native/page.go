@@ -114,7 +114,7 @@ func lookOf(r *http.Request, api *operatorapi.API) operatorapi.Look {
 // admitPayer finds the sandbox that the path of a page names, and the order with its token. Neither the refusal nor its
 // time depends on whether the sandbox exists. A page ends with the API key that opened its order.
 func (s *sandbox) admitPayer(r *http.Request, visit *operatorapi.Visit) error {
-	n, token := s.native, chi.URLParam(r, "token")
+	n, token := s.native, param(r, "token")
 	var failure error
 	_, err := n.exchange.Find(r, func() *service.Caller {
 		named, _ := exchange.SandboxInPath(r)

@@ -3,6 +3,7 @@ package native
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/exchange"
@@ -72,16 +73,23 @@ func TestFailuresAreTold(t *testing.T) {
 	}
 }
 
-// A path is routed without what clients add to it. Paths of other fronts stay as they are.
+// A path is routed without what clients add to it. A slash in an id stays escaped. Paths of other fronts are unescaped.
 func TestRoutedPath(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
 		"/operators/mtn//collection/token ":              "/operators/mtn/collection/token",
 		"/sandboxes/team/shop/operators/mtn/collection/": "/sandboxes/team/shop/operators/mtn/collection",
 		"/v1/payments/":            "/v1/payments/",
+		"/v1/x%2By/%2f":            "/v1/x+y//",
 		"/v1/x/operators/payments": "/v1/x/operators/payments",
+		"/operators/airtel/standard/v1/payments/%61%2fb": "/operators/airtel/standard/v1/payments/a%2Fb",
+		"/operators/airtel%2Fstandard/%E9":               "/operators/airtel%2Fstandard/%E9",
 	} {
-		if got := RoutedPath(path); got != want {
+		u, err := url.Parse(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := RoutedPath(u); got != want {
 			t.Errorf("%s is routed as %s", path, got)
 		}
 	}

@@ -99,7 +99,7 @@ func newOrder(r *operatorapi.Request, e operatorapi.Environment, operation strin
 		return nil, nil, err
 	}
 	who, id := party(&body), body.Transaction.ID
-	if who == nil || id == "" || !isText(id, maxID) || !isText(body.Reference, maxReference) || len(body.PIN) > maxPIN {
+	if who == nil || !isID(id) || !isText(body.Reference, maxReference) || len(body.PIN) > maxPIN {
 		return nil, nil, operatorapi.Refuse(operatorapi.Invalid)
 	}
 	for _, at := range []place{who.place, body.Transaction.place} {
@@ -131,6 +131,11 @@ func newOrder(r *operatorapi.Request, e operatorapi.Environment, operation strin
 		Reference: id, Country: e.Country, Currency: string(e.Currency), MSISDN: msisdn, Amount: amount, OrderRef: orderRef,
 	}
 	return &operatorapi.Order{Order: order, Operation: operation, Sent: sent{}}, &body, nil
+}
+
+// isID reports whether a text may be the id of a transaction. The path of its enquiry cannot begin or end with a space.
+func isID(text string) bool {
+	return text != "" && strings.TrimSpace(text) == text && isText(text, maxID)
 }
 
 // isText reports whether a text can be kept.
