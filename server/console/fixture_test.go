@@ -75,7 +75,7 @@ func (f *fixture) apply(config sandboxes.Config, key string) {
 	if _, err := f.store.ApplySandbox(f.t.Context(), config); err != nil {
 		f.t.Fatal(err)
 	}
-	c := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(key)), SigningSecret: "whsec_dGVzdA=="}
+	c := sandboxes.Credentials{APIKeyHash: sha256.Sum256([]byte(key)), SigningSecret: "whsec_dGVzdA==", Native: nativeDigests(key)}
 	if err := f.store.ApplyCredentials(f.t.Context(), config.UID, c); err != nil {
 		f.t.Fatal(err)
 	}

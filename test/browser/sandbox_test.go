@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -91,6 +92,19 @@ func (s *shop) pay(reference, msisdn string, amount int64, more object) string {
 		body[name] = value
 	}
 	return s.post("/payments", body)["id"].(string)
+}
+
+// payByMTN makes a payment by MTN's own API.
+func (s *shop) payByMTN(msisdn string) {
+	s.t.Helper()
+	client, err := s.MTN(s.t.Context(), running.api)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	answer, err := client.RequestToPay(s.t.Context(), "8b1f8c6e-0000-4000-8000-000000000001", strings.TrimPrefix(msisdn, "+"), "")
+	if err != nil || answer.Status != http.StatusAccepted {
+		s.t.Fatalf("MTN answered %d %s, %v", answer.Status, answer.Body, err)
+	}
 }
 
 // client registers a SIM.
@@ -181,6 +195,7 @@ func busyShop(t *testing.T, change ...func(*sandboxes.Config)) *shop {
 		"amount": 20_000, "currency": "XOF", "operator": "orange", "country": "CI", "msisdn": ibrahim, "reference": "payout-112",
 		"application": "shop",
 	})
+	s.payByMTN(jeanBosco)
 	s.post("/clock/advance", object{"by": "61m"})
 	s.pay("kivu-0772", aline, 15_000, object{"order_ref": "kivu-0772"}) // waits for her answer
 	if answer, err := s.Client.Post(s.t.Context(), "/payments", object{"amount": "2000", "msisdn": "0788"}); err != nil || answer.Status != 400 {

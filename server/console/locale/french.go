@@ -335,6 +335,7 @@ var frenchTexts = map[string]string{
 	"Show all transactions":                            "Voir les transactions",
 	"Payer":                                            "Client",
 	"Order, id":                                        "Commande, identifiant",
+	"own API":                                          "API propre",
 	"Event":                                            "Événement",
 	"Refund":                                           "Remboursement",
 	"Disbursement":                                     "Décaissement",
