@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"runtime/debug"
+	"slices"
 
 	"github.com/go-chi/chi/v5"
 
@@ -84,10 +85,21 @@ func (x *Exchange) recoverPanic(front *Front) func(http.Handler) http.Handler {
 	}
 }
 
-// byRoutedPath makes the router use the path of [Options.RoutedPath].
+// routedMethods are the methods that the router knows.
+var routedMethods = []string{
+	http.MethodConnect, http.MethodDelete, http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPatch, http.MethodPost,
+	http.MethodPut, http.MethodTrace,
+}
+
+// byRoutedPath makes the router use the path of [Options.RoutedPath]. A method that the router does not know, which it would answer
+// without a look at the path, is routed as TRACE, which no route has alone.
 func (x *Exchange) byRoutedPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		chi.RouteContext(r.Context()).RoutePath = x.options.RoutedPath(r.URL)
+		routed := chi.RouteContext(r.Context())
+		routed.RoutePath = x.options.RoutedPath(r.URL)
+		if !slices.Contains(routedMethods, r.Method) {
+			routed.RouteMethod = http.MethodTrace
+		}
 		next.ServeHTTP(w, r)
 	})
 }

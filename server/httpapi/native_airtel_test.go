@@ -380,6 +380,7 @@ func TestAirtelRoutesThatAreNotHere(t *testing.T) {
 		"POST /standard/v1/disbursements/refund", "GET /standard/v2/users/balance", "GET /standard/v2/users/balance?type=DISB",
 		"GET /standard/v2/users/balance/DISB", "GET /merchant/v1/transactions", "POST /standard/v1/cashin/", "GET /merchant/v2/payments/",
 		"POST /openapi/moneytransfer/v2/validate", "GET /auth/oauth2/token", "POST /merchant/v3/payments", "DELETE /standard/v1/payments/p-1",
+		"PROPFIND /standard/v1/users/balance", "get /standard/v1/users/balance",
 	} {
 		method, path, _ := strings.Cut(call, " ")
 		got := a.call(method, path, "{}")

@@ -67,21 +67,19 @@ func Secrets() (all []exchange.Secret) {
 }
 
 // RoutedPath returns the path that the router matches. Of a request to an operator's API it is escaped, because an id in
-// it may have a slash, and without a slash or a space at the end and repeated slashes, which some clients add. Any other
+// it may have a slash, and without slashes and spaces at the end and repeated slashes, which some clients add. Any other
 // path is unescaped, so that %2B matches a +.
 func RoutedPath(u *url.URL) string {
 	before, after, found := strings.Cut(u.EscapedPath(), prefix)
 	if !found || before != "" && strings.Count(before, "/") != 3 {
 		return u.Path
 	}
+	after = strings.TrimRight(strings.ReplaceAll(after, "%20", " "), "/ ")
 	parts := strings.FieldsFunc(after, func(r rune) bool { return r == '/' })
 	for i, part := range parts {
 		plain, err := url.PathUnescape(part)
 		if err != nil {
 			panic(err) // an escaped path can always be unescaped
-		}
-		if i == len(parts)-1 {
-			plain = strings.TrimSpace(plain)
 		}
 		parts[i] = url.PathEscape(plain) // clients escape what need not be
 	}

@@ -78,6 +78,7 @@ func TestRoutedPath(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
 		"/operators/mtn//collection/token ":              "/operators/mtn/collection/token",
+		"/operators/mtn/collection/token/ /":             "/operators/mtn/collection/token",
 		"/sandboxes/team/shop/operators/mtn/collection/": "/sandboxes/team/shop/operators/mtn/collection",
 		"/v1/payments/":            "/v1/payments/",
 		"/v1/x%2By/%2f":            "/v1/x+y//",
