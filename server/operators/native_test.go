@@ -57,6 +57,25 @@ func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
 	}
 }
 
+// The request log hides each credential of an API by its form, wherever it stands.
+func TestCredentialsOfEveryAPIHaveAForm(t *testing.T) {
+	other := map[string]string{
+		"moov-encryption-key": "all clients have it", "airtel-pin": "four digits, which requests have encrypted",
+		"mtn-api-user": "a name, in the form of every reference",
+	}
+	for _, api := range operators.NativeAPIs() {
+		if api.SecretForm == nil {
+			t.Errorf("%s has no SecretForm", api.Operator)
+			continue
+		}
+		for name, credential := range api.SecretEntries("cauri_sk_test_x", "whsec_x") {
+			if hidden := api.SecretForm.FindString(credential); hidden != credential && other[name] == "" {
+				t.Errorf("%s: of %s, the form of credentials matches %q", api.Operator, name, hidden)
+			}
+		}
+	}
+}
+
 // Texts of requests that are kept have a bound, which a bound for the whole body does not replace: each is stored, repeated and listed.
 func TestTextsOfRequestsAreBounded(t *testing.T) {
 	notKept := map[string]string{
