@@ -626,8 +626,9 @@ func TestMoovEnvelopes(t *testing.T) {
 		"no end":            good[:len(good)-20],
 	} {
 		got := m.send("POST", ussdPush, body, "Content-Type", "text/xml")
-		if got.status != http.StatusInternalServerError || !strings.Contains(got.raw, "<faultcode>soap:Client</faultcode>") {
-			t.Errorf("%s is answered %d %.300s", name, got.status, got.raw)
+		if got.status != http.StatusInternalServerError || !strings.Contains(got.raw, "<faultcode>soap:Client</faultcode>") ||
+			got.header.Get("X-Cauri-Reason") != "invalid_request" {
+			t.Errorf("%s is answered %d %.300s (%s)", name, got.status, got.raw, got.header.Get("X-Cauri-Reason"))
 		}
 	}
 	if got := m.send("POST", ussdPush, good+strings.Repeat(" ", 70_000)); got.field("status") != "91" {

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 
@@ -42,12 +43,13 @@ func (n *Native) refuse(
 	if isFailure(err, refusal) {
 		n.exchange.LogFailure(r.Context(), err)
 	}
-	a := answerOf(api, tell(refusal), exchange.CallerOf(r))
+	told := tell(refusal)
+	a := answerOf(api, told, exchange.CallerOf(r))
 	if a.Header == nil {
 		a.Header = http.Header{}
 	}
-	a.Header.Set(reasonHeader, refusal.Code())
-	a.Code = refusal.Code()
+	a.Code = cmp.Or(string(told.Reason), refusal.Code())
+	a.Header.Set(reasonHeader, a.Code)
 	if seconds := pauseAfter(err); seconds != "" {
 		a.Header.Set("Retry-After", seconds)
 	}

@@ -133,7 +133,7 @@ func routes() []operatorapi.Route {
 					`"amount": "500", "mrchreference": "order-1042", "mrchname": "shop", "msisdn": "22879000001", "mrorreference": "` + exampleReference +
 					`", "referenceid": "` + exampleReference + `", "validationdate": "2026-11-26 22:14:05", "status": "0"}}`,
 				Response: append(saidFields[:len(saidFields):len(saidFields)], detailsField),
-				Refused:  []operatorapi.Why{incomplete, operatorapi.Invalid, operatorapi.NotFound, operatorapi.NoRoute}, Test: exchanges + debitCall,
+				Refused:  []operatorapi.Why{noReference, operatorapi.Invalid, operatorapi.NotFound, operatorapi.NoRoute}, Test: exchanges + debitCall,
 			},
 		})
 	}
@@ -142,7 +142,7 @@ func routes() []operatorapi.Route {
 		Doc: operatorapi.Doc{
 			Summary: "SOAP 1.1: " + strings.Join(operationNames(), ", "), Mark: operatorapi.ThirdParty, Source: clients,
 			Elsewhere: soapPath + "?wsdl", Status: http.StatusOK, Answer: fault("soap:Server", "an example").Text, Test: exchanges + "soap", Refused: []operatorapi.Why{
-				incomplete, operatorapi.Invalid, wrongNumber, tooLittle, tooMuch, notANumber, noOperation, operatorapi.Duplicate,
+				incomplete, noReference, operatorapi.Invalid, wrongNumber, tooLittle, tooMuch, notANumber, noOperation, operatorapi.Duplicate,
 				operatorapi.NotFound, unknownHolder, operatorapi.NoRoute,
 			},
 		},

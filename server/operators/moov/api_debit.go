@@ -113,7 +113,7 @@ func verify(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) 
 		return operatorapi.Answer{}, err
 	}
 	if body.Reference == "" {
-		return operatorapi.Answer{}, operatorapi.Refuse(incomplete)
+		return operatorapi.Answer{}, operatorapi.Refuse(noReference)
 	}
 	p, err := s.Find(ctx, strings.TrimSpace(body.Reference), debitCall)
 	if err != nil {

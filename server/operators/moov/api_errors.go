@@ -9,6 +9,7 @@ import (
 // The refusals that only Moov has.
 const (
 	incomplete    operatorapi.Why = "incomplete"
+	noReference   operatorapi.Why = "reference_missing"
 	wrongNumber   operatorapi.Why = "wrong_msisdn"
 	tooLittle     operatorapi.Why = "amount_too_small"
 	tooMuch       operatorapi.Why = "amount_too_large"
@@ -39,6 +40,7 @@ var refusals = map[operatorapi.Why]refusal{
 	operatorapi.Internal:     {http.StatusInternalServerError, "100", "", "Internal error"},
 
 	incomplete:    {http.StatusOK, "1", "91", "Incomplete request"},
+	noReference:   {http.StatusOK, "1", "91", "Incomplete request"},
 	wrongNumber:   {http.StatusOK, "3", "3", "Invalid number"},
 	tooLittle:     {http.StatusOK, "3", "12", "Amount below the minimum"},
 	tooMuch:       {http.StatusOK, "3", "11", "Amount above the maximum"},
@@ -78,5 +80,8 @@ var advice = map[operatorapi.Why]operatorapi.Advice{
 		Instead: "Take `moov-username` and `moov-password` from the credentials Secret.",
 	},
 	operatorapi.KeyMissing: {When: "There is no token.", Instead: "Send the token in the header `Authorization`, without a scheme."},
-	incomplete:             {When: "The reference, the number or the amount is missing.", Instead: "Send `mrchrefid`, `msisdn` and `amount`."},
+	incomplete: {
+		When: "The number or the amount is missing.", Instead: "Send `msisdn` and `amount`. The SOAP operations that pay out call the number `destination`.",
+	},
+	noReference: {When: "The reference is missing.", Instead: "Send it as `mrchrefid`. The SOAP operation calls it `transid`."},
 }

@@ -54,7 +54,7 @@ func stateOf(p *operatorapi.Payment) values {
 func tellStatus(ctx context.Context, s operatorapi.Sandbox, _ operatorapi.Environment, c *soapCall) (values, bool, error) {
 	asked := c.fields["transid"]
 	if asked == "" {
-		return nil, false, operatorapi.Refuse(incomplete)
+		return nil, false, operatorapi.Refuse(noReference)
 	}
 	p, err := s.Find(ctx, asked, recording...)
 	if id, wrong := payments.ParseCode(asked); wrong == nil && operatorapi.IsRefused(err, operatorapi.NotFound) {

@@ -205,7 +205,11 @@ func refuseCall(r *operatorapi.Refusal, sent []byte) operatorapi.Answer {
 	case o != nil && told.benin != "":
 		return operatorapi.Answer{Status: told.http, Body: envelope(o.response(values{"status": told.benin, o.says(): told.text}))}
 	case told.http == http.StatusOK: // a request that cannot be read
-		return operatorapi.Answer{Status: http.StatusInternalServerError, Body: fault("soap:Client", "Error reading XMLStreamReader.")}
+		a := operatorapi.Answer{Status: http.StatusInternalServerError, Body: fault("soap:Client", "Error reading XMLStreamReader.")}
+		if call == nil { // the token is in what cannot be read
+			a.Reason = operatorapi.Invalid
+		}
+		return a
 	}
 	text := told.text
 	if r.Why == notANumber && call != nil { // as Java tells it (t)

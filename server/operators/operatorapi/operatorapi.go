@@ -177,6 +177,7 @@ type Answer struct {
 	Status  int
 	Header  http.Header
 	Body    any  // encoded as JSON, except a [Text]; nil: none
+	Reason  Why  // of an answer to a refusal: what the header X-Cauri-Reason says; empty: the refusal's code
 	Outcome bool // whether it has the outcome of the recorded transaction, so that it waits for the simulated latency
 	// Await makes the body of an answer that waits for the payer of the recorded transaction, if the transaction is
 	// pending. nil: the answer does not wait. Body is the body if the wait ends without an outcome.

@@ -1,0 +1,26 @@
+package moov
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+)
+
+// The advice for an incomplete request names the fields that its call needs, and no other.
+func TestAdviceForAnIncompleteRequest(t *testing.T) {
+	for _, route := range NewAPI().Routes {
+		told := ""
+		for _, why := range []operatorapi.Why{incomplete, noReference} {
+			if slices.Contains(route.Doc.Refused, why) {
+				told += advice[why].Instead
+			}
+		}
+		for _, field := range route.Doc.Request {
+			if got := strings.Contains(told, "`"+field.Name+"`"); got == field.Optional {
+				t.Errorf("%s: the advice names %s: %t", route.Path, field.Name, got)
+			}
+		}
+	}
+}
