@@ -438,7 +438,7 @@ func TestStreamTellsThatSomethingChanged(t *testing.T) {
 				if line == want {
 					return
 				}
-			case <-time.After(20 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatalf("the stream did not say %q", want)
 			}
 		}
@@ -490,7 +490,7 @@ func TestStreamEndsWithItsSession(t *testing.T) {
 		c.end(b)
 		select {
 		case <-ended:
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			t.Errorf("%s: the stream does not end", c.name)
 		}
 		select {

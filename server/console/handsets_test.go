@@ -265,7 +265,7 @@ func TestStreamOfAGuestIsOfOnePhone(t *testing.T) {
 				if strings.HasPrefix(line, "data: ") {
 					before++
 				}
-			case <-time.After(20 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatalf("no %s", want)
 			}
 		}

@@ -302,7 +302,7 @@ func (p *process) stop() {
 	}
 }
 
-const patience = time.Minute
+const patience = 3 * time.Minute // that of a machine which does much else
 
 func (p *process) eventually(what string, so func() bool) {
 	p.t.Helper()

@@ -9,11 +9,16 @@ import (
 // pollEvery is the polling interval.
 const pollEvery = 20 * time.Millisecond
 
-// Until polls a condition until it returns nil. Otherwise the condition returns what is missing. The error of Until
-// contains the description and the last missing part.
+// patience is how many times as long as its limit [Until] waits at most.
+const patience = 10
+
+// Until polls a condition until it returns nil. Otherwise the condition returns what is missing. As long as that changes, a slow
+// machine makes progress, and the limit begins anew. The error of Until contains the description and the last missing part.
 func Until(ctx context.Context, within time.Duration, what string, condition func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, within)
+	ctx, cancel := context.WithTimeout(ctx, patience*within)
 	defer cancel()
+	hangs := time.AfterFunc(within, cancel)
+	defer hangs.Stop()
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	var missing error
@@ -23,6 +28,9 @@ func Until(ctx context.Context, within time.Duration, what string, condition fun
 			return nil
 		}
 		if ctx.Err() == nil { // an error because of the timeout says nothing
+			if missing != nil && missing.Error() != err.Error() {
+				hangs.Reset(within)
+			}
 			missing = err
 		}
 		select {
