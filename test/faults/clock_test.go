@@ -29,7 +29,7 @@ func wrongClock(t *testing.T, offset time.Duration) {
 	failing := w.merchant("failing", api, system.FailFirst(1), func(c *sandboxes.Config) {
 		c.Webhook.Retry.InitialDelay, c.Webhook.Retry.MaxDelay = firstDelay, firstDelay
 	})
-	waiting := w.merchant("waiting", api, system.Acknowledge, func(c *sandboxes.Config) { c.PendingTimeout = 2 * time.Minute })
+	waiting := w.merchant("waiting", api, system.Acknowledge, func(c *sandboxes.Config) { c.PendingTimeout = 4 * time.Minute })
 	approves, err := slow.AddPayer(t.Context(), 1, payments.Approve, 1_000_000)
 	w.must(err)
 	ignores, err := waiting.AddPayer(t.Context(), 1, payments.Ignore, 1_000_000)

@@ -58,7 +58,7 @@ func TestWorkerFrozenInATransaction(t *testing.T) {
 // the number of backlogs that it created.
 func (w *fixture) freezeInTransaction(worker *system.Worker, m *system.Merchant, backlog int) (rounds int) {
 	w.t.Helper()
-	w.until(time.Minute, "the worker is frozen in a transaction", func(ctx context.Context) error {
+	w.until(5*time.Minute, "the worker is frozen in a transaction", func(ctx context.Context) error {
 		if pending, err := m.Pending(ctx); err != nil || pending == 0 {
 			w.must(m.PendingBacklog(ctx, "model", backlog))
 			rounds++

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,14 +17,14 @@ import (
 
 // rush is a steady load on a sandbox that accepts refusals.
 type rush struct {
-	made      atomic.Int64
-	suspended atomic.Int64
+	made    atomic.Int64
+	refused [4]atomic.Int64 // by client, because the sandbox is suspended
 }
 
 // begin makes payments with several clients until the context ends. The returned function waits for the clients.
 func (r *rush) begin(ctx context.Context, w *fixture, m *system.Merchant, msisdn string) (wait func()) {
 	var group sync.WaitGroup
-	for client := range 4 {
+	for client := range r.refused {
 		group.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				scenario := ""
@@ -39,7 +40,9 @@ func (r *rush) begin(ctx context.Context, w *fixture, m *system.Merchant, msisdn
 				case answer.Status == http.StatusCreated:
 					r.made.Add(1)
 				case answer.Status == http.StatusServiceUnavailable:
-					r.suspended.Add(1)
+					if strings.Contains(string(answer.Body), `"suspended"`) {
+						r.refused[client].Add(1)
+					}
 					system.Rest(ctx, 20*time.Millisecond)
 				default:
 					w.t.Errorf("answered %d %s", answer.Status, answer.Body)
@@ -61,6 +64,14 @@ func (w *fixture) rushed(n int64, count *atomic.Int64, what string) {
 	})
 }
 
+// suspended waits until each client was refused n more times. After the first time, none has a request in progress of before.
+func (w *fixture) suspended(n int64, r *rush) {
+	w.t.Helper()
+	for client := range r.refused {
+		w.rushed(n, &r.refused[client], fmt.Sprintf("refused of client %d", client))
+	}
+}
+
 func TestSuspendedUnderLoad(t *testing.T) {
 	w := newFixture(t)
 	api := w.api("api")
@@ -76,10 +87,10 @@ func TestSuspendedUnderLoad(t *testing.T) {
 	for range 3 {
 		w.rushed(50, &load.made, "booked")
 		w.must(m.Apply(t.Context(), func(c *sandboxes.Config) { c.Suspended = true }))
-		w.rushed(20, &load.suspended, "refused")
+		w.suspended(2, &load)
 		made := load.made.Load()
 		w.audited()
-		w.rushed(20, &load.suspended, "refused")
+		w.suspended(5, &load)
 		if now := load.made.Load(); now != made {
 			t.Errorf("%d payments were booked while the sandbox was suspended", now-made)
 		}
