@@ -41,14 +41,19 @@ func TestAPIEndsInOrder(t *testing.T) {
 		status, body, err := payAs(t.Context(), address, "held", "timeout") // held for 250 s
 		held <- result{status, body, err}
 	}()
+	begun := time.Now()
 	eventually(t, "an answer is held", func() bool {
 		_, metrics := get(probes, "/metrics")
 		return strings.Contains(metrics, "cauri_api_held_answers 1")
 	})
+	isHeld := time.Now()
+	time.Sleep(time.Second)
+	heldFor := time.Since(isHeld) // at least
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	r := <-held // while requests are still taken, below
+	took := time.Since(begun)
 	if r.err != nil || r.status != http.StatusCreated || !strings.Contains(r.body, "TIMEOUT") {
 		t.Errorf("the held answer: %d %s %v", r.status, r.body, r.err)
 	}
@@ -67,11 +72,15 @@ func TestAPIEndsInOrder(t *testing.T) {
 		`cauri_api_requests_total{code="200",method="GET",route="/v1/health"} 1`,
 		`cauri_api_payments_total{status="TIMEOUT",type="collection"} 1`, "cauri_api_held_answers 0", "cauri_api_config_sandboxes 1",
 		`cauri_database_connections{state="idle"}`, `cauri_build_info{`, "go_goroutines", "process_cpu_seconds_total",
-		`cauri_api_request_duration_seconds_bucket{method="POST",route="/v1/payments",le="1"} 1`, // although it was held for longer than its work
 	} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("%s is missing in\n%s", want, metrics)
 		}
+	}
+	var worked float64
+	_, sum, _ := strings.Cut(metrics, `cauri_api_request_duration_seconds_sum{method="POST",route="/v1/payments"} `)
+	if _, err := fmt.Sscan(sum, &worked); err != nil || worked > (took-heldFor).Seconds() {
+		t.Errorf("an answer after %s, of which it was held for %s, counts as %g s of work, %v", took, heldFor, worked, err)
 	}
 	p.wait()
 	if p.err != nil {
