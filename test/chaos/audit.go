@@ -57,11 +57,26 @@ func (w *fixture) auditAll(ctx context.Context) (problems []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		problems = append(problems, s.named(found)...)
+		problems = append(problems, s.named(append(found, s.callbacks.Audit(s.told())...))...)
 	}
 	w.looksAtEverything()
 	rest, err := w.audit(ctx)
-	return append(problems, rest...), err
+	return slices.Concat(problems, w.auditRepetitions(), rest), err
+}
+
+// loss is a time in which a worker may have lost what it had sent before it recorded that.
+type loss struct{ from, to time.Time }
+
+// auditRepetitions returns the callbacks that came again although no worker can have lost them.
+func (w *fixture) auditRepetitions() (problems []string) {
+	for _, s := range w.shops {
+		for reference, came := range s.callbacks.Repeated() {
+			if !slices.ContainsFunc(w.losses, func(l loss) bool { return came.After(l.from) && came.Before(l.to) }) {
+				problems = append(problems, s.named([]string{"the callback of " + reference + " came again, and no worker has lost it"})...)
+			}
+		}
+	}
+	return problems
 }
 
 // looksAtEverything makes the next audit read the whole list of payments.
@@ -141,7 +156,7 @@ func (w *fixture) auditStatus(ctx context.Context, s *shop) error {
 
 // books are the balances and counts of a sandbox in the database.
 type books struct {
-	float, transactions, pending int64
+	float, transactions, pending int64            // the float of all currencies
 	sims                         map[string]int64 // balances by number
 }
 
@@ -156,14 +171,14 @@ func (s *shop) books(ctx context.Context) (b books, err error) {
 	if _, err := pgx.ForEachRow(rows, []any{&msisdn, &balance}, func() error { b.sims[msisdn] = balance; return nil }); err != nil {
 		return b, err
 	}
-	return b, s.sql.QueryRow(ctx, `select (select balance from floats where tenant = $1 and currency = 'RWF'),
+	return b, s.sql.QueryRow(ctx, `select (select sum(balance)::bigint from floats where tenant = $1),
 		count(*), count(*) filter (where status = 'PENDING') from transactions where tenant = $1`,
 		s.Tenant).Scan(&b.float, &b.transactions, &b.pending)
 }
 
 // expectedFloat computes the float from what clients were told, without reading a ledger.
 func expectedFloat(told map[string]system.Transaction) int64 {
-	float := int64(openingBalance)
+	float := int64(2 * openingBalance) // of both currencies
 	for _, t := range told {
 		switch {
 		case t.Status != string(payments.Success):
@@ -200,7 +215,11 @@ func (s *shop) compareBalances(ctx context.Context, held books) error {
 func (b books) tells(sandbox *v1alpha1.SandboxEnvironment, sims []*v1alpha1.TestClient) error {
 	var errs []error
 	status := sandbox.Status
-	if len(status.Balances) != 1 || status.Balances[0].Amount != b.float {
+	float := int64(0)
+	for _, balance := range status.Balances {
+		float += balance.Amount
+	}
+	if float != b.float {
 		errs = append(errs, fmt.Errorf("the status has the balances %v; the database has %d", status.Balances, b.float))
 	}
 	if status.Transactions == nil || *status.Transactions != (v1alpha1.TransactionCounts{Total: b.transactions, Pending: b.pending}) {

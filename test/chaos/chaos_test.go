@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -10,14 +11,19 @@ import (
 	"testing"
 )
 
-// Three rounds with one fault for each part of the system: a role, Postgres, and the Kubernetes API. `make chaos` runs
+// Three rounds with one fault for each part of the system: an api and a worker, Postgres, and the Kubernetes API. `make chaos` runs
 // more. Then the test checks that the audit finds wrong rows, answers and status. The tests of package faults check the
 // rules of package system.
 func TestChaos(t *testing.T) {
 	var sequence []fault
-	for _, name := range []string{"api killed", "Postgres connections terminated", "etcd frozen"} {
+	for _, name := range []string{"worker killed", "Postgres connections terminated", "etcd frozen"} {
 		at := slices.IndexFunc(faults, func(f fault) bool { return f.String() == name })
 		sequence = append(sequence, faults[at])
+	}
+	sequence[0].strike = func(ctx context.Context, w *fixture, draw *rand.Rand) (string, error) {
+		api, err := killAPI(ctx, w, draw)
+		worker, alsoErr := killWorker(ctx, w, draw)
+		return api + " and " + worker, errors.Join(err, alsoErr)
 	}
 	w := opened(t)
 	found, err := w.strike(t.Context(), sequence, rand.New(rand.NewPCG(1, 0)), t.Output())

@@ -31,6 +31,7 @@ type fixture struct {
 	applier *applier
 
 	struck time.Time // the last fault
+	losses []loss
 }
 
 // openFixture starts the system with a program that it builds from the work tree into a folder. crds is the folder of
@@ -130,7 +131,7 @@ func (w *fixture) saveLogs(folder string) error {
 func (w *fixture) close() error {
 	var errs []error
 	for _, s := range w.shops {
-		s.receiver.Close()
+		s.close()
 	}
 	if w.System != nil {
 		errs = append(errs, w.System.Close(), w.Postgres.Close())

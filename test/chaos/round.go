@@ -140,6 +140,10 @@ func (l *load) round(ctx context.Context, f fault, draw *rand.Rand) (o outcome, 
 	}
 	l.quiet.Lock()
 	problems, err := l.audit(ctx)
+	if f.target == "worker" || f.target == "Postgres" {
+		l.losses = append(l.losses, loss{l.struck.Add(-5 * time.Second), time.Now()}) // a busy machine records late
+	}
+	problems = append(problems, l.auditRepetitions()...)
 	l.forget()
 	l.quiet.Unlock()
 	l.problem(problems...)

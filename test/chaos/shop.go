@@ -52,12 +52,13 @@ var payers = map[payments.Behavior]string{
 // shop is a sandbox with its clients and its endpoint.
 type shop struct {
 	*system.Sandbox
-	resource *v1alpha1.SandboxEnvironment
-	sims     []*v1alpha1.TestClient
-	receiver *system.Receiver
-	client   *system.Client
-	shoppers []*system.Shopper
-	sql      *pgxpool.Pool
+	resource  *v1alpha1.SandboxEnvironment
+	sims      []*v1alpha1.TestClient
+	receiver  *system.Receiver
+	callbacks *system.Callbacks // of the operators' own APIs
+	client    *system.Client
+	shoppers  []*system.Shopper
+	sql       *pgxpool.Pool
 
 	answers, settlements, deliveries *series
 
@@ -86,16 +87,22 @@ func (w *fixture) openShop(ctx context.Context, t trade) (s *shop, err error) {
 	if err != nil {
 		return nil, err
 	}
+	s.callbacks = system.NewCallbacks()
 	if err := w.applyShop(ctx, s, t.name); err != nil {
-		s.receiver.Close()
+		s.close()
 		return nil, err
 	}
 	for i := range shoppers {
 		s.shoppers = append(s.shoppers, &system.Shopper{
-			Client: s.client, Name: fmt.Sprintf("%s-%d", t.name, i), Payers: payers, Settled: s.settlements.note,
+			Client: s.client, Name: fmt.Sprintf("%s-%d", t.name, i), Payers: payers, Settled: s.settlements.note, Callbacks: s.callbacks,
 		})
 	}
 	return s, nil
+}
+
+func (s *shop) close() {
+	s.receiver.Close()
+	s.callbacks.Close()
 }
 
 // applyShop creates the resources and reads the key and the secret from the Secret of the controller.
@@ -104,6 +111,11 @@ func (w *fixture) applyShop(ctx context.Context, s *shop, name string) error {
 	s.resource.Spec.Webhook = &v1alpha1.Webhook{URL: s.receiver.URL, RetryPolicy: &v1alpha1.RetryPolicy{
 		MaxRetries: new(int32(20)), InitialDelay: "1s", Factor: new(int32(1)), MaxDelay: "1s",
 	}}
+	for i := range s.resource.Spec.Environments {
+		if e := &s.resource.Spec.Environments[i]; e.Operator == "airtel" || e.Operator == "moov" { // whose requests name no URL
+			e.CallbackURL = s.callbacks.URL
+		}
+	}
 	if err := w.kube.Create(ctx, s.resource); err != nil {
 		return err
 	}
@@ -180,8 +192,12 @@ func newSandbox(name string) *v1alpha1.SandboxEnvironment {
 	return &v1alpha1.SandboxEnvironment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: system.Namespace, Name: name},
 		Spec: v1alpha1.SandboxEnvironmentSpec{
-			Environments:   []v1alpha1.Environment{{Operator: "mtn", Country: "RW", CommissionBps: 150}},
-			OpeningFloat:   []v1alpha1.Money{{Currency: "RWF", Amount: openingBalance}},
+			Environments: []v1alpha1.Environment{
+				{Operator: "mtn", Country: "RW", CommissionBps: 150}, {Operator: "airtel", Country: "RW"},
+				{Operator: "orange", Country: "CI"}, {Operator: "moov", Country: "BJ"},
+			},
+			OpeningFloat:   []v1alpha1.Money{{Currency: "RWF", Amount: openingBalance}, {Currency: "XOF", Amount: openingBalance}},
+			TestNumbers:    "Standard",
 			Stores:         []v1alpha1.Store{{Slug: "shop"}},
 			LatencyPercent: new(int32(1)),
 		},

@@ -178,9 +178,10 @@ func (s *Sandbox) Pending(ctx context.Context) (int64, error) {
 	return s.system.Count(ctx, "select count(*) from transactions where tenant = $1 and status = 'PENDING'", s.Tenant)
 }
 
-// Undelivered counts the queued events of the sandbox.
+// Undelivered counts the queued events and callbacks of the sandbox.
 func (s *Sandbox) Undelivered(ctx context.Context) (int64, error) {
-	return s.system.Count(ctx, "select count(*) from events where tenant = $1 and state = 'queued'", s.Tenant)
+	return s.system.Count(ctx, `select count(*) from (
+		select state from events where tenant = $1 union all select state from native_callbacks where tenant = $1) x where state = 'queued'`, s.Tenant)
 }
 
 // Drained waits until the given sandboxes have no pending transactions and no queued events. It gives up if the number

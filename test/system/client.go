@@ -42,7 +42,7 @@ func (s *Sandbox) Client(ctx context.Context, apis ...*API) (*Client, error) {
 	for _, api := range apis {
 		c.bases = append(c.bases, api.URL+"/v1")
 		err := Until(ctx, time.Minute, api.Name+" knows the key of "+s.Config.Name, func(ctx context.Context) error {
-			answer, err := c.sendTo(ctx, api.URL+"/v1", http.MethodGet, "/payments?limit=1", nil)
+			answer, err := c.sendTo(ctx, api.URL+"/v1", http.MethodGet, "/payments?limit=1", nil, c.header())
 			if err == nil && answer.Status != http.StatusOK {
 				err = answer.unexpected()
 			}
@@ -123,18 +123,23 @@ func (c *Client) Post(ctx context.Context, path string, body any) (Answer, error
 
 // send uses the next replica.
 func (c *Client) send(ctx context.Context, method, path string, body []byte) (Answer, error) {
-	return c.sendTo(ctx, c.bases[c.turn.Add(1)%uint64(len(c.bases))], method, path, body)
+	return c.sendTo(ctx, c.base(), method, path, body, c.header())
 }
 
-func (c *Client) sendTo(ctx context.Context, base, method, path string, body []byte) (Answer, error) {
+func (c *Client) base() string { return c.bases[c.turn.Add(1)%uint64(len(c.bases))] }
+
+func (c *Client) header() http.Header {
+	return http.Header{"Authorization": {"Bearer " + c.key}, "Content-Type": {"application/json"}}
+}
+
+func (c *Client) sendTo(ctx context.Context, base, method, path string, body []byte, header http.Header) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.AnswerWithin)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, base+path, bytes.NewReader(body))
 	if err != nil {
 		return Answer{}, err
 	}
-	request.Header.Set("Authorization", "Bearer "+c.key)
-	request.Header.Set("Content-Type", "application/json")
+	request.Header = header
 	answer, err := c.do(request)
 	if c.Observe != nil {
 		c.Observe(answer, err)

@@ -20,6 +20,9 @@ type Shopper struct {
 	// Settled, if set, is called when the shopper sees the outcome of a payment that was pending, with the time at
 	// which the request began. If nil, the shopper does not wait for outcomes.
 	Settled func(begun time.Time)
+	// Callbacks, if set, makes the shopper pay through the operators' own APIs too. The sandbox has the environments of
+	// MTN and Airtel in Rwanda, Orange in Côte d'Ivoire and Moov in Benin, and the test numbers.
+	Callbacks *Callbacks
 
 	mu   sync.Mutex
 	told map[string]Transaction
@@ -36,7 +39,7 @@ func (s *Shopper) Told() map[string]Transaction {
 func (s *Shopper) Shop(ctx context.Context, n int) error {
 	reference := fmt.Sprintf("%s-%d", s.Name, n)
 	for _, step := range []func(ctx context.Context, reference string, n int) error{
-		s.payAndRefund, s.forceAnOutcome, s.waitForPayers, s.payOut, s.answerByHand, s.leavePending,
+		s.payAndRefund, s.forceAnOutcome, s.waitForPayers, s.payOut, s.answerByHand, s.leavePending, s.payNatively,
 	} {
 		if err := step(ctx, reference, n); err != nil {
 			return fmt.Errorf("%s: %w", reference, err)
