@@ -60,12 +60,17 @@ func (w *webPay) ask(path, kind, authorization, body string) (answer map[string]
 	return answer
 }
 
-// order opens an order and returns the address of its page.
+// order opens an order of 1500 and returns the address of its page.
 func (w *webPay) order(id, merchant string) string {
+	w.t.Helper()
+	return w.orderOf(1500, id, merchant)
+}
+
+func (w *webPay) orderOf(amount int64, id, merchant string) string {
 	w.t.Helper()
 	token := w.ask("/oauth/v3/token", "application/x-www-form-urlencoded", "", "grant_type=client_credentials")["access_token"]
 	body, err := json.Marshal(map[string]any{
-		"merchant_key": w.key, "currency": "OUV", "order_id": id, "amount": 1500, "return_url": running.api.URL + "/docs", "cancel_url": running.api.URL + "/docs/orange",
+		"merchant_key": w.key, "currency": "OUV", "order_id": id, "amount": amount, "return_url": running.api.URL + "/docs", "cancel_url": running.api.URL + "/docs/orange",
 		"notif_url": running.api.URL + "/notif", "lang": "fr", "reference": merchant,
 	})
 	if err != nil {
@@ -102,7 +107,7 @@ func TestPaymentPage(t *testing.T) {
 	b.open(page)
 	b.shows("h1", "Confirmer le paiement")
 	b.shows(".card", merchant)
-	b.shows(".card", "1\u202f500\u00a0OUV")
+	b.shows(".card", "1\u202f500 OUV")
 	b.shows(".note", "Simulation")
 	b.inspect("the page of an order")
 	b.pagePictures("form")
@@ -116,6 +121,7 @@ func TestPaymentPage(t *testing.T) {
 	b.until(`location.pathname === "/docs"`)
 	second.confirm("0707000001", code)
 	second.shows("h1", "Paiement effectué")
+	second.shows("dl", "Transaction\nMP")
 	second.inspect("a payment that was made")
 	second.pagePictures("paid")
 	b.open(page)
@@ -149,6 +155,10 @@ func TestPaymentPage(t *testing.T) {
 	b.shows("h1", "Ce paiement a expiré")
 	b.inspect("an order that has expired")
 	b.pagePictures("expired")
+	b.open(w.orderOf(payments.MaxAmount, strings.Repeat("0", 30), "\u202e"+strings.Repeat("A", 29)))
+	b.shows(".card", "1\u202f000\u202f000\u202f000\u202f000 OUV")
+	b.inspect("the longest order")
+	b.pagePictures("longest")
 	b.open(strings.Replace(page, "pay_token/", "pay_token/x", 1))
 	b.shows("h1", "Ce paiement n'existe pas")
 	b.inspect("no order")

@@ -30,6 +30,7 @@ type view struct {
 	Money       string // its currency; empty: the order is not known
 	Merchant    string
 	Order       string
+	TxnID       string // of a payment that was made
 	Back        string // address of the shop
 }
 
@@ -55,7 +56,7 @@ func newView(v *operatorapi.Visit, o *order) *view {
 	switch o.state {
 	case success:
 		shown.Sign, shown.Class = "st-ok", "ok"
-		shown.Title, shown.Text = "Paiement effectué", "La boutique en est informée."
+		shown.Title, shown.Text, shown.TxnID = "Paiement effectué", "La boutique en est informée.", o.txnID
 	case pending:
 		shown.Sign, shown.Class = "st-wait", "wait"
 		shown.Title, shown.Text = "Paiement en cours", "L'opérateur n'a pas encore répondu. La boutique sera informée."
@@ -66,7 +67,7 @@ func newView(v *operatorapi.Visit, o *order) *view {
 		shown.Sign, shown.Class = "st-fail", "bad"
 		shown.Title, shown.Text = endOf(o)
 	default:
-		shown.Title, shown.Form = "Confirmer le paiement", true
+		shown.Title, shown.Text, shown.Form = "Confirmer le paiement", "La boutique attend la confirmation pendant 10 minutes.", true
 		switch left := o.Codes - o.Tried; {
 		case o.Tried > 0 && left == 1:
 			shown.Wrong = lastTry + "Il reste un essai."
