@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -73,4 +74,46 @@ func TestPaymentsByAnOperatorsOwnAPIAreMarked(t *testing.T) {
 	if byMTN, byV1, ok := strings.Cut(got, "by-mtn"); !ok || !strings.Contains(byMTN, "MTN RW own API") || strings.Contains(byV1, "own API") {
 		t.Errorf("the rows are %s", got)
 	}
+}
+
+// The overview and the list of events name callbacks that fail, and lead to the newest one.
+func TestCallbacksThatFailAreNamed(t *testing.T) {
+	f := newFixture(t)
+	f.config.CallbackHosts = []string{"127.0.0.1"}
+	f.apply(f.config, key)
+	b := f.signedIn(checkout, key)
+	told := func(order, state, problem string, faults ...string) {
+		f.payByMTN(order, "http://127.0.0.1:1/"+order)
+		f.exec(`with n as (update native_callbacks c set state = $2::event_state, last_error = nullif($3, ''), due_at = null, attempts = 1
+			from transactions t where t.id = c.transaction_id and t.order_ref = $1 returning c.*)
+			insert into callback_attempts (tenant, id, attempt, started_at, real_started_at, duration_ms, error, faults)
+			select tenant, id, 1, now(), now(), 31, nullif($3, ''), $4 from n`, order, state, problem, faults)
+	}
+	expect := func(want string, isWell bool) {
+		t.Helper()
+		overview := b.get(checkout + "/overview")
+		overview.has(t, want)
+		for name, page := range map[string]answer{"overview": overview, "webhooks": b.get(checkout + "/webhooks")} {
+			named := strings.Contains(page.text, "Callbacks of MTN")
+			led := regexp.MustCompile(`href="webhooks/evt_[^"]*">(<bdi>)?See why`).MatchString(page.text)
+			if page.status != http.StatusOK || named == isWell || led == isWell {
+				t.Errorf("%s: the page %s answers %d, names callbacks that fail: %t, and leads to one: %t", want, name, page.status, named, led)
+			}
+		}
+	}
+	told("order-1", "delivered", "")
+	expect("Payments work.", true)
+	told("order-2", "failed", "dial tcp 127.0.0.1:1: connect: connection refused")
+	expect("Payments work, and one thing needs you. Callbacks of MTN's own API fail. Nothing listens at 127.0.0.1:1.", false)
+	told("order-3", "failed", "the receiver answered 401")
+	told("order-4", "delivered", "", "duplicates")
+	told("order-5", "failed", "the receiver answered 503", "truncates")
+	expect("Callbacks of MTN's own API fail. Your receiver answers 401.", false)
+	b.get(checkout+"/overview").has(t, "MTN, 2 callbacks failed in a row")
+	f.heard()
+	f.failing(f.pay(key, stranger, "ref-1", ""), "the receiver answered 500")
+	expect("Payments work, and two things need you. Your receiver answers 500", false)
+	f.exec("update endpoint_health set failures = 0")
+	told("order-6", "delivered", "")
+	expect("All is well", true)
 }

@@ -28,13 +28,14 @@ const (
 
 // overview is the state of a sandbox at a glance.
 type overview struct {
-	health   ledger.Health
-	floats   []proof.AccountProof
-	balanced bool
-	attempts []ledger.NewestAttempt // oldest first
-	faults   faults.Set
-	acts     []ledger.FaultActs
-	feed     []feedRow
+	health    ledger.Health
+	callbacks callbackHealth
+	floats    []proof.AccountProof
+	balanced  bool
+	attempts  []ledger.NewestAttempt // oldest first
+	faults    faults.Set
+	acts      []ledger.FaultActs
+	feed      []feedRow
 }
 
 // feedRow is a row of the feed: a transaction, or an attempt to deliver an event.
@@ -61,6 +62,9 @@ func (c *Console) readOverview(v *visit) (o *overview, err error) {
 		return o, err
 	}
 	if o.floats, o.balanced, err = c.Books.ListAccounts(ctx, sandbox.Tenant, proof.Account{}, overviewFloats); err != nil {
+		return o, err
+	}
+	if o.callbacks, err = c.readCallbacks(v); err != nil {
 		return o, err
 	}
 	o.floats = slices.DeleteFunc(o.floats, func(a proof.AccountProof) bool { return a.MSISDN != "" })
@@ -123,14 +127,20 @@ func (c *Console) readFeed(v *visit) ([]feedRow, error) {
 
 // lead returns a summary: whether the sandbox works, and if not, whether Cauri or the user is the cause.
 func (o *overview) lead(v *visit) string {
-	h := &o.health
+	h, callbacks := &o.health, &o.callbacks
+	needs := v.Text("Payments work, and one thing needs you.") + " "
 	switch {
 	case !o.balanced:
 		return v.Text("The ledger does not add up. This is a fault of Cauri, and not of your code.")
 	case h.Failures > 0 && h.FailingSince != nil:
-		return v.Text("Payments work, and one thing needs you.") + " " +
-			v.Text("%s %s.", o.trouble(v).what, v.Since(*h.FailingSince, v.clock.Now))
-	case h.WebhookURL == "" && len(o.feed) > 0:
+		events := v.Text("%s %s.", o.trouble(v).what, v.Since(*h.FailingSince, v.clock.Now))
+		if callbacks.failures > 0 {
+			return v.Text("Payments work, and two things need you.") + " " + events + " " + callbacks.what(v)
+		}
+		return needs + events
+	case callbacks.failures > 0:
+		return needs + callbacks.what(v)
+	case h.WebhookURL == "" && len(o.feed) > 0 && !callbacks.some:
 		return v.Text("Payments work. Nobody is told: the sandbox has no webhook.")
 	case len(o.feed) == 0:
 		return v.Text("Nothing has happened yet. Send a payment, and it shows here.")
@@ -149,11 +159,13 @@ func (o *overview) trouble(v *visit) trouble {
 func (o *overview) receiver(v *visit) (icon, class, title, text string) {
 	h := &o.health
 	switch {
-	case h.WebhookURL == "":
-		return "info", "quiet", v.Text("No webhook"), v.Text("Set spec.webhook.url to get events")
-	case h.Failures > 0:
+	case h.Failures > 0 && h.WebhookURL != "":
 		return "st-fail", "bad", o.trouble(v).title,
 			v.Count(int64(h.Failures), "1 attempt failed", "%s attempts failed in a row") + ", " + v.waiting(h.Waiting)
+	case o.callbacks.failures > 0:
+		return "st-fail", "bad", v.Text("Callbacks fail"), operatorName(o.callbacks.operator) + ", " + o.callbacks.often(v)
+	case h.WebhookURL == "":
+		return "info", "quiet", v.Text("No webhook"), v.Text("Set spec.webhook.url to get events")
 	case h.Delivered == 0 && h.Waiting == 0:
 		return "info", "quiet", v.Text("No event yet"), v.Text("An event follows each outcome")
 	}
@@ -264,6 +276,9 @@ func (o *overview) ticket(v *visit) string {
 	lines = append(lines, v.Text("Receiver: %s, %s", receiver, text))
 	if h.LastFailureAt != nil {
 		lines = append(lines, v.Text("Last failure, in real time: %s", h.LastFailureAt.UTC().Format(time.RFC3339)+" "+h.LastFailure))
+	}
+	if o.callbacks.failures > 0 {
+		lines = append(lines, o.callbacks.what(v)+" "+o.callbacks.event.String())
 	}
 	balanced := v.Text("Ledger balanced")
 	if !o.balanced {

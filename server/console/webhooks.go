@@ -15,6 +15,7 @@ type eventList struct {
 	ledger.EventFilter
 	listing
 	webhook      *ledger.Webhook
+	callbacks    callbackHealth
 	rows         []eventRow
 	newer, older string // addresses of the pages beside it; empty: there is none
 }
@@ -78,6 +79,9 @@ func (c *Console) listEvents(v *visit) (*eventList, error) {
 	l.listing = readListing("/webhooks", eventFields, query, &l.EventFilter)
 	var err error
 	if l.webhook, err = c.Service.ReadWebhook(v.ctx(), v.who); err != nil || len(l.wrong) > 0 {
+		return l, err
+	}
+	if l.callbacks, err = c.readCallbacks(v); err != nil {
 		return l, err
 	}
 	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
