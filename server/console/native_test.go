@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -116,4 +117,34 @@ func TestCallbacksThatFailAreNamed(t *testing.T) {
 	f.exec("update endpoint_health set failures = 0")
 	told("order-6", "delivered", "")
 	expect("All is well", true)
+}
+
+// The page of a payment that was forwarded to an operator's page leads there while the payer has not confirmed.
+func TestPaymentLeadsToThePayersPage(t *testing.T) {
+	f := newFixture(t)
+	f.config.Environments[0].UnknownPolicy = payments.Passthrough
+	f.apply(f.config, key)
+	f.of("checkout")
+	path := checkout + "/payments/" + f.pay(key, stranger, "ref-1", "")
+	b, viewer := f.signedIn(checkout, key), f.browser()
+	viewer.send(http.MethodPost, checkout+"/link", url.Values{"token": {f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleViewer})}})
+	leads := func(b *browser, to string) bool {
+		return regexp.MustCompile(`href="` + regexp.QuoteMeta(to) + `"[^>]*>.*Open the payer&#39;s page`).MatchString(b.get(path).text)
+	}
+	const page = "https://pay.example/pay_token/8f2b"
+	if leads(b, page) {
+		t.Error("a payment without a page leads to one")
+	}
+	f.exec(`update transactions set native_raw = '{"payment_url": "` + page + `"}'`)
+	if !leads(b, page) || leads(viewer, page) {
+		t.Errorf("it leads to the page: %t, a viewer: %t", leads(b, page), leads(viewer, page))
+	}
+	f.exec(`update transactions set native_raw = '{"payment_url": "javascript:alert(1)"}'`)
+	if leads(b, "javascript:alert(1)") {
+		t.Error("it leads to a script")
+	}
+	f.exec(`update transactions set native_raw = '{"payment_url": "` + page + `"}', status = 'TIMEOUT', completed_at = now(), due_at = null`)
+	if leads(b, page) {
+		t.Error("a payment that has ended leads to the page")
+	}
 }

@@ -40,7 +40,7 @@ func (c *Console) payment(v *visit) (page, error) {
 	}
 	return page{
 		title: v.Text("Payment %s", d.ID.String()), body: paymentPage(v, d),
-		live: []string{"lead", "timeline", "money", "facts", "raw"},
+		live: []string{"lead", "payer-page", "timeline", "money", "facts", "raw"},
 	}, nil
 }
 
@@ -240,6 +240,18 @@ func (d *paymentDetail) rate(v *visit) string {
 // moved reports whether the transaction moved money, or may still do so.
 func (d *paymentDetail) moved() bool {
 	return d.Status == payments.Success || d.Status == payments.Pending
+}
+
+// payerPage returns the address of the operator's page on which the payer confirms a forwarded payment; empty for none.
+// It is for those who may change something, since the page can cancel the payment.
+func (d *paymentDetail) payerPage(v *visit) string {
+	var raw struct {
+		PaymentURL string `json:"payment_url"`
+	}
+	if d.Status != payments.Pending || !v.may(full) || json.Unmarshal(d.NativeRaw, &raw) != nil {
+		return ""
+	}
+	return raw.PaymentURL
 }
 
 // raw returns the operator's payload on several lines.

@@ -400,6 +400,7 @@ var frenchTexts = map[string]string{
 	"The request, in your language":                   "La requête, dans votre langage",
 	"The same as a request of /v1":                    "La même chose en requête /v1",
 	"Programming language":                            "Langage de programmation",
+	"Open the payer's page":                           "Ouvrir la page du client",
 	"Copy the request":                                "Copier la requête",
 	"%s is asked to pay %s by %s. There is no outcome yet.":                         "%s doit répondre à une demande de paiement de %s par %s. Il n'y a pas encore de résultat.",
 	"There is no outcome yet.":                                                      "Il n'y a pas encore de résultat.",
