@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -287,6 +288,33 @@ func TestOrangePayment(t *testing.T) {
 	}
 	p.open().is(t, http.StatusOK, "Paiement effectué")
 	f.conserved()
+}
+
+// A page has an address also for a client that does not name the host that it asks.
+func TestOrangePageWithoutAHost(t *testing.T) {
+	f, o := withOrange(t, payments.Approve)
+	body, err := json.Marshal(o.order("o-1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := strings.TrimPrefix(f.url, "http://")
+	connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	_, err = fmt.Fprintf(connection, "POST %s%s HTTP/1.0\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", o.base, orangePay, o.token(),
+		len(body), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(connection)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `"payment_url":"http://` + to + `/sandboxes/team/checkout/operators/orange/payment/pay_token/`; !strings.Contains(string(answer), want) {
+		t.Errorf("it is answered %s", answer)
+	}
 }
 
 func TestOrangeStates(t *testing.T) {

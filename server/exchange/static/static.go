@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -73,15 +74,15 @@ func (s *Content) WithServers(servers []byte) *Content {
 
 // AskedAt returns the base URL that a client used for a request to this path, and the prefix before this path in the
 // request's URL. If the request's host is that of the public URL, the base URL is the public URL. An Ingress may have
-// changed the scheme and the path of such a request. The parameter public may be nil. Without a host, AskedAt returns
-// two empty strings.
+// changed the scheme and the path of such a request. The parameter public may be nil. If the request has no host, as
+// HTTP/1.0 allows, the base URL is the public URL, or else has the address of the connection.
 func AskedAt(r *http.Request, public *url.URL, path string) (origin, prefix string) {
-	if r.Host == "" { // HTTP/1.0
-		return "", ""
-	}
 	u := &url.URL{Scheme: "http", Host: r.Host}
+	if address, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok && r.Host == "" {
+		u.Host = address.String()
+	}
 	switch {
-	case public != nil && strings.EqualFold(public.Host, r.Host):
+	case public != nil && (r.Host == "" || strings.EqualFold(public.Host, r.Host)):
 		u = public
 	case r.TLS != nil:
 		u.Scheme = "https"
