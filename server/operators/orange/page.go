@@ -104,7 +104,7 @@ func servePage(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit)
 	case v.Form == nil || o.state != initiated:
 		return newView(v, o).page(http.StatusOK), nil
 	case v.Form.Get("action") == "cancel":
-		return decide(ctx, s, v, o, o.CancelURL, s.End(ctx, v.Order))
+		return decide(ctx, s, v, o, s.End(ctx, v.Order))
 	}
 	return confirm(ctx, s, v, o)
 }
@@ -133,7 +133,7 @@ func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o
 	refused := operatorapi.IsRefused(err, operatorapi.WrongCode) || operatorapi.IsRefused(err, operatorapi.Duplicate) ||
 		operatorapi.IsRefused(err, operatorapi.NotFound)
 	if !refused {
-		return decide(ctx, s, v, o, o.ReturnURL, err)
+		return decide(ctx, s, v, o, err)
 	}
 	return toPage(), nil
 }
@@ -155,9 +155,7 @@ func again(ctx context.Context, s operatorapi.Sandbox, token string) (*order, er
 
 // decide shows how an order ended after a decision of its payer, and leads the browser to an address of the shop. A
 // redirect would not do: browsers refuse a redirect to another site after a form, by the policy of the page.
-func decide(
-	ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o *order, to string, err error,
-) (operatorapi.Answer, error) {
+func decide(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o *order, err error) (operatorapi.Answer, error) {
 	if err == nil {
 		o, err = again(ctx, s, v.Order.Token)
 	}
@@ -168,9 +166,11 @@ func decide(
 		return toPage(), nil
 	}
 	shown := newView(v, o)
-	shown.Back = to
+	if o.status == "" { // canceled, and not paid meanwhile in another tab
+		shown.Back = o.CancelURL
+	}
 	answer := shown.page(http.StatusOK)
-	answer.Header = http.Header{"Refresh": {"0; url=" + inHeader(to)}}
+	answer.Header = http.Header{"Refresh": {"0; url=" + inHeader(shown.Back)}}
 	return answer, nil
 }
 
