@@ -32,6 +32,8 @@ func requestToPay(ctx context.Context, b *bench.Bench) error {
 	}
 	theirs := b.Writes("/v1/payments", 201, sandboxes, numbers, "", apis...)
 	for _, connections := range []int{8, 32} {
+		ours.Costs = b.CostsOf(map[string]*system.Process{"api": apis[0].Process})
+		theirs.Costs = b.CostsOf(map[string]*system.Process{"api": apis[0].Process})
 		results, err := b.InTurns(ctx, b.Closed(ours, connections), b.Closed(theirs, connections))
 		if err != nil {
 			return err
@@ -39,6 +41,8 @@ func requestToPay(ctx context.Context, b *bench.Bench) error {
 		mine, baseline := results[0], results[1]
 		name := fmt.Sprintf("%d connections", connections)
 		b.Against(name, "/s", mine.Rates(), baseline.Rates()).WantAtLeast(0.9)
+		ours.Costs.Tell(&b.Report, name+", processor time of a request to pay")
+		theirs.Costs.Tell(&b.Report, name+", processor time of a payment")
 		b.Against(name+", p99 while as many as possible come", "ms", mine.P99s(), baseline.P99s())
 	}
 	settled, err := b.Count(ctx, "select count(*) from transactions where status <> 'PENDING'")
