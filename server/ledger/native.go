@@ -20,7 +20,7 @@ import (
 // In place of a hash, [RequestStamp] has the name of the call, see [NativeHash]. This name differs from every hash of a
 // /v1 request, so no /v1 request is taken for a repetition of this request.
 type NativeRequest struct {
-	Operation      string
+	Operation      string          // empty: only the callbacks are written
 	Sent           json.RawMessage // the parts of the request that the operator's answers repeat
 	Callbacks      []payments.PlannedCallback
 	LatencyPercent int // of the sandbox, for the callbacks of a transaction that completes at once
@@ -29,20 +29,61 @@ type NativeRequest struct {
 // NativeHash returns the value that is stored in place of the hash of a request.
 func NativeHash(operation string) []byte { return []byte(operation) }
 
+// write sends the statements that record the request and its callbacks, after the statement that records the transaction.
 func (n *NativeRequest) write(ctx context.Context, q *sqlc.Queries, tenant int64, id payments.ID) error {
-	p := sqlc.RecordNativeRequestParams{
-		Operation: n.Operation, Sent: n.Sent, LatencyPercent: float64(n.LatencyPercent), Tenant: tenant, ID: postgres.UUID(id),
+	urls, kinds, outcomes := n.plan()
+	if n.Operation != "" {
+		err := q.RecordNativeRequest(ctx, sqlc.RecordNativeRequestParams{
+			Operation: n.Operation, Sent: n.Sent, Tenant: tenant, ID: postgres.UUID(id),
+			CallbackUrls: urls, CallbackKinds: kinds, CallbackOutcomes: outcomes,
+		})
+		if err != nil || len(urls) == 0 {
+			return err
+		}
 	}
+	return q.RecordCallbacks(ctx, sqlc.RecordCallbacksParams{
+		LatencyPercent: float64(n.LatencyPercent), Tenant: tenant, ID: postgres.UUID(id),
+		CallbackUrls: urls, CallbackKinds: kinds, CallbackOutcomes: outcomes,
+	})
+}
+
+// onlyCallbacks returns what is written after a statement that records the request itself, or nil if there is nothing.
+func (n *NativeRequest) onlyCallbacks() *NativeRequest {
+	if n == nil || len(n.Callbacks) == 0 {
+		return nil
+	}
+	return &NativeRequest{Callbacks: n.Callbacks, LatencyPercent: n.LatencyPercent}
+}
+
+// plan returns the columns of the planned callbacks. Kinds and outcomes are nil for the usual plan: one callback, of no
+// kind, for both outcomes.
+func (n *NativeRequest) plan() (urls, kinds, outcomes []string) {
 	if len(n.Callbacks) == 1 && n.Callbacks[0] == (payments.PlannedCallback{URL: n.Callbacks[0].URL}) {
-		p.CallbackUrls = []string{n.Callbacks[0].URL}
-		return q.RecordNativeRequest(ctx, p)
+		return []string{n.Callbacks[0].URL}, nil, nil
 	}
 	for _, c := range n.Callbacks {
-		p.CallbackUrls = append(p.CallbackUrls, c.URL)
-		p.CallbackKinds = append(p.CallbackKinds, c.Kind)
-		p.CallbackOutcomes = append(p.CallbackOutcomes, string(c.When))
+		urls, kinds, outcomes = append(urls, c.URL), append(kinds, c.Kind), append(outcomes, string(c.When))
 	}
-	return q.RecordNativeRequest(ctx, p)
+	return urls, kinds, outcomes
+}
+
+// record records a collection, and the request of an operator's own API that asks for it, in one statement. Two would
+// take 25 µs more of Postgres, of about 250.
+func (n *NativeRequest) record(ctx context.Context, q *sqlc.Queries, p sqlc.RecordCollectionParams) (sqlc.RecordCollectionRow, error) {
+	if n == nil {
+		return q.RecordCollection(ctx, p)
+	}
+	urls, kinds, outcomes := n.plan()
+	row, err := q.RecordNativeCollection(ctx, sqlc.RecordNativeCollectionParams{
+		Tenant: p.Tenant, Reference: p.Reference, ConfigVersion: p.ConfigVersion, Presumed: p.Presumed, MSISDN: p.MSISDN,
+		Operator: p.Operator, Country: p.Country, TestBehavior: p.TestBehavior, NetAmount: p.NetAmount, Commission: p.Commission,
+		Scenario: p.Scenario, FloatCurrency: p.FloatCurrency, Statuses: p.Statuses, Latencies: p.Latencies, AfterMs: p.AfterMs, ID: p.ID,
+		RequestHash: p.RequestHash, OrderRef: p.OrderRef, OrderURL: p.OrderURL, URLProtected: p.URLProtected, Store: p.Store,
+		Description: p.Description, EnvID: p.EnvID, Currency: p.Currency, Amount: p.Amount, AbsorptionPct: p.AbsorptionPct,
+		ExpireAfterMs: p.ExpireAfterMs, Operation: n.Operation, Sent: n.Sent,
+		CallbackUrls: urls, CallbackKinds: kinds, CallbackOutcomes: outcomes,
+	})
+	return sqlc.RecordCollectionRow(row), err
 }
 
 // FindNative returns the transaction that an operator's own API recorded with a reference, and NativeRequest.Sent, or

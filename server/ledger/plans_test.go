@@ -26,8 +26,8 @@ import (
 // kept are the statements whose plans are kept, since every payment sends them, or a process many times a second: see
 // [postgres.DB.VersionChecked] and [postgres.DB.Frequent]. All others are planned each time.
 var kept = []string{
-	"BookCollection", "BookCollections", "RecordCollection", "BookDisbursement", "BookDisbursements", "LookUp", "SetProviderTxID",
-	"SetTransactionFaults", "RecordNativeRequest", "TakeStamp", "EnterTenant",
+	"BookCollection", "BookCollections", "RecordCollection", "RecordNativeCollection", "BookDisbursement", "BookDisbursements", "LookUp", "SetProviderTxID",
+	"SetTransactionFaults", "RecordNativeRequest", "RecordCallbacks", "TakeStamp", "EnterTenant",
 	"TenantsToDeliver", "TenantsToSettle", "TenantsToForward", "TenantsToCallBack", "ClocksToAdvance", "QueuesInUse",
 	"FindOrganization", "StoredCredentials",
 	"ListEnvironments", "ListStores", "ListFloats", "ListKeys", "KeyOfAnother", "CountSIMs", "FinishAttempts",

@@ -138,6 +138,8 @@ var tenantStatements = []string{
 	"FloatBalance",
 	"ListSent",
 	"OpenNativeOrder",
+	"RecordCallbacks",
+	"RecordNativeCollection",
 	"RecordNativeRequest",
 	"TryNativeOrderCode",
 	"SetNativeUserSecret",

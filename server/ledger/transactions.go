@@ -161,11 +161,13 @@ func (n *NewCollection) complete(row sqlc.BookCollectionRow) {
 func (l *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	t, byPayer := &n.Transaction, n.statusByPayer()
 	statuses, latencies, after := byPayer.all()
-	q, err := recorder(ctx, l.db.VersionChecked(tenant).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, tenant, t.ID)
+	rest := n.Optional
+	rest.Native = rest.Native.onlyCallbacks()
+	q, err := recorder(ctx, l.db.VersionChecked(tenant).Unfollowed(n.Unfollowed), n.Clocked, rest, tenant, t.ID)
 	if err != nil {
 		return err
 	}
-	row, err := q.RecordCollection(ctx, sqlc.RecordCollectionParams{
+	row, err := n.Optional.Native.record(ctx, q, sqlc.RecordCollectionParams{
 		Tenant: tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference, Presumed: n.Presumed, MSISDN: t.MSISDN,
 		Operator: string(t.Operator), Country: string(t.Country), NetAmount: t.NetAmount, Commission: t.Commission,
 		FloatCurrency: floatOf(t), Statuses: statuses, Latencies: latencies, AfterMs: after, ID: postgres.UUID(t.ID),

@@ -259,6 +259,14 @@ with sandbox as (
 )
 select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from booked
 `,
+	"RecordCallbacks": `-- name: RecordCallbacks :exec
+insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
+select t.tenant, c.callback_id, t.id, c.kind, c.url, 'queued',
+  now() + make_interval(secs => t.latency_ms * $1::float8 / 100000)
+from transactions t cross join lateral callbacks_of(t.id, $2::text[],
+  $3::text[], $4::text[], t.status::text) c
+where t.tenant = $5 and t.id = (select $6::uuid) and t.status <> 'PENDING'
+`,
 	"RecordCollection": `-- name: RecordCollection :one
 with sandbox as (
   select
@@ -327,23 +335,84 @@ with sandbox as (
 select recorded.id, recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state
 from recorded, decided
 `,
+	"RecordNativeCollection": `-- name: RecordNativeCollection :one
+with sandbox as (
+  select
+    (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
+    o.monthly_quota as quota
+  from organizations o
+  where o.tenant = $1
+    and not exists (select from transactions_by_reference x
+      where x.reference_key = $1::bigint::text || ' ' || $2::text) and o.version = $3
+    and not ($4::boolean and exists (
+      select from sims_by_number s
+      where s.number_key = $1::bigint::text || $5::text
+        and (s.operator <> $6 or s.country <> $7)))
+), counted as (
+  insert into quota_usage as q (tenant, month, used)
+  select $1, date_trunc('month', now() at time zone 'utc')::date, 1 from sandbox
+  where sandbox.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
+  returning 1
+), accepted as (
+  select sandbox.deliver from sandbox where (sandbox.quota is null or exists (select from counted))
+), payer as (
+  select accepted.deliver, s.sim_id, s.sim_id is null
+    and $8::text is null as of_operator,
+    case when s.sim_id is null then 1 when s.blocked then 2
+      when s.balance < $9::bigint + $10::bigint then 3
+        else 4 end as payer_state
+  from accepted left join sims_by_number s
+    on $11 = '' and s.number_key = $1::bigint::text || $5::text
+      and s.currency = $12
+), decided as (
+  select payer.deliver, payer.sim_id, payer.of_operator, payer.payer_state, ($13::text[])[payer.payer_state]::transaction_status as status,
+    ($14::integer[])[payer.payer_state] as latency_ms,
+    ($15::float8[])[payer.payer_state] as after_ms
+  from payer
+), recorded as (
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
+    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+    status, scenario, commission, net_amount, latency_ms, sim_id, completed_at, passthrough, forward_fence,
+    forward_failures, test_behavior, due_at, expires_at, created_at)
+  select $1, $16::uuid, 'collection', $2,
+    $17, $18, $19, $20,
+    $21, $22, $23, $6, $7,
+    $24, $5, $25, $26,
+    $12, d.status,
+    $11, $10, $9, d.latency_ms, d.sim_id,
+    case when d.status <> 'PENDING' then now() end, d.status = 'PENDING' and d.of_operator,
+    case when d.status = 'PENDING' and d.of_operator then 0 end, case when d.status = 'PENDING'
+      and d.of_operator then 0 end,
+    case when d.status = 'PENDING' and d.sim_id is null then $8::text end,
+    case when d.status <> 'PENDING' then null when d.of_operator then now()
+      else now() + make_interval(secs => least(d.after_ms,
+        $27::float8) / 1000) end,
+    case when d.status = 'PENDING' then now()
+      + make_interval(secs => $27::float8 / 1000) end,
+    now()
+  from decided d
+  returning id, status, latency_ms, created_at, completed_at
+), event as (
+  insert into events (tenant, id, state, due_at, created_at)
+  select $1, $16::uuid,
+    case when d.deliver then 'queued' else 'recorded' end::event_state,
+    case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end, now()
+  from decided d, recorded where recorded.status <> 'PENDING'
+), request as (
+  insert into native_requests (tenant, id, operation, sent, callback_urls, callback_kinds, callback_outcomes)
+  select $1, recorded.id, $28, $29, $30::text[],
+    $31::text[], $32::text[] from recorded
+)
+select recorded.id, recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state
+from recorded, decided
+`,
 	"RecordNativeRequest": `-- name: RecordNativeRequest :exec
 
-with recorded as (
-  select t.tenant, t.id, t.status, t.latency_ms from transactions t
-  where t.tenant = $6 and t.id = (select $7::uuid)
-), callbacks as (
-  insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
-  select r.tenant, c.callback_id, r.id, c.kind, c.url, 'queued', now()
-    + make_interval(secs => r.latency_ms * $8::float8 / 100000)
-  from recorded r cross join lateral callbacks_of(r.id, $3::text[],
-    $4::text[], $5::text[], r.status::text) c
-  where r.status <> 'PENDING'
-)
 insert into native_requests (tenant, id, operation, sent, callback_urls, callback_kinds, callback_outcomes)
-select r.tenant, r.id, $1, $2, $3::text[],
-  $4::text[], $5::text[]
-from recorded r
+select t.tenant, t.id, $1, $2, $3::text[],
+    $4::text[], $5::text[] from transactions t
+where t.tenant = $6 and t.id = (select $7::uuid)
 `,
 	"SetProviderTxID": `-- name: SetProviderTxID :exec
 update transactions set provider_tx_id = $1

@@ -88,3 +88,7 @@ event is due. */ -}}
     nullif(d.order_url, ''), d.is_url_protected, d.store, case when d.described then d.description end,
     d.env_id, d.operator, d.country, d.currency, d.msisdn, d.amount, d.absorption_pct,
     sqlc.arg(float_currency){{end}}
+
+{{/* The values of what only an operator's own API knows of a request. */ -}}
+{{define "native request"}}sqlc.arg(operation), sqlc.arg(sent), sqlc.narg(callback_urls)::text[],
+    sqlc.narg(callback_kinds)::text[], sqlc.narg(callback_outcomes)::text[]{{end}}

@@ -2,23 +2,20 @@
 -- callbacks.
 
 -- name: RecordNativeRequest :exec
--- Is sent after the statement that records the transaction. Records nothing if that statement did not. The
--- callbacks of a transaction that already has its outcome are due after the scaled latency.
-with recorded as (
-  select t.tenant, t.id, t.status, t.latency_ms from transactions t
-  where t.tenant = sqlc.arg(tenant) and t.id = (select recording_id(sqlc.arg(id)))
-), callbacks as (
-  insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
-  select r.tenant, c.callback_id, r.id, c.kind, c.url, 'queued', recording_time()
-    + make_interval(secs => r.latency_ms * sqlc.arg(latency_percent)::float8 / 100000)
-  from recorded r cross join lateral callbacks_of(r.id, sqlc.narg(callback_urls)::text[],
-    sqlc.narg(callback_kinds)::text[], sqlc.narg(callback_outcomes)::text[], r.status::text) c
-  where r.status <> 'PENDING'
-)
+-- Is sent after the statement that records the transaction. Records nothing if that statement did not.
 insert into native_requests (tenant, id, operation, sent, callback_urls, callback_kinds, callback_outcomes)
-select r.tenant, r.id, sqlc.arg(operation), sqlc.arg(sent), sqlc.narg(callback_urls)::text[],
-  sqlc.narg(callback_kinds)::text[], sqlc.narg(callback_outcomes)::text[]
-from recorded r;
+select t.tenant, t.id, {{template "native request"}} from transactions t
+where t.tenant = sqlc.arg(tenant) and t.id = (select recording_id(sqlc.arg(id)));
+
+-- name: RecordCallbacks :exec
+-- Is sent after the statement that records the transaction. The callbacks of a transaction that has its
+-- outcome at once are due after the scaled latency. The settlement records those of the others.
+insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
+select t.tenant, c.callback_id, t.id, c.kind, c.url, 'queued',
+  recording_time() + make_interval(secs => t.latency_ms * sqlc.arg(latency_percent)::float8 / 100000)
+from transactions t cross join lateral callbacks_of(t.id, sqlc.arg(callback_urls)::text[],
+  sqlc.narg(callback_kinds)::text[], sqlc.narg(callback_outcomes)::text[], t.status::text) c
+where t.tenant = sqlc.arg(tenant) and t.id = (select recording_id(sqlc.arg(id))) and t.status <> 'PENDING';
 
 -- name: FindNative :one
 -- Returns the transaction that an operator's own API recorded with a reference.

@@ -78,7 +78,12 @@ select id, created_at, completed_at, merchant_balance_after, sim_balance_after f
 -- no SIM. If the market was presumed from the number's prefix and the registry has another one, nothing is
 -- recorded. A pending collection from a number that is not in the registry is forwarded to the operator at
 -- once, unless it is from a test number: then test_behavior is set.
-with sandbox as (
+{{template "record collection" false}}
+
+-- name: RecordNativeCollection :one
+-- RecordCollection and RecordNativeRequest in one statement, which takes less time than two.
+{{template "record collection" true}}
+{{- define "record collection"}}with sandbox as (
   {{template "sandbox" "collection"}} and o.version = sqlc.arg(config_version)
     and not (sqlc.arg(presumed)::boolean and exists (
       select from sims_by_number s
@@ -118,6 +123,9 @@ with sandbox as (
     recording_time()
   from decided d
   returning id, status, latency_ms, created_at, completed_at
-), {{template "event" "from decided d, recorded where recorded.status <> 'PENDING'"}}
+), {{template "event" "from decided d, recorded where recorded.status <> 'PENDING'"}}{{if .}}, request as (
+  insert into native_requests (tenant, id, operation, sent, callback_urls, callback_kinds, callback_outcomes)
+  select sqlc.arg(tenant), recorded.id, {{template "native request"}} from recorded
+){{end}}
 select recorded.id, recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state
-from recorded, decided;
+from recorded, decided;{{end}}

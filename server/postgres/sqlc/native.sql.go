@@ -883,23 +883,44 @@ func (q *Queries) PurgeNativeUsers(ctx context.Context, tenant int64) (int64, er
 	return result.RowsAffected(), nil
 }
 
+const recordCallbacks = `-- name: RecordCallbacks :exec
+insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
+select t.tenant, c.callback_id, t.id, c.kind, c.url, 'queued',
+  recording_time() + make_interval(secs => t.latency_ms * $1::float8 / 100000)
+from transactions t cross join lateral callbacks_of(t.id, $2::text[],
+  $3::text[], $4::text[], t.status::text) c
+where t.tenant = $5 and t.id = (select recording_id($6)) and t.status <> 'PENDING'
+`
+
+type RecordCallbacksParams struct {
+	LatencyPercent   float64     `db:"latency_percent"`
+	CallbackUrls     []string    `db:"callback_urls"`
+	CallbackKinds    []string    `db:"callback_kinds"`
+	CallbackOutcomes []string    `db:"callback_outcomes"`
+	Tenant           int64       `db:"tenant"`
+	ID               pgtype.UUID `db:"id"`
+}
+
+// Is sent after the statement that records the transaction. The callbacks of a transaction that has its
+// outcome at once are due after the scaled latency. The settlement records those of the others.
+func (q *Queries) RecordCallbacks(ctx context.Context, arg RecordCallbacksParams) error {
+	_, err := q.db.Exec(ctx, recordCallbacks,
+		arg.LatencyPercent,
+		arg.CallbackUrls,
+		arg.CallbackKinds,
+		arg.CallbackOutcomes,
+		arg.Tenant,
+		arg.ID,
+	)
+	return err
+}
+
 const recordNativeRequest = `-- name: RecordNativeRequest :exec
 
-with recorded as (
-  select t.tenant, t.id, t.status, t.latency_ms from transactions t
-  where t.tenant = $6 and t.id = (select recording_id($7))
-), callbacks as (
-  insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
-  select r.tenant, c.callback_id, r.id, c.kind, c.url, 'queued', recording_time()
-    + make_interval(secs => r.latency_ms * $8::float8 / 100000)
-  from recorded r cross join lateral callbacks_of(r.id, $3::text[],
-    $4::text[], $5::text[], r.status::text) c
-  where r.status <> 'PENDING'
-)
 insert into native_requests (tenant, id, operation, sent, callback_urls, callback_kinds, callback_outcomes)
-select r.tenant, r.id, $1, $2, $3::text[],
-  $4::text[], $5::text[]
-from recorded r
+select t.tenant, t.id, $1, $2, $3::text[],
+    $4::text[], $5::text[] from transactions t
+where t.tenant = $6 and t.id = (select recording_id($7))
 `
 
 type RecordNativeRequestParams struct {
@@ -910,13 +931,11 @@ type RecordNativeRequestParams struct {
 	CallbackOutcomes []string        `db:"callback_outcomes"`
 	Tenant           int64           `db:"tenant"`
 	ID               pgtype.UUID     `db:"id"`
-	LatencyPercent   float64         `db:"latency_percent"`
 }
 
 // The data of the operators' own APIs beside the transactions: API users, tokens, requests and their
 // callbacks.
-// Is sent after the statement that records the transaction. Records nothing if that statement did not. The
-// callbacks of a transaction that already has its outcome are due after the scaled latency.
+// Is sent after the statement that records the transaction. Records nothing if that statement did not.
 func (q *Queries) RecordNativeRequest(ctx context.Context, arg RecordNativeRequestParams) error {
 	_, err := q.db.Exec(ctx, recordNativeRequest,
 		arg.Operation,
@@ -926,7 +945,6 @@ func (q *Queries) RecordNativeRequest(ctx context.Context, arg RecordNativeReque
 		arg.CallbackOutcomes,
 		arg.Tenant,
 		arg.ID,
-		arg.LatencyPercent,
 	)
 	return err
 }

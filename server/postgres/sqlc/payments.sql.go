@@ -7,6 +7,7 @@ package sqlc
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
@@ -472,6 +473,169 @@ func (q *Queries) RecordCollection(ctx context.Context, arg RecordCollectionPara
 		arg.ExpireAfterMs,
 	)
 	var i RecordCollectionRow
+	err := row.Scan(
+		&i.ID,
+		&i.Status,
+		&i.CreatedAt,
+		&i.CompletedAt,
+		&i.PayerState,
+	)
+	return i, err
+}
+
+const recordNativeCollection = `-- name: RecordNativeCollection :one
+with sandbox as (
+  select
+    (o.webhook_url is not null and 'collection' = any(o.webhook_types))::boolean as deliver,
+    o.monthly_quota as quota
+  from organizations o
+  where o.tenant = $1
+    and not exists (select from transactions_by_reference x
+      where x.reference_key = $1::bigint::text || ' ' || $2::text) and o.version = $3
+    and not ($4::boolean and exists (
+      select from sims_by_number s
+      where s.number_key = $1::bigint::text || $5::text
+        and (s.operator <> $6 or s.country <> $7)))
+), counted as (
+  insert into quota_usage as q (tenant, month, used)
+  select $1, date_trunc('month', recording_time() at time zone 'utc')::date, 1 from sandbox
+  where sandbox.quota is not null
+  on conflict (tenant, month) do update set used = q.used + 1 where q.used < (select quota from sandbox)
+  returning 1
+), accepted as (
+  select sandbox.deliver from sandbox where (sandbox.quota is null or exists (select from counted))
+), payer as (
+  select accepted.deliver, s.sim_id, s.sim_id is null
+    and $8::text is null as of_operator,
+    case when s.sim_id is null then 1 when s.blocked then 2
+      when s.balance < $9::bigint + $10::bigint then 3
+        else 4 end as payer_state
+  from accepted left join sims_by_number s
+    on $11 = '' and s.number_key = $1::bigint::text || $5::text
+      and s.currency = $12
+), decided as (
+  select payer.deliver, payer.sim_id, payer.of_operator, payer.payer_state, ($13::text[])[payer.payer_state]::transaction_status as status,
+    ($14::integer[])[payer.payer_state] as latency_ms,
+    ($15::float8[])[payer.payer_state] as after_ms
+  from payer
+), recorded as (
+  insert into transactions (tenant, id, type, reference, request_hash, order_ref, order_url, is_url_protected,
+    store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
+    status, scenario, commission, net_amount, latency_ms, sim_id, completed_at, passthrough, forward_fence,
+    forward_failures, test_behavior, due_at, expires_at, created_at)
+  select $1, recording_id($16), 'collection', $2,
+    $17, $18, $19, $20,
+    $21, $22, $23, $6, $7,
+    $24, $5, $25, $26,
+    $12, d.status,
+    $11, $10, $9, d.latency_ms, d.sim_id,
+    case when d.status <> 'PENDING' then recording_time() end, d.status = 'PENDING' and d.of_operator,
+    case when d.status = 'PENDING' and d.of_operator then 0 end, case when d.status = 'PENDING'
+      and d.of_operator then 0 end,
+    case when d.status = 'PENDING' and d.sim_id is null then $8::text end,
+    case when d.status <> 'PENDING' then null when d.of_operator then recording_time()
+      else recording_time() + make_interval(secs => least(d.after_ms,
+        $27::float8) / 1000) end,
+    case when d.status = 'PENDING' then recording_time()
+      + make_interval(secs => $27::float8 / 1000) end,
+    recording_time()
+  from decided d
+  returning id, status, latency_ms, created_at, completed_at
+), event as (
+  insert into events (tenant, id, state, due_at, created_at)
+  select $1, recording_id($16),
+    case when d.deliver then 'queued' else 'recorded' end::event_state,
+    case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
+  from decided d, recorded where recorded.status <> 'PENDING'
+), request as (
+  insert into native_requests (tenant, id, operation, sent, callback_urls, callback_kinds, callback_outcomes)
+  select $1, recorded.id, $28, $29, $30::text[],
+    $31::text[], $32::text[] from recorded
+)
+select recorded.id, recorded.status, recorded.created_at, recorded.completed_at, decided.payer_state
+from recorded, decided
+`
+
+type RecordNativeCollectionParams struct {
+	Tenant           int64           `db:"tenant"`
+	Reference        string          `db:"reference"`
+	ConfigVersion    int64           `db:"config_version"`
+	Presumed         bool            `db:"presumed"`
+	MSISDN           string          `db:"msisdn"`
+	Operator         string          `db:"operator"`
+	Country          string          `db:"country"`
+	TestBehavior     *string         `db:"test_behavior"`
+	NetAmount        int64           `db:"net_amount"`
+	Commission       int64           `db:"commission"`
+	Scenario         interface{}     `db:"scenario"`
+	FloatCurrency    string          `db:"float_currency"`
+	Statuses         []string        `db:"statuses"`
+	Latencies        []int32         `db:"latencies"`
+	AfterMs          []float64       `db:"after_ms"`
+	ID               pgtype.UUID     `db:"id"`
+	RequestHash      []byte          `db:"request_hash"`
+	OrderRef         string          `db:"order_ref"`
+	OrderURL         *string         `db:"order_url"`
+	URLProtected     bool            `db:"is_url_protected"`
+	Store            string          `db:"store"`
+	Description      *string         `db:"description"`
+	EnvID            string          `db:"env_id"`
+	Currency         string          `db:"currency"`
+	Amount           int64           `db:"amount"`
+	AbsorptionPct    int32           `db:"absorption_pct"`
+	ExpireAfterMs    float64         `db:"expire_after_ms"`
+	Operation        string          `db:"operation"`
+	Sent             json.RawMessage `db:"sent"`
+	CallbackUrls     []string        `db:"callback_urls"`
+	CallbackKinds    []string        `db:"callback_kinds"`
+	CallbackOutcomes []string        `db:"callback_outcomes"`
+}
+
+type RecordNativeCollectionRow struct {
+	ID          pgtype.UUID     `db:"id"`
+	Status      payments.Status `db:"status"`
+	CreatedAt   time.Time       `db:"created_at"`
+	CompletedAt *time.Time      `db:"completed_at"`
+	PayerState  int32           `db:"payer_state"`
+}
+
+// RecordCollection and RecordNativeRequest in one statement, which takes less time than two.
+func (q *Queries) RecordNativeCollection(ctx context.Context, arg RecordNativeCollectionParams) (RecordNativeCollectionRow, error) {
+	row := q.db.QueryRow(ctx, recordNativeCollection,
+		arg.Tenant,
+		arg.Reference,
+		arg.ConfigVersion,
+		arg.Presumed,
+		arg.MSISDN,
+		arg.Operator,
+		arg.Country,
+		arg.TestBehavior,
+		arg.NetAmount,
+		arg.Commission,
+		arg.Scenario,
+		arg.FloatCurrency,
+		arg.Statuses,
+		arg.Latencies,
+		arg.AfterMs,
+		arg.ID,
+		arg.RequestHash,
+		arg.OrderRef,
+		arg.OrderURL,
+		arg.URLProtected,
+		arg.Store,
+		arg.Description,
+		arg.EnvID,
+		arg.Currency,
+		arg.Amount,
+		arg.AbsorptionPct,
+		arg.ExpireAfterMs,
+		arg.Operation,
+		arg.Sent,
+		arg.CallbackUrls,
+		arg.CallbackKinds,
+		arg.CallbackOutcomes,
+	)
+	var i RecordNativeCollectionRow
 	err := row.Scan(
 		&i.ID,
 		&i.Status,
