@@ -9,7 +9,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/cauri-dev/cauri/server/fronts"
+	"github.com/cauri-dev/cauri/server/fronts/frontstest"
+	"github.com/cauri-dev/cauri/server/httpserver"
+	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -120,6 +125,37 @@ func TestMTNTokens(t *testing.T) {
 	m.call("GET", balance, "").is(t, http.StatusOK, `{"availableBalance":"1000","currency":"RWF"}`)
 	f.exec("update native_tokens set created_at = now() - interval '25 hours', expires_at = now() + interval '1 year'")
 	m.call("GET", balance, "").is(t, http.StatusUnauthorized, `{"error":"invalid_token"}`)
+}
+
+// A token beyond the newest ones ends at the same moment in each process of the api, whether it has used the token or not.
+func TestEachProcessEndsTheSameTokens(t *testing.T) {
+	f := newFixture(t)
+	m := f.mtn(key)
+	var passed time.Duration
+	var processes [2]string
+	for i := range processes {
+		o := frontstest.Options(ledgertest.OpenAs(t, f.db, ledgertest.API))
+		o.Now = func() time.Time { return time.Now().Add(passed) }
+		processes[i] = listen(t, fronts.New(o), httpserver.Default)
+	}
+	is := func(want int, when string, processes ...string) {
+		t.Helper()
+		for i, url := range processes {
+			f.url = url
+			if got := m.call("GET", "/collection/v1_0/account/balance", ""); got.status != want {
+				t.Errorf("%s, process %d answers %d, want %d", when, i, got.status, want)
+			}
+		}
+	}
+	is(http.StatusOK, "with its first token", processes[0])
+	f.exec(`insert into native_tokens (tenant, hash, operator, product, user_id, made_with, callback_host, expires_at)
+		select tenant, sha256(i::text::bytea), 'mtn', 'collection', '', '', '', now() + interval '1 hour'
+		from organizations, generate_series(1, $1::integer) i where name = 'checkout'`, ledger.MaxNativeTokens)
+	m.token("collection", m.User, m.UserKey)
+	is(http.StatusOK, "with 1,000 newer tokens", processes[:]...)
+	f.exec("update native_tokens set expires_at = now() where expires_at <= now() + $1::interval", ledger.NativeTokenKnown)
+	passed = ledger.NativeTokenKnown
+	is(http.StatusUnauthorized, "when no process can know it", processes[:]...)
 }
 
 // What is refused at once, in the order in which it is looked at.

@@ -199,8 +199,16 @@ type NativeToken struct {
 // MaxNativeTokens is how many tokens a sandbox may have at one operator.
 const MaxNativeTokens = 1000
 
-// AddNativeToken stores a token. Beyond [MaxNativeTokens], it deletes the oldest tokens.
-func (l *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken) error {
+// NativeTokenKnown is the maximum time for which a process may use a token without looking it up again.
+const NativeTokenKnown = 10 * time.Second
+
+// AddNativeToken stores a token. Beyond [MaxNativeTokens], it ends the oldest tokens, after [NativeTokenKnown] unless the
+// sandbox is clocked, so that every process refuses a token from the same moment.
+func (l *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken, clocked bool) error {
+	known := NativeTokenKnown
+	if clocked {
+		known = 0 // its tokens are always looked up, and its time may stand
+	}
 	err := l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		if err := q.SortNothing(ctx); err != nil {
 			return err
@@ -208,6 +216,7 @@ func (l *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken
 		return q.AddNativeToken(ctx, sqlc.AddNativeTokenParams{
 			Tenant: tenant, Hash: t.Hash[:], Operator: string(t.Operator), Product: t.Product, UserID: t.UserID, MadeWith: t.MadeWith[:],
 			CallbackHost: t.CallbackHost, LifetimeMs: postgres.Milliseconds(t.Lifetime), Others: MaxNativeTokens - 1,
+			KnownMs: postgres.Milliseconds(known),
 		})
 	})
 	return postgres.ClassifyWrite(err, "storing the token")

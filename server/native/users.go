@@ -110,7 +110,7 @@ func (s *sandbox) token(ctx context.Context, hash sandboxes.KeyHash) (ledger.Nat
 	asked := n.now()
 	token, err := n.ledger.FindNativeToken(ctx, sandbox.Tenant, s.api.Operator, hash)
 	if err == nil && !sandbox.Clocked {
-		n.tokens.remember(token, sandbox, asked.Add(token.Lifetime))
+		n.tokens.remember(token, sandbox, asked.Add(min(token.Lifetime, ledger.NativeTokenKnown)))
 	}
 	return token, err
 }
@@ -122,7 +122,7 @@ func (s *sandbox) IssueToken(
 	return s.native.ledger.AddNativeToken(ctx, s.who.Sandbox.Tenant, ledger.NativeToken{
 		Hash: hashOf(token), Operator: s.api.Operator, Product: product, UserID: u.ID, MadeWith: s.who.Key,
 		CallbackHost: u.CallbackHost, Lifetime: lifetime,
-	})
+	}, s.who.Sandbox.Clocked)
 }
 
 // AddUser implements [operatorapi.Sandbox].

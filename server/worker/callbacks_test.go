@@ -195,7 +195,7 @@ func TestAdvanceSendsCallbacks(t *testing.T) {
 	good, bad := newCallbackReceiver(t, http.StatusOK), newCallbackReceiver(t, http.StatusInternalServerError)
 	paid := w.askedOfAlice("paid", payments.Success, 10*time.Minute, good.URL+"/paid")
 	token := ledger.NativeToken{Hash: sandboxes.KeyHash{7}, Operator: payments.MTN, Product: "collection", Lifetime: time.Hour}
-	if err := w.AddNativeToken(t.Context(), w.sandbox.Tenant, token); err != nil {
+	if err := w.AddNativeToken(t.Context(), w.sandbox.Tenant, token, false); err != nil {
 		t.Fatal(err)
 	}
 	created := read[time.Time](w, "select created_at from transactions where id = $1", paid[:])

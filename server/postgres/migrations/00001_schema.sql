@@ -1475,6 +1475,7 @@ grant select,
   on native_callbacks to cauri_tenant;
 grant select,
     insert (callback_host, expires_at, hash, made_with, operator, product, tenant, user_id),
+    update (expires_at),
     delete
   on native_tokens to cauri_tenant;
 grant select,

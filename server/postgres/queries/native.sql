@@ -80,18 +80,31 @@ select set_config('enable_sort', 'off', true);
 
 -- name: AddNativeToken :exec
 -- Runs after SortNothing. The lifetime of a token is in sandbox time, and at most a day in the time of the
--- database. A sandbox keeps its newest tokens of each operator: the oldest ones are deleted.
+-- database. A sandbox keeps its newest tokens of each operator. Those beyond end when no process can know
+-- them any more, and the ended ones are deleted.
 with beyond as (
-  select k.hash from native_tokens k
+  (select k.hash from native_tokens k
+  where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator) and k.created_at > '-infinity'
+  order by k.created_at desc offset sqlc.arg(others)::integer limit 100)
+  union
+  (select k.hash from native_tokens k
   where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator) and k.created_at > '-infinity'
     and k.created_at <= (
       select n.created_at from native_tokens n
       where n.tenant = sqlc.arg(tenant) and n.operator = sqlc.arg(operator) and n.created_at > '-infinity'
       order by n.created_at desc offset sqlc.arg(others)::integer limit 1)
-  order by k.created_at limit 100
-), ended as (
+  order by k.created_at limit 100)
+), removed as (
   delete from native_tokens k using beyond
   where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator) and k.hash = beyond.hash
+    and k.expires_at <= sandbox_time(sqlc.arg(tenant))
+), ended as (
+  update native_tokens k
+  set expires_at = sandbox_time(sqlc.arg(tenant)) + make_interval(secs => sqlc.arg(known_ms)::float8 / 1000)
+  from beyond
+  where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator) and k.hash = beyond.hash
+    and k.expires_at
+      > sandbox_time(sqlc.arg(tenant)) + make_interval(secs => sqlc.arg(known_ms)::float8 / 1000)
 )
 insert into native_tokens (tenant, hash, operator, product, user_id, made_with, callback_host, expires_at)
 values (sqlc.arg(tenant), sqlc.arg(hash), sqlc.arg(operator), sqlc.arg(product), sqlc.arg(user_id),

@@ -15,16 +15,28 @@ import (
 
 const addNativeToken = `-- name: AddNativeToken :exec
 with beyond as (
-  select k.hash from native_tokens k
+  (select k.hash from native_tokens k
+  where k.tenant = $1 and k.operator = $3 and k.created_at > '-infinity'
+  order by k.created_at desc offset $9::integer limit 100)
+  union
+  (select k.hash from native_tokens k
   where k.tenant = $1 and k.operator = $3 and k.created_at > '-infinity'
     and k.created_at <= (
       select n.created_at from native_tokens n
       where n.tenant = $1 and n.operator = $3 and n.created_at > '-infinity'
       order by n.created_at desc offset $9::integer limit 1)
-  order by k.created_at limit 100
-), ended as (
+  order by k.created_at limit 100)
+), removed as (
   delete from native_tokens k using beyond
   where k.tenant = $1 and k.operator = $3 and k.hash = beyond.hash
+    and k.expires_at <= sandbox_time($1)
+), ended as (
+  update native_tokens k
+  set expires_at = sandbox_time($1) + make_interval(secs => $10::float8 / 1000)
+  from beyond
+  where k.tenant = $1 and k.operator = $3 and k.hash = beyond.hash
+    and k.expires_at
+      > sandbox_time($1) + make_interval(secs => $10::float8 / 1000)
 )
 insert into native_tokens (tenant, hash, operator, product, user_id, made_with, callback_host, expires_at)
 values ($1, $2, $3, $4, $5,
@@ -42,10 +54,12 @@ type AddNativeTokenParams struct {
 	CallbackHost string  `db:"callback_host"`
 	LifetimeMs   float64 `db:"lifetime_ms"`
 	Others       int32   `db:"others"`
+	KnownMs      float64 `db:"known_ms"`
 }
 
 // Runs after SortNothing. The lifetime of a token is in sandbox time, and at most a day in the time of the
-// database. A sandbox keeps its newest tokens of each operator: the oldest ones are deleted.
+// database. A sandbox keeps its newest tokens of each operator. Those beyond end when no process can know
+// them any more, and the ended ones are deleted.
 func (q *Queries) AddNativeToken(ctx context.Context, arg AddNativeTokenParams) error {
 	_, err := q.db.Exec(ctx, addNativeToken,
 		arg.Tenant,
@@ -57,6 +71,7 @@ func (q *Queries) AddNativeToken(ctx context.Context, arg AddNativeTokenParams) 
 		arg.CallbackHost,
 		arg.LifetimeMs,
 		arg.Others,
+		arg.KnownMs,
 	)
 	return err
 }
