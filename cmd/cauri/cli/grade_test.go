@@ -104,7 +104,7 @@ func TestGradeBySandbox(t *testing.T) {
 	ended := make(chan struct{})
 	w := worker.New(worker.Options{
 		Database: ledgertest.OpenAs(t, f.db, ledgertest.Worker), Log: slog.New(slog.DiscardHandler),
-		Sender: webhooks.NewSender(egress.Guard{AllowLoopback: true}, "test", time.Now),
+		Sender: webhooks.NewSender(egress.Guard{AllowLoopback: true}, "test", standing()),
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	go func() { defer close(ended); w.Run(ctx) }()
