@@ -20,7 +20,7 @@ import (
 )
 
 // deadline is how long a test waits for something that must happen.
-const deadline = 60 * time.Second
+const deadline = 3 * time.Minute
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())

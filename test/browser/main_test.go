@@ -80,6 +80,7 @@ func run(m *testing.M) (code int, err error) {
 func startChromium(ctx context.Context) (stop func(), err error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(os.Getenv(chromiumVariable)),
+		chromedp.WSURLReadTimeout(within),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
 		chromedp.Flag("lang", "en"),
 	)

@@ -22,7 +22,7 @@ import (
 	"github.com/cauri-dev/cauri/controllers"
 )
 
-const startWithin = time.Minute
+const startWithin = 3 * time.Minute
 
 var environment envtest.Environment
 

@@ -252,7 +252,7 @@ func conformance(t *testing.T, s *system) {
 	s.kube("wait", "--for=condition=Ready", kubectlTimeout, "tc", "--all")
 	command := exec.CommandContext(t.Context(), "go", "run", "./test/conformance",
 		"-url", s.secret("default", "conformance-credentials", "uri"), "-key", s.secret("default", "conformance-credentials", "api-key"),
-		"-webhook", listen, "-secret", s.secret("default", "conformance-credentials", "webhook-signing-secret"))
+		"-timeout", "30m", "-webhook", listen, "-secret", s.secret("default", "conformance-credentials", "webhook-signing-secret"))
 	command.Dir = s.root
 	out, err := command.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), " 0 not checked") {
@@ -338,9 +338,12 @@ func deletion(t *testing.T, s *system, m merchant) {
 			t.Errorf("%s has %d rows left", table, n)
 		}
 	}
-	if status, answer := m.call(http.MethodGet, "/payments/TX_00000000000000000000000000", nil); status != 401 {
-		t.Errorf("the deleted sandbox's key is answered %d %v, want 401", status, answer)
-	}
+	eventually(t, func() string { // the api reads the configuration now and then
+		if status, answer := m.call(http.MethodGet, "/payments/TX_00000000000000000000000000", nil); status != 401 {
+			return fmt.Sprintf("the deleted sandbox's key is answered %d %v, want 401", status, answer)
+		}
+		return ""
+	})
 	if out, err := s.try("", "get", "secret", "-n", team, "checkout-credentials"); err == nil {
 		eventually(t, func() string {
 			if out, err = s.try("", "get", "secret", "-n", team, "checkout-credentials"); err == nil {

@@ -104,7 +104,7 @@ func actionsInACluster(t *testing.T, s *system) {
 	}
 	s.kubeWith(`{apiVersion: cauri.dev/v1alpha1, kind: Expectation, metadata: {name: paid-once}, spec: {sandboxRef: {name: run},
 		expect: [{transactions: {where: {reference: run-1}, count: 1}}]}}`, "apply", "--namespace", namespace, "--filename", "-")
-	s.kube("wait", "--namespace", namespace, "--for=condition=Met", "--timeout=60s", "expectation/paid-once")
+	s.kube("wait", "--namespace", namespace, "--for=condition=Met", kubectlTimeout, "expectation/paid-once")
 	use("finish-cauri", nil)
 	for _, want := range []string{
 		"| met | `paid-once` | `transactions where reference=run-1: 1` | `1 transaction` |\n",

@@ -30,7 +30,7 @@ type system struct {
 }
 
 // kubectlTimeout is how long kubectl waits: it guards against hanging only.
-const kubectlTimeout = "--timeout=60s"
+const kubectlTimeout = "--timeout=180s"
 
 // bringUp starts a system that ends with the test. Tests run side by side, each with its own.
 func bringUp(t *testing.T) *system {

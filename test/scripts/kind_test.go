@@ -75,7 +75,7 @@ func (c *checkout) remove(name string) {
 
 // command is the script, with nothing but the programs of the system and of the checkout on its path.
 func (c *checkout) command(env ...string) *exec.Cmd {
-	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Minute)
 	c.t.Cleanup(cancel)
 	command := exec.CommandContext(ctx, "bash", "hack/kind.sh", "-test.run=Upgrade")
 	command.Dir = c.folder

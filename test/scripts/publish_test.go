@@ -38,7 +38,7 @@ func published(t *testing.T) *checkout {
 
 func (c *checkout) publish(env ...string) (status int, out string) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, "bash", "hack/publish.sh")
 	command.Dir, command.Env = c.folder, append([]string{"PATH=" + c.folder + "/path:/usr/bin:/bin"}, env...)

@@ -36,7 +36,7 @@ func TestReleaseRunsNoTag(t *testing.T) {
 		}
 		c.write("path/make", "#!/bin/bash\nexec "+found(t, "make")+" --silent -o bin/image -o bin/ko -o bin/helm -o bin/localcluster \"$@\"\n")
 		run := func(script string) error {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 			defer cancel()
 			command := exec.CommandContext(ctx, "bash", "-e", "-c", script)
 			command.Dir = c.folder

@@ -41,7 +41,7 @@ import (
 
 const (
 	folder   = "../../config/samples/stories"
-	deadline = 60 * time.Second
+	deadline = 3 * time.Minute
 )
 
 func TestMain(m *testing.M) {
