@@ -157,7 +157,7 @@ func TestNamesThatLeadToForbiddenAddresses(t *testing.T) {
 			t.Parallel()
 			n := newNames(t, map[string][][]netip.Addr{"receiver.test": {addresses(address)}})
 			sender := webhooks.NewSender(egress.Guard{Resolver: n.resolver()}, "1.2.3", time.Now)
-			sender.SetTimeout(5 * time.Second)
+			sender.SetTimeout(time.Minute)
 			r := sender.Send(t.Context(), delivery("http://receiver.test:"+port+"/"))
 			var forbidden egress.ErrForbidden
 			if !errors.As(r.Err, &forbidden) {
