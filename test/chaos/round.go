@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -157,8 +159,8 @@ func (l *load) works(ctx context.Context, from time.Time) error {
 		if len(l.wrong()) > 0 {
 			return nil // a client has stopped
 		}
-		for what, s := range all {
-			if n := s.since(from); n < enough {
+		for _, what := range slices.Sorted(maps.Keys(all)) { // in order, so that what is missing changes with progress alone
+			if n := all[what].since(from); n < enough {
 				return fmt.Errorf("%d %s", n, what)
 			}
 		}
