@@ -76,7 +76,7 @@ func (f *baseline) Serve(ctx context.Context, part string) (address string, err 
 	if _, err := f.bench.StartProgram("baseline-"+part, f.bench.Programs.baseline, f.database, part, "-listen="+address); err != nil {
 		return "", err
 	}
-	return address, system.Until(ctx, 10*time.Second, "the baseline listens", func(ctx context.Context) error {
+	return address, system.Until(ctx, time.Minute, "the baseline listens", func(ctx context.Context) error {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 		if err == nil {
 			err = conn.Close()

@@ -261,12 +261,12 @@ func TestConnectionsAreSpreadOverTheAddresses(t *testing.T) {
 		addresses = append(addresses, listener.Addr().String())
 	}
 	g := dial(t, Target{Addresses: addresses, Append: numbered, Status: 404}, 6)
-	if err := g.Closed(t.Context(), 20*time.Millisecond).Err(); err != nil {
-		t.Fatal(err)
-	}
-	for i := range counts {
-		if counts[i].Load() < 3 {
-			t.Errorf("server %d was called on %d connections, want 3 or more", i, counts[i].Load())
+	for begun := time.Now(); counts[0].Load() < 3 || counts[1].Load() < 3; { // a slow machine uses no connection within one turn
+		if err := g.Closed(t.Context(), 20*time.Millisecond).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if time.Since(begun) > time.Minute {
+			t.Fatalf("the servers were called on %d and %d connections, want 3 or more each", counts[0].Load(), counts[1].Load())
 		}
 	}
 }
