@@ -58,7 +58,7 @@ func TestActions(t *testing.T) {
 	const expected = "apiVersion: cauri.dev/v1alpha1\nkind: Expectation\nmetadata: {name: %s}\nspec: {sandboxRef: {name: run}, within: %s, expect: [{%s}]}\n"
 	if err := os.WriteFile(folder+"/sandbox/expected.yaml", []byte(
 		fmt.Sprintf(expected, "paid-once", "24h", "transactions: {where: {reference: run-1, status: SUCCESS}, count: 1}")+"---\n"+
-			fmt.Sprintf(expected, "paid-back", "5s", `transactions: {where: {reference: run-1}, count: ">=0"}}, {refunds: {of: "order | `+"`9` <b>"+`", total: 500}`)+
+			fmt.Sprintf(expected, "paid-back", "20s", `transactions: {where: {reference: run-1}, count: ">=0"}}, {refunds: {of: "order | `+"`9` <b>"+`", total: 500}`)+
 			"---\n"+fmt.Sprintf(expected, "later", "24h", "events: {where: {reference: tomorrow}, count: 1}")), 0o600); err != nil {
 		t.Fatal(err)
 	}

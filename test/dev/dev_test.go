@@ -28,7 +28,7 @@ func TestConformance(t *testing.T) {
 	}
 	file := write(t, "sandbox.yaml", strings.ReplaceAll(string(fixtures), "127.0.0.1:9099", webhook))
 	p := start(t, "--file", file, "--database-url", newDatabase(t), "--quiet")
-	suite := exec.CommandContext(t.Context(), "go", "run", "../conformance", "-url", p.uri, "-key", p.key, "-webhook", webhook,
+	suite := exec.CommandContext(t.Context(), "go", "run", "../conformance", "-timeout", "30m", "-url", p.uri, "-key", p.key, "-webhook", webhook,
 		"-secret", p.secret)
 	out, err := suite.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), " 0 not checked") {
