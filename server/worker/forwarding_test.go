@@ -499,7 +499,11 @@ func TestOperatorThatIsNotNamedAnyMore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newPassthrough(t)
 			newOperators(w, nil)
-			id := w.collect("r1", payments.MTN, func(n *ledger.NewCollection) { n.ExpireAfter = time.Second })
+			id := w.collect("r1", payments.MTN, func(n *ledger.NewCollection) {
+				if accepted { // it waits for the end of its time
+					n.ExpireAfter = time.Second
+				}
+			})
 			f := w.leaseForward(time.Hour)
 			w.begin(&f)
 			if _, err := w.DeferForward(t.Context(), &f, ledger.Deferred{Accepted: accepted}); err != nil {
