@@ -121,7 +121,7 @@ func (v visit) order(msisdn string) order {
 
 func (v visit) until(o order, state string) order {
 	v.Helper()
-	for range 200 {
+	for range 1200 {
 		if o = v.call(http.MethodGet, "/orders/"+o.ID, nil); o.State == state {
 			return o
 		}

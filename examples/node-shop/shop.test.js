@@ -26,7 +26,7 @@ async function call(method, path, body, headers) {
 }
 
 async function until(order, state) {
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 1200; i++) {
     const now = await call("GET", `/orders/${order.id}`);
     if (now.state === state) return now;
     await new Promise((done) => setTimeout(done, 50));
