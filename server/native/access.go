@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
@@ -20,9 +23,22 @@ func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
 		return s.asCredential(err, route)
 	}
 	if route == nil {
-		return operatorapi.Refuse(operatorapi.NoRoute)
+		return s.noRoute(r)
 	}
 	return s.count(r.Context())
+}
+
+// noRoute returns the refusal of a path or a method that the API does not have.
+func (s *sandbox) noRoute(r *http.Request) error {
+	refusal := operatorapi.Refuse(operatorapi.NoRoute)
+	routes := chi.RouteContext(r.Context()).Routes
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		found := routes.Find(chi.NewRouteContext(), method, RoutedPath(r.URL))
+		if found != "" && !strings.HasSuffix(found, "*") {
+			refusal.Allow = append(refusal.Allow, method)
+		}
+	}
+	return refusal
 }
 
 // count counts a request against the rate limit of the sandbox. It returns an error for a suspended one.

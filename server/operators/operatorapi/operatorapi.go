@@ -267,7 +267,7 @@ type Sandbox interface {
 	// FindCollectionByID is FindCollection for the id of a transaction.
 	FindCollectionByID(ctx context.Context, id payments.ID) (*payments.Transaction, error)
 	// Notify queues a callback that belongs to no transaction. A sandbox keeps the newest 10,000 of each operator, for 30
-	// days.
+	// days. Faults do not act on it, because they act on transactions.
 	Notify(context.Context, Notice) error
 	// Ask asks the merchant about a payment before it is recorded: it sends a callback that belongs to no transaction, once,
 	// and waits for the reply. It returns nil if the limit passes, or the receiver cannot be reached: the default of the
@@ -338,6 +338,8 @@ type Refusal struct {
 	Status int    // HTTP status, only for [Gateway]
 	Reason string // more specific error code of /v1, for the header X-Cauri-Reason; empty: Why
 	Token  Token  // what is wrong with the token, only for [TokenInvalid]
+	// Allow has the methods of a path that is called with another one, only for [NoRoute]; empty: there is no such path.
+	Allow []string
 }
 
 // Token says what is wrong with a token.

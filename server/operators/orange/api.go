@@ -98,7 +98,7 @@ func routes() []operatorapi.Route {
 					`"notif_token": "0123456789abcdef0123456789abcdef"}`,
 				Response: placedFields,
 				Refused: []operatorapi.Why{
-					wrongCountry, noBody, noJSON, missingField, wrongField, wrongMerchant, wrongCurrency, operatorapi.Duplicate,
+					noCountry, wrongCountry, noBody, noJSON, missingField, wrongField, wrongMerchant, wrongCurrency, operatorapi.Duplicate,
 				},
 				Test: exchanges + payCall,
 			},
@@ -112,7 +112,7 @@ func routes() []operatorapi.Route {
 				Request: askFields, Status: http.StatusOK,
 				Answer:   `{"status": "SUCCESS", "order_id": "order-1042", "txnid": "MP261126.2013.01KB0000000000000000000000"}`,
 				Response: stateFields,
-				Refused:  []operatorapi.Why{wrongCountry, noBody, noJSON, missingOfStatus, wrongField, operatorapi.NotFound},
+				Refused:  []operatorapi.Why{noCountry, wrongCountry, noBody, noJSON, missingOfStatus, wrongField, operatorapi.NotFound},
 				Test:     exchanges + "transactionstatus",
 			},
 		},

@@ -12,6 +12,7 @@ import (
 const (
 	wrongGrant    operatorapi.Why = "unsupported_grant_type"
 	wrongCountry  operatorapi.Why = "country_forbidden"
+	noCountry     operatorapi.Why = "wrong_country"
 	noBody        operatorapi.Why = "missing_body"
 	noJSON        operatorapi.Why = "invalid_body"
 	missingField  operatorapi.Why = "missing_field"
@@ -57,10 +58,11 @@ var refusals = map[operatorapi.Why]operatorapi.Answer{
 	operatorapi.Unavailable: failedWith(http.StatusServiceUnavailable, 5, "The service is temporarily unavailable", "Try again later."),
 	operatorapi.Internal:    failedWith(http.StatusInternalServerError, 1, "Internal error", "Try again later."),
 
-	wrongCountry: failedWith(http.StatusForbidden, 50, "Forbidden access to the API", "Access denied by ACL"), // t
-	noBody:       failedWith(http.StatusBadRequest, 21, "Missing body", "The request has no body."),           // a: description
-	noJSON:       failedWith(http.StatusBadRequest, 22, "Invalid body", "The body is not a JSON object."),     // a: description
-	wrongField:   failedWith(http.StatusBadRequest, 24, "Invalid body field", "A field has an invalid value"), // t; a: description
+	noCountry:    failedWith(http.StatusBadRequest, 20, "Invalid URL parameter value", "The country is none."), // a: description
+	wrongCountry: failedWith(http.StatusForbidden, 50, "Forbidden access to the API", "Access denied by ACL"),  // t
+	noBody:       failedWith(http.StatusBadRequest, 21, "Missing body", "The request has no body."),            // a: description
+	noJSON:       failedWith(http.StatusBadRequest, 22, "Invalid body", "The body is not a JSON object."),      // a: description
+	wrongField:   failedWith(http.StatusBadRequest, 24, "Invalid body field", "A field has an invalid value"),  // t; a: description
 
 	wrongMerchant:         failedWith(http.StatusForbidden, 1202, forbidden, "Invalid merchant key"),                   // t
 	wrongCurrency:         failedWith(http.StatusForbidden, 1203, forbidden, "Unauthorized currency for this country"), // t
@@ -107,6 +109,10 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 		return failedWith(r.Status, 5, http.StatusText(r.Status), "Try again later.") // a
 	case r.Why == operatorapi.Invalid: // what /v1 would refuse
 		return refusals[wrongField]
+	case r.Why == operatorapi.NoRoute && len(r.Allow) > 0:
+		a := failedWith(http.StatusMethodNotAllowed, 61, "Method not allowed", "The resource does not have this method.") // a: texts
+		a.Header, a.Reason = http.Header{"Allow": {strings.Join(r.Allow, ", ")}}, "method_not_allowed"
+		return a
 	case r.Why == operatorapi.TokenInvalid:
 		return tokens[r.Token]
 	case r.Why == missingField:
@@ -122,6 +128,7 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 // advice is for the refusals that only Orange has.
 var advice = map[operatorapi.Why]operatorapi.Advice{
 	wrongGrant: {When: "The form has no `grant_type=client_credentials`.", Instead: "Send it, with `Content-Type: application/x-www-form-urlencoded`."},
+	noCountry:  {When: "The country in the path has not two letters.", Instead: "Send the country of an environment, such as `ci`, or `dev`."},
 	wrongCountry: {
 		When:    "The sandbox has no enabled environment of Orange in the country of the path, or none that `dev` could mean.",
 		Instead: "Send the country of an environment in small letters, such as `ci`, or `dev` for the first one.",

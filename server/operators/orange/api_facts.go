@@ -15,7 +15,10 @@ var facts = []operatorapi.Fact{
 	differs(fact("a token of `v2`: `\"7776000\"`, a text; it ends after a day of real time", operatorapi.ThirdParty, clients, "TestOrangeTokens"),
 		"it lives for 90 days"),
 	fact("a token that is missing, wrong or expired: 401 with code 40, 41 or 42", operatorapi.Documented, guide, "TestOrangeTokens"),
-	differs(fact("another method of a path: 404 with code 60", operatorapi.Assumed, ourChoice, "TestOrangeTokens"), "405 with code 61"),
+	fact("another method of a path: 405 with code 61", operatorapi.Documented, guide, "TestOrangeTokens"),
+	fact("a country in the path that has not two letters: 400 with code 20, whose cause is ours", operatorapi.Assumed, ourChoice, "TestOrangeRefusals"),
+	differs(fact("not given: 25 and 26 (no header but `Authorization` is needed), 63 (a request that is too slow ends with its connection), 1201 (which "+
+		"action is forbidden is not known)", operatorapi.Assumed, ourChoice, "TestOrangeRefusals"), "has them"),
 	differs(fact("`Accept` is ignored", operatorapi.Documented, guide, "TestOrangeTokens"), "`v3` answers 406 without `Accept: application/json`"),
 	fact("errors have `code`, `message` and `description`", operatorapi.Documented, guide, "TestOrangeRefusals"),
 	fact("1202, 1203, 1204: merchant key, currency, order id", operatorapi.ThirdParty, "one copy of the vendor's table", "TestOrangeRefusals"),

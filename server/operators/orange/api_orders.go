@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -75,7 +76,13 @@ func inMarket(f func(context.Context, operatorapi.Sandbox, *operatorapi.Request,
 	}
 }
 
+// countryForm matches countries. Orange's own sandbox is one of them.
+var countryForm = regexp.MustCompile(`^(?i)([a-z]{2}|dev)$`)
+
 func marketOf(s operatorapi.Sandbox, country string) (market, error) {
+	if !countryForm.MatchString(country) {
+		return market{}, operatorapi.Refuse(noCountry)
+	}
 	for _, e := range s.Environments() {
 		if on, set := e.Quirks[devQuirk]; strings.EqualFold(country, dev) && (on || !set) {
 			return market{e, devMoney}, nil
