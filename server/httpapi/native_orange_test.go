@@ -326,12 +326,14 @@ func TestOrangeStates(t *testing.T) {
 	f.client("blocked", "+2250707000006", 50_000, func(c *sandboxes.TestClientConfig) {
 		c.Operator, c.Country, c.Blocked = payments.Orange, payments.CoteDIvoire, true
 	})
+	pages := map[string]*placed{}
 	for number, want := range map[string][3]string{
 		awa: {"SUCCESS", "SUCCESS", "Paiement effectué"}, "+2250707000002": {"FAILED", "INSUFFICIENT_FUNDS", "solde est insuffisant"},
 		"+2250707000003": {"FAILED", "USER_CANCELLED", "Vous avez annulé"}, "+2250707000004": {"FAILED", "PIN_INVALID", "Code secret incorrect"},
 		"+2250707000005": {"PENDING", "PENDING", "Paiement en cours"}, "+2250707000006": {"FAILED", "ACCOUNT_BLOCKED", "a échoué"},
 	} {
 		p := o.place("o" + number[1:])
+		pages[number] = p
 		shown := p.confirm(number, f.code(number))
 		shown.is(t, http.StatusOK, want[2])
 		if shown.header.Get("Refresh") == "" || p.state() != want[0] {
@@ -343,6 +345,7 @@ func TestOrangeStates(t *testing.T) {
 	}
 	f.exec("update transactions set expires_at = now(), due_at = now() where status = 'PENDING'")
 	f.settle()
+	pages["+2250707000005"].open().is(t, http.StatusOK, "pas répondu à temps")
 	if got := (&placed{orange: o, id: "o2250707000005"}).stateOf(f); got != "EXPIRED" {
 		t.Errorf("after its time, the payment that nobody answers is %s", got)
 	}
@@ -760,6 +763,11 @@ func TestOrangeFaults(t *testing.T) {
 		p := o.place(fmt.Sprint("page-", status))
 		p.open().is(t, status, words)
 		p.open().is(t, http.StatusOK, "Confirmer le paiement")
+	}
+	// A page that cannot be read does not say that nothing was paid.
+	f.faulty(`[{"name":"paid","when":{"path":"/operators/orange/payment/*"},"operator":{"status":503}}]`)
+	if got := o.place("paid"); strings.Contains(got.open().text, "Rien n") {
+		t.Errorf("the page of an unknown state says %s", got.open().text)
 	}
 	f.faulty("[]")
 	p = o.place("down")

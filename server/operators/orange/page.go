@@ -24,6 +24,7 @@ type view struct {
 	Title, Text string
 	Sign, Class string // icon beside the title, and its color; empty for none
 	Form        bool
+	Again       bool   // whether to offer to load the page again
 	Wrong       string // what is wrong with the form; empty: nothing
 	MSISDN      string // as typed
 	Amount      string
@@ -63,6 +64,9 @@ func newView(v *operatorapi.Visit, o *order) *view {
 	case expired:
 		shown.Sign, shown.Class = "st-time", "bad"
 		shown.Title, shown.Text = "Ce paiement a expiré", "Il pouvait être confirmé pendant 10 minutes. Rien n'a été payé."
+		if o.status != "" { // it was confirmed
+			shown.Text = "L'opérateur n'a pas répondu à temps. Rien n'a été payé."
+		}
 	case failed:
 		shown.Sign, shown.Class = "st-fail", "bad"
 		shown.Title, shown.Text = endOf(o)
@@ -208,21 +212,25 @@ func msisdnOf(typed string, country payments.Country) (msisdn string, ok bool) {
 	return msisdn, payments.ValidMSISDN(msisdn)
 }
 
+// A page that was not read may be that of a payment that was made.
+const tryAgain, pageTells = "Réessayer ", "\u00a0: la page dira si le paiement est fait."
+
 // refusePage is the page for a refusal.
 func refusePage(r *operatorapi.Refusal, look operatorapi.Look) operatorapi.Answer {
 	shown := view{
-		Look: look, Sign: "st-off", Class: "bad", Title: "Service indisponible", Text: "Réessayer dans un instant. Rien n'a été payé.",
+		Look: look, Sign: "st-off", Class: "bad", Title: "Service indisponible", Text: tryAgain + "dans un instant" + pageTells,
+		Again: true,
 	}
 	status := refuse(r).Status
 	switch r.Why {
 	case operatorapi.NotFound, operatorapi.KeyInvalid:
 		shown.Title, shown.Text = "Ce paiement n'existe pas",
 			"L'adresse est incomplète, ou le bac à sable a été remis à zéro. Revenir à la boutique et recommencer le paiement."
-		status = http.StatusNotFound
+		shown.Again, status = false, http.StatusNotFound
 	case operatorapi.TooMany:
-		shown.Title, shown.Text = "Trop de requêtes", "Réessayer dans une minute. Rien n'a été payé."
+		shown.Title, shown.Text = "Trop de requêtes", tryAgain+"dans une minute"+pageTells
 	case operatorapi.Invalid:
-		shown.Title, shown.Text, status = "Formulaire illisible", "Revenir à la page et réessayer. Rien n'a été payé.", http.StatusBadRequest
+		shown.Title, shown.Text, status = "Formulaire illisible", "Recharger la page et la remplir à nouveau.", http.StatusBadRequest
 	}
 	return shown.page(status)
 }
