@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
@@ -97,7 +95,7 @@ func (s *sandbox) FindByID(ctx context.Context, id payments.ID, operations ...st
 
 // isReference reports whether a text has the format of a reference.
 func isReference(text string) bool {
-	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= 80 && !strings.ContainsRune(text, 0)
+	return text != "" && operatorapi.IsText(text, 80)
 }
 
 // FindCollection implements [operatorapi.Sandbox].

@@ -56,10 +56,8 @@ func user(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, e 
 	if err != nil {
 		return operatorapi.Answer{}, instead(err, map[operatorapi.Why]operatorapi.Why{operatorapi.NotFound: noUser})
 	}
-	h := holder{FirstName: "Sand", LastName: "Box", Grade: "SUBS", IsBarred: !found.Active, IsPINSet: true, Registration: registration{"SUBS"}}
-	if found.Name != "" {
-		h.FirstName, h.LastName, _ = strings.Cut(found.Name, "-")
-	}
+	h := holder{Grade: "SUBS", IsBarred: !found.Active, IsPINSet: true, Registration: registration{"SUBS"}}
+	h.FirstName, h.LastName = found.Names()
 	if h.MSISDN, err = strconv.ParseInt(strings.TrimPrefix(msisdn, "+"+callingCodes[e.Country]), 10, 64); err != nil {
 		return operatorapi.Answer{}, fmt.Errorf("telling the number: %w", err)
 	}

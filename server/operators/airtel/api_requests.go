@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -99,7 +98,7 @@ func newOrder(r *operatorapi.Request, e operatorapi.Environment, operation strin
 		return nil, nil, err
 	}
 	who, id := party(&body), body.Transaction.ID
-	if who == nil || !isID(id) || !isText(body.Reference, maxReference) || len(body.PIN) > maxPIN {
+	if who == nil || !isID(id) || !operatorapi.IsText(body.Reference, maxReference) || len(body.PIN) > maxPIN {
 		return nil, nil, operatorapi.Refuse(operatorapi.Invalid)
 	}
 	for _, at := range []place{who.place, body.Transaction.place} {
@@ -122,25 +121,16 @@ func newOrder(r *operatorapi.Request, e operatorapi.Environment, operation strin
 	if err != nil {
 		return nil, nil, err
 	}
-	orderRef := body.Reference
-	for utf8.RuneCountInString(orderRef) > maxOrderRef {
-		_, last := utf8.DecodeLastRuneInString(orderRef)
-		orderRef = orderRef[:len(orderRef)-last]
-	}
 	order := payments.Order{
-		Reference: id, Country: e.Country, Currency: string(e.Currency), MSISDN: msisdn, Amount: amount, OrderRef: orderRef,
+		Reference: id, Country: e.Country, Currency: string(e.Currency), MSISDN: msisdn, Amount: amount,
+		OrderRef: operatorapi.Cut(body.Reference, maxOrderRef),
 	}
 	return &operatorapi.Order{Order: order, Operation: operation, Sent: sent{}}, &body, nil
 }
 
 // isID reports whether a text may be the id of a transaction. The path of its enquiry cannot begin or end with a space.
 func isID(text string) bool {
-	return text != "" && strings.TrimSpace(text) == text && isText(text, maxID)
-}
-
-// isText reports whether a text can be kept.
-func isText(text string, most int) bool {
-	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsRune(text, 0)
+	return text != "" && strings.TrimSpace(text) == text && operatorapi.IsText(text, maxID)
 }
 
 // amountOf returns an amount in whole units. Amounts with decimals are refused (o).

@@ -19,7 +19,7 @@ func pushWith(name string) func(context.Context, operatorapi.Sandbox, operatorap
 			return nil, false, err
 		}
 		if message := f["message"]; message != "" {
-			message = cut(message)
+			message = operatorapi.Cut(message, maxText)
 			order.Description = &message
 		}
 		order.CallbackURL = e.Callback.URL
@@ -32,13 +32,6 @@ func pushWith(name string) func(context.Context, operatorapi.Sandbox, operatorap
 		}
 		return stateOf(&p), true, nil
 	}
-}
-
-func cut(text string) string {
-	if runes := []rune(text); len(runes) > maxText {
-		return string(runes[:maxText])
-	}
-	return text
 }
 
 // stateOf returns the state of a transaction. While it is pending, Moov has no reference for it.
@@ -132,10 +125,7 @@ func tellAccount(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Envir
 	if err != nil {
 		return nil, false, err
 	}
-	first, last := "Sand", "Box"
-	if holder.Name != "" {
-		first, last, _ = strings.Cut(holder.Name, "-")
-	}
+	first, last := holder.Names()
 	status, allowed := "ACTIVE", "1"
 	if !holder.Active {
 		status, allowed = "LOCKED", "0"

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -34,7 +33,7 @@ func newOrder(
 	if number == "" || amount == "" {
 		return nil, operatorapi.Refuse(incomplete)
 	}
-	if !isText(reference, maxReference) {
+	if !operatorapi.IsText(reference, maxReference) {
 		return nil, operatorapi.Refuse(operatorapi.Invalid)
 	}
 	msisdn, err := msisdnOf(number, e.Country)
@@ -53,11 +52,6 @@ func newOrder(
 	return &operatorapi.Order{Operation: operation, Sent: struct{}{}, Order: payments.Order{
 		Reference: reference, Country: e.Country, Currency: string(e.Currency), MSISDN: msisdn, Amount: units,
 	}}, nil
-}
-
-// isText reports whether a text can be kept.
-func isText(text string, most int) bool {
-	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsRune(text, 0)
 }
 
 // amountOf returns an amount in whole units.

@@ -55,10 +55,7 @@ func basicUserInfo(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Re
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	given, family := "Sand", "Box"
-	if holder.Name != "" {
-		given, family, _ = strings.Cut(holder.Name, "-")
-	}
+	given, family := holder.Names()
 	return operatorapi.Answer{Status: http.StatusOK, Body: struct {
 		Sub        string `json:"sub"`
 		Name       string `json:"name"`

@@ -111,7 +111,7 @@ func newOrder(
 	}
 	order := payments.Order{
 		Reference: reference, Country: t.Country, Currency: string(t.Currency), Amount: amount,
-		OrderRef: truncated(body.ExternalID, maxOrderRef),
+		OrderRef: operatorapi.Cut(body.ExternalID, maxOrderRef),
 	}
 	if body.PayerMessage != "" {
 		order.Description = &body.PayerMessage
@@ -146,13 +146,6 @@ func setParty(o *operatorapi.Order, p Party, msisdn string, test *testParty) {
 		o.Party, sent.Begins, sent.Reason, sent.ReasonOf = test.number(), test.begins, test.reason, test.status
 	}
 	o.MSISDN, o.Sent = msisdn, sent
-}
-
-func truncated(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most])
-	}
-	return text
 }
 
 // tellStatus returns a handler that answers with the status of a transaction that the call operation recorded.

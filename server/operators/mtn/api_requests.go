@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -53,11 +52,11 @@ func readOrder(body []byte) (*orderBody, error) {
 		return nil, operatorapi.Refuse(operatorapi.Invalid)
 	}
 	for _, text := range []string{o.PayerMessage, o.PayeeNote} {
-		if utf8.RuneCountInString(text) > maxMessage || strings.ContainsAny(text, "'\x00") {
+		if !operatorapi.IsText(text, maxMessage) || strings.ContainsRune(text, '\'') {
 			return nil, operatorapi.Refuse(operatorapi.Invalid)
 		}
 	}
-	if utf8.RuneCountInString(o.ExternalID) > maxExternalID || strings.ContainsRune(o.ExternalID, 0) {
+	if !operatorapi.IsText(o.ExternalID, maxExternalID) {
 		return nil, operatorapi.Refuse(operatorapi.Invalid)
 	}
 	return &o, nil

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -189,9 +188,9 @@ func (b *orderBody) check(s operatorapi.Sandbox, m market) (int64, error) {
 		return 0, operatorapi.Refuse(wrongMerchant)
 	case !strings.EqualFold(b.Currency, m.money):
 		return 0, operatorapi.Refuse(wrongCurrency)
-	case !isText(b.OrderID, maxOrderID):
+	case !operatorapi.IsText(b.OrderID, maxOrderID):
 		return 0, wrong("order_id")
-	case !isText(b.Reference, maxReference):
+	case !operatorapi.IsText(b.Reference, maxReference):
 		return 0, wrong("reference")
 	case !slices.Contains([]string{"", "fr", "en"}, b.Lang):
 		return 0, wrong("lang")
@@ -207,15 +206,10 @@ func (b *orderBody) check(s operatorapi.Sandbox, m market) (int64, error) {
 	return amountOf(b.Amount)
 }
 
-// isText reports whether a text can be kept.
-func isText(text string, most int) bool {
-	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsRune(text, 0)
-}
-
 // isURL reports whether a browser may be sent to an address.
 func isURL(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && isText(address, maxURL) && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	return err == nil && operatorapi.IsText(address, maxURL) && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
 // amountOf returns an amount in whole units.

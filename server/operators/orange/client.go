@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/operators/adapter"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -101,7 +102,7 @@ func opened(t *payments.Transaction, id string, reply adapter.Reply) (adapter.An
 	if err := reply.Decode(&said); err != nil {
 		return adapter.Answer{}, err
 	}
-	if said.PayToken == "" || !isText(said.PayToken, maxURL) || !isURL(said.PaymentURL) {
+	if said.PayToken == "" || !operatorapi.IsText(said.PayToken, maxURL) || !isURL(said.PaymentURL) {
 		return adapter.Answer{}, errors.New("the operator answered without a token and a page of the order")
 	}
 	p := NewPayload(t)
