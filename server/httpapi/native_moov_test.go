@@ -426,6 +426,9 @@ func TestMoovTokens(t *testing.T) {
 	if len(tokens) != 3 {
 		t.Errorf("there are %d tokens, want 3: of the indexes 0, 1, 8837", len(tokens))
 	}
+	if got := m.send("GET", fmt.Sprintf("//token/?index=1&username=%s&password=%s", user, password), ""); !tokens[jsonField(got.raw, "key")] {
+		t.Errorf("with the slashes of clients it is answered %s", got.raw)
+	}
 	for _, pair := range [][2]string{{user, "x"}, {"x", password}, {"", ""}, {user, ""}, {password, user}} {
 		asked("0", pair[0], pair[1]).is(t, http.StatusOK, moovNoToken)
 	}

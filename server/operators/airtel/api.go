@@ -69,7 +69,7 @@ func clientID(r *http.Request, body func() []byte) string {
 	if token = strings.TrimSpace(token); found && strings.EqualFold(scheme, "Bearer") && len(token) == 2*lengthOfID {
 		return strings.ToLower(token[:lengthOfID])
 	}
-	if !strings.HasSuffix(strings.TrimRight(r.URL.Path, "/ "), tokenPath) {
+	if !operatorapi.IsTo(r, tokenPath) {
 		return ""
 	}
 	return strings.ToLower(readTokenRequest(body()).ClientID)

@@ -50,8 +50,7 @@ const authorization = "Authorization"
 // have another counter or initialization vector. It is in the header (Togo), in the body (Benin), or follows from the
 // user name and password in the query of a request for a token.
 func keyOf(r *http.Request, body func() []byte) string {
-	path := strings.TrimRight(r.URL.Path, "/ ")
-	if strings.HasSuffix(path, "/"+string(payments.Moov)+tokenPath) {
+	if operatorapi.IsTo(r, "/"+string(payments.Moov)+tokenPath) {
 		user, password, given := loginInQuery(r, nil)
 		if !given {
 			return ""
@@ -59,7 +58,7 @@ func keyOf(r *http.Request, body func() []byte) string {
 		return newToken("0", user, password)
 	}
 	token := strings.TrimSpace(r.Header.Get(authorization))
-	if strings.Contains(path, soapFolder) {
+	if strings.Contains(r.URL.Path, soapFolder) {
 		token = ""
 		if call, err := readCall(body()); err == nil {
 			token = call.fields["token"]

@@ -1,6 +1,7 @@
 package operatorapi
 
 import (
+	"net/http"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,6 +17,12 @@ func Cut(text string, most int) string {
 		return string(runes[:most])
 	}
 	return text
+}
+
+// IsTo reports whether the path of a request ends with a path of an API, also with the slashes and spaces that clients add.
+func IsTo(r *http.Request, path string) bool {
+	parts := strings.FieldsFunc(strings.TrimRight(r.URL.Path, "/ "), func(c rune) bool { return c == '/' })
+	return strings.HasSuffix("/"+strings.Join(parts, "/"), path)
 }
 
 // Names returns the first and the last name of a holder, which are constant if the name is unknown. The last name is empty
