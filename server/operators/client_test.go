@@ -71,7 +71,11 @@ func answers(code int, body string) http.HandlerFunc {
 
 // api is a client of the fake that does not follow redirections and is patient for a while.
 func (f *fake) api(operator payments.Operator) adapter.Client {
-	return operators.NewClient(operator, f.access())
+	client := operators.NewClient(operator, f.access())
+	if client == nil {
+		panic("server/operators/operators.go has no row of " + operator)
+	}
+	return client
 }
 
 func (f *fake) access() adapter.Access {

@@ -9,8 +9,8 @@
 //
 // An operator is added in these places (docs/where.md and docs/adding-an-operator.md say more):
 //
-//   - server/payments/market.go: its constant, its entry in Operators, and its entry in the map named only if it is in
-//     one country.
+//   - server/payments/market.go: its constant, its entry in Operators, and, if it is in one country only, its
+//     entry in the map only.
 //   - its package below server/operators, and its row of the table in this file.
 //   - detect.go: the prefixes of its numbers.
 //   - test_numbers.go: a block of test numbers for each country.
