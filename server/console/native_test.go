@@ -148,3 +148,74 @@ func TestPaymentLeadsToThePayersPage(t *testing.T) {
 		t.Error("a payment that has ended leads to the page")
 	}
 }
+
+// webPay is a merchant that sends payers to Orange's page.
+type webPay struct {
+	*fixture
+	bearer string
+}
+
+func (f *fixture) webPay() webPay {
+	f.t.Helper()
+	ivory := f.config.Environments[0]
+	ivory.Operator, ivory.Country = payments.Orange, payments.CoteDIvoire
+	f.config.Environments = append(f.config.Environments, ivory)
+	f.config.OpeningFloat[payments.XOF] = 0
+	f.config.CallbackHosts = []string{"shop.example"}
+	f.apply(f.config, key)
+	f.of("checkout")
+	token := f.askOperator(payments.Orange, "/oauth/v3/token", "grant_type=client_credentials", "Content-Type", "application/x-www-form-urlencoded")
+	return webPay{f, fmt.Sprint("Bearer ", token["access_token"])}
+}
+
+// order opens an order, and returns the address of its page.
+func (w webPay) order(id string) string {
+	w.t.Helper()
+	merchant := operators.NativeAPI(payments.Orange).Derive(key).Secret["orange-merchant-key"]
+	return w.askOperator(payments.Orange, "/orange-money-webpay/dev/v1/webpayment", `{"merchant_key":"`+merchant+`","currency":"OUV",
+		"order_id":"`+id+`","amount":1500,"return_url":"https://shop.example/","cancel_url":"https://shop.example/",
+		"notif_url":"https://shop.example/"}`, "Authorization", w.bearer, "Content-Type", "application/json")["payment_url"].(string)
+}
+
+// An order that waits for its payer stands above the payments, with a link to its page for those who may end it.
+func TestOrdersThatWaitForTheirPayer(t *testing.T) {
+	f := newFixture(t)
+	w := f.webPay()
+	b, viewer := f.signedIn(checkout, key), f.browser()
+	viewer.send(http.MethodPost, checkout+"/link", url.Values{"token": {f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleViewer})}})
+	const title = "Orders that wait for their payer"
+	if got := b.get(checkout + "/payments").text; strings.Contains(got, title) {
+		t.Error("there is a list without an order")
+	}
+	first, second := w.order("order-1"), w.order("order-2")
+	got := b.get(checkout + "/payments")
+	got.has(t, title, "order-2 Orange CI XOF 1,500 until", "order-1 Orange CI XOF 1,500 until", "No payment yet")
+	for _, page := range []string{first, second} {
+		if !strings.Contains(got.text, `href="`+page+`"`) {
+			t.Errorf("no link to %s: %s", page, got.text)
+		}
+		if answered, err := http.Get(page); err != nil || answered.StatusCode != http.StatusOK {
+			t.Errorf("%s answers %v, %v", page, answered, err)
+		}
+	}
+	seen := viewer.get(checkout + "/payments")
+	seen.has(t, "order-1 Orange CI XOF 1,500 until")
+	for name, text := range map[string]string{
+		"a viewer": seen.text, "a filtered list": b.get(checkout + "/payments?status=PENDING").text,
+		"another sandbox": f.signedIn(other, otherKey).get(other + "/payments").text, "nobody": f.browser().get(checkout + "/payments").text,
+	} {
+		if strings.Contains(text, "pay_token") {
+			t.Errorf("%s sees the address of a page", name)
+		}
+	}
+	if _, err := http.PostForm(first, url.Values{"action": {"cancel"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.get(checkout + "/payments").text; strings.Contains(got, "order-1") || !strings.Contains(got, "order-2") {
+		t.Error("a cancelled order waits, or another one does not")
+	}
+	f.exec("update native_orders set expires_at = now()")
+	if got := b.get(checkout + "/payments").text; strings.Contains(got, "order-2") {
+		t.Error("an order that has expired waits")
+	}
+}

@@ -19,7 +19,8 @@ const paymentsOnPage = 25
 type paymentList struct {
 	paymentFilter
 	rows         []paymentRow
-	newer, older string // addresses of the pages beside it; empty: there is none
+	orders       []waitingOrder // on the first page of all transactions
+	newer, older string         // addresses of the pages beside it; empty: there is none
 }
 
 // paymentRow is a transaction in the list.
@@ -33,7 +34,10 @@ func (c *Console) payments(v *visit) (page, error) {
 	l, err := c.listPayments(v)
 	p := page{title: v.Text("Payments"), body: paymentsPage(v, l)}
 	if l.newer == "" { // rows that somebody reads further down stay where they are
-		p.live = []string{"lead", "list"}
+		p.live = []string{"lead", "orders", "list"}
+		if len(v.pageOperators()) > 0 {
+			p.every = ordersEvery
+		}
 	}
 	return p, err
 }
@@ -63,6 +67,11 @@ func (c *Console) listPayments(v *visit) (*paymentList, error) {
 		return l, err
 	}
 	l.newer, l.older = p.newer, p.older
+	if p.first && len(l.set) == 0 {
+		if l.orders, err = c.readOrders(v); err != nil {
+			return l, err
+		}
+	}
 	l.rows, err = c.paymentRows(v, p.rows)
 	return l, err
 }

@@ -26,6 +26,7 @@ type NativeOrder struct {
 	Amount    int64             // in whole units of the environment's currency
 	Sent      json.RawMessage   // of the request, in the format of the operator's package
 	Lifetime  time.Duration     // time until the expiry of a new order, in sandbox time
+	ExpiresAt time.Time         // of an open order, in sandbox time
 	Expired   bool              // of a stored order
 	Ended     bool              // of a stored order: without a transaction
 	Tried     int               // of a stored order: how many one-time codes were tried
@@ -72,6 +73,27 @@ func (l *Ledger) FindNativeOrder(
 		Sent: o.Sent, Expired: row.Expired, Ended: o.Ended || !o.Confirmed && o.Codes >= MaxNativeOrderCodes,
 		Tried: int(o.Codes),
 	}, nil
+}
+
+// ListOpenNativeOrders returns the orders that wait for their payers, newest first, of the number newest of orders that
+// were opened last at an operator. They have no Token, which is stored as a hash.
+func (l *Ledger) ListOpenNativeOrders(
+	ctx context.Context, tenant int64, operator payments.Operator, newest int,
+) (open []NativeOrder, err error) {
+	err = l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+		if err := q.SortNothing(ctx); err != nil {
+			return err
+		}
+		rows, err := q.ListOpenNativeOrders(ctx, tenant, string(operator), int32(newest), MaxNativeOrderCodes)
+		open = make([]NativeOrder, len(rows))
+		for i, r := range rows {
+			open[i] = NativeOrder{
+				Operator: operator, Reference: r.OrderID, Amount: r.Amount, Sent: r.Sent, ExpiresAt: r.ExpiresAt,
+			}
+		}
+		return err
+	})
+	return open, postgres.Classify(err, "listing the open orders")
 }
 
 // TryNativeOrderCode counts a one-time code that is tried for an order, before it is compared. It returns how many may

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -112,6 +113,45 @@ func TestAConfirmedOrderDoesNotEnd(t *testing.T) {
 	}
 	if err := w.ConfirmNativeOrder(t.Context(), w.Sandbox.Tenant, o); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("it is confirmed after its end: %v", err)
+	}
+}
+
+// The list has the orders that wait for their payers, of those that were opened last.
+func TestOpenOrdersAreListed(t *testing.T) {
+	w := newFixture(t)
+	w.beside("other").order("o-0", 0)
+	orders := map[string]*ledger.NativeOrder{}
+	for i, id := range []string{"oldest", "open", "ended", "confirmed", "failed", "expired", "newest"} {
+		orders[id] = w.order(id, byte(i))
+		w.Exec("update native_orders set created_at = now() + $2 * interval '1 s' where tenant = $1 and order_id = $3", w.Sandbox.Tenant, i, id)
+	}
+	if err := errors.Join(w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, orders["ended"]),
+		w.ConfirmNativeOrder(t.Context(), w.Sandbox.Tenant, orders["confirmed"])); err != nil {
+		t.Fatal(err)
+	}
+	w.Exec("update native_orders set codes = $2 where tenant = $1 and order_id = 'failed'", w.Sandbox.Tenant, ledger.MaxNativeOrderCodes)
+	w.Exec("update native_orders set expires_at = now() where tenant = $1 and order_id = 'expired'", w.Sandbox.Tenant)
+	listed := func(newest int) string {
+		t.Helper()
+		open, err := w.ListOpenNativeOrders(t.Context(), w.Sandbox.Tenant, payments.Orange, newest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, o := range open {
+			ids = append(ids, o.Reference)
+			if o.Amount != 5 || string(o.Sent) != `{"a":1}` || o.ExpiresAt.IsZero() {
+				t.Errorf("%s is listed as %+v", o.Reference, o)
+			}
+		}
+		return strings.Join(ids, " ")
+	}
+	if all, newest := listed(10), listed(6); all != "newest open oldest" || newest != "newest open" {
+		t.Errorf("the open orders are %q, and %q of the newest six", all, newest)
+	}
+	w.Exec("update native_orders set made_with = 'gone' where tenant = $1", w.Sandbox.Tenant)
+	if got := listed(10); got != "" {
+		t.Errorf("orders of a key that has ended wait: %q", got)
 	}
 }
 

@@ -124,7 +124,7 @@ var tenantStatements = []string{
 	"ConfirmNativeOrder",
 	"EndNativeOrder",
 	"FindNative",
-	"FindNativeOrder",
+	"FindNativeOrder", "ListOpenNativeOrders",
 	"GetCallback",
 	"GiveBackNativeOrderCode",
 	"KeepCallbackBody",

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/cauri-dev/cauri/server/exchange/static"
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -117,6 +116,6 @@ func (s *sandbox) payPlaced(ctx context.Context, placed operatorapi.PlacedOrder,
 // browser has no credential that would.
 func (s *sandbox) PageOf(o operatorapi.PlacedOrder) string {
 	origin, _ := static.AskedAt(s.request, s.native.baseURL, "")
-	path := strings.Replace(s.api.Page.Path, "{token}", o.Token, 1)
-	return origin + "/sandboxes/" + s.who.Sandbox.Namespace + "/" + s.who.Sandbox.Name + prefix + string(s.api.Operator) + path
+	return origin + "/sandboxes/" + s.who.Sandbox.Namespace + "/" + s.who.Sandbox.Name + prefix + string(s.api.Operator) +
+		s.api.Page.Of(o.Token)
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"strings"
 	"time"
+
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // Page is the page on which payers confirm orders, in a browser. The token in its path is the only credential. The
@@ -15,7 +18,19 @@ type Page struct {
 	Handle func(context.Context, Sandbox, *Visit) (Answer, error)
 	// Refuse tells a refusal, also that no order has the token.
 	Refuse func(*Refusal, Look) Answer
+	// Waiting reads what a merchant sees of a stored order that waits for its payer.
+	Waiting func(PlacedOrder) (WaitingOrder, error)
 }
+
+// WaitingOrder is what a merchant sees of an order that waits for its payer, beside what a [PlacedOrder] has.
+type WaitingOrder struct {
+	Country  payments.Country
+	Currency payments.Currency // of the environment
+	Token    string            // names the order on its page
+}
+
+// Of returns the path of the page of an order, below the base URL of the operator's API.
+func (p *Page) Of(token string) string { return strings.Replace(p.Path, "{token}", token, 1) }
 
 // HTML is the content type of pages, which are answers with a [Text].
 const HTML = "text/html; charset=utf-8"

@@ -21,7 +21,8 @@ func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
 		Operator: payments.Orange, Routes: routes(), Key: clientID, Derive: deriveCredentials, Refuse: refuse, OwnAdvice: advice,
 		FieldReasons: map[operatorapi.Why]string{missingField: missingReason, missingOfStatus: missingReason},
-		Callback:     newCallback, Page: &operatorapi.Page{Path: pagePath, Handle: servePage, Refuse: refusePage}, Facts: facts, Quirks: quirks,
+		Callback:     newCallback, Facts: facts, Quirks: quirks,
+		Page:     &operatorapi.Page{Path: pagePath, Handle: servePage, Refuse: refusePage, Waiting: waiting},
 		Examples: examples, Variables: map[string]string{exampleKey: "CAURI_ORANGE_MERCHANT_KEY"}, Logged: logged, SecretForm: secretForm, ContentType: "application/json",
 	}
 }

@@ -140,6 +140,14 @@ type placed struct {
 	CancelURL  string            `json:"cancel_url"`
 	NotifURL   string            `json:"notif_url"`
 	NotifToken string            `json:"notif_token"`
+	PayToken   string            `json:"pay_token"` // for the merchant's own eyes: the order is found by its hash
+}
+
+// waiting reads what the merchant sees of an order.
+func waiting(o operatorapi.PlacedOrder) (operatorapi.WaitingOrder, error) {
+	var p placed
+	err := o.Read(&p)
+	return operatorapi.WaitingOrder{Country: p.Country, Currency: p.Currency, Token: p.PayToken}, err
 }
 
 // sent are the fields of an order that its transaction keeps.
@@ -163,10 +171,11 @@ func placeOrder(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Reque
 			return operatorapi.Answer{}, err
 		}
 	}
+	token := drawn[0] + drawn[1]
 	o := operatorapi.PlacedOrder{
-		Reference: body.OrderID, Token: drawn[0] + drawn[1], Amount: amount, Lifetime: orderLifetime,
+		Reference: body.OrderID, Token: token, Amount: amount, Lifetime: orderLifetime,
 		Sent: placed{
-			m.Country, m.Currency, m.money, body.Reference, body.ReturnURL, body.CancelURL, body.NotifURL, drawn[2],
+			m.Country, m.Currency, m.money, body.Reference, body.ReturnURL, body.CancelURL, body.NotifURL, drawn[2], token,
 		},
 	}
 	if err := s.Place(ctx, o); err != nil {

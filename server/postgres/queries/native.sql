@@ -154,6 +154,16 @@ select sqlc.embed(o), (o.expires_at <= sandbox_time(o.tenant))::boolean as expir
 from native_orders o
 where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash);
 
+-- name: ListOpenNativeOrders :many
+-- Runs after SortNothing. Of the newest orders at an operator, those that wait for their payers.
+select o.order_id, o.amount, o.sent, o.expires_at from (
+  select * from native_orders k
+  where k.tenant = sqlc.arg(tenant) and k.operator = sqlc.arg(operator) and k.created_at > '-infinity'
+  order by k.created_at desc limit sqlc.arg(newest)::integer) o
+where not o.ended and not o.confirmed and o.codes < sqlc.arg(most_codes)::integer
+  and o.expires_at > sandbox_time(o.tenant) and api_key_is_valid(o.made_with)
+order by o.created_at desc;
+
 -- name: TryNativeOrderCode :one
 -- Counts a one-time code before it is compared, so that callers at one time do not pass the bound together.
 -- Returns no row if the order has ended, or has no code left.

@@ -571,6 +571,54 @@ func (q *Queries) ListCallbackAttempts(ctx context.Context, tenant int64, iD pgt
 	return items, nil
 }
 
+const listOpenNativeOrders = `-- name: ListOpenNativeOrders :many
+select o.order_id, o.amount, o.sent, o.expires_at from (
+  select tenant, token_hash, operator, order_id, made_with, amount, sent, codes, confirmed, ended, expires_at, created_at from native_orders k
+  where k.tenant = $1 and k.operator = $2 and k.created_at > '-infinity'
+  order by k.created_at desc limit $3::integer) o
+where not o.ended and not o.confirmed and o.codes < $4::integer
+  and o.expires_at > sandbox_time(o.tenant) and api_key_is_valid(o.made_with)
+order by o.created_at desc
+`
+
+type ListOpenNativeOrdersRow struct {
+	OrderID   string          `db:"order_id"`
+	Amount    int64           `db:"amount"`
+	Sent      json.RawMessage `db:"sent"`
+	ExpiresAt time.Time       `db:"expires_at"`
+}
+
+// Runs after SortNothing. Of the newest orders at an operator, those that wait for their payers.
+func (q *Queries) ListOpenNativeOrders(ctx context.Context, tenant int64, operator string, newest int32, mostCodes int32) ([]ListOpenNativeOrdersRow, error) {
+	rows, err := q.db.Query(ctx, listOpenNativeOrders,
+		tenant,
+		operator,
+		newest,
+		mostCodes,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ListOpenNativeOrdersRow
+	for rows.Next() {
+		var i ListOpenNativeOrdersRow
+		if err := rows.Scan(
+			&i.OrderID,
+			&i.Amount,
+			&i.Sent,
+			&i.ExpiresAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listSent = `-- name: ListSent :many
 select n.id, n.sent from native_requests n
 where n.tenant = $1 and n.id = any($2::uuid[])

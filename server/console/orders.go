@@ -1,0 +1,57 @@
+package console
+
+import (
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
+)
+
+const (
+	// newestOrders is how many of the newest orders of an operator are looked at for those that wait for their payers.
+	newestOrders = 25
+	// ordersEvery is the interval in seconds at which orders are read again: nothing tells that one was opened.
+	ordersEvery = 30
+)
+
+// waitingOrder is an order that waits for its payer on an operator's page. It is no transaction.
+type waitingOrder struct {
+	ledger.NativeOrder
+	operatorapi.WaitingOrder
+	page string // its address; empty: the session may not open it, since the page can end the order
+}
+
+// pageOperators returns the operators of the sandbox whose payers confirm orders on a page.
+func (v *visit) pageOperators() (all []payments.Operator) {
+	for _, api := range operators.NativeAPIs() {
+		for _, m := range v.who.Sandbox.Markets {
+			if api.Page != nil && m.Operator == api.Operator {
+				all = append(all, api.Operator)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// readOrders returns the orders that wait for their payers, newest first for each operator.
+func (c *Console) readOrders(v *visit) (all []waitingOrder, err error) {
+	for _, operator := range v.pageOperators() {
+		open, err := c.Ledger.ListOpenNativeOrders(v.ctx(), v.who.Sandbox.Tenant, operator, newestOrders)
+		if err != nil {
+			return nil, err
+		}
+		page := operators.NativeAPI(operator).Page
+		for _, o := range open {
+			w := waitingOrder{NativeOrder: o}
+			if w.WaitingOrder, err = page.Waiting(operatorapi.PlacedOrder{Sent: o.Sent}); err != nil {
+				return nil, err
+			}
+			if v.may(full) {
+				w.page = v.uri + "/operators/" + string(operator) + page.Of(w.WaitingOrder.Token)
+			}
+			all = append(all, w)
+		}
+	}
+	return all, nil
+}
