@@ -71,6 +71,20 @@ func TestDocsKeepTheLanguage(t *testing.T) {
 	b.until(visible + ` === "in-go"`)
 }
 
+// A button that copies says so, to eyes by its icon and to a screen reader in words, as in the console.
+func TestDocsCopiesAreSaid(t *testing.T) {
+	t.Parallel()
+	b := newTab(t)
+	b.open(running.api.URL + "/docs")
+	const button = `document.querySelector("button.copy")`
+	b.until(button + `.focus() === undefined`)
+	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent("\r")))
+	b.until(`[...document.querySelectorAll("[role=status]")].some((e) => e.innerText === "Copied")`)
+	b.until(button + `.querySelector("use").getAttribute("href").endsWith("#check")`)
+	b.until(button + `.querySelector("use").getAttribute("href").endsWith("#copy") &&
+		![...document.querySelectorAll("[role=status]")].some((e) => e.innerText === "Copied")`)
+}
+
 // Search finds routes, fields, codes and texts, and leads to them.
 func TestDocsSearch(t *testing.T) {
 	t.Parallel()

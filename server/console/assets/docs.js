@@ -12,6 +12,10 @@
     }
   } catch {} // a browser that keeps nothing
 
+  const copied = document.createElement("div");
+  copied.className = "sr";
+  copied.role = "status";
+  document.body.append(copied);
   for (const figure of all("figure.code")) {
     const button = document.createElement("button");
     button.type = "button";
@@ -20,9 +24,15 @@
     const sprite = document.querySelector(".find use").getAttribute("href").split("#")[0];
     button.innerHTML = `<svg class="i" aria-hidden="true"><use href="${sprite}#copy"></use></svg>`;
     button.addEventListener("click", async () => {
-      await navigator.clipboard?.writeText(all("pre", figure).find((pre) => pre.checkVisibility()).textContent);
-      button.classList.add("ok");
-      setTimeout(() => button.classList.remove("ok"), 1200);
+      if (!navigator.clipboard) return;
+      await navigator.clipboard.writeText(all("pre", figure).find((pre) => pre.checkVisibility()).textContent);
+      const done = (yes) => {
+        button.classList.toggle("ok", yes);
+        button.querySelector("use").setAttribute("href", `${sprite}#${yes ? "check" : "copy"}`);
+        copied.textContent = yes ? "Copied" : "";
+      };
+      done(true);
+      setTimeout(done, 1200, false);
     });
     figure.querySelector("figcaption").append(button);
   }
