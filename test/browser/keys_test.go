@@ -1,9 +1,11 @@
 package browser
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/cauri-dev/cauri/test/system"
 )
@@ -63,4 +65,53 @@ func TestCopiesAreSaid(t *testing.T) {
 	b.shows("#copied", "Copied")
 	b.until(button + `.querySelector("use").getAttribute("href").endsWith("#check")`)
 	b.until(button + `.querySelector("use").getAttribute("href").endsWith("#copy") && document.querySelector("#copied").innerText === ""`)
+}
+
+// stop is where Tab leads to: its text, and whether it is in the window with a ring around it, around its row, or around a box that is
+// drawn for it.
+const stop = `(() => {
+	const e = document.activeElement, box = e.getBoundingClientRect();
+	if (e === document.body) return "";
+	const rings = [getComputedStyle(e), getComputedStyle(e, "::after")].some((s) => s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2) ||
+		[...e.parentElement.querySelectorAll("i, label")].some((i) => getComputedStyle(i).boxShadow !== "none" || getComputedStyle(i).outlineStyle !== "none");
+	const inside = box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
+	return (e.innerText || e.ariaLabel || e.id).trim().replace(/\s+/g, " ") + (rings ? "" : " WITHOUT A RING") + (inside ? "" : " OUT OF SIGHT");
+})()`
+
+// Tab goes through a page from its first link to its last field, and each stop can be seen.
+func TestTabGoesThroughThePages(t *testing.T) {
+	t.Parallel()
+	w := newWebPay(t)
+	w.client(awa, "Awa Koné", "Manual", 100_000)
+	id := w.pay("kivu-0772", awa, 15_000, nil)
+	order := w.order("order-1", "Boutique")
+	b := newTab(t)
+	b.signIn(w.shop)
+	console := consoleOf(w.Sandbox)
+	for address, ends := range map[string]string{
+		console + "/overview": "All events", console + "/payments": "Awa Koné", console + "/payments/" + id: "{", console + "/handsets": "Change",
+		order: "Annuler",
+	} {
+		b.open(address)
+		var stops []string
+		for range 100 {
+			b.do(chromedp.Do(b.ctx, chromedp.KeyEvent(kb.Tab)))
+			if at := read[string](b, stop); at != "" {
+				stops = append(stops, at)
+				continue
+			}
+			break
+		}
+		all := strings.Join(stops, "\n")
+		if strings.Contains(all, "WITHOUT A RING") || strings.Contains(all, "OUT OF SIGHT") || len(stops) < 5 || len(stops) == 100 ||
+			!strings.HasPrefix(stops[len(stops)-1], ends) {
+			t.Errorf("Tab goes through %s so:\n%s", address, all)
+		}
+	}
+	b.open(order)
+	for range 5 {
+		b.do(chromedp.Do(b.ctx, chromedp.KeyEvent(kb.Tab)))
+	}
+	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent(" ")))
+	b.until(`location.pathname === "/docs/orange"`)
 }
