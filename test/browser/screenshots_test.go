@@ -66,7 +66,7 @@ func (b *tab) frenchPictures(address, name string) {
 // has a receipt.
 func (b *tab) readmePictures(s *shop, folder string) {
 	b.t.Helper()
-	b.size(1280, 860)
+	b.size(1280, 920)
 	write := func(path, name string) {
 		b.open(consoleOf(s.Sandbox) + path)
 		b.settled()
