@@ -28,9 +28,10 @@ func (x *Exchange) Handle(front *Front, h OpenHandler) http.HandlerFunc {
 		c.front = front
 		a, err := recovering(w, r, h)
 		switch {
+		case err == nil:
 		case IsDropped(err):
 			a = Answer{}
-		case err != nil:
+		default:
 			a = front.Failed(r, err)
 		}
 		x.answer(w, c, a)
