@@ -14,6 +14,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrMarketKnown is returned if the market was presumed from a number's prefix and the registry has another one.
 	ErrMarketKnown = errors.New("the number is registered in another market")
+	// ErrOrderEnded is returned for the collection of an order that has ended: see [NativeRequest].
+	ErrOrderEnded = errors.New("the order has ended")
 )
 
 // ErrQuotaExceeded is returned when a sandbox has used up its quota of transactions in this calendar month (UTC).
@@ -37,6 +39,11 @@ func (e *ErrReferenceTaken) Error() string {
 
 // exceedsMaxBalance reports whether a statement wrote nothing because a balance would exceed [payments.MaxBalance].
 func exceedsMaxBalance(err error) bool {
+	return violates(err, "floats_balance_bound") || violates(err, "sims_balance_bound")
+}
+
+// violates reports whether a statement wrote nothing because of a constraint.
+func violates(err error, constraint string) bool {
 	var answer *pgconn.PgError
-	return errors.As(err, &answer) && (answer.ConstraintName == "floats_balance_bound" || answer.ConstraintName == "sims_balance_bound")
+	return errors.As(err, &answer) && answer.ConstraintName == constraint
 }

@@ -20,10 +20,11 @@ import (
 // In place of a hash, [RequestStamp] has the name of the call, see [NativeHash]. This name differs from every hash of a
 // /v1 request, so no /v1 request is taken for a repetition of this request.
 type NativeRequest struct {
-	Operation      string          // empty: only the callbacks are written
+	Operation      string          // empty: the request is recorded already
 	Sent           json.RawMessage // the parts of the request that the operator's answers repeat
 	Callbacks      []payments.PlannedCallback
-	LatencyPercent int // of the sandbox, for the callbacks of a transaction that completes at once
+	LatencyPercent int          // of the sandbox, for the callbacks of a transaction that completes at once
+	Order          *NativeOrder // that its payer confirms: confirmed with the collection, or neither; nil for none
 }
 
 // NativeHash returns the value that is stored in place of the hash of a request.
@@ -37,22 +38,31 @@ func (n *NativeRequest) write(ctx context.Context, q *sqlc.Queries, tenant int64
 			Operation: n.Operation, Sent: n.Sent, Tenant: tenant, ID: postgres.UUID(id),
 			CallbackUrls: urls, CallbackKinds: kinds, CallbackOutcomes: outcomes,
 		})
-		if err != nil || len(urls) == 0 {
+		if err != nil {
 			return err
 		}
 	}
-	return q.RecordCallbacks(ctx, sqlc.RecordCallbacksParams{
-		LatencyPercent: float64(n.LatencyPercent), Tenant: tenant, ID: postgres.UUID(id),
-		CallbackUrls: urls, CallbackKinds: kinds, CallbackOutcomes: outcomes,
-	})
+	if len(urls) > 0 {
+		err := q.RecordCallbacks(ctx, sqlc.RecordCallbacksParams{
+			LatencyPercent: float64(n.LatencyPercent), Tenant: tenant, ID: postgres.UUID(id),
+			CallbackUrls: urls, CallbackKinds: kinds, CallbackOutcomes: outcomes,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if n.Order != nil {
+		return q.ConfirmNativeOrder(ctx, tenant, string(n.Order.Operator), n.Order.Token[:], postgres.UUID(id))
+	}
+	return nil
 }
 
-// onlyCallbacks returns what is written after a statement that records the request itself, or nil if there is nothing.
-func (n *NativeRequest) onlyCallbacks() *NativeRequest {
-	if n == nil || len(n.Callbacks) == 0 {
+// afterRequest returns what is written after a statement that records the request itself, or nil if there is nothing.
+func (n *NativeRequest) afterRequest() *NativeRequest {
+	if n == nil || len(n.Callbacks) == 0 && n.Order == nil {
 		return nil
 	}
-	return &NativeRequest{Callbacks: n.Callbacks, LatencyPercent: n.LatencyPercent}
+	return &NativeRequest{Callbacks: n.Callbacks, LatencyPercent: n.LatencyPercent, Order: n.Order}
 }
 
 // plan returns the columns of the planned callbacks. Kinds and outcomes are nil for the usual plan: one callback, of no

@@ -106,24 +106,13 @@ func (l *Ledger) TryNativeOrderCode(ctx context.Context, tenant int64, o *Native
 	return MaxNativeOrderCodes - int(tried), postgres.ClassifyWrite(err, "counting the code")
 }
 
-// ConfirmNativeOrder confirms an order whose code was right: from then on nobody else confirms or ends it. It returns
-// [ErrNotFound] for an order that has ended, or that somebody else has confirmed.
-func (l *Ledger) ConfirmNativeOrder(ctx context.Context, tenant int64, o *NativeOrder) error {
-	rows, err := l.tenant(tenant).ConfirmNativeOrder(ctx, tenant, string(o.Operator), o.Token[:])
-	if err == nil && rows == 0 {
-		return ErrNotFound
-	}
-	return postgres.ClassifyWrite(err, "confirming the order")
-}
-
-// GiveBackNativeOrderCode takes back what ConfirmNativeOrder and TryNativeOrderCode have done, for a right code that could
-// not be used. If the code is used up all the same, counted is 0, else 1.
-func (l *Ledger) GiveBackNativeOrderCode(ctx context.Context, tenant int64, o *NativeOrder, counted int32) error {
-	err := l.tenant(tenant).GiveBackNativeOrderCode(ctx, counted, tenant, string(o.Operator), o.Token[:])
+// GiveBackNativeOrderCode takes back what TryNativeOrderCode has done, for a right code whose collection was not recorded.
+func (l *Ledger) GiveBackNativeOrderCode(ctx context.Context, tenant int64, o *NativeOrder) error {
+	err := l.tenant(tenant).GiveBackNativeOrderCode(ctx, tenant, string(o.Operator), o.Token[:])
 	return postgres.ClassifyWrite(err, "giving the code back")
 }
 
-// EndNativeOrder ends an order without a transaction, unless its payer has confirmed it.
+// EndNativeOrder ends an order without a transaction, unless its collection is recorded.
 func (l *Ledger) EndNativeOrder(ctx context.Context, tenant int64, o *NativeOrder) error {
 	return postgres.ClassifyWrite(l.tenant(tenant).EndNativeOrder(ctx, tenant, string(o.Operator), o.Token[:]), "ending the order")
 }

@@ -84,35 +84,78 @@ func TestAnOrderIsOpenUntilItEnds(t *testing.T) {
 	}
 }
 
-// What a payer has confirmed nobody else confirms or ends, unless it could not be recorded.
-func TestAConfirmedOrderDoesNotEnd(t *testing.T) {
+// confirmed records the collection of an order, which its payer confirms.
+func (w *fixture) confirmed(o *ledger.NativeOrder, reference string) (payments.ID, error) {
+	n := w.Collection(reference, payments.Pending, alice)
+	n.RequestHash = ledger.NativeHash("webpayment")
+	n.Optional.Native = &ledger.NativeRequest{Operation: "webpayment", Sent: o.Sent, Order: o}
+	return n.Transaction.ID, w.CreateCollection(w.T.Context(), w.Sandbox.Tenant, n)
+}
+
+// An order is confirmed and its collection recorded, or neither: nothing can happen in between.
+func TestAnOrderIsConfirmedWithItsCollection(t *testing.T) {
 	w := newFixture(t)
+	try := func(o *ledger.NativeOrder) {
+		t.Helper()
+		if left, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, o); err != nil || left != ledger.MaxNativeOrderCodes-1 {
+			t.Errorf("%d codes are left of %+v, %v", left, o, err)
+		}
+	}
 	o := w.order("o-1", 1)
-	for range ledger.MaxNativeOrderCodes {
-		if _, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, o); err != nil {
+	for range 2 { // a code that is given back is there again
+		try(o)
+		if err := w.GiveBackNativeOrderCode(t.Context(), w.Sandbox.Tenant, o); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.ConfirmNativeOrder(t.Context(), w.Sandbox.Tenant, o); err != nil {
+	try(o)
+	if _, err := w.confirmed(o, "o-1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, o); err != nil || w.foundOrder(o).Ended {
-		t.Errorf("it has ended: %v", err)
+	err := errors.Join(w.GiveBackNativeOrderCode(t.Context(), w.Sandbox.Tenant, o), w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, o))
+	if found := w.foundOrder(o); err != nil || found.Ended || found.Tried != 1 {
+		t.Errorf("a confirmed order has changed: %+v, %v", found, err)
 	}
-	if err := w.ConfirmNativeOrder(t.Context(), w.Sandbox.Tenant, o); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("it is confirmed twice: %v", err)
+	if _, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, o); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("a code was tried for a confirmed order: %v", err)
 	}
-	if err := w.GiveBackNativeOrderCode(t.Context(), w.Sandbox.Tenant, o, 1); err != nil {
-		t.Fatal(err)
+
+	// Its collection is not recorded.
+	o = w.order("o-2", 2)
+	if _, err := w.confirmed(o, "o-1"); !errors.As(err, new(*ledger.ErrReferenceTaken)) {
+		t.Errorf("a reference that is taken: %v", err)
 	}
-	if left, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, o); err != nil || left != 0 {
-		t.Errorf("%d codes are left, %v", left, err)
-	}
+	try(o)
 	if err := w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, o); err != nil || !w.foundOrder(o).Ended {
 		t.Errorf("it has not ended: %v", err)
 	}
-	if err := w.ConfirmNativeOrder(t.Context(), w.Sandbox.Tenant, o); !errors.Is(err, ledger.ErrNotFound) {
-		t.Errorf("it is confirmed after its end: %v", err)
+
+	// It has ended.
+	id, err := w.confirmed(o, "o-2")
+	if !errors.Is(err, ledger.ErrOrderEnded) {
+		t.Errorf("an order that has ended: %v", err)
+	}
+	if _, err := w.GetTransaction(t.Context(), w.Sandbox.Tenant, id); !errors.Is(err, ledger.ErrNotFound) {
+		t.Errorf("its collection was recorded: %v", err)
+	}
+}
+
+// An order that is confirmed and canceled at one time has a collection, or has ended.
+func TestAnOrderHasOneEnd(t *testing.T) {
+	w := newFixture(t)
+	for i := range byte(20) {
+		o := w.order(string('a'+rune(i)), i)
+		var ending sync.WaitGroup
+		ending.Go(func() {
+			if err := w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, o); err != nil {
+				t.Error(err)
+			}
+		})
+		_, err := w.confirmed(o, o.Reference)
+		ending.Wait()
+		if ended := errors.Is(err, ledger.ErrOrderEnded); w.foundOrder(o).Ended != ended || !ended && err != nil {
+			t.Errorf("the order is %+v, and its collection %v", w.foundOrder(o), err)
+		}
 	}
 }
 
@@ -125,8 +168,8 @@ func TestOpenOrdersAreListed(t *testing.T) {
 		orders[id] = w.order(id, byte(i))
 		w.Exec("update native_orders set created_at = now() + $2 * interval '1 s' where tenant = $1 and order_id = $3", w.Sandbox.Tenant, i, id)
 	}
-	if err := errors.Join(w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, orders["ended"]),
-		w.ConfirmNativeOrder(t.Context(), w.Sandbox.Tenant, orders["confirmed"])); err != nil {
+	_, err := w.confirmed(orders["confirmed"], "confirmed")
+	if err := errors.Join(err, w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, orders["ended"])); err != nil {
 		t.Fatal(err)
 	}
 	w.Exec("update native_orders set codes = $2 where tenant = $1 and order_id = 'failed'", w.Sandbox.Tenant, ledger.MaxNativeOrderCodes)

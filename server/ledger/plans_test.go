@@ -27,7 +27,7 @@ import (
 // [postgres.DB.VersionChecked] and [postgres.DB.Frequent]. All others are planned each time.
 var kept = []string{
 	"BookCollection", "BookCollections", "RecordCollection", "RecordNativeCollection", "BookDisbursement", "BookDisbursements", "LookUp", "SetProviderTxID",
-	"SetTransactionFaults", "RecordNativeRequest", "RecordCallbacks", "TakeStamp", "EnterTenant",
+	"SetTransactionFaults", "RecordNativeRequest", "RecordCallbacks", "ConfirmNativeOrder", "TakeStamp", "EnterTenant",
 	"TenantsToDeliver", "TenantsToSettle", "TenantsToForward", "TenantsToCallBack", "ClocksToAdvance", "QueuesInUse",
 	"FindOrganization", "StoredCredentials",
 	"ListEnvironments", "ListStores", "ListFloats", "ListKeys", "KeyOfAnother", "CountSIMs", "FinishAttempts",

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -55,8 +54,8 @@ type StatusAndLatency struct {
 // A collection that would raise the float beyond [payments.MaxBalance] ends with LIMIT_EXCEEDED.
 //
 // It returns [*ErrReferenceTaken] if the reference belongs to a transaction already, [ErrQuotaExceeded] if the
-// sandbox's quota is used up, [ErrMarketKnown] if the market was presumed and the registry knows another, and
-// [postgres.ErrConfigChanged] if the outcome has to be decided again. An error other than [postgres.ErrUncertain] means
+// sandbox's quota is used up, [ErrMarketKnown] if the market was presumed and the registry knows another, [ErrOrderEnded],
+// and [postgres.ErrConfigChanged] if the outcome has to be decided again. An error other than [postgres.ErrUncertain] means
 // that nothing was recorded.
 func (l *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
 	err := l.createCollection(ctx, tenant, n)
@@ -94,7 +93,10 @@ func (l *Ledger) createCollection(ctx context.Context, tenant int64, n *NewColle
 
 // whyNotRecorded returns the reason why a statement recorded nothing. The parameter err is the error of the statement.
 func (l *Ledger) whyNotRecorded(ctx context.Context, tenant int64, reference string, err error) error {
-	if !errors.Is(err, pgx.ErrNoRows) && !isReferenceTaken(err) {
+	if violates(err, "native_orders_one_end") {
+		return ErrOrderEnded
+	}
+	if !errors.Is(err, pgx.ErrNoRows) && !violates(err, "transactions_reference") {
 		return postgres.ClassifyWrite(err, "recording the transaction")
 	}
 	transaction, hash, err := l.FindReference(ctx, tenant, reference)
@@ -114,11 +116,6 @@ func (l *Ledger) whyNotRecorded(ctx context.Context, tenant int64, reference str
 		return ErrQuotaExceeded{Quota: *usage.Quota}
 	}
 	return postgres.ErrConfigChanged
-}
-
-func isReferenceTaken(err error) bool {
-	var answer *pgconn.PgError
-	return errors.As(err, &answer) && answer.ConstraintName == "transactions_reference"
 }
 
 // bookCollectionAlone books one collection outside the group commit.
@@ -162,7 +159,7 @@ func (l *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewColle
 	t, byPayer := &n.Transaction, n.statusByPayer()
 	statuses, latencies, after := byPayer.all()
 	rest := n.Optional
-	rest.Native = rest.Native.onlyCallbacks()
+	rest.Native = rest.Native.afterRequest()
 	q, err := recorder(ctx, l.db.VersionChecked(tenant).Unfollowed(n.Unfollowed), n.Clocked, rest, tenant, t.ID)
 	if err != nil {
 		return err

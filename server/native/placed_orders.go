@@ -86,30 +86,23 @@ func (s *sandbox) Confirm(ctx context.Context, placed operatorapi.PlacedOrder, c
 
 // payPlaced records the collection of an order whose payer has given the right code.
 func (s *sandbox) payPlaced(ctx context.Context, placed operatorapi.PlacedOrder, o operatorapi.Order) error {
-	err := s.native.ledger.ConfirmNativeOrder(ctx, s.who.Sandbox.Tenant, s.stored(placed))
-	if errors.Is(err, ledger.ErrNotFound) {
-		return operatorapi.Refuse(operatorapi.NotFound)
-	}
-	if err != nil {
-		return err
-	}
-	err = s.recordOnce(ctx, o, func(ctx context.Context, who *service.Caller, a service.Ask) (service.Recorded, error) {
+	err := s.recordOnce(ctx, o, func(ctx context.Context, who *service.Caller, a service.Ask) (service.Recorded, error) {
+		a.Call.Order = s.stored(placed)
 		recorded, err := s.native.service.Collect(ctx, who, a)
 		if err == nil && !recorded.Replayed {
 			err = s.native.service.AnswerAtOnce(ctx, who, recorded.Transaction)
 		}
 		return recorded, err
 	})
-	giveBack := func(counted int32) error {
-		return s.native.ledger.GiveBackNativeOrderCode(ctx, s.who.Sandbox.Tenant, s.stored(placed), counted)
-	}
 	switch {
+	case errors.Is(err, ledger.ErrOrderEnded):
+		return operatorapi.Refuse(operatorapi.NotFound)
 	case operatorapi.IsRefused(err, operatorapi.Duplicate):
-		err = errors.Join(err, giveBack(0), s.End(ctx, placed))
+		return errors.Join(err, s.End(ctx, placed))
 	case err != nil:
-		err = errors.Join(err, giveBack(1))
+		return errors.Join(err, s.native.ledger.GiveBackNativeOrderCode(ctx, s.who.Sandbox.Tenant, s.stored(placed)))
 	}
-	return err
+	return nil
 }
 
 // PageOf implements [operatorapi.Sandbox]. The page is at the host of the request, and its path names the sandbox, since a

@@ -259,6 +259,12 @@ with sandbox as (
 )
 select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from booked
 `,
+	"ConfirmNativeOrder": `-- name: ConfirmNativeOrder :exec
+update native_orders o set confirmed = true
+where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
+  and exists (select from transactions t
+    where t.tenant = $1 and t.id = (select $4::uuid))
+`,
 	"RecordCallbacks": `-- name: RecordCallbacks :exec
 insert into native_callbacks (tenant, id, transaction_id, kind, url, state, due_at)
 select t.tenant, c.callback_id, t.id, c.kind, c.url, 'queued',

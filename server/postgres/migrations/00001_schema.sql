@@ -802,10 +802,11 @@ create table native_orders (
   amount     bigint not null,
   sent       json not null, -- of the request, in the format of the operator's package
   codes      integer not null default 0, -- one-time codes that were tried
-  confirmed  boolean not null default false, -- by a right code, so that nothing ends it
+  confirmed  boolean not null default false, -- its collection is recorded
   ended      boolean not null default false, -- without a transaction
   expires_at timestamptz not null, -- in sandbox time
-  created_at timestamptz not null default now() -- in the time of the database
+  created_at timestamptz not null default now(), -- in the time of the database
+  constraint native_orders_one_end check (not (confirmed and ended))
 );
 create unique index native_orders_id on native_orders (tenant, operator, order_id);
 create index native_orders_aged on native_orders (created_at);

@@ -173,17 +173,20 @@ where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.toke
   and o.codes < sqlc.arg(most)::integer
 returning o.codes;
 
--- name: ConfirmNativeOrder :execrows
--- Confirms an order whose code was right, so that nobody else confirms or ends it.
+-- name: ConfirmNativeOrder :exec
+-- Is sent after the statement that records the collection of an order, in the same database transaction. So
+-- an order is confirmed if and only if its collection is recorded. Confirms nothing if that statement
+-- recorded nothing. If the order has ended, the constraint native_orders_one_end undoes both.
 update native_orders o set confirmed = true
 where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash)
-  and not o.ended and not o.confirmed;
+  and exists (select from transactions t
+    where t.tenant = sqlc.arg(tenant) and t.id = (select recording_id(sqlc.arg(id))));
 
 -- name: GiveBackNativeOrderCode :exec
--- Takes back what ConfirmNativeOrder and TryNativeOrderCode have done, the latter if counted is 1.
-update native_orders o set codes = o.codes - sqlc.arg(counted)::integer, confirmed = false
+-- Takes back what TryNativeOrderCode has done, unless the order is confirmed.
+update native_orders o set codes = o.codes - 1
 where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash)
-  and o.codes > 0;
+  and not o.confirmed and o.codes > 0;
 
 -- name: EndNativeOrder :exec
 update native_orders o set ended = true

@@ -177,19 +177,24 @@ func (q *Queries) AddNotice(ctx context.Context, arg AddNoticeParams) (pgtype.UU
 	return id, err
 }
 
-const confirmNativeOrder = `-- name: ConfirmNativeOrder :execrows
+const confirmNativeOrder = `-- name: ConfirmNativeOrder :exec
 update native_orders o set confirmed = true
 where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
-  and not o.ended and not o.confirmed
+  and exists (select from transactions t
+    where t.tenant = $1 and t.id = (select recording_id($4)))
 `
 
-// Confirms an order whose code was right, so that nobody else confirms or ends it.
-func (q *Queries) ConfirmNativeOrder(ctx context.Context, tenant int64, operator string, tokenHash []byte) (int64, error) {
-	result, err := q.db.Exec(ctx, confirmNativeOrder, tenant, operator, tokenHash)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+// Is sent after the statement that records the collection of an order, in the same database transaction. So
+// an order is confirmed if and only if its collection is recorded. Confirms nothing if that statement
+// recorded nothing. If the order has ended, the constraint native_orders_one_end undoes both.
+func (q *Queries) ConfirmNativeOrder(ctx context.Context, tenant int64, operator string, tokenHash []byte, iD pgtype.UUID) error {
+	_, err := q.db.Exec(ctx, confirmNativeOrder,
+		tenant,
+		operator,
+		tokenHash,
+		iD,
+	)
+	return err
 }
 
 const endNativeOrder = `-- name: EndNativeOrder :exec
@@ -479,19 +484,14 @@ func (q *Queries) GiveBackCallbacks(ctx context.Context, tenants []int64, ids []
 }
 
 const giveBackNativeOrderCode = `-- name: GiveBackNativeOrderCode :exec
-update native_orders o set codes = o.codes - $1::integer, confirmed = false
-where o.tenant = $2 and o.operator = $3 and o.token_hash = $4
-  and o.codes > 0
+update native_orders o set codes = o.codes - 1
+where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
+  and not o.confirmed and o.codes > 0
 `
 
-// Takes back what ConfirmNativeOrder and TryNativeOrderCode have done, the latter if counted is 1.
-func (q *Queries) GiveBackNativeOrderCode(ctx context.Context, counted int32, tenant int64, operator string, tokenHash []byte) error {
-	_, err := q.db.Exec(ctx, giveBackNativeOrderCode,
-		counted,
-		tenant,
-		operator,
-		tokenHash,
-	)
+// Takes back what TryNativeOrderCode has done, unless the order is confirmed.
+func (q *Queries) GiveBackNativeOrderCode(ctx context.Context, tenant int64, operator string, tokenHash []byte) error {
+	_, err := q.db.Exec(ctx, giveBackNativeOrderCode, tenant, operator, tokenHash)
 	return err
 }
 
