@@ -292,13 +292,13 @@ var frenchTexts = map[string]string{
 	// Receivers
 	"Nothing listens":       "Rien n'écoute",
 	"Nothing listens at %s": "Rien n'écoute à %s",
-	"No program accepts connections there. Start your receiver, or correct the port in the webhook's URL.": "Aucun programme n'y accepte de connexion. Démarrez votre récepteur, ou corrigez le port dans l'URL du webhook.",
+	"No program accepts connections there. Start your receiver, or correct the port in its URL.": "Aucun programme n'y accepte de connexion. Démarrez votre récepteur, ou corrigez le port dans son URL.",
 	"Receiver is too slow":           "Récepteur trop lent",
 	"%s gives no answer within %s s": "%s ne répond pas en %s s",
 	"Your receiver acknowledges too late, or a firewall drops what is sent. Acknowledge first, and do the work afterwards.": "Votre récepteur acquitte trop tard, ou un pare-feu jette ce qui est envoyé. Acquittez d'abord, traitez ensuite.",
 	"Host is not found":          "Hôte introuvable",
 	"No address is known for %s": "Aucune adresse n'est connue pour %s",
-	"Correct the host in the webhook's URL. In a cluster it is the name of the Service and of its namespace: shop.team.svc.": "Corrigez l'hôte dans l'URL du webhook. Dans un cluster, c'est le nom du Service et celui de son namespace : shop.team.svc.",
+	"Correct the host in its URL. In a cluster it is the name of the Service and of its namespace: shop.team.svc.": "Corrigez l'hôte dans son URL. Dans un cluster, c'est le nom du Service et celui de son namespace : shop.team.svc.",
 	"Certificate is not accepted":           "Certificat refusé",
 	"The certificate of %s is not accepted": "Le certificat de %s est refusé",
 	"It has ended, is for another name, or its authority is not known to Cauri. Or the port speaks no TLS.": "Il a expiré, vaut pour un autre nom, ou vient d'une autorité que Cauri ne connaît pas. Ou le port ne parle pas TLS.",
@@ -315,13 +315,13 @@ var frenchTexts = map[string]string{
 	"It does not accept the signature. Most often it holds another secret, or a framework writes the body again before it is " +
 		"verified.": "Il n'accepte pas la signature. Le plus souvent, il a un autre secret, ou un framework réécrit le corps avant la " +
 		"vérification.",
-	"A program answers there, and takes no POST at this path. Compare the path of the webhook's URL with the route in your code.": "Un programme y répond, mais n'accepte pas de POST à ce chemin. Comparez le chemin de l'URL du webhook à la route de votre " +
+	"A program answers there, and takes no POST at this path. Compare the path of its URL with the route in your code.": "Un programme y répond, mais n'accepte pas de POST à ce chemin. Comparez le chemin de son URL à la route de votre " +
 		"code.",
 	"410 says that it wants no more events, so the retries of an event end with it.": "Avec 410, il dit ne plus vouloir d'événements : les nouveaux essais d'un événement s'arrêtent là.",
 	"Receiver fails": "Le récepteur échoue",
-	"It takes the event and then fails. The cause is in its own log, at the time of the attempt.":                   "Il prend l'événement, puis échoue. La cause est dans son journal, à l'heure de la tentative.",
-	"Only a 2xx acknowledges an event, and Cauri follows no redirect. Put the last address into the webhook's URL.": "Seul un 2xx acquitte un événement, et Cauri ne suit pas les redirections. Mettez l'adresse finale dans l'URL du webhook.",
-	"It takes the event and refuses it. The cause is in its own log, at the time of the attempt.":                   "Il prend l'événement et le refuse. La cause est dans son journal, à l'heure de la tentative.",
+	"It takes the event and then fails. The cause is in its own log, at the time of the attempt.":         "Il prend l'événement, puis échoue. La cause est dans son journal, à l'heure de la tentative.",
+	"Only a 2xx acknowledges an event, and Cauri follows no redirect. Put the last address into its URL.": "Seul un 2xx acquitte un événement, et Cauri ne suit pas les redirections. Mettez l'adresse finale dans son URL.",
+	"It takes the event and refuses it. The cause is in its own log, at the time of the attempt.":         "Il prend l'événement et le refuse. La cause est dans son journal, à l'heure de la tentative.",
 
 	// Payments
 	"Nothing has been paid since the last reset.":                           "Rien n'a été payé depuis la dernière remise à zéro.",
