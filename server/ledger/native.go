@@ -77,8 +77,8 @@ func (n *NativeRequest) plan() (urls, kinds, outcomes []string) {
 	return urls, kinds, outcomes
 }
 
-// record records a collection, and the request of an operator's own API that asks for it, in one statement. Two would
-// take 25 µs more of Postgres, of about 250.
+// record records a collection, and the request of an operator's own API that asks for it, in one statement. Two take
+// more of Postgres' time: docs/performance.md has the figures.
 func (n *NativeRequest) record(ctx context.Context, q *sqlc.Queries, p sqlc.RecordCollectionParams) (sqlc.RecordCollectionRow, error) {
 	if n == nil {
 		return q.RecordCollection(ctx, p)
