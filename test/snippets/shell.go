@@ -65,8 +65,10 @@ last() { grep -hoE "$1_[0-9A-Z]{26}" "$SESSION/printed" "$SESSION/now" | tail -n
 set -a
 `
 
+// keepVariables runs after each snippet. It replaces the file at once, since a snippet that has printed enough is ended at any moment.
 const keepVariables = `
-export -p >"$SESSION/variables"
+export -p >"$SESSION/variables.new"
+mv "$SESSION/variables.new" "$SESSION/variables"
 `
 
 // Prepare does what the marks of a snippet say that the reader has: a file of its text, and what a command makes.
