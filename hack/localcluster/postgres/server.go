@@ -92,7 +92,7 @@ func (s Server) args() []string {
 			"fsync=off",
 			"synchronous_commit=off",
 			"full_page_writes=off",
-			"max_connections=500",
+			"max_connections=1000",
 		) // several test packages run concurrently
 	}
 	args := []string{"-D", s.Data}
