@@ -78,6 +78,24 @@ const stop = `(() => {
 	return (e.innerText || e.ariaLabel || e.id).trim().replace(/\s+/g, " ") + (rings ? "" : " WITHOUT A RING") + (inside ? "" : " OUT OF SIGHT");
 })()`
 
+// stops goes through a page with Tab. It returns the stops, and whether each can be seen and the last one begins with a text.
+func (b *tab) stops(address, ends string) (all string, well bool) {
+	b.t.Helper()
+	b.open(address)
+	var stops []string
+	for range 100 {
+		b.do(chromedp.Do(b.ctx, chromedp.KeyEvent(kb.Tab)))
+		at := read[string](b, stop)
+		if at == "" {
+			break
+		}
+		stops = append(stops, at)
+	}
+	all = strings.Join(stops, "\n")
+	return all, !strings.Contains(all, "WITHOUT A RING") && !strings.Contains(all, "OUT OF SIGHT") && len(stops) >= 5 && len(stops) < 100 &&
+		strings.HasPrefix(stops[len(stops)-1], ends)
+}
+
 // Tab goes through a page from its first link to its last field, and each stop can be seen.
 func TestTabGoesThroughThePages(t *testing.T) {
 	t.Parallel()
@@ -92,19 +110,13 @@ func TestTabGoesThroughThePages(t *testing.T) {
 		console + "/overview": "All events", console + "/payments": "Awa Koné", console + "/payments/" + id: "{", console + "/handsets": "Change",
 		order: "Annuler",
 	} {
-		b.open(address)
-		var stops []string
-		for range 100 {
-			b.do(chromedp.Do(b.ctx, chromedp.KeyEvent(kb.Tab)))
-			if at := read[string](b, stop); at != "" {
-				stops = append(stops, at)
-				continue
+		all, well := b.stops(address, ends)
+		for range 2 {
+			if !well { // the page may have changed under the keys, as it follows the sandbox
+				all, well = b.stops(address, ends)
 			}
-			break
 		}
-		all := strings.Join(stops, "\n")
-		if strings.Contains(all, "WITHOUT A RING") || strings.Contains(all, "OUT OF SIGHT") || len(stops) < 5 || len(stops) == 100 ||
-			!strings.HasPrefix(stops[len(stops)-1], ends) {
+		if !well {
 			t.Errorf("Tab goes through %s so:\n%s", address, all)
 		}
 	}
