@@ -419,7 +419,7 @@ func TestOrangePage(t *testing.T) {
 		}
 	}
 	for _, address := range []string{p.page + "0", strings.Replace(p.page, "checkout", "other", 1), strings.Replace(p.page, "checkout", "none", 1),
-		f.url + "/operators/orange/payment/pay_token/" + p.payToken} {
+		f.url + "/operators/orange/payment/pay_token/" + p.payToken, strings.Replace(p.page, "operators", "operator%73", 1) + "%25zz"} {
 		missing := (&placed{orange: o, page: address}).open()
 		missing.is(t, http.StatusNotFound, "n'existe pas")
 		if missing.header.Get("X-Cauri-Reason") != "not_found" {

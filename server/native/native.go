@@ -66,16 +66,15 @@ func Secrets() (all []exchange.Secret) {
 	return all
 }
 
-// RoutedPath returns the path that the router matches. Of a request to an operator's API it is escaped, because an id in
-// it may have a slash, and without slashes and spaces at the end and repeated slashes, which some clients add. Any other
-// path is unescaped, so that %2B matches a +.
+// RoutedPath returns the path that the router matches. Of a request to an operator's API each part is escaped, because an
+// id in it may have a slash, and there are no slashes and spaces at the end and no repeated slashes, which some clients
+// add. Any other path is unescaped, so that %2B matches a +.
 func RoutedPath(u *url.URL) string {
-	before, after, found := strings.Cut(u.EscapedPath(), prefix)
-	if !found || before != "" && strings.Count(before, "/") != 3 {
+	if !isOfOperator(u.Path) {
 		return u.Path
 	}
-	after = strings.TrimRight(strings.ReplaceAll(after, "%20", " "), "/ ")
-	parts := strings.FieldsFunc(after, func(r rune) bool { return r == '/' })
+	escaped := strings.TrimRight(strings.ReplaceAll(u.EscapedPath(), "%20", " "), "/ ")
+	parts := strings.FieldsFunc(escaped, func(r rune) bool { return r == '/' })
 	for i, part := range parts {
 		plain, err := url.PathUnescape(part)
 		if err != nil {
@@ -83,7 +82,18 @@ func RoutedPath(u *url.URL) string {
 		}
 		parts[i] = url.PathEscape(plain) // clients escape what need not be
 	}
-	return before + prefix + strings.Join(parts, "/")
+	return "/" + strings.Join(parts, "/")
+}
+
+// isOfOperator reports whether a path, unescaped, is one of an operator's API. The router matches no other with a route
+// of package native, so [param] can unescape every parameter.
+func isOfOperator(path string) bool {
+	if within, ok := strings.CutPrefix(path, "/sandboxes/"); ok {
+		_, named, _ := strings.Cut(within, "/")
+		_, after, _ := strings.Cut(named, "/")
+		return strings.HasPrefix(after, prefix[1:])
+	}
+	return strings.HasPrefix(path, prefix)
 }
 
 // param returns a parameter of the path of a request.

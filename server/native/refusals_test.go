@@ -85,6 +85,11 @@ func TestRoutedPath(t *testing.T) {
 		"/v1/x/operators/payments": "/v1/x/operators/payments",
 		"/operators/airtel/standard/v1/payments/%61%2fb": "/operators/airtel/standard/v1/payments/a%2Fb",
 		"/operators/airtel%2Fstandard/%E9":               "/operators/airtel%2Fstandard/%E9",
+		// In every form that leads to an operator, parameters stay escaped.
+		"/operator%73/airtel/%25zz":                       "/operators/airtel/%25zz",
+		"/sandboxes/team/sh%6Fp/operators%2Fairtel/%25zz": "/sandboxes/team/shop/operators%2Fairtel/%25zz",
+		"/sandboxes/team%2Fshop/operators/airtel/%25zz":   "/sandboxes/team%2Fshop/operators/airtel/%25zz",
+		"/sandboxes/operators/shop/operators/mtn//x/":     "/sandboxes/operators/shop/operators/mtn/x",
 	} {
 		u, err := url.Parse(path)
 		if err != nil {
