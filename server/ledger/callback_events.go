@@ -104,14 +104,11 @@ func (l *Ledger) LastCallbackAttempt(ctx context.Context, tenant int64, id payme
 // ResendCallback is [Ledger.ResendEvent] for a callback. A callback is sent to the URL of its request, even if the
 // sandbox has no endpoint.
 func (l *Ledger) ResendCallback(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
-	beingSent, err := l.tenant(tenant).ResendCallback(ctx, tenant, postgres.UUID(id))
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return Event{}, ErrNotFound
-	case err != nil:
-		return Event{}, postgres.ClassifyWrite(err, "queueing the callback")
-	case beingSent:
-		return Event{}, ErrBeingSent
-	}
-	return l.queuedEvent(ctx, tenant, changedCallbacks, id)
+	return l.requeue(ctx, tenant, id, changedCallbacks, func(q *sqlc.Queries) error {
+		beingSent, err := q.ResendCallback(ctx, tenant, postgres.UUID(id))
+		if err == nil && beingSent {
+			return ErrBeingSent
+		}
+		return err
+	})
 }

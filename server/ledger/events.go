@@ -136,28 +136,38 @@ var (
 // ResendEvent queues an event once more, whatever its state and type, and returns it. Its retries start again. It returns
 // [ErrNotFound], [ErrNoEndpoint] or [ErrBeingSent], and then changes nothing.
 func (l *Ledger) ResendEvent(ctx context.Context, tenant int64, id payments.ID) (Event, error) {
-	found, err := l.tenant(tenant).ResendEvent(ctx, tenant, postgres.UUID(id))
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return Event{}, ErrNotFound
-	case err != nil:
-		return Event{}, postgres.ClassifyWrite(err, "queueing the event")
-	case !found.Deliverable:
-		return Event{}, ErrNoEndpoint
-	case found.BeingSent:
-		return Event{}, ErrBeingSent
-	}
-	return l.queuedEvent(ctx, tenant, changedEvents, id)
+	return l.requeue(ctx, tenant, id, changedEvents, func(q *sqlc.Queries) error {
+		found, err := q.ResendEvent(ctx, tenant, postgres.UUID(id))
+		switch {
+		case err != nil:
+			return err
+		case !found.Deliverable:
+			return ErrNoEndpoint
+		case found.BeingSent:
+			return ErrBeingSent
+		}
+		return nil
+	})
 }
 
-// queuedEvent reads the one event that was queued again, by the statement [changedEvents] or [changedCallbacks].
-func (l *Ledger) queuedEvent(ctx context.Context, tenant int64, sql string, id payments.ID) (Event, error) {
-	events, err := collect[Event](ctx, l.db.Tenant(tenant), sql, []any{tenant, []pgtype.UUID{postgres.UUID(id)}})
-	if err == nil && len(events) == 0 {
-		err = ErrNotFound // it was removed meanwhile
+// requeue queues one event again, and reads it by the statement [changedEvents] or [changedCallbacks]. Both are one
+// database transaction, so that the event is read before a worker sends it.
+func (l *Ledger) requeue(
+	ctx context.Context, tenant int64, id payments.ID, read string, queue func(*sqlc.Queries) error,
+) (queued Event, err error) {
+	err = l.db.InTenantTx(ctx, tenant, func(tx pgx.Tx) error {
+		if err := queue(sqlc.New(tx)); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, read, tenant, []pgtype.UUID{postgres.UUID(id)})
+		if err != nil {
+			return err
+		}
+		queued, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Event])
+		return err
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = ErrNotFound
 	}
-	if err != nil {
-		return Event{}, postgres.Classify(err, "reading the event")
-	}
-	return events[0], nil
+	return queued, postgres.ClassifyWrite(err, "queueing the event")
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -216,6 +218,44 @@ func TestEventThatIsBeingSentIsNotSentTwice(t *testing.T) {
 		t.Error("the attempt was not kept")
 	}
 	w.counts()
+}
+
+// The answer to a resending tells what was queued, even if a worker delivers it before it is read.
+func TestWhatIsQueuedAgainIsToldBeforeItIsSent(t *testing.T) {
+	w := newFixture(t)
+	event, callback := w.Create(w.Collection("r1", payments.Success, alice)).ID, w.asked("r2", "http://127.0.0.1:1/paid")
+	for table, asked := range map[string]struct {
+		resend func(payments.ID) ledger.Event
+		id     payments.ID
+	}{"events": {w.resend, event}, "native_callbacks": {w.resendCallback, callback}} {
+		reading, err := w.SQL.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := reading.Exec(t.Context(), "lock table transactions in access exclusive mode"); err != nil {
+			t.Fatal(err)
+		}
+		waiting := func() int {
+			return w.Count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
+		}
+		var told ledger.Event
+		var delivered atomic.Bool
+		var both sync.WaitGroup
+		both.Go(func() { told = asked.resend(asked.id) })
+		ledgertest.Eventually(t, func() bool { return waiting() == 1 })
+		both.Go(func() {
+			w.Exec("update "+table+" set state = 'delivered', delivered_at = now() where id = $1", postgres.UUID(asked.id))
+			delivered.Store(true)
+		})
+		ledgertest.Eventually(t, func() bool { return delivered.Load() || waiting() == 2 })
+		if err := reading.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		both.Wait()
+		if told.State != ledger.EventQueued {
+			t.Errorf("%s: what was queued again is told to be %s", table, told.State)
+		}
+	}
 }
 
 // An answer that is held is never overtaken by its event.
