@@ -222,6 +222,12 @@ func TestRolesMayCallTheirRoutesOnly(t *testing.T) {
 	f := newFixture(t)
 	for _, r := range console.Routes() {
 		route := r.Method + " " + r.Path
+		if r.Method == http.MethodGet { // HEAD is answered as GET
+			get, head := f.browser().get(checkout+r.Path), f.browser().send(http.MethodHead, checkout+r.Path, nil)
+			if head.status != get.status || head.header.Get("Location") != get.header.Get("Location") || head.text != "" {
+				t.Errorf("HEAD %s answered %d %q, and GET %d", r.Path, head.status, head.text, get.status)
+			}
+		}
 		if r.Roles == "" {
 			if !slices.Contains(open, route) {
 				t.Errorf("%s is open to everybody", route)

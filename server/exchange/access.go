@@ -108,7 +108,7 @@ func (x *Exchange) sandboxOf(r *http.Request, key sandboxes.KeyHash) *sandboxes.
 // RequestFaults returns the fields of a /v1 request that decide which fault applies.
 func (x *Exchange) RequestFaults(r *http.Request) service.RequestFaults {
 	f := service.RequestFaults{
-		At: faults.AtRequest, Path: pathWithin(x.options.RoutedPath(r.URL)), ReadOnly: r.Method == http.MethodGet,
+		At: faults.AtRequest, Path: pathWithin(x.options.RoutedPath(r.URL)), ReadOnly: r.Method == http.MethodGet || isHead(r),
 	}
 	if !f.ReadOnly {
 		f.Repeats = r.Method + " " + f.Path

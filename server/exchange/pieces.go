@@ -28,6 +28,9 @@ func (x *Exchange) writePieces(ctx context.Context, c *call, a *Answer, body Pie
 	}
 	header.Set("Content-Type", body.ContentType())
 	c.out.WriteHeader(a.Status)
+	if isHead(c.request) {
+		return
+	}
 	var text []byte
 	for err := error(nil); err == nil; {
 		if text, err = x.writePiece(ctx, c, body, text[:0]); err != nil && !errors.Is(err, io.EOF) {

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/go-chi/chi/v5"
 )
 
 // pieces is a body of a number of pieces, which ends with an error.
@@ -50,6 +53,18 @@ func TestPiecesAreWrittenUntilTheirEnd(t *testing.T) {
 		if c.full.Process == 0 && x.unread.all != 0 {
 			t.Errorf("%s: %d bytes count as unread", name, x.unread.all)
 		}
+	}
+}
+
+func TestHeadReadsNoPieces(t *testing.T) {
+	t.Parallel()
+	x, body := newExchange(), &pieces{"piece,", 3, io.EOF}
+	router, recorder := chi.NewRouter(), httptest.NewRecorder()
+	x.Use(router, nil)
+	router.Get("/", x.Handle(nil, answering(Answer{Status: http.StatusOK, Body: body}, nil)))
+	router.ServeHTTP(recorder, httptest.NewRequest(http.MethodHead, "/", nil))
+	if recorder.Code != http.StatusOK || recorder.Header().Get("Content-Type") != "text/plain" || body.left != 3 || x.unread.all != 0 {
+		t.Errorf("HEAD is answered %d %v, and %d pieces are left", recorder.Code, recorder.Header(), body.left)
 	}
 }
 

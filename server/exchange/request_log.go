@@ -13,7 +13,7 @@ func (c *call) isLogged(status int) bool {
 		return c.logged.unauthenticated != nil
 	}
 	if c.onlyChanges() {
-		return c.request.Method != http.MethodGet && c.request.Method != http.MethodHead
+		return c.request.Method != http.MethodGet && !isHead(c.request)
 	}
 	return status/100 != 2 || c.logged.code != "" || c.caller.Sandbox.RequestsLogged(c.began)
 }
@@ -30,7 +30,7 @@ func (c *call) settle(status int) {
 
 // keepAnswer keeps the beginning of an answer's body if the request is logged.
 func (c *call) keepAnswer(body []byte, status int) {
-	if l := &c.logged; c.caller != nil && !c.onlyChanges() && c.isLogged(status) {
+	if l := &c.logged; c.caller != nil && !c.onlyChanges() && c.isLogged(status) && !isHead(c.request) {
 		l.answered = append(l.answered, body[:min(len(body), requests.MaxBody-len(l.answered))]...)
 	}
 }
@@ -41,7 +41,7 @@ func (x *Exchange) logRequest(r *http.Request, c *call, route string) {
 	if x.requests == nil || !c.isLogged(c.out.status) {
 		return
 	}
-	kept := c.kept(r.Method, route)
+	kept := c.kept(route)
 	if c.out.status == http.StatusOK && kept.OnlyFailures {
 		return
 	}
@@ -84,11 +84,14 @@ func (x *Exchange) describeCaller(e *requests.Entry, c *call) {
 }
 
 // kept returns the fields of a request that the request log keeps, as the front says.
-func (c *call) kept(method, route string) Kept {
+func (c *call) kept(route string) Kept {
 	if c.front == nil {
 		return Kept{}
 	}
-	return c.front.Kept(method, route)
+	if isHead(c.request) {
+		return c.front.Kept(http.MethodGet, route)
+	}
+	return c.front.Kept(c.request.Method, route)
 }
 
 // keeperOf returns a keeper that reduces a request to the fields that may be kept. The keeper hides the credentials of

@@ -25,6 +25,9 @@ func (x *Exchange) stream(c *call, l *listener) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Accel-Buffering", "no") // tells proxies such as nginx not to buffer the stream
 	c.out.WriteHeader(http.StatusOK)
+	if isHead(c.request) {
+		return
+	}
 	l.text = append(l.text, "retry: 1000\n\n"...)
 	err := x.sendStream(&c.out, l)
 	if err == nil {

@@ -92,14 +92,19 @@ var routedMethods = []string{
 }
 
 // byRoutedPath makes the router use the path of [Options.RoutedPath]. A method that the router does not know, which it would answer
-// without a look at the path, is routed as TRACE, which no route has alone.
+// without a look at the path, is routed as TRACE, which no route has alone. HEAD is routed as GET (RFC 9110, section 9.3.2).
 func (x *Exchange) byRoutedPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		routed := chi.RouteContext(r.Context())
 		routed.RoutePath = x.options.RoutedPath(r.URL)
 		if !slices.Contains(routedMethods, r.Method) {
 			routed.RouteMethod = http.MethodTrace
+		} else if isHead(r) {
+			routed.RouteMethod = http.MethodGet
 		}
 		next.ServeHTTP(w, r)
 	})
 }
+
+// isHead reports whether the answer to a request is that to GET without its body. net/http leaves the body out.
+func isHead(r *http.Request) bool { return r.Method == http.MethodHead }

@@ -440,7 +440,7 @@ func TestWrongMethodAndContentType(t *testing.T) {
 		"/api/v1/payments",
 		nil,
 	); got.status != 405 || got.body["error"] != "method_not_allowed" ||
-		got.header.Get("Allow") != "GET, POST" {
+		got.header.Get("Allow") != "GET, HEAD, POST" {
 		t.Errorf("answered %d: %s", got.status, got.raw)
 	}
 	got := f.call("POST", "/v1/payments", payment("r"), func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") })

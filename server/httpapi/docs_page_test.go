@@ -335,6 +335,9 @@ func TestDocsPageIsFound(t *testing.T) {
 			got.Header().Get("Vary") != "Accept" {
 			t.Errorf("a browser gets %d %s at %s", got.Code, got.Header(), path)
 		}
+		if got := call(http.MethodHead, path, browser); got.Code != http.StatusSeeOther || got.Header().Get("Location") != page {
+			t.Errorf("HEAD of a browser gets %d %s at %s", got.Code, got.Header(), path)
+		}
 		got := call(http.MethodGet, path, "application/json")
 		if body := got.Body.String(); got.Code != http.StatusNotFound || !strings.Contains(body, "/docs") || !strings.Contains(body, "/v1/meta") {
 			t.Errorf("a program gets %d %s at %s", got.Code, body, path)

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/go-cmp/cmp"
 
+	"github.com/cauri-dev/cauri/server/console/assets"
 	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
@@ -124,6 +126,58 @@ func TestEveryRouteOfAnOperatorIsInItsTable(t *testing.T) {
 	if err := chi.Walk(fronts.New(fronts.Options{}).Routes(), walk); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// HEAD is answered as GET, without the body (RFC 9110, section 9.3.2): to strangers what they may read, and to others nothing else.
+func TestHeadOfWhatOperatorsServe(t *testing.T) {
+	f, o := withOrange(t, payments.Approve)
+	paths := []string{strings.TrimPrefix(o.place("o-1").page, f.url)}
+	for _, api := range operators.NativeAPIs() {
+		base := "/operators/" + string(api.Operator)
+		read := []string{base + "/openapi.json", base + "/none"}
+		for _, f := range api.Files {
+			read = append(read, base+f.Path)
+		}
+		for _, r := range api.Routes {
+			if r.Method == http.MethodGet {
+				read = append(read, base+r.Path)
+			}
+		}
+		if api.Page != nil {
+			read = append(read, base+"/assets/"+assets.Named("console.css"), base+"/assets/none.css")
+		}
+		for _, path := range read {
+			paths = append(paths, path, "/sandboxes/team/checkout"+path)
+		}
+	}
+	for _, path := range paths {
+		get, head := f.headerOf(http.MethodGet, path), f.headerOf(http.MethodHead, path)
+		if diff := cmp.Diff(get, head); diff != "" {
+			t.Errorf("HEAD %s is not answered as GET (-GET +HEAD):\n%s", path, diff)
+		}
+	}
+}
+
+// headerOf returns status and headers of an answer to a stranger, without those that differ each time or are those of a body.
+func (f *fixture) headerOf(method, path string) map[string]string {
+	f.t.Helper()
+	r, err := http.NewRequestWithContext(f.t.Context(), method, f.url+path, nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	all := map[string]string{"status": answer.Status}
+	for name := range answer.Header {
+		all[name] = answer.Header.Get(name)
+	}
+	for _, name := range []string{"Date", "X-Request-Id", "Content-Length", "Content-Encoding"} {
+		delete(all, name)
+	}
+	return all
 }
 
 // What is another sandbox's is not found: payments, users.

@@ -35,7 +35,7 @@ func (a *API) methodNotAllowed(routes chi.Routes) exchange.OpenHandler {
 
 // pageFor returns the path of the page that a request is redirected to. It returns false for no redirect.
 func pageFor(r *http.Request) (string, bool) {
-	browser := r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
+	browser := (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
 	if !browser || !exchange.IsBare(r.URL.Path) {
 		return "", false
 	}
@@ -46,10 +46,10 @@ func pageFor(r *http.Request) (string, bool) {
 // allowed returns the methods that have a route for a path, for the header Allow (RFC 9110, section 15.5.6).
 func allowed(routes chi.Routes, path string) string {
 	var methods []string
-	all := []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete}
-	for _, method := range all {
-		if routes.Match(chi.NewRouteContext(), method, path) {
-			methods = append(methods, method)
+	all := [][]string{{http.MethodGet, http.MethodHead}, {http.MethodPost}, {http.MethodPatch}, {http.MethodDelete}}
+	for _, alike := range all {
+		if routes.Match(chi.NewRouteContext(), alike[0], path) {
+			methods = append(methods, alike...)
 		}
 	}
 	return strings.Join(methods, ", ")

@@ -61,6 +61,7 @@ func TestRequestLogHasWhatFailed(t *testing.T) {
 	f.call("POST", "/api/v1/payments/TX_00000000000000000000000000/refund", object{"amount": 5})
 	f.call("DELETE", "/v1/payments", nil)
 	f.call("GET", "/sandboxes/team/checkout/v1/paymnts/7", nil)
+	f.accessed("HEAD", "/v1/events?limit=1000", "Bearer "+key, "", http.StatusBadRequest)
 
 	got := f.requests("")
 	var told []string
@@ -68,6 +69,7 @@ func TestRequestLogHasWhatFailed(t *testing.T) {
 		told = append(told, fieldsOf(entry, "method", "path", "status", "error"))
 	}
 	want := []string{
+		"HEAD /v1/events 400 invalid_params",
 		"GET /v1/paymnts/{...} 404 not_found",
 		"DELETE /v1/payments 405 method_not_allowed",
 		"POST /v1/payments/TX_00000000000000000000000000/refund 404 not_found",
@@ -77,6 +79,10 @@ func TestRequestLogHasWhatFailed(t *testing.T) {
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Fatalf("the log (-want +got):\n%s", diff)
 	}
+	if head := got[0]; fmt.Sprint(head["query"]) != "map[limit:1000]" || head["responseBody"] != nil {
+		t.Errorf("HEAD is kept with the query %v and the answer %v", head["query"], head["responseBody"])
+	}
+	got = got[1:]
 	refused := got[4]
 	if refused["requestId"] != "try-1" || refused["fault"] != nil {
 		t.Errorf("requestId is %v, fault %v", refused["requestId"], refused["fault"])

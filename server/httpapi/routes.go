@@ -26,7 +26,6 @@ func (a *API) Route(router chi.Router) {
 	for path, page := range apidoc.Pages(apidoc.Hosts{Public: a.baseURL, Console: a.console, Consoles: a.consoles}) {
 		for _, form := range exchange.FormsOf(path) {
 			router.Method(http.MethodGet, form, page)
-			router.Method(http.MethodHead, form, page)
 			router.Method(http.MethodPost, form, page)
 		}
 	}

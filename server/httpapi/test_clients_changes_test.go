@@ -139,10 +139,10 @@ func TestTestClientsThatAreRefused(t *testing.T) {
 	if got.body["error"] != "too_many_test_clients" || got.status != http.StatusConflict || !strings.Contains(got.raw, "have 3 test clients") {
 		t.Errorf("the fourth is answered %d %s", got.status, got.raw)
 	}
-	if got := f.call("DELETE", path, nil).header.Get("Allow"); got != "GET, POST" {
+	if got := f.call("DELETE", path, nil).header.Get("Allow"); got != "GET, HEAD, POST" {
 		t.Errorf("the list allows %s", got)
 	}
-	if got := f.call("PUT", path+"/"+bob, nil).header.Get("Allow"); got != "GET, PATCH, DELETE" {
+	if got := f.call("PUT", path+"/"+bob, nil).header.Get("Allow"); got != "GET, HEAD, PATCH, DELETE" {
 		t.Errorf("a test client allows %s", got)
 	}
 }

@@ -32,10 +32,10 @@ func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
 func (s *sandbox) noRoute(r *http.Request) error {
 	refusal := operatorapi.Refuse(operatorapi.NoRoute)
 	routes := chi.RouteContext(r.Context()).Routes
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		found := routes.Find(chi.NewRouteContext(), method, RoutedPath(r.URL))
+	for _, alike := range [][]string{{http.MethodGet, http.MethodHead}, {http.MethodPost}} {
+		found := routes.Find(chi.NewRouteContext(), alike[0], RoutedPath(r.URL))
 		if found != "" && !strings.HasSuffix(found, "*") {
-			refusal.Allow = append(refusal.Allow, method)
+			refusal.Allow = append(refusal.Allow, alike...)
 		}
 	}
 	return refusal
