@@ -1,10 +1,8 @@
 package native
 
 import (
-	"bytes"
-	"encoding/json"
-
 	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -16,7 +14,7 @@ func answerOf(api *operatorapi.API, answered operatorapi.Answer, who *service.Ca
 	if text, isText := answered.Body.(operatorapi.Text); isText {
 		a.Body = body{text.ContentType, []byte(text.Text)}
 	} else if answered.Body != nil {
-		a.Body = body{api.ContentType, encodedBody(answered.Body)}
+		a.Body = body{api.ContentType, adapter.Encode(answered.Body)}
 	} else if who != nil && who.Faults.ToAnswer != nil && who.Faults.ToAnswer.Answer().MalformedBody {
 		a.Body = body{api.ContentType, []byte("{}")}
 	}
@@ -34,13 +32,3 @@ func (b body) ContentType() string { return b.contentType }
 
 // Append implements [exchange.Body].
 func (b body) Append(text []byte) ([]byte, error) { return append(text, b.text...), nil }
-
-func encodedBody(value any) []byte {
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		panic(err) // encoding strings and numbers does not fail
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
-}

@@ -42,7 +42,8 @@ func TestTestNumbersOfEveryEnvironment(t *testing.T) {
 			}
 			env := detected{op, country, true}
 			for i, n := range got {
-				if n.TestNumber != payments.TestNumbers[i] || n.Operator != op || n.Country != country || !strings.HasSuffix(n.MSISDN, n.Suffix) {
+				if n.TestNumber != payments.TestNumbers[i] || n.Operator != op || n.Country != country || !strings.HasSuffix(n.MSISDN, n.Suffix) ||
+					!strings.HasPrefix(n.MSISDN, "+"+country.CallingCode()) {
 					t.Errorf("test number %d of %s in %s is %+v", i, op, country, n)
 				}
 				if seen[n.MSISDN] || !payments.ValidMSISDN(n.MSISDN) {

@@ -89,6 +89,11 @@ func (c Country) Currency() (currency Currency, ok bool) {
 	return currency, ok
 }
 
+var callingCodes = map[Country]string{CoteDIvoire: "225", Benin: "229", Togo: "228", Rwanda: "250"}
+
+// CallingCode returns the digits with which numbers of a market begin in E.164, after the plus sign.
+func (c Country) CallingCode() string { return callingCodes[c] }
+
 // CanonicalCurrency returns the currency for a text from a caller. FCFA and CFA are everyday names of XOF. Any other
 // text is returned in upper case.
 func CanonicalCurrency(asSent string) Currency {

@@ -1,7 +1,6 @@
 package airtel
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -60,17 +59,10 @@ func deriveCredentials(apiKey string) operatorapi.Credentials {
 	}
 }
 
-// lengthOfID is the length of a client id. A token begins with the client id, so that it names the sandbox.
-const lengthOfID = 32
-
 // clientID returns the client id in the access token, or in the body of a request for a token.
 func clientID(r *http.Request, body func() []byte) string {
-	scheme, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
-	if token = strings.TrimSpace(token); found && strings.EqualFold(scheme, "Bearer") && len(token) == 2*lengthOfID {
-		return strings.ToLower(token[:lengthOfID])
-	}
-	if !operatorapi.IsTo(r, tokenPath) {
-		return ""
+	if id := operatorapi.UserOfToken(r); id != "" || !operatorapi.IsTo(r, tokenPath) {
+		return id
 	}
 	return strings.ToLower(readTokenRequest(body()).ClientID)
 }
@@ -113,12 +105,6 @@ const (
 
 // exchanges is the prefix of the names of the tests that replay recorded exchanges.
 const exchanges = operatorapi.ExchangesTest + "/airtel/"
-
-// handler handles a call of the API, and handlerIn one in an environment.
-type (
-	handler   func(context.Context, operatorapi.Sandbox, *operatorapi.Request) (operatorapi.Answer, error)
-	handlerIn func(context.Context, operatorapi.Sandbox, *operatorapi.Request, operatorapi.Environment) (operatorapi.Answer, error)
-)
 
 func routes() []operatorapi.Route {
 	all := []operatorapi.Route{

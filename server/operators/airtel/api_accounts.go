@@ -58,7 +58,7 @@ func user(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, e 
 	}
 	h := holder{Grade: "SUBS", IsBarred: !found.Active, IsPINSet: true, Registration: registration{"SUBS"}}
 	h.FirstName, h.LastName = found.Names()
-	if h.MSISDN, err = strconv.ParseInt(strings.TrimPrefix(msisdn, "+"+callingCodes[e.Country]), 10, 64); err != nil {
+	if h.MSISDN, err = strconv.ParseInt(strings.TrimPrefix(msisdn, "+"+e.Country.CallingCode()), 10, 64); err != nil {
 		return operatorapi.Answer{}, fmt.Errorf("telling the number: %w", err)
 	}
 	return dataAnswer(h, okStatus("DP02200000001", "SUCCESS")), nil

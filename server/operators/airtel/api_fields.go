@@ -14,11 +14,6 @@ const (
 	hexForm      = `^[0-9a-fA-F]{32}$`
 )
 
-func assumed(f operatorapi.Field) operatorapi.Field {
-	f.Mark, f.Source = operatorapi.Assumed, ourChoice
-	return f
-}
-
 var (
 	countryField  = operatorapi.Field{Name: countryHeader, Pattern: countryForm, About: "The country of an environment of the sandbox."}
 	currencyField = operatorapi.Field{Name: currencyHeader, Pattern: currencyForm, About: "Its currency."}
@@ -39,8 +34,8 @@ var (
 		Name: "msisdn", Types: []string{"string", "integer"}, Pattern: numberForm,
 		About: "Nine digits without the country code. Twelve with it are taken too, and so is a number.",
 	}
-	referenceField = assumed(operatorapi.Field{Name: "reference", Optional: true, Max: maxReference, About: "Of the order. The bound is assumed."})
-	idField        = assumed(operatorapi.Field{Name: "id", Max: maxID, About: "The id of what is made, which is the reference of /v1. The bound is assumed."})
+	referenceField = operatorapi.Field{Name: "reference", Optional: true, Max: maxReference, About: "Of the order. The bound is assumed."}.Assumed()
+	idField        = operatorapi.Field{Name: "id", Max: maxID, About: "The id of what is made, which is the reference of /v1. The bound is assumed."}.Assumed()
 	amountField    = operatorapi.Field{
 		Name: "amount", Types: []string{"number", "string"}, Pattern: operatorapi.AmountForm, About: "Whole units, from 1 to 1000000000000. A text is taken too.",
 	}

@@ -21,16 +21,12 @@ func issueToken(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Reque
 	if readTokenRequest(r.Body).GrantType == "" {
 		return operatorapi.Answer{}, operatorapi.Refuse(noGrant)
 	}
-	drawn, err := s.Text()
-	if err != nil {
-		return operatorapi.Answer{}, err
-	}
-	token := r.User.ID + drawn
+	token, err := r.IssueToken(ctx, s, tokenLifetime)
 	return operatorapi.Answer{Status: http.StatusOK, Body: struct {
 		TokenType   string `json:"token_type"`
 		AccessToken string `json:"access_token"`
 		ExpiresIn   string `json:"expires_in"`
-	}{"bearer", token, "180"}}, s.IssueToken(ctx, token, r.Product, r.User, tokenLifetime)
+	}{"bearer", token, "180"}}, err
 }
 
 // collect records a collection. A wrong PIN, and a barred or unknown number, are told by the enquiry only (o).
@@ -158,7 +154,7 @@ type publicKey struct {
 }
 
 // tell returns the handler of an enquiry.
-func tell(operation string) handlerIn {
+func tell(operation string) operatorapi.HandlerIn[operatorapi.Environment] {
 	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ operatorapi.Environment) (operatorapi.Answer, error) {
 		p, err := s.Find(ctx, r.Param("id"), operation)
 		if err != nil {

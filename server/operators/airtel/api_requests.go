@@ -1,10 +1,8 @@
 package airtel
 
 import (
-	"context"
 	"encoding/json"
 	"mime"
-	"net/http"
 	"regexp"
 	"strings"
 
@@ -49,25 +47,19 @@ const (
 )
 
 // inCountry returns a handler that calls f with the environment of the request.
-func inCountry(f handlerIn) handler {
-	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
-		e, err := environmentOf(s, r.Header)
-		if err != nil {
-			return operatorapi.Answer{}, err
-		}
-		return f(ctx, s, r, e)
-	}
+func inCountry(f operatorapi.HandlerIn[operatorapi.Environment]) operatorapi.Handler {
+	return operatorapi.In(environmentOf, f)
 }
 
 // environmentOf returns the environment that the headers X-Country and X-Currency name.
-func environmentOf(s operatorapi.Sandbox, h http.Header) (operatorapi.Environment, error) {
-	country, currency := h.Get(countryHeader), h.Get(currencyHeader)
+func environmentOf(s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Environment, error) {
+	country, currency := r.Header.Get(countryHeader), r.Header.Get(currencyHeader)
 	for _, e := range s.Environments() {
 		if !strings.EqualFold(country, string(e.Country)) {
 			continue
 		}
 		switch {
-		case len(h.Values(currencyHeader)) == 0:
+		case len(r.Header.Values(currencyHeader)) == 0:
 			return e, operatorapi.Refuse(noCurrency)
 		case !strings.EqualFold(currency, string(e.Currency)):
 			return e, operatorapi.Refuse(wrongCurrency)
@@ -138,8 +130,8 @@ func amountOf(raw json.RawMessage) (int64, error) {
 	if text := strings.Trim(string(raw), `"`); text == "" || text == "null" {
 		return 0, operatorapi.Refuse(operatorapi.Invalid)
 	}
-	amount, ok := operatorapi.WholeAmount(raw)
-	if !ok || amount < 1 || amount > payments.MaxAmount {
+	amount, ok := operatorapi.PayableAmount(raw)
+	if !ok {
 		return 0, operatorapi.Refuse(wrongAmount)
 	}
 	return amount, nil
@@ -152,7 +144,7 @@ var digits = regexp.MustCompile(`^[0-9]+$`)
 
 // msisdnOf returns a number in E.164. It has 9 digits, or 12 with the country code.
 func msisdnOf(text string, country payments.Country) (string, error) {
-	national, code := text, callingCodes[country]
+	national, code := text, country.CallingCode()
 	if len(text) == len(code)+lengthOfNumber {
 		national = strings.TrimPrefix(text, code)
 	}

@@ -150,9 +150,7 @@ func newCallback(t *payments.Transaction, _ json.RawMessage, how operatorapi.Tel
 		c.Transaction.StatusCode = succeeded
 		c.Transaction.Message = fmt.Sprintf("Paid %s %s to %s", adapter.CurrencyCode(t), withCommas(t.Amount), t.Store)
 	}
-	return operatorapi.Callback{
-		Method: http.MethodPost, Header: http.Header{"Content-Type": {"application/json"}}, Body: adapter.Encode(c),
-	}
+	return operatorapi.Post(c)
 }
 
 // sign adds the hash of a callback beside its transaction: the HMAC-SHA256 of the body without the hash, as in Airtel's

@@ -43,12 +43,9 @@ type reply struct {
 	Status Status `json:"status"`
 }
 
-// callingCodes are the codes of the countries. The numbers in requests to Airtel have none (o).
-var callingCodes = map[payments.Country]string{payments.Rwanda: "250"}
-
 // nationalNumber returns the number of a transaction without its country code.
 func nationalNumber(t *payments.Transaction) string {
-	return strings.TrimPrefix(adapter.Subscriber(t), callingCodes[t.Country])
+	return strings.TrimPrefix(adapter.Subscriber(t), t.Country.CallingCode())
 }
 
 // NewClient returns a client of Airtel's API.

@@ -107,7 +107,7 @@ func routes() []operatorapi.Route {
 	all := []operatorapi.Route{{
 		Name: "token", Method: http.MethodGet, Path: tokenPath, Access: operatorapi.ByUser, Product: product, Handle: issueToken,
 		Doc: operatorapi.Doc{
-			Summary: "A token of a user name and a password, which clients may also make themselves", Mark: operatorapi.ThirdParty, Source: clients,
+			Summary: "A token of a user name and a password, which clients may also make themselves", Mark: operatorapi.ThirdParty, Source: operatorapi.PublishedClients,
 			Query: tokenQuery, Status: http.StatusOK, Answer: `{"key": "` + exampleToken + `"}`, Response: tokenFields,
 			Refused: []operatorapi.Why{operatorapi.NoRoute}, Test: exchanges + "token",
 		},
@@ -116,7 +116,7 @@ func routes() []operatorapi.Route {
 		all = append(all, operatorapi.Route{
 			Name: debitCall, Method: http.MethodPost, Path: path[0], Product: product, Orders: true, Handle: debit,
 			Doc: operatorapi.Doc{
-				Summary: "Asks a payer for money: a collection", Mark: operatorapi.ThirdParty, Source: clients,
+				Summary: "Asks a payer for money: a collection", Mark: operatorapi.ThirdParty, Source: operatorapi.PublishedClients,
 				Body: `{"msisdn": "22879000001", "key": "MRCHO", "mrchrefid": "order-1042", "mrchname": "Shop", "amount": "500", ` +
 					`"partnermsisdn": "22879000000"}`,
 				Request: debitFields, Status: http.StatusOK, Answer: said("0", beingProcessed, exampleReference), Response: saidFields,
@@ -126,7 +126,7 @@ func routes() []operatorapi.Route {
 		}, operatorapi.Route{
 			Name: debitCall, Method: http.MethodPost, Path: path[1], Product: product, Handle: verify,
 			Doc: operatorapi.Doc{
-				Summary: "What came of it", Mark: operatorapi.ThirdParty, Source: clients,
+				Summary: "What came of it", Mark: operatorapi.ThirdParty, Source: operatorapi.PublishedClients,
 				Body: `{"mrchrefid": "order-1042", "partnermsisdn": "22879000000"}`, Request: verifyFields, Status: http.StatusOK,
 				Answer: strings.TrimSuffix(said("0", "Success", exampleReference), "}") + `, "details": {"pushussd": "0", "callback": "0", ` +
 					`"amount": "500", "mrchreference": "order-1042", "mrchname": "shop", "msisdn": "22879000001", "mrorreference": "` + exampleReference +
@@ -139,7 +139,7 @@ func routes() []operatorapi.Route {
 	return append(all, operatorapi.Route{
 		Name: "soap", Method: http.MethodPost, Path: soapFolder + "{endpoint}", Product: "benin", Orders: true, Handle: soap, Refuse: refuseCall,
 		Doc: operatorapi.Doc{
-			Summary: "SOAP 1.1: " + strings.Join(operationNames(), ", "), Mark: operatorapi.ThirdParty, Source: clients,
+			Summary: "SOAP 1.1: " + strings.Join(operationNames(), ", "), Mark: operatorapi.ThirdParty, Source: operatorapi.PublishedClients,
 			Elsewhere: soapPath + "?wsdl", Status: http.StatusOK, Answer: fault("soap:Server", "an example").Text, Test: exchanges + "soap", Refused: []operatorapi.Why{
 				incomplete, noReference, operatorapi.Invalid, wrongNumber, tooLittle, tooMuch, notANumber, noOperation, operatorapi.Duplicate,
 				operatorapi.NotFound, unknownHolder, operatorapi.NoRoute,

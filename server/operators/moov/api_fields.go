@@ -4,11 +4,6 @@ import "github.com/cauri-dev/cauri/server/operators/operatorapi"
 
 // The fields of bodies and of the query, for the description of the API. A field without a mark has the mark of its call.
 
-func assumed(f operatorapi.Field) operatorapi.Field {
-	f.Mark, f.Source = operatorapi.Assumed, ourChoice
-	return f
-}
-
 var (
 	tokenQuery = []operatorapi.Field{
 		{Name: "index", Optional: true, Max: 18, About: "A counter, which the token has."}, {Name: "username", Max: 32}, {Name: "password", Max: 32},
@@ -32,7 +27,7 @@ var (
 		{Name: "mrorrefid", About: "The reference of Moov."}, {Name: "code"}, {Name: "refid", About: "The same as mrorrefid."},
 	}
 	detailsField = operatorapi.Field{Name: "details", Fields: []operatorapi.Field{
-		assumed(operatorapi.Field{Name: "pushussd"}), assumed(operatorapi.Field{Name: "callback"}), {Name: "amount"}, {Name: "mrchreference"},
+		operatorapi.Field{Name: "pushussd"}.Assumed(), operatorapi.Field{Name: "callback"}.Assumed(), {Name: "amount"}, {Name: "mrchreference"},
 		{Name: "mrchname"}, {Name: "msisdn"}, {Name: "mrorreference"}, {Name: "referenceid"},
 		{Name: "validationdate", About: "When it ended, in UTC; empty while it is pending."}, {Name: "status"},
 	}}

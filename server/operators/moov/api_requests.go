@@ -14,17 +14,9 @@ const (
 	maxText      = 200 // a
 )
 
-// plan is how numbers of a country are written.
-type plan struct {
-	code    string
-	lengths []int // of a number without the code
-}
-
-// plans has the countries of the API. Benin has numbers of ten digits, and of eight from the time before.
-var plans = map[payments.Country]plan{
-	payments.Benin: {"229", []int{10, 8}},
-	payments.Togo:  {"228", []int{8}},
-}
+// lengths are those of numbers without the calling code, in the countries of the API. Benin has numbers of ten digits,
+// and of eight from the time before.
+var lengths = map[payments.Country][]int{payments.Benin: {10, 8}, payments.Togo: {8}}
 
 // newOrder returns an order. An empty reference is generated.
 func newOrder(
@@ -74,13 +66,12 @@ var digits = regexp.MustCompile(`^[0-9]{8,13}$`)
 
 // msisdnOf returns a number of a country in E.164. The number has its country code, or does not.
 func msisdnOf(text string, country payments.Country) (string, error) {
-	p := plans[country]
-	if digits.MatchString(text) {
-		for _, length := range p.lengths {
+	if code := country.CallingCode(); digits.MatchString(text) {
+		for _, length := range lengths[country] {
 			switch {
 			case len(text) == length:
-				return "+" + p.code + text, nil
-			case len(text) == len(p.code)+length && strings.HasPrefix(text, p.code):
+				return "+" + code + text, nil
+			case len(text) == len(code)+length && strings.HasPrefix(text, code):
 				return "+" + text, nil
 			}
 		}

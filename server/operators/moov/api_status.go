@@ -2,7 +2,6 @@ package moov
 
 import (
 	"encoding/json"
-	"net/http"
 	"strconv"
 
 	"github.com/cauri-dev/cauri/server/operators/adapter"
@@ -72,8 +71,5 @@ type callback struct {
 // newCallback returns the callback of a collection with an outcome.
 func newCallback(t *payments.Transaction, _ json.RawMessage, how operatorapi.Telling) operatorapi.Callback {
 	code, text := outcomeOf(t, how)
-	return operatorapi.Callback{
-		Method: http.MethodPost, Header: http.Header{"Content-Type": {"application/json"}},
-		Body: adapter.Encode(callback{amountIn(t), referenceOf(t), t.Reference, adapter.Subscriber(t), code, text}),
-	}
+	return operatorapi.Post(callback{amountIn(t), referenceOf(t), t.Reference, adapter.Subscriber(t), code, text})
 }

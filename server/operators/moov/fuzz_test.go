@@ -21,7 +21,7 @@ var countries = []operatorapi.Environment{
 }
 
 func checkOrder(t *testing.T, o operatorapi.Order) {
-	code := "+" + plans[o.Country].code
+	code := "+" + o.Country.CallingCode()
 	if o.Amount < 1 || o.Amount > payments.MaxAmount || !payments.ValidMSISDN(o.MSISDN) || !strings.HasPrefix(o.MSISDN, code) ||
 		o.Reference == "" || len([]rune(o.Reference)) > maxReference || o.Description != nil && len([]rune(*o.Description)) > maxText {
 		t.Errorf("it is recorded: %+v", o)

@@ -1,7 +1,6 @@
 package mtn
 
 import (
-	"context"
 	"net/http"
 	"regexp"
 	"strings"
@@ -81,9 +80,6 @@ func deriveCredentials(apiKey string) operatorapi.Credentials {
 
 // exchanges is the prefix of the names of the tests that replay recorded exchanges.
 const exchanges = operatorapi.ExchangesTest + "/mtn/"
-
-// handler handles a call of the API.
-type handler func(context.Context, operatorapi.Sandbox, *operatorapi.Request) (operatorapi.Answer, error)
 
 func routes() []operatorapi.Route {
 	all := []operatorapi.Route{
@@ -264,7 +260,7 @@ func collectionRoutes() []operatorapi.Route {
 
 func payoutRoutes() []operatorapi.Route {
 	var all []operatorapi.Route
-	add := func(product, call, version, summary, body string, fields []operatorapi.Field, record handler) {
+	add := func(product, call, version, summary, body string, fields []operatorapi.Field, record operatorapi.Handler) {
 		all = append(all, withTokens(product, []operatorapi.Route{{
 			Name: call, Method: http.MethodPost, Path: "/" + product + "/" + version + "/" + call, Handle: record, Orders: true,
 			Doc: accepted(summary, body, fields, exchanges+call),

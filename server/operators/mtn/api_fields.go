@@ -22,11 +22,6 @@ var (
 	notificationField = operatorapi.Field{Name: notificationHeader, Optional: true, Max: maxMessage, About: "The text, in place of the body's."}
 )
 
-func assumed(f operatorapi.Field) operatorapi.Field {
-	f.Mark, f.Source = operatorapi.Assumed, ourChoice
-	return f
-}
-
 // partyField returns the field with the payer or the payee of a request.
 func partyField(name string) operatorapi.Field {
 	return operatorapi.Field{Name: name, Fields: []operatorapi.Field{
@@ -37,17 +32,17 @@ func partyField(name string) operatorapi.Field {
 
 // texts are the fields of requests with free text. Answers repeat them.
 var texts = []operatorapi.Field{
-	assumed(operatorapi.Field{Name: "externalId", Optional: true, Max: maxExternalID, About: "Of the order. The bound is assumed."}),
+	operatorapi.Field{Name: "externalId", Optional: true, Max: maxExternalID, About: "Of the order. The bound is assumed."}.Assumed(),
 	{Name: "payerMessage", Optional: true, Max: maxMessage, Pattern: "^[^']*$"},
 	{Name: "payeeNote", Optional: true, Max: maxMessage, Pattern: "^[^']*$"},
 }
 
 func orderFields(more ...operatorapi.Field) []operatorapi.Field {
 	return append(append([]operatorapi.Field{
-		assumed(operatorapi.Field{
+		operatorapi.Field{
 			Name: "amount", Types: []string{"string", "number"}, Pattern: operatorapi.AmountForm,
 			About: "Whole units, from 1 to 1000000000000. MTN documents a text; a number is taken too.",
-		}),
+		}.Assumed(),
 		{Name: "currency", About: "That of the environment, or EUR under the target `sandbox`."},
 	}, texts...), more...)
 }

@@ -13,20 +13,14 @@ import (
 )
 
 // inTarget returns a handler that calls f with the target environment of the request.
-func inTarget(f func(context.Context, operatorapi.Sandbox, *operatorapi.Request, target) (operatorapi.Answer, error)) handler {
-	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
-		t, err := targetOf(s, r.Header)
-		if err != nil {
-			return operatorapi.Answer{}, err
-		}
-		return f(ctx, s, r, t)
-	}
+func inTarget(f operatorapi.HandlerIn[target]) operatorapi.Handler {
+	return operatorapi.In(targetOf, f)
 }
 
 var acceptedAnswer = operatorapi.Answer{Status: http.StatusAccepted}
 
 // collect returns the handler of a call that records a collection.
-func collect(operation string, second bool) handler {
+func collect(operation string, second bool) operatorapi.Handler {
 	return inTarget(func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (operatorapi.Answer, error) {
 		order, body, err := newOrder(s, r, t, operation, second)
 		if err != nil {
@@ -40,7 +34,7 @@ func collect(operation string, second bool) handler {
 }
 
 // disburse returns the handler of a call that records a disbursement.
-func disburse(operation string, second bool) handler {
+func disburse(operation string, second bool) operatorapi.Handler {
 	return inTarget(func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (operatorapi.Answer, error) {
 		order, body, err := newOrder(s, r, t, operation, second)
 		if err != nil {
@@ -54,7 +48,7 @@ func disburse(operation string, second bool) handler {
 }
 
 // giveBack returns the handler of a call that refunds a collection.
-func giveBack(second bool) handler {
+func giveBack(second bool) operatorapi.Handler {
 	return inTarget(func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (operatorapi.Answer, error) {
 		order, body, err := newOrder(s, r, t, refundCall, second)
 		if err != nil {
@@ -149,7 +143,7 @@ func setParty(o *operatorapi.Order, p Party, msisdn string, test *testParty) {
 }
 
 // tellStatus returns a handler that answers with the status of a transaction that the call operation recorded.
-func tellStatus(operation string) func(context.Context, operatorapi.Sandbox, *operatorapi.Request, target) (operatorapi.Answer, error) {
+func tellStatus(operation string) operatorapi.HandlerIn[target] {
 	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ target) (operatorapi.Answer, error) {
 		found, err := s.Find(ctx, canonicalReference(r.Param("reference")), operation)
 		if err != nil {

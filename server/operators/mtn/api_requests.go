@@ -65,8 +65,8 @@ func readOrder(body []byte) (*orderBody, error) {
 // amountOf parses an amount in whole units. It accepts "5.0", but refuses a fraction other than zero, because the
 // currencies have no decimals.
 func amountOf(raw json.RawMessage) (int64, error) {
-	amount, ok := operatorapi.WholeAmount(raw)
-	if !ok || amount < 1 || amount > payments.MaxAmount {
+	amount, ok := operatorapi.PayableAmount(raw)
+	if !ok {
 		return 0, operatorapi.Refuse(operatorapi.Invalid)
 	}
 	return amount, nil
@@ -138,8 +138,8 @@ var quirks = []operatorapi.Quirk{{
 }}
 
 // targetOf returns the target environment that the header X-Target-Environment names.
-func targetOf(s operatorapi.Sandbox, h http.Header) (target, error) {
-	name := strings.ToLower(strings.TrimSpace(h.Get(targetHeader)))
+func targetOf(s operatorapi.Sandbox, r *operatorapi.Request) (target, error) {
+	name := strings.ToLower(strings.TrimSpace(r.Header.Get(targetHeader)))
 	for _, e := range s.Environments() {
 		if name == sandboxTarget {
 			if wanted, set := e.Quirks[quirkSandboxTarget]; set && !wanted {

@@ -1,7 +1,6 @@
 package mtn
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
@@ -107,10 +106,6 @@ func newCallback(t *payments.Transaction, raw json.RawMessage, how operatorapi.T
 	if err != nil {
 		body = map[string]string{"status": failed, "reason": internalError}
 	}
-	var out bytes.Buffer
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(body) // encoding strings does not fail
-	c.Body = bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+	c.Body = adapter.Encode(body)
 	return c
 }

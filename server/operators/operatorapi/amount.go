@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"regexp"
 	"strings"
+
+	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // AmountForm is the form of amounts in the descriptions of the APIs.
@@ -26,4 +28,10 @@ func WholeAmount(raw json.RawMessage) (amount int64, ok bool) {
 		return 0, false
 	}
 	return exact.Num().Int64(), true
+}
+
+// PayableAmount is [WholeAmount] for the amounts that a transaction may have.
+func PayableAmount(raw json.RawMessage) (amount int64, ok bool) {
+	amount, ok = WholeAmount(raw)
+	return amount, ok && amount >= 1 && amount <= payments.MaxAmount
 }

@@ -107,7 +107,7 @@ type Route struct {
 	Access  Access
 	Product string // product of the issued or required token
 	Orders  bool   // whether the call records a transaction
-	Handle  func(context.Context, Sandbox, *Request) (Answer, error)
+	Handle  Handler
 	// Refuse returns the answer for a refusal of this call. sent is the body of the request, as far as it could be read.
 	// nil: Refuse of the API.
 	Refuse func(r *Refusal, sent []byte) Answer
@@ -155,6 +155,23 @@ type Fact struct {
 	Test   string
 	Real   string // known difference of the operator's own API; empty for none
 }
+
+// Fact returns a fact with this mark. The test is the name of the one that checks it.
+func (m Mark) Fact(what, source, test string) Fact {
+	return Fact{What: what, Mark: m, Source: source, Test: test}
+}
+
+// Differs returns the fact with the known difference of the operator's own API.
+func (f Fact) Differs(theirs string) Fact {
+	f.Real = theirs
+	return f
+}
+
+// The sources of facts that no operator documents.
+const (
+	PublishedClients = "published clients"
+	OurChoice        = "our choice"
+)
 
 // Request is a request to the API.
 type Request struct {

@@ -21,6 +21,12 @@ type Field struct {
 	Source   string
 }
 
+// Assumed returns the field with the mark of a fact that is assumed.
+func (f Field) Assumed() Field {
+	f.Mark, f.Source = Assumed, OurChoice
+	return f
+}
+
 // object returns the schema of an object. A field without a mark gets the given mark and source.
 func object(fields []Field, mark Mark, source string) map[string]any {
 	properties, required := map[string]any{}, []string{}

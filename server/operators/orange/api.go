@@ -1,7 +1,7 @@
 package orange
 
 import (
-	"context"
+	"cmp"
 	"net/http"
 	"regexp"
 	"strings"
@@ -56,17 +56,10 @@ func deriveCredentials(apiKey string) operatorapi.Credentials {
 	}
 }
 
-// lengthOfID is the length of a client id. A token begins with the client id, so that it names the sandbox.
-const lengthOfID = 32
-
 // clientID returns the client id in the access token, or in the Basic authentication of a request for a token.
 func clientID(r *http.Request, _ func() []byte) string {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if token = strings.TrimSpace(token); strings.EqualFold(scheme, "Bearer") && len(token) == 2*lengthOfID {
-		return strings.ToLower(token[:lengthOfID])
-	}
 	id, _, _ := r.BasicAuth()
-	return strings.ToLower(id)
+	return cmp.Or(operatorapi.UserOfToken(r), strings.ToLower(id))
 }
 
 // exampleKey is a merchant key for the description of the API.
@@ -77,9 +70,6 @@ var examples = map[string]string{"country": "dev"}
 
 // exchanges is the prefix of the names of the tests that replay recorded exchanges.
 const exchanges = operatorapi.ExchangesTest + "/orange/"
-
-// handler handles a call of the API.
-type handler func(context.Context, operatorapi.Sandbox, *operatorapi.Request) (operatorapi.Answer, error)
 
 func routes() []operatorapi.Route {
 	all := []operatorapi.Route{
@@ -124,7 +114,7 @@ func routes() []operatorapi.Route {
 	return all
 }
 
-func tokenRoute(version, expires string, fields []operatorapi.Field, issue handler) operatorapi.Route {
+func tokenRoute(version, expires string, fields []operatorapi.Field, issue operatorapi.Handler) operatorapi.Route {
 	return operatorapi.Route{
 		Name: "token", Method: http.MethodPost, Path: "/oauth/" + version + "/token", Access: operatorapi.ByUser, Handle: issue,
 		Doc: operatorapi.Doc{

@@ -13,13 +13,8 @@ const (
 	maxURL       = 500
 )
 
-func assumed(f operatorapi.Field) operatorapi.Field {
-	f.Mark, f.Source = operatorapi.Assumed, ourChoice
-	return f
-}
-
 func urlField(name, about string) operatorapi.Field {
-	return assumed(operatorapi.Field{Name: name, Max: maxURL, About: about + " An http or https URL. The bound is assumed."})
+	return operatorapi.Field{Name: name, Max: maxURL, About: about + " An http or https URL. The bound is assumed."}.Assumed()
 }
 
 var (
@@ -30,7 +25,7 @@ var (
 		Name: "expires_in", Types: []string{"integer"}, About: "Seconds, of the sandbox's time: 3600.",
 	})
 	oldTokenFields = append(bearerFields[:2:2], operatorapi.Field{
-		Name: "expires_in", Enum: []string{"7776000"}, About: "90 days in seconds, as a text.", Mark: operatorapi.ThirdParty, Source: clients,
+		Name: "expires_in", Enum: []string{"7776000"}, About: "90 days in seconds, as a text.", Mark: operatorapi.ThirdParty, Source: operatorapi.PublishedClients,
 	})
 
 	orderIDField = operatorapi.Field{Name: "order_id", Max: maxOrderID, About: "The reference of the collection that the order becomes."}
@@ -45,8 +40,8 @@ var (
 		urlField("return_url", "Where the browser goes after a decision."),
 		urlField("cancel_url", "Where the browser goes if the payer cancels."),
 		urlField("notif_url", "Where the notification goes. Its host has to be allowed by `spec.callbackHosts`."),
-		assumed(operatorapi.Field{Name: "lang", Optional: true, Enum: []string{"fr", "en"}, About: "The page is French in any case."}),
-		assumed(operatorapi.Field{Name: "reference", Optional: true, Max: maxReference, About: "The merchant's name on the page; default: the store."}),
+		operatorapi.Field{Name: "lang", Optional: true, Enum: []string{"fr", "en"}, About: "The page is French in any case."}.Assumed(),
+		operatorapi.Field{Name: "reference", Optional: true, Max: maxReference, About: "The merchant's name on the page; default: the store."}.Assumed(),
 	}
 	placedFields = []operatorapi.Field{
 		{Name: "status", Types: []string{"integer"}}, {Name: "message", Enum: []string{"OK"}}, {Name: "pay_token", Pattern: tokenForm},

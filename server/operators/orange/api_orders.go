@@ -49,13 +49,8 @@ func grant(
 	if err != nil || form.Get("grant_type") != "client_credentials" {
 		return operatorapi.Answer{}, operatorapi.Refuse(wrongGrant)
 	}
-	drawn, err := s.Text()
-	if err != nil {
-		return operatorapi.Answer{}, err
-	}
-	token := r.User.ID + drawn
-	return operatorapi.Answer{Status: http.StatusOK, Body: bearer{"Bearer", token, expires}},
-		s.IssueToken(ctx, token, r.Product, r.User, lifetime)
+	token, err := r.IssueToken(ctx, s, lifetime)
+	return operatorapi.Answer{Status: http.StatusOK, Body: bearer{"Bearer", token, expires}}, err
 }
 
 // market is the environment of a request with the currency that it takes.
@@ -65,20 +60,15 @@ type market struct {
 }
 
 // inMarket returns a handler that calls f with the market of the country in the path.
-func inMarket(f func(context.Context, operatorapi.Sandbox, *operatorapi.Request, market) (operatorapi.Answer, error)) handler {
-	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
-		m, err := marketOf(s, r.Param("country"))
-		if err != nil {
-			return operatorapi.Answer{}, err
-		}
-		return f(ctx, s, r, m)
-	}
+func inMarket(f operatorapi.HandlerIn[market]) operatorapi.Handler {
+	return operatorapi.In(marketOf, f)
 }
 
 // countryForm matches countries. Orange's own sandbox is one of them.
 var countryForm = regexp.MustCompile(`^(?i)([a-z]{2}|dev)$`)
 
-func marketOf(s operatorapi.Sandbox, country string) (market, error) {
+func marketOf(s operatorapi.Sandbox, r *operatorapi.Request) (market, error) {
+	country := r.Param("country")
 	if !countryForm.MatchString(country) {
 		return market{}, operatorapi.Refuse(noCountry)
 	}
@@ -223,8 +213,8 @@ func isURL(address string) bool {
 
 // amountOf returns an amount in whole units.
 func amountOf(raw json.RawMessage) (int64, error) {
-	amount, ok := operatorapi.WholeAmount(raw)
-	if !ok || amount < 1 || amount > payments.MaxAmount {
+	amount, ok := operatorapi.PayableAmount(raw)
+	if !ok {
 		return 0, wrong("amount")
 	}
 	return amount, nil

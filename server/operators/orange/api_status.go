@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/cauri-dev/cauri/server/operators/adapter"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -113,7 +112,5 @@ func newCallback(t *payments.Transaction, kept json.RawMessage, _ operatorapi.Te
 	if t.Status == payments.Success {
 		told.Status = success
 	}
-	return operatorapi.Callback{
-		Method: http.MethodPost, Header: http.Header{"Content-Type": {"application/json"}}, Body: adapter.Encode(told),
-	}
+	return operatorapi.Post(told)
 }

@@ -121,7 +121,7 @@ func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o
 	code := strings.Join(strings.Fields(v.Form.Get("otp")), "")
 	switch {
 	case !isNumber:
-		shown.Wrong = "Ce n'est pas un numéro de téléphone. Saisir le numéro avec ou sans l'indicatif +" + callingCodes[o.Country] + "."
+		shown.Wrong = "Ce n'est pas un numéro de téléphone. Saisir le numéro avec ou sans l'indicatif +" + o.Country.CallingCode() + "."
 	case !codeForm.MatchString(code):
 		shown.Wrong = "Le code a six chiffres."
 	}
@@ -185,11 +185,6 @@ func inHeader(address string) string {
 
 var notASCII = regexp.MustCompile(`[^\x00-\x7f]+`)
 
-// callingCodes are the codes of the countries.
-var callingCodes = map[payments.Country]string{
-	payments.CoteDIvoire: "225", payments.Rwanda: "250", payments.Benin: "229", payments.Togo: "228",
-}
-
 var (
 	notInNumber = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "-", "", ".", "", "(", "", ")", "")
 	numberForm  = regexp.MustCompile(`^(\+|00)?([0-9]{7,15})$`)
@@ -206,8 +201,8 @@ func msisdnOf(typed string, country payments.Country) (msisdn string, ok bool) {
 		return "", false
 	}
 	msisdn = "+" + parts[2]
-	if parts[1] == "" && (len(parts[2]) <= longestNational || !strings.HasPrefix(parts[2], callingCodes[country])) {
-		msisdn = "+" + callingCodes[country] + parts[2]
+	if code := country.CallingCode(); parts[1] == "" && (len(parts[2]) <= longestNational || !strings.HasPrefix(parts[2], code)) {
+		msisdn = "+" + code + parts[2]
 	}
 	return msisdn, payments.ValidMSISDN(msisdn)
 }
