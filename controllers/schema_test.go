@@ -144,8 +144,8 @@ credentialsSecretName: somewhere.else
 		},
 		"an environment twice": {spec: "environments: [{operator: mtn, country: RW}, {operator: mtn, country: RW}]", refuse: []string{
 			`spec.environments[1]: Duplicate value: {"country":"RW","operator":"mtn"}`}},
-		"an unknown operator": {spec: "environments: [{operator: wave, country: CI}]", refuse: []string{
-			`spec.environments[0].operator: Unsupported value: "wave": supported values: "mtn", "orange", "moov", "airtel"`}},
+		"an unknown operator": {spec: "environments: [{operator: nosuch, country: CI}]", refuse: []string{
+			`spec.environments[0].operator: Unsupported value: "nosuch": supported values: "mtn", "orange", "moov", "airtel"`}},
 		"too much commission": {
 			spec:   "environments: [{operator: mtn, country: RW, commissionBps: 10001}]",
 			refuse: []string{"spec.environments[0].commissionBps: spec.environments[0].commissionBps in body should be less than or equal to 10000"},

@@ -251,7 +251,7 @@ func TestUnavailable(t *testing.T) {
 			t.Errorf("%s: %s", operator, raw)
 		}
 	}
-	if operators.Unavailable(forwarded("wave"), why) != nil || operators.NewClient("wave", adapter.Access{}) != nil {
+	if operators.Unavailable(forwarded("nosuch"), why) != nil || operators.NewClient("nosuch", adapter.Access{}) != nil {
 		t.Error("there is an operator that does not exist")
 	}
 }

@@ -56,7 +56,7 @@ func TestDetect(t *testing.T) {
 		"tg moov":                        {"+22899000001", detected{payments.Moov, payments.Togo, true}},
 		"tg another operator":            {"+22890000001", detected{"", payments.Togo, false}},
 		"tg of ten digits":               {"+2289900000101", nothing},
-		"another country":                {"+221770000001", nothing},
+		"another country":                {"+999770000001", nothing},
 		"another country, same digits":   {"+12250701020304", nothing},
 		"a calling code and little else": {"+2250701", nothing},
 		"no plus sign":                   {"2250701020304", nothing},

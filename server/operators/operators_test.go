@@ -179,7 +179,7 @@ func TestRawRepeatsARequestOfMTN(t *testing.T) {
 
 func TestRawOfUnknownOperator(t *testing.T) {
 	t.Parallel()
-	encoded, err := json.Marshal(operators.Raw(sample("wave", payments.Success)))
+	encoded, err := json.Marshal(operators.Raw(sample("nosuch", payments.Success)))
 	if err != nil || string(encoded) != "null" {
 		t.Errorf("Raw() of an unknown operator is %s, %v in JSON, want null", encoded, err)
 	}
