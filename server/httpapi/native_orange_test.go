@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -450,6 +451,59 @@ func TestOrangePageLeadsBackAfterAWrongCode(t *testing.T) {
 	for range 2 {
 		p.open().is(t, http.StatusOK, "Il reste 4 essais.")
 	}
+}
+
+// However an order ended, its page leads to the shop as the decision itself did: by cancel_url if its payer canceled.
+func TestOrangePageThatIsLoadedAgain(t *testing.T) {
+	f, o := withOrange(t, payments.Approve)
+	f.orangeClient("cancels", "+2250707000003", 50_000, payments.Cancel)
+	f.orangeClient("ignores", "+2250707000005", 50_000, payments.Ignore)
+	wrong := func(p *placed) { p.confirm(awa, wrongCode(f.code(awa))) }
+	const paid, canceled = "https://shop.example/return?o=1", "https://shop.example/cancel"
+	var expired *placed
+	for name, c := range map[string]struct {
+		end   func(*placed)
+		title string
+		leads string
+	}{
+		"paid":     {func(p *placed) { p.confirm(awa, f.code(awa)) }, "Paiement effectué", paid},
+		"failed":   {func(p *placed) { p.confirm("0707000003", f.code("+2250707000003")) }, "Le paiement a échoué", paid},
+		"pending":  {func(p *placed) { p.confirm("0707000005", f.code("+2250707000005")) }, "Paiement en cours", paid},
+		"canceled": {func(p *placed) { p.open("action", "cancel") }, "Paiement annulé", canceled},
+		"canceled after a wrong code": {func(p *placed) {
+			wrong(p)
+			p.open("action", "cancel")
+		}, "Le paiement a échoué", canceled},
+		"five wrong codes": {func(p *placed) {
+			for range 5 {
+				wrong(p)
+			}
+		}, "Le paiement a échoué", paid},
+		"expired": {func(p *placed) { expired = p }, "Confirmer le paiement", ""},
+	} {
+		p := o.place(strings.ReplaceAll(name, " ", "-"))
+		c.end(p)
+		again := p.open()
+		again.is(t, http.StatusOK, c.title)
+		if got := again.leadsTo(); got != c.leads {
+			t.Errorf("%s: the page leads to %q, want %q", name, got, c.leads)
+		}
+	}
+	f.startClock()
+	f.exec("update clocks set ahead = '601 seconds'")
+	if got := expired.open().leadsTo(); got != paid {
+		t.Errorf("expired: the page leads to %q", got)
+	}
+}
+
+var toShop = regexp.MustCompile(`href="([^"]*)" rel="noreferrer"`)
+
+// leadsTo returns the address of the shop that a page has.
+func (s shown) leadsTo() string {
+	if found := toShop.FindStringSubmatch(s.text); found != nil {
+		return html.UnescapeString(found[1])
+	}
+	return ""
 }
 
 func wrongCode(code string) string { return code[:5] + string('0'+('9'-code[5])) }

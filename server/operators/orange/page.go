@@ -70,6 +70,9 @@ func newView(v *operatorapi.Visit, o *order) *view {
 	case failed:
 		shown.Sign, shown.Class = "st-fail", "bad"
 		shown.Title, shown.Text = endOf(o)
+		if o.status == "" && o.Tried < o.Codes { // canceled, and not paid meanwhile in another tab
+			shown.Back = o.CancelURL
+		}
 	default:
 		shown.Title, shown.Text, shown.Form = "Confirmer le paiement", "La boutique attend la confirmation pendant 10 minutes.", true
 		switch left := o.Codes - o.Tried; {
@@ -170,9 +173,6 @@ func decide(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o 
 		return toPage(), nil
 	}
 	shown := newView(v, o)
-	if o.status == "" { // canceled, and not paid meanwhile in another tab
-		shown.Back = o.CancelURL
-	}
 	answer := shown.page(http.StatusOK)
 	answer.Header = http.Header{"Refresh": {"0; url=" + inHeader(shown.Back)}}
 	return answer, nil

@@ -88,7 +88,7 @@ func (r Recorder) Placed(_ context.Context, token string) (operatorapi.PlacedOrd
 	if err != nil {
 		return operatorapi.PlacedOrder{}, err
 	}
-	return operatorapi.PlacedOrder{Reference: t.Reference, Token: token, Amount: t.Amount, Sent: json.RawMessage(r.Sent)}, nil
+	return operatorapi.PlacedOrder{Reference: t.Reference, Token: token, Amount: t.Amount, Sent: json.RawMessage(r.Sent), Codes: 5}, nil
 }
 
 // Confirm implements [operatorapi.Sandbox].
