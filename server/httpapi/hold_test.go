@@ -78,9 +78,9 @@ func request(reference, scenario string) string {
 // soon fails unless something is so within a while.
 func soon(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("not within a minute: " + what)
+			t.Fatal("not within three minutes: " + what)
 		}
 	}
 }

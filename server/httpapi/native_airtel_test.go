@@ -268,7 +268,7 @@ func TestAirtelTokens(t *testing.T) {
 	if got := a.call("GET", balance, ""); got.status != http.StatusOK {
 		t.Errorf("a new token is answered %d %s", got.status, got.raw)
 	}
-	f.exec("update clocks set ahead = '179 seconds'")
+	f.exec("update clocks set ahead = '100 seconds'") // of 180, since the clock runs while a slow machine gets here
 	if got := a.call("GET", balance, ""); got.status != http.StatusOK {
 		t.Errorf("a token before its end is answered %d %s", got.status, got.raw)
 	}

@@ -152,9 +152,9 @@ func (w *Fixture) Opened(o Options) *Store {
 // Eventually waits until a condition is true.
 func Eventually(t *testing.T, so func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !so(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it has not come true in a minute")
+			t.Fatal("it has not come true in three minutes")
 		}
 	}
 }
