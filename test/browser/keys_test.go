@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -110,13 +111,7 @@ func TestTabGoesThroughThePages(t *testing.T) {
 		console + "/overview": "All events", console + "/payments": "Awa Koné", console + "/payments/" + id: "{", console + "/handsets": "Change",
 		order: "Annuler",
 	} {
-		all, well := b.stops(address, ends)
-		for range 2 {
-			if !well { // the page may have changed under the keys, as it follows the sandbox
-				all, well = b.stops(address, ends)
-			}
-		}
-		if !well {
+		if all, well := b.stops(address, ends); !well {
 			t.Errorf("Tab goes through %s so:\n%s", address, all)
 		}
 	}
@@ -126,4 +121,71 @@ func TestTabGoesThroughThePages(t *testing.T) {
 	}
 	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent(" ")))
 	b.until(`location.pathname === "/docs/orange"`)
+}
+
+// reader is what a person who reads a part of a page does there: it stands on the last thing that acts, or beside it, and has
+// scrolled what scrolls. The part counts as changed, whatever comes. A phone stays the same until its screen changes.
+const reader = `(() => {
+	const live = [...document.querySelectorAll("[data-stream]")].flatMap((e) => e.getAttribute("hx-select-oob").split(",")).map((id) => document.querySelector(id));
+	return live.filter((part) => part && !part.dataset.shows).flatMap((part) => [part, ...part.querySelectorAll("a[href], button, [tabindex]")].filter((e) => e.tabIndex === 0 && e.checkVisibility()).slice(-1)
+		.map((e) => ({Part: part.id, Text: e.innerText || e.ariaLabel || e.id, Take: () => {
+			e.focus();
+			part.dataset.old = "";
+			for (const box of [part, ...part.querySelectorAll("*")]) if (/auto|scroll/.test(getComputedStyle(box).overflow)) box.scrollTo(7, 3);
+		}})));
+})()`
+
+const scrolled = `[...document.querySelectorAll("main *")].map((e) => e.scrollLeft + " " + e.scrollTop).filter((at) => at !== "0 0").join()`
+
+// While the sandbox goes on, who goes through a page by keys stays there, and what was scrolled stays so.
+func TestLivePartsKeepTheFocus(t *testing.T) {
+	t.Parallel()
+	s := busyShop(t)
+	b := newTab(t)
+	b.signIn(s)
+	b.size(640, 800) // tables are wider than the window
+	console, tried, scrolls := consoleOf(s.Sandbox), 0, 0
+	for _, path := range b.pages() {
+		b.open(console + path)
+		if !b.has("[data-stream]") {
+			continue
+		}
+		b.until(`document.querySelector(".live") && !document.querySelector(".live.off")`)
+		for i, at := range read[[]struct{ Part, Text string }](b, reader) {
+			before := read[string](b, fmt.Sprintf(`(%s[%d].Take(), %s)`, reader, i, scrolled))
+			read[bool](b, `htmx.trigger("[data-stream]", "changed")`)
+			b.until(`!document.querySelector("[data-old]")`)
+			focus := read[string](b, `((e) => e === document.body ? "nothing" : e.innerText || e.ariaLabel || e.id)(document.activeElement)`)
+			if tried++; focus != at.Text {
+				t.Errorf("%s: after #%s was replaced, %q has the focus, which %q had", path, at.Part, focus, at.Text)
+			}
+			if after := read[string](b, scrolled); after != before {
+				t.Errorf("%s: after #%s was replaced, its parts are scrolled by %q, before by %q", path, at.Part, after, before)
+			} else if before != "" {
+				scrolls++
+			}
+		}
+	}
+	if tried < 20 || scrolls < 2 {
+		t.Errorf("%d parts had the focus, and %d were scrolled", tried, scrolls)
+	}
+
+	const link = `document.querySelector("#timeline a")`
+	b.open(console + "/payments/" + s.paid)
+	b.until(`document.querySelector(".live") && !document.querySelector(".live.off")`)
+	read[bool](b, link+`.focus() === undefined`)
+	s.post("/payments/"+s.paid+"/refund", object{"amount": 100, "reference": "refund-while-reading"})
+	b.shows("#lead", "2,600")
+	if !read[bool](b, `document.activeElement === `+link) {
+		t.Errorf("after a refund, the focus is in %s", read[string](b, `document.activeElement.outerHTML.slice(0, 200)`))
+	}
+	b.do(chromedp.Do(b.ctx, chromedp.KeyEvent(kb.Tab)))
+	if !read[bool](b, link+`.compareDocumentPosition(document.activeElement) === Node.DOCUMENT_POSITION_FOLLOWING`) {
+		t.Errorf("Tab goes from the timeline to %s", read[string](b, `document.activeElement.outerHTML.slice(0, 200)`))
+	}
+	read[bool](b, link+`.focus() === undefined && (`+link+`.href = "#gone", htmx.trigger("[data-stream]", "changed"), true)`)
+	b.until(link + `.hash !== "#gone"`)
+	if at := read[string](b, `document.activeElement.id`); at != "timeline" {
+		t.Errorf("after its link is gone, the focus is in %q, want the part", at)
+	}
 }

@@ -56,6 +56,33 @@
     reread();
   }
 
+  // What has not changed is not replaced. What is replaced keeps the focus, and how far its parts are scrolled.
+  const marks = ["id", "href", "name", "value"];
+  const like = (e) => [e.localName, e.closest("[data-key]")?.dataset.key, e.form?.action, ...marks.map((name) => e.getAttribute(name))].join(" ");
+  const all = (part) => [part, ...part.querySelectorAll("*")];
+  document.addEventListener("htmx:oobBeforeSwap", (e) => {
+    const { target, fragment } = e.detail, had = document.activeElement;
+    if (fragment.firstElementChild?.isEqualNode(target)) e.detail.shouldSwap = false;
+    const seen = {}, kept = [];
+    for (const e of all(target)) {
+      const mark = like(e), nth = seen[mark] = (seen[mark] ?? -1) + 1;
+      if (e === had || e.scrollLeft || e.scrollTop) kept.push({ mark, nth, left: e.scrollLeft, top: e.scrollTop, focus: e === had });
+    }
+    queueMicrotask(() => { // after all parts
+      let part = document.getElementById(target.id);
+      for (const { mark, nth, left, top, focus } of kept) {
+        const again = all(part).filter((e) => like(e) === mark)[nth];
+        again?.scrollTo({ left, top, behavior: "instant" });
+        if (!focus) continue;
+        again?.focus({ preventScroll: true });
+        for (; document.activeElement === document.body && part !== document.body; part = part.parentElement) {
+          part.tabIndex = -1; // what had the focus is gone
+          part.focus({ preventScroll: true });
+        }
+      }
+    });
+  });
+
   // Nothing moves what a person is reading: new rows of a list that begins above the window wait behind a button.
   const newer = document.querySelector(".newer");
   let waiting; // the list whose new rows wait
@@ -104,8 +131,7 @@
     const shows = target.dataset.shows, next = fragment.querySelector("[data-shows]")?.dataset.shows;
     if (shows && shows === next) e.detail.shouldSwap = false;
     if (!e.detail.shouldSwap) return;
-    const id = shows ? target.id : document.activeElement.id;
-    if (target.contains(document.activeElement)) setTimeout(() => document.getElementById(id)?.focus());
+    if (shows && target.contains(document.activeElement)) setTimeout(() => document.getElementById(target.id)?.focus());
     if (next?.startsWith("rings")) {
       rings.push(target.closest(".hand").dataset.rings);
       ring();
@@ -193,14 +219,10 @@
   } catch {} // a browser that keeps nothing
 
   // Single keys. None acts while a field has the focus, or for a person who has switched them off in Setup.
-  let reached; // the address of the row with the focus, which a replaced list loses
   const step = (by) => {
     const rows = [...document.querySelectorAll("main a.row")].filter((row) => row.checkVisibility());
-    const lost = document.activeElement === document.body;
-    const at = rows.findIndex((row) => row === document.activeElement || lost && row.href === reached);
-    const row = rows[at < 0 ? 0 : Math.min(Math.max(at + by, 0), rows.length - 1)];
-    row?.focus();
-    reached = row?.href;
+    const at = rows.indexOf(document.activeElement);
+    rows[at < 0 ? 0 : Math.min(Math.max(at + by, 0), rows.length - 1)]?.focus();
   };
   const keys = {
     "/": () => document.getElementById("find").focus(),
