@@ -72,7 +72,7 @@ func TestPaymentsByAnOperatorsOwnAPIAreMarked(t *testing.T) {
 	f.pay(key, stranger, "by-v1", "")
 	f.payByMTN("by-mtn", "")
 	got := words(f.signedIn(checkout, key).get(checkout + "/payments").text)
-	if byMTN, byV1, ok := strings.Cut(got, "by-mtn"); !ok || !strings.Contains(byMTN, "MTN RW own API") || strings.Contains(byV1, "own API") {
+	if byMTN, byV1, ok := strings.Cut(got, "by-mtn"); !ok || !strings.Contains(byMTN, "MTN RW MTN's API") || strings.Contains(byV1, "MTN's API") {
 		t.Errorf("the rows are %s", got)
 	}
 }
