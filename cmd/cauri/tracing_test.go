@@ -53,9 +53,9 @@ func TestAPaymentIsFollowedThroughTheProcesses(t *testing.T) {
 		t.Fatal(status, body, err)
 	}
 	var metrics string
-	eventually(t, "the payment settled and both events were delivered", func() bool {
+	eventually(t, "the payment settled, both events were delivered, and the queues were looked at", func() bool {
 		_, metrics = get(worker.addresses["worker's probes and metrics"], "/metrics")
-		return strings.Contains(metrics, `cauri_worker_deliveries_total{result="delivered"} 2`)
+		return strings.Contains(metrics, `cauri_worker_deliveries_total{result="delivered"} 2`) && strings.Contains(metrics, "cauri_worker_queue_due{")
 	})
 	for _, want := range []string{
 		`cauri_worker_settled_total{status="SUCCESS"} 1`, "cauri_worker_settle_lag_seconds_count 1", "cauri_worker_settlement_batches_total 1",
