@@ -473,7 +473,12 @@ func TestOrangePageThatIsLoadedAgain(t *testing.T) {
 		"canceled after a wrong code": {func(p *placed) {
 			wrong(p)
 			p.open("action", "cancel")
-		}, "Le paiement a échoué", canceled},
+		}, "Paiement annulé", canceled},
+		"paid otherwise": {func(p *placed) {
+			wrong(p)
+			f.call("POST", "/v1/payments", payment("paid-otherwise"))
+			p.confirm(awa, f.code(awa))
+		}, "La commande a déjà été payée autrement.", paid},
 		"five wrong codes": {func(p *placed) {
 			for range 5 {
 				wrong(p)

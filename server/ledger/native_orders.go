@@ -29,6 +29,7 @@ type NativeOrder struct {
 	ExpiresAt time.Time         // of an open order, in sandbox time
 	Expired   bool              // of a stored order
 	Ended     bool              // of a stored order: without a transaction
+	Canceled  bool              // of an order that has ended: by its payer
 	Tried     int               // of a stored order: how many one-time codes were tried
 }
 
@@ -71,7 +72,7 @@ func (l *Ledger) FindNativeOrder(
 	return &NativeOrder{
 		Operator: operator, Reference: o.OrderID, Token: token, MadeWith: sandboxes.KeyHash(o.MadeWith), Amount: o.Amount,
 		Sent: o.Sent, Expired: row.Expired, Ended: o.Ended || !o.Confirmed && o.Codes >= MaxNativeOrderCodes,
-		Tried: int(o.Codes),
+		Canceled: o.Canceled, Tried: int(o.Codes),
 	}, nil
 }
 
@@ -112,9 +113,10 @@ func (l *Ledger) GiveBackNativeOrderCode(ctx context.Context, tenant int64, o *N
 	return postgres.ClassifyWrite(err, "giving the code back")
 }
 
-// EndNativeOrder ends an order without a transaction, unless its collection is recorded.
+// EndNativeOrder ends an open order without a transaction. o.Canceled tells whether its payer ends it.
 func (l *Ledger) EndNativeOrder(ctx context.Context, tenant int64, o *NativeOrder) error {
-	return postgres.ClassifyWrite(l.tenant(tenant).EndNativeOrder(ctx, tenant, string(o.Operator), o.Token[:]), "ending the order")
+	err := l.tenant(tenant).EndNativeOrder(ctx, o.Canceled, tenant, string(o.Operator), o.Token[:])
+	return postgres.ClassifyWrite(err, "ending the order")
 }
 
 // oneTimeCode returns the code of a SIM, six digits. It follows from the id of the SIM, which nobody can guess who does

@@ -59,14 +59,20 @@ func TestAnOrderIsOpenUntilItEnds(t *testing.T) {
 	if _, err := w.FindNativeOrder(t.Context(), w.Sandbox.Tenant, payments.MTN, first.Token); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("another operator finds it: %v", err)
 	}
-	if err := w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, first); err != nil || !w.foundOrder(first).Ended {
-		t.Errorf("it has not ended: %v", err)
+	first.Canceled = true
+	err := w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, first)
+	if canceled := w.foundOrder(first); err != nil || !canceled.Ended || !canceled.Canceled {
+		t.Errorf("it is not canceled: %v", err)
+	}
+	first.Canceled = false
+	if err := w.EndNativeOrder(t.Context(), w.Sandbox.Tenant, first); err != nil || !w.foundOrder(first).Canceled {
+		t.Errorf("a canceled order has ended otherwise: %v", err)
 	}
 	if _, err := w.TryNativeOrderCode(t.Context(), w.Sandbox.Tenant, first); !errors.Is(err, ledger.ErrNotFound) {
 		t.Errorf("a code was tried for an order that has ended: %v", err)
 	}
 	second := w.order("o-1", 3)
-	if second == nil || w.foundOrder(second).Ended {
+	if second == nil || w.foundOrder(second).Ended || w.foundOrder(second).Canceled {
 		t.Fatal("the id of an order that has ended is not free")
 	}
 	if _, err := w.FindNativeOrder(t.Context(), w.Sandbox.Tenant, payments.Orange, first.Token); !errors.Is(err, ledger.ErrNotFound) {

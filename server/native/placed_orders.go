@@ -45,7 +45,7 @@ func (s *sandbox) Placed(ctx context.Context, token string) (operatorapi.PlacedO
 func placedOf(o *ledger.NativeOrder, token string) operatorapi.PlacedOrder {
 	return operatorapi.PlacedOrder{
 		Reference: o.Reference, Token: token, Amount: o.Amount, Sent: o.Sent, Expired: o.Expired, Ended: o.Ended,
-		Tried: o.Tried, Codes: ledger.MaxNativeOrderCodes,
+		Canceled: o.Canceled, Tried: o.Tried, Codes: ledger.MaxNativeOrderCodes,
 	}
 }
 
@@ -54,9 +54,15 @@ func (s *sandbox) stored(o operatorapi.PlacedOrder) *ledger.NativeOrder {
 	return &ledger.NativeOrder{Operator: s.api.Operator, Token: hashOf(o.Token)}
 }
 
-// End implements [operatorapi.Sandbox].
-func (s *sandbox) End(ctx context.Context, o operatorapi.PlacedOrder) error {
-	return s.native.ledger.EndNativeOrder(ctx, s.who.Sandbox.Tenant, s.stored(o))
+// Cancel implements [operatorapi.Sandbox].
+func (s *sandbox) Cancel(ctx context.Context, o operatorapi.PlacedOrder) error {
+	return s.end(ctx, o, true)
+}
+
+func (s *sandbox) end(ctx context.Context, o operatorapi.PlacedOrder, canceled bool) error {
+	ending := s.stored(o)
+	ending.Canceled = canceled
+	return s.native.ledger.EndNativeOrder(ctx, s.who.Sandbox.Tenant, ending)
 }
 
 // Confirm implements [operatorapi.Sandbox].
@@ -75,7 +81,7 @@ func (s *sandbox) Confirm(ctx context.Context, placed operatorapi.PlacedOrder, c
 	}
 	if err != nil || subtle.ConstantTimeCompare([]byte(wanted), []byte(code)) != 1 {
 		if left == 0 {
-			err = s.End(ctx, placed)
+			err = s.end(ctx, placed, false)
 		} else {
 			err = nil
 		}
@@ -98,7 +104,7 @@ func (s *sandbox) payPlaced(ctx context.Context, placed operatorapi.PlacedOrder,
 	case errors.Is(err, ledger.ErrOrderEnded):
 		return operatorapi.Refuse(operatorapi.NotFound)
 	case operatorapi.IsRefused(err, operatorapi.Duplicate):
-		return errors.Join(err, s.End(ctx, placed))
+		return errors.Join(err, s.end(ctx, placed, false))
 	case err != nil:
 		return errors.Join(err, s.native.ledger.GiveBackNativeOrderCode(ctx, s.who.Sandbox.Tenant, s.stored(placed)))
 	}

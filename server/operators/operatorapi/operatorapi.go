@@ -275,8 +275,8 @@ type Sandbox interface {
 	// behavior says. It refuses a wrong code with [WrongCode]. The order ends with the last code that may be tried, and
 	// with a reference that is taken, which is refused with [Duplicate].
 	Confirm(ctx context.Context, placed PlacedOrder, code string, o Order) error
-	// End ends an order without a collection.
-	End(context.Context, PlacedOrder) error
+	// Cancel ends an open order for its payer, without a collection.
+	Cancel(context.Context, PlacedOrder) error
 	// PageOf returns the address of the page of an order.
 	PageOf(PlacedOrder) string
 	// FindCollection returns a collection of this operator, recorded by any API.

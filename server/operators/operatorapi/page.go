@@ -57,6 +57,7 @@ type PlacedOrder struct {
 	Lifetime  time.Duration // of a new order, in sandbox time
 	Expired   bool          // of a stored order: it cannot be confirmed any more
 	Ended     bool          // of a stored order: without a collection
+	Canceled  bool          // of an order that has ended: by its payer
 	Tried     int           // of a stored order: how many codes were tried
 	Codes     int           // of a stored order: how many codes may be tried
 }

@@ -70,7 +70,7 @@ func newView(v *operatorapi.Visit, o *order) *view {
 	case failed:
 		shown.Sign, shown.Class = "st-fail", "bad"
 		shown.Title, shown.Text = endOf(o)
-		if o.status == "" && o.Tried < o.Codes { // canceled, and not paid meanwhile in another tab
+		if o.status == "" && o.Canceled { // and not paid meanwhile in another tab
 			shown.Back = o.CancelURL
 		}
 	default:
@@ -88,17 +88,17 @@ func newView(v *operatorapi.Visit, o *order) *view {
 // lastTry tells that number and code did not go together, or that the operator did not answer.
 const lastTry = "Le dernier essai n'a pas abouti\u00a0: vérifier le numéro et le code. "
 
-// endOf tells how an order failed. One that ended before a code was tried was canceled.
+// endOf tells how an order failed.
 func endOf(o *order) (title, text string) {
 	switch title = "Le paiement a échoué"; {
 	case o.status != "":
 		return title, french.Failure(o.status)
-	case o.Tried == 0:
+	case o.Canceled:
 		return "Paiement annulé", "Rien n'a été payé."
 	case o.Tried >= o.Codes:
 		return title, "Trop d'essais n'ont pas abouti. Rien n'a été payé."
 	}
-	return title, "Il a été annulé, ou la commande a déjà été payée autrement. Rien n'a été payé ici."
+	return title, "La commande a déjà été payée autrement. Rien n'a été payé ici."
 }
 
 // servePage shows the page of an order, or carries out its form.
@@ -111,7 +111,7 @@ func servePage(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit)
 	case v.Form == nil || o.state != initiated:
 		return newView(v, o).page(http.StatusOK), nil
 	case v.Form.Get("action") == "cancel":
-		return decide(ctx, s, v, o, s.End(ctx, v.Order))
+		return decide(ctx, s, v, o, s.Cancel(ctx, v.Order))
 	}
 	return confirm(ctx, s, v, o)
 }

@@ -18,7 +18,7 @@ type decidedMeanwhile struct {
 	paid  bool
 }
 
-func (d *decidedMeanwhile) End(context.Context, operatorapi.PlacedOrder) error {
+func (d *decidedMeanwhile) Cancel(context.Context, operatorapi.PlacedOrder) error {
 	d.ended = true
 	return nil
 }
@@ -32,7 +32,7 @@ func (d *decidedMeanwhile) Find(ctx context.Context, reference string, operation
 
 func (d *decidedMeanwhile) Placed(ctx context.Context, token string) (operatorapi.PlacedOrder, error) {
 	o, err := d.Recorder.Placed(ctx, token)
-	o.Ended = d.ended
+	o.Ended, o.Canceled = d.ended, d.ended
 	return o, err
 }
 

@@ -804,6 +804,7 @@ create table native_orders (
   codes      integer not null default 0, -- one-time codes that were tried
   confirmed  boolean not null default false, -- its collection is recorded
   ended      boolean not null default false, -- without a transaction
+  canceled   boolean not null default false, -- its payer has ended it
   expires_at timestamptz not null, -- in sandbox time
   created_at timestamptz not null default now(), -- in the time of the database
   constraint native_orders_one_end check (not (confirmed and ended))
@@ -1462,7 +1463,7 @@ grant select (broken, pass_due_at, passed_at, tenant),
 grant select on listed_transactions to cauri_tenant;
 grant select,
     insert (amount, expires_at, made_with, operator, order_id, sent, tenant, token_hash),
-    update (amount, codes, confirmed, created_at, ended, expires_at, made_with, sent, token_hash),
+    update (amount, canceled, codes, confirmed, created_at, ended, expires_at, made_with, sent, token_hash),
     delete
   on native_orders to cauri_tenant;
 grant select (callback_kinds, callback_outcomes, callback_urls, id, sent, tenant),

@@ -146,7 +146,7 @@ where not exists (select from transactions_by_reference x
 on conflict (tenant, operator, order_id) do update
 set token_hash = excluded.token_hash, made_with = excluded.made_with, amount = excluded.amount,
   sent = excluded.sent, expires_at = excluded.expires_at, created_at = now(), codes = 0, ended = false,
-  confirmed = false
+  canceled = false, confirmed = false
 where o.ended or o.expires_at <= sandbox_time(o.tenant);
 
 -- name: FindNativeOrder :one
@@ -189,9 +189,9 @@ where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.toke
   and not o.confirmed and o.codes > 0;
 
 -- name: EndNativeOrder :exec
-update native_orders o set ended = true
+update native_orders o set ended = true, canceled = sqlc.arg(canceled)
 where o.tenant = sqlc.arg(tenant) and o.operator = sqlc.arg(operator) and o.token_hash = sqlc.arg(token_hash)
-  and not o.confirmed;
+  and not o.confirmed and not o.ended;
 
 -- name: TenantsToCallBack :many
 -- Returns the sandboxes with due callbacks, as TenantsToDeliver does for events. It leaves out sandboxes

@@ -207,6 +207,7 @@ type NativeOrder struct {
 	Codes     int32           `db:"codes"`
 	Confirmed bool            `db:"confirmed"`
 	Ended     bool            `db:"ended"`
+	Canceled  bool            `db:"canceled"`
 	ExpiresAt time.Time       `db:"expires_at"`
 	CreatedAt time.Time       `db:"created_at"`
 }

@@ -198,13 +198,18 @@ func (q *Queries) ConfirmNativeOrder(ctx context.Context, tenant int64, operator
 }
 
 const endNativeOrder = `-- name: EndNativeOrder :exec
-update native_orders o set ended = true
-where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
-  and not o.confirmed
+update native_orders o set ended = true, canceled = $1
+where o.tenant = $2 and o.operator = $3 and o.token_hash = $4
+  and not o.confirmed and not o.ended
 `
 
-func (q *Queries) EndNativeOrder(ctx context.Context, tenant int64, operator string, tokenHash []byte) error {
-	_, err := q.db.Exec(ctx, endNativeOrder, tenant, operator, tokenHash)
+func (q *Queries) EndNativeOrder(ctx context.Context, canceled bool, tenant int64, operator string, tokenHash []byte) error {
+	_, err := q.db.Exec(ctx, endNativeOrder,
+		canceled,
+		tenant,
+		operator,
+		tokenHash,
+	)
 	return err
 }
 
@@ -278,7 +283,7 @@ func (q *Queries) FindNative(ctx context.Context, tenant int64, reference string
 }
 
 const findNativeOrder = `-- name: FindNativeOrder :one
-select o.tenant, o.token_hash, o.operator, o.order_id, o.made_with, o.amount, o.sent, o.codes, o.confirmed, o.ended, o.expires_at, o.created_at, (o.expires_at <= sandbox_time(o.tenant))::boolean as expired
+select o.tenant, o.token_hash, o.operator, o.order_id, o.made_with, o.amount, o.sent, o.codes, o.confirmed, o.ended, o.canceled, o.expires_at, o.created_at, (o.expires_at <= sandbox_time(o.tenant))::boolean as expired
 from native_orders o
 where o.tenant = $1 and o.operator = $2 and o.token_hash = $3
 `
@@ -302,6 +307,7 @@ func (q *Queries) FindNativeOrder(ctx context.Context, tenant int64, operator st
 		&i.NativeOrder.Codes,
 		&i.NativeOrder.Confirmed,
 		&i.NativeOrder.Ended,
+		&i.NativeOrder.Canceled,
 		&i.NativeOrder.ExpiresAt,
 		&i.NativeOrder.CreatedAt,
 		&i.Expired,
@@ -573,7 +579,7 @@ func (q *Queries) ListCallbackAttempts(ctx context.Context, tenant int64, iD pgt
 
 const listOpenNativeOrders = `-- name: ListOpenNativeOrders :many
 select o.order_id, o.amount, o.sent, o.expires_at from (
-  select tenant, token_hash, operator, order_id, made_with, amount, sent, codes, confirmed, ended, expires_at, created_at from native_orders k
+  select tenant, token_hash, operator, order_id, made_with, amount, sent, codes, confirmed, ended, canceled, expires_at, created_at from native_orders k
   where k.tenant = $1 and k.operator = $2 and k.created_at > '-infinity'
   order by k.created_at desc limit $3::integer) o
 where not o.ended and not o.confirmed and o.codes < $4::integer
@@ -809,7 +815,7 @@ where not exists (select from transactions_by_reference x
 on conflict (tenant, operator, order_id) do update
 set token_hash = excluded.token_hash, made_with = excluded.made_with, amount = excluded.amount,
   sent = excluded.sent, expires_at = excluded.expires_at, created_at = now(), codes = 0, ended = false,
-  confirmed = false
+  canceled = false, confirmed = false
 where o.ended or o.expires_at <= sandbox_time(o.tenant)
 `
 

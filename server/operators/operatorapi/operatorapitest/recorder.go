@@ -88,7 +88,7 @@ func (r Recorder) Placed(_ context.Context, token string) (operatorapi.PlacedOrd
 	if err != nil {
 		return operatorapi.PlacedOrder{}, err
 	}
-	return operatorapi.PlacedOrder{Reference: t.Reference, Token: token, Amount: t.Amount, Sent: json.RawMessage(r.Sent), Codes: 5}, nil
+	return operatorapi.PlacedOrder{Reference: t.Reference, Token: token, Amount: t.Amount, Sent: json.RawMessage(r.Sent)}, nil
 }
 
 // Confirm implements [operatorapi.Sandbox].
@@ -96,8 +96,8 @@ func (r Recorder) Confirm(ctx context.Context, _ operatorapi.PlacedOrder, _ stri
 	return r.Collect(ctx, o)
 }
 
-// End implements [operatorapi.Sandbox].
-func (Recorder) End(context.Context, operatorapi.PlacedOrder) error { return nil }
+// Cancel implements [operatorapi.Sandbox].
+func (Recorder) Cancel(context.Context, operatorapi.PlacedOrder) error { return nil }
 
 // PageOf implements [operatorapi.Sandbox].
 func (Recorder) PageOf(o operatorapi.PlacedOrder) string { return "http://cauri.example/" + o.Token }
