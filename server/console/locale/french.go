@@ -345,7 +345,7 @@ var frenchTexts = map[string]string{
 	"Of the newest %s. Each becomes a payment when its payer confirms it on the operator's page.": "Parmi les %s dernières. Chacune devient un paiement quand son client la confirme sur la page de l'opérateur.",
 	"Ends":             "Fin",
 	"The payer's page": "Page du client",
-	"%s's API":         "API de %s",
+	"%s's API":         "API %s",
 	"Event":            "Événement",
 	"Refund":           "Remboursement",
 	"Disbursement":     "Décaissement",
