@@ -70,7 +70,7 @@ type (
 const uri, apiKey = "CAURI_URI", "CAURI_API_KEY"
 
 // The variables with ids of earlier answers, for later requests.
-const paymentID, promptID, eventID = "payment_id", "prompt_id", "event_id"
+const paymentID, promptID, eventID, checkID, sessionID = "payment_id", "prompt_id", "event_id", "check_id", "session_id"
 
 // keepIDs is the script that runs after every request and stores the ids of the answer.
 var keepIDs = []string{
@@ -80,11 +80,14 @@ var keepIDs = []string{
 	`  pm.collectionVariables.set("` + eventID + `", "evt_" + body.id.slice("TX_".length));`,
 	`}`,
 	`if (body.status === "PENDING") pm.collectionVariables.set("` + promptID + `", body.id);`,
+	`if (pm.response.code === 202 && body.id?.startsWith("chk_")) pm.collectionVariables.set("` + checkID + `", body.id);`,
+	`if (body.data?.[0]?.id?.startsWith("cs_")) pm.collectionVariables.set("` + sessionID + `", body.data[0].id);`,
 }
 
 const description = "Every example of the API's description, but for the stream, which does not end, in an order in which each finds what it needs. Fill in the environment: `" +
 	uri + "` and `" + apiKey + "` are `uri` and `api-key` in the Secret of the sandbox. The requests suppose a store `shop`, MTN in Rwanda, " +
-	"a float of 1,000,000 RWF, a webhook URL, `spec.api` with both fields true, and a test client +250788123456 with 50,000 RWF and the behavior Manual. The " +
+	"a float of 1,000,000 RWF, a webhook URL, `spec.api` with both fields true, and a test client +250788123456 with 50,000 RWF and the behavior Manual, " +
+	"and a browser that is signed in to the console. The " +
 	"last one of the test clients resets the sandbox."
 
 func newCollection() collection {
@@ -92,7 +95,7 @@ func newCollection() collection {
 		Info:      info{"Cauri", description, "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},
 		Auth:      auth{"bearer", []variable{{Key: "token", Value: "{{" + apiKey + "}}", Type: "string"}}},
 		Events:    []event{afterwards(keepIDs...)},
-		Variables: []variable{{Key: paymentID}, {Key: promptID}, {Key: eventID}},
+		Variables: []variable{{Key: paymentID}, {Key: promptID}, {Key: eventID}, {Key: checkID}, {Key: sessionID}},
 	}
 	for _, tag := range apidoc.NewDocument().Tags {
 		f := folderOf{Name: tag.Name, Description: tag.Description}
@@ -164,7 +167,7 @@ func rawOf(i item) string {
 // target returns the path and query of an example, with variables in place of ids.
 func target(o apidoc.Operation, e apidoc.Example) string {
 	path := strings.NewReplacer("/payments/{id}", "/payments/{{"+paymentID+"}}", "/events/{id}", "/events/{{"+eventID+"}}",
-		"{tx}", "{{"+promptID+"}}").Replace(o.Path)
+		"{tx}", "{{"+promptID+"}}", "{check}", "{{"+checkID+"}}", "{session}", "{{"+sessionID+"}}").Replace(o.Path)
 	query := url.Values{}
 	for _, p := range o.Parameters {
 		value, given := e.Parameters[p.Name]

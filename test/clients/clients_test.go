@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -154,6 +155,9 @@ func paid(t *testing.T, out string) {
 func TestPostmanCollectionRuns(t *testing.T) {
 	f := newFixture(t)
 	uri, key := f.sandbox(t, "postman")
+	signedIn, err := http.PostForm(uri+"/console/sign-in", url.Values{"key": {key}})
+	must(t, err)
+	must(t, signedIn.Body.Close())
 	const folder = "../../docs/postman/cauri.postman_"
 	out := run(t, ".", tool("newman"), "run", folder+"collection.json", "--environment="+folder+"environment.json",
 		"--env-var=CAURI_URI="+uri, "--env-var=CAURI_API_KEY="+key, "--color=off")

@@ -57,6 +57,7 @@ var DeleteConsoleSessions = Operation{
 	ID: "deleteConsoleSessions", Method: http.MethodDelete, Path: "/v1/console_sessions", Tag: tagConsole, Summary: "Sign everybody out",
 	Description: "Ends all sessions of the console, and the links that nobody used. Open pages get no more changes within a second.",
 	answers:     []described{{http.StatusNoContent, "Nobody is signed in.", nil, nil}},
+	Examples:    []Example{{name: "all", Summary: "All browsers", Status: http.StatusNoContent}},
 }
 
 var DeleteConsoleSession = Operation{

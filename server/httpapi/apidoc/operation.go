@@ -53,13 +53,13 @@ func (e Example) Name() string { return e.name }
 var Operations = []Operation{
 	CreatePayment, GetPayment, ListPayments, CreateRefund, CreateDisbursement,
 	ListEvents, GetEvent, ResendEvent, CompareEvent, GetWebhook, CreateReceiverCheck, GetReceiverCheck,
-	ListTestClients, GetTestClient, CreateTestClient, PatchTestClient, DeleteTestClient, ListPrompts, AnswerPrompt,
-	StartManual, EndManual, GetOneTimeCode,
+	ListTestClients, GetTestClient, CreateTestClient, PatchTestClient, ListPrompts, AnswerPrompt,
+	StartManual, EndManual, GetOneTimeCode, DeleteTestClient,
 	ListTestNumbers, ResetSandbox, ListRequests,
 	ListAccounts, ListEntries,
 	GetClock, AdvanceClock, OpenStream,
 	EvaluateExpectations,
-	CreateConsoleLink, ListConsoleSessions, DeleteConsoleSessions, DeleteConsoleSession,
+	CreateConsoleLink, ListConsoleSessions, DeleteConsoleSession, DeleteConsoleSessions,
 	GetMeta, GetHealth, GetDocument, GetDocument30,
 }
 
