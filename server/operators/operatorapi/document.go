@@ -59,11 +59,17 @@ func (a *API) Document() map[string]any {
 }
 
 func (a *API) securitySchemes() map[string]any {
-	schemes := map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer"}}
+	has := func(access Access) bool {
+		return slices.ContainsFunc(a.Routes, func(r Route) bool { return r.Access == access })
+	}
+	schemes := map[string]any{}
+	if has(ByToken) {
+		schemes["token"] = map[string]any{"type": "http", "scheme": "bearer"}
+	}
 	if a.KeyHeader != "" {
 		schemes["key"] = map[string]any{"type": "apiKey", "in": "header", "name": a.KeyHeader}
 	}
-	if a.Login == nil {
+	if a.Login == nil && has(ByUser) {
 		schemes["user"] = map[string]any{"type": "http", "scheme": "basic"}
 	}
 	return schemes
