@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -32,3 +33,16 @@ func AnnounceInstall(out io.Writer, what, why string, commands [][]string) error
 		return fmt.Errorf("%s=%s: write 0 to install no packages, or unset it", InstallVariable, value)
 	}
 }
+
+// LockPackages waits until no other localcluster installs packages. Package managers do not wait for each other.
+func LockPackages(out io.Writer) (unlock func(), err error) {
+	if err := os.MkdirAll(SystemHome, 0o755); err != nil {
+		return nil, fmt.Errorf("creating the folder of the lock: %w", err)
+	}
+	return LockFile(filepath.Join(SystemHome, "packages.lock"), func() {
+		fmt.Fprintln(out, "waiting for another localcluster that installs packages")
+	})
+}
+
+// AptOptions make apt-get wait for other programs of the machine that install packages.
+var AptOptions = []string{"-o", "DPkg::Lock::Timeout=300"}

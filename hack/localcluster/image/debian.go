@@ -65,8 +65,7 @@ func AptGet(ctx context.Context, out io.Writer, args []string) error {
 }
 
 func runApt(ctx context.Context, args []string) error {
-	// Wait for other apt processes on this machine.
-	cmd := exec.CommandContext(ctx, "apt-get", append([]string{"-o", "DPkg::Lock::Timeout=300"}, args...)...)
+	cmd := exec.CommandContext(ctx, "apt-get", slices.Concat(host.AptOptions, args)...)
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output

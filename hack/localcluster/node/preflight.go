@@ -87,9 +87,7 @@ func installNodePackages(ctx context.Context, out io.Writer) error {
 	if len(missingPackages(inSystemPath)) == 0 {
 		return nil
 	}
-	unlock, err := host.LockFile(filepath.Join(host.SystemHome, "packages.lock"), func() {
-		fmt.Fprintln(out, "waiting for another localcluster that installs packages")
-	})
+	unlock, err := host.LockPackages(out)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cauri-dev/cauri/hack/localcluster/host"
@@ -22,6 +23,8 @@ type packageManager struct {
 	// noCluster is a setting that must precede the last command. Without it, Debian's package creates a database and
 	// starts it at every boot.
 	noCluster string
+	// noServices prevents that packages start their services.
+	noServices bool
 }
 
 const debianNoCluster = "/etc/postgresql-common/createcluster.d/no-main-cluster.conf"
@@ -64,7 +67,7 @@ func installPostgres(ctx context.Context, out io.Writer) error {
 	if err := host.AnnounceInstall(out, "Postgres", "the database of this command needs its server programs", manager.commands); err != nil {
 		return fmt.Errorf("%w\nor set your own database: %s=postgres://USER:PASSWORD@HOST/DATABASE", err, DatabaseVariable)
 	}
-	if err := manager.install(ctx); err != nil {
+	if err := manager.install(ctx, out); err != nil {
 		fmt.Fprintln(out, err)
 	}
 	return nil
@@ -113,7 +116,20 @@ func postgresAdvice() string {
 	return fmt.Sprintf("run `%s`, or %s", command, otherwise)
 }
 
-func (m packageManager) install(ctx context.Context) (err error) {
+// install runs the commands. Of several processes that install something, one does so at a time.
+func (m packageManager) install(ctx context.Context, out io.Writer) (err error) {
+	unlock, err := host.LockPackages(out)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if m.noServices {
+		remove, err := forbidServices(servicePolicy)
+		if err != nil {
+			return err
+		}
+		defer remove()
+	}
 	for i, command := range m.commands {
 		if m.noCluster != "" && i == len(m.commands)-1 {
 			remove, err := m.forbidCluster()
@@ -122,7 +138,11 @@ func (m packageManager) install(ctx context.Context) (err error) {
 			}
 			defer remove()
 		}
-		cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+		args := command[1:]
+		if m.program == "apt-get" {
+			args = slices.Concat(host.AptOptions, args)
+		}
+		cmd := exec.CommandContext(ctx, command[0], args...)
 		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 		var output bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &output, &output

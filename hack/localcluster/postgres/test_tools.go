@@ -84,6 +84,7 @@ func (t testTool) install(ctx context.Context, messages io.Writer) error {
 			{"apt-get", "update", "-q"},
 			{"apt-get", "install", "-q", "-y", "--no-install-recommends", t.name},
 		},
+		noServices: true,
 	}
 	if _, err := exec.LookPath(packages.program); err != nil {
 		return fmt.Errorf("%s is not installed, and there is no apt-get: install it yourself and add it to PATH", t.program)
@@ -91,12 +92,7 @@ func (t testTool) install(ctx context.Context, messages io.Writer) error {
 	if err := host.AnnounceInstall(messages, t.title, t.why, packages.commands); err != nil {
 		return err
 	}
-	remove, err := forbidServices(servicePolicy)
-	if err != nil {
-		return err
-	}
-	defer remove()
-	return packages.install(ctx)
+	return packages.install(ctx, messages)
 }
 
 // servicePolicy is the program that Debian's packages call before they start a service.
