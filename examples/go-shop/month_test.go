@@ -47,13 +47,23 @@ func TestMonthEnd(t *testing.T) {
 // done is what the sandbox did while its clock was advanced.
 type done struct{ Settled, Expired, Delivered, FailedAttempts int }
 
-// advance moves the clock of the sandbox, and returns when everything that was due on the way is done.
-func (v visit) advance(to map[string]any) (d done) {
+// advance moves the clock of the sandbox, and returns when everything that was due on the way is done. An answer with a target, which has
+// the status 202, comes before that: the target, sent again, waits on.
+func (v visit) advance(to map[string]any) done {
 	v.Helper()
-	if err := v.shop.cauri.call(v.Context(), http.MethodPost, "/v1/clock/advance", to, &d); err != nil {
-		v.Fatal(err)
+	for {
+		var answer struct {
+			done
+			Target string
+		}
+		if err := v.shop.cauri.call(v.Context(), http.MethodPost, "/v1/clock/advance", to, &answer); err != nil {
+			v.Fatal(err)
+		}
+		if answer.Target == "" {
+			return answer.done
+		}
+		to = map[string]any{"to": answer.Target}
 	}
-	return d
 }
 
 // succeeded counts the payments of a time that succeeded.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -126,12 +127,14 @@ func (c *Console) verifyLedger(v *visit) (exchange.Answer, error) {
 	if a, ok := accountOf(v.form("account")); ok {
 		back = accountPath(a)
 	}
-	err := c.renewing(v, func() error { return c.Service.VerifyLedger(v.ctx(), v.who) })
-	if errors.Is(err, proof.ErrNotVerified) {
-		return exchange.Answer{}, told(http.StatusServiceUnavailable, v.Text("No worker has verified the ledger yet"),
-			v.Text("It was asked to, and does so as soon as it can. Open the ledger again in a minute."), "not_verified")
-	}
-	return v.goTo(back), err
+	return exchange.Answer{Await: func(ctx context.Context) (exchange.Answer, error) {
+		err := c.Service.VerifyLedger(ctx, v.who)
+		if errors.Is(err, proof.ErrNotVerified) {
+			err = told(http.StatusServiceUnavailable, v.Text("No worker has verified the ledger yet"),
+				v.Text("It was asked to, and does so as soon as it can. Open the ledger again in a minute."), "not_verified")
+		}
+		return v.goTo(back), err
+	}}, nil
 }
 
 // accountOf returns the account in a path: the currency of a float, or the number of a SIM.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -360,7 +361,7 @@ func (c *Console) advanceClock(v *visit) (exchange.Answer, error) {
 		}
 		to.To = &at
 	}
-	_, err := c.Service.AdvanceClock(v.ctx(), v.who, to, advanceWait)
+	await, err := c.Service.AdvanceClock(v.ctx(), v.who, to)
 	switch {
 	case errors.As(err, new(ledger.ErrClockBackwards)):
 		return exchange.Answer{}, told(http.StatusUnprocessableEntity, v.Text("Time only goes forward"),
@@ -374,5 +375,8 @@ func (c *Console) advanceClock(v *visit) (exchange.Answer, error) {
 	case err != nil:
 		return exchange.Answer{}, err
 	}
-	return v.goTo("/overview#clock"), nil
+	return exchange.Answer{Await: func(ctx context.Context) (exchange.Answer, error) {
+		_, err := await(ctx, advanceWait) // the page tells whether the clock is still on its way
+		return v.goTo("/overview#clock"), err
+	}}, nil
 }

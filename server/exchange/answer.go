@@ -18,9 +18,10 @@ type Answer struct {
 	Due time.Time
 	// Before is the event or callback that is sent before the answer; nil for none. The wait for it starts at Due.
 	Before *service.BeforeAnswer
-	// Await waits for what the body says, which is encoded after it; nil for none. It starts at Due, and Before after it. It is not
-	// called if the answer may not be held.
-	Await func(context.Context)
+	// Await waits, and returns the answer that is sent instead of this one; nil for none. It starts at Due, and Before after it. Its
+	// context has no deadline, and ends when the client disconnects. If the answer may not be held, the context has ended already, and
+	// Await returns the answer of the present moment.
+	Await func(context.Context) (Answer, error)
 }
 
 // Body is the body of an answer.

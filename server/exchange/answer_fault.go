@@ -48,6 +48,7 @@ func change(a Answer, f *faults.API, now time.Time) Answer {
 }
 
 func named(a Answer, f *faults.Fault) Answer {
+	a.Header = a.Header.Clone() // [Answer.Await] may return the same header
 	if a.Header == nil {
 		a.Header = http.Header{}
 	}

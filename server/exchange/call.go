@@ -18,10 +18,11 @@ type call struct {
 	began   time.Time
 	worked  time.Duration // duration of the handler, without the time for which the answer is held
 	span    telemetry.Span
-	front   *Front          // the front of the route; nil for none
-	caller  *service.Caller // nil for a request without a valid key
-	late    *Answer         // an answer that writeLate writes; nil for none
-	cut     bool            // the body of the answer is not complete
+	front   *Front                       // the front of the route; nil for none
+	caller  *service.Caller              // nil for a request without a valid key
+	late    *Answer                      // an answer that writeLate writes; nil for none
+	await   func(context.Context) Answer // of the late answer; nil for none
+	cut     bool                         // the body of the answer is not complete
 	logged  loggedRequest
 }
 

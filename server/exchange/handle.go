@@ -17,8 +17,8 @@ type OpenHandler func(http.ResponseWriter, *http.Request) (Answer, error)
 // of the request's body.
 type Handler func(http.ResponseWriter, *http.Request, *service.Caller) (Answer, error)
 
-// AnswerTimeout bounds the duration of the handler of a request with a key. Package service has a separate timeout for
-// writes, which starts after the body was read.
+// AnswerTimeout bounds the duration of the handler of a request with a key. It does not bound [Answer.Await]. Package
+// service has a separate timeout for writes, which starts after the body was read.
 const AnswerTimeout = 10 * time.Second
 
 // Handle returns an HTTP handler for requests of a front. The function h answers each request.
@@ -26,20 +26,35 @@ func (x *Exchange) Handle(front *Front, h OpenHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := callOf(r)
 		c.front = front
-		a, err := recovering(w, r, h)
-		switch {
-		case err == nil:
-		case IsDropped(err):
-			a = Answer{}
-		default:
-			a = front.Failed(r, err)
+		a := front.answer(r, func() (Answer, error) { return h(w, r) })
+		if a.Await != nil {
+			c.await = front.awaiting(r, a.Await)
 		}
 		x.answer(w, c, a)
 	}
 }
 
-// recovering calls h and returns a panic of h as an error, so that the process continues.
-func recovering(w http.ResponseWriter, r *http.Request, h OpenHandler) (a Answer, err error) {
+// answer calls do and returns its answer, or the front's answer to its error.
+func (f *Front) answer(r *http.Request, do func() (Answer, error)) Answer {
+	a, err := recovering(do)
+	switch {
+	case err == nil:
+		return a
+	case IsDropped(err):
+		return Answer{}
+	}
+	return f.Failed(r, err)
+}
+
+// awaiting returns [Answer.Await] with the front's answer to an error.
+func (f *Front) awaiting(r *http.Request, await func(context.Context) (Answer, error)) func(context.Context) Answer {
+	return func(ctx context.Context) Answer {
+		return f.answer(r, func() (Answer, error) { return await(ctx) })
+	}
+}
+
+// recovering calls f and returns a panic of f as an error, so that the process continues.
+func recovering(f func() (Answer, error)) (a Answer, err error) {
 	defer func() {
 		switch cause := recover(); cause {
 		case nil:
@@ -49,15 +64,13 @@ func recovering(w http.ResponseWriter, r *http.Request, h OpenHandler) (a Answer
 			err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 		}
 	}()
-	return h(w, r)
+	return f()
 }
 
 // answer applies the faults of the request to an answer and writes it. It stores held answers, streams and
 // answers in pieces in c.late, for writeLate.
 func (x *Exchange) answer(w http.ResponseWriter, c *call, a Answer) {
-	if c.caller != nil {
-		a = carryOut(&c.caller.Faults, a, x.now())
-	}
+	a = x.faulty(c, a)
 	_, isStream := a.Body.(*listener)
 	_, inPieces := a.Body.(Pieces)
 	if isStream || inPieces || a.isHeld() {
@@ -66,6 +79,14 @@ func (x *Exchange) answer(w http.ResponseWriter, c *call, a Answer) {
 		return
 	}
 	x.write(w, c, &a)
+}
+
+// faulty returns an answer with the faults of its request.
+func (x *Exchange) faulty(c *call, a Answer) Answer {
+	if c.caller == nil {
+		return a
+	}
+	return carryOut(&c.caller.Faults, a, x.now())
 }
 
 // WithKey returns a handler that admits requests by their API key and then calls h. If the configuration changed during

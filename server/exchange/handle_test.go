@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -78,6 +79,40 @@ func TestAnswersOfHandlers(t *testing.T) {
 		}
 		if got.Header().Get("X-Request-Id") == "" || got.Header().Get("X-Service-Api-Version") != "1" {
 			t.Errorf("%s: the headers are %v", name, got.Header())
+		}
+	}
+}
+
+// What an answer waits for is not bounded by the time of a handler, and what it comes to is answered as a handler's answer is.
+func TestAnswersThatAwait(t *testing.T) {
+	t.Parallel()
+	full := newExchange()
+	full.held = NewHeldAnswers(HeldBounds{Sandbox: 1}, nil)
+	full.held.Take("")
+	waits := func(ctx context.Context) (Answer, error) {
+		if _, bounded := ctx.Deadline(); bounded {
+			return Answer{}, errors.New("bounded")
+		}
+		if ctx.Err() != nil {
+			return Answer{Status: http.StatusAccepted, Body: text("not yet")}, nil
+		}
+		return Answer{Status: http.StatusOK, Body: text("done")}, nil
+	}
+	for name, c := range map[string]struct {
+		x      *Exchange
+		await  func(context.Context) (Answer, error)
+		status int
+		body   string
+	}{
+		"an answer":       {newExchange(), waits, http.StatusOK, "done"},
+		"one too many":    {full, waits, http.StatusAccepted, "not yet"},
+		"an error":        {newExchange(), func(context.Context) (Answer, error) { return Answer{}, errors.New("wrong") }, http.StatusTeapot, "wrong"},
+		"a panic":         {newExchange(), func(context.Context) (Answer, error) { panic("oh") }, http.StatusTeapot, "panic: oh"},
+		"one that is due": {newExchange(), func(context.Context) (Answer, error) { return Answer{Status: 200, Due: time.Now().Add(time.Hour)}, nil }, http.StatusOK, ""},
+	} {
+		got, cause := serve(c.x, answering(Answer{Await: c.await}, nil))
+		if got.Code != c.status || !strings.HasPrefix(got.Body.String(), c.body) || cause != nil {
+			t.Errorf("%s: %d %s, %v", name, got.Code, got.Body, cause)
 		}
 	}
 }

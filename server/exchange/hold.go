@@ -13,7 +13,7 @@ type HeldBounds struct {
 	Sandbox int // maximum of one sandbox, so that it does not use all of Process
 }
 
-// HeldAnswers counts held answers, and requests that wait for the advance of a clock. It implements [service.Waiting],
+// HeldAnswers counts held answers, and requests that wait for the reply to a callback. It implements [service.Waiting],
 // and is safe for concurrent use.
 type HeldAnswers struct {
 	bounds  HeldBounds

@@ -13,49 +13,72 @@ func (x *Exchange) writeLate(r *http.Request, c *call) {
 		return
 	}
 	c.logged.code = c.late.Code
-	c.settle(c.late.Status)
+	if c.await == nil {
+		c.settle(c.late.Status)
+	}
 	if body, inPieces := c.late.Body.(Pieces); inPieces {
 		x.writePieces(r.Context(), c, c.late, body)
 		return
 	}
 	if o := onBehalfOf(r.Context()); o != nil {
 		o.Held = max(0, c.late.Due.Sub(c.began))
+		x.wait(ended, c)
 	} else {
-		x.hold(r.Context(), c.organization(), c.late)
+		x.hold(r.Context(), c)
 	}
 	x.write(&c.out, c, c.late)
 }
 
-// hold waits until an answer is due. If the body waits for something, or an event or a callback has to go out before the
-// answer, hold also waits for that. The transaction is already committed, and hold keeps no database connection and no
-// lock. It runs outside of all handlers, because the deep stacks of thousands of waiting handlers would need much
+// hold waits until an answer is due. If the answer waits for something, or an event or a callback has to go out before
+// the answer, hold also waits for that. The transaction is already committed, and hold keeps no database connection and
+// no lock. It runs outside of all handlers, because the deep stacks of thousands of waiting handlers would need much
 // memory. It returns early when the client disconnects or the process is told to stop, and at once if too many answers
 // are held.
-func (x *Exchange) hold(ctx context.Context, organization string, a *Answer) {
-	wait := a.Due.Sub(x.now())
-	if wait <= 0 && a.Before == nil && a.Await == nil {
+func (x *Exchange) hold(client context.Context, c *call) {
+	if !x.now().Before(c.late.Due) && c.late.Before == nil && c.await == nil {
 		return
 	}
-	release, ok := x.held.Take(organization)
+	release, ok := x.held.Take(c.organization())
 	if !ok {
+		x.wait(ended, c)
 		return
 	}
 	defer release()
 	x.metrics.Hold()
 	defer x.metrics.Release()
-	timer := time.NewTimer(wait)
+	x.wait(client, c)
+}
+
+// ended is a context that has ended.
+var ended = func() context.Context {
+	ctx, end := context.WithCancel(context.Background())
+	end()
+	return ctx
+}()
+
+// wait carries out the waits of a late answer, until the context of the client ends.
+func (x *Exchange) wait(client context.Context, c *call) {
+	ctx, end := context.WithCancel(c)
+	defer end()
+	defer context.AfterFunc(client, end)()
+	if client.Err() != nil {
+		end()
+	}
+	timer := time.NewTimer(c.late.Due.Sub(x.now()))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-ctx.Done():
-		return
 	case <-x.draining:
-		return
+		end()
 	}
-	if a.Await != nil {
-		a.Await(ctx)
+	before := c.late.Before
+	if c.await != nil {
+		a := x.faulty(c, c.await(ctx))
+		c.late = &a
+		c.settle(a.Status)
 	}
-	if a.Before != nil {
-		a.Before.Wait(ctx)
+	if before != nil && ctx.Err() == nil {
+		before.Wait(ctx)
 	}
 }

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/exchange"
@@ -23,12 +24,18 @@ func (a *API) advanceClock(w http.ResponseWriter, r *http.Request, who *service.
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	advance, err := a.service.AdvanceClock(r.Context(), who, to, wait)
-	switch {
-	case err != nil:
+	await, err := a.service.AdvanceClock(r.Context(), who, to)
+	if err != nil {
 		return exchange.Answer{}, wire.AdvanceRefusal(to, err)
-	case advance.Ended == nil:
-		return answered(http.StatusAccepted, wire.AdvancingOf(advance.Now, advance.Target)), nil
 	}
-	return answered(http.StatusOK, wire.AdvancedOf(advance.Now, advance.Ended)), nil
+	return exchange.Answer{Await: func(ctx context.Context) (exchange.Answer, error) {
+		advance, err := await(ctx, wait)
+		switch {
+		case err != nil:
+			return exchange.Answer{}, wire.AdvanceRefusal(to, err)
+		case advance.Ended == nil:
+			return answered(http.StatusAccepted, wire.AdvancingOf(advance.Now, advance.Target)), nil
+		}
+		return answered(http.StatusOK, wire.AdvancedOf(advance.Now, advance.Ended)), nil
+	}}, nil
 }

@@ -38,7 +38,7 @@ func TestWhatIsOpenEndsWithItsSandbox(t *testing.T) {
 				advance <- f.call("POST", "/v1/clock/advance", object{"to": began.body["target"], "wait": "60s"})
 			}()
 			go func() { held <- f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})) }()
-			soon(t, "an answer is held", func() bool { return running("exchange.(*Exchange).hold(") == 1 })
+			soon(t, "both answers are held", func() bool { return running("exchange.(*Exchange).hold(") == 2 })
 			soon(t, "an advance waits", func() bool { return running("service.(*Service).awaitAdvance(") == 1 })
 			if err := c.end(t.Context(), f); err != nil {
 				t.Fatal(err)

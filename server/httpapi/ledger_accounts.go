@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/exchange"
@@ -14,12 +15,26 @@ func (a *API) listAccounts(_ http.ResponseWriter, r *http.Request, who *service.
 	if _, wrong := wire.LedgerParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
 		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
-	if q.Verify {
-		if err := a.service.VerifyLedger(r.Context(), who); err != nil {
+	if !q.Verify {
+		return a.accounts(r.Context(), tenant, &q)
+	}
+	return exchange.Answer{Await: func(ctx context.Context) (page exchange.Answer, err error) {
+		if err := a.service.VerifyLedger(ctx, who); err != nil {
 			return exchange.Answer{}, err
 		}
-	}
-	found, balanced, err := a.books.ListAccounts(r.Context(), tenant, q.Account(), q.Limit+1)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exchange.AnswerTimeout)
+		defer cancel()
+		err = a.service.Renewing(ctx, who, func(ctx context.Context) (err error) {
+			page, err = a.accounts(ctx, who.Sandbox.Tenant, &q)
+			return err
+		})
+		return page, err
+	}}, nil
+}
+
+// accounts returns a page of the accounts.
+func (a *API) accounts(ctx context.Context, tenant int64, q *wire.LedgerQuery) (exchange.Answer, error) {
+	found, balanced, err := a.books.ListAccounts(ctx, tenant, q.Account(), q.Limit+1)
 	if err != nil {
 		return exchange.Answer{}, err
 	}

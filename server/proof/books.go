@@ -36,41 +36,25 @@ type Books struct{ core }
 // NewBooks returns the books of the sandboxes in a database.
 func NewBooks(db *postgres.DB) *Books { return &Books{core{db}} }
 
-// ErrNotVerified is returned by [Books.VerifyLedger] if no worker verified the ledger in time.
+// ErrNotVerified means that no worker verified the ledger in time.
 var ErrNotVerified = errors.New("no worker has verified the ledger yet")
 
-// passPoll is the polling interval of [Books.VerifyLedger].
-const passPoll = 250 * time.Millisecond
-
-// VerifyLedger requests a verification of a sandbox's whole ledger from the workers, and waits until one has recorded
-// the result, which [Books.ListAccounts] then returns. It returns [ErrNotVerified] if ctx ends first, and
-// [postgres.ErrConfigChanged] for a sandbox that was reset or deleted.
-func (b *Books) VerifyLedger(ctx context.Context, tenant int64) error {
-	asked, err := b.tenant(tenant).AskForPass(ctx, tenant)
+// AskForPass asks the workers to verify a sandbox's whole ledger, and returns the time of the request, for
+// [Books.PassedSince]. It returns [postgres.ErrConfigChanged] for a sandbox that was reset or deleted.
+func (b *Books) AskForPass(ctx context.Context, tenant int64) (asked time.Time, err error) {
+	asked, err = b.tenant(tenant).AskForPass(ctx, tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return postgres.ErrConfigChanged
+		return asked, postgres.ErrConfigChanged
 	}
-	if err != nil {
-		return postgres.ClassifyWrite(err, "asking for a verification of the ledger")
+	return asked, postgres.ClassifyWrite(err, "asking for a verification of the ledger")
+}
+
+// PassedSince reports whether a worker has verified a sandbox's whole ledger after a time. [Books.ListAccounts] then
+// returns the result. It returns [postgres.ErrConfigChanged] for a sandbox that was reset or deleted.
+func (b *Books) PassedSince(ctx context.Context, tenant int64, asked time.Time) (bool, error) {
+	passed, err := b.tenant(tenant).PassedSince(ctx, asked, tenant)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, postgres.ErrConfigChanged
 	}
-	for {
-		passed, err := b.tenant(tenant).PassedSince(ctx, asked, tenant)
-		switch {
-		case ctx.Err() != nil:
-			return ErrNotVerified
-		case errors.Is(err, pgx.ErrNoRows):
-			return postgres.ErrConfigChanged
-		case err != nil:
-			return postgres.Classify(err, "waiting for the verification of the ledger")
-		case passed:
-			return nil
-		}
-		timer := time.NewTimer(passPoll)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return ErrNotVerified
-		case <-timer.C:
-		}
-	}
+	return passed, postgres.Classify(err, "waiting for the verification of the ledger")
 }

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -317,28 +317,20 @@ func TestVerificationIsLeased(t *testing.T) {
 func TestLedgerIsVerifiedWhenAsked(t *testing.T) {
 	w := newFixture(t)
 	w.verify()
-	for wait := 100 * time.Millisecond; ; wait *= 2 { // a busy machine may need more to ask at all
-		hurry, cancel := context.WithTimeout(t.Context(), wait)
-		err := w.VerifyLedger(hurry, w.Sandbox.Tenant)
-		cancel()
-		if err == proof.ErrNotVerified {
-			break
-		}
-		if !errors.Is(err, context.DeadlineExceeded) || wait > time.Minute {
-			t.Fatalf("without a worker: %v", err)
-		}
+	asked, err := w.AskForPass(t.Context(), w.Sandbox.Tenant)
+	if err != nil {
+		t.Fatal(err)
 	}
-	done := make(chan error, 1)
-	go func() { done <- w.VerifyLedger(t.Context(), w.Sandbox.Tenant) }()
-	for {
-		select {
-		case err := <-done:
-			if err != nil {
-				t.Error(err)
-			}
-			return
-		default:
-			w.verify()
+	for _, want := range []bool{false, true} {
+		if passed, err := w.PassedSince(t.Context(), w.Sandbox.Tenant, asked); passed != want || err != nil {
+			t.Errorf("verified: %t, %v, want %t", passed, err, want)
 		}
+		w.verify()
+	}
+	if _, err := w.AskForPass(t.Context(), -1); !errors.Is(err, postgres.ErrConfigChanged) {
+		t.Errorf("a sandbox that is gone: %v", err)
+	}
+	if _, err := w.PassedSince(t.Context(), -1, asked); !errors.Is(err, postgres.ErrConfigChanged) {
+		t.Errorf("a sandbox that is gone: %v", err)
 	}
 }

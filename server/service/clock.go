@@ -28,24 +28,27 @@ type Advance struct {
 	Ended  *ledger.AdvanceCounts // nil while the advance runs
 }
 
-// AdvanceClock records a target for the sandbox's clock, and a worker advances the clock to it. AdvanceClock waits
-// until the advance ends, the duration wait is over, or ctx ends. It returns the errors of [ledger.Ledger.Advance], and
-// [ledger.ErrClockReset] if the sandbox is reset during the wait.
-func (s *Service) AdvanceClock(
-	ctx context.Context, who *Caller, to ledger.ClockTarget, wait time.Duration,
-) (Advance, error) {
-	until := s.now().Add(wait)
+// AwaitAdvance waits until an advance ends, the duration wait is over, or ctx ends. It returns [ledger.ErrClockReset] if
+// the sandbox is reset during the wait.
+type AwaitAdvance func(ctx context.Context, wait time.Duration) (Advance, error)
+
+// AdvanceClock records a target for the sandbox's clock, and a worker advances the clock to it. AdvanceClock does not
+// wait for the advance. It returns the errors of [ledger.Ledger.Advance].
+func (s *Service) AdvanceClock(ctx context.Context, who *Caller, to ledger.ClockTarget) (AwaitAdvance, error) {
 	begun, err := s.beginAdvance(ctx, who, to)
 	if err != nil {
-		return Advance{}, err
+		return nil, err
 	}
-	a, err := s.awaitAdvance(ctx, who, begun, until)
-	if errors.Is(err, ledger.ErrClockReset) {
-		if _, gone := s.renew(context.WithoutCancel(ctx), who); gone != nil {
-			err = gone // the sandbox was deleted or suspended, not reset
+	began := s.now()
+	return func(ctx context.Context, wait time.Duration) (Advance, error) {
+		a, err := s.awaitAdvance(ctx, who, begun, began.Add(wait))
+		if errors.Is(err, ledger.ErrClockReset) {
+			if _, gone := s.renew(context.WithoutCancel(ctx), who); gone != nil {
+				err = gone // the sandbox was deleted or suspended, not reset
+			}
 		}
-	}
-	return a, err
+		return a, err
+	}, nil
 }
 
 // beginAdvance records the target of the clock in the database, where the workers find it.
@@ -76,16 +79,13 @@ func lookPause(waiting int) time.Duration {
 }
 
 // awaitAdvance polls the state of an advance, and returns the state when the advance has ended, when the time until is
-// reached, or when the caller disconnects. It holds no database connection between polls. If the limit of waiting
-// requests is reached, it returns the current state at once.
+// reached, or when ctx ends. It holds no database connection between polls.
 func (s *Service) awaitAdvance(
 	ctx context.Context, who *Caller, begun ledger.Advance, until time.Time,
 ) (Advance, error) {
 	organization := who.Sandbox.OrganizationID
-	release, mayWait := s.waiting.Take(organization)
-	defer release()
 	for pause := firstLook; ; pause = min(2*pause, lookPause(s.waiting.Count(organization))) {
-		goOn := mayWait && s.pause(ctx, min(pause, until.Sub(s.now()))) && s.now().Before(until)
+		goOn := s.pause(ctx, min(pause, until.Sub(s.now()))) && s.now().Before(until)
 		state, err := s.advanceState(context.WithoutCancel(ctx), who.Sandbox.Tenant, begun)
 		switch {
 		case err != nil:

@@ -150,7 +150,7 @@ func TestPaymentPage(t *testing.T) {
 	b.pagePictures("failed")
 
 	b.open(w.order("order-4", "Boutique"))
-	w.post("/clock/advance", object{"by": "11m"})
+	w.advance("11m")
 	b.confirm("0707000001", w.code())
 	b.shows("h1", "Ce paiement a expiré")
 	b.inspect("an order that has expired")

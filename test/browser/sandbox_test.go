@@ -64,6 +64,14 @@ func (s *shop) post(path string, body object) object {
 	return decoded(s.t, answer)
 }
 
+// advance moves the clock, and waits until that is done.
+func (s *shop) advance(by string) {
+	s.t.Helper()
+	if answer := s.post("/clock/advance", object{"by": by, "wait": "60s"}); answer["target"] != nil {
+		s.t.Fatalf("the clock is not at %v after a minute", answer["target"])
+	}
+}
+
 func (s *shop) get(path string) object {
 	s.t.Helper()
 	answer, err := s.Client.Get(s.t.Context(), path)
@@ -196,7 +204,7 @@ func busyShop(t *testing.T, change ...func(*sandboxes.Config)) *shop {
 		"application": "shop",
 	})
 	s.payByMTN(jeanBosco)
-	s.post("/clock/advance", object{"by": "61m"})
+	s.advance("61m")
 	s.pay("kivu-0772", aline, 15_000, object{"order_ref": "kivu-0772"}) // waits for her answer
 	if answer, err := s.Client.Post(s.t.Context(), "/payments", object{"amount": "2000", "msisdn": "0788"}); err != nil || answer.Status != 400 {
 		t.Fatalf("a wrong request answered %d, %v", answer.Status, err)
@@ -216,7 +224,7 @@ func busyShop(t *testing.T, change ...func(*sandboxes.Config)) *shop {
 func (s *shop) later(by string) {
 	s.t.Helper()
 	if os.Getenv(folderVariable) != "" {
-		s.post("/clock/advance", object{"by": by})
+		s.advance(by)
 	}
 }
 

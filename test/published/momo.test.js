@@ -53,6 +53,12 @@ async function v1(method, path, body) {
   return response.json();
 }
 
+// advance moves the clock, and waits until that is done.
+async function advance(by) {
+  const { target } = await v1("POST", "/clock/advance", { by, wait: "60s" });
+  assert.equal(target, undefined, "the clock is not there after a minute");
+}
+
 const order = (partyId, amount = "500", currency = "EUR") => ({
   amount, currency, externalId: "order-1042", payer: { partyIdType: "MSISDN", partyId },
   payerMessage: "Two tickets", payeeNote: "shop",
@@ -169,9 +175,9 @@ test("refunds, which the client has no method for, through its own connection", 
 // It is the last one: the clock stays where it is.
 test("a token ends with its hour on the sandbox's clock", async () => {
   await collections.getBalance();
-  await v1("POST", "/clock/advance", { by: "59m" });
+  await advance("59m");
   await collections.getBalance();
-  await v1("POST", "/clock/advance", { by: "2m" });
+  await advance("2m");
   assert.equal(kind(await collections.getBalance().catch((error) => error)), "UnspecifiedError");
   const { Collections } = momo.create({ baseUrl: `${uri}/operators/mtn`, callbackHost: "127.0.0.1" });
   assert.equal((await Collections(secret).getBalance()).currency, "EUR"); // with a new token

@@ -31,7 +31,7 @@ type Client struct {
 // maxAnswer is the maximum size of an answer, in bytes.
 const maxAnswer = 32 << 20
 
-// maxWait is the default timeout of a request. The API holds an answer for at most five minutes.
+// maxWait is the default timeout of a request. The API holds an answer for about seven minutes at most.
 const maxWait = 10 * time.Minute
 
 // New returns a client of the sandbox at a URL. A nil transport means the default transport.
