@@ -256,3 +256,36 @@ func TestHelpOfFlagsHasNoBackquotes(t *testing.T) {
 		})
 	}
 }
+
+// No flag of any command reads a number in another base than ten, from the command line or from its variable.
+func TestNumbersAreDecimal(t *testing.T) {
+	t.Parallel()
+	numbers := 0
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+			kind := flag.Value.Type()
+			if !strings.HasPrefix(kind, "int") && !strings.HasPrefix(kind, "uint") && !strings.HasPrefix(kind, "float") {
+				return
+			}
+			numbers++
+			for text, want := range map[string]string{"0100": "100", "010": "10", "+7": "7", "0": "0", "09": "9"} {
+				if err := flag.Value.Set(text); err != nil || flag.Value.String() != want {
+					t.Errorf("%s --%s=%s is %s, %v; want %s", cmd.CommandPath(), flag.Name, text, flag.Value, err, want)
+				}
+			}
+			for _, text := range []string{"0x10", "0b11", "0o17", "1_000", "1,000", "1e3", " 1", "1 ", "", "NaN", "Inf", "١"} {
+				if err := cmd.Flags().Set(flag.Name, text); err == nil {
+					t.Errorf("%s --%s=%s is %s", cmd.CommandPath(), flag.Name, text, flag.Value)
+				}
+			}
+		})
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRootCommand(false))
+	if numbers < 15 {
+		t.Errorf("only %d flags were tried", numbers)
+	}
+}
