@@ -49,26 +49,43 @@ type Dated struct {
 	Observed string      `json:"observed"`
 	Seen     Observation `json:"seen,omitzero"`
 	At       time.Time   `json:"at"`
+	Never    bool        `json:"-"` // not met, and cannot be met later
+}
+
+// said returns what is expected and what was observed.
+func (d *Dated) said() string { return fmt.Sprintf("%s. Observed: %s.", d.Line, d.Observed) }
+
+// Failure returns why a line that is not met failed.
+func (s *State) Failure(line *Dated) string {
+	switch {
+	case line.Never:
+		return line.said() + " The line cannot be met any more."
+	case s.Reason == ReasonDeadlineExceeded:
+		return line.said() + " The line was not met in time."
+	case s.Reason == ReasonUnreadable:
+		return line.said() + " " + s.Message
+	}
+	return line.said() + " The line was not met when another one had failed."
 }
 
 // Judge returns the state after an evaluation at the time now. The parameter former is the state after the last
 // evaluation, or the zero State.
 func (t Terms) Judge(former *State, results []Result, now time.Time) State {
 	s := State{Verdict: Open, Results: date(former.Results, results, now)}
-	unmet := firstUnmet(results)
-	never := firstNever(results)
+	unmet := s.first(func(d *Dated) bool { return !d.Met })
+	never := s.first(func(d *Dated) bool { return d.Never })
 	switch {
 	case never != nil:
 		s.Verdict, s.Reason = Failed, ReasonExceeded
-		s.Message = fmt.Sprintf("%s. Observed: %s. The line cannot be met any more.", never.Line, never.Observed)
+		s.Message = s.Failure(never)
 	case unmet == nil:
 		s.settle(t, former.MetSince, now)
 	case !now.Before(t.Deadline):
 		s.Verdict, s.Reason = Failed, ReasonDeadlineExceeded
-		s.Message = fmt.Sprintf("%s. Observed: %s. The line was not met in time.", unmet.Line, unmet.Observed)
+		s.Message = s.Failure(unmet)
 	default:
 		s.Reason = ReasonNotMet
-		s.Message = fmt.Sprintf("%s. Observed: %s.", unmet.Line, unmet.Observed)
+		s.Message = unmet.said()
 	}
 	return s
 }
@@ -129,7 +146,7 @@ func (s *State) TellsMore(former *State) bool {
 func date(former []Dated, results []Result, now time.Time) []Dated {
 	dated := make([]Dated, len(results))
 	for i, r := range results {
-		dated[i] = Dated{Line: r.Line, Met: r.Met, Observed: r.Observed, Seen: r.Seen, At: now}
+		dated[i] = Dated{Line: r.Line, Met: r.Met, Observed: r.Observed, Seen: r.Seen, At: now, Never: r.Never}
 		if i < len(former) && former[i].Met == r.Met {
 			dated[i].At = former[i].At
 		}
@@ -137,19 +154,11 @@ func date(former []Dated, results []Result, now time.Time) []Dated {
 	return dated
 }
 
-func firstUnmet(results []Result) *Result {
-	for i := range results {
-		if !results[i].Met {
-			return &results[i]
-		}
-	}
-	return nil
-}
-
-func firstNever(results []Result) *Result {
-	for i := range results {
-		if results[i].Never {
-			return &results[i]
+// first returns the first result that fits; nil for none.
+func (s *State) first(fits func(*Dated) bool) *Dated {
+	for i := range s.Results {
+		if fits(&s.Results[i]) {
+			return &s.Results[i]
 		}
 	}
 	return nil

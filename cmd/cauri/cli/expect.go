@@ -72,6 +72,8 @@ type expected struct {
 	epoch string // of the first answer; the API gives another one after a reset
 	began time.Time
 	state expectations.State
+
+	decided time.Time // time of the last evaluation, which gave the verdict
 }
 
 // judge evaluates expectations repeatedly, until each has a verdict.
@@ -90,6 +92,7 @@ func (p *program) judge(ctx context.Context, api *sandboxapi.Client, all []*expe
 			if err := e.evaluate(ctx, api, p.now); err != nil {
 				return err
 			}
+			e.decided = p.now()
 			open = open || e.state.Verdict == expectations.Open
 		}
 		if !open {

@@ -82,26 +82,24 @@ func writeJUnit(path string, report junit.Report) error {
 	return os.WriteFile(path, text, 0o644)
 }
 
+// junitSuiteOf returns a case for each line. The time of a line that is met ends when it was met, and the time of
+// another line when the expectation failed.
 func junitSuiteOf(e *expected) junit.Suite {
-	suite := junit.Suite{Name: e.name}
-	add := func(name, observed string, met bool, at time.Time) {
-		c := junit.Case{Class: e.name, Name: name, Time: seconds(max(0, at.Sub(e.began)))}
-		if !met {
-			c.Failure = &junit.Failure{Message: "observed: " + observed, Text: e.state.Message}
+	took := func(until time.Time) string { return seconds(max(0, until.Sub(e.began))) }
+	suite := junit.Suite{Name: e.name, Time: took(e.decided)}
+	for i := range e.state.Results {
+		r := &e.state.Results[i]
+		c := junit.Case{Class: e.name, Name: r.Line, Time: took(r.At)}
+		if lineVerdict(e, r.Met) != "met" {
+			c.Time = took(e.decided)
+			c.Failure = &junit.Failure{Message: "observed: " + r.Observed, Text: e.state.Failure(r)}
 		}
 		suite.Add(c)
 	}
-	last := e.began
-	for _, r := range e.state.Results {
-		add(r.Line, r.Observed, lineVerdict(e, r.Met) == "met", r.At)
-		if r.At.After(last) {
-			last = r.At
-		}
-	}
 	if len(e.state.Results) == 0 {
-		add("evaluation", e.state.Message, false, e.began)
+		suite.Add(junit.Case{Class: e.name, Name: "evaluation", Time: took(e.decided),
+			Failure: &junit.Failure{Message: "observed: " + e.state.Message, Text: e.state.Message}})
 	}
-	suite.Time = seconds(last.Sub(e.began))
 	return suite
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -65,9 +66,38 @@ func TestExpect(t *testing.T) {
 	if err := xml.Unmarshal(text, &suites); err != nil {
 		t.Fatal(err)
 	}
-	if s := suites.Suites[0]; s.Name != "paid-once" || s.Tests != 3 || s.Failures != 2 || s.Cases[0].Failure.Message != "observed: 2 transactions" ||
+	s := suites.Suites[0]
+	if s.Name != "paid-once" || s.Tests != 3 || s.Failures != 2 || s.Cases[0].Failure.Message != "observed: 2 transactions" ||
 		s.Cases[2].Failure != nil {
-		t.Errorf("the report is\n%s", text)
+		t.Fatalf("the report is\n%s", text)
+	}
+	for i, want := range []string{
+		"transactions where orderRef=order-1 status=SUCCESS: 1. Observed: 2 transactions. The line cannot be met any more.",
+		"float RWF: 1295. Observed: 1296. The line was not met when another one had failed.",
+	} {
+		if got := s.Cases[i].Failure.Text; got != want {
+			t.Errorf("case %d says %q, want %q", i, got, want)
+		}
+	}
+}
+
+// Each line of a report has its own reason and its own time: one that is met, until it was, and one that is not, until that was clear.
+func TestReportHasTheReasonAndTheTimeOfEachLine(t *testing.T) {
+	began := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	e := &expected{name: "order", began: began, decided: began.Add(30 * time.Second)}
+	terms := expectations.Terms{Deadline: e.decided}
+	results := []expectations.Result{{Line: "a", Observed: "1"}, {Line: "b", Met: true, Observed: "2"}, {Line: "c", Observed: "3"}}
+	for _, now := range []time.Time{began.Add(5 * time.Second), e.decided} {
+		e.state = terms.Judge(&e.state, results, now)
+	}
+	const late = "The line was not met in time."
+	want := junit.Suite{Name: "order", Tests: 3, Failures: 2, Time: "30.000", Cases: []junit.Case{
+		{Class: "order", Name: "a", Time: "30.000", Failure: &junit.Failure{Message: "observed: 1", Text: "a. Observed: 1. " + late}},
+		{Class: "order", Name: "b", Time: "5.000"},
+		{Class: "order", Name: "c", Time: "30.000", Failure: &junit.Failure{Message: "observed: 3", Text: "c. Observed: 3. " + late}},
+	}}
+	if diff := cmp.Diff(want, junitSuiteOf(e)); diff != "" {
+		t.Error(diff)
 	}
 }
 
