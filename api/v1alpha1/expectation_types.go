@@ -61,6 +61,7 @@ type ExpectationSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:XValidation:rule="self.filter(l, has(l.nothingElse)).size() <= 1",message="nothingElse must be one line only"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="only run can be changed: delete the Expectation and create it again to change its lines"
 	Expect []ExpectedLine `json:"expect"`
 }
@@ -111,6 +112,10 @@ type ExpectedTransactions struct {
 	// count is a number up to 9999, or a range: ">=1", "<=3" or "2..4".
 	//
 	// +required
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 && self <= 9999 : self.matches('^([0-9]{1,4}|>=[0-9]{1,4}|<=[0-9]{1,4}|[0-9]{1,4}[.][.][0-9]{1,4})$')",message="must be a number from 0 to 9999, or a range: \">=1\", \"<=3\" or \"2..4\""
+	// +kubebuilder:validation:XValidation:rule="type(self) == int || !self.matches('^[0-9]{1,4}[.][.][0-9]{1,4}$') || int(self.split('..')[0]) <= int(self.split('..')[1])",message="must be a range from the smaller to the larger number, such as \"2..4\""
 	Count intstr.IntOrString `json:"count"`
 }
 
@@ -130,6 +135,10 @@ type ExpectedEvents struct {
 	// count is a number up to 9999, or a range: ">=1", "<=3" or "2..4".
 	//
 	// +required
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 && self <= 9999 : self.matches('^([0-9]{1,4}|>=[0-9]{1,4}|<=[0-9]{1,4}|[0-9]{1,4}[.][.][0-9]{1,4})$')",message="must be a number from 0 to 9999, or a range: \">=1\", \"<=3\" or \"2..4\""
+	// +kubebuilder:validation:XValidation:rule="type(self) == int || !self.matches('^[0-9]{1,4}[.][.][0-9]{1,4}$') || int(self.split('..')[0]) <= int(self.split('..')[1])",message="must be a range from the smaller to the larger number, such as \"2..4\""
 	Count intstr.IntOrString `json:"count"`
 
 	// maxAttempts is the largest number of attempts that an event of where may need, in any state. Default: no limit.
@@ -190,6 +199,8 @@ type ExpectedRefunds struct {
 }
 
 // ExpectedWhere selects transactions. A field that is left out selects all.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.createdAfter) || !has(self.createdBefore) || !self.createdAfter.matches('^2[01].*T.*[Z+-]') || !self.createdBefore.matches('^2[01].*T.*[Z+-]') || timestamp(self.createdBefore) > timestamp(self.createdAfter)",fieldPath=".createdBefore",message="must be later than createdAfter"
 type ExpectedWhere struct {
 	// orderRef is the order, or else the reference, of a transaction.
 	//
@@ -250,6 +261,8 @@ type ExpectedWhere struct {
 }
 
 // ExpectedEventWhere selects events by their transactions and by their names.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.event) || !has(self.type) || self.event == 'operator.callback' || [['payment.completed', 'collection'], ['payment.refunded', 'refund'], ['disbursement.completed', 'disbursement']].exists(pair, pair == [self.event, self.type])",fieldPath=".type",message="must be the type of the transactions that have this event: leave it out"
 type ExpectedEventWhere struct {
 	ExpectedWhere `json:",inline"`
 

@@ -3,7 +3,6 @@ package expectations
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"regexp"
 	"strconv"
 )
@@ -20,7 +19,10 @@ type Count struct {
 
 const countForm = `must be a number from 0 to 9999, or a range: ">=1", "<=3" or "2..4"`
 
-var errCount = errors.New(countForm)
+var (
+	errCount     = errors.New(countForm)
+	errBackwards = errors.New(`must be a range from the smaller to the larger number, such as "2..4"`)
+)
 
 var countText = regexp.MustCompile(`^(?:([0-9]{1,4})|>=([0-9]{1,4})|<=([0-9]{1,4})|([0-9]{1,4})\.\.([0-9]{1,4}))$`)
 
@@ -44,7 +46,7 @@ func ParseCount(text string) (Count, error) {
 		c.min, c.max = number(4), number(5)
 	}
 	if c.min > c.max {
-		return Count{}, fmt.Errorf(`must be a range from the smaller to the larger number: write "%d..%d"`, c.max, c.min)
+		return Count{}, errBackwards
 	}
 	return c, nil
 }

@@ -146,7 +146,7 @@ func (c *checker) content(l *Line) {
 		c.where("events.where", &l.Events.Where.Where)
 		c.oneOf("events.where.event", l.Events.Where.Event, EventNames)
 		if kind := TypeOfEvent(l.Events.Where.Event); kind != "" && l.Events.Where.Type != "" && l.Events.Where.Type != string(kind) {
-			c.wrong("events.where.type", "must be %s, whose event is %s: leave it out", kind, kind.Event())
+			c.wrong("events.where.type", "must be the type of the transactions that have this event: leave it out")
 		}
 		c.oneOf("events.state", l.Events.State, EventStates)
 		if most := l.Events.MaxAttempts; most != nil && (*most < 0 || *most > MaxCount) {
@@ -227,6 +227,11 @@ func (c *checker) where(field string, w *Where) {
 	c.text(field+".application", w.Application, 80)
 	c.time(field+".createdAfter", w.CreatedAfter)
 	c.time(field+".createdBefore", w.CreatedBefore)
+	after, noAfter := time.Parse(time.RFC3339, w.CreatedAfter)
+	before, noBefore := time.Parse(time.RFC3339, w.CreatedBefore)
+	if noAfter == nil && noBefore == nil && !before.After(after) {
+		c.wrong(field+".createdBefore", "must be later than createdAfter")
+	}
 }
 
 func (c *checker) oneOf(field, value string, names []string) {

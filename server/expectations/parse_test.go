@@ -77,7 +77,7 @@ func TestWrongLines(t *testing.T) {
 		`[{"transactions":{"orderRef":"a","count":1}}]`: `expect[0] has an unknown field "transactions.orderRef". Write where or count; what ` +
 			`selects transactions stands under where.`,
 		`[{"transactions":{}}]`:               `expect[0].transactions.count is required: write a number, for example 1, or a range: ">=1", "<=3" or "2..4"`,
-		`[{"transactions":{"count":"4..2"}}]`: `expect[0] is not a line: must be a range from the smaller to the larger number: write "2..4"`,
+		`[{"transactions":{"count":"4..2"}}]`: `expect[0] is not a line: must be a range from the smaller to the larger number, such as "2..4"`,
 		`[{"transactions":{"count":10000}}]`:  `expect[0] is not a line: must be a number from 0 to 9999, or a range: ">=1", "<=3" or "2..4"`,
 		`[{"transactions":{"count":1.5}}]`:    `expect[0] is not a line: must be a number from 0 to 9999, or a range: ">=1", "<=3" or "2..4"`,
 		`[{"transactions":{"where":{"status":"PAID"},"count":1}}]`: "expect[0].transactions.where.status must be SUCCESS, PIN_INVALID, " +
@@ -86,8 +86,8 @@ func TestWrongLines(t *testing.T) {
 		`[{"events":{"where":{"event":"paid"},"state":"sent","count":1,"maxAttempts":-1}}]`: "expect[0].events.where.event must be " +
 			"payment.completed, payment.refunded, disbursement.completed or operator.callback; expect[0].events.state must be recorded, " +
 			"queued, delivered or failed; expect[0].events.maxAttempts must be from 0 to 9999",
-		`[{"events":{"where":{"event":"payment.completed","type":"refund"},"count":1}}]`: "expect[0].events.where.type must be collection, " +
-			"whose event is payment.completed: leave it out",
+		`[{"events":{"where":{"event":"payment.completed","type":"refund"},"count":1}}]`: "expect[0].events.where.type must be the type of " +
+			"the transactions that have this event: leave it out",
 		`[{"float":{"currency":"EUR"}}]`: "expect[0].float.currency must be XOF or RWF; expect[0].float.equals is required: write an amount, " +
 			"for example 48500",
 		`[{"testClient":{"msisdn":"0788","balance":-1}}]`: "expect[0].testClient.msisdn must be a number in international form, for example " +
@@ -96,6 +96,8 @@ func TestWrongLines(t *testing.T) {
 		`[{"nothingElse":false}]`:   "expect[0].nothingElse must be true: leave the line out if there may be other transactions",
 		`[{"merchant":{"get":"http://localhost"}}]`: "expect[0].merchant is for `cauri expect` only, since Cauri itself asks no URL: leave the " +
 			"line out, or use `cauri expect`",
+		`[{"transactions":{"where":{"createdAfter":"2026-12-01T00:00:00Z","createdBefore":"2026-12-01T00:00:00Z"},"count":1}}]`: "expect[0]." +
+			"transactions.where.createdBefore must be later than createdAfter",
 	} {
 		_, err := expectations.Parse([]byte(text))
 		if err == nil {
