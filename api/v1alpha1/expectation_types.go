@@ -249,12 +249,12 @@ type ExpectedWhere struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with its plus sign and country code, digits only, for example +250788123456"
 	MSISDN string `json:"msisdn,omitempty"`
 
-	// createdAfter is a time such as 2026-12-01T00:00:00Z, exclusive, in the sandbox's time.
+	// createdAfter selects what was created at this time of the sandbox or later, such as 2026-12-01T00:00:00Z.
 	//
 	// +optional
 	CreatedAfter DateTime `json:"createdAfter,omitempty"`
 
-	// createdBefore is a time such as 2026-12-01T00:00:00Z, exclusive, in the sandbox's time.
+	// createdBefore selects what was created before this time of the sandbox, such as 2027-01-01T00:00:00Z.
 	//
 	// +optional
 	CreatedBefore DateTime `json:"createdBefore,omitempty"`

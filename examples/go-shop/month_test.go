@@ -26,10 +26,13 @@ func TestMonthEnd(t *testing.T) {
 	}
 	s.down.Store(false)
 
-	// The last attempt comes in December, for a payment of November.
-	if done := s.advance(map[string]any{"to": "2026-12-01T01:00:00Z"}); done.Delivered != 1 {
-		t.Errorf("until 01:00: %+v, want one delivery", done)
+	// A payment at the first moment of December belongs to December. The last attempt comes after it, for a payment of November.
+	delivered := s.advance(map[string]any{"to": "2026-12-01T00:00:00Z"}).Delivered
+	midnight := s.order(s.number("SUCCESS"))
+	if delivered += s.advance(map[string]any{"to": "2026-12-01T01:00:00Z"}).Delivered; delivered != 2 {
+		t.Errorf("until 01:00: %d deliveries, want 2", delivered)
 	}
+	s.until(midnight, "paid")
 	if late := s.until(forgotten, "failed"); late.Reason != "You did not confirm the payment in time." {
 		t.Errorf("the customer is told %q", late.Reason)
 	}
@@ -39,8 +42,8 @@ func TestMonthEnd(t *testing.T) {
 	next := s.order(s.number("SUCCESS"))
 	s.advance(map[string]any{"by": "1m"})
 	s.until(next, "paid")
-	if december := s.succeeded("2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"); december != 1 {
-		t.Errorf("the books of December have %d payments, want 1", december)
+	if december := s.succeeded("2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"); december != 2 {
+		t.Errorf("the books of December have %d payments, want 2", december)
 	}
 }
 

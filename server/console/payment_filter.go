@@ -27,7 +27,7 @@ var paymentFields = []filterOf[ledger.Filter]{
 	{"store", func(f *ledger.Filter, value string) bool { return readText(&f.Store, value) }, "store %s"},
 	{"number", readNumber, "number %s"},
 	{"order", func(f *ledger.Filter, value string) bool { return readText(&f.OrderRef, value) }, "order or reference %s"},
-	{"after", func(f *ledger.Filter, value string) bool { return readMoment(&f.CreatedAfter, value) }, "created after %s"},
+	{"after", func(f *ledger.Filter, value string) bool { return readMoment(&f.CreatedAfter, value) }, "created from %s"},
 	{"before", func(f *ledger.Filter, value string) bool { return readMoment(&f.CreatedBefore, value) }, "created before %s"},
 }
 

@@ -575,7 +575,7 @@ func paymentFilters(v *visit, l *paymentList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = filterField(v, &l.listing, "after", v.Text("Created after"), "2026-05-29 13:30", v.Text("Write a day, or a day and a time in UTC: 2026-05-29 13:30")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = filterField(v, &l.listing, "after", v.Text("Created from"), "2026-05-29 13:30", v.Text("Write a day, or a day and a time in UTC: 2026-05-29 13:30")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

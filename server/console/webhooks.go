@@ -40,7 +40,7 @@ var eventFields = []filterOf[ledger.EventFilter]{
 	{"state", func(f *ledger.EventFilter, value string) bool { return readOne(&f.State, value, ledger.EventStates) }, ""},
 	{"event", readEventName, "%s"},
 	{"tx", readTransaction, "transaction %s"},
-	{"after", func(f *ledger.EventFilter, value string) bool { return readMoment(&f.CreatedAfter, value) }, "created after %s"},
+	{"after", func(f *ledger.EventFilter, value string) bool { return readMoment(&f.CreatedAfter, value) }, "created from %s"},
 	{"before", func(f *ledger.EventFilter, value string) bool { return readMoment(&f.CreatedBefore, value) }, "created before %s"},
 }
 

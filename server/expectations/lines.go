@@ -71,8 +71,8 @@ type Where struct {
 	Country       string `json:"country,omitempty"`
 	Application   string `json:"application,omitempty"` // the slug of a store
 	MSISDN        string `json:"msisdn,omitempty"`
-	CreatedAfter  string `json:"createdAfter,omitempty"`  // RFC 3339, exclusive, in sandbox time
-	CreatedBefore string `json:"createdBefore,omitempty"` // RFC 3339, exclusive, in sandbox time
+	CreatedAfter  string `json:"createdAfter,omitempty"`  // RFC 3339, in sandbox time, included
+	CreatedBefore string `json:"createdBefore,omitempty"` // RFC 3339, in sandbox time, excluded
 }
 
 // EventWhere selects events by their transactions and by their names.

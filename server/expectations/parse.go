@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	kjson "sigs.k8s.io/json"
 
@@ -227,9 +226,9 @@ func (c *checker) where(field string, w *Where) {
 	c.text(field+".application", w.Application, 80)
 	c.time(field+".createdAfter", w.CreatedAfter)
 	c.time(field+".createdBefore", w.CreatedBefore)
-	after, noAfter := time.Parse(time.RFC3339, w.CreatedAfter)
-	before, noBefore := time.Parse(time.RFC3339, w.CreatedBefore)
-	if noAfter == nil && noBefore == nil && !before.After(after) {
+	after, hasAfter := payments.ParseTime(w.CreatedAfter)
+	before, hasBefore := payments.ParseTime(w.CreatedBefore)
+	if hasAfter && hasBefore && !before.After(after) {
 		c.wrong(field+".createdBefore", "must be later than createdAfter")
 	}
 }
@@ -247,7 +246,7 @@ func (c *checker) text(field, value string, most int) {
 }
 
 func (c *checker) time(field, value string) {
-	if _, err := time.Parse(time.RFC3339, value); value != "" && err != nil {
+	if _, ok := payments.ParseTime(value); value != "" && !ok {
 		c.wrong(field, "must be a time like 2026-12-01T00:00:00Z")
 	}
 }

@@ -104,12 +104,13 @@ func TestListFilters(t *testing.T) {
 		"created_after=2026-05-31T12:00:01Z&created_before=2026-05-31T12:00:04Z": "dcb",
 		"created_after=2026-05-31T12:00:04Z&created_before=2026-05-31T12:00:01Z": "",
 		"created_after=2026-05-31T12:00:03.122Z":                                 "fed",
-		"created_after=2026-05-31T12:00:03.123Z":                                 "fe", // exclusive, at the precision of createdAt
+		"created_after=2026-05-31T12:00:03.123Z":                                 "fed", // included, at the precision of createdAt
 		"created_after=2026-05-31T12:00:03.124Z":                                 "fe",
 		"created_after=2026-05-31T12:00:03.1229999Z":                             "fed",
-		"created_after=2026-05-31T12:00:03.1230001Z":                             "fe",
+		"created_after=2026-05-31T12:00:03.1230001Z":                             "fed",
+		"created_after=2026-05-31T12:00:03.1239999Z":                             "fed", // as a clock shows it
 		"created_before=2026-05-31T12:00:03.123Z":                                "cba",
-		"created_before=2026-05-31T12:00:03.1230001Z":                            "dcba",
+		"created_before=2026-05-31T12:00:03.1239999Z":                            "cba",
 		"created_before=2026-05-31T12:00:03.124Z":                                "dcba",
 		"created_before=2026-05-31T12:00:03.122Z":                                "cba",
 		"created_after=0000-01-01T00:00:00Z&created_before=9999-12-31T23:59:59Z": "fedcba",

@@ -135,9 +135,9 @@ func TestCallbacksAreListedAsEvents(t *testing.T) {
 		{"B", ledger.EventFilter{State: ledger.EventFailed}},
 		{"B", ledger.EventFilter{State: ledger.EventFailed, Callback: new(true)}},
 		{"Cc", ledger.EventFilter{Transaction: new(ids["c"])}},
-		{"feDdCc", ledger.EventFilter{CreatedAfter: minute(1)}},
+		{"feDdCcBb", ledger.EventFilter{CreatedAfter: minute(1)}},
 		{"Aa", ledger.EventFilter{CreatedBefore: minute(1)}},
-		{"Bb", ledger.EventFilter{CreatedAfter: minute(0), CreatedBefore: minute(2)}},
+		{"BbAa", ledger.EventFilter{CreatedAfter: minute(0), CreatedBefore: minute(2)}},
 	} {
 		for limit := 1; limit <= len(ids)*2; limit++ {
 			got, pages := "", 0

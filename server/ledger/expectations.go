@@ -203,8 +203,8 @@ func filterOf(w *expectations.Where) Filter {
 }
 
 func timeOf(text string) *time.Time {
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
+	t, ok := payments.ParseTime(text)
+	if !ok {
 		return nil // no time was given; invalid times were refused before
 	}
 	return &t

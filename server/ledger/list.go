@@ -23,7 +23,8 @@ type Filter struct {
 	Store     string
 	Reference string
 	MSISDN    string
-	// Both bounds are exclusive. They are compared with the time of creation in whole milliseconds, as callers see it.
+	// CreatedAfter includes its own time, and CreatedBefore excludes it, so that each transaction is in exactly one of two
+	// months that follow each other. Both are compared in whole milliseconds, as callers see the time of creation.
 	CreatedAfter  *time.Time
 	CreatedBefore *time.Time
 }
@@ -150,13 +151,13 @@ func (c *conditions) filter(f Filter) {
 	c.created("created_at", f.CreatedAfter, f.CreatedBefore)
 }
 
-// created adds the bounds after and before of a time; nil for no bound. Both are exclusive, and compared in whole
-// milliseconds.
+// created adds the bounds after and before of a time; nil for no bound. The bound after includes its own time, and before
+// excludes it. The microseconds of a bound do not count: a clock shows them, and the time of a row does not.
 func (c *conditions) created(column string, after, before *time.Time) {
 	if after != nil {
-		c.add(column+" >= $%d", after.Truncate(time.Millisecond).Add(time.Millisecond))
+		c.add(column+" >= $%d", after.Truncate(time.Millisecond))
 	}
 	if before != nil {
-		c.add(column+" < $%d", before.Add(time.Millisecond-1).Truncate(time.Millisecond))
+		c.add(column+" < $%d", before.Truncate(time.Millisecond))
 	}
 }

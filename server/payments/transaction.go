@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -93,6 +94,16 @@ func (t *Transaction) ProviderTxID() string {
 
 // FormatTime returns a time in the form of all representations: ISO 8601, in UTC, with milliseconds.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// timeForm refuses texts that [time.Parse] accepts: numbers of one digit, a comma before the fraction, and offsets
+// beyond 23:59.
+var timeForm = regexp.MustCompile(`T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`)
+
+// ParseTime parses a time in RFC 3339. ok is false for any other text.
+func ParseTime(text string) (t time.Time, ok bool) {
+	t, err := time.Parse(time.RFC3339, text)
+	return t, err == nil && timeForm.MatchString(text)
+}
 
 // FormatDuration returns a duration for people: 23 ms, 1.7 s, 40 s, 1 h 30 min, 2 d. From an hour on it rounds to
 // minutes.

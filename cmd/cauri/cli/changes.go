@@ -239,7 +239,7 @@ func (s *stream) readLists(ctx context.Context, tell func(change) error) error {
 	}
 	since := url.Values{}
 	if !from.IsZero() {
-		since.Set("created_after", MachineTime(from.Add(-time.Millisecond))) // the parameter excludes its own time
+		since.Set("created_after", MachineTime(from))
 	}
 	if s.wants(typeTransaction) {
 		transactions, err := s.api.Payments(ctx, since, missedAtMost)

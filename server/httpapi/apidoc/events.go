@@ -26,8 +26,8 @@ var eventParameterDescriptions = map[string]*huma.Param{
 	"state":          {Description: "In this state.", Schema: oneOf(ledger.EventStates...)},
 	"event":          {Description: "Of this name.", Schema: oneOf(wire.EventNames...)},
 	"tx_id":          {Description: "Of this transaction: one event, or none, and beside it the callback of an operator's own API, if there is one.", Schema: transactionIDParameter.Schema},
-	"created_after":  {Description: "Created after this time (RFC 3339, exclusive).", Schema: dateTime()},
-	"created_before": {Description: "Created before this time (RFC 3339, exclusive).", Schema: dateTime()},
+	"created_after":  {Description: "Created at this time or later (RFC 3339).", Schema: dateTime()},
+	"created_before": {Description: "Created before this time, which is excluded (RFC 3339).", Schema: dateTime()},
 }
 
 func refineEventSummary(fields map[string]*huma.Schema) {

@@ -104,15 +104,18 @@ func strict(description string, required []string, fields map[string]*huma.Schem
 }
 
 func whereFields() map[string]*huma.Schema {
-	text := func() *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
-	at := &huma.Schema{Type: huma.TypeString, Format: "date-time", Description: "Exclusive, in sandbox time."}
+	text := func() *huma.Schema { return &huma.Schema{Type: huma.TypeString, MinLength: new(1)} }
+	at := func(description string) *huma.Schema {
+		return &huma.Schema{Type: huma.TypeString, Format: "date-time", Description: description}
+	}
 	return map[string]*huma.Schema{
 		"orderRef": text(), "reference": text(), "application": text(),
-		"type":         {Type: huma.TypeString, Enum: anyOf(payments.Types)},
-		"status":       statusRef("The transaction's status."),
-		"operator":     {Type: huma.TypeString, Enum: anyOf(payments.Operators)},
-		"country":      {Type: huma.TypeString, Enum: anyOf(payments.Countries)},
-		"msisdn":       {Type: huma.TypeString, Pattern: payments.MSISDNPattern},
-		"createdAfter": at, "createdBefore": at,
+		"type":          {Type: huma.TypeString, Enum: anyOf(payments.Types)},
+		"status":        statusRef("The transaction's status."),
+		"operator":      {Type: huma.TypeString, Enum: anyOf(payments.Operators)},
+		"country":       {Type: huma.TypeString, Enum: anyOf(payments.Countries)},
+		"msisdn":        {Type: huma.TypeString, Pattern: payments.MSISDNPattern},
+		"createdAfter":  at("Created at this time or later, in sandbox time."),
+		"createdBefore": at("Created before this time, which is excluded, in sandbox time."),
 	}
 }

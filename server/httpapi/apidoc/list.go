@@ -24,8 +24,8 @@ var listParameterDescriptions = map[string]*huma.Param{
 	"application":    {Description: "Of the store with this slug.", Schema: characters(80)},
 	"reference":      {Description: "With this reference: one transaction, or none.", Schema: characters(80)},
 	"msisdn":         {Description: "Of this number. Write its `+` as `%2B`.", Schema: msisdnParameter.Schema},
-	"created_after":  {Description: "Created after this time (RFC 3339, exclusive).", Schema: dateTime()},
-	"created_before": {Description: "Created before this time (RFC 3339, exclusive).", Schema: dateTime()},
+	"created_after":  {Description: "Created at this time or later (RFC 3339).", Schema: dateTime()},
+	"created_before": {Description: "Created before this time, which is excluded (RFC 3339).", Schema: dateTime()},
 }
 
 // listParameterOrder is the order of the list's parameters in the description. Other parameters follow.

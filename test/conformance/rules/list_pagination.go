@@ -46,7 +46,7 @@ func listRules() []suite.Rule {
 		{ID: "list/filter-order", Check: listFilterOrder,
 			Text: "the list can be filtered by order_ref, which can also be written as order"},
 		{ID: "list/filter-created", Check: listFilterCreated,
-			Text: "created_after and created_before limit the time of creation and exclude the limits"},
+			Text: "created_after includes its own time and created_before excludes it, so that each transaction is in one of two months"},
 		{ID: "list/filters-together", Check: listFiltersTogether,
 			Text: "several filters select the transactions that match all of them"},
 		{ID: "list/no-match", Check: listNoMatch,
@@ -251,7 +251,7 @@ func listFilterCreated(c *suite.Check) {
 		c.Pause(20 * time.Millisecond)
 	}
 	middle := suite.TextOf(made[1], "createdAt")
-	lists(c, url.Values{"order_ref": {order}, "created_after": {middle}}, made[2:])
+	lists(c, url.Values{"order_ref": {order}, "created_after": {middle}}, made[1:])
 	lists(c, url.Values{"order_ref": {order}, "created_before": {middle}}, made[:1])
 	lists(
 		c,
@@ -260,12 +260,12 @@ func listFilterCreated(c *suite.Check) {
 			"created_after":  {suite.TextOf(made[0], "createdAt")},
 			"created_before": {suite.TextOf(made[2], "createdAt")},
 		},
-		made[1:2],
+		made[:2],
 	)
 
 	instant, _ := suite.TimeOf(middle)
 	elsewhere := instant.In(time.FixedZone("", 2*60*60)).Format(time.RFC3339Nano)
-	lists(c, url.Values{"order_ref": {order}, "created_after": {elsewhere}}, made[2:])
+	lists(c, url.Values{"order_ref": {order}, "created_after": {elsewhere}}, made[1:])
 }
 
 func listFiltersTogether(c *suite.Check) {
