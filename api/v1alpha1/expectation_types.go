@@ -205,12 +205,14 @@ type ExpectedWhere struct {
 	// orderRef is the order, or else the reference, of a transaction.
 	//
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=120
 	OrderRef string `json:"orderRef,omitempty"`
 
 	// reference of the transaction.
 	//
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=80
 	Reference string `json:"reference,omitempty"`
 
@@ -239,6 +241,7 @@ type ExpectedWhere struct {
 	// application is the slug of a store.
 	//
 	// +optional
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=80
 	Application string `json:"application,omitempty"`
 

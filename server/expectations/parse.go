@@ -3,6 +3,7 @@ package expectations
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -95,6 +96,7 @@ func (c *checker) line(text []byte, l *Line) {
 	if len(unknown) > 0 {
 		return
 	}
+	c.selecting(text)
 	set := 0
 	for _, is := range []bool{
 		l.Transactions != nil, l.Events != nil, l.Float != nil, l.TestClient != nil, l.Refunds != nil,
@@ -109,6 +111,27 @@ func (c *checker) line(text []byte, l *Line) {
 		return
 	}
 	c.content(l)
+}
+
+// selecting adds a problem for each null and each empty text in what selects transactions and events. Without the value,
+// the line selects more than its author meant.
+func (c *checker) selecting(text []byte) {
+	var sent map[string]any
+	_ = json.Unmarshal(text, &sent) // the line has been read before
+	for _, kind := range []string{"transactions", "events"} {
+		fields, _ := sent[kind].(map[string]any)
+		where, _ := fields["where"].(map[string]any)
+		c.withoutValue(kind+".", fields)
+		c.withoutValue(kind+".where.", where)
+	}
+}
+
+func (c *checker) withoutValue(path string, fields map[string]any) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if value := fields[name]; (value == nil || value == "") && name != "count" { // a count is required
+			c.wrong(path+name, "has no value, so that the line would select more: write one, or leave the field out")
+		}
+	}
 }
 
 // known returns a sentence with the valid fields of the object that has the unknown field.

@@ -70,6 +70,14 @@ func TestWrongLines(t *testing.T) {
 			"write a line for each",
 		`[{"nothingElse":true,"refunds":{"of":"a","total":1}}]`: "expect[0] must have exactly one of transactions, events, float, " +
 			"testClient, refunds or nothingElse, and has 2: write a line for each",
+		`[{"transactions":{"where":{"orderRef":null,"msisdn":""},"count":1}}]`: "expect[0].transactions.where.msisdn has no value, so that " +
+			"the line would select more: write one, or leave the field out; expect[0].transactions.where.orderRef has no value, so that the line " +
+			"would select more: write one, or leave the field out",
+		`[{"events":{"where":null,"state":"","count":1,"maxAttempts":null}}]`: "expect[0].events.maxAttempts has no value, so that the line " +
+			"would select more: write one, or leave the field out; expect[0].events.state has no value, so that the line would select more: write " +
+			"one, or leave the field out; expect[0].events.where has no value, so that the line would select more: write one, or leave the field out",
+		`[{"transactions":{"where":{"createdAfter":"2026-05-31T12:00:00,5Z"},"count":1}}]`: "expect[0].transactions.where.createdAfter must be a " +
+			"time like 2026-12-01T00:00:00Z",
 		`[{"transaction":{"count":1}}]`: `expect[0] has an unknown field "transaction". Write one of transactions, events, float, ` +
 			`testClient, refunds or nothingElse.`,
 		`[{"transactions":{"where":{"order_ref":"a"},"count":1}}]`: `expect[0] has an unknown field "transactions.where.order_ref". Write one ` +

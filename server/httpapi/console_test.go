@@ -51,8 +51,10 @@ func TestConsoleLinksAndSessions(t *testing.T) {
 	if got := f.call("POST", "/v1/console_links", nil); got.status != http.StatusCreated || got.body["role"] != "full" {
 		t.Errorf("a link without a body: %d %s", got.status, got.raw)
 	}
-	if got := f.call("POST", "/v1/console_links", object{"role": "owner"}); got.status != http.StatusBadRequest {
-		t.Errorf("a role that there is not: %d %s", got.status, got.raw)
+	for _, body := range []object{{"role": "owner"}, {"role": nil}, {"role": ""}, {"msisdn": nil}, {"msisdn": ""}, {"role": nil, "msisdn": alice}} {
+		if got := f.call("POST", "/v1/console_links", body); got.status != http.StatusBadRequest || len(got.wrongFields()) != 1 {
+			t.Errorf("a link for %v: %d %s", body, got.status, got.raw)
+		}
 	}
 	if got := f.call("DELETE", "/v1/console_sessions", nil); got.status != http.StatusNoContent {
 		t.Errorf("ending all answered %d", got.status)

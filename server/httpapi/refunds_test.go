@@ -151,7 +151,7 @@ func TestRefundOfEverythingWithoutABody(t *testing.T) {
 		"empty object in chunks":     func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), -1 },
 		"nothing but unknown fields": func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader(`{"x":[1]}`)), -1 },
 		"nulls": func(r *http.Request) {
-			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(`{"amount":null,"reference":null}`)), -1
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(`{"reference":null,"description":null}`)), -1
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -179,6 +179,9 @@ func TestRefundBodyHasToBeJSON(t *testing.T) {
 		"not JSON":            {"{", "application/json", "invalid_body", 400, nil},
 		"blank":               {" ", "application/json", "invalid_body", 400, nil},
 		"null":                {"null", "application/json", "invalid_body", 400, nil},
+		"amount of NaN":       {`{"amount":null}`, "application/json", "invalid_body", 400, []string{"amount"}},
+		"NaN itself":          {`{"amount":NaN}`, "application/json", "invalid_body", 400, nil},
+		"an empty amount":     {`{"amount":"","reference":null}`, "application/json", "invalid_body", 400, []string{"amount"}},
 		"amount of nothing":   {`{"amount":0}`, "application/json", "invalid_body", 400, []string{"amount"}},
 		"negative amount":     {`{"amount":-1}`, "application/json", "invalid_body", 400, []string{"amount"}},
 		"amount too big":      {`{"amount":1000000000001}`, "application/json", "invalid_body", 400, []string{"amount"}},

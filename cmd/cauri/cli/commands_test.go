@@ -209,6 +209,8 @@ func TestMistakesInTheCommandLine(t *testing.T) {
 		{"tail -o yaml", "write json"},
 		{"tail --types=money", "transaction,event,attempt"},
 		{"pay --amount=0", "write 1 or more"},
+		{"refund TX_1 --amount=0", "write 1 or more"},
+		{"refund TX_1 --amount=", "write a whole number"},
 		{"pay --msisdn=0788123456", "--msisdn=0788123456: write the whole number with +"},
 		{"payout --msisdn=250788123456", "--msisdn=250788123456: write the whole number with +"},
 		{"pay --expect=DONE", "write one of SUCCESS"},

@@ -47,6 +47,9 @@ Ctrl-C.`,
 		if !slices.Contains(consoleRoles, role) {
 			return usage(fmt.Errorf("--role=%s: write full or viewer", role))
 		}
+		if msisdn == "" && flags.Changed("msisdn") {
+			return usage(errors.New("--msisdn is empty: write the number of a test client, or leave it out for a link to the whole sandbox"))
+		}
 		if msisdn != "" && flags.Changed("role") {
 			return usage(errors.New("--msisdn opens one phone, whose role is handset: leave out --role"))
 		}

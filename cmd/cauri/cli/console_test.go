@@ -58,6 +58,7 @@ func TestConsoleIsOpenedInABrowser(t *testing.T) {
 		t.Errorf("the link of a handset is %s", handset.out)
 	}
 	run(t, browser(true), append(at, "--msisdn=+250788999999")...).want(t, ExitRefused, "must be the number of a test client")
+	run(t, browser(true), append(at, "--msisdn=")...).want(t, ExitUsage, "leave it out for a link to the whole sandbox")
 	run(t, browser(true), append(at, "--role=viewer", "--msisdn="+alice)...).want(t, ExitUsage, "leave out --role")
 	link := decoded[wire.ConsoleLink](t, run(t, browser(true), append(at, "-o", "json")...))
 	if !strings.HasPrefix(link.URL, f.url+"/console/link?token=") || link.Role != "full" || urls != nil {

@@ -339,7 +339,7 @@ func (p *program) refundCommand() *cobra.Command {
 	}
 	successful := url.Values{"type": {"collection"}, "status": {"SUCCESS"}}
 	t := p.target(cmd, argument{name: "TRANSACTION", required: true, complete: completePayments(successful)})
-	cmd.Flags().Int64Var(&amount, "amount", 0, "amount in whole units of the currency; 0: everything that is left")
+	cmd.Flags().Int64Var(&amount, "amount", 0, "amount in whole units of the currency; left out: everything that is left")
 	cmd.Flags().StringVar(&reference, "reference", "", "your reference: the same refund with the same reference is recorded once; empty: a new one")
 	w.add(cmd)
 	o.add(cmd)
@@ -347,12 +347,13 @@ func (p *program) refundCommand() *cobra.Command {
 		if err := cmp.Or(w.check(), o.check()); err != nil {
 			return err
 		}
-		if amount < 0 {
-			return checkAmount(amount)
+		partial := cmd.Flags().Changed("amount") // a script that computed 0 does not mean everything
+		if err := checkAmount(amount); partial && err != nil {
+			return err
 		}
 		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, rest []string) error {
 			request := wire.RefundRequest{Reference: cmp.Or(reference, newReference())}
-			if amount > 0 {
+			if partial {
 				request.Amount = &amount
 			}
 			made, err := api.Refund(ctx, rest[0], request)

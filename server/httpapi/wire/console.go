@@ -11,9 +11,9 @@ import (
 // ConsoleLinkRequest is the body of POST /v1/console_links. The body is optional.
 type ConsoleLinkRequest struct {
 	_    struct{} `additionalProperties:"true"`
-	Role string   `json:"role,omitempty" enum:"full,viewer" default:"full" example:"viewer" doc:"viewer: the person looks at everything and changes nothing. Leave it out of a link with msisdn."`
+	Role string   `json:"role,omitempty" enum:"full,viewer" default:"full" example:"viewer" null:"for a link with all rights, or with msisdn" doc:"viewer: the person looks at everything and changes nothing. Leave it out of a link with msisdn. It must not be null."`
 	// MSISDN makes the role handset.
-	MSISDN string `json:"msisdn,omitempty" pattern:"^\\+[1-9][0-9]{6,14}$" patternDescription:"an E.164 number with its leading +" example:"+250788000001" doc:"Number of a test client. The link opens its phone and nothing else, with the role handset."`
+	MSISDN string `json:"msisdn,omitempty" pattern:"^\\+[1-9][0-9]{6,14}$" patternDescription:"an E.164 number with its leading +" example:"+250788000001" null:"for a link to the whole sandbox" doc:"Number of a test client. The link opens its phone and nothing else, with the role handset. It must not be null."`
 }
 
 // CreateConsoleLink reads the body of POST /v1/console_links.

@@ -29,7 +29,8 @@ func init() {
 
 // Decoder decodes the bodies of one type of request. T is a struct whose fields have json tags. A null or missing field
 // is zero in T. If the schema of a field allows the zero value, the field is a pointer, which is nil for a null or
-// missing field.
+// missing field. A field with the tag `null` may be missing and may not be null: what its absence does is too much for a
+// value that a program failed to compute. The tag says what the absence does.
 type Decoder[T any] struct {
 	Schema     *huma.Schema // schema in the API's description
 	fields     []field      // sorted by name
@@ -43,6 +44,7 @@ type field struct {
 	index    int          // index in the struct
 	schema   *huma.Schema // schema for huma's validator
 	required bool
+	absence  string // what the absence of a field that may not be null does; empty: it may be null
 	example  string // end of messages about the field; may be empty
 	sample   string // the field with an example in JSON
 }
@@ -57,7 +59,9 @@ func newDecoder[T any]() *Decoder[T] {
 			continue
 		}
 		checked := *schema
-		f := field{name: name, index: i, schema: &checked, required: slices.Contains(d.Schema.Required, name)}
+		f := field{
+			name: name, index: i, schema: &checked, required: slices.Contains(d.Schema.Required, name), absence: t.Field(i).Tag.Get("null"),
+		}
 		if len(schema.Examples) > 0 {
 			value, _ := json.Marshal(schema.Examples[0])
 			f.sample = fmt.Sprintf("%q: %s", name, value)
@@ -66,7 +70,7 @@ func newDecoder[T any]() *Decoder[T] {
 			}
 			f.example = ", for example " + string(value)
 		}
-		describe(schema, f.required)
+		describe(schema, f.required || f.absence != "")
 		d.fields = append(d.fields, f)
 	}
 	d.sample = d.shortened(t)
@@ -87,14 +91,14 @@ func (d *Decoder[T]) shortened(t reflect.Type) string {
 
 // describe adds to a field's schema the rules that the decoder checks in Go instead of in huma. The checks in Go are
 // faster and have better messages.
-func describe(schema *huma.Schema, required bool) {
+func describe(schema *huma.Schema, hasValue bool) {
 	switch {
 	case schema.Format == "uri":
 		schema.Pattern, schema.PatternDescription = `^[Hh][Tt][Tt][Pp][Ss]?://([^/?#\x00]*@)?[^/?#@\x00]+([/?#][^\x00]*)?$`, "an http or https URL"
 	case schema.Type == huma.TypeString && schema.Pattern == "" && schema.Enum == nil:
 		schema.Pattern, schema.PatternDescription = `^[^\x00]*$`, "no NUL"
 	}
-	if !required { // null is the same as a missing field
+	if !hasValue { // null is the same as a missing field
 		schema.Nullable = true
 		if schema.Enum != nil {
 			schema.Enum = append(slices.Clone(schema.Enum), nil)
@@ -155,6 +159,8 @@ func (d *Decoder[T]) parse(text []byte) (*T, error) {
 		case value == nil && given && d.mergePatch:
 			f.clear(into)
 		case value == nil:
+		case value == nil && given && f.absence != "":
+			wrong[f.name] = []string{"must not be null, as JavaScript writes NaN: send a value" + f.example + ", or leave it out " + f.absence}
 		default:
 			if problems := check.problems(f, value); len(problems) > 0 {
 				wrong[f.name] = problems

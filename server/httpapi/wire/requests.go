@@ -23,7 +23,7 @@ var CreatePayment = newDecoder[CreatePaymentRequest]()
 // RefundRequest is the optional body of POST /v1/payments/{id}/refund.
 type RefundRequest struct {
 	_           struct{} `additionalProperties:"true"`
-	Amount      *int64   `json:"amount,omitempty" minimum:"1" maximum:"1000000000000" example:"5000" doc:"In whole units of the currency. Without it, everything that is left is refunded."`
+	Amount      *int64   `json:"amount,omitempty" minimum:"1" maximum:"1000000000000" example:"5000" null:"to refund everything that is left" doc:"In whole units of the currency. Without it, everything that is left is refunded. It must not be null."`
 	Reference   string   `json:"reference,omitempty" minLength:"1" maxLength:"80" example:"SHOP-REF-20260531120000-0123456789AB" doc:"Idempotency key; generated if it is missing."`
 	Description *string  `json:"description,omitempty" maxLength:"200" example:"Returned" doc:"Stored and returned; the reason of the refund."`
 }

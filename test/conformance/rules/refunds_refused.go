@@ -29,7 +29,7 @@ func refundRefusalRules() []suite.Rule {
 		{ID: "refunds/unknown-parent", Check: refundsUnknownParent,
 			Text: "a refund of an unknown id is 404 not_found"},
 		{ID: "refunds/amount-refused", Check: refundsAmountRefused,
-			Text: "a refund's amount that is not a positive integer is 400 invalid_body, and names amount as the wrong field"},
+			Text: "a refund's amount that is not a positive integer, null too, is 400 invalid_body, and names amount as the wrong field"},
 		{ID: "refunds/reference-refused", Check: refundsReferenceRefused,
 			Text: "a refund's reference that is not a text of 1 to 80 characters is 400 invalid_body"},
 		{ID: "refunds/body-refused", Check: refundsBodyRefused,
@@ -122,7 +122,7 @@ func refundsUnknownParent(c *suite.Check) {
 func refundsAmountRefused(c *suite.Check) {
 	c.Needs(suite.MtnRW)
 	parent := c.Paid(suite.MtnRW, nil)
-	for _, amount := range append(badAmounts(), json.RawMessage("1000000000001")) {
+	for _, amount := range append(badAmounts(), json.RawMessage("1000000000001"), nil) {
 		c.FieldsRefused(c.Post(suite.RefundPath(parent), suite.Object{"amount": amount}), "amount")
 	}
 	c.Fields("the parent", c.Fetch(suite.TextOf(parent, "id")), suite.Object{"refundedAmount": 0})
