@@ -65,7 +65,10 @@ func (a *API) consoleURL(r *http.Request, sandbox *sandboxes.Sandbox, token stri
 	return origin + sandbox.ConsoleLinkPath(token)
 }
 
-func (a *API) listConsoleSessions(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listConsoleSessions(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	if _, wrong := wire.ConsoleSessionParameters.Read(w.Header(), r.URL.RawQuery, who.Sandbox.Tenant, nil); len(wrong) > 0 {
+		return exchange.Answer{}, wire.InvalidParams(wrong)
+	}
 	found, err := a.sandboxes.ListConsoleSessions(r.Context(), who.Sandbox)
 	if err != nil {
 		return exchange.Answer{}, err

@@ -261,7 +261,8 @@ func TestDisbursementLimits(t *testing.T) {
 		"description empty":              {object{"description": ""}, ""},
 		"description of a list":          {object{"description": []string{"a"}}, "description"},
 		"unknown fields":                 {object{"scenario": "nonsense", "x": object{"y": 1}}, ""},
-		"names in capitals":              {object{"AMOUNT": 7, "Reference": 7}, ""},
+		"a name in capitals":             {object{"AMOUNT": 7}, "AMOUNT"},
+		"a name of an answer":            {object{"orderRef": "o"}, "orderRef"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := f.disburse(disbursement(name, c.request))

@@ -93,11 +93,11 @@ func comparisonOf(c *service.Comparison, yours []byte) wire.Comparison {
 	return view
 }
 
-func (a *API) listEvents(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listEvents(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	sandbox := who.Sandbox
 	tenant := sandbox.Tenant
 	q := wire.EventQuery{Limit: wire.DefaultLimit}
-	if _, wrong := wire.EventParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
+	if _, wrong := wire.EventParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
 		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
 	var found []ledger.Event

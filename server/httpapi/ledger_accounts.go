@@ -9,10 +9,10 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (a *API) listAccounts(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listAccounts(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	tenant := who.Sandbox.Tenant
 	q := wire.LedgerQuery{Limit: wire.DefaultLimit}
-	if _, wrong := wire.LedgerParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
+	if _, wrong := wire.LedgerParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
 		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
 	if !q.Verify {

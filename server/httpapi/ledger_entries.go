@@ -13,9 +13,9 @@ import (
 )
 
 // listEntries answers in JSON or in CSV. In CSV, the header Link has the URL of the next page.
-func (a *API) listEntries(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listEntries(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	tenant := who.Sandbox.Tenant
-	q, err := wire.ParseEntryQuery(r.URL.RawQuery, tenant)
+	q, err := wire.ParseEntryQuery(w.Header(), r.URL.RawQuery, tenant)
 	if err != nil {
 		return exchange.Answer{}, err
 	}

@@ -61,10 +61,10 @@ func (a *API) getPayment(_ http.ResponseWriter, r *http.Request, who *service.Ca
 	return answered(http.StatusOK, wire.PaymentOf(t, who.Sandbox.Faults)), nil
 }
 
-func (a *API) listPayments(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listPayments(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	sandbox := who.Sandbox
 	tenant := sandbox.Tenant
-	q, err := wire.ParsePaymentQuery(r.URL.RawQuery, tenant)
+	q, err := wire.ParsePaymentQuery(w.Header(), r.URL.RawQuery, tenant)
 	if err != nil {
 		return exchange.Answer{}, err
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (a *API) listPrompts(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listPrompts(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	tenant := who.Sandbox.Tenant
 	msisdn, err := msisdnOf(r)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
 	q := wire.PromptQuery{Limit: wire.DefaultLimit}
-	if _, wrong := wire.PromptParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
+	if _, wrong := wire.PromptParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
 		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
 	found, err := a.ledger.ListPrompts(r.Context(), tenant, msisdn, q.After, q.Limit+1)

@@ -11,10 +11,10 @@ import (
 )
 
 // listRequests lists logged requests. With all=true, it also makes the sandbox log all requests for a while.
-func (a *API) listRequests(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listRequests(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	sandbox := who.Sandbox
 	q := wire.RequestQuery{Limit: wire.DefaultLimit}
-	if _, wrong := wire.RequestParameters.Read(r.URL.RawQuery, sandbox.Tenant, &q); len(wrong) > 0 {
+	if _, wrong := wire.RequestParameters.Read(w.Header(), r.URL.RawQuery, sandbox.Tenant, &q); len(wrong) > 0 {
 		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
 	if q.Filter.Succeeded {

@@ -9,8 +9,8 @@ import (
 )
 
 // openStream opens a stream of the sandbox's changes. Package streams documents its guarantees.
-func (a *API) openStream(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
-	q, wrong := wire.ReadStreamQuery(r, who.Sandbox.Tenant)
+func (a *API) openStream(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	q, wrong := wire.ReadStreamQuery(w.Header(), r, who.Sandbox.Tenant)
 	if len(wrong) > 0 {
 		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}

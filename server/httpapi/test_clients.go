@@ -14,10 +14,10 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (a *API) listTestClients(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listTestClients(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	tenant := who.Sandbox.Tenant
 	q := wire.TestClientQuery{Limit: wire.DefaultLimit}
-	if _, wrong := wire.TestClientParameters.Read(r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
+	if _, wrong := wire.TestClientParameters.Read(w.Header(), r.URL.RawQuery, tenant, &q); len(wrong) > 0 {
 		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
 	found, err := a.ledger.ListTestClients(r.Context(), tenant, q.Filter, wire.MSISDNAt(q.After), q.Limit+1)

@@ -8,7 +8,10 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-func (a *API) listTestNumbers(_ http.ResponseWriter, _ *http.Request, who *service.Caller) (exchange.Answer, error) {
+func (a *API) listTestNumbers(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
+	if _, wrong := wire.TestNumberParameters.Read(w.Header(), r.URL.RawQuery, who.Sandbox.Tenant, nil); len(wrong) > 0 {
+		return exchange.Answer{}, wire.InvalidParams(wrong)
+	}
 	list := wire.TestNumberList{Data: []wire.TestNumber{}}
 	for _, n := range service.TestNumbers(who.Sandbox) {
 		list.Data = append(list.Data, wire.TestNumberOf(n))

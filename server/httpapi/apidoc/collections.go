@@ -86,7 +86,7 @@ var ListPayments = Operation{
 	Description: "Transactions of all types, newest first, in pages. To get all of them, follow `nextCursor` until it is null. New " +
 		"transactions do not make " +
 		"a page repeat or miss one.\n\n" +
-		"A parameter with an invalid value is refused with `invalid_params`. An unknown parameter is ignored.",
+		"A parameter with an invalid value is refused with `invalid_params`, and so is a misspelled parameter.",
 	Parameters: describedParameters(wire.PaymentParameters, listParameterDescriptions, listParameterOrder),
 	answers:    []described{{http.StatusOK, "A page.", listSchema, nil}},
 	errors:     []string{"invalid_params"},

@@ -44,6 +44,7 @@ var ListConsoleSessions = Operation{
 	Summary:     "List who is signed in to the console",
 	Description: "The open sessions of the console: a browser each.",
 	answers:     []described{{http.StatusOK, "The sessions.", consoleSessionListSchema, nil}},
+	errors:      []string{"invalid_params"},
 	Examples: []Example{{
 		name: "sessions", Summary: "One browser", Status: http.StatusOK,
 		Answer: wire.ConsoleSessionList{Data: []wire.ConsoleSession{wire.ConsoleSessionOf(&sandboxes.ConsoleSession{

@@ -75,7 +75,9 @@ const documentDescription = "Mobile-money sandboxes: payments that settle, reali
 	"always " +
 	"exact. No money moves.\n\n" +
 	"All amounts are whole units of their currency, written as JSON integers. XOF and RWF have no decimals. Times are ISO 8601 in UTC. " +
-	"Unknown fields in requests are ignored. Responses may get new fields: ignore those that you do not know.\n\n" +
+	"Unknown fields in requests, and unknown parameters of lists, are ignored, and the header `X-Cauri-Ignored` of the response names them. " +
+	"Refused are those that were probably meant as a known one: `orderRef` for `order_ref` in both, and in a list also a field of its rows that is " +
+	"no filter, and a name that differs from a filter by two letters at most. Responses may get new fields: ignore those that you do not know.\n\n" +
 	"A `reference` is an idempotency key. It is unique in a sandbox, over all types of transaction. The same request with the same " +
 	"reference " +
 	"returns the transaction as it is now, with the header `Idempotent-Replayed: true`. A different request with the same reference is " +

@@ -28,7 +28,7 @@ type ErrorCase struct {
 // example.
 var ErrorCases = []ErrorCase{
 	{
-		"The body is not one JSON object, or fields are missing or invalid. `detail.fieldErrors` names all of them.",
+		"The body is not one JSON object, or fields are missing, invalid or misspelled. `detail.fieldErrors` names all of them.",
 		"Correct the fields in `detail.fieldErrors`. Keep the `reference`.",
 		wire.InvalidBody(wire.FieldErrors{
 			"amount":    {"expected integer, for example 25000"},
@@ -36,7 +36,7 @@ var ErrorCases = []ErrorCase{
 		}),
 	},
 	{
-		"A parameter of a list, or a number in a path, has an invalid value. `detail.fieldErrors` names all of them.",
+		"A parameter of a list, or a number in a path, has an invalid value, or a parameter is misspelled. `detail.fieldErrors` names all of them.",
 		"Correct the parameters in `detail.fieldErrors`. In a URL write the `+` of a phone number as `%2B`.",
 		wire.InvalidParams(wire.FieldErrors{"limit": {"must be a number from 1 to 100"}}),
 	},

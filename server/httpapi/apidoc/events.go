@@ -48,7 +48,7 @@ var ListEvents = Operation{
 	Description: "Events that were sent, wait to be sent, or failed, in pages. They are in the order of their transactions, newest first. " +
 		"The callbacks of the operators' own APIs are among them, as `operator.callback`. To get all of " +
 		"them, follow `nextCursor` until it is null. New events do not make a page repeat or miss one.\n\n" +
-		"A parameter with an invalid value is refused with `invalid_params`. An unknown parameter is ignored.\n\n" +
+		"A parameter with an invalid value is refused with `invalid_params`, and so is a misspelled parameter.\n\n" +
 		"An installation removes old events, by default after 30 days. It never removes transactions.",
 	Parameters: describedParameters(wire.EventParameters, eventParameterDescriptions, []string{"limit", "cursor", "before", "state", "event", "tx_id"}),
 	answers:    []described{{http.StatusOK, "A page.", eventListSchema, nil}},

@@ -23,6 +23,11 @@ var responseHeaders = map[string]*huma.Header{
 		Description: "Name of the sandbox's fault that acted on this request. Absent if none did.",
 		Schema:      exampleText("", "slow-answer"),
 	},
+	wire.IgnoredHeader: {
+		Description: "Names of the fields and parameters of the request that are unknown and were ignored, percent-encoded, at most 10 and `...`. " +
+			"Absent if there were none.",
+		Schema: exampleText("", "colour, page"),
+	},
 	"Idempotent-Replayed": {
 		Description: "`true` if the same request was made before. Absent on the first response.",
 		Schema:      &huma.Schema{Type: huma.TypeString, Enum: []any{"true"}},

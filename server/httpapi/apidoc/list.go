@@ -33,7 +33,7 @@ var listParameterOrder = []string{"limit", "cursor", "before", "status", "type",
 
 // describedParameters returns the descriptions of the parameters that the argument read parses. They begin with those
 // that the argument first names, in its order. The others follow, sorted by name.
-func describedParameters[Q any](read wire.Parameters[Q], descriptions map[string]*huma.Param, first []string) []*huma.Param {
+func describedParameters[Q, A any](read wire.Parameters[Q, A], descriptions map[string]*huma.Param, first []string) []*huma.Param {
 	names := slices.Sorted(maps.Keys(read))
 	if described := slices.Sorted(maps.Keys(descriptions)); !slices.Equal(names, described) {
 		panic("the parameters of a list that are read and those that are described are not the same")

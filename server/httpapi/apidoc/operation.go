@@ -123,7 +123,11 @@ func (o Operation) headers() []string {
 	if o.Open {
 		return nil
 	}
-	return append([]string{wire.FaultHeader}, RateLimitHeaders...)
+	headers := append([]string{wire.FaultHeader}, RateLimitHeaders...)
+	if o.Body != nil || slices.Contains(o.errors, "invalid_params") {
+		headers = append(headers, wire.IgnoredHeader)
+	}
+	return headers
 }
 
 func (o Operation) response(a described) *huma.Response {

@@ -57,7 +57,7 @@ var ListTestClients = Operation{
 	ID: "listTestClients", Method: http.MethodGet, Path: "/v1/test_clients", Tag: tagTestClients, Summary: "List test clients",
 	Description: "The sandbox's SIM registry, ordered by number, in pages: TestClient resources in the cluster, and test clients that were made " +
 		"through the API. See `source`.\n\n" +
-		"A parameter with an invalid value is refused with `invalid_params`. An unknown parameter is ignored.",
+		"A parameter with an invalid value is refused with `invalid_params`, and so is a misspelled parameter.",
 	Parameters: describedParameters(wire.TestClientParameters, testClientParameterDescriptions, []string{"limit", "cursor", "state"}),
 	answers:    []described{{http.StatusOK, "A page.", testClientListSchema, nil}},
 	errors:     []string{"invalid_params"},

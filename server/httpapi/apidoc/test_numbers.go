@@ -29,6 +29,7 @@ var ListTestNumbers = Operation{
 		"test number has no balance and no prompts, and nothing that is sent to it is forwarded to an operator's API. Money comes from it " +
 		"and goes to it as with an unregistered wallet.",
 	answers: []described{{http.StatusOK, "All of them.", testNumberListSchema, nil}},
+	errors:  []string{"invalid_params"},
 	Examples: []Example{{
 		name: "standard", Summary: "The standard test numbers of one environment", Status: http.StatusOK, Answer: exampleTestNumbers(),
 	}},

@@ -41,6 +41,9 @@ type ConsoleSessionList struct {
 	Data []ConsoleSession `json:"data" doc:"Newest first, 200 at most."`
 }
 
+// ConsoleSessionParameters has no parser: the list has no parameters.
+var ConsoleSessionParameters = Parameters[struct{}, ConsoleSessionList]{}
+
 // ConsoleSessionOf returns the view of a session.
 func ConsoleSessionOf(s *sandboxes.ConsoleSession) ConsoleSession {
 	return ConsoleSession{

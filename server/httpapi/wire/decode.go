@@ -23,7 +23,7 @@ import (
 const maxBody = 64 << 10
 
 func init() {
-	// Names are case-sensitive. A name in another case is an unknown field, which is ignored.
+	// Names are case-sensitive. [Decoder] says which name was meant.
 	huma.ValidateStrictCasing = true
 }
 
@@ -121,7 +121,7 @@ func (d *Decoder[T]) Decode(w http.ResponseWriter, r *http.Request) (*T, error) 
 	if err != nil {
 		return nil, err
 	}
-	return d.parse(text)
+	return d.parse(w.Header(), text)
 }
 
 // DecodeOptional is [Decoder.Decode] for an optional body. It returns a zero T for an empty body.
@@ -136,11 +136,11 @@ func (d *Decoder[T]) DecodeOptional(w http.ResponseWriter, r *http.Request) (*T,
 	if err := d.checkMediaType(r); err != nil {
 		return nil, err
 	}
-	return d.parse(text)
+	return d.parse(w.Header(), text)
 }
 
-// parse decodes and validates the text of a body.
-func (d *Decoder[T]) parse(text []byte) (*T, error) {
+// parse decodes and validates the text of a body. It names the fields that it ignores in the header of the answer.
+func (d *Decoder[T]) parse(header http.Header, text []byte) (*T, error) {
 	sent, err := parseObject(text)
 	switch {
 	case errors.Is(err, errNoObject):
@@ -149,18 +149,21 @@ func (d *Decoder[T]) parse(text []byte) (*T, error) {
 		return nil, err
 	}
 	body, wrong, check := new(T), FieldErrors{}, newValidation()
-	into := reflect.ValueOf(body).Elem()
+	into, unknown := reflect.ValueOf(body).Elem(), len(sent)
 	for i := range d.fields {
 		f := &d.fields[i]
 		value, given := sent[f.name]
+		if given {
+			unknown--
+		}
 		switch {
 		case value == nil && f.required:
 			wrong[f.name] = []string{"is required" + f.example}
+		case value == nil && given && f.absence != "":
+			wrong[f.name] = []string{"must not be null, as JavaScript writes NaN: send a value" + f.example + ", or leave it out " + f.absence}
 		case value == nil && given && d.mergePatch:
 			f.clear(into)
 		case value == nil:
-		case value == nil && given && f.absence != "":
-			wrong[f.name] = []string{"must not be null, as JavaScript writes NaN: send a value" + f.example + ", or leave it out " + f.absence}
 		default:
 			if problems := check.problems(f, value); len(problems) > 0 {
 				wrong[f.name] = problems
@@ -169,10 +172,33 @@ func (d *Decoder[T]) parse(text []byte) (*T, error) {
 			}
 		}
 	}
+	if unknown > 0 {
+		d.checkUnknown(header, sent, wrong)
+	}
 	if len(wrong) > 0 {
 		return nil, InvalidBody(wrong)
 	}
 	return body, nil
+}
+
+// checkUnknown adds an error for each unknown field that is another spelling of a known one, and names the other unknown
+// fields in the header.
+func (d *Decoder[T]) checkUnknown(header http.Header, sent map[string]any, wrong FieldErrors) {
+	var known, ignored []string
+	for i := range d.fields {
+		known = append(known, d.fields[i].name)
+	}
+	for name := range sent {
+		if slices.Contains(known, name) {
+			continue
+		}
+		if right := sameSpelling(name, known); right != "" {
+			wrong[name] = []string{"is unknown: write " + right}
+		} else {
+			ignored = append(ignored, name)
+		}
+	}
+	noteIgnored(header, ignored)
 }
 
 // set sets the field of a struct to a validated value, which has the field's type.

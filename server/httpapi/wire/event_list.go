@@ -16,7 +16,7 @@ type EventQuery struct {
 }
 
 // EventParameters has the parsers of the query's parameters.
-var EventParameters = Parameters[EventQuery]{
+var EventParameters = Parameters[EventQuery, EventList]{
 	"limit": func(q *EventQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *EventQuery, value string, tenant int64) string {
 		return placeOfEvent(&q.After, cursors.place, tenant, value)

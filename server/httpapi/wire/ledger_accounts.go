@@ -90,7 +90,7 @@ func (q *LedgerQuery) Account() proof.Account {
 const VerifyFull = "full"
 
 // LedgerParameters has the parsers of the query's parameters.
-var LedgerParameters = Parameters[LedgerQuery]{
+var LedgerParameters = Parameters[LedgerQuery, LedgerAccountList]{
 	"limit": func(q *LedgerQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *LedgerQuery, value string, tenant int64) string {
 		return LedgerCursors.place(&q.After, tenant, value)

@@ -167,7 +167,7 @@ type EntryQuery struct {
 const MaxEntries = 1000
 
 // EntryParameters has the parsers of the query's parameters.
-var EntryParameters = Parameters[EntryQuery]{
+var EntryParameters = Parameters[EntryQuery, LedgerEntryList]{
 	"limit":  func(q *EntryQuery, value string, _ int64) string { return limitUpTo(&q.Limit, value, MaxEntries) },
 	"cursor": func(q *EntryQuery, value string, _ int64) string { q.cursor = value; return "" },
 	"before": func(q *EntryQuery, value string, _ int64) string { q.before = value; return "" },
@@ -195,11 +195,11 @@ var EntryParameters = Parameters[EntryQuery]{
 	},
 }
 
-// ParseEntryQuery parses the query of a list of entries. Its error has the type [*Error], and names every invalid
-// parameter.
-func ParseEntryQuery(raw string, tenant int64) (EntryQuery, error) {
+// ParseEntryQuery parses the query of a list of entries, as [Parameters.Read] does. Its error has the type [*Error], and
+// names every invalid parameter.
+func ParseEntryQuery(header http.Header, raw string, tenant int64) (EntryQuery, error) {
 	q := EntryQuery{Limit: MaxLimit}
-	values, wrong := EntryParameters.Read(raw, tenant, &q)
+	values, wrong := EntryParameters.Read(header, raw, tenant, &q)
 	if values.Has("currency") && values.Has("msisdn") {
 		wrong["msisdn"] = append(wrong["msisdn"], "is another account than currency: send one of them")
 	}

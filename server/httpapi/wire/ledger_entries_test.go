@@ -84,7 +84,7 @@ func FuzzEntryQuery(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		q, err := ParseEntryQuery(raw, 1)
+		q, err := ParseEntryQuery(http.Header{}, raw, 1)
 		values, unreadable := url.ParseQuery(raw)
 		if err != nil {
 			refused(t, raw, err, "invalid_params")
@@ -109,11 +109,11 @@ func TestCursorsOfEntries(t *testing.T) {
 	t.Parallel()
 	of := EntryQuery{Account: proof.Account{MSISDN: "+250788123456"}}
 	cursor := of.Cursor(1, 12)
-	if q, err := ParseEntryQuery("msisdn=%2B250788123456&cursor="+cursor, 1); err != nil || q.After != 12 {
+	if q, err := ParseEntryQuery(http.Header{}, "msisdn=%2B250788123456&cursor="+cursor, 1); err != nil || q.After != 12 {
 		t.Errorf("it continues after %d, %v", q.After, err)
 	}
 	for _, raw := range []string{"msisdn=%2B250788123457&cursor=" + cursor, "currency=RWF&cursor=" + cursor} {
-		if _, err := ParseEntryQuery(raw, 1); err == nil {
+		if _, err := ParseEntryQuery(http.Header{}, raw, 1); err == nil {
 			t.Errorf("%s is read", raw)
 		}
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"net/http"
 	"slices"
 
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -23,11 +24,11 @@ type PaymentQuery struct {
 	Limit  int
 }
 
-// ParsePaymentQuery parses the query of a list of transactions. Its error has the type [*Error], and names every
-// invalid parameter.
-func ParsePaymentQuery(raw string, tenant int64) (PaymentQuery, error) {
+// ParsePaymentQuery parses the query of a list of transactions, as [Parameters.Read] does. Its error has the type
+// [*Error], and names every invalid parameter.
+func ParsePaymentQuery(header http.Header, raw string, tenant int64) (PaymentQuery, error) {
 	q := PaymentQuery{Limit: DefaultLimit}
-	values, wrong := PaymentParameters.Read(raw, tenant, &q)
+	values, wrong := PaymentParameters.Read(header, raw, tenant, &q)
 	if values.Has("order") && values.Has("order_ref") && values.Get("order") != values.Get("order_ref") {
 		wrong["order"] = append(wrong["order"], "differs from order_ref, which means the same: send one of them")
 	}
@@ -38,7 +39,7 @@ func ParsePaymentQuery(raw string, tenant int64) (PaymentQuery, error) {
 }
 
 // PaymentParameters has the parsers of the query's parameters.
-var PaymentParameters = Parameters[PaymentQuery]{
+var PaymentParameters = Parameters[PaymentQuery, PaymentList]{
 	"limit": func(q *PaymentQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *PaymentQuery, value string, tenant int64) string {
 		return PaymentCursors.place(&q.After, tenant, value)

@@ -41,7 +41,7 @@ type PromptQuery struct {
 }
 
 // PromptParameters has the parsers of the query's parameters.
-var PromptParameters = Parameters[PromptQuery]{
+var PromptParameters = Parameters[PromptQuery, PromptList]{
 	"limit": func(q *PromptQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *PromptQuery, value string, tenant int64) string {
 		return PromptCursors.place(&q.After, tenant, value)

@@ -2,9 +2,11 @@ package wire
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,36 +20,68 @@ const (
 	MaxLimit     = 100
 )
 
-// Parameters has a parser for each parameter of a query. The parser sets a field of q, or returns a problem of the
-// value.
-type Parameters[Q any] map[string]func(q *Q, value string, tenant int64) (problem string)
+// Parameters has a parser for each parameter of the query of a list. The parser sets a field of q, or returns a problem
+// of the value. A is the answer of the list.
+type Parameters[Q, A any] map[string]func(q *Q, value string, tenant int64) (problem string)
 
-// Read parses a query into q. It returns an error for each invalid value, and ignores unknown parameters.
-func (p Parameters[Q]) Read(raw string, tenant int64, q *Q) (url.Values, FieldErrors) {
+// Read parses a query into q. It returns an error for each invalid value, and for each unknown parameter that was
+// probably meant as a filter, because the list without the filter looks as if all of its rows matched. It ignores other
+// unknown parameters, and names them in the header of the answer.
+func (p Parameters[Q, A]) Read(header http.Header, raw string, tenant int64, q *Q) (url.Values, FieldErrors) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return nil, p.unreadable(raw)
 	}
 	wrong := FieldErrors{}
+	var ignored []string
 	for name, given := range values {
 		read, known := p[name]
 		if !known {
-			continue
-		}
-		if len(given) > 1 {
+			if problem := p.misspelled(name); problem != "" {
+				wrong[name] = []string{problem}
+			} else {
+				ignored = append(ignored, name)
+			}
+		} else if len(given) > 1 {
 			wrong[name] = append(wrong[name], "is given more than once")
 		} else if problem := read(q, given[0], tenant); problem != "" {
 			wrong[name] = append(wrong[name], problem)
 		}
 	}
+	noteIgnored(header, ignored)
 	if p["before"] != nil && values.Has("before") && values.Has("cursor") {
 		wrong["before"] = append(wrong["before"], "is another page than cursor: send one of them")
 	}
 	return values, wrong
 }
 
+// misspelled returns the problem of an unknown parameter that was probably meant as a filter; "" for any other. Such a
+// parameter is another spelling of a filter, a field of the answer, or differs from a filter by two letters at most.
+func (p Parameters[Q, A]) misspelled(name string) (problem string) {
+	known := slices.Sorted(maps.Keys(p))
+	if right := sameSpelling(name, known); right != "" {
+		return "is unknown: write " + right
+	}
+	switch sameSpelling(name, answerFields(reflect.TypeFor[A]())) {
+	case "":
+	case "nextCursor":
+		return "is unknown: send it as cursor"
+	case "previousCursor":
+		return "is unknown: send it as before"
+	default:
+		if len(known) == 0 {
+			return "is a field of the answer, and this list has no filters: leave it out"
+		}
+		return "is a field of the answer, and no filter: write one of " + join(known)
+	}
+	if right := nearest(name, known); right != "" {
+		return "is unknown: write " + right
+	}
+	return ""
+}
+
 // unreadable returns an error for each parameter of a query whose percent-encoding is invalid.
-func (p Parameters[Q]) unreadable(raw string) FieldErrors {
+func (p Parameters[Q, A]) unreadable(raw string) FieldErrors {
 	wrong := FieldErrors{}
 	for pair := range strings.SplitSeq(raw, "&") {
 		if _, err := url.ParseQuery(pair); err != nil {
@@ -103,13 +137,9 @@ func operator(into *payments.Operator, value string) (problem string) {
 	return ""
 }
 
-// momentForm refuses texts that [time.Parse] accepts: numbers of one digit, a comma before the fraction, and offsets
-// beyond 23:59.
-var momentForm = regexp.MustCompile(`T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`)
-
 func moment(into **time.Time, value string) (problem string) {
-	at, err := time.Parse(time.RFC3339, value)
-	if err != nil || !momentForm.MatchString(value) {
+	at, ok := payments.ParseTime(value)
+	if !ok {
 		return "must be a time like 2026-05-31T12:00:00Z (RFC 3339); a + in it is written as %2B in a URL"
 	}
 	*into = &at

@@ -74,7 +74,7 @@ type RequestQuery struct {
 }
 
 // RequestParameters has the parsers of the query's parameters.
-var RequestParameters = Parameters[RequestQuery]{
+var RequestParameters = Parameters[RequestQuery, RequestList]{
 	"limit": func(q *RequestQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *RequestQuery, value string, tenant int64) string {
 		return RequestCursors.place(&q.After, tenant, value)

@@ -93,7 +93,7 @@ type StreamQuery struct {
 }
 
 // StreamParameters has the parsers of the query's parameters.
-var StreamParameters = Parameters[StreamQuery]{
+var StreamParameters = Parameters[StreamQuery, StreamEntry]{
 	"types": func(q *StreamQuery, value string, _ int64) string {
 		q.Types = strings.Split(value, ",")
 		for _, name := range q.Types {
@@ -105,10 +105,10 @@ var StreamParameters = Parameters[StreamQuery]{
 	},
 }
 
-// ReadStreamQuery reads the query and the header Last-Event-ID of a request for a stream.
-func ReadStreamQuery(r *http.Request, tenant int64) (StreamQuery, FieldErrors) {
+// ReadStreamQuery reads the query, as [Parameters.Read] does, and the header Last-Event-ID of a request for a stream.
+func ReadStreamQuery(header http.Header, r *http.Request, tenant int64) (StreamQuery, FieldErrors) {
 	var q StreamQuery
-	_, wrong := StreamParameters.Read(r.URL.RawQuery, tenant, &q)
+	_, wrong := StreamParameters.Read(header, r.URL.RawQuery, tenant, &q)
 	if last := r.Header.Get(LastEventIDHeader); last != "" {
 		parts := StreamIDForm.FindStringSubmatch(last)
 		if parts == nil {

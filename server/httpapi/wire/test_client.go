@@ -88,7 +88,7 @@ type TestClientQuery struct {
 }
 
 // TestClientParameters has the parsers of the query's parameters.
-var TestClientParameters = Parameters[TestClientQuery]{
+var TestClientParameters = Parameters[TestClientQuery, TestClientList]{
 	"limit": func(q *TestClientQuery, value string, _ int64) string { return limit(&q.Limit, value) },
 	"cursor": func(q *TestClientQuery, value string, tenant int64) string {
 		return TestClientCursors.place(&q.After, tenant, value)

@@ -35,3 +35,6 @@ func TestNumberOf(n operators.TestNumber) TestNumber {
 type TestNumberList struct {
 	Data []TestNumber `json:"data" doc:"Ordered by country, operator and number. Empty if the sandbox has none."`
 }
+
+// TestNumberParameters has no parser: the list has no parameters.
+var TestNumberParameters = Parameters[struct{}, TestNumberList]{}

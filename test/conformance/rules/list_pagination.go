@@ -49,6 +49,10 @@ func listRules() []suite.Rule {
 			Text: "created_after includes its own time and created_before excludes it, so that each transaction is in one of two months"},
 		{ID: "list/filters-together", Check: listFiltersTogether,
 			Text: "several filters select the transactions that match all of them"},
+		{ID: "list/misspelled-parameters", Check: listMisspelled,
+			Text: "a parameter in another spelling, one that is a field of the answer, and one that is two letters from a filter are 400 invalid_params"},
+		{ID: "list/unknown-parameters", Check: listUnknown,
+			Text: "other unknown parameters are ignored, and named in X-Cauri-Ignored"},
 		{ID: "list/no-match", Check: listNoMatch,
 			Text: "a filter without a match gives an empty list"},
 		{ID: "list/status-refused", Check: func(c *suite.Check) {
@@ -277,6 +281,19 @@ func listFiltersTogether(c *suite.Check) {
 	)
 	lists(c, url.Values{"order_ref": {s.order}, "country": {"BJ"}, "operator": {"moov"}, "type": {"collection"}}, s.items[2:3])
 	lists(c, url.Values{"order_ref": {s.order}, "country": {"BJ"}, "operator": {"mtn"}}, nil)
+}
+
+func listMisspelled(c *suite.Check) {
+	for _, parameter := range []string{"orderRef", "ORDER_REF", "order[]", "createdAfter", "amount", "netAmount", "nextCursor", "statut", "refrence"} {
+		parameterRefused(c, parameter, "1")
+	}
+}
+
+func listUnknown(c *suite.Check) {
+	a := c.Get("/payments?limit=1&colour=blue&sort_by=amounts")
+	if ignored := a.Header.Get("X-Cauri-Ignored"); a.Status != http.StatusOK || ignored != "colour, sort_by" {
+		c.Problem("%s, which names %q as ignored", a, ignored)
+	}
 }
 
 func listNoMatch(c *suite.Check) {
