@@ -26,20 +26,23 @@ func docsPages() []string {
 
 func sandboxOf(s *shop) string { return strings.TrimSuffix(consoleOf(s.Sandbox), "/console") }
 
-// The pages that describe the APIs stand as those of the console do: at each width, in the light and in the dark. They load nothing from
-// elsewhere, and no browser has something to report.
+// The pages that describe the APIs fit as those of the console do: at each width, in the light and in the dark. They load nothing from
+// elsewhere, and the browser reports nothing. At the address of a sandbox they differ only in the addresses of their examples.
 func TestDocsPages(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, system.Acknowledge)
-	b := newTab(t)
-	for _, base := range []string{running.api.URL, sandboxOf(s)} {
-		for _, path := range docsPages() {
-			b.open(base + path)
-			b.inspect(path)
-			if code := b.text("article .request"); !strings.Contains(code, base+"/") {
-				t.Errorf("the examples of %s call another address:\n%s", base+path, code)
+	for _, path := range docsPages() {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			b := newTab(t)
+			for _, base := range []string{running.api.URL, sandboxOf(s)} {
+				b.open(base + path)
+				if code := b.text("article .request"); !strings.Contains(code, base+"/") {
+					t.Errorf("the examples of %s call another address:\n%s", base+path, code)
+				}
 			}
-		}
+			b.inspect(path)
+		})
 	}
 }
 
