@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -60,7 +61,8 @@ func runKeys(ctx context.Context, out io.Writer, url, keyFile string) error {
 		left += use.secrets
 	}
 	if left > 0 {
-		return fmt.Errorf("%d stored secrets are not encrypted with the first key: keep every key in the file that is still in use", left)
+		return fmt.Errorf("%s not encrypted with the first key: keep every key in the file that is still in use",
+			english.Plural(left, "stored secret is", "stored secrets are"))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -68,7 +69,7 @@ func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error 
 		fmt.Fprintf(out, "%s %s/%s, retained at %s: %s\n", sandbox.OrganizationID, sandbox.Namespace, sandbox.Name,
 			cli.MachineTime(sandbox.RetainedAt.Truncate(time.Second)), done)
 	}
-	fmt.Fprintf(out, "%d retained sandboxes %s\n", len(retained), done)
+	fmt.Fprintf(out, "%s %s\n", english.Plural(len(retained), "retained sandbox", "retained sandboxes"), done)
 	return nil
 }
 

@@ -39,7 +39,7 @@ func TestPurgeRetained(t *testing.T) {
 	}{
 		{retainedOptions{olderThan: 3 * time.Hour}, "0 retained sandboxes removed", 2},
 		{retainedOptions{olderThan: time.Hour, dryRun: true}, "team/gone", 2},
-		{retainedOptions{olderThan: time.Hour}, "1 retained sandboxes removed", 1},
+		{retainedOptions{olderThan: time.Hour}, "1 retained sandbox removed", 1},
 		{retainedOptions{olderThan: time.Hour}, "0 retained sandboxes removed", 1},
 	} {
 		c.options.databaseURL = url

@@ -18,6 +18,14 @@ func (t Text) With(args ...any) string {
 	return fmt.Sprintf(string(t), args...)
 }
 
+// Plural returns a number with its noun: the parameter one is the singular, and the parameter more is the plural.
+func Plural[N int | int32 | int64](n N, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
 // Phrase is a text with its arguments. An argument may be a phrase, or phrases, which commas separate.
 type Phrase struct {
 	Text Text

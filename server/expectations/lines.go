@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -119,7 +120,7 @@ func (l *Line) String() string {
 		e := l.Events
 		where := e.Where.text("event", e.Where.Event, "state", e.State)
 		if e.MaxAttempts != nil {
-			return fmt.Sprintf("events%s: %s, at most %s each", where, e.Count, plural(*e.MaxAttempts, "attempt"))
+			return fmt.Sprintf("events%s: %s, at most %s each", where, e.Count, english.Plural(*e.MaxAttempts, "attempt", "attempts"))
 		}
 		return "events" + where + ": " + e.Count.String()
 	case l.Float != nil:
@@ -151,12 +152,4 @@ func (w *Where) text(others ...string) string {
 		return ""
 	}
 	return " where " + strings.Join(parts, " ")
-}
-
-// plural returns a number with its unit: 1 event, 2 events.
-func plural(n int, unit string) string {
-	if n == 1 {
-		return "1 " + unit
-	}
-	return fmt.Sprintf("%d %ss", n, unit)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
@@ -27,7 +28,7 @@ func checkLedger(ctx context.Context, api *sandboxapi.Client, c *checks) {
 		c.of("ledger, by a worker", err, "verified from the first movement on")
 	}
 	found, err := api.Ledger(ctx, math.MaxInt)
-	if !c.of("ledger", err, "%d accounts", len(found.Data)) {
+	if !c.of("ledger", err, "%s", english.Plural(len(found.Data), "account", "accounts")) {
 		return
 	}
 	for i := range found.Data {
@@ -52,7 +53,7 @@ func checkLedger(ctx context.Context, api *sandboxapi.Client, c *checks) {
 			p.problem("a worker found that %s", text)
 		}
 		if len(p.wrong) == 0 {
-			c.add(name, resultOK, "%s, balance %s", plural(p.number, "entry", "entries"), money(p.balance, a.Currency))
+			c.add(name, resultOK, "%s, balance %s", english.Plural(p.number, "entry", "entries"), money(p.balance, a.Currency))
 			continue
 		}
 		more := ""

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
 
@@ -176,7 +177,7 @@ func notSent(id string, before int, err error) error {
 	if before == 0 {
 		return fmt.Errorf("the event %s is not sent again: %w", id, err)
 	}
-	return fmt.Errorf("%d events are sent again, and the event %s and those behind it are not: %w", before, id, err)
+	return fmt.Errorf("%s sent again, and the event %s and those behind it are not: %w", english.Plural(before, "event is", "events are"), id, err)
 }
 
 func (p *program) resendCommand() *cobra.Command {

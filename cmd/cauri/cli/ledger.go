@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -181,8 +182,8 @@ func printBalances(out io.Writer, of *state) {
 		fmt.Fprintln(out, "Ledger   NOT BALANCED")
 		return
 	}
-	accounts := plural(int64(len(of.Ledger.Data)), "account", "accounts")
-	fmt.Fprintf(out, "Ledger   balanced, %s, %d of %s verified\n", accounts, verified, plural(movements, "movement", "movements"))
+	accounts := english.Plural(len(of.Ledger.Data), "account", "accounts")
+	fmt.Fprintf(out, "Ledger   balanced, %s, %d of %s verified\n", accounts, verified, english.Plural(movements, "movement", "movements"))
 }
 
 // signed returns an amount as text, with its sign.

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -227,14 +228,14 @@ func counted(n int) string {
 
 func (f *state) printStatus(out io.Writer) {
 	if c := f.Status.Transactions; c != nil {
-		fmt.Fprintf(out, "Made     %d transactions\n", c.Total)
+		fmt.Fprintf(out, "Made     %s\n", english.Plural(c.Total, "transaction", "transactions"))
 	}
 	if q := f.Status.Quota; q != nil && f.quota != nil {
-		fmt.Fprintf(out, "Quota    %d of %d transactions of this month, which ends %s in the sandbox's time\n", q.Used, *f.quota,
+		fmt.Fprintf(out, "Quota    %d of %s of this month, which ends %s in the sandbox's time\n", q.Used, english.Plural(*f.quota, "transaction", "transactions"),
 			TimeText(q.RenewsAt.Time))
 	}
 	if w := f.Status.Webhook; w != nil {
-		fmt.Fprintf(out, "Webhook  %d events delivered, %d failed\n", w.Delivered, w.Failed)
+		fmt.Fprintf(out, "Webhook  %s delivered, %d failed\n", english.Plural(w.Delivered, "event", "events"), w.Failed)
 		if w.LastFailure != nil {
 			fmt.Fprintf(out, "         last failure %s: %s\n", TimeText(w.LastFailure.Time.Time), Printable(w.LastFailure.Message))
 		}

@@ -82,14 +82,6 @@ func times(n int64) string {
 	return strconv.FormatInt(n, 10) + " times"
 }
 
-// plural returns a number with its noun: the parameter one is the singular, and the parameter more is the plural.
-func plural(n int64, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
-}
-
 // The states of events that a receiver has not acknowledged.
 const (
 	eventQueued = "queued" // waits to be sent

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
@@ -45,7 +46,7 @@ func TestTimesAreWrittenInOnePlace(t *testing.T) {
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	for want, got := range map[string]string{
-		"once": times(1), "2 times": times(2), "1 entry": plural(1, "entry", "entries"), "0 entries": plural(0, "entry", "entries"),
+		"once": times(1), "2 times": times(2), "1 entry": english.Plural(1, "entry", "entries"), "0 entries": english.Plural(0, "entry", "entries"),
 		"23 ms": milliseconds(23), "fault a": faultsNamed([]string{"a"}), "fault a: b": faultsNamed([]string{"a: b"}),
 		"": faultsNamed(nil), "faults a; b": faultsNamed([]string{"a", "b"}),
 	} {

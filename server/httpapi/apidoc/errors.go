@@ -151,7 +151,7 @@ var ErrorCases = []ErrorCase{
 		"The sandbox has used its requests of this minute.",
 		"Repeat the request after the seconds of `Retry-After`.",
 		&wire.Error{Status: http.StatusTooManyRequests, Code: "rate_limited",
-			Message: "This sandbox takes 600 requests a minute. Try again in 7 seconds."},
+			Message: "This sandbox takes 600 requests a minute. Try again in 7 s."},
 	},
 	{
 		"The sandbox, or the process of the API, has as many open streams as it may have.",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
 )
@@ -63,8 +64,9 @@ func DuplicateReference(reference string) *Error {
 // QuotaExceeded is 402 for a sandbox that has used up its monthly quota.
 func QuotaExceeded(e ledger.ErrQuotaExceeded) *Error {
 	return &Error{Status: http.StatusPaymentRequired, Code: "quota_exceeded",
-		Message: fmt.Sprintf("This sandbox has used its quota of %d transactions in a calendar month (UTC). Nothing was recorded.", e.Quota),
-		Detail:  map[string]any{"monthlyTransactions": e.Quota}}
+		Message: fmt.Sprintf("This sandbox has used its quota of %s in a calendar month (UTC). Nothing was recorded.",
+			english.Plural(e.Quota, "transaction", "transactions")),
+		Detail: map[string]any{"monthlyTransactions": e.Quota}}
 }
 
 // Unavailable is 503 for a request that the unavailable database did not record.
@@ -125,7 +127,7 @@ func Simulated(f *faults.Fault, a *faults.API) *Error {
 // request is allowed again.
 func RateLimited(limit int, seconds string) *Error {
 	return &Error{Status: http.StatusTooManyRequests, Code: "rate_limited", RetryAfter: seconds,
-		Message: fmt.Sprintf("This sandbox takes %d requests a minute. Try again in %s seconds.", limit, seconds)}
+		Message: fmt.Sprintf("This sandbox takes %s a minute. Try again in %s s.", english.Plural(limit, "request", "requests"), seconds)}
 }
 
 // Suspended is 503 for a suspended sandbox. Retry-After is a minute, because only a person ends the suspension.

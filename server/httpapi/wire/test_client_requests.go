@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -110,8 +111,8 @@ func TestClientRefusal(err error) error {
 			Message: fmt.Sprintf("The TestClient resource %q in the cluster manages this number. Change or delete that resource.", managed.Name)}
 	case errors.As(err, &tooMany):
 		return &Error{Status: http.StatusConflict, Code: "too_many_test_clients", Detail: map[string]any{"limit": tooMany.Limit},
-			Message: fmt.Sprintf("This sandbox may have %d test clients, with those of TestClient resources. Delete one that you do not need, or "+
-				"ask your platform team for a higher --max-test-clients-per-sandbox.", tooMany.Limit)}
+			Message: fmt.Sprintf("This sandbox may have %s, with those of TestClient resources. Delete one that you do not need, or "+
+				"ask your platform team for a higher --max-test-clients-per-sandbox.", english.Plural(tooMany.Limit, "test client", "test clients"))}
 	}
 	return err
 }
