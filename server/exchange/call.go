@@ -21,7 +21,7 @@ type call struct {
 	front   *Front                       // the front of the route; nil for none
 	caller  *service.Caller              // nil for a request without a valid key
 	late    *Answer                      // an answer that writeLate writes; nil for none
-	await   func(context.Context) Answer // of the late answer; nil for none
+	await   func(context.Context) Answer // of the held answer; nil for none
 	cut     bool                         // the body of the answer is not complete
 	logged  loggedRequest
 }

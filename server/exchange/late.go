@@ -56,7 +56,7 @@ var ended = func() context.Context {
 	return ctx
 }()
 
-// wait carries out the waits of a late answer, until the context of the client ends.
+// wait carries out the waits of a held answer, until the context of the client ends.
 func (x *Exchange) wait(client context.Context, c *call) {
 	ctx, end := context.WithCancel(c)
 	defer end()

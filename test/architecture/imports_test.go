@@ -134,6 +134,7 @@ var mayImport = map[string][]string{
 		"server/telemetry",
 	},
 	"server/httpapi/wire": {
+		"server/english",
 		"server/expectations",
 		"server/faults",
 		"server/grade",
@@ -198,6 +199,7 @@ var mayImport = map[string][]string{
 	"cmd/cauri/kube":       {"api/v1alpha1"},
 	"cmd/cauri/keypress":   {},
 	"cmd/cauri/cli": {
+		"server/english",
 		"server/expectations",
 		"api/v1alpha1",
 		"cmd/cauri/keypress",
@@ -213,6 +215,7 @@ var mayImport = map[string][]string{
 		"server/webhooks",
 	},
 	"cmd/cauri": {
+		"server/english",
 		"api/v1alpha1",
 		"cmd/cauri/cli",
 		"cmd/cauri/keypress",
