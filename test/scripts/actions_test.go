@@ -48,7 +48,7 @@ while [ $# -gt 0 ]; do
   case $1 in --env-file) env=$2 ;; --ready-file) ready=$2 ;; esac
   shift
 done
-[ ! -e %[1]q/broken ] || { echo 'sandbox.yaml is wrong'; exit 1; }
+[ ! -e %[1]q/broken ] || { printf 'sandbox.yaml is wrong\n::error::evil\n'; exit 1; }
 { echo "CAURI_URI=$FAKE_URI"; cat %[1]q/credentials; } | tee "$env"
 [ ! -e %[1]q/late ] || { echo 'the disk is full'; exit 1; }
 touch "$ready"
@@ -346,6 +346,43 @@ func TestSetupSaysWhatIsWrong(t *testing.T) {
 			}
 			if _, printed, err := job.Use(t.Context(), actionFolder(t, "finish-cauri"), nil); err != nil {
 				t.Errorf("finish-cauri after a failure: %v\n%s", err, printed)
+			}
+		})
+	}
+}
+
+// The runner takes nothing that a program or an input has said for a command.
+func TestSetupQuotesWhatOthersSay(t *testing.T) {
+	t.Parallel()
+	commands := func(printed string) (taken []string) { // as the runner takes them
+		end := ""
+		for line := range strings.Lines(printed) {
+			switch line = strings.TrimSpace(line); {
+			case end != "" && line == "::"+end+"::":
+				end = ""
+			case end == "" && strings.HasPrefix(line, "::stop-commands::"):
+				end = strings.TrimPrefix(line, "::stop-commands::")
+			case end == "" && strings.HasPrefix(line, "::"):
+				taken = append(taken, line)
+			}
+		}
+		return taken
+	}
+	for title, c := range map[string]struct {
+		inputs map[string]string
+		want   string
+	}{
+		"a program": {map[string]string{"program": "./cauri"}, "::error title=setup-cauri::cauri dev is not ready; its output is above."},
+		"an input": {map[string]string{"mode": "x%0A\n::error::evil"},
+			`::error title=setup-cauri::The input mode is "x%250A%0A::error::evil": write dev, kind or cluster.`},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			job, folder := newJob(t)
+			write(t, folder+"/broken", "")
+			_, printed, err := job.Use(t.Context(), actionFolder(t, "setup-cauri"), c.inputs)
+			if got := commands(printed); err == nil || len(got) != 1 || got[0] != c.want {
+				t.Errorf("%v, the commands are %q in\n%s", err, got, printed)
 			}
 		})
 	}

@@ -6,7 +6,22 @@ set -euo pipefail
 work=$RUNNER_TEMP/cauri
 releases=${CAURI_RELEASES:-https://github.com/cauri-dev/cauri/releases/download}
 
-fail() { printf '::error title=setup-cauri::%s\n' "$1"; exit 1; }
+# encoded is a text as the value of a command, so that it stays on one line.
+encoded() {
+  local text=${1//%/%25}
+  text=${text//$'\r'/%0D}
+  printf '%s' "${text//$'\n'/%0A}"
+}
+fail() { printf '::error title=setup-cauri::%s\n' "$(encoded "$1")"; exit 1; }
+# quoted runs a command. What it prints may come from others: the runner takes no line of it for a command.
+quoted() {
+  local end status=0
+  end=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+  printf '::stop-commands::%s\n' "$end"
+  "$@" || status=$?
+  printf '\n::%s::\n' "$end"
+  return $status
+}
 remember() { printf '%s=%q\n' "$1" "$2" >>"$work/state"; }
 # take writes what `cauri dev` wrote for shells to $work/env, without quotes.
 take() {
@@ -91,7 +106,7 @@ dev() {
     if ! kill -0 $! 2>/dev/null || [ $SECONDS -ge $deadline ]; then
       take
       mask
-      cat "$work/cauri.log"
+      quoted cat "$work/cauri.log"
       fail "cauri dev is not ready; its output is above."
     fi
     sleep 0.1
@@ -151,12 +166,12 @@ patches:
 END
   remember namespace "$namespace"
   kubectl create namespace "$namespace"
-  kubectl apply -k "$work/apply"
+  quoted kubectl apply -k "$work/apply"
   local kind name line
   for kind in sandboxenvironments testclients; do
     [ -n "$(kubectl --namespace "$namespace" get "$kind" --output name)" ] || continue
     kubectl --namespace "$namespace" wait --for=condition=Ready --timeout=120s --all "$kind" || {
-      kubectl --namespace "$namespace" get sandboxenvironments,testclients --output yaml
+      quoted kubectl --namespace "$namespace" get sandboxenvironments,testclients --output yaml
       fail "The resources are not ready; their status is above."
     }
   done
