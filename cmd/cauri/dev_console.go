@@ -39,18 +39,18 @@ func newDevConsole(out io.Writer, in io.Reader) *devConsole {
 }
 
 func (c *devConsole) say(format string, args ...any) {
-	c.print(cli.PrintableLines(fmt.Sprintf(format, args...)))
+	c.print(cli.Sprintf(format, args...))
 }
 
-func (c *devConsole) print(text string) {
+func (c *devConsole) print(text cli.Lines) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	fmt.Fprintln(c.out, text)
+	cli.Fprintf(c.out, "%s\n", text)
 }
 
 // event prints a line with its time.
 func (c *devConsole) event(at time.Time, line cli.Line) {
-	c.print(line.Layout(at, cli.Width(c.out), c.colors))
+	c.print(cli.Lines(line.Layout(at, cli.Width(c.out), c.colors)))
 }
 
 // onKeys calls the function of each key that the user presses, until ctx ends. restore resets the terminal.
@@ -111,7 +111,7 @@ func nativeVariablesOf(secret map[string]string) (all []nativeVariables) {
 const nobody = "+99999999999"
 
 // curl returns a command that makes a payment; "" if the sandbox has no environment or no store.
-func (s devSandbox) curl(reference string) string {
+func (s devSandbox) curl(reference string) cli.Lines {
 	if len(s.Spec.Stores) == 0 || len(s.Spec.Environments) == 0 {
 		return ""
 	}
@@ -125,53 +125,52 @@ func (s devSandbox) curl(reference string) string {
 		msisdn, scenario = numbers[0].MSISDN, "" // the first test number approves
 	}
 	currency, _ := payments.Country(country).Currency()
-	return fmt.Sprintf(`  curl -sS %s/api/v1/payments \
+	return cli.Sprintf(`  curl -sS %s/api/v1/payments \
     -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' \
     -d '{"amount":1500,"currency":%q,"operator":%q,"country":%q,"msisdn":%q,"reference":%q,"application":%q%s}'`,
 		s.uri, s.key, currency, operator, country, msisdn, reference, s.Spec.Stores[0].Slug, scenario)
 }
 
-func indented(lines string) string {
-	var text strings.Builder
+func indented(lines string) (text cli.Lines) {
 	for line := range strings.Lines(lines) {
-		text.WriteString("  " + line)
+		text += cli.Sprintf("  %s\n", strings.TrimSuffix(line, "\n"))
 	}
-	return text.String()
+	return text
 }
 
 // banner prints the URLs, the credentials and a command for a first payment.
 func (c *devConsole) banner(baseURL string, sandboxes []devSandbox, after time.Duration) {
 	var text strings.Builder
-	fmt.Fprintf(&text, "Cauri is ready at %s after %s. Its API is described at %s/docs.\n", baseURL,
+	cli.Fprintf(&text, "Cauri is ready at %s after %s. Its API is described at %s/docs.\n", baseURL,
 		payments.FormatDuration(after), baseURL)
 	for _, s := range sandboxes {
-		fmt.Fprintf(&text, "\nSandbox %s\n\n", s)
-		text.WriteString(indented(devSandbox{uri: s.uri, key: s.key, secret: s.secret}.variables()))
-		fmt.Fprintf(&text, "  the console is at %s/console\n", s.uri)
+		cli.Fprintf(&text, "\nSandbox %s\n\n", s)
+		cli.Fprintf(&text, "%s", indented(devSandbox{uri: s.uri, key: s.key, secret: s.secret}.variables()))
+		cli.Fprintf(&text, "  the console is at %s/console\n", s.uri)
 		if s.Spec.Webhook != nil {
-			fmt.Fprintf(&text, "  webhooks go to %s\n", s.Spec.Webhook.URL)
+			cli.Fprintf(&text, "  webhooks go to %s\n", s.Spec.Webhook.URL)
 		}
 		if s.note != "" {
-			fmt.Fprintf(&text, "  %s\n", s.note)
+			cli.Fprintf(&text, "  %s\n", s.note)
 		}
 		for _, n := range s.native {
-			fmt.Fprintf(&text, "\n  %[1]s's own API is at %[2]s/operators/%[1]s, described at %[2]s/docs/%[1]s\n%[3]s",
+			cli.Fprintf(&text, "\n  %[1]s's own API is at %[2]s/operators/%[1]s, described at %[2]s/docs/%[1]s\n%[3]s",
 				n.operator, s.uri, indented(n.lines))
 		}
 	}
 	if len(sandboxes) > 0 {
 		if curl := sandboxes[0].curl(fmt.Sprintf("TRY-%d", time.Now().Unix())); curl != "" {
-			fmt.Fprintf(&text, "\nA first payment:\n\n%s\n", curl)
+			cli.Fprintf(&text, "\nA first payment:\n\n%s\n", curl)
 		}
 	}
 	text.WriteString("\nCtrl-C stops it.")
 	if c.keys {
 		text.WriteString(" The key s shows the state of the sandboxes.")
 		if len(sandboxes) > 0 {
-			fmt.Fprintf(&text, " The key o opens the console of %s.", sandboxes[0])
+			cli.Fprintf(&text, " The key o opens the console of %s.", sandboxes[0])
 		}
 	}
-	c.say("%s\n", text.String())
+	c.say("%s\n", cli.Lines(text.String()))
 }
 
 // status prints the state of the sandboxes and their test clients.
@@ -201,7 +200,7 @@ func (c *devConsole) status(sandboxes []v1alpha1.SandboxEnvironment, clients []v
 			string(t.Spec.Behavior), fmt.Sprintf("%d %s", balance, t.Status.Currency)})
 	}
 	of.Print(&text, cli.Width(c.out))
-	c.say("%s", text.String())
+	c.say("%s", cli.Lines(text.String()))
 }
 
 // readiness returns the condition Ready of a resource in two words.

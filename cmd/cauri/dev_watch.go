@@ -1,6 +1,10 @@
 package main
 
-import "context"
+import (
+	"context"
+
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
+)
 
 // applyAgain reads and applies the files again. If they are invalid, it prints the errors and changes nothing.
 func (d *dev) applyAgain(ctx context.Context) {
@@ -8,7 +12,7 @@ func (d *dev) applyAgain(ctx context.Context) {
 	defer cancel()
 	manifests, err := d.options.manifests(ctx)
 	if err != nil {
-		d.console.say("Nothing was changed:\n%v", err)
+		d.console.say("Nothing was changed:\n%s", cli.Complaint(err))
 		return
 	}
 	changes, err := d.resources.Apply(ctx, manifests)
@@ -23,7 +27,7 @@ func (d *dev) applyAgain(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		d.console.say("Not ready:\n%v", err)
+		d.console.say("Not ready:\n%s", cli.Complaint(err))
 	default:
 		d.tellVariables()
 	}

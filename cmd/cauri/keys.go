@@ -97,9 +97,9 @@ func keyUses(file []string, sealed []sandboxes.SealedSecrets) []keyUse {
 
 func printKeys(out io.Writer, uses []keyUse) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "KEY\tIN THE FILE\tSECRETS")
+	cli.Fprintf(table, "KEY\tIN THE FILE\tSECRETS\n")
 	for _, use := range uses {
-		fmt.Fprintf(table, "%s\t%s\t%d\n", use.key, use.inFile, use.secrets)
+		cli.Fprintf(table, "%s\t%s\t%d\n", use.key, use.inFile, use.secrets)
 	}
 	return table.Flush()
 }

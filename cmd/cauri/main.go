@@ -42,7 +42,7 @@ func main() {
 	}
 	if err := root.ExecuteContext(ctx); err != nil {
 		err = explained(root, err)
-		fmt.Fprintln(os.Stderr, "cauri:", cli.PrintableLines(cli.Message(err)))
+		cli.Fprintf(os.Stderr, "%s\n", cli.Complaint(err))
 		os.Exit(cli.ExitCode(err))
 	}
 }

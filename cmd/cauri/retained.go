@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -66,10 +65,10 @@ func purgeRetained(ctx context.Context, out io.Writer, o retainedOptions) error 
 				return err
 			}
 		}
-		fmt.Fprintf(out, "%s %s/%s, retained at %s: %s\n", sandbox.OrganizationID, sandbox.Namespace, sandbox.Name,
+		cli.Fprintf(out, "%s %s/%s, retained at %s: %s\n", sandbox.OrganizationID, sandbox.Namespace, sandbox.Name,
 			cli.MachineTime(sandbox.RetainedAt.Truncate(time.Second)), done)
 	}
-	fmt.Fprintf(out, "%s %s\n", english.Plural(len(retained), "retained sandbox", "retained sandboxes"), done)
+	cli.Fprintf(out, "%s %s\n", english.Plural(len(retained), "retained sandbox", "retained sandboxes"), done)
 	return nil
 }
 

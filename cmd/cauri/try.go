@@ -152,7 +152,7 @@ func (t *trial) run(ctx context.Context) error {
 }
 
 func (t *trial) say(what, format string, args ...any) {
-	fmt.Fprintf(t.out, "%7.3fs  %-8s %s\n", time.Since(t.begun).Seconds(), what, cli.Printable(fmt.Sprintf(format, args...)))
+	cli.Fprintf(t.out, "%7.3fs  %-8s %s\n", time.Since(t.begun).Seconds(), what, fmt.Sprintf(format, args...))
 }
 
 // awaitPayer waits for the test client that pays. In a new sandbox, the test client may not exist yet, and the api may

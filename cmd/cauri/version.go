@@ -91,8 +91,8 @@ func newVersionCommand() *cobra.Command {
 func printVersion(out io.Writer, facts buildFacts, format string) error {
 	switch format {
 	case "":
-		_, err := fmt.Fprintln(out, facts.Version)
-		return err
+		cli.Fprintf(out, "%s\n", facts.Version)
+		return nil
 	case "json":
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")

@@ -35,7 +35,7 @@ func (s *sandbox) eventAdvice(e *wire.EventSummary, faults []string) string {
 		return ""
 	}
 	if len(faults) > 0 {
-		return "The last attempt had the " + faultsNamed(faults) + ". The receiver need not be wrong. This sends the " +
+		return "The last attempt had the " + Printable(faultsNamed(faults)) + ". The receiver need not be wrong. This sends the " +
 			"event without faults:\n  " + s.command("resend", e.ID)
 	}
 	return s.receiverAdvice(e.LastResponseStatus, "spec.webhook.url") + "\nWhen it is repaired, send the event again:\n  " + s.command("resend", e.ID)

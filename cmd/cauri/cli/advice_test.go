@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -83,9 +84,9 @@ func TestFaultsAreNamedWhereverTheyActed(t *testing.T) {
 		"a transaction":       {lines(paymentLine(&both)), "ref r1  faults twice: sent 2 times; late: sent 10 min late"},
 		"the list of events":  {events.String(), "FAULT\n"},
 		"an event of it":      {events.String(), "twice: sent 2 times\n"},
-		"the hint of status":  {strings.Join(withFaults.next(s), ""), "it has the faults twice: sent 2 times; late: sent 10 min late"},
-		"of the last attempt": {strings.Join(byList.next(s), ""), "it has the fault twice: sent 2 times"},
-		"an attempt was lost": {strings.Join(onlyLost.next(s), ""), "it has the fault lost: not sent"},
+		"the hint of status":  {fmt.Sprint(withFaults.next(s)), "it has the faults twice: sent 2 times; late: sent 10 min late"},
+		"of the last attempt": {fmt.Sprint(byList.next(s)), "it has the fault twice: sent 2 times"},
+		"an attempt was lost": {fmt.Sprint(onlyLost.next(s)), "it has the fault lost: not sent"},
 		"the hint of events":  {s.eventAdvice(&e, []string{"lost: not sent"}), "had the fault lost: not sent. The receiver need not be wrong"},
 		"the status, once":    {printed.String(), "twice: sent 2 times; acted once\n"},
 		"the status, twice":   {printed.String(), "late; acted 2 times\n"},
@@ -112,7 +113,7 @@ func TestStatusSaysWhatToLookAt(t *testing.T) {
 	f.send(http.MethodGet, "/v1/events/evt_1", "")
 	f.run("status").want(t, ExitSuccess, "Refused requests: 1.", "cauri payers", "404 not_found", "cauri requests")
 	failed := state{Latest: []wire.Payment{{}}, FailedEvents: []wire.EventSummary{{ID: "evt_1", State: eventFailed, AttemptCount: 1}}}
-	if got := strings.Join(failed.next(&sandbox{target: &target{}}), ""); !strings.Contains(got, "cauri events evt_1") {
+	if got := fmt.Sprint(failed.next(&sandbox{target: &target{}})); !strings.Contains(got, "cauri events evt_1") {
 		t.Errorf("a failed event: %q", got)
 	}
 }

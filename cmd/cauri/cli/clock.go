@@ -48,7 +48,7 @@ func (p *program) clockShowCommand() *cobra.Command {
 				table(out, Table{Titles: "MODE NOW NEXT TRANSACTIONS EVENTS", Rows: [][]string{{found.Mode, clockTime(found.Now),
 					optional(found.NextDueAt, clockTime), strconv.Itoa(found.Due.Transactions), strconv.Itoa(found.Due.Events)}}})
 				if found.Target != nil {
-					fmt.Fprintf(out, "It is being advanced to %s.\n", Printable(clockTime(*found.Target)))
+					Fprintf(out, "It is being advanced to %s.\n", clockTime(*found.Target))
 				}
 			})
 		})
@@ -138,7 +138,7 @@ func (p *program) advance(
 		}
 		r.By, r.To = "", target // the next request waits for the same advance
 		if terminal(progress) {
-			fmt.Fprintf(progress, "at %s, on the way to %s\n", Printable(clockTime(made.Now)), Printable(clockTime(target)))
+			Fprintf(progress, "at %s, on the way to %s\n", clockTime(made.Now), clockTime(target))
 		}
 	}
 }

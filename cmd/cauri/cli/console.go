@@ -70,7 +70,7 @@ Ctrl-C.`,
 				defer func() { _ = local.Close() }()
 			}
 			say := sayOn(cmd.ErrOrStderr())
-			err = o.print(cmd.OutOrStdout(), link, []string{link.URL}, func(out io.Writer) { fmt.Fprintln(out, Printable(link.URL)) })
+			err = o.print(cmd.OutOrStdout(), link, []string{link.URL}, func(out io.Writer) { Fprintf(out, "%s\n", link.URL) })
 			if err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ func (t *target) nearby() {
 // say tells the user which sandbox the command uses, if the user named none. format is the end of the sentence.
 func (t *target) say(format string, args ...any) {
 	if !t.completing {
-		fmt.Fprintf(t.cmd.ErrOrStderr(), "The sandbox is %s.\n", Printable(fmt.Sprintf(format, args...)))
+		Fprintf(t.cmd.ErrOrStderr(), "The sandbox is %s.\n", fmt.Sprintf(format, args...))
 	}
 }
 

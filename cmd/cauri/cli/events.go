@@ -92,14 +92,14 @@ func (s *sandbox) listEvents(out io.Writer, found []wire.EventSummary, o output)
 	return o.print(out, found, names, func(out io.Writer) {
 		printEvents(out, found)
 		if i := slices.IndexFunc(found, func(e wire.EventSummary) bool { return undelivered(&e) }); i >= 0 {
-			fmt.Fprintf(out, "\nWhy one was not delivered: %s\n", s.command("events", found[i].ID))
+			Fprintf(out, "\nWhy one was not delivered: %s\n", s.command("events", found[i].ID))
 		}
 	})
 }
 
 func printEvents(out io.Writer, found []wire.EventSummary) {
 	if len(found) == 0 {
-		fmt.Fprintln(out, "There are no such events. An event is recorded when a transaction is final.")
+		Fprintf(out, "There are no such events. An event is recorded when a transaction is final.\n")
 		return
 	}
 	t := Table{
@@ -130,13 +130,12 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 		if terminal(out) { // other output gets the unchanged bytes
 			text = PrintableLines(text)
 		}
-		_, err := io.WriteString(out, text)
-		return err
+		return writeBytes(out, text)
 	}
 	return o.print(out, e, []string{e.ID}, func(out io.Writer) {
 		printEvents(out, []wire.EventSummary{e.EventSummary})
 		if len(e.Attempts) > 0 {
-			fmt.Fprintln(out)
+			Fprintf(out, "\n")
 		}
 		t := Table{Titles: "ATTEMPT STARTED TOOK ANSWERED ERROR RESPONSE", Shorten: "RESPONSE ERROR", Drop: "TOOK STARTED"}
 		var lastFaults []string
@@ -146,16 +145,16 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 			t.Rows = append(t.Rows, []string{strconv.Itoa(a.Number), clockTime(a.StartedAt), milliseconds(a.DurationMs),
 				optional(a.ResponseStatus, strconv.Itoa), optional(a.Error, same), strings.TrimSpace(a.ResponseBody)})
 			if lastFaults = effectsOf(a); len(lastFaults) > 0 {
-				fmt.Fprintf(&faults, "Attempt %d: %s\n", a.Number, Printable(faultsNamed(lastFaults)))
+				Fprintf(&faults, "Attempt %d: %s\n", a.Number, faultsNamed(lastFaults))
 			}
 		}
 		if len(t.Rows) > 0 {
 			table(out, t)
 		}
-		fmt.Fprint(out, faults.String())
-		fmt.Fprintf(out, "\nThe body (--body prints all its %d bytes):\n%s\n", len(e.Body), shortened(Printable(e.Body), cmp.Or(min(Width(out), bodyShown), bodyShown)))
+		Fprintf(out, "%s", Lines(faults.String()))
+		Fprintf(out, "\nThe body (--body prints all its %d bytes):\n%s\n", len(e.Body), shortened(Printable(e.Body), cmp.Or(min(Width(out), bodyShown), bodyShown)))
 		if advice := s.eventAdvice(&e.EventSummary, lastFaults); advice != "" {
-			fmt.Fprintf(out, "\n%s\n", PrintableLines(advice))
+			Fprintf(out, "\n%s\n", Lines(advice))
 		}
 	})
 }
@@ -222,7 +221,7 @@ the same body and the same id; a callback of an operator's own API goes to its o
 			}
 			return o.print(cmd.OutOrStdout(), sent, ids, func(out io.Writer) {
 				if len(sent) == 0 {
-					fmt.Fprintln(out, "No event has failed.")
+					Fprintf(out, "No event has failed.\n")
 					return
 				}
 				printEvents(out, sent)

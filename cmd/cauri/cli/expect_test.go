@@ -193,7 +193,7 @@ func TestReportsAreEscaped(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "| result | expectation | line | observed |\n| --- | --- | --- | --- |\n" +
-		"| failed | a\\|b | x | \\\\u000a\\:\\:error\\:\\:&lt;img src=x&gt;\\\\u0000\\`\\| |\n\n"
+		"| failed | a\\|b | x | \\\\u000a\\\\u003a\\:error\\:\\:&lt;img src=x&gt;\\\\u0000\\`\\| |\n\n"
 	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Error(diff)
 	}

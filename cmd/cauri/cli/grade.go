@@ -153,11 +153,11 @@ func cardRows(c *wire.ReceiverCheck) (rows [][]string) {
 
 // printCard prints the letter, the lines, and what to do about those that failed.
 func printCard(out io.Writer, c *wire.ReceiverCheck) {
-	fmt.Fprintf(out, "Grade: %s. %s\n\n", cmp.Or(optional(c.Letter, same), "none"), Printable(optional(c.Summary, same)))
+	Fprintf(out, "Grade: %s. %s\n\n", cmp.Or(optional(c.Letter, same), "none"), optional(c.Summary, same))
 	table(out, Table{Titles: "OUTCOME LINE EXPECTS OBSERVED", Rows: cardRows(c), Shorten: "OBSERVED LINE"})
 	for _, l := range c.Lines {
 		if l.Outcome == string(grade.Failed) {
-			fmt.Fprintf(out, "\n%s: %s %s\n", Printable(l.ID), Printable(l.Why), Printable(l.Fix))
+			Fprintf(out, "\n%s: %s %s\n", l.ID, l.Why, l.Fix)
 		}
 	}
 }

@@ -148,11 +148,11 @@ func printLedger(out io.Writer, found *wire.LedgerAccountList) {
 	})
 	for i := range found.Data {
 		if text := imbalance(&found.Data[i]); text != "" {
-			fmt.Fprintf(out, "\n%s\n", text)
+			Fprintf(out, "\n%s\n", text)
 		}
 	}
 	if !found.Balanced {
-		fmt.Fprintln(out, "\nThe ledger is not balanced: `cauri check --ledger` verifies all of it, and says where.")
+		Fprintf(out, "\nThe ledger is not balanced: `cauri check --ledger` verifies all of it, and says where.\n")
 	}
 }
 
@@ -166,7 +166,7 @@ func printBalances(out io.Writer, of *state) {
 		for _, b := range of.Status.Balances {
 			balances = append(balances, money(b.Amount, string(b.Currency)))
 		}
-		fmt.Fprintf(out, "Float    %s\n", strings.Join(balances, ", "))
+		Fprintf(out, "Float    %s\n", strings.Join(balances, ", "))
 		return
 	}
 	var movements, verified int64
@@ -177,13 +177,13 @@ func printBalances(out io.Writer, of *state) {
 		}
 		movements, verified = movements+a.Movements, verified+a.VerifiedUpTo
 	}
-	fmt.Fprintf(out, "Float    %s\n", strings.Join(balances, ", "))
+	Fprintf(out, "Float    %s\n", strings.Join(balances, ", "))
 	if !of.Ledger.Balanced {
-		fmt.Fprintln(out, "Ledger   NOT BALANCED")
+		Fprintf(out, "Ledger   NOT BALANCED\n")
 		return
 	}
 	accounts := english.Plural(len(of.Ledger.Data), "account", "accounts")
-	fmt.Fprintf(out, "Ledger   balanced, %s, %d of %s verified\n", accounts, verified, english.Plural(movements, "movement", "movements"))
+	Fprintf(out, "Ledger   balanced, %s, %d of %s verified\n", accounts, verified, english.Plural(movements, "movement", "movements"))
 }
 
 // signed returns an amount as text, with its sign.
@@ -248,11 +248,10 @@ func (f *ledgerFlags) writer(out io.Writer) (write func(page *wire.LedgerEntryLi
 		return func(page *wire.LedgerEntryList) error {
 			lines := strings.Split(string(append(header, page.CSV()...)), "\r\n")
 			for i := range lines {
-				lines[i] = PrintableLines(lines[i])
+				lines[i] = Printable(lines[i])
 			}
-			_, err := io.WriteString(out, strings.Join(lines, "\r\n"))
 			header = nil
-			return err
+			return writeBytes(out, strings.Join(lines, "\r\n"))
 		}, func() error { return nil }
 	case formatJSON:
 		separator := "[\n"
@@ -262,7 +261,7 @@ func (f *ledgerFlags) writer(out io.Writer) (write func(page *wire.LedgerEntryLi
 					if err != nil {
 						return err
 					}
-					if _, err := fmt.Fprintf(out, "%s  %s", separator, escaped(strings.TrimSuffix(text, "\n"), "", utf16Escape)); err != nil {
+					if err := writeBytes(out, separator+"  "+escaped(strings.TrimSuffix(text, "\n"), "", utf16Escape)); err != nil {
 						return err
 					}
 					separator = ",\n"
@@ -270,11 +269,9 @@ func (f *ledgerFlags) writer(out io.Writer) (write func(page *wire.LedgerEntryLi
 				return nil
 			}, func() error {
 				if separator == "[\n" {
-					_, err := fmt.Fprintln(out, "[]")
-					return err
+					return writeBytes(out, "[]\n")
 				}
-				_, err := fmt.Fprintln(out, "\n]")
-				return err
+				return writeBytes(out, "\n]\n")
 			}
 	}
 	return func(page *wire.LedgerEntryList) error { printEntries(out, page); return nil }, func() error { return nil }
@@ -301,11 +298,11 @@ func printEntries(out io.Writer, page *wire.LedgerEntryList) {
 			rows = append(rows, row)
 		}
 	}
-	fmt.Fprintf(out, "%s\n", Printable(page.Account))
+	Fprintf(out, "%s\n", page.Account)
 	table(out, Table{
 		Titles: "NUMBER TIME TYPE TRANSACTION POSTING DEBIT CREDIT BALANCE", Rows: rows, Shorten: "POSTING", Drop: "TYPE TIME NUMBER TRANSACTION",
 	})
-	fmt.Fprintln(out)
+	Fprintf(out, "\n")
 }
 
 // amount returns one side of a posting as text.

@@ -232,7 +232,7 @@ const (
 
 // printLine prints a line with its time. On a terminal, it colors the status.
 func printLine(out io.Writer, at time.Time, line Line) {
-	fmt.Fprintln(out, line.Layout(at, Width(out), Colored(out)))
+	Fprintf(out, "%s\n", Lines(line.Layout(at, Width(out), Colored(out))))
 }
 
 func colorOf(status payments.Status) string {

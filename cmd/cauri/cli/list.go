@@ -91,7 +91,7 @@ func (t *target) list(ctx context.Context, all bool) ([]listedSandbox, error) {
 	sandboxes, err := cluster.Sandboxes(ctx, namespace)
 	if err != nil {
 		if here := t.addressedHere(); here != nil {
-			fmt.Fprintf(t.cmd.ErrOrStderr(), "Commands use the sandbox %s, which %s names.\n", Printable(here.URL), here.From)
+			Fprintf(t.cmd.ErrOrStderr(), "Commands use the sandbox %s, which %s names.\n", here.URL, here.From)
 		}
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (t *target) current(cluster *kube.Cluster, sandboxes []v1alpha1.SandboxEnvi
 			return key.String()
 		}
 	} else if before != "" {
-		fmt.Fprintf(t.cmd.ErrOrStderr(), "Here commands use a sandbox that is not one of these: %s names it.\n", before)
+		Fprintf(t.cmd.ErrOrStderr(), "Here commands use a sandbox that is not one of these: %s names it.\n", before)
 		return ""
 	}
 	if chosen := t.choices.of(cluster); chosen != "" {
@@ -161,14 +161,14 @@ func listing(s *v1alpha1.SandboxEnvironment, current string) listedSandbox {
 func (p *program) printList(out io.Writer, found []listedSandbox, t *target, all bool) {
 	switch {
 	case len(found) == 0 && all:
-		fmt.Fprintln(out, "There are no sandboxes. Apply a SandboxEnvironment to make one.")
+		Fprintf(out, "There are no sandboxes. Apply a SandboxEnvironment to make one.\n")
 		return
 	case len(found) == 0:
-		fmt.Fprintf(out, "The namespace %s has no sandboxes. Apply a SandboxEnvironment to make one, or list those of all namespaces with -A.\n",
-			Printable(t.kube.Namespace))
+		Fprintf(out, "The namespace %s has no sandboxes. Apply a SandboxEnvironment to make one, or list those of all namespaces with -A.\n",
+			t.kube.Namespace)
 		return
 	case found[0].From != "":
-		fmt.Fprintf(out, "There is no cluster. Commands use the sandbox %s, which %s names.\n", Printable(found[0].URL), found[0].From)
+		Fprintf(out, "There is no cluster. Commands use the sandbox %s, which %s names.\n", found[0].URL, found[0].From)
 		return
 	}
 	titles := "CURRENT NAME READY STATUS URL TRANSACTIONS AGE"

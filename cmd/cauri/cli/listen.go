@@ -60,7 +60,7 @@ key r sends the last one again.`,
 		case o.printSecret:
 			secret, err := o.of(cmd.Context(), t, args)
 			if err == nil {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), secret)
+				err = writeBytes(cmd.OutOrStdout(), secret+"\n")
 			}
 			return err
 		case o.forwardTo != "":
@@ -130,7 +130,7 @@ func (p *program) showSent(cmd *cobra.Command, t *target, o listenOptions, args 
 			}
 			e, err := api.Event(ctx, c.Event.ID)
 			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", PrintableLines(e.Body))
+				Fprintf(cmd.OutOrStdout(), "%s\n", e.Body)
 			}
 			if sandboxapi.IsNotFound(err) { // a reset removed the event
 				return nil
@@ -241,7 +241,7 @@ func (f *forwarder) send(ctx context.Context, e *wire.EventDetail) error {
 	}
 	printLine(f.out, f.at(), append(eventSummary([]byte(e.Body)), part{text: said}))
 	if f.full {
-		fmt.Fprintf(f.out, "%s\n", PrintableLines(e.Body))
+		Fprintf(f.out, "%s\n", e.Body)
 	}
 	switch {
 	case result.Err == nil:
@@ -318,7 +318,7 @@ func (l *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if l.full {
-		fmt.Fprintf(l.out, "%s\n", PrintableLines(string(body)))
+		Fprintf(l.out, "%s\n", string(body))
 	} else {
 		line := append(Line{{text: "verified"}}, eventSummary(body)...)
 		printLine(l.out, l.now(), append(line, part{text: r.Header.Get(webhooks.HeaderDelivery), whole: true}))

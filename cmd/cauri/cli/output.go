@@ -5,14 +5,20 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
 
 	"github.com/spf13/cobra"
+	yamlv2 "go.yaml.in/yaml/v2"
 	"sigs.k8s.io/yaml"
 )
+
+// Package yaml breaks long strings into lines otherwise.
+func init() { yamlv2.FutureLineWrap() }
 
 // output is the value of the flag --output.
 type output struct{ format string }
@@ -49,26 +55,24 @@ func (o *output) print(out io.Writer, value any, names []string, table func(io.W
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(out, escaped(text, "\n", utf16Escape))
-		return err
+		return writeBytes(out, escaped(text, "\n", utf16Escape))
 	case formatYAML:
 		text, err := encoded(value, "  ")
 		if err != nil {
 			return err
 		}
-		safe := escaped(text, "\n", escape) // YAML allows escapes for all characters
-		if safe == text {
+		safe := escaped(text, "\n", escape)                // YAML allows escapes for all characters
+		if safe == text && !strings.Contains(text, `\n`) { // a string with a line break would be more than one line
 			inYAML, err := yaml.JSONToYAML([]byte(text))
 			if err != nil {
 				return err
 			}
 			safe = string(inYAML)
 		}
-		_, err = io.WriteString(out, safe)
-		return err
+		return writeBytes(out, safe)
 	case formatName:
 		for _, name := range names {
-			fmt.Fprintln(out, Printable(name))
+			Fprintf(out, "%s\n", name)
 		}
 		return nil
 	}
@@ -83,9 +87,68 @@ func Printable(text string) string { return escaped(text, "", escape) }
 // PrintableLines is [Printable] for a text that may have more than one line.
 func PrintableLines(text string) string { return escaped(text, "\n\t", escape) }
 
-// escaped escapes the characters of a text that are unsafe on a terminal, except those in keep. It replaces invalid
-// UTF-8.
+// Lines is a text that may have more than one line, because this program wrote it: [Sprintf] returns it.
+type Lines string
+
+// Sprintf returns a text for people. It is safe on a terminal and in the log of a pipeline, whoever wrote the arguments:
+// each one becomes one line, see [Printable]. Only the format and arguments of the type [Lines] have line breaks.
+func Sprintf(format string, args ...any) Lines {
+	for i := range args {
+		args[i] = printable(args[i])
+	}
+	return Lines(fmt.Sprintf(format, args...))
+}
+
+// Fprintf prints the text of [Sprintf]. All commands print by it, or in the formats for programs.
+func Fprintf(out io.Writer, format string, args ...any) {
+	_ = writeBytes(out, string(Sprintf(format, args...))) // nobody reads the output any more
+}
+
+// writeBytes writes a text as it is.
+func writeBytes(out io.Writer, text string) error {
+	_, err := io.WriteString(out, text)
+	return err
+}
+
+// printable returns an argument of [Sprintf] that is safe to print.
+func printable(arg any) any {
+	switch arg := arg.(type) {
+	case Lines:
+		return string(arg)
+	case error:
+		return Printable(Message(arg))
+	case fmt.Stringer:
+		return Printable(arg.String())
+	}
+	switch reflect.ValueOf(arg).Kind() {
+	case reflect.Bool, reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint16, reflect.Float64:
+		return arg
+	}
+	return Printable(fmt.Sprint(arg))
+}
+
+// Complaint returns the text of an error for people. Each line begins with the name of the program, so that nothing that
+// somebody else wrote begins a line.
+func Complaint(err error) (text Lines) {
+	for line := range strings.SplitSeq(Message(err), "\n") {
+		text += Sprintf("\ncauri: %s", line)
+	}
+	return text[1:]
+}
+
+// command matches what makes a line a command of GitHub Actions, Azure Pipelines or TeamCity: two colons at its beginning,
+// or ##[ anywhere.
+var command = regexp.MustCompile(`(?m)^[\t \p{Z}]*::|##[A-Za-z]*\[`)
+
+// escaped escapes the characters of a text that are unsafe on a terminal, except those in keep, and what would be a
+// command in the log of a pipeline. It replaces invalid UTF-8.
 func escaped(text, keep string, escape func(rune) string) string {
+	text = command.ReplaceAllStringFunc(text, func(found string) string {
+		if before, is := strings.CutSuffix(found, "["); is {
+			return before + escape('[')
+		}
+		return strings.TrimSuffix(found, "::") + escape(':') + ":"
+	})
 	var out strings.Builder
 	for _, r := range text {
 		if !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || strings.ContainsRune(keep, r) {
@@ -129,8 +192,7 @@ func printJSON(out io.Writer, value any) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(out, escaped(text, "\n", utf16Escape))
-	return err
+	return writeBytes(out, escaped(text, "\n", utf16Escape))
 }
 
 func money(amount int64, currency string) string {
@@ -148,7 +210,7 @@ func same(text string) string { return text }
 
 // sayOn returns a function that prints messages for the user, apart from the command's output.
 func sayOn(out io.Writer) func(format string, args ...any) {
-	return func(format string, args ...any) { fmt.Fprintln(out, Printable(fmt.Sprintf(format, args...))) }
+	return func(format string, args ...any) { Fprintf(out, format+"\n", args...) }
 }
 
 // choose registers the completion of a flag with fixed values.

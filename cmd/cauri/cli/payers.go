@@ -68,7 +68,7 @@ approve, cancel or wrong-pin.`,
 
 func printPayers(out io.Writer, all []payer) {
 	if len(all) == 0 {
-		fmt.Fprintln(out, "There are no test clients. Apply a TestClient, or pay from a test number.")
+		Fprintf(out, "There are no test clients. Apply a TestClient, or pay from a test number.\n")
 		return
 	}
 	var rows, prompts [][]string
@@ -85,7 +85,7 @@ func printPayers(out io.Writer, all []payer) {
 		Titles: "NUMBER NAME OPERATOR STATE BEHAVIOR BALANCE WAITING", Rows: rows, Shorten: "NAME", Drop: "STATE OPERATOR",
 	})
 	if len(prompts) > 0 {
-		fmt.Fprintln(out)
+		Fprintf(out, "\n")
 		table(out, Table{Titles: "WAITING NUMBER PAYS REFERENCE EXPIRES", Rows: prompts, Shorten: "REFERENCE", Drop: "EXPIRES"})
 	}
 }

@@ -51,8 +51,8 @@ it before you send it.`,
 		if err := writeZip(path, found); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
-		return err
+		Fprintf(cmd.OutOrStdout(), "%s\n", path)
+		return nil
 	}
 	return cmd
 }

@@ -82,10 +82,10 @@ func (s *sandbox) printRequests(out io.Writer, found []wire.LoggedRequest, filte
 	switch {
 	case len(found) > 0:
 	case filtered:
-		fmt.Fprintln(out, "There are no such requests. One is listed about a second after its answer.")
+		Fprintf(out, "There are no such requests. One is listed about a second after its answer.\n")
 		return
 	default:
-		fmt.Fprintf(out, "No request was refused. `%s` lists those that succeed too, from now on.\n", s.command("requests", "--all"))
+		Fprintf(out, "No request was refused. `%s` lists those that succeed too, from now on.\n", s.command("requests", "--all"))
 		return
 	}
 	rows := make([][]string, 0, len(found))
@@ -96,7 +96,7 @@ func (s *sandbox) printRequests(out io.Writer, found []wire.LoggedRequest, filte
 	table(out, Table{
 		Titles: "REQUEST TIME METHOD PATH ANSWERED WHY", Rows: rows, Shorten: "WHY PATH ANSWERED", Drop: "TIME METHOD",
 	})
-	fmt.Fprintf(out, "\nOne with what was sent and answered: %s\n", s.command("requests", found[0].ID))
+	Fprintf(out, "\nOne with what was sent and answered: %s\n", s.command("requests", found[0].ID))
 }
 
 // answerOf returns the status of an answer and its error code.
@@ -159,13 +159,13 @@ func (p *program) showRequest(ctx context.Context, api *sandboxapi.Client, out i
 }
 
 func printRequest(out io.Writer, r *wire.LoggedRequest) {
-	fmt.Fprintf(out, "%s  %s\n\nSent      %s %s\n", r.ID, clockTime(r.Time), Printable(r.Method), Printable(r.Path))
-	fmt.Fprintf(out, "Answered  %s\n", Printable(answerOf(r)))
+	Fprintf(out, "%s  %s\n\nSent      %s %s\n", r.ID, clockTime(r.Time), r.Method, r.Path)
+	Fprintf(out, "Answered  %s\n", answerOf(r))
 	for _, line := range []struct{ title, text string }{
 		{"Why      ", why(r)}, {"Id       ", optional(r.RequestID, same)}, {"Not kept ", strings.Join(r.NotKept, ", ")},
 	} {
 		if line.text != "" {
-			fmt.Fprintf(out, "%s %s\n", line.title, Printable(line.text))
+			Fprintf(out, "%s %s\n", line.title, line.text)
 		}
 	}
 	for _, part := range []struct {
@@ -174,7 +174,7 @@ func printRequest(out io.Writer, r *wire.LoggedRequest) {
 	}{{"The query", r.Query}, {"The body, as it was sent", r.RequestBody}, {"The answer", r.ResponseBody}} {
 		var text bytes.Buffer
 		if len(part.body) > 0 && string(part.body) != "null" && json.Indent(&text, part.body, "", "  ") == nil {
-			fmt.Fprintf(out, "\n%s:\n%s\n", part.title, PrintableLines(text.String()))
+			Fprintf(out, "\n%s:\n%s\n", part.title, Lines(PrintableLines(text.String())))
 		}
 	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/url"
 	"slices"
@@ -121,11 +120,11 @@ func (f *state) ask(ctx context.Context, s *sandbox) error {
 }
 
 func (f *state) print(out io.Writer, s *sandbox) {
-	fmt.Fprintf(out, "Sandbox  %s\nURL      %s\n", f.Sandbox, f.URL)
+	Fprintf(out, "Sandbox  %s\nURL      %s\n", f.Sandbox, f.URL)
 	if f.Clock != nil {
-		fmt.Fprintf(out, "Time     %s (%s)\n", f.time, Printable(f.Clock.Mode))
+		Fprintf(out, "Time     %s (%s)\n", f.time, f.Clock.Mode)
 		if f.time.own() {
-			fmt.Fprintln(out, "         Times of payments and events are the sandbox's, the others are real.")
+			Fprintf(out, "         Times of payments and events are the sandbox's, the others are real.\n")
 		}
 	}
 	printBalances(out, f)
@@ -133,20 +132,20 @@ func (f *state) print(out io.Writer, s *sandbox) {
 		f.printStatus(out)
 	}
 	if f.APIError != "" {
-		fmt.Fprintf(out, "\nNothing more is known: %s\n", PrintableLines(f.APIError))
+		Fprintf(out, "\nNothing more is known: %s\n", f.APIError)
 		return
 	}
-	fmt.Fprintf(out, "\nPending payments: %s. Failed events: %s. Refused requests: %s.\n", counted(len(f.Pending)), counted(len(f.FailedEvents)),
+	Fprintf(out, "\nPending payments: %s. Failed events: %s. Refused requests: %s.\n", counted(len(f.Pending)), counted(len(f.FailedEvents)),
 		counted(len(f.Refused)))
 	f.printLatest(out)
 	for _, next := range f.next(s) {
-		fmt.Fprintf(out, "\n%s\n", next)
+		Fprintf(out, "\n%s\n", next)
 	}
 }
 
 // next returns advice: the next commands for the user.
-func (f *state) next(s *sandbox) (all []string) {
-	tell := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+func (f *state) next(s *sandbox) (all []Lines) {
+	tell := func(format string, args ...any) { all = append(all, Sprintf(format, args...)) }
 	if len(f.Latest) == 0 {
 		tell("There are no transactions yet. Make one:\n  %s", s.command("pay", ""))
 	}
@@ -166,7 +165,7 @@ func (f *state) next(s *sandbox) (all []string) {
 			if faults := f.faultsOn(&events[i]); faults != "" {
 				why = "An event is not acknowledged, and it has the " + faults
 			}
-			tell("%s. Why:\n  %s", Printable(why), s.command("events", events[i].ID))
+			tell("%s. Why:\n  %s", why, s.command("events", events[i].ID))
 			break
 		}
 	}
@@ -174,7 +173,7 @@ func (f *state) next(s *sandbox) (all []string) {
 		tell("A balance does not follow from its movements. Which one, and where:\n  %s", s.command("check", "--ledger"))
 	}
 	if len(f.Refused) > 0 {
-		tell("Requests were refused, the last one %s (%s). Why:\n  %s", clockTime(f.Refused[0].Time), Printable(answerOf(&f.Refused[0])),
+		tell("Requests were refused, the last one %s (%s). Why:\n  %s", clockTime(f.Refused[0].Time), answerOf(&f.Refused[0]),
 			s.command("requests", ""))
 	}
 	return all
@@ -200,7 +199,7 @@ func (f *state) printLatest(out io.Writer) {
 	if len(f.Latest) == 0 {
 		return
 	}
-	fmt.Fprintln(out)
+	Fprintf(out, "\n")
 	latest := Table{Titles: "TRANSACTION CREATED TYPE STATUS AMOUNT NUMBER REFERENCE", Shorten: "REFERENCE FAULTS", Drop: "TYPE CREATED NUMBER REFERENCE"}
 	withFaults := slices.ContainsFunc(f.Latest, func(t wire.Payment) bool { return len(t.Faults) > 0 })
 	if withFaults {
@@ -228,25 +227,25 @@ func counted(n int) string {
 
 func (f *state) printStatus(out io.Writer) {
 	if c := f.Status.Transactions; c != nil {
-		fmt.Fprintf(out, "Made     %s\n", english.Plural(c.Total, "transaction", "transactions"))
+		Fprintf(out, "Made     %s\n", english.Plural(c.Total, "transaction", "transactions"))
 	}
 	if q := f.Status.Quota; q != nil && f.quota != nil {
-		fmt.Fprintf(out, "Quota    %d of %s of this month, which ends %s in the sandbox's time\n", q.Used, english.Plural(*f.quota, "transaction", "transactions"),
+		Fprintf(out, "Quota    %d of %s of this month, which ends %s in the sandbox's time\n", q.Used, english.Plural(*f.quota, "transaction", "transactions"),
 			TimeText(q.RenewsAt.Time))
 	}
 	if w := f.Status.Webhook; w != nil {
-		fmt.Fprintf(out, "Webhook  %s delivered, %d failed\n", english.Plural(w.Delivered, "event", "events"), w.Failed)
+		Fprintf(out, "Webhook  %s delivered, %d failed\n", english.Plural(w.Delivered, "event", "events"), w.Failed)
 		if w.LastFailure != nil {
-			fmt.Fprintf(out, "         last failure %s: %s\n", TimeText(w.LastFailure.Time.Time), Printable(w.LastFailure.Message))
+			Fprintf(out, "         last failure %s: %s\n", TimeText(w.LastFailure.Time.Time), w.LastFailure.Message)
 		}
 	}
 	for _, fault := range f.Status.Faults {
-		fmt.Fprintf(out, "Fault    %s; acted %s\n", Printable(faultList(f.declared.Effects([]string{fault.Name}))), times(int64(fault.Times)))
+		Fprintf(out, "Fault    %s; acted %s\n", faultList(f.declared.Effects([]string{fault.Name})), times(int64(fault.Times)))
 	}
 	if f.Status.ExpiresAt != nil {
-		fmt.Fprintf(out, "Ends     %s, by its ttl\n", TimeText(f.Status.ExpiresAt.Time))
+		Fprintf(out, "Ends     %s, by its ttl\n", TimeText(f.Status.ExpiresAt.Time))
 	}
-	fmt.Fprintln(out)
+	Fprintf(out, "\n")
 	rows := make([][]string, 0, len(f.Status.Conditions))
 	for _, c := range f.Status.Conditions {
 		message := c.Message

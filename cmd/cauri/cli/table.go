@@ -65,13 +65,13 @@ func (t *Table) Print(out io.Writer, width int) {
 			}
 			line.WriteString(text + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text)+gap))
 		}
-		fmt.Fprintln(out, strings.TrimRight(line.String(), " "))
+		Fprintf(out, "%s\n", strings.TrimRight(line.String(), " "))
 	}
 	for _, text := range cut {
-		fmt.Fprintf(out, "\n%s\n", text)
+		Fprintf(out, "\n%s\n", text)
 	}
 	if len(dropped) > 0 {
-		fmt.Fprintf(out, "\n%s\n", shortened(fmt.Sprintf("A wider terminal shows %s too.", strings.Join(dropped, ", ")), width))
+		Fprintf(out, "\n%s\n", shortened(fmt.Sprintf("A wider terminal shows %s too.", strings.Join(dropped, ", ")), width))
 	}
 }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -55,7 +54,7 @@ always about a cluster. With -n, a choice in another namespace does not count.`,
 			if err := t.choices.set(cluster, ""); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "No sandbox is chosen %s.\n", inContext(cluster))
+			Fprintf(cmd.OutOrStdout(), "No sandbox is chosen %s.\n", inContext(cluster))
 			return nil
 		case len(args) == 0:
 			return t.showChoice(cluster)
@@ -84,7 +83,7 @@ func (t *target) choose(cluster *kube.Cluster, name string) error {
 	if err := t.choices.set(cluster, key.String()); err != nil {
 		return err
 	}
-	fmt.Fprintf(t.cmd.OutOrStdout(), "Commands use the sandbox %s %s. `%s` ends that.\n", key, inContext(cluster), t.program("use --none"))
+	Fprintf(t.cmd.OutOrStdout(), "Commands use the sandbox %s %s. `%s` ends that.\n", key, inContext(cluster), t.program("use --none"))
 	t.sayWhatComesBefore()
 	return nil
 }
@@ -95,9 +94,9 @@ func (t *target) showChoice(cluster *kube.Cluster) error {
 		return err
 	}
 	if name := t.choices.of(cluster); name != "" {
-		fmt.Fprintln(t.cmd.OutOrStdout(), Printable(name))
+		Fprintf(t.cmd.OutOrStdout(), "%s\n", name)
 	} else {
-		fmt.Fprintf(t.cmd.ErrOrStderr(), "No sandbox is chosen %s: `%s NAME` chooses one.\n", inContext(cluster), t.program("use"))
+		Fprintf(t.cmd.ErrOrStderr(), "No sandbox is chosen %s: `%s NAME` chooses one.\n", inContext(cluster), t.program("use"))
 	}
 	t.sayWhatComesBefore()
 	return nil
@@ -106,7 +105,7 @@ func (t *target) showChoice(cluster *kube.Cluster) error {
 // sayWhatComesBefore prints a message if a variable or a file takes precedence over the choice.
 func (t *target) sayWhatComesBefore() {
 	if before := t.before(); before != "" {
-		fmt.Fprintf(t.cmd.ErrOrStderr(), "Here commands use another one: %s comes before it.\n", before)
+		Fprintf(t.cmd.ErrOrStderr(), "Here commands use another one: %s comes before it.\n", before)
 	}
 }
 

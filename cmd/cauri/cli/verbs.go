@@ -99,7 +99,7 @@ func (p *program) verb(v verb) *cobra.Command {
 		if s.cluster == nil && v.without != nil {
 			said, err := v.without(cmd.Context(), s)
 			if err == nil {
-				fmt.Fprintln(cmd.OutOrStdout(), said)
+				Fprintf(cmd.OutOrStdout(), "%s\n", said)
 			}
 			return err
 		}
@@ -117,7 +117,7 @@ func (p *program) verb(v verb) *cobra.Command {
 		if !a.wait {
 			change.said = "is changed, and the controller applies it"
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "The sandbox %s %s.\n", s.key, change.said)
+		Fprintf(cmd.OutOrStdout(), "The sandbox %s %s.\n", s.key, change.said)
 		return nil
 	}
 	return cmd

@@ -130,7 +130,7 @@ func sameBody(out io.Writer, event, stored, body string) error {
 	if difference := differs(stored, body); difference != "" {
 		return negativeError{fmt.Errorf("the body is not that of %s: %s", event, difference)}
 	}
-	fmt.Fprintf(out, "ok       the %d bytes of %s\n", len(body), event)
+	Fprintf(out, "ok       the %d bytes of %s\n", len(body), event)
 	return nil
 }
 
@@ -210,11 +210,11 @@ func verify(out io.Writer, header http.Header, body []byte, secret string, now t
 		switch {
 		case errors.Is(failure, step.err):
 			passed = false
-			fmt.Fprintf(out, "FAILED   %s\n", step.name)
+			Fprintf(out, "FAILED   %s\n", step.name)
 		case passed:
-			fmt.Fprintf(out, "ok       %s\n", step.name)
+			Fprintf(out, "ok       %s\n", step.name)
 		default:
-			fmt.Fprintf(out, "skipped  %s\n", step.name)
+			Fprintf(out, "skipped  %s\n", step.name)
 		}
 	}
 	if failure == nil {
