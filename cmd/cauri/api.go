@@ -8,6 +8,7 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -40,7 +41,8 @@ type apiOptions struct {
 	shutdownDelay time.Duration
 	held          exchange.HeldBounds
 	pinKeyFile    string
-	pinKey        func() *rsa.PrivateKey // nil for none
+	pinKey        func() *rsa.PrivateKey     // nil for none
+	refusedHost   func(*http.Request) string // passed to [fronts.Options]
 }
 
 func newAPICommand() *cobra.Command {
@@ -180,7 +182,7 @@ func newAPI(ctx context.Context, o apiOptions) (*apiProcess, error) {
 func (p *apiProcess) serve(ctx context.Context, listener net.Listener) {
 	handler := fronts.New(fronts.Options{
 		Ledger: p.ledger, Books: proof.NewBooks(p.db), Sandboxes: p.sandboxes, Directory: p.directory, Requests: p.requests,
-		Version: programVersion(), BaseURL: p.publicURL, Console: p.options.console, ConsoleURL: p.consoleURL,
+		Version: programVersion(), BaseURL: p.publicURL, RefusedHost: p.options.refusedHost, Console: p.options.console, ConsoleURL: p.consoleURL,
 		Now: p.now, Draw: mathrand.Int64N, Random: rand.Reader, Held: p.options.held, PINKey: p.options.pinKey,
 		Draining: ctx.Done(), Metrics: p.metrics, Tracing: p.tracing,
 	})

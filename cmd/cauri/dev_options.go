@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,6 +16,9 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/controllers"
 	"github.com/cauri-dev/cauri/controllers/localapi"
+	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/exchange"
+	"github.com/cauri-dev/cauri/server/httpserver"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -25,6 +29,7 @@ type devOptions struct {
 	port          int
 	listen        string
 	baseURL       string
+	allowedHosts  []string
 	data          string
 	databaseURL   string
 	wait          time.Duration
@@ -67,7 +72,23 @@ func (o devOptions) check() error {
 			problems = append(problems, err)
 		}
 	}
+	if _, err := o.hosts(nil); err != nil {
+		problems = append(problems, err)
+	}
 	return errors.Join(problems...)
+}
+
+// hosts returns the names under which the API answers: those of --allowed-hosts, and the one of the base URL, which may be nil.
+func (o devOptions) hosts(baseURL *url.URL) (*httpserver.Hosts, error) {
+	patterns := slices.Clone(o.allowedHosts)
+	if baseURL != nil && egress.HostOf(baseURL) != "" && net.ParseIP(baseURL.Hostname()) == nil {
+		patterns = append(patterns, egress.HostOf(baseURL))
+	}
+	hosts, err := httpserver.NewHosts(patterns...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", exchange.AllowedHostsFlag, err)
+	}
+	return hosts, nil
 }
 
 // publicURL returns the URL of the API for clients on this machine.
@@ -87,6 +108,8 @@ func (o *devOptions) flags(cmd *cobra.Command) {
 	flags.IntVar(&o.port, "port", 8080, "port of the API; 0 chooses a free one")
 	flags.StringVar(&o.listen, "listen", "127.0.0.1", "address that the API listens on; 0.0.0.0 in a container")
 	flags.StringVar(&o.baseURL, "base-url", "", "URL of the API as clients see it; empty: http:// with the address and the port")
+	flags.StringSliceVar(&o.allowedHosts, "allowed-hosts", nil, "further host names under which the API answers, such as shop.test or *.ngrok.app; "+
+		"addresses, names without a dot, local names and the one of --base-url always may; *: every name")
 	flags.StringVar(&o.data, "data", "", "folder that keeps the data of the Postgres that is started; empty: they end with the command")
 	flags.StringVar(&o.databaseURL, "database-url", "", "URL of a Postgres database that is empty, or that cauri dev has used before "+
 		"(CAURI_DATABASE_URL)")

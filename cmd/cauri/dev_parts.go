@@ -58,8 +58,12 @@ func (d *dev) open(ctx context.Context) (err error) {
 	settings := processOptions{databaseURL: d.url, maxConns: devConnections}
 	forAPI := settings
 	forAPI.queueWait = devQueueWait
+	hosts, err := d.options.hosts(d.baseURL)
+	if err != nil {
+		return err
+	}
 	if d.api, err = newAPI(ctx, apiOptions{
-		processOptions: forAPI, console: true, held: exchange.HeldBounds{Process: 500}, pinKey: d.state.pinKey,
+		processOptions: forAPI, console: true, held: exchange.HeldBounds{Process: 500}, pinKey: d.state.pinKey, refusedHost: hosts.Refused,
 	}); err != nil {
 		return err
 	}

@@ -40,6 +40,10 @@ func serveProfiles(address string) (stop func(), err error) {
 	if err := checkProfileAddress(address); err != nil || address == "" {
 		return func() {}, err
 	}
+	hosts, err := httpserver.NewHosts()
+	if err != nil {
+		return nil, err
+	}
 	listener, err := bind("profiles", address)
 	if err != nil {
 		return nil, err
@@ -53,6 +57,6 @@ func serveProfiles(address string) (stop func(), err error) {
 	deadlines := httpserver.Default
 	deadlines.Write = longestProfile
 	ctx, stop := context.WithCancel(context.Background())
-	go func() { _ = httpserver.New(mux, deadlines).Serve(ctx, listener) }() // stop cancels ctx
+	go func() { _ = httpserver.New(hosts.Only(mux), deadlines).Serve(ctx, listener) }() // stop cancels ctx
 	return stop, nil
 }

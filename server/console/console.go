@@ -70,6 +70,9 @@ const (
 	maxForm = 64 << 10
 )
 
+// Front returns the front of the consoles for package exchange.
+func (c *Console) Front() *exchange.Front { return c.front }
+
 // Route adds the routes of the console.
 func (c *Console) Route(router chi.Router) {
 	for _, r := range routes {

@@ -29,6 +29,10 @@ func problemOf(v *visit, err error) (problem, bool) {
 	if own := (problem{}); errors.As(err, &own) {
 		return own, true
 	}
+	if misdirected := (exchange.ErrMisdirected{}); errors.As(err, &misdirected) {
+		return problem{http.StatusMisdirectedRequest, v.Text("The console is not at this address"),
+			v.Text("Open it at localhost, or start cauri dev with %s.", exchange.AllowedHostsFlag+"="+misdirected.Host), exchange.MisdirectedCode}, true
+	}
 	switch {
 	case errors.Is(err, errNotFound):
 		return problem{http.StatusNotFound, v.Text("There is no such page"), v.Text("The address may have a mistake."), "not_found"}, true

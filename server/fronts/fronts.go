@@ -40,7 +40,10 @@ type Options struct {
 	Requests  *requests.Log // nil: no request is logged
 	Version   string        // version of this program
 	BaseURL   *url.URL      // base URL for merchants, used in the APIs' descriptions; nil: not known
-	Console   bool          // whether the console is served
+	// RefusedHost returns the host name for which a request is refused, on a developer's machine; "" for none; nil: the
+	// server answers under every name.
+	RefusedHost func(*http.Request) string
+	Console     bool // whether the console is served
 	// ConsoleURL is the base URL of the consoles, if they have their own host; nil: BaseURL. The consoles are served at
 	// this host only, and nothing else is served there.
 	ConsoleURL *url.URL
@@ -92,18 +95,30 @@ func New(o Options) *Server {
 	})
 	router := chi.NewRouter()
 	x.Use(router, v1.Front())
+	var pages *console.Console
+	if o.Console {
+		pages = console.New(console.Options{
+			Exchange: x, Service: carriesOut, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
+			Requests: o.Requests, Streams: streams, API: router, Version: o.Version, APIURL: o.BaseURL,
+			BaseURL: cmp.Or(o.ConsoleURL, o.BaseURL),
+			Instead: apidoc.Instead, EntriesCSV: wire.EntriesCSV, Metrics: o.Metrics,
+		})
+	}
+	if o.RefusedHost != nil {
+		router.Use(x.RefuseHost(o.RefusedHost, func(r *http.Request) *exchange.Front {
+			if pages != nil && consolePath.MatchString(r.URL.Path) {
+				return pages.Front()
+			}
+			return cmp.Or(operators.FrontOf(r), v1.Front())
+		}))
+	}
 	if c := o.ConsoleURL; o.Console && c != nil && (o.BaseURL == nil || !strings.EqualFold(c.Host, o.BaseURL.Host)) {
 		router.Use(apart(c, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { router.NotFoundHandler()(w, r) })))
 	}
 	v1.Route(router)
 	operators.Route(router)
-	if o.Console {
-		console.New(console.Options{
-			Exchange: x, Service: carriesOut, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
-			Requests: o.Requests, Streams: streams, API: router, Version: o.Version, APIURL: o.BaseURL,
-			BaseURL: cmp.Or(o.ConsoleURL, o.BaseURL),
-			Instead: apidoc.Instead, EntriesCSV: wire.EntriesCSV, Metrics: o.Metrics,
-		}).Route(router)
+	if pages != nil {
+		pages.Route(router)
 	}
 	return &Server{router}
 }

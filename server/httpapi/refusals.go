@@ -24,6 +24,7 @@ func refusalOf(err error) *wire.Error {
 	var fault service.ErrFault
 	var limited exchange.ErrRateLimited
 	var streams exchange.ErrTooManyStreams
+	var misdirected exchange.ErrMisdirected
 	switch {
 	case errors.As(err, &known):
 		return known
@@ -41,6 +42,8 @@ func refusalOf(err error) *wire.Error {
 		return wire.Simulated(fault.Fault, fault.Fault.Answer())
 	case errors.As(err, &limited):
 		return wire.RateLimited(limited.Limit, limited.Reset())
+	case errors.As(err, &misdirected):
+		return wire.Misdirected(misdirected.Host)
 	case errors.As(err, &streams):
 		of := "This sandbox"
 		if streams.Process {

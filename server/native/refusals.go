@@ -95,6 +95,8 @@ func refusalOf(err error) *operatorapi.Refusal {
 		return operatorapi.OfStatus(status, faults.CodeOf(status))
 	case errors.As(err, new(exchange.ErrRateLimited)):
 		return operatorapi.Refuse(operatorapi.TooMany)
+	case errors.As(err, new(exchange.ErrMisdirected)): // no operator has a code for it, so the reason names the flag
+		return operatorapi.OfStatus(http.StatusMisdirectedRequest, exchange.MisdirectedCode+": "+exchange.AllowedHostsFlag)
 	case errors.Is(err, service.ErrUnauthorized):
 		return operatorapi.Because(operatorapi.KeyInvalid, "unauthorized")
 	case errors.Is(err, service.ErrSuspended):

@@ -3,12 +3,14 @@ package native
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
@@ -51,6 +53,28 @@ func (n *Native) front(api *operatorapi.API) *exchange.Front {
 		},
 		Kept: func(string, string) exchange.Kept { return exchange.Kept{Body: fields, Answer: fields} },
 	}
+}
+
+// FrontOf returns the front of the operator's API to which the path of a request leads, for errors that are found before
+// the request has a route; nil for none.
+func (n *Native) FrontOf(r *http.Request) *exchange.Front {
+	if !isOfOperator(r.URL.Path) {
+		return nil
+	}
+	_, behind, _ := strings.Cut(r.URL.Path, prefix)
+	name, path, _ := strings.Cut(behind, "/")
+	api := operators.NativeAPI(payments.Operator(name))
+	if api == nil {
+		return nil
+	}
+	front, tell := n.front(api), api.Refuse
+	for i := range api.Routes { // the SOAP of an API has its own errors
+		if route := &api.Routes[i]; route.Refuse != nil && strings.HasPrefix("/"+path, route.Path[:strings.IndexByte(route.Path+"{", '{')]) {
+			tell = func(refusal *operatorapi.Refusal) operatorapi.Answer { return route.Refuse(refusal, nil) }
+		}
+	}
+	front.Failed = func(r *http.Request, err error) exchange.Answer { return n.refuse(r, api, err, tell) }
+	return front
 }
 
 // loggedFields returns the fields that the request log keeps of an operator's own API.

@@ -128,6 +128,12 @@ var ErrorCases = []ErrorCase{
 			Message: "Send the body as JSON with the header Content-Type: application/json."},
 	},
 	{
+		"The host name of the request is not one under which `cauri dev` answers: `detail.host`. Without this rule, a page of any site could read " +
+			"the answers (DNS rebinding).",
+		"Ask `localhost` or an address, or start `cauri dev` with `--allowed-hosts`.",
+		wire.Misdirected("pay.example.com"),
+	},
+	{
 		"The time is before the sandbox's present one: `detail.now`.",
 		"Send a later time than `detail.now`. A clock never goes back.",
 		wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockBackwards{Now: exampleTime}).(*wire.Error),

@@ -123,6 +123,13 @@ func Simulated(f *faults.Fault, a *faults.API) *Error {
 		Message: fmt.Sprintf("This is the sandbox's fault %s. Nothing was recorded. Send the request again with the same reference.", f)}
 }
 
+// Misdirected is 421 for a request under a host name that `cauri dev` does not know.
+func Misdirected(host string) *Error {
+	return &Error{Status: http.StatusMisdirectedRequest, Code: "misdirected_request", Detail: map[string]any{"host": host},
+		Message: fmt.Sprintf("This service does not answer under the name %q, because a page of any site could ask it so. Ask it at localhost or "+
+			"at an address, or start cauri dev with --allowed-hosts=%[1]s (CAURI_ALLOWED_HOSTS).", host)}
+}
+
 // RateLimited is 429 for a request beyond the rate limit of the sandbox. The parameter seconds is the time until a
 // request is allowed again.
 func RateLimited(limit int, seconds string) *Error {
