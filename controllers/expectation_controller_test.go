@@ -59,14 +59,8 @@ func (c *cluster) workers() func() {
 		if _, err := store.FailExpectationsOfResets(c.Context()); err != nil {
 			c.Fatal(err)
 		}
-		due, err := store.TenantsToEvaluate(c.Context(), 10)
-		if err != nil {
+		if _, err := store.EvaluateAll(c.Context()); err != nil {
 			c.Fatal(err)
-		}
-		for _, tenant := range due {
-			if _, _, err := store.EvaluateExpectations(c.Context(), tenant.Tenant); err != nil {
-				c.Fatal(err)
-			}
 		}
 	}
 }

@@ -105,6 +105,10 @@ const (
 	// ReasonDeadlineExceeded says that a line was not met within spec.within.
 	ReasonDeadlineExceeded = "DeadlineExceeded"
 
+	// ReasonEvaluatedLate says that the workers evaluated a line too late to tell whether it was met within spec.within: the
+	// sandbox has changed since. A new value of spec.run evaluates it again.
+	ReasonEvaluatedLate = "EvaluatedLate"
+
 	// ReasonTooManyRows says that the lines cannot be evaluated within two seconds, because the sandbox has very many
 	// transactions: write orderRef or reference under where, or reset the sandbox before the test.
 	ReasonTooManyRows = "TooManyRows"

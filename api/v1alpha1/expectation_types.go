@@ -33,7 +33,7 @@ type ExpectationSpec struct {
 	Settle Duration `json:"settle,omitempty"`
 
 	// since is Reset (default) or Creation. With Reset, all transactions since the last reset of the sandbox count; with
-	// Creation, only what comes after the first evaluation. It cannot be changed.
+	// Creation, only what comes after the creation. It cannot be changed.
 	//
 	// +optional
 	// +default="Reset"

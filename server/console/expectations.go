@@ -150,6 +150,8 @@ func (l *expectationsPage) why(v *visit, reason string) string {
 		return v.Text("A line cannot be met any more.")
 	case expectations.ReasonDeadlineExceeded:
 		return v.Text("A line was not met in time.")
+	case expectations.ReasonEvaluatedLate:
+		return v.Text("It was evaluated too late to tell whether a line was met in time.")
 	case expectations.ReasonUnreadable:
 		return v.Text("The lines take too long to evaluate: write orderRef or reference under where.")
 	}

@@ -40,7 +40,7 @@ func TestExpectations(t *testing.T) {
 		t.Error("a line is markup or changes the direction of writing, or open expectations are not read every 3 s")
 	}
 	worker := ledgertest.OpenAs(t, f.db, ledgertest.Worker)
-	if _, _, err := worker.EvaluateExpectations(t.Context(), f.of("checkout").Tenant); err != nil {
+	if _, err := worker.EvaluateAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	b.get(checkout+"/expectations").has(t, "Of the expectations of this sandbox, 1 is open, 1 is met.", "nothing-happens Met All lines were met and stayed so",

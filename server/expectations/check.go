@@ -20,6 +20,9 @@ type Observation struct {
 	Example *payments.ID `json:"example,omitempty"`
 	// Ended reports whether the transaction of Example has ended, so that no line will ever count it.
 	Ended bool `json:"ended,omitempty"`
+	// Late reports that the observation is of a later time than the one that was asked for, and that it may have been
+	// another one then.
+	Late bool `json:"late,omitempty"`
 }
 
 // Result is the result of checking a line.
@@ -27,6 +30,7 @@ type Result struct {
 	Line     string // as [Line.String] returns it
 	Met      bool
 	Never    bool        // not met, and cannot be met later, because its count only grows
+	Late     bool        // whether it was met at the time of the evaluation is not known any more; Met and Never are false
 	Observed string      // in English, as [Observed] says it
 	Seen     Observation // zero if another program was asked
 }
@@ -53,11 +57,19 @@ func Check(l *Line, o *Observation) Result {
 	default:
 		r.Met, r.Never = o.Count == 0, o.Ended
 	}
+	if o.Late {
+		r.Met, r.Never, r.Late = false, false, true
+	}
 	return r
 }
 
 // Observed says what was observed for a line.
 func Observed(l *Line, o *Observation) english.Phrase {
+	if o.Late {
+		later := *o
+		later.Late = false
+		return english.Say("%s, seen too late", Observed(l, &later))
+	}
 	switch {
 	case l.Transactions != nil:
 		return counted(o.Count, "0 transactions", "1 transaction", "%d transactions", "more than %d transactions")

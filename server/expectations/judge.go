@@ -1,6 +1,7 @@
 package expectations
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -23,6 +24,7 @@ const (
 	ReasonMet              = "Met"              // all lines were met, and stayed so
 	ReasonExceeded         = "Exceeded"         // a line cannot be met any more
 	ReasonDeadlineExceeded = "DeadlineExceeded" // a line was not met in time
+	ReasonEvaluatedLate    = "EvaluatedLate"    // it cannot be told any more whether a line was met in time
 	ReasonUnreadable       = "TooManyRows"      // the lines could not be evaluated in time
 	ReasonSandboxReset     = "SandboxReset"     // the sandbox was reset while the expectation was open
 )
@@ -50,6 +52,7 @@ type Dated struct {
 	Seen     Observation `json:"seen,omitzero"`
 	At       time.Time   `json:"at"`
 	Never    bool        `json:"-"` // not met, and cannot be met later
+	Late     bool        `json:"-"` // as in [Result]
 }
 
 // said returns what is expected and what was observed.
@@ -60,6 +63,8 @@ func (s *State) Failure(line *Dated) string {
 	switch {
 	case line.Never:
 		return line.said() + " The line cannot be met any more."
+	case line.Late:
+		return line.said() + " The line was evaluated too late to tell whether it was met in time."
 	case s.Reason == ReasonDeadlineExceeded:
 		return line.said() + " The line was not met in time."
 	case s.Reason == ReasonUnreadable:
@@ -68,24 +73,47 @@ func (s *State) Failure(line *Dated) string {
 	return line.said() + " The line was not met when another one had failed."
 }
 
-// Judge returns the state after an evaluation at the time now. The parameter former is the state after the last
+// Moment returns the time for which an expectation is evaluated at the time now. What happens after the time at which the
+// verdict falls does not count, however late it is evaluated. The parameter former is the state after the last
 // evaluation, or the zero State.
-func (t Terms) Judge(former *State, results []Result, now time.Time) State {
-	s := State{Verdict: Open, Results: date(former.Results, results, now)}
-	unmet := s.first(func(d *Dated) bool { return !d.Met })
+func (t Terms) Moment(former *State, now time.Time) time.Time {
+	if end := t.end(former); end.Before(now) {
+		return end
+	}
+	return now
+}
+
+// end returns when the verdict falls if nothing changes any more.
+func (t Terms) end(s *State) time.Time {
+	if s.MetSince != nil {
+		return s.MetSince.Add(t.Settle)
+	}
+	return t.Deadline
+}
+
+// Judge returns the state after an evaluation for the time at, which [Terms.Moment] returns. The parameter former is the
+// state after the last evaluation, or the zero State.
+func (t Terms) Judge(former *State, results []Result, at time.Time) State {
+	s := State{Verdict: Open, Results: date(former.Results, results, at)}
+	unmet := s.first(func(d *Dated) bool { return !d.Met && !d.Late })
 	never := s.first(func(d *Dated) bool { return d.Never })
+	late := s.first(func(d *Dated) bool { return d.Late })
+	over := !at.Before(t.Deadline)
 	switch {
 	case never != nil:
 		s.Verdict, s.Reason = Failed, ReasonExceeded
 		s.Message = s.Failure(never)
-	case unmet == nil:
-		s.settle(t, former.MetSince, now)
-	case !now.Before(t.Deadline):
+	case unmet == nil && late == nil:
+		s.settle(t, former.MetSince, at)
+	case unmet != nil && over:
 		s.Verdict, s.Reason = Failed, ReasonDeadlineExceeded
 		s.Message = s.Failure(unmet)
+	case over:
+		s.Verdict, s.Reason = Failed, ReasonEvaluatedLate
+		s.Message = s.Failure(late)
 	default:
 		s.Reason = ReasonNotMet
-		s.Message = unmet.said()
+		s.Message = cmp.Or(unmet, late).said()
 	}
 	return s
 }
@@ -122,17 +150,17 @@ const ResetMessage = "The sandbox was reset while the expectation was open. Set 
 // unreadablePause is the time after which lines that could not be evaluated in time are tried again.
 const unreadablePause = 30 * time.Second
 
-// NextLook returns when an open expectation that was evaluated at the time now has to be evaluated again even if nothing
-// changes.
-func (t Terms) NextLook(s *State, now time.Time) time.Time {
-	again := now.Add(unreadablePause)
-	switch {
-	case s.MetSince != nil:
-		return s.MetSince.Add(t.Settle)
-	case s.Reason == ReasonUnreadable && again.Before(t.Deadline):
+// NextLook returns when an open expectation has to be evaluated again even if nothing changes. It was evaluated at the
+// time now, from the state former to the state s.
+func (t Terms) NextLook(former, s *State, now time.Time) time.Time {
+	end := t.end(s)
+	switch again := now.Add(unreadablePause); {
+	case s.Reason == ReasonUnreadable && again.Before(end):
 		return again
+	case s.Reason != ReasonUnreadable && t.Moment(former, now).Before(now):
+		return now // it was evaluated for a time that has passed
 	}
-	return t.Deadline
+	return end
 }
 
 // TellsMore reports whether a state differs from the former one in more than what was observed, which may change with
@@ -146,7 +174,7 @@ func (s *State) TellsMore(former *State) bool {
 func date(former []Dated, results []Result, now time.Time) []Dated {
 	dated := make([]Dated, len(results))
 	for i, r := range results {
-		dated[i] = Dated{Line: r.Line, Met: r.Met, Observed: r.Observed, Seen: r.Seen, At: now, Never: r.Never}
+		dated[i] = Dated{Line: r.Line, Met: r.Met, Observed: r.Observed, Seen: r.Seen, At: now, Never: r.Never, Late: r.Late}
 		if i < len(former) && former[i].Met == r.Met {
 			dated[i].At = former[i].At
 		}

@@ -18,7 +18,7 @@ func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.
 type look struct {
 	seconds        int
 	first, second  bool
-	never          bool // the second line
+	is             string // the second line: "", never or late
 	verdict        expectations.Verdict
 	reason         string
 	firstAt, nextS int // since when the first line is as it is, and when the next look has to be
@@ -28,40 +28,63 @@ func TestJudge(t *testing.T) {
 	const open, met, failed = expectations.Open, expectations.Met, expectations.Failed
 	for name, looks := range map[string][]look{
 		"is met and stays so": {
-			{0, false, false, false, open, "NotMet", 0, 30},
-			{3, true, false, false, open, "NotMet", 3, 30},
-			{5, true, true, false, open, "Settling", 3, 7},
-			{7, true, true, false, met, "Met", 3, 7},
+			{0, false, false, "", open, "NotMet", 0, 30},
+			{3, true, false, "", open, "NotMet", 3, 30},
+			{5, true, true, "", open, "Settling", 3, 7},
+			{7, true, true, "", met, "Met", 3, 7},
 		},
 		"does not stay met": {
-			{5, true, true, false, open, "Settling", 5, 7},
-			{6, true, false, false, open, "NotMet", 5, 30},
-			{8, true, true, false, open, "Settling", 5, 10},
-			{10, true, true, false, met, "Met", 5, 10},
+			{5, true, true, "", open, "Settling", 5, 7},
+			{6, true, false, "", open, "NotMet", 5, 30},
+			{8, true, true, "", open, "Settling", 5, 10},
+			{10, true, true, "", met, "Met", 5, 10},
 		},
 		"is not met in time": {
-			{29, false, true, false, open, "NotMet", 29, 30},
-			{30, false, true, false, failed, "DeadlineExceeded", 29, 30},
+			{29, false, true, "", open, "NotMet", 29, 30},
+			{30, false, true, "", failed, "DeadlineExceeded", 29, 30},
 		},
 		"settles after the deadline": {
-			{29, true, true, false, open, "Settling", 29, 31},
-			{31, true, true, false, met, "Met", 29, 31},
+			{29, true, true, "", open, "Settling", 29, 31},
+			{31, true, true, "", met, "Met", 29, 31},
 		},
 		"is undone while it settles after the deadline": {
-			{29, true, true, false, open, "Settling", 29, 31},
-			{31, false, true, false, failed, "DeadlineExceeded", 31, 30},
+			{29, true, true, "", open, "Settling", 29, 31},
+			{31, false, true, "", failed, "DeadlineExceeded", 31, 30},
 		},
 		"is exceeded": {
-			{1, true, false, true, failed, "Exceeded", 1, 30},
+			{1, true, false, "never", failed, "Exceeded", 1, 30},
+		},
+		"is not met in time, and evaluated late": {
+			{45, false, true, "", failed, "DeadlineExceeded", 30, 45},
+		},
+		"is met in time, and evaluated late": {
+			{45, true, true, "", open, "Settling", 30, 45},
+			{46, true, true, "", met, "Met", 30, 46},
+		},
+		"may have been met in time": {
+			{45, true, false, "late", failed, "EvaluatedLate", 30, 45},
+		},
+		"is not met, whatever is not known": {
+			{45, false, false, "late", failed, "DeadlineExceeded", 30, 45},
+		},
+		"does not stay met for all that is known": {
+			{5, true, true, "", open, "Settling", 5, 7},
+			{9, true, false, "late", open, "NotMet", 5, 9},
+			{9, true, true, "", open, "Settling", 5, 11},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			terms := expectations.Terms{Deadline: at(30), Settle: 2 * time.Second}
 			var state expectations.State
 			for _, l := range looks {
-				results := []expectations.Result{{Line: "a", Met: l.first, Observed: "x"}, {Line: "b", Met: l.second, Never: l.never, Observed: "y"}}
-				state = terms.Judge(&state, results, at(l.seconds))
-				got := fmt.Sprintf("%s %s %s %s", state.Verdict, state.Reason, state.Results[0].At.Sub(start), terms.NextLook(&state, at(l.seconds)).Sub(start))
+				results := []expectations.Result{
+					{Line: "a", Met: l.first, Observed: "x"},
+					{Line: "b", Met: l.second, Never: l.is == "never", Late: l.is == "late", Observed: "y"},
+				}
+				former := state
+				state = terms.Judge(&former, results, terms.Moment(&former, at(l.seconds)))
+				next := terms.NextLook(&former, &state, at(l.seconds))
+				got := fmt.Sprintf("%s %s %s %s", state.Verdict, state.Reason, state.Results[0].At.Sub(start), next.Sub(start))
 				want := fmt.Sprintf("%s %s %ds %ds", l.verdict, l.reason, l.firstAt, l.nextS)
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("after %d s: %s", l.seconds, diff)
@@ -89,7 +112,7 @@ func TestWhatCannotBeReadFailsAtTheDeadline(t *testing.T) {
 	terms := expectations.Terms{Deadline: at(90)}
 	for seconds, want := range map[int]string{1: "Open 31s", 70: "Open 90s", 90: "Failed 90s"} {
 		state := terms.Unreadable(&expectations.State{}, at(seconds))
-		if got := fmt.Sprintf("%s %.0fs", state.Verdict, terms.NextLook(&state, at(seconds)).Sub(start).Seconds()); got != want {
+		if got := fmt.Sprintf("%s %.0fs", state.Verdict, terms.NextLook(&expectations.State{}, &state, at(seconds)).Sub(start).Seconds()); got != want {
 			t.Errorf("after %d s: %s", seconds, got)
 		}
 	}

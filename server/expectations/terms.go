@@ -17,7 +17,7 @@ const (
 // The values of the field since. It selects the transactions that count.
 const (
 	SinceReset    = "Reset"    // all transactions since the last reset
-	SinceCreation = "Creation" // transactions after the first evaluation
+	SinceCreation = "Creation" // transactions after the creation of the expectation
 )
 
 // ParseDurations parses the fields within and settle. An empty text means the default. Its error is of type [Problems].

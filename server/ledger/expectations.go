@@ -35,7 +35,7 @@ type Observed struct {
 // events and refunds. It returns [ErrTooManyRows] if the statement takes longer than 2 s.
 func (l *Ledger) Observe(ctx context.Context, tenant int64, lines []expectations.Line, since *payments.ID) (seen Observed, err error) {
 	err = l.db.InTenantTx(ctx, tenant, func(tx pgx.Tx) (err error) {
-		seen, err = observe(ctx, tx, tenant, lines, since)
+		seen, err = observe(ctx, tx, tenant, lines, since, nil)
 		return err
 	})
 	return seen, classifyObservation(err)
@@ -49,14 +49,15 @@ func classifyObservation(err error) error {
 	return postgres.Classify(err, "observing a sandbox")
 }
 
-// observe sends one statement, so that all lines are observed in one snapshot.
+// observe sends one statement, so that all lines are observed in one snapshot. The parameter then is nil, or a time that
+// has passed.
 func observe(
-	ctx context.Context, tx pgx.Tx, tenant int64, lines []expectations.Line, since *payments.ID,
+	ctx context.Context, tx pgx.Tx, tenant int64, lines []expectations.Line, since *payments.ID, then *pastTime,
 ) (seen Observed, err error) {
 	if _, err := tx.Exec(ctx, boundObservation); err != nil {
 		return seen, err
 	}
-	sql, args := observeStatement(tenant, lines, since)
+	sql, args := observeStatement(tenant, lines, since, then)
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {
 		return seen, err
@@ -65,7 +66,7 @@ func observe(
 	var line int
 	var o expectations.Observation
 	var example *[16]byte
-	_, err = pgx.ForEachRow(rows, []any{&line, &o.Count, &o.MostAttempts, &o.Amount, &example, &o.Ended, &seen.At}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&line, &o.Count, &o.MostAttempts, &o.Amount, &example, &o.Ended, &o.Late, &seen.At}, func() error {
 		if line == len(lines) {
 			seen.Newest = (*payments.ID)(example)
 			return nil
@@ -79,80 +80,93 @@ func observe(
 
 // observeStatement returns a statement with a part for each line, and a part for the newest transaction. A part returns
 // one row. It returns no row for a float or test client that does not exist.
-func observeStatement(tenant int64, lines []expectations.Line, since *payments.ID) (sql string, args []any) {
-	c := conditions{args: []any{tenant}}
+func observeStatement(tenant int64, lines []expectations.Line, since *payments.ID, then *pastTime) (sql string, args []any) {
+	c := observing{conditions: conditions{args: []any{tenant}}, since: since}
+	c.enter(then)
 	parts := make([]string, 0, len(lines)+1)
 	for i := range lines {
-		parts = append(parts, c.observed(i, &lines[i], lines, since))
+		parts = append(parts, c.observed(i, &lines[i], lines))
 	}
 	const newest = "(select id from transactions where tenant = $1 order by tenant desc, id desc limit 1)"
-	parts = append(parts, observation(len(lines), observedColumns{example: newest}, ""))
+	parts = append(parts, observation(len(lines), observedColumns{example: newest}, c.given()))
 	return strings.Join(parts, " union all "), c.args
 }
 
 // observedColumns are the columns of a part, as SQL; empty: the part has no such column.
-type observedColumns struct{ count, attempts, amount, example, ended string }
+type observedColumns struct{ count, attempts, amount, example, ended, late string }
 
 func observation(line int, c observedColumns, from string) string {
-	return fmt.Sprintf("select %d as line, (%s)::integer, (%s)::integer, (%s)::bigint, (%s)::uuid, (%s)::boolean, now()%s", line,
-		cmp.Or(c.count, "0"), cmp.Or(c.attempts, "0"), cmp.Or(c.amount, "null"), cmp.Or(c.example, "null"), cmp.Or(c.ended, "false"), from)
+	return fmt.Sprintf("select %d as line, (%s)::integer, (%s)::integer, (%s)::bigint, (%s)::uuid, (%s)::boolean, (%s)::boolean, now()%s", line,
+		cmp.Or(c.count, "0"), cmp.Or(c.attempts, "0"), cmp.Or(c.amount, "null"), cmp.Or(c.example, "null"), cmp.Or(c.ended, "false"),
+		cmp.Or(c.late, "false"), from)
 }
 
 // maxObserved is the most rows that a line counts.
 const maxObserved = expectations.MaxCount + 1
 
-func (c *conditions) observed(i int, l *expectations.Line, lines []expectations.Line, since *payments.ID) string {
+// observing builds the parts of a statement that observes a sandbox.
+type observing struct {
+	conditions
+	since *payments.ID // only later transactions count; nil: all do
+	past
+}
+
+func (c *observing) observed(i int, l *expectations.Line, lines []expectations.Line) string {
 	c.where = []string{"tenant = $1"}
 	switch {
 	case l.Transactions != nil:
-		return observation(i, observedColumns{count: "count(*)"},
-			fmt.Sprintf(" from (%s limit %d) t", c.selected(&l.Transactions.Where, since), maxObserved))
+		selected, late := c.selected(&l.Transactions.Where, false)
+		return observation(i, observedColumns{count: "count(*)", late: late}, fmt.Sprintf(" from (%s limit %d) t", selected, maxObserved))
 	case l.Events != nil:
-		return c.observedEvents(i, l.Events, since)
+		return c.observedEvents(i, l.Events)
 	case l.Float != nil:
 		c.add("currency = $%d", l.Float.Currency)
-		return observation(i, observedColumns{amount: "balance"}, " from floats where "+strings.Join(c.where, " and "))
+		return c.balance(i, "floats")
 	case l.TestClient != nil:
 		c.add("msisdn = $%d", l.TestClient.MSISDN)
-		return observation(i, observedColumns{amount: "balance"}, " from sims where "+strings.Join(c.where, " and "))
+		return c.balance(i, "sims")
 	case l.Refunds != nil:
 		c.add("order_ref = $%d", l.Refunds.Of)
-		c.after(since)
-		return observation(i, observedColumns{amount: "coalesce(sum(amount), 0)"}, " from transactions where type = 'refund' and "+
-			"status = 'SUCCESS' and "+strings.Join(c.where, " and "))
+		c.after()
+		c.filterThen(Filter{Type: payments.Refund, Status: payments.Success})
+		return observation(i, observedColumns{amount: "coalesce(sum(amount), 0)"}, " from transactions t where "+strings.Join(c.where, " and "))
 	default:
-		return c.observedOthers(i, lines, since)
+		return c.observedOthers(i, lines)
 	}
+}
+
+func (c *observing) balance(i int, table string) string {
+	return observation(i, observedColumns{amount: "balance", late: c.changedLater()}, " from "+table+" where "+strings.Join(c.where, " and "))
 }
 
 // observedOthers returns a part that counts the transactions that no line counts. The example is a transaction that has
 // ended, if possible.
-func (c *conditions) observedOthers(i int, lines []expectations.Line, since *payments.ID) string {
-	c.after(since)
+func (c *observing) observedOthers(i int, lines []expectations.Line) string {
+	c.after()
+	c.wasThere()
 	outer := c.where
 	for _, counted := range expectations.Counted(lines) {
 		c.where = []string{"true"}
-		c.filter(filterOf(&counted))
+		c.filterThen(filterOf(&counted))
 		outer = append(outer, "not ("+strings.Join(c.where, " and ")+")")
 	}
 	return observation(i, observedColumns{
-		count: "count(*)", example: "(array_agg(id order by status <> 'PENDING' desc, id))[1]", ended: "coalesce(bool_or(status <> 'PENDING'), false)",
-	}, fmt.Sprintf(" from (select id, status from transactions where %s limit %d) t", strings.Join(outer, " and "), maxObserved))
+		count: "count(*)", example: "(array_agg(id order by ended desc, id))[1]", ended: "coalesce(bool_or(ended), false)", late: c.anyUnsure(),
+	}, fmt.Sprintf(" from (select id, %s as ended%s from transactions t where %s limit %d) t",
+		c.hadEnded(), c.unsure(), strings.Join(outer, " and "), maxObserved))
 }
 
 // observedEvents returns a part that counts the selected events in the state of the line. The part also has the largest
 // number of attempts of a selected event.
-func (c *conditions) observedEvents(i int, e *expectations.Events, since *payments.ID) string {
-	const events = "(select state, attempts from events where tenant = $1 and id = t.id limit 1)"
-	const callbacks = "(select state, attempts from native_callbacks where tenant = $1 and transaction_id = t.id and " +
-		"id between first_callback_id(t.id) and last_callback_id(t.id) limit 16)"
+func (c *observing) observedEvents(i int, e *expectations.Events) string {
+	events, callbacks := c.eventOf(), c.callbacksOf()
 	where, from := e.Where.Where, events+" union all "+callbacks
 	if kind := expectations.TypeOfEvent(e.Where.Event); kind != "" {
 		where.Type, from = string(kind), events
 	} else if e.Where.Event == payments.CallbackEvent {
 		from = callbacks
 	}
-	selected := c.selected(&where, since)
+	selected, _ := c.selected(&where, true)
 	counted, also := "true", ""
 	if e.State != "" {
 		counted = "e.state = '" + e.State + "'" // Parse allows only names of states
@@ -166,30 +180,41 @@ func (c *conditions) observedEvents(i int, e *expectations.Events, since *paymen
 	))
 }
 
-// selected returns a query for the ids of the transactions that an expectation's conditions select.
-func (c *conditions) selected(w *expectations.Where, since *payments.ID) string {
+// selected returns a query for the ids of the transactions that an expectation's conditions select. With ended=true, it
+// selects only those that have ended. The column late is as in [observedColumns].
+func (c *observing) selected(w *expectations.Where, ended bool) (query, late string) {
 	f := filterOf(w)
+	columns, late := "id", ""
+	if ended {
+		c.where = append(c.where, c.hadEnded())
+	} else if f.Status == "" || f.Status == payments.Pending {
+		c.wasThere()
+		columns, late = columns+c.unsure(), c.anyUnsure()
+	}
 	index, ok := listIndexOf(f)
-	if !ok {
-		c.filter(f)
-		c.after(since)
-		return "select id from transactions where " + strings.Join(c.where, " and ")
+	if !ok || c.at != 0 && f.Status == payments.Pending {
+		c.filterThen(f)
+		c.after()
+		return "select " + columns + " from transactions t where " + strings.Join(c.where, " and "), late
 	}
 	c.where = append(c.where, "status = s.status", "type = k.type", "operator = o.operator", "country = c.country")
+	if c.at != 0 && f.Status != "" {
+		c.where = append(c.where, c.hadEnded())
+	}
 	c.filter(Filter{Store: f.Store, MSISDN: f.MSISDN, CreatedAfter: f.CreatedAfter, CreatedBefore: f.CreatedBefore})
-	c.after(since)
+	c.after()
 	n := len(c.args)
 	c.args = append(c.args, texts(index.statuses), texts(index.types), texts(index.operators), texts(index.countries))
-	return fmt.Sprintf(`select found.id from unnest($%d::text[]::transaction_status[]) s (status),
+	return fmt.Sprintf(`select found.* from unnest($%d::text[]::transaction_status[]) s (status),
 		unnest($%d::text[]::transaction_type[]) k (type), unnest($%d::text[]) o (operator), unnest($%d::text[]) c (country), lateral (
-			select id from listed_transactions where %s order by id desc limit %d) found`,
-		n+1, n+2, n+3, n+4, strings.Join(c.where, " and "), maxObserved)
+			select %s from listed_transactions t where %s order by id desc limit %d) found`,
+		n+1, n+2, n+3, n+4, columns, strings.Join(c.where, " and "), maxObserved), late
 }
 
-// after adds a condition that excludes the transactions up to since. It adds none if since is nil.
-func (c *conditions) after(since *payments.ID) {
-	if since != nil {
-		c.add("id > $%d", postgres.UUID(*since))
+// after adds a condition that excludes the transactions up to the parameter since of the statement.
+func (c *observing) after() {
+	if c.since != nil {
+		c.add("id > $%d", postgres.UUID(*c.since))
 	}
 }
 

@@ -24,10 +24,7 @@ func NewExpectations(db *postgres.DB, store *sandboxes.Store) *Expectations {
 	return &Expectations{core{db, store}}
 }
 
-// evaluationBatch bounds the expectations of a sandbox that one call evaluates. They are locked meanwhile.
-const evaluationBatch = 20
-
-// TenantsToEvaluate returns up to batch sandboxes with expectations that are due.
+// TenantsToEvaluate returns the sandboxes with expectations that are due, at most the number batch.
 func (e *Expectations) TenantsToEvaluate(ctx context.Context, batch int) ([]DueTenant, error) {
 	rows, err := e.system().TenantsToEvaluate(ctx, int32(batch))
 	if err != nil {
@@ -47,40 +44,33 @@ func (e *Expectations) FailExpectationsOfResets(ctx context.Context) (failed int
 	return int(n), postgres.Classify(err, "failing the expectations of sandboxes that were reset")
 }
 
-// EvaluateExpectations evaluates expectations of a sandbox that are due, and returns the verdicts of those that are
-// decided now. It skips those that another worker evaluates. more reports whether others may be due.
-func (e *Expectations) EvaluateExpectations(
-	ctx context.Context, tenant int64,
-) (decided []expectations.Verdict, more bool, err error) {
+// EvaluateExpectation evaluates the expectation of a sandbox that is due and was not evaluated for the longest time. It
+// returns Open if it is not decided, and an empty verdict if none is due, or other workers evaluate those that are.
+func (e *Expectations) EvaluateExpectation(ctx context.Context, tenant int64) (verdict expectations.Verdict, err error) {
 	err = e.db.InTx(ctx, postgres.IdleLimited, func(tx pgx.Tx) error {
 		q := sqlc.New(tx)
 		if err := q.EnterToObserve(ctx, tenant); err != nil {
 			return err
 		}
-		rows, err := q.LockExpectations(ctx, tenant, evaluationBatch)
+		row, err := q.LockExpectation(ctx, tenant)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		more = len(rows) == evaluationBatch
-		for i := range rows {
-			state, err := evaluate(ctx, tx, &rows[i])
-			if err != nil {
-				return err
-			}
-			if state.Verdict != expectations.Open {
-				decided = append(decided, state.Verdict)
-			}
-		}
-		return nil
+		state, err := evaluate(ctx, tx, &row)
+		verdict = state.Verdict
+		return err
 	})
 	if err != nil {
-		return nil, false, postgres.Classify(err, "evaluating expectations")
+		return "", postgres.Classify(err, "evaluating an expectation")
 	}
-	return decided, more, nil
+	return verdict, nil
 }
 
 // evaluate evaluates an expectation and writes what is known of it then.
-func evaluate(ctx context.Context, tx pgx.Tx, row *sqlc.LockExpectationsRow) (state expectations.State, err error) {
+func evaluate(ctx context.Context, tx pgx.Tx, row *sqlc.LockExpectationRow) (state expectations.State, err error) {
 	lines, err := expectations.Parse(row.Lines)
 	if err != nil {
 		return state, err
@@ -93,29 +83,35 @@ func evaluate(ctx context.Context, tx pgx.Tx, row *sqlc.LockExpectationsRow) (st
 	}
 	q := sqlc.New(tx)
 	if row.SinceCreation && former.Reason == "" {
-		if row.Since, err = q.NewestTransaction(ctx, row.Tenant); err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		if row.Since, err = q.NewestTransactionBefore(ctx, row.Tenant, row.Clocked, row.BeganAt); err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return state, err
 		}
 	}
 	terms := expectations.Terms{Deadline: row.Deadline, Settle: time.Duration(row.SettleMs) * time.Millisecond}
-	results, err := observeAlone(ctx, tx, row, lines)
+	at := terms.Moment(&former, row.Now)
+	results, err := observeAlone(ctx, tx, row, lines, at)
 	switch {
 	case errors.Is(err, ErrTooManyRows):
 		state = terms.Unreadable(&former, row.Now)
 	case err != nil:
 		return state, err
 	default:
-		state = terms.Judge(&former, results, row.Now)
+		state = terms.Judge(&former, results, at)
 	}
 	return state, write(ctx, q, row, &former, &state, terms)
 }
 
-// observeAlone observes in a savepoint, so that a statement that takes too long ends nothing else.
+// observeAlone observes the sandbox as it is, or was at the time at. It does so in a savepoint, so that a statement that
+// takes too long ends nothing else.
 func observeAlone(
-	ctx context.Context, tx pgx.Tx, row *sqlc.LockExpectationsRow, lines []expectations.Line,
+	ctx context.Context, tx pgx.Tx, row *sqlc.LockExpectationRow, lines []expectations.Line, at time.Time,
 ) (results []expectations.Result, err error) {
+	var then *pastTime
+	if at.Before(row.Now) {
+		then = &pastTime{At: at, Clocked: row.Clocked, Changed: row.ActiveAt != nil && row.ActiveAt.After(at)}
+	}
 	err = pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error {
-		seen, err := observe(ctx, inner, row.Tenant, lines, idOrNone(row.Since))
+		seen, err := observe(ctx, inner, row.Tenant, lines, idOrNone(row.Since), then)
 		if err != nil {
 			return classifyObservation(err)
 		}
@@ -135,7 +131,7 @@ func idOrNone(id pgtype.UUID) *payments.ID {
 }
 
 func write(
-	ctx context.Context, q *sqlc.Queries, row *sqlc.LockExpectationsRow, former, state *expectations.State, terms expectations.Terms,
+	ctx context.Context, q *sqlc.Queries, row *sqlc.LockExpectationRow, former, state *expectations.State, terms expectations.Terms,
 ) error {
 	results, err := json.Marshal(state.Results)
 	if err != nil {
@@ -146,7 +142,7 @@ func write(
 		MetSince: state.MetSince, Since: row.Since, Told: state.TellsMore(former),
 	}
 	if state.Verdict == expectations.Open {
-		written.DueAt = new(terms.NextLook(state, row.Now))
+		written.DueAt = new(terms.NextLook(former, state, row.Now))
 	}
 	return q.JudgeExpectation(ctx, written)
 }

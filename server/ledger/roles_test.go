@@ -215,7 +215,7 @@ var workerStatements = append([]string{
 	// what fails in one sandbox alone
 	"ClearSweepFailures", "NoteSweepFailure",
 	// expectations
-	"EnterToObserve", "FailExpectationsOfResets", "JudgeExpectation", "LockExpectations", "NewestTransaction", "Observe",
+	"EnterToObserve", "FailExpectationsOfResets", "JudgeExpectation", "LockExpectation", "NewestTransactionBefore", "Observe", "ObserveLate",
 	"RemoveAgedExpectations", "TenantsToEvaluate",
 	// checks of receivers
 	"ExpireReceiverChecks", "FinishReceiverCheck", "LeaseReceiverCheck", "OneReceiverCheckAtATime", "RenewReceiverCheck",
@@ -398,9 +398,10 @@ func statements(t *testing.T) map[string]string {
 	newerEvents, _ := ledger.EventsStatement(1, ledger.EventFilter{}, nil, new(payments.EventID), 1)
 	all := ledger.Filter{Status: payments.Success, Store: "s", MSISDN: "m", CreatedAfter: new(time.Time)}
 	filtered, _ := ledger.ListStatement(1, all, nil, nil, 1)
-	observe, _ := ledger.ObserveStatement(1, allLines(t), new(payments.ID))
+	observe, _ := ledger.ObserveStatement(1, allLines(t), new(payments.ID), nil)
+	observeLate, _ := ledger.ObserveStatement(1, allLines(t), new(payments.ID), &ledger.PastTime{Clocked: true, Changed: true})
 	texts := map[string]string{
-		"Observe":               observe,
+		"Observe": observe, "ObserveLate": observeLate,
 		"ListNewerTransactions": newer, "ListNewerEvents": newerEvents,
 		"ListTransactions": list, "ListFiltered": filtered, "ListEvents": events, "LookUp": ledger.LookUpStatement,
 		"EnterTenant": postgres.EnterTenant, "EnterTenantOnReplica": postgres.EnterTenantOnReplica,

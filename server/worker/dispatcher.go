@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -33,6 +34,8 @@ type leasedDispatcher[T any] struct {
 	name   string
 	queue  *fairQueue
 	inUse  <-chan struct{} // receives a message while the queue has rows
+	every  time.Duration   // the shortest time between two polls; 0: pollPause
+	idle   time.Duration   // the longest time between them, while the queue has no rows; 0: listAtLeast
 
 	listDue func(context.Context) ([]ledger.DueTenant, error)
 	lease   func(context.Context, []ledger.SlotGrant) (leased []T, found map[int64]int, err error)
@@ -56,7 +59,7 @@ func (d *leasedDispatcher[T]) run(ctx context.Context) {
 	})
 }
 
-// wait waits for the time of the next poll, and then until the queue has rows, for at most listAtLeast. It returns
+// wait waits for the time of the next poll, and then until the queue has rows, for at most the time idle. It returns
 // earlier if a slot is free and a tenant may have more due rows. It returns false if ctx ends first.
 func (d *leasedDispatcher[T]) wait(ctx context.Context) bool {
 	timer := time.NewTimer(d.nextPoll.Sub(d.worker.now()))
@@ -71,7 +74,7 @@ func (d *leasedDispatcher[T]) wait(ctx context.Context) bool {
 				return true
 			}
 			inUse = d.inUse
-			timer.Reset(listAtLeast)
+			timer.Reset(cmp.Or(d.idle, listAtLeast))
 		case <-inUse:
 			return true
 		case <-d.queue.freed:
@@ -122,7 +125,7 @@ func (d *leasedDispatcher[T]) poll(ctx context.Context) error {
 	}
 	d.queue.setDue(found)
 	took := d.worker.now().Sub(began)
-	d.nextPoll = began.Add(max(pollPause, took+min((pollTimeDivisor-1)*took, maxPollPause)))
+	d.nextPoll = began.Add(max(cmp.Or(d.every, pollPause), took+min((pollTimeDivisor-1)*took, maxPollPause)))
 	return nil
 }
 

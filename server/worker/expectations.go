@@ -2,79 +2,59 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 const (
 	// expectationPoll is the interval between queries for expectations to evaluate.
 	expectationPoll = time.Second
-	// expectationBatch is in how many sandboxes a worker evaluates expectations after one query.
-	expectationBatch = 50
+	// expectationTurn is the time after which a sandbox gives way to the next one, after an evaluation. An evaluation may
+	// take 2 s.
+	expectationTurn = 50 * time.Millisecond
+	// expectationsAtOnce is how many expectations a worker evaluates at a time.
+	expectationsAtOnce = 2
+	// expectationBatch bounds the sandboxes that one query returns.
+	expectationBatch = 1000
 )
 
 // expectationDatabase has the methods of the database that the evaluation of expectations needs.
 type expectationDatabase interface {
 	TenantsToEvaluate(ctx context.Context, batch int) ([]ledger.DueTenant, error)
-	EvaluateExpectations(ctx context.Context, tenant int64) (decided []expectations.Verdict, more bool, err error)
+	EvaluateExpectation(ctx context.Context, tenant int64) (verdict expectations.Verdict, err error)
 	FailExpectationsOfResets(ctx context.Context) (int, error)
 }
 
 // judgeExpectations evaluates the expectations of the sandboxes where something happened, and those that are due by the
-// time. It works on one sandbox after the other, and takes no more than one connection.
-func (w *Worker) judgeExpectations(ctx context.Context) (more bool, err error) {
-	select {
-	case <-ctx.Done():
-		return false, nil
-	case <-w.queues.expectations:
-	}
-	var due []ledger.DueTenant
-	err = within(ctx, settleTimeout, func(ctx context.Context) (err error) {
-		failed, err := w.database.FailExpectationsOfResets(ctx)
-		if err != nil {
-			return err
-		}
-		w.metrics.ExpectationDecided(string(expectations.Failed), failed)
-		due, err = w.database.TenantsToEvaluate(ctx, expectationBatch)
-		return err
+// time, until ctx ends.
+func (w *Worker) judgeExpectations(ctx context.Context) {
+	w.takeTurns(ctx, turns{
+		name: "expectations", inUse: w.queues.expectations, every: expectationPoll, idle: listAtLeast,
+		atOnce: expectationsAtOnce, quick: true, listDue: w.sandboxesToEvaluate, take: w.judgeSandbox,
 	})
-	if err != nil {
-		return false, err
-	}
-	for _, tenant := range due {
-		if err := w.judgeSandbox(ctx, tenant); err != nil {
-			return false, err
-		}
-	}
-	if len(due) < expectationBatch {
-		sleep(ctx, expectationPoll)
-	}
-	return true, nil
 }
 
-// judgeSandbox evaluates expectations of a sandbox. If only this sandbox fails, workers skip it for a while.
-func (w *Worker) judgeSandbox(ctx context.Context, tenant ledger.DueTenant) error {
-	for more := true; more; {
-		var decided []expectations.Verdict
-		err := w.contained(ctx, func() (err error) {
-			decided, more, err = w.database.EvaluateExpectations(ctx, tenant.Tenant)
-			return err
-		})
+func (w *Worker) sandboxesToEvaluate(ctx context.Context) ([]ledger.DueTenant, error) {
+	failed, err := w.database.FailExpectationsOfResets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.metrics.ExpectationDecided(string(expectations.Failed), failed)
+	return w.database.TenantsToEvaluate(ctx, expectationBatch)
+}
+
+// judgeSandbox evaluates expectations of a sandbox, one after the other.
+func (w *Worker) judgeSandbox(ctx context.Context, sandbox ledger.DueTenant) (more bool, err error) {
+	for began := w.now(); w.now().Sub(began) < expectationTurn; {
+		verdict, err := w.database.EvaluateExpectation(ctx, sandbox.Tenant)
 		switch {
-		case err != nil && (errors.Is(err, postgres.ErrUnavailable) || ctx.Err() != nil):
-			return err
-		case err != nil:
-			w.skipSandbox(ctx, "expectations", tenant, err)
-			return nil
-		}
-		for _, verdict := range decided {
+		case err != nil || verdict == "":
+			return false, err
+		case verdict != expectations.Open:
 			w.metrics.ExpectationDecided(string(verdict), 1)
 		}
 	}
-	w.resumeSandboxes(ctx, "expectations", []ledger.DueTenant{tenant})
-	return nil
+	return true, nil
 }

@@ -263,6 +263,13 @@ func (q *fairQueue) leased(grants []ledger.SlotGrant, found, leased map[int64]in
 	q.due = slices.DeleteFunc(q.due, func(t *tenantQueue) bool { return exhausted[t.Tenant] })
 }
 
+// done records that a tenant has no more due rows. It gets no new grant before the next poll.
+func (q *fairQueue) done(tenant int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.due = slices.DeleteFunc(q.due, func(t *tenantQueue) bool { return t.Tenant == tenant })
+}
+
 // started records the start of a tenant's attempt. The caller calls the returned function when the attempt ends, and
 // the method recorded of the queue after the result of the attempt is written. Between the two calls, the attempt does
 // not count for the tenant's limit, but it keeps its slot.

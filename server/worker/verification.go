@@ -2,21 +2,22 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/proof"
 )
 
 const (
 	// verificationPoll is the shortest interval between queries for ledgers to verify. It is short, because a client
-	// that requests a verification waits for it. Without a request the interval is longer by verificationWait.
+	// that requests a verification waits for it. Without a request the interval is up to verificationIdle.
 	verificationPoll = 2 * time.Second
-	verificationWait = 3 * time.Second
-	// verificationBatch is how many sandboxes a worker verifies after one query.
-	verificationBatch = 10
+	verificationIdle = 3 * time.Second
+	// verificationsAtOnce is how many sandboxes a worker verifies at a time. Half of them may be slow ones: a pass over a
+	// large ledger takes minutes.
+	verificationsAtOnce = 4
+	// verificationBatch bounds the sandboxes that one query returns.
+	verificationBatch = 1000
 )
 
 // verificationDatabase has the methods of the database that the verification needs.
@@ -25,54 +26,27 @@ type verificationDatabase interface {
 	Verify(ctx context.Context, tenant int64) (*proof.VerifiedLedger, error)
 }
 
-// verify verifies the new movements of the sandboxes with activity, and the whole ledger of each sandbox once a day. It
-// verifies one sandbox after the other, over one connection.
-func (w *Worker) verify(ctx context.Context) (more bool, err error) {
-	var due []ledger.DueTenant
-	err = within(ctx, settleTimeout, func(ctx context.Context) (err error) {
-		due, err = w.database.TenantsToVerify(ctx, verificationBatch)
-		return err
+// verify verifies the new movements of the sandboxes with activity, and the whole ledger of each sandbox once a day,
+// until ctx ends.
+func (w *Worker) verify(ctx context.Context) {
+	w.takeTurns(ctx, turns{
+		name: "verification", inUse: w.queues.passes, every: verificationPoll, idle: verificationIdle,
+		atOnce: verificationsAtOnce, take: w.verifyOne,
+		listDue: func(ctx context.Context) ([]ledger.DueTenant, error) {
+			return w.database.TenantsToVerify(ctx, verificationBatch)
+		},
 	})
-	if err != nil {
-		return false, err
-	}
-	for _, tenant := range due {
-		if err := w.verifyOne(ctx, tenant); err != nil {
-			return false, err
-		}
-	}
-	if len(due) < verificationBatch {
-		sleep(ctx, verificationPoll)
-		select {
-		case <-ctx.Done():
-		case <-w.queues.passes:
-		case <-time.After(verificationWait):
-		}
-	}
-	return true, nil
 }
 
-// verifyOne verifies the ledger of a sandbox. If only this sandbox fails, workers skip it for a while.
-func (w *Worker) verifyOne(ctx context.Context, tenant ledger.DueTenant) error {
-	var verified *proof.VerifiedLedger
-	err := w.contained(ctx, func() (err error) {
-		verified, err = w.database.Verify(ctx, tenant.Tenant)
-		return err
-	})
+// verifyOne verifies the ledger of a sandbox.
+func (w *Worker) verifyOne(ctx context.Context, sandbox ledger.DueTenant) (more bool, err error) {
+	verified, err := w.database.Verify(ctx, sandbox.Tenant)
 	switch {
-	case err != nil && (errors.Is(err, postgres.ErrUnavailable) || ctx.Err() != nil):
-		return err
-	case err != nil:
-		w.skipSandbox(ctx, "verification", tenant, err)
-		return nil
-	}
-	w.resumeSandboxes(ctx, "verification", []ledger.DueTenant{tenant})
-	switch {
-	case verified == nil || !verified.Changed:
+	case err != nil || verified == nil || !verified.Changed:
 	case len(verified.Broken) > 0:
-		w.log.ErrorContext(ctx, "balances do not follow from their movements", "tenant", tenant.Tenant, "found", verified.Broken)
+		w.log.ErrorContext(ctx, "balances do not follow from their movements", "tenant", sandbox.Tenant, "found", verified.Broken)
 	default:
-		w.log.InfoContext(ctx, "every balance follows from its movements", "tenant", tenant.Tenant)
+		w.log.InfoContext(ctx, "every balance follows from its movements", "tenant", sandbox.Tenant)
 	}
-	return nil
+	return false, err
 }

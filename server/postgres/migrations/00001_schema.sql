@@ -881,8 +881,8 @@ create table expectations (
   lines          jsonb not null, -- as in the spec
   settle_ms      bigint not null, -- for how long all lines have to stay met
   deadline       timestamptz not null,
-  since_creation boolean not null, -- only what comes after the first evaluation counts
-  since          uuid, -- the newest transaction at the first evaluation; null: there was none
+  since_creation boolean not null, -- only what comes after began_at counts
+  since          uuid, -- the newest transaction before began_at; null: there was none
   -- When it is evaluated although nothing happens; null: it is decided.
   due_at         timestamptz default now(),
   evaluated_at   timestamptz not null default 'epoch',
@@ -1541,7 +1541,7 @@ grant select, insert, update (changed_at), delete on activity to cauri_worker;
 grant select (adjustment_id, balance_after, currency, delta, number, sim_id, tenant), delete
   on adjustments to cauri_worker;
 grant select (tenant), delete on api_keys to cauri_worker;
-grant select (attempt, id, tenant),
+grant select (attempt, duration_ms, error, id, real_started_at, started_at, tenant),
     insert (attempt, duration_ms, error, faults, id, real_started_at, response_body, response_status,
     started_at, tenant),
     delete
@@ -1556,7 +1556,10 @@ grant select (advance, ahead, delivered, ended, expired, failed_attempts, fence,
 grant select (version) on config_version to cauri_worker;
 grant select (expires_at, hash, org_id), delete on console_links to cauri_worker;
 grant select (expires_at, hash, org_id), delete on console_sessions to cauri_worker;
-grant select (attempt, event_id, tenant), insert, delete on delivery_attempts to cauri_worker;
+grant select (attempt, duration_ms, error, event_id, real_started_at, started_at, tenant),
+    insert,
+    delete
+  on delivery_attempts to cauri_worker;
 grant select (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,
     last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, probe_at, tenant),
     insert (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,
@@ -1589,7 +1592,7 @@ grant select,
     delete
   on fault_counts to cauri_worker;
 grant select (counted_at, reference, tenant), delete on fault_requests to cauri_worker;
-grant select (balance, currency, movements, tenant),
+grant select (balance, changed_at, currency, movements, tenant),
     update (balance, changed_at, movements),
     delete
   on floats to cauri_worker;
@@ -1629,7 +1632,7 @@ grant select (allow, began_at, card, fence, finished_at, host, id, leased_until,
 grant select (tenant), delete on requests to cauri_worker;
 grant select (purged_at, retired_at, tenant), update (purged_at), delete on retired_tenants to cauri_worker;
 grant select (tenant, sim_id, msisdn, country, currency, blocked, behavior, balance, movements,
-    manual_until),
+    changed_at, manual_until),
   update (balance, changed_at, movements), delete
   on sims to cauri_worker;
 grant select (tenant), delete on stores to cauri_worker;

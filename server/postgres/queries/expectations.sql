@@ -6,7 +6,9 @@
 -- evaluated. In random order, so that workers share them.
 select o.tenant, (f.tenant is not null)::boolean as sweep_failed
 from (
-  select tenant, min(due_at) as due_at, min(evaluated_at) as evaluated_at from expectations
+  select tenant, min(due_at) as due_at,
+    min(evaluated_at) filter (where reason <> 'TooManyRows') as evaluated_at
+  from expectations
   where due_at is not null
   group by tenant
 ) e
@@ -18,22 +20,27 @@ where o.retained_at is null and (f.retry_at is null or f.retry_at <= now())
 order by random()
 limit sqlc.arg(batch)::integer;
 
--- name: LockExpectations :many
--- Those of a sandbox to evaluate now, and the time. Another worker has the others.
-select e.*, now()::timestamptz as now from expectations e
+-- name: LockExpectation :one
+-- The one of a sandbox to evaluate now, the time, and what the sandbox is known for. Another worker has those
+-- that are locked. One that took too long is evaluated again when it is due, whatever happens.
+select e.*, now()::timestamptz as now, o.clocked, a.changed_at as active_at from expectations e
+join organizations o on o.tenant = e.tenant
 left join activity a on a.tenant = e.tenant
 where e.tenant = sqlc.arg(tenant) and e.due_at is not null
-  and (e.due_at <= now() or a.changed_at > e.evaluated_at)
+  and (e.due_at <= now() or a.changed_at > e.evaluated_at and e.reason <> 'TooManyRows')
 order by e.evaluated_at
-limit sqlc.arg(batch)::integer
+limit 1
 for update of e skip locked;
 
 -- name: EnterToObserve :exec
 -- What a worker observes is in the scope of one sandbox, in the views that have such a scope.
 select set_config('cauri.tenant', sqlc.arg(tenant)::bigint::text, true);
 
--- name: NewestTransaction :one
-select id from transactions where tenant = sqlc.arg(tenant) order by tenant desc, id desc limit 1;
+-- name: NewestTransactionBefore :one
+-- In a sandbox with a clock, transactions do not say when they were created in real time: the newest one.
+select id from transactions
+where tenant = sqlc.arg(tenant) and (sqlc.arg(clocked)::boolean or created_at < sqlc.arg(began)::timestamptz)
+order by tenant desc, id desc limit 1;
 
 -- name: JudgeExpectation :exec
 -- What the controller is told of has a new changed_at.

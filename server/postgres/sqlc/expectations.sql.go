@@ -272,17 +272,18 @@ func (q *Queries) ListExpectations(ctx context.Context, tenant int64, after pgty
 	return items, nil
 }
 
-const lockExpectations = `-- name: LockExpectations :many
-select e.tenant, e.uid, e.name, e.run, e.began_at, e.lines, e.settle_ms, e.deadline, e.since_creation, e.since, e.due_at, e.evaluated_at, e.verdict, e.reason, e.message, e.results, e.met_since, e.changed_at, now()::timestamptz as now from expectations e
+const lockExpectation = `-- name: LockExpectation :one
+select e.tenant, e.uid, e.name, e.run, e.began_at, e.lines, e.settle_ms, e.deadline, e.since_creation, e.since, e.due_at, e.evaluated_at, e.verdict, e.reason, e.message, e.results, e.met_since, e.changed_at, now()::timestamptz as now, o.clocked, a.changed_at as active_at from expectations e
+join organizations o on o.tenant = e.tenant
 left join activity a on a.tenant = e.tenant
 where e.tenant = $1 and e.due_at is not null
-  and (e.due_at <= now() or a.changed_at > e.evaluated_at)
+  and (e.due_at <= now() or a.changed_at > e.evaluated_at and e.reason <> 'TooManyRows')
 order by e.evaluated_at
-limit $2::integer
+limit 1
 for update of e skip locked
 `
 
-type LockExpectationsRow struct {
+type LockExpectationRow struct {
 	Tenant        int64       `db:"tenant"`
 	Uid           pgtype.UUID `db:"uid"`
 	Name          string      `db:"name"`
@@ -302,55 +303,50 @@ type LockExpectationsRow struct {
 	MetSince      *time.Time  `db:"met_since"`
 	ChangedAt     time.Time   `db:"changed_at"`
 	Now           time.Time   `db:"now"`
+	Clocked       bool        `db:"clocked"`
+	ActiveAt      *time.Time  `db:"active_at"`
 }
 
-// Those of a sandbox to evaluate now, and the time. Another worker has the others.
-func (q *Queries) LockExpectations(ctx context.Context, tenant int64, batch int32) ([]LockExpectationsRow, error) {
-	rows, err := q.db.Query(ctx, lockExpectations, tenant, batch)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []LockExpectationsRow
-	for rows.Next() {
-		var i LockExpectationsRow
-		if err := rows.Scan(
-			&i.Tenant,
-			&i.Uid,
-			&i.Name,
-			&i.Run,
-			&i.BeganAt,
-			&i.Lines,
-			&i.SettleMs,
-			&i.Deadline,
-			&i.SinceCreation,
-			&i.Since,
-			&i.DueAt,
-			&i.EvaluatedAt,
-			&i.Verdict,
-			&i.Reason,
-			&i.Message,
-			&i.Results,
-			&i.MetSince,
-			&i.ChangedAt,
-			&i.Now,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+// The one of a sandbox to evaluate now, the time, and what the sandbox is known for. Another worker has those
+// that are locked. One that took too long is evaluated again when it is due, whatever happens.
+func (q *Queries) LockExpectation(ctx context.Context, tenant int64) (LockExpectationRow, error) {
+	row := q.db.QueryRow(ctx, lockExpectation, tenant)
+	var i LockExpectationRow
+	err := row.Scan(
+		&i.Tenant,
+		&i.Uid,
+		&i.Name,
+		&i.Run,
+		&i.BeganAt,
+		&i.Lines,
+		&i.SettleMs,
+		&i.Deadline,
+		&i.SinceCreation,
+		&i.Since,
+		&i.DueAt,
+		&i.EvaluatedAt,
+		&i.Verdict,
+		&i.Reason,
+		&i.Message,
+		&i.Results,
+		&i.MetSince,
+		&i.ChangedAt,
+		&i.Now,
+		&i.Clocked,
+		&i.ActiveAt,
+	)
+	return i, err
 }
 
-const newestTransaction = `-- name: NewestTransaction :one
-select id from transactions where tenant = $1 order by tenant desc, id desc limit 1
+const newestTransactionBefore = `-- name: NewestTransactionBefore :one
+select id from transactions
+where tenant = $1 and ($2::boolean or created_at < $3::timestamptz)
+order by tenant desc, id desc limit 1
 `
 
-func (q *Queries) NewestTransaction(ctx context.Context, tenant int64) (pgtype.UUID, error) {
-	row := q.db.QueryRow(ctx, newestTransaction, tenant)
+// In a sandbox with a clock, transactions do not say when they were created in real time: the newest one.
+func (q *Queries) NewestTransactionBefore(ctx context.Context, tenant int64, clocked bool, began time.Time) (pgtype.UUID, error) {
+	row := q.db.QueryRow(ctx, newestTransactionBefore, tenant, clocked, began)
 	var id pgtype.UUID
 	err := row.Scan(&id)
 	return id, err
@@ -388,7 +384,9 @@ const tenantsToEvaluate = `-- name: TenantsToEvaluate :many
 
 select o.tenant, (f.tenant is not null)::boolean as sweep_failed
 from (
-  select tenant, min(due_at) as due_at, min(evaluated_at) as evaluated_at from expectations
+  select tenant, min(due_at) as due_at,
+    min(evaluated_at) filter (where reason <> 'TooManyRows') as evaluated_at
+  from expectations
   where due_at is not null
   group by tenant
 ) e
