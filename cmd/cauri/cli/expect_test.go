@@ -216,3 +216,45 @@ func TestGitHubSummaryNeedsItsVariable(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// An expectation does not wait for the merchant's program of another one.
+func TestExpectationsAreEvaluatedBesideEachOther(t *testing.T) {
+	f := newFixture(t)
+	var asked atomic.Int32
+	other := make(chan struct{})
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/other" {
+			close(other)
+			return
+		}
+		asked.Add(1)
+		select {
+		case <-other:
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(shop.Close)
+	file := func(path string) string {
+		return expectFile(t, "settle: 0s\nexpect:\n- merchant: {get: \""+shop.URL+path+"\"}\n")
+	}
+	f.run("expect", "-f", file("/first"), "-f", file("/other")).want(t, ExitSuccess, "/first", "/other")
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the first one was asked %d times", n)
+	}
+}
+
+// What is met when the command looks long after the time of within may have come too late.
+func TestExpectThatLooksLate(t *testing.T) {
+	shop := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(shop.Close)
+	for after, want := range map[time.Duration]string{
+		29 * time.Second: expectations.ReasonSettling, 31 * time.Second: expectations.ReasonSettling, 75 * time.Second: expectations.ReasonEvaluatedLate,
+	} {
+		e := &expected{
+			lines: []expectations.Line{{Merchant: &expectations.Merchant{Get: shop.URL}}}, within: 30 * time.Second, settle: time.Second, began: time.Now(),
+		}
+		if err := e.evaluate(t.Context(), nil, func() time.Time { return e.began.Add(after) }); err != nil || e.state.Reason != want {
+			t.Errorf("after %s: %s, %v", after, e.state.Reason, err)
+		}
+	}
+}
