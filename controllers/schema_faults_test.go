@@ -198,6 +198,9 @@ faults:
 			"spec.faults[0].when.msisdn: write the number with its plus sign and country code, digits only, for example " +
 				"+250788000777",
 		}},
+		"the type of its event": {spec: when("event: payment.refunded, type: refund")},
+		"the type of another event": {spec: when("event: payment.refunded, type: collection"), refuse: []string{
+			"spec.faults[0].when.type: must be the type of the transactions that have this event: leave it out"}},
 		"no attempt": {spec: when("attempt: 0"), refuse: []string{
 			"spec.faults[0].when.attempt: spec.faults[0].when.attempt in body should be greater than or equal to 1",
 		}},

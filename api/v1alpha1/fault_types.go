@@ -49,6 +49,7 @@ type Fault struct {
 
 // FaultCondition has the conditions of a fault.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.event) || !has(self.type) || [['payment.completed', 'collection'], ['payment.refunded', 'refund'], ['disbursement.completed', 'disbursement']].exists(pair, pair == [self.event, self.type])",fieldPath=".type",message="must be the type of the transactions that have this event: leave it out"
 // +kubebuilder:validation:XValidation:rule="!has(self.from) || !has(self.until) || !self.from.matches('^2[01].*T.*[Z+-]') || !self.until.matches('^2[01].*T.*[Z+-]') || timestamp(self.until) > timestamp(self.from)",fieldPath=".until",message="write an until that is later than from"
 type FaultCondition struct {
 	// type of the transaction: collection, refund or disbursement.
