@@ -16,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -217,6 +218,30 @@ func TestAdvanceUnderWay(t *testing.T) {
 		if got := <-joined; got.status != http.StatusOK || got.body["delivered"] != 3.0 {
 			t.Errorf("answered %d %s, want 200 with all counts", got.status, got.raw)
 		}
+	}
+}
+
+// Who is told that the clock is not there yet waits on by its target, also if it gets there between two requests, and whether the clock
+// stands or runs.
+func TestAdvanceThatEndsBetweenTwoRequests(t *testing.T) {
+	for _, mode := range []sandboxes.ClockMode{sandboxes.RealClock, sandboxes.ManualClock} {
+		t.Run(string(mode), func(t *testing.T) {
+			f := newFixture(t)
+			f.config.Clock = sandboxes.ClockConfig{Mode: mode}
+			f.sandbox(f.config, key)
+			started := f.call("POST", "/v1/clock/advance", object{"by": "1h", "wait": "0s"})
+			f.advances()
+			soon(t, "the clock is there", func() bool { return f.clock()["target"] == nil })
+			for range 2 {
+				got := f.call("POST", "/v1/clock/advance", object{"to": started.body["target"]})
+				if got.status != http.StatusOK || got.body["settled"] != 1.0 || got.body["delivered"] != 3.0 {
+					t.Errorf("answered %d %s, want the counts of the advance", got.status, got.raw)
+				}
+			}
+			if got := f.call("POST", "/v1/clock/advance", object{"to": "2020-01-01T00:00:00Z"}); got.body["error"] != "clock_backwards" {
+				t.Errorf("a time in the past is answered %d %s", got.status, got.raw)
+			}
+		})
 	}
 }
 

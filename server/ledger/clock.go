@@ -45,6 +45,11 @@ func readClock(ctx context.Context, q *sqlc.Queries, tenant int64) (Clock, error
 	}, err
 }
 
+// isDueBefore reports whether an advance to a target has something to do.
+func (c *Clock) isDueBefore(target time.Time) bool {
+	return target.After(c.Now) || target.Equal(c.Now) && c.DueTransactions+c.DueEvents > 0
+}
+
 // deliverAt returns the time at which an event that is due can be sent. If its endpoint is paused, it is the time of
 // the next probe.
 func deliverAt(due, probe *time.Time) *time.Time {
@@ -125,8 +130,8 @@ func (e ErrClockBusy) Error() string { return "the clock is being advanced to " 
 var ErrClockReset = errors.New("the sandbox was reset while its clock was being advanced")
 
 // Advance starts an advance of a sandbox's clock. A worker carries it out. A sandbox without a clock gets one. If an
-// advance to the same target is under way, Advance returns that one. If an advance to another target is under way, it
-// returns [ErrClockBusy].
+// advance to the same target is under way, Advance returns that one, and also if it has just ended, so that a caller can
+// wait on. If an advance to another target is under way, it returns [ErrClockBusy].
 func (l *Ledger) Advance(ctx context.Context, tenant int64, to ClockTarget) (Advance, error) {
 	advance, err := l.setClockTarget(ctx, tenant, to)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -168,6 +173,8 @@ func (l *Ledger) setClockTarget(ctx context.Context, tenant int64, to ClockTarge
 			return nil
 		case locked.Target != nil:
 			return ErrClockBusy{*locked.Target}
+		case locked.LastTarget != nil && locked.LastTarget.Equal(a.Target) && !clock.isDueBefore(a.Target):
+			return nil
 		case err != nil:
 			return err
 		}

@@ -22,7 +22,8 @@ var AdvanceClock = Operation{
 	ID: "advanceClock", Method: http.MethodPost, Path: "/v1/clock/advance", Tag: tagClock, Summary: "Advance the clock",
 	Description: "Moves the sandbox's time forward, by a duration or to a moment, and does everything that is due on the way, in its order and at " +
 		"its time: pending payments get their outcome or expire, events are sent, and sent again by the schedule. It is answered when all that is " +
-		"done. If that takes longer than `wait`, the answer is 202, and the work goes on; the same target again waits on.\n\n" +
+		"done. If that takes longer than `wait`, the answer is 202, and the work goes on; the same target again waits on. Your client, and a proxy " +
+		"in front of the service, need a timeout that is longer than `wait`.\n\n" +
 		"A call while the clock is being advanced to another target is refused with `clock_busy`. Time never goes back. A suspension of the " +
 		"sandbox stops an advance where it is.",
 	Body: wire.AdvanceClock.Schema,

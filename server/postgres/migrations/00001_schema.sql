@@ -266,6 +266,7 @@ create table clocks (
   -- Stamp of the last record: sandbox time is never before it.
   last_stamp      timestamptz not null default '-infinity',
   target          timestamptz, -- of the advance that is under way; null: none
+  last_target     timestamptz, -- of the last advance that reached it
   -- Number of the present or last advance. A request that waits for an advance recognizes its end by it.
   advance         bigint not null default 0,
   fence           bigint not null default 0, -- fencing token: a worker with an older one has lost the lease
@@ -1425,7 +1426,7 @@ grant select (balance_after, created_at, currency, delta, number, sim_id, tenant
   on adjustments to cauri_tenant;
 grant select, delete on callback_attempts to cauri_tenant;
 grant select on changes to cauri_tenant;
-grant select (advance, ahead, ended, last_stamp, stands_at, target, tenant),
+grant select (advance, ahead, ended, last_stamp, last_target, stands_at, target, tenant),
     update (advance, delivered, expired, failed_attempts, last_stamp, leased_until, settled, target)
   on clocks to cauri_tenant;
 grant select (hash, created_at, org_id, expires_at, made_with, role, msisdn),
@@ -1547,10 +1548,10 @@ grant select (attempt, duration_ms, error, id, real_started_at, started_at, tena
     delete
   on callback_attempts to cauri_worker;
 grant select (created_at, seq, tenant, xact), delete on changes to cauri_worker;
-grant select (advance, ahead, delivered, ended, expired, failed_attempts, fence, last_stamp, leased_until,
-    settled, stands_at, target, tenant),
-    update (ahead, delivered, ended, expired, failed_attempts, fence, last_stamp, leased_until, settled,
-    stands_at, target),
+grant select (advance, ahead, delivered, ended, expired, failed_attempts, fence, last_stamp, last_target,
+    leased_until, settled, stands_at, target, tenant),
+    update (ahead, delivered, ended, expired, failed_attempts, fence, last_stamp, last_target, leased_until,
+    settled, stands_at, target),
     delete
   on clocks to cauri_worker;
 grant select (version) on config_version to cauri_worker;

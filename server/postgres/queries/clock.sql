@@ -7,7 +7,7 @@ select start_clock();
 -- name: LockClock :one
 -- Locks the clock. Until the database transaction ends, nothing is recorded in the sandbox, and the clock is
 -- not moved.
-select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, c.target, c.advance
+select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, c.target, c.advance, c.last_target
 from clocks c where c.tenant = sqlc.arg(tenant) for update;
 
 -- name: ReadClock :one
@@ -167,6 +167,7 @@ returning c.last_stamp as present;
 -- stands. Only an advance that has reached its target leaves counts in `ended`. The difference of the two
 -- times is in seconds, since days would be calendar days.
 update clocks c set target = null, leased_until = null,
+  last_target = case when sqlc.arg(reached)::boolean then c.target else c.last_target end,
   stands_at = case when o.clock_mode = 'Manual' then clock_time(c.stands_at, c.ahead, c.last_stamp) end,
   ahead = make_interval(secs => extract(epoch
     from clock_time(c.stands_at, c.ahead, c.last_stamp) - now())::float8),

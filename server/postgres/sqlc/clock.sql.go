@@ -172,6 +172,7 @@ func (q *Queries) DueUnderClock(ctx context.Context, tenant int64, fence int64, 
 
 const endAdvance = `-- name: EndAdvance :execrows
 update clocks c set target = null, leased_until = null,
+  last_target = case when $1::boolean then c.target else c.last_target end,
   stands_at = case when o.clock_mode = 'Manual' then clock_time(c.stands_at, c.ahead, c.last_stamp) end,
   ahead = make_interval(secs => extract(epoch
     from clock_time(c.stands_at, c.ahead, c.last_stamp) - now())::float8),
@@ -239,14 +240,15 @@ func (q *Queries) LeaseClock(ctx context.Context, leaseMs float64, tenant int64)
 }
 
 const lockClock = `-- name: LockClock :one
-select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, c.target, c.advance
+select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, c.target, c.advance, c.last_target
 from clocks c where c.tenant = $1 for update
 `
 
 type LockClockRow struct {
-	Present time.Time  `db:"present"`
-	Target  *time.Time `db:"target"`
-	Advance int64      `db:"advance"`
+	Present    time.Time  `db:"present"`
+	Target     *time.Time `db:"target"`
+	Advance    int64      `db:"advance"`
+	LastTarget *time.Time `db:"last_target"`
 }
 
 // Locks the clock. Until the database transaction ends, nothing is recorded in the sandbox, and the clock is
@@ -254,7 +256,12 @@ type LockClockRow struct {
 func (q *Queries) LockClock(ctx context.Context, tenant int64) (LockClockRow, error) {
 	row := q.db.QueryRow(ctx, lockClock, tenant)
 	var i LockClockRow
-	err := row.Scan(&i.Present, &i.Target, &i.Advance)
+	err := row.Scan(
+		&i.Present,
+		&i.Target,
+		&i.Advance,
+		&i.LastTarget,
+	)
 	return i, err
 }
 
