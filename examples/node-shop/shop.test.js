@@ -69,7 +69,8 @@ test("a forged webhook changes nothing", async () => {
 
 test("a webhook that comes twice counts once", async () => {
   const order = await until(await call("POST", "/orders", { msisdn: number("SUCCESS"), amount: 700 }), "paid");
-  const body = JSON.stringify({ event: "payment.completed", tx_id: order.payment, order_ref: order.id, status: "SUCCESS" });
+  const event = JSON.stringify({ event: "payment.completed", tx_id: order.payment, order_ref: order.id, status: "SUCCESS" });
+  const body = event.replace(/}$/, ', "raw":null}'); // an event has this blank, which JSON.stringify does not write
   const signature = "sha256=" + createHmac("sha256", process.env.CAURI_WEBHOOK_SECRET).update(body).digest("hex");
   for (let i = 0; i < 2; i++) {
     const answer = await fetch(address + "/webhooks", { method: "POST", headers: { "X-Service-Signature": signature }, body });

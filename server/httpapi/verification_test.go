@@ -47,7 +47,7 @@ type verification struct {
 func verifications(t *testing.T, at time.Time) []verification {
 	t.Helper()
 	const secret, previous, plain = "whsec_bmV3LXNlY3JldC1vZi10aGUtc2FuZGJveA==", "whsec_cHJldmlvdXMtc2VjcmV0LTAwMDAwMDAw", "a secret of a user's own"
-	body := []byte(`{"event":"payment.completed","description":"Deux billets à Abidjan","status":"SUCCESS"}`)
+	body := []byte(`{"event":"payment.completed","description":"Deux billets à Abidjan","status":"SUCCESS", "raw":null}`)
 	sent, rotated := delivered(t, at, body, secret), delivered(t, at, body, secret, previous)
 	changed := func(name, value string) http.Header {
 		header := sent.Clone()

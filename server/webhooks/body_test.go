@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,6 +90,25 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 	if diff := cmp.Diff(string(want), string(got)+"\n"); diff != "" {
 		t.Errorf("body (-want +got):\n%s", diff)
+	}
+}
+
+// A program writes a body again without its blank and with other escapes. The sent form follows from that, also in raw.
+func TestAsSent(t *testing.T) {
+	t.Parallel()
+	transaction, description := sample(), "Café \"à\" 1/2 🎫\n"
+	transaction.Description = &description
+	for _, raw := range []string{"null", `{"_simulated":true,"note":"Café \"à\" 1/2 🎫\n","n":[1.50,"/"]}`} {
+		sent, err := webhooks.Body(organization, transaction, json.RawMessage(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		escaped := strings.NewReplacer(`, "raw"`, `,"raw"`, "é", `\u00e9`, "à", `\u00E0`, "/", `\/`, "🎫", `\ud83c\udfab`).Replace(string(sent))
+		for _, again := range []string{strings.Replace(string(sent), `, "raw"`, `,"raw"`, 1), escaped} {
+			if got := string(webhooks.AsSent([]byte(again))); again == string(sent) || got != string(sent) {
+				t.Errorf("sent was\n%s\nand restored from\n%s\nis\n%s", sent, again, got)
+			}
+		}
 	}
 }
 

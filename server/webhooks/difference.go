@@ -44,8 +44,8 @@ type Difference struct {
 	Offset int // of the first byte that differs
 	Cause  DifferenceCause
 
-	// Of DifferenceRewritten: how many blanks and escapes (\u00e9) there are more than were sent, and whether fields are in
-	// another order.
+	// Of DifferenceRewritten: how many blanks and escapes (\u00e9) there are more than were sent, negative for fewer, and whether
+	// fields are in another order.
 	Blanks, Escapes int
 	Reordered       bool
 
@@ -260,7 +260,11 @@ func (d *Difference) changes() (said []english.Phrase) {
 			said = append(said, english.Say(fewer, -n))
 		}
 	}
-	count(d.Blanks, "%d more blanks", "%d fewer blanks")
+	if d.Blanks == -1 { // the one of every event, which JSON libraries do not write
+		said = append(said, english.Say("1 fewer blank"))
+	} else {
+		count(d.Blanks, "%d more blanks", "%d fewer blanks")
+	}
 	count(d.Escapes, `%d more escapes such as \u00e9`, `%d fewer escapes such as \u00e9`)
 	if d.Reordered {
 		said = append(said, english.Say("fields in another order"))

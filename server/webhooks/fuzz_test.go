@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/netip"
@@ -76,6 +77,10 @@ func FuzzBody(f *testing.F) {
 		body, err := webhooks.Body("org_1", tx, json.RawMessage(raw))
 		if err != nil || !json.Valid(body) {
 			t.Fatalf("%q, %v", body, err)
+		}
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, body); err != nil || len(body) != compact.Len()+1 {
+			t.Errorf("an event has one blank: %q", body)
 		}
 		var said struct {
 			Amount     string `json:"amount"`

@@ -325,6 +325,8 @@ func TestVerifyComparesWithTheStoredBytes(t *testing.T) {
 		want  string
 	}{
 		"indented":                      {indented.String(), false, ExitNegative, written},
+		"without the blank":             {strings.Replace(e.Body, ", ", ",", 1), false, ExitNegative, written},
+		"without it, and the stored":    {strings.Replace(e.Body, ", ", ",", 1), true, ExitNegative, written},
 		"written again, and the stored": {string(again), true, ExitNegative, written},
 		"the stored":                    {e.Body, true, ExitSuccess, "bytes of " + id},
 		"the stored one, without":       {e.Body, false, ExitSuccess, "ok       webhook-signature"},

@@ -1106,6 +1106,7 @@ var frenchTexts = map[string]string{
 	"This webhook-timestamp is not the one of attempt %d, which is %d: seconds in real time, not in sandbox time.": "Ce webhook-timestamp n'est pas celui de la tentative %d, qui est %d : des secondes en temps réel, pas à l'heure du bac à " +
 		"sable.",
 	"%d fewer blanks":                 "%d blancs de moins",
+	"1 fewer blank":                   "un blanc de moins",
 	`%d fewer escapes such as \u00e9`: `%d échappements comme \u00e9 de moins`,
 	"%d more blanks":                  "%d blancs de plus",
 	`%d more escapes such as \u00e9`:  `%d échappements comme \u00e9 de plus`,

@@ -68,7 +68,8 @@ var Events = []DescribedEvent{
 
 const DeliveryDescription = "One event is sent for each transaction that reaches a final status. It is sent at least once. Do not rely " +
 	"on the order of events. " +
-	"Verify the signature over the exact bytes that you received, before you parse them. Answer 401 if it does not match."
+	"Verify the signature over the exact bytes that you received, before you parse them. Answer 401 if it does not match. " +
+	"The body has one blank, after the comma before `raw`, and no other: a JSON library that writes it again gives other bytes."
 
 // describedWebhooks returns the descriptions of the three events.
 func describedWebhooks() map[string]*huma.PathItem {
