@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -93,7 +94,8 @@ func (c *Console) gradeReport(v *visit) (exchange.Answer, error) {
 			Advice: string(advice.Why) + " " + string(advice.Fix), Outcome: r.Outcome,
 		})
 	}
-	text, err := grade.Report(said).Encode()
+	summary := cmp.Or(g.check.Problem, g.card.Sentence().String())
+	text, err := grade.Report(string(g.card.Letter), summary, said).Encode()
 	header := secure.Clone()
 	header.Set("Content-Disposition", `attachment; filename="`+v.name+`-receiver.xml"`)
 	return exchange.Answer{Status: http.StatusOK, Header: header, Body: xmlFile(text)}, err

@@ -68,4 +68,41 @@ func TestReportCard(t *testing.T) {
 	}
 	f.exec("update receiver_checks set problem = 'The sandbox has no signing secret yet.'")
 	b.get(checkout+"/webhooks/grade").has(t, "The check could not be run.", "no signing secret yet")
+	f.exec("update receiver_checks set card = null")
+	redReport(t, b, "no signing secret yet")
+}
+
+// redReport tests that the report has a case that failed and says a text.
+func redReport(t *testing.T, b *browser, said string) {
+	t.Helper()
+	var report junit.Report
+	if err := xml.Unmarshal([]byte(b.get(checkout+"/webhooks/grade/report.xml").text), &report); err != nil {
+		t.Fatal(err)
+	}
+	if s := report.Suites[0]; s.Failures != 1 || !strings.Contains(s.Cases[0].Failure.Message, said) {
+		t.Errorf("the report is %+v", s)
+	}
+}
+
+// A card without a letter says what is most likely wrong, and its report is red: nothing was judged.
+func TestReportCardWithoutALetter(t *testing.T) {
+	f := newFixture(t)
+	f.heard()
+	b := f.signedIn(checkout, key)
+	b.post(checkout, "/webhooks/grade", url.Values{})
+	redReport(t, b, "The check runs.")
+	for reason, said := range map[grade.Reason]string{
+		grade.WrongURL: "The URL may be wrong", grade.Unreached: "No program was reached at the URL", grade.NeedsTransaction: "name a payment that it knows",
+	} {
+		card, err := json.Marshal(grade.Card{
+			Battery: grade.Battery, StartedAt: time.Now(), FinishedAt: time.Now(),
+			Results: []grade.Result{{Line: "genuine", Outcome: grade.Skipped, Reason: reason, Answers: []grade.Answer{{Status: 404}}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.exec("update receiver_checks set began_at = now(), finished_at = now(), card = $1", card)
+		b.get(checkout+"/webhooks/grade").has(t, said, "0 of 1 lines passed.", "1 is not counted.")
+		redReport(t, b, said)
+	}
 }

@@ -42,6 +42,14 @@ var advice = map[string]Advice{
 		"Each payment that ends has an event, also one that fails. Without it an order waits forever.",
 		"Take SUCCESS as paid and every other status as not paid, and answer 204 to both.",
 	},
+	utf8Anchor: {
+		"Names and descriptions of real payments are in every script, and have emoji.",
+		"Verify the bytes that arrive, before anything decodes them. Then decode them as UTF-8, and store texts with all its characters: in MySQL, as utf8mb4.",
+	},
+	lineSplit: {
+		"A body arrives in pieces, and a piece may end inside of a character.",
+		"Collect the pieces as bytes, and decode them when all are there.",
+	},
 	lineUnknownField: {
 		"Fields are added to events without a new version.",
 		"Read the fields that you need, and ignore the others.",

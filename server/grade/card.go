@@ -22,7 +22,7 @@ type Card struct {
 type Result struct {
 	Line    string   `json:"line"` // id of the line
 	Outcome Outcome  `json:"outcome"`
-	Reason  Reason   `json:"reason,omitempty"` // why a line is skipped
+	Reason  Reason   `json:"reason,omitempty"` // why a line is skipped, and for Rewritten why it failed
 	Answers []Answer `json:"answers,omitempty"`
 }
 
@@ -36,7 +36,7 @@ const (
 	Skipped Outcome = "skipped" // it counts neither way
 )
 
-// Reason says why a line counts neither way.
+// Reason says why a line counts neither way. Only [Rewritten] says why it failed.
 type Reason string
 
 // The reasons.
@@ -46,6 +46,11 @@ const (
 	NotAccepted      Reason = "not_accepted"   // a genuine event was refused, so nothing follows from others
 	NoStandard       Reason = "not_looked_at"  // the receiver does not look at webhook-signature
 	NoAnswer         Reason = "without_answer" // there was no answer
+	Unreached        Reason = "unreached"      // nothing accepts connections there
+	WrongURL         Reason = "wrong_url"      // every event has the answer of a path that is not there
+	SameAnswer       Reason = "same_answer"    // genuine and forged events are refused in the same way
+	Broken           Reason = "broken"         // the receiver fails with an error at every event
+	Rewritten        Reason = "rewritten"      // the receiver verifies what it has parsed and written again
 )
 
 // letterOf returns the letter of a receiver: the worst that a failed line allows. Without a genuine event that was
@@ -129,6 +134,9 @@ var reasons = map[Reason]english.Text{
 	NotAccepted:      "not sent: a genuine event was refused",
 	NoStandard:       "your receiver does not look at webhook-signature",
 	NoAnswer:         "there was no answer",
+	WrongURL:         "the URL may be wrong",
+	SameAnswer:       "genuine and forged events have the same answer",
+	Broken:           "genuine and forged events have the same answer",
 }
 
 // Observed returns the answers of a line in words; for a line that was not sent, the reason.
@@ -136,7 +144,11 @@ func (r *Result) Observed() english.Phrase {
 	switch line := r.Of(); {
 	case line.Group == Time && len(r.Answers) == 1:
 		return english.Say("the slowest in %s ms", fmt.Sprint(r.Answers[0].DurationMs))
-	case r.Reason != "" && r.Reason != NoAnswer:
+	case r.Reason == Rewritten:
+		return english.Say("%s: it writes the body again", r.statuses())
+	case r.Answers != nil && (r.Reason == WrongURL || r.Reason == SameAnswer || r.Reason == Broken):
+		return english.Say("%s: %s", r.statuses(), english.Say(reasons[r.Reason]))
+	case r.Reason != "" && r.Reason != NoAnswer && r.Reason != Unreached:
 		return english.Say(reasons[r.Reason])
 	case len(r.Answers) == 1 && r.Answers[0].Status != 0:
 		return english.Say("%s in %s ms", fmt.Sprint(r.Answers[0].Status), fmt.Sprint(r.Answers[0].DurationMs))
@@ -165,17 +177,37 @@ func (c *Card) Sentence() english.Phrase {
 	case c.FinishedAt.IsZero():
 		return english.Say("The check runs.")
 	case c.Letter == "":
-		return english.Say("It answers %s to an event of a payment that it does not know: name a payment that it knows.", c.Results[0].statuses())
+		return c.Results[0].undecided()
 	case len(failed) == 0:
 		return english.Say("It answers each event as expected.")
 	}
 	line := failed[0].Of()
 	answers := failed[0].Answers
 	switch {
+	case failed[0].Reason == Rewritten:
+		return english.Say("It answers %s to %s: it writes the body again before it verifies.", failed[0].statuses(), line.What)
 	case line.Group == Time:
 		return english.Say("Its slowest answer took %s ms.", fmt.Sprint(c.Slowest().DurationMs))
 	case answers[len(answers)-1].Status == 0:
 		return english.Say("It does not answer to %s: %s.", line.What, failed[0].statuses())
 	}
 	return english.Say("It answers %s to %s.", failed[0].statuses(), line.What)
+}
+
+// undecided says why nothing follows from the answer to a genuine event.
+func (r *Result) undecided() english.Phrase {
+	switch r.Reason {
+	case Unreached:
+		return english.Say("No program was reached at the URL: %s. Start your receiver, or correct the URL.", r.statuses())
+	case WrongURL:
+		return english.Say("The URL may be wrong: the answer is %s to every event, genuine or forged. If it is right, name a payment that "+
+			"your receiver knows.", r.statuses())
+	case Broken:
+		return english.Say("It answers %s to every event, genuine or forged: its log says why. If it refuses payments that it does not know, "+
+			"name a payment that it knows.", r.statuses())
+	case SameAnswer:
+		return english.Say("It answers %s to every event, genuine or forged: it holds another secret, or refuses payments that it does not "+
+			"know. Then name a payment that it knows.", r.statuses())
+	}
+	return english.Say("It answers %s to an event of a payment that it does not know: name a payment that it knows.", r.statuses())
 }

@@ -38,7 +38,7 @@ func parseDocument(text []byte) (d document, err error) {
 func (d document) with(name string, value any) document {
 	text, err := encode(value)
 	if err != nil {
-		panic(err) // the package sets texts and objects of texts only
+		panic(err) // the package sets only what can be encoded
 	}
 	changed := slices.Clone(d)
 	at := slices.IndexFunc(changed, func(m member) bool { return m.name == name })
@@ -59,11 +59,15 @@ func (d document) text(name string) (text string) {
 	return text
 }
 
-// compact returns the document as Cauri writes events.
-func (d document) compact() []byte {
+// asSent returns the document as Cauri writes events: with one blank, before raw.
+func (d document) asSent() []byte {
 	var out bytes.Buffer
 	for i, m := range d {
-		fmt.Fprintf(&out, "%c%q:%s", "{,"[min(i, 1)], m.name, m.value)
+		out.WriteByte("{,"[min(i, 1)])
+		if i > 0 && m.name == "raw" {
+			out.WriteByte(' ')
+		}
+		fmt.Fprintf(&out, "%q:%s", m.name, m.value)
 	}
 	out.WriteByte('}')
 	return out.Bytes()
@@ -74,7 +78,7 @@ func (d document) rewritten() []byte {
 	back := slices.Clone(d)
 	slices.Reverse(back)
 	var out bytes.Buffer
-	if err := json.Indent(&out, back.compact(), "", "\t"); err != nil {
+	if err := json.Indent(&out, back.asSent(), "", "\t"); err != nil {
 		panic(err) // it was parsed before
 	}
 	return out.Bytes()

@@ -22,6 +22,7 @@ type Known struct {
 type Message struct {
 	Header http.Header
 	Body   []byte
+	Cuts   []int // offsets in Body: each piece between them arrives on its own
 }
 
 // event is what a message is made of.
@@ -78,7 +79,8 @@ func (m *maker) of(t *payments.Transaction) (*event, error) {
 // payment returns the event of a payment that succeeded: of the known one, or of an invented one.
 func (m *maker) payment() (*event, error) {
 	if m.known != nil {
-		return &event{m.known.ID, m.known.Body, payments.Collection.Event(), m.now()}, nil
+		d, err := parseDocument(m.known.Body) // which an earlier version of Cauri may have stored without the blank
+		return &event{m.known.ID, d.asSent(), payments.Collection.Event(), m.now()}, err
 	}
 	t, err := m.invented()
 	if err != nil {
@@ -114,7 +116,7 @@ func (m *maker) earlyRefund() (events []*event, err error) {
 	for _, name := range []string{"order_ref", "currency", "country", "operator", "msisdn"} { // a refund has those of its payment
 		d = d.with(name, parent.text(name))
 	}
-	of.body = d.compact()
+	of.body = d.asSent()
 	if m.known != nil {
 		return []*event{of}, nil
 	}
@@ -132,7 +134,7 @@ func (m *maker) changed(change func(document) document) (*event, error) {
 		return nil, err
 	}
 	d = change(d)
-	e.body, e.name = d.compact(), d.text("event")
+	e.body, e.name = d.asSent(), d.text("event")
 	return e, nil
 }
 
@@ -147,5 +149,5 @@ func (m *maker) sign(e *event, secret string) Message {
 	} {
 		header.Set(name, value)
 	}
-	return Message{header, e.body}
+	return Message{Header: header, Body: e.body}
 }

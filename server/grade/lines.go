@@ -14,7 +14,7 @@ type Letter string
 const (
 	A Letter = "A" // all lines hold
 	B Letter = "B" // only a bonus line fails
-	C Letter = "C" // a line about an outcome, the order or the form of events fails
+	C Letter = "C" // a line about an outcome, the order, the form or the characters of events fails
 	D Letter = "D" // the same event twice is refused, or an answer takes too long
 	E Letter = "E" // an event that is not signed, or wrongly, is accepted
 	F Letter = "F" // a genuine event is refused
@@ -72,12 +72,20 @@ const (
 	lineOtherSecret     = "signature-of-another-secret"
 	lineUnknownField    = "unknown-field"
 	lineUnknownEvent    = "unknown-event"
+	lineAccents         = "accents"
+	lineArabic          = "arabic"
+	lineEmoji           = "emoji"
+	lineSeparator       = "line-separator"
+	lineSplit           = "split-character"
 	lineLarge           = "large-raw"
 	lineOtherForm       = "other-order-and-spacing"
 	lineOldTimestamp    = "old-timestamp"
 	lineSecondSignature = "second-signature"
 	statusPrefix        = "status-"
 )
+
+// utf8Anchor is the part of docs/grade.md about lines whose texts are not ASCII.
+const utf8Anchor = "utf-8"
 
 // Lines returns the lines of the battery in their order.
 func Lines() []Line {
@@ -97,6 +105,11 @@ func Lines() []Line {
 		}
 	}
 	return append(lines,
+		Line{lineAccents, Survives, english.Say("accents in texts"), Accepted, C, utf8Anchor},
+		Line{lineArabic, Survives, english.Say("Arabic in texts"), Accepted, C, utf8Anchor},
+		Line{lineEmoji, Survives, english.Say("an emoji in texts"), Accepted, C, utf8Anchor},
+		Line{lineSeparator, Survives, english.Say("a line separator (U+2028) in texts"), Accepted, C, utf8Anchor},
+		Line{lineSplit, Survives, english.Say("a character whose bytes arrive apart"), Accepted, C, lineSplit},
 		Line{lineUnknownField, Survives, english.Say("a field that is not documented"), Accepted, C, lineUnknownField},
 		Line{lineUnknownEvent, Survives, english.Say("an event name that is not documented"), Accepted, C, lineUnknownEvent},
 		Line{lineOtherForm, Survives, english.Say("another order of keys and other blanks, signed"), Accepted, C, lineOtherForm},

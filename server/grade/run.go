@@ -25,8 +25,9 @@ type Options struct {
 type Answer struct {
 	Status     int    `json:"status"` // 0: there was none
 	DurationMs int64  `json:"durationMs"`
-	Error      string `json:"error,omitempty"` // why there was none
-	Late       bool   `json:"late,omitempty"`  // it took longer than 10 s
+	Error      string `json:"error,omitempty"`     // why there was none
+	Late       bool   `json:"late,omitempty"`      // it took longer than 10 s
+	Unreached  bool   `json:"unreached,omitempty"` // no connection was made, so no program got the message
 }
 
 func (a Answer) accepts() bool { return a.Status >= 200 && a.Status <= 299 }
@@ -37,8 +38,8 @@ type run struct {
 	maker
 	card     *Card
 	genuine  Answer
-	unknown  bool // the receiver refuses events of transactions that it does not know
-	standard bool // the receiver looks at webhook-signature
+	unclear  Reason // why nothing follows from the answer to a genuine event; empty: it was accepted or refused
+	standard bool   // the receiver looks at webhook-signature
 }
 
 // probeStandard is what [maker.forged] sends to find out whether the receiver looks at webhook-signature: a wrong one
@@ -56,18 +57,27 @@ func Run(ctx context.Context, options Options) (*Card, error) {
 		if err != nil {
 			return nil, err
 		}
-		if ctx.Err() != nil { // the answers say nothing about the receiver
-			return nil, context.Cause(ctx)
-		}
 		r.card.Results = append(r.card.Results, result)
-		if options.After != nil {
-			if err := options.After(ctx, r.card); err != nil {
-				return nil, err
-			}
+		if err := r.goesOn(ctx); err != nil {
+			return nil, err
+		}
+		if result.Reason == Unreached { // the lines are about a program, and there is none
+			break
 		}
 	}
 	r.card.Letter, r.card.FinishedAt = letterOf(r.card.Results), options.Now()
 	return r.card, nil
+}
+
+// goesOn returns why the check ends here; nil: it goes on.
+func (r *run) goesOn(ctx context.Context) error {
+	if ctx.Err() != nil { // the answers say nothing about the receiver
+		return context.Cause(ctx)
+	}
+	if r.After == nil {
+		return nil
+	}
+	return r.After(ctx, r.card)
 }
 
 // line runs a line, unless nothing would follow from it.
@@ -78,11 +88,11 @@ func (r *run) line(ctx context.Context, l *Line) (Result, error) {
 		return r.timed(l), nil
 	case l.ID == lineGenuine:
 		return r.first(ctx, l)
-	case !r.unknown && !r.genuine.accepts():
+	case r.unclear == "" && !r.genuine.accepts():
 		result.Reason = NotAccepted
 		return result, nil
-	case r.unknown && (l.Expects != Refused || l.Group == Standard):
-		result.Reason = NeedsTransaction
+	case r.unclear != "" && (l.Expects != Refused || l.Group == Standard):
+		result.Reason = r.unclear
 		return result, nil
 	case l.ID == lineEarlyRefund && r.known != nil && !r.allow:
 		result.Reason = NeedsAllow
@@ -117,13 +127,52 @@ func (r *run) first(ctx context.Context, l *Line) (Result, error) {
 	switch status := r.genuine.Status; {
 	case r.genuine.accepts():
 		result.Outcome = Passed
-	case r.known != nil, status == 0, status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return result, nil
+	case r.genuine.Unreached:
+		result.Outcome, result.Reason = Skipped, Unreached
+		return result, nil
+	case status == 0:
 		result.Outcome = Failed
-	default:
-		r.unknown = true
-		result.Outcome, result.Reason = Skipped, NeedsTransaction
+		return result, nil
 	}
-	return result, nil
+	rewrites, err := r.rewrites(ctx)
+	if err != nil {
+		return result, err
+	}
+	if rewrites {
+		result.Outcome, result.Reason = Failed, Rewritten
+		return result, nil
+	}
+	return result, r.refused(ctx, &result)
+}
+
+// refused judges a receiver that has refused a genuine event. A forged one tells whether it looks at signatures at all.
+func (r *run) refused(ctx context.Context, result *Result) error {
+	status := r.genuine.Status
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		result.Outcome = Failed
+		return nil
+	}
+	forged, err := r.send(ctx, lineWrongSignature)
+	if err != nil {
+		return err
+	}
+	same := forged[0].Status == status
+	switch {
+	case same && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status/100 == 3):
+		r.unclear = WrongURL
+	case r.known != nil:
+		result.Outcome = Failed
+		return nil
+	case same && status >= http.StatusInternalServerError:
+		r.unclear = Broken
+	case same:
+		r.unclear = SameAnswer
+	default:
+		r.unclear = NeedsTransaction
+	}
+	result.Outcome, result.Reason = Skipped, r.unclear
+	return nil
 }
 
 // judge sets the outcome of a line from its answers. That a receiver refuses what it does not know says nothing about
@@ -136,21 +185,24 @@ func (r *run) judge(l *Line, result *Result) {
 			result.Outcome = Failed
 		case answer.Status == 0: // to what should be refused
 			result.Outcome, result.Reason = Skipped, NoAnswer
-		case r.unknown && answer.Status == r.genuine.Status:
-			result.Outcome, result.Reason = Skipped, NeedsTransaction
+		case r.unclear != "" && answer.Status == r.genuine.Status:
+			result.Outcome, result.Reason = Skipped, r.unclear
 		}
 	}
 }
 
-// timed judges how long all answers took.
+// timed judges how long all answers took. Where no other line counts, the answers may be those of another program.
 func (r *run) timed(l *Line) Result {
 	result := Result{Line: l.ID, Outcome: Passed, Answers: []Answer{r.card.Slowest()}}
 	slowest := result.Answers[0]
 	if slowest.Late || l.ID == lineFast && slowest.DurationMs > time.Second.Milliseconds() {
 		result.Outcome = Failed
 	}
-	if slowest == (Answer{}) {
+	switch {
+	case slowest == (Answer{}):
 		result.Outcome, result.Reason, result.Answers = Skipped, NoAnswer, nil
+	case r.unclear != "" && r.card.Count(Skipped) == len(r.card.Results):
+		result.Outcome, result.Reason, result.Answers = Skipped, r.unclear, nil
 	}
 	return result
 }

@@ -2,6 +2,7 @@ package grade_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"encoding/json"
@@ -15,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/grade"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -31,8 +32,10 @@ type receiver struct {
 	requests int
 	bodies   [][]byte
 
-	trustsUnsigned, trustsAll, parsesFirst, failsTwice, standard, ignoresAge, oneSignature bool
+	trustsUnsigned, trustsAll, failsTwice, standard, ignoresAge, oneSignature bool
 
+	reads   func([]byte) []byte            // makes of the body what it verifies; nil: it takes the bytes that arrive
+	forged  int                            // its answer to what is not genuine; 0: 401
 	refuses func(event map[string]any) int // 0: it accepts
 	knows   string                         // the only order that it knows; empty: all
 }
@@ -45,7 +48,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	r.bodies = append(r.bodies, body)
 	if !r.genuine(request.Header, body) {
-		http.Error(w, "not genuine", http.StatusUnauthorized)
+		w.WriteHeader(cmp.Or(r.forged, http.StatusUnauthorized))
 		return
 	}
 	var event map[string]any
@@ -73,10 +76,8 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 func (r *receiver) genuine(header http.Header, body []byte) bool {
 	signature := header.Get(webhooks.HeaderSignature)
-	if r.parsesFirst {
-		var value any
-		_ = json.Unmarshal(body, &value)
-		body, _ = json.Marshal(value)
+	if r.reads != nil {
+		body = r.reads(body)
 	}
 	switch {
 	case r.trustsAll, r.trustsUnsigned && signature == "":
@@ -199,10 +200,10 @@ func TestFaultsOfReceivers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			card := check(t, &test.receiver)
-			if diff := cmp.Diff(test.failed, outcomes(card, grade.Failed)); diff != "" || card.Letter != test.letter {
+			if diff := gocmp.Diff(test.failed, outcomes(card, grade.Failed)); diff != "" || card.Letter != test.letter {
 				t.Errorf("the letter is %s; failed lines (-want +got):\n%s", card.Letter, diff)
 			}
-			if diff := cmp.Diff(test.skipped, outcomes(card, grade.Skipped)); diff != "" {
+			if diff := gocmp.Diff(test.skipped, outcomes(card, grade.Skipped)); diff != "" {
 				t.Errorf("skipped lines (-want +got):\n%s", diff)
 			}
 			if got := card.Sentence().String(); test.sentence != "" && got != test.sentence {
@@ -225,19 +226,6 @@ func TestLinesHaveAdvice(t *testing.T) {
 		} else if !strings.Contains(string(page), "### "+line.Anchor+"\n") || !strings.Contains(string(page), string(advice.Why)) {
 			t.Errorf("docs/grade.md does not say of %s why it matters: %s", line.Anchor, advice.Why)
 		}
-	}
-}
-
-// A receiver that verifies what it has parsed and written again refuses genuine events.
-func TestGenuineEventsThatAreRefused(t *testing.T) {
-	t.Parallel()
-	r := &receiver{parsesFirst: true}
-	card := check(t, r)
-	if got := card.Sentence().String(); card.Letter != grade.F || r.requests != 1 || got != "It answers 401 to a genuine event." {
-		t.Errorf("the letter is %s after %d requests: %s", card.Letter, r.requests, got)
-	}
-	if n := card.Count(grade.Skipped); n != len(grade.Lines())-3 {
-		t.Errorf("%d lines are skipped", n)
 	}
 }
 
@@ -267,19 +255,18 @@ func TestReceiversThatKnowTheirTransactions(t *testing.T) {
 		t.Errorf("without a transaction the letter is %q: %s", card.Letter, card.Sentence())
 	}
 	forged := []string{"wrong-signature", "no-signature", "signature-of-another-body", "signature-of-another-secret"}
-	if diff := cmp.Diff(append(forged, "within-10-seconds", "within-1-second"), outcomes(card, grade.Passed)); diff != "" {
+	if diff := gocmp.Diff(append(forged, "within-10-seconds", "within-1-second"), outcomes(card, grade.Passed)); diff != "" {
 		t.Errorf("lines that hold without a transaction (-want +got):\n%s", diff)
 	}
 
 	unsigned := check(t, &receiver{knows: "order-7", trustsAll: true})
-	if diff := cmp.Diff([]string{"within-10-seconds", "within-1-second"}, outcomes(unsigned, grade.Passed)); diff != "" ||
-		unsigned.Letter != "" {
-		t.Errorf("that unknown payments are refused says nothing about signatures, but %s holds", diff)
+	if passed := outcomes(unsigned, grade.Passed); passed != nil || unsigned.Letter != "" || unsigned.LetterOf(grade.Time) != "" {
+		t.Errorf("that unknown payments are refused says nothing about signatures, but %q holds", passed)
 	}
 
 	r = &receiver{knows: "order-7"}
 	card = check(t, r, known)
-	if diff := cmp.Diff([]string{"refund-before-payment", "old-timestamp", "second-signature"}, outcomes(card, grade.Skipped)); diff != "" ||
+	if diff := gocmp.Diff([]string{"refund-before-payment", "old-timestamp", "second-signature"}, outcomes(card, grade.Skipped)); diff != "" ||
 		card.Letter != grade.A {
 		t.Errorf("with a transaction the letter is %s, and skipped are %s", card.Letter, diff)
 	}
@@ -288,7 +275,7 @@ func TestReceiversThatKnowTheirTransactions(t *testing.T) {
 			t.Errorf("a refund that did not happen was sent: %s", sent)
 		}
 	}
-	if !bytes.Equal(r.bodies[0], body) {
+	if !bytes.Equal(r.bodies[0], bytes.Replace(body, []byte(`,"raw"`), []byte(`, "raw"`), 1)) { // an old event gets the blank
 		t.Errorf("the genuine event is %s", r.bodies[0])
 	}
 	card = check(t, &receiver{knows: "order-7"}, known, func(o *grade.Options) { o.Allow = true })
@@ -321,7 +308,7 @@ func TestSlowReceivers(t *testing.T) {
 					return send(ctx, m)
 				}
 			})
-			if diff := cmp.Diff(test.failed, outcomes(card, grade.Failed)); diff != "" || card.Letter != test.letter {
+			if diff := gocmp.Diff(test.failed, outcomes(card, grade.Failed)); diff != "" || card.Letter != test.letter {
 				t.Errorf("the letter is %s; failed lines (-want +got):\n%s", card.Letter, diff)
 			}
 		})

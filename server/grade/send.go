@@ -3,8 +3,10 @@ package grade
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/json"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
@@ -33,6 +35,11 @@ func (m *maker) messages(id string) ([]Message, error) {
 		return messages, err
 	case lineUnknownField, lineUnknownEvent, lineLarge, lineOtherForm:
 		return m.unusual(id)
+	case lineSplit:
+		return m.split()
+	}
+	if text, is := texts[id]; is {
+		return m.one(m.withText(text))
 	}
 	if status, is := strings.CutPrefix(id, statusPrefix); is {
 		status = strings.ReplaceAll(strings.ToUpper(status), "-", "_")
@@ -73,6 +80,40 @@ func (m *maker) unusual(id string) ([]Message, error) {
 	}
 	e.body = d.rewritten()
 	return m.one(e, nil)
+}
+
+// texts are what genuine events say whose texts are not ASCII. Each is as it stands in the body, without escapes.
+var texts = map[string]string{
+	lineAccents:   "Café à Abidjan, 10\u00a0000 F, cafe\u0301 glace\u0301",                                  // the last accents are characters of their own
+	lineArabic:    "\u0642\u0647\u0648\u0629 \u0641\u064a \u0623\u0628\u064a\u062f\u062c\u0627\u0646\u200f", // coffee in Abidjan, and a mark of direction
+	lineEmoji:     "Merci \U0001f64f\U0001f3fe, \U0001f3ab",
+	lineSeparator: "Deux lignes\u2028et un paragraphe\u2029",
+	lineSplit:     "Œufs et bœuf — 15 €", // nothing in it has a second form in Unicode
+}
+
+// withText returns the event of a payment that has a text where events have texts of people: in its description and in what the
+// operator answered.
+func (m *maker) withText(text string) (*event, error) {
+	value := json.RawMessage(`"` + text + `"`) // package json would write U+2028 as an escape
+	return m.changed(func(d document) document {
+		return d.with("description", value).with("raw", map[string]any{"_simulated": true, "message": value})
+	})
+}
+
+// split returns the message of an event that is cut inside of three characters.
+func (m *maker) split() ([]Message, error) {
+	messages, err := m.one(m.withText(texts[lineSplit]))
+	if err != nil {
+		return nil, err
+	}
+	body := messages[0].Body
+	for i := 0; i < len(body) && len(messages[0].Cuts) < 3; i++ {
+		if !utf8.RuneStart(body[i]) {
+			messages[0].Cuts = append(messages[0].Cuts, i)
+			i += len("à") // the next cut is in another character
+		}
+	}
+	return messages, nil
 }
 
 // forged returns a message whose signature a line changes, and for the other lines a genuine one.

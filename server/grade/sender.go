@@ -3,6 +3,7 @@ package grade
 import (
 	"context"
 	"net/http"
+	"net/http/httptrace"
 
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
@@ -11,10 +12,13 @@ import (
 func Through(sender *webhooks.Sender, url string) func(context.Context, Message) Answer {
 	return func(ctx context.Context, m Message) Answer {
 		m.Header.Set("User-Agent", sender.UserAgent())
-		result := sender.Call(ctx, webhooks.Callback{URL: url, Method: http.MethodPost, Header: m.Header, Body: m.Body})
+		connected := false
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }})
+		result := sender.Call(ctx, webhooks.Callback{URL: url, Method: http.MethodPost, Header: m.Header, Body: m.Body, Cuts: m.Cuts})
 		answer := Answer{Status: result.Status, DurationMs: result.Duration.Milliseconds()}
 		if result.Status == 0 {
-			answer.Error, answer.Late = result.Err.Error(), result.Kind() == "timeout"
+			answer.Error, answer.Unreached = result.Err.Error(), !connected
+			answer.Late = connected && result.Kind() == "timeout"
 		}
 		return answer
 	}

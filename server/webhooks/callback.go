@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"time"
 )
@@ -14,6 +15,7 @@ type Callback struct {
 	Method     string
 	Header     http.Header
 	Body       []byte
+	Cuts       []int     // offsets in Body, in rising order: what is between them is sent piece by piece
 	PublicOnly bool      // it may go to public addresses only
 	At         time.Time // by the clock of the database; zero: by the clock of the sender
 }
@@ -33,6 +35,10 @@ func (s *Sender) Call(ctx context.Context, c Callback) Result {
 		return r
 	}
 	request.Header = c.Header.Clone()
+	if len(c.Cuts) > 0 {
+		request.GetBody = func() (io.ReadCloser, error) { return &pieces{body: c.Body, cuts: c.Cuts}, nil }
+		request.Body, _ = request.GetBody()
+	}
 	transport := s.transport
 	if c.PublicOnly {
 		transport = s.public
@@ -41,3 +47,33 @@ func (s *Sender) Call(ctx context.Context, c Callback) Result {
 	r.Duration = s.now().Sub(began)
 	return r
 }
+
+// pause is between two pieces of a body, so that a receiver reads each on its own.
+const pause = 30 * time.Millisecond
+
+// pieces reads a body piece by piece. Package http sends each as it comes, since it does not know the type.
+type pieces struct {
+	body []byte
+	cuts []int
+	read int
+}
+
+func (p *pieces) Read(to []byte) (int, error) {
+	if p.read == len(p.body) {
+		return 0, io.EOF
+	}
+	end := len(p.body)
+	if len(p.cuts) > 0 {
+		end = p.cuts[0]
+	}
+	if p.read > 0 {
+		time.Sleep(pause)
+	}
+	n := copy(to, p.body[p.read:end])
+	if p.read += n; p.read == end && len(p.cuts) > 0 {
+		p.cuts = p.cuts[1:]
+	}
+	return n, nil
+}
+
+func (*pieces) Close() error { return nil }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -184,5 +185,40 @@ func TestSendByAClockThatIsWrong(t *testing.T) {
 				t.Errorf("began at %s, to be sent again after %s", r.StartedAt, r.RetryAfter)
 			}
 		})
+	}
+}
+
+// A body that is cut arrives in pieces, as a body of its whole length. On a machine that is busy, two pieces may be there before the
+// receiver reads the first.
+func TestBodyThatArrivesInPieces(t *testing.T) {
+	t.Parallel()
+	var read []string
+	url := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != int64(len(event)) || r.TransferEncoding != nil {
+			t.Errorf("the length is %d, and the encoding %q", r.ContentLength, r.TransferEncoding)
+		}
+		read = nil
+		for buffer := make([]byte, 1<<10); ; {
+			n, err := r.Body.Read(buffer)
+			if n > 0 {
+				read = append(read, string(buffer[:n]))
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	want := []string{event[:1], event[1:10], event[10:]}
+	sender := newSender()
+	for end := time.Now().Add(time.Minute); !slices.Equal(read, want); {
+		r := sender.Call(t.Context(), webhooks.Callback{
+			URL: url, Method: http.MethodPost, Header: http.Header{}, Body: []byte(event), Cuts: []int{1, 10},
+		})
+		if r.Err != nil || strings.Join(read, "") != event {
+			t.Fatalf("%v: %q", r.Err, read)
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the receiver read %q", read)
+		}
 	}
 }

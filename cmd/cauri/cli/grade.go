@@ -37,7 +37,7 @@ The payments of these events do not exist, unless --tx names one that the receiv
 
 With --receiver, this machine sends the events, signed with the secret of the receiver.
 Otherwise the sandbox sends them to its own webhook URL. The exit code is 1 if a line fails
-that is no bonus, or if nothing follows from the answers.`,
+that is no bonus, or if there is no letter.`,
 		Example: "  cauri grade --receiver=localhost:3000/webhooks --secret-file=secret.txt\n  " +
 			p.called("grade", "--junit=grade.xml") + "\n  " + p.called("grade", "--tx=TX_01JCC5H2M4Q7ZXW3V8R6T9B0YE"),
 	}
@@ -56,17 +56,25 @@ that is no bonus, or if nothing follows from the answers.`,
 			return err
 		}
 		check, err := p.grade(cmd, t, &o, args)
-		if err != nil {
-			return err
+		if err != nil { // the files of an earlier run would look like this one's
+			none := &wire.ReceiverCheck{Summary: new(Message(err))}
+			return errors.Join(err, o.writeReports(summary, none))
 		}
 		table := func(out io.Writer) { printCard(out, check) }
 		if err := o.print(cmd.OutOrStdout(), check, []string{cmp.Or(optional(check.Letter, same), "-")}, table); err != nil {
 			return err
 		}
-		return errors.Join(writeJUnit(o.junit, grade.Report(said(check))), addSummary(summary, "outcome line expects observed", cardRows(check)),
-			gradeFailure(check))
+		return errors.Join(o.writeReports(summary, check), gradeFailure(check))
 	}
 	return cmd
+}
+
+// writeReports writes the files that the flags ask for.
+func (o *gradeOptions) writeReports(summary string, c *wire.ReceiverCheck) error {
+	letter, sentence := optional(c.Letter, same), optional(c.Summary, same)
+	rows := append([][]string{{cmp.Or(letter, "no grade"), "the receiver", "a letter from A to F", sentence}}, cardRows(c)...)
+	return errors.Join(writeJUnit(o.junit, grade.Report(letter, sentence, said(c))),
+		addSummary(summary, "outcome line expects observed", rows))
 }
 
 // grade runs a check on this machine or in the sandbox.
@@ -171,10 +179,12 @@ func gradeFailure(c *wire.ReceiverCheck) error {
 		}
 	}
 	switch {
+	case c.Letter == nil && len(c.Lines) > 1: // a program was reached
+		return fmt.Errorf("there is no grade: %s Pass the id of one with --tx", optional(c.Summary, same))
+	case c.Letter == nil:
+		return fmt.Errorf("there is no grade: %s", optional(c.Summary, same))
 	case len(failed) > 0:
 		return fmt.Errorf("the grade is %s: %s failed", *c.Letter, strings.Join(failed, ", "))
-	case c.Letter == nil:
-		return fmt.Errorf("there is no grade: %s Pass the id of one with --tx", optional(c.Summary, same))
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/server/worker"
+	"github.com/cauri-dev/cauri/test/ports"
 )
 
 // graded is a receiver that verifies signatures, and refuses bodies that have a text.
@@ -69,6 +70,55 @@ func TestGradeOnThisMachine(t *testing.T) {
 	run(t, Options{}, "grade", "--receiver="+graded(t, ""), "--secret=another-secret-of-16").
 		want(t, ExitFailure, "Grade: F. It answers 401 to a genuine event.")
 	run(t, Options{}, "grade", "--receiver=localhost:0", "--secret="+testSecret).want(t, ExitUsage, "--receiver=localhost:0: write a port")
+}
+
+// Where nothing was judged, every report is red, also in place of a green one of an earlier run.
+func TestGradeOfNothing(t *testing.T) {
+	path := http.NewServeMux()
+	path.HandleFunc("/webhooks", func(http.ResponseWriter, *http.Request) { t.Error("the path is mistyped") })
+	server := httptest.NewServer(path)
+	t.Cleanup(server.Close)
+	free := "http://127.0.0.1:" + ports.ForTest(t)
+	for name, c := range map[string]struct {
+		args       []string
+		code       int
+		said       string
+		tests      int
+		suggestsTx bool
+	}{
+		"a mistyped path": {[]string{"--receiver=" + server.URL + "/webhook"}, ExitFailure, "The URL may be wrong: the answer is 404", 30, true},
+		"nothing listens": {[]string{"--receiver=" + free}, ExitFailure, "No program was reached at the URL: dial tcp", 2, false},
+		"no sandbox":      {[]string{"--url=" + free + "/sandboxes/team/shop", "--api-key=" + testKey}, ExitUnavailable, "", 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report, summary := filepath.Join(t.TempDir(), "grade.xml"), filepath.Join(t.TempDir(), "summary.md")
+			t.Setenv(summaryVariable, summary)
+			for _, file := range []string{report, summary} {
+				if err := os.WriteFile(file, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := run(t, Options{}, append(c.args, "grade", "--secret="+testSecret, "--junit="+report, "--github")...)
+			r.want(t, c.code, c.said)
+			if strings.Contains(r.err.Error(), "--tx") != c.suggestsTx {
+				t.Errorf("it says %s", r.err)
+			}
+			text, err := os.ReadFile(report)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var suites junit.Report
+			if err := xml.Unmarshal(text, &suites); err != nil {
+				t.Fatalf("%v: %s", err, text)
+			}
+			if s := suites.Suites[0]; s.Failures != 1 || s.Tests != c.tests || !strings.Contains(s.Cases[0].Failure.Message, c.said) {
+				t.Errorf("the report is\n%s", text)
+			}
+			if text, err := os.ReadFile(summary); err != nil || !strings.Contains(string(text), "| no grade | the receiver |") {
+				t.Errorf("%v: the summary is\n%s", err, text)
+			}
+		})
+	}
 }
 
 func TestGradeOfAPaymentThatIsKnown(t *testing.T) {

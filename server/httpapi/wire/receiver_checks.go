@@ -35,7 +35,7 @@ type ReceiverCheck struct {
 	Battery     int                `json:"battery" doc:"Version of the lines."`
 	Letter      *string            `json:"letter" example:"A" doc:"A to F. null: the check has not finished, or nothing follows from the answers."`
 	Summary     *string            `json:"summary" doc:"What was seen, in a sentence."`
-	Lines       []ReceiverLineView `json:"lines" doc:"Those that were run so far."`
+	Lines       []ReceiverLineView `json:"lines" doc:"Those that were run so far. Only the first one if no program was reached."`
 }
 
 // ReceiverLineView is the result of a line.
@@ -45,7 +45,7 @@ type ReceiverLineView struct {
 	What     string  `json:"what" doc:"What was sent."`
 	Expects  string  `json:"expects"`
 	Outcome  string  `json:"outcome" enum:"passed,failed,skipped" doc:"skipped: it counts neither way."`
-	Reason   *string `json:"reason" doc:"Why it is skipped: needs_tx_id, needs_allow, not_accepted, not_looked_at or without_answer."`
+	Reason   *string `json:"reason" doc:"Why it is skipped: needs_tx_id, needs_allow, not_accepted, not_looked_at, without_answer, unreached, wrong_url, same_answer or broken. Why it failed: rewritten, or null."`
 	Observed string  `json:"observed" doc:"What was answered, in words."`
 	Bonus    bool    `json:"bonus" doc:"It costs no more than the letter A."`
 	Why      string  `json:"why" doc:"Why the line matters."`
