@@ -47,15 +47,16 @@ The exit code is 1 if an expectation fails. --junit writes a report that CI syst
 		if err = errors.Join(err, noSummary, o.check()); err != nil {
 			return err
 		}
-		return t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
-			if err := p.judge(ctx, api, all); err != nil {
-				return err
-			}
-			if err := o.print(cmd.OutOrStdout(), judgements(all), namesOf(all), func(out io.Writer) { printJudgements(out, all) }); err != nil {
-				return err
-			}
-			return errors.Join(writeJUnit(junit, expectReport(all)), addSummary(summary, "result expectation line observed", cells(all)), failure(all))
+		err = t.withAPI(cmd, args, func(ctx context.Context, api *sandboxapi.Client, _ *sandbox, _ []string) error {
+			return p.judge(ctx, api, all)
 		})
+		if err != nil { // the files of an earlier run would look like this one's
+			notJudged(all, err)
+		} else {
+			table := func(out io.Writer) { printJudgements(out, all) }
+			err = errors.Join(failure(all), o.print(cmd.OutOrStdout(), judgements(all), namesOf(all), table))
+		}
+		return errors.Join(writeJUnit(junit, expectReport(all)), addSummary(summary, "result expectation line observed", cells(all)), err)
 	}
 	return cmd
 }
@@ -107,6 +108,16 @@ func (p *program) judge(ctx context.Context, api *sandboxapi.Client, all []*expe
 	}
 	running.Wait()
 	return context.Cause(ctx)
+}
+
+// notJudged fails the expectations without a verdict, whose evaluation ended with an error. What was observed of their lines is not what
+// there was in the end.
+func notJudged(all []*expected, err error) {
+	for _, e := range all {
+		if e.state.Verdict != expectations.Met && e.state.Verdict != expectations.Failed {
+			e.state = expectations.State{Verdict: expectations.Failed, Message: "It was not judged: " + Message(err)}
+		}
+	}
 }
 
 func (e *expected) begin(ctx context.Context, api *sandboxapi.Client, now time.Time) error {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/junit"
+	"github.com/cauri-dev/cauri/test/ports"
 )
 
 // expectFile writes a file for the command.
@@ -139,6 +140,26 @@ func TestExpectWhileTheSandboxIsReset(t *testing.T) {
 		if err != nil || !strings.Contains(string(text), `failures="1"`) || !strings.Contains(string(text), "The sandbox was reset") {
 			t.Errorf("%s: %v, the report is\n%s", name, err, text)
 		}
+	}
+}
+
+// An evaluation that ends with an error is red in every report, also in place of a green one of an earlier run.
+func TestExpectThatWasNotJudged(t *testing.T) {
+	file := expectFile(t, "expect:\n- nothingElse: true\n- transactions: {count: 0}\n")
+	report, summary := filepath.Join(t.TempDir(), "report.xml"), filepath.Join(t.TempDir(), "summary.md")
+	if err := os.WriteFile(report, []byte("green"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(summaryVariable, summary)
+	url := "http://127.0.0.1:" + ports.ForTest(t) + "/sandboxes/team/checkout"
+	run(t, Options{}, "expect", "-f", file, "--junit="+report, "--github", "--url="+url, "--api-key="+testKey).
+		want(t, ExitUnavailable, "nothing listens")
+	text, err := os.ReadFile(report)
+	if err != nil || !strings.Contains(string(text), `failures="1"`) || !strings.Contains(string(text), "It was not judged: ") {
+		t.Errorf("%v, the report is\n%s", err, text)
+	}
+	if text, err := os.ReadFile(summary); err != nil || !strings.Contains(string(text), "| failed | order\\-1042 |") {
+		t.Errorf("%v, the summary is\n%s", err, text)
 	}
 }
 
