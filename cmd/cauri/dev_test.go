@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -109,5 +111,30 @@ func TestSayGone(t *testing.T) {
 	d.sayGone([]devSandbox{stays, named("ended", time.Now()), named("removed", time.Now().Add(time.Hour))}, []devSandbox{stays})
 	if got := out.String(); got != "The sandbox default/ended was removed: its ttl of 1m has ended.\n" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// The names under which the API answers are those of the flag and of the base URL, beside local ones.
+func TestDevHosts(t *testing.T) {
+	t.Parallel()
+	o := devOptions{allowedHosts: []string{"shop.test", "*.ngrok.app"}, baseURL: "https://Pay.example.com:8443"}
+	if err := o.check(); err != nil {
+		t.Fatal(err)
+	}
+	hosts, err := o.hosts(o.publicURL(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, refused := range map[string]string{
+		"pay.example.com": "", "shop.test:8080": "", "a.ngrok.app": "", "localhost": "", "evil.example": "evil.example",
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		if r.Host = host; hosts.Refused(r) != refused {
+			t.Errorf("%s is refused for %q", host, hosts.Refused(r))
+		}
+	}
+	o.allowedHosts = []string{"https://shop.test"}
+	if err := o.check(); err == nil || !strings.Contains(err.Error(), "--allowed-hosts") {
+		t.Errorf("a URL is taken for a name: %v", err)
 	}
 }

@@ -491,6 +491,10 @@ func TestMTNEveryCallThatMovesMoney(t *testing.T) {
 	}
 	over := fmt.Sprintf(`{"amount": "5000", "currency": "RWF", "referenceIdToRefund": %q}`, paid)
 	m.call("POST", "/disbursement/v1_0/refund", over, "X-Reference-Id", newReference()).is(t, http.StatusBadRequest, "")
+	for _, amount := range []string{"null", `""`, `"NaN"`, `"null"`, "true", "[]"} { // none of them is everything that is left
+		wrong := fmt.Sprintf(`{"amount": %s, "currency": "RWF", "referenceIdToRefund": %q}`, amount, paid)
+		m.call("POST", "/disbursement/v1_0/refund", wrong, "X-Reference-Id", newReference()).is(t, http.StatusBadRequest, "")
+	}
 	poor := newReference()
 	m.call("POST", "/disbursement/v1_0/transfer", strings.Replace(payee, "100.0", "90000", 1), "X-Reference-Id", poor).is(t, http.StatusAccepted, "")
 	if got := m.call("GET", "/disbursement/v1_0/transfer/"+poor, ""); got.body["reason"] != "NOT_ENOUGH_FUNDS" {
