@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 )
 
 func TestVariablesOfDev(t *testing.T) {
@@ -24,6 +25,26 @@ func TestVariablesOfDev(t *testing.T) {
 		if got := variableOf(devName, flag); got != want {
 			t.Errorf("--%s: got %s, want %s", flag, got, want)
 		}
+	}
+}
+
+// What a sandbox or a program wrote begins no line of what `cauri dev` prints, and the lines of its own texts stay.
+func TestDevSaysOthersTextsOnOneLine(t *testing.T) {
+	var out bytes.Buffer
+	c := newDevConsole(&out, strings.NewReader(""))
+	c.say("The expectation %s/%s %s", "team", "paid", "has failed: transactions where orderRef=a\n::error::boom: 1.")
+	c.say("Nothing was changed:\n%s", cli.Complaint(errors.New("shop.yaml: a\n::error::boom")))
+	c.banner("http://localhost:8080", []devSandbox{{
+		SandboxEnvironment: &v1alpha1.SandboxEnvironment{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "checkout"}},
+		uri:                "http://localhost:8080/sandboxes/team/checkout", key: "k", note: "a\n::error::boom",
+	}}, time.Second)
+	for line := range strings.Lines(out.String()) {
+		if strings.HasPrefix(strings.TrimSpace(line), "::") {
+			t.Errorf("a line is %q in\n%s", line, out.String())
+		}
+	}
+	if !strings.Contains(out.String(), "\ncauri: shop.yaml: a\ncauri: ") || !strings.Contains(out.String(), "\n\nSandbox team/checkout\n\n") {
+		t.Errorf("it says\n%s", out.String())
 	}
 }
 

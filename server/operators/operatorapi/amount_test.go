@@ -10,7 +10,7 @@ import (
 func TestWholeAmount(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{
-		`5`: 5, `"5"`: 5, `5.0`: 5, `"5.000"`: 5, `0`: 0, `007`: 7, `1.0E7`: 10_000_000, `"1.25e3"`: 1250, `2e+2`: 200,
+		`5`: 5, `"5"`: 5, `5.0`: 5, `"5.000"`: 5, `0`: 0, `007`: 7, `0100`: 100, `"010"`: 10, `1.0E7`: 10_000_000, `"1.25e3"`: 1250, `2e+2`: 200,
 		`999999999999999999`: 999_999_999_999_999_999,
 	} {
 		if got, ok := operatorapi.WholeAmount(json.RawMessage(text)); !ok || got != want {
