@@ -154,7 +154,7 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 		Fprintf(out, "%s", Lines(faults.String()))
 		Fprintf(out, "\nThe body (--body prints all its %d bytes):\n%s\n", len(e.Body), shortened(Printable(e.Body), cmp.Or(min(Width(out), bodyShown), bodyShown)))
 		if advice := s.eventAdvice(&e.EventSummary, lastFaults); advice != "" {
-			Fprintf(out, "\n%s\n", Lines(advice))
+			Fprintf(out, "\n%s\n", Lines(PrintableLines(advice)))
 		}
 	})
 }
