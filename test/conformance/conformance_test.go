@@ -96,6 +96,9 @@ func TestWhatIsNotCheckedHasNotPassed(t *testing.T) {
 	another.ID = "a/another"
 	wantOutput(t, against(t, []suite.Rule{skipped, holds, another}), suite.ExitPassed,
 		"not checked: there is no way to\n     a/skipped, a/another\n1 passed, 0 failed, 2 not checked\n")
+	const nothing = "0 passed, 0 failed, 1 not checked\nnothing was checked"
+	wantOutput(t, against(t, []suite.Rule{skipped}), suite.ExitBroken, nothing)
+	wantOutput(t, against(t, nil), suite.ExitBroken, "0 passed, 0 failed, 0 not checked\nnothing was checked")
 	problemFirst := suite.Rule{ID: "a/both", Text: "both", Check: func(c *suite.Check) { c.Problem("wrong"); c.NotChecked("no way") }}
 	wantOutput(t, against(t, []suite.Rule{problemFirst}), suite.ExitFailed, "FAIL a/both", "0 passed, 1 failed, 0 not checked")
 }

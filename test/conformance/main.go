@@ -12,7 +12,7 @@
 // With -webhook the suite listens at that address and also checks the events. The sandbox must send them there, and
 // -secret is the secret of their signatures.
 //
-// The exit code is 0 if no rule failed, 1 if one did, and 2 if the suite could not run.
+// The exit code is 0 if no rule failed, 1 if one did, and 2 if the suite could not run or has checked nothing.
 package main
 
 import (

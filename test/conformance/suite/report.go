@@ -74,8 +74,12 @@ func (r *Report) Finish() int {
 		fmt.Fprintf(r.Out, "not checked: %s\n     %s\n", reason, strings.Join(r.unchecked[reason], ", "))
 	}
 	fmt.Fprintf(r.Out, "%d passed, %d failed, %d not checked\n", r.passed, r.failed, r.notChecked)
-	if r.failed > 0 {
+	switch {
+	case r.failed > 0:
 		return ExitFailed
+	case r.passed == 0: // such as a mistyped -run, or a sandbox without the resources
+		fmt.Fprintln(r.Out, "nothing was checked: see the reasons above, or -list for the ids of -run")
+		return ExitBroken
 	}
 	return ExitPassed
 }
