@@ -444,7 +444,8 @@ func TestActionsWithKind(t *testing.T) {
 	}
 	write(t, folder+"/sandbox/a.yaml", "kind: SandboxEnvironment\n")
 	write(t, folder+"/expectations", `{"items": [{"metadata": {"name": "paid-once"}, "status": {"results": [{"line": "nothing else", "met": true, "observed": "1"}],
-		"conditions": [{"type": "Met", "status": "False", "message": "The sandbox was reset."}, {"type": "Failed", "status": "True"}]}}]}`)
+		"conditions": [{"type": "Met", "status": "False", "message": "The sandbox was reset."}, {"type": "Failed", "status": "True"}]}},
+		{"metadata": {"name": "later"}, "status": {"results": [{"line": "one more", "met": false, "observed": "0"}, {"line": "none else", "met": true, "observed": "1"}]}}]}`)
 	secret := "type=cauri\nprovider=cauri\nhost=127.0.0.1\nport=28080\norganization-id=1\n"
 	for name, value := range credentials {
 		name = strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, "CAURI_"), "_", "-"))
@@ -461,8 +462,12 @@ func TestActionsWithKind(t *testing.T) {
 	if _, printed, err := job.Use(t.Context(), actionFolder(t, "finish-cauri"), nil); err != nil {
 		t.Fatalf("%v\n%s", err, printed)
 	}
-	if want := "| met | `paid-once` | `nothing else` | `1` |\n| failed | `paid-once` |  | `The sandbox was reset.` |\n"; !strings.Contains(job.Summary(), want) {
+	if want := "| met | `paid-once` | `nothing else` | `1` |\n| failed | `paid-once` |  | `The sandbox was reset.` |\n" +
+		"| open | `later` | `one more` | `0` |\n| open | `later` | `none else` | `1` |\n"; !strings.Contains(job.Summary(), want) {
 		t.Errorf("the summary has no %s\n%s", want, job.Summary())
+	}
+	if !strings.Contains(job.Summary(), "The refused requests of the sandbox could not be read.") {
+		t.Errorf("the summary does not say that there was no answer\n%s", job.Summary())
 	}
 	for line := range strings.Lines(lines()) {
 		if !slices.Contains(job.Env, strings.TrimSuffix(line, "\n")) {
