@@ -198,25 +198,25 @@ func TestWithoutALetter(t *testing.T) {
 	t.Parallel()
 	known := &grade.Known{ID: payments.ID{1}, Body: []byte(`{"tx_id":"TX_1","raw":null}`)}
 	for name, c := range map[string]struct {
-		answer    grade.Answer // to every event
-		known     *grade.Known
-		reason    grade.Reason
-		said      string
-		sentAll   bool // more than the genuine event has a result
-		sameLines bool // the lines that are skipped have the same reason
+		answer  grade.Answer // to every event
+		known   *grade.Known
+		reason  grade.Reason
+		said    string
+		sentAll bool // more than the genuine event has a result
 	}{
-		"a mistyped path":           {grade.Answer{Status: 404}, nil, grade.WrongURL, "The URL may be wrong: the answer is 404 to every event", true, true},
-		"a path that takes no POST": {grade.Answer{Status: 405}, nil, grade.WrongURL, "The URL may be wrong: the answer is 405", true, true},
-		"a path that moved":         {grade.Answer{Status: 308}, nil, grade.WrongURL, "The URL may be wrong: the answer is 308", true, true},
-		"a known payment":           {grade.Answer{Status: 404}, known, grade.WrongURL, "The URL may be wrong: the answer is 404", true, true},
-		"a program that fails":      {grade.Answer{Status: 500}, nil, grade.Broken, "It answers 500 to every event, genuine or forged: its log", true, true},
-		"a refusal by 400":          {grade.Answer{Status: 400}, nil, grade.SameAnswer, "It answers 400 to every event, genuine or forged: it holds", true, true},
+		"a mistyped path":           {grade.Answer{Status: 404}, nil, grade.WrongURL, "The URL may be wrong: the answer is 404 to every event", true},
+		"a path that takes no POST": {grade.Answer{Status: 405}, nil, grade.WrongURL, "The URL may be wrong: the answer is 405", true},
+		"a path that moved":         {grade.Answer{Status: 308}, nil, grade.WrongURL, "The URL may be wrong: the answer is 308", true},
+		"a known payment":           {grade.Answer{Status: 404}, known, grade.WrongURL, "The URL may be wrong: the answer is 404", true},
+		"a proxy before nothing":    {grade.Answer{Status: 502}, known, grade.Broken, "It answers 502 to every event, genuine or forged: its log", true},
+		"a program that fails":      {grade.Answer{Status: 500}, nil, grade.Broken, "It answers 500 to every event, genuine or forged: its log", true},
+		"a refusal by 400":          {grade.Answer{Status: 400}, nil, grade.SameAnswer, "It answers 400 to every event, genuine or forged: it holds", true},
 		"nothing listens": {
 			grade.Answer{Error: "connection refused", Unreached: true}, nil, grade.Unreached,
-			"No program was reached at the URL: connection refused.", false, false,
+			"No program was reached at the URL: connection refused.", false,
 		},
 		"nothing listens for a known one": {
-			grade.Answer{Error: "connection refused", Unreached: true}, known, grade.Unreached, "No program was reached at the URL", false, false,
+			grade.Answer{Error: "connection refused", Unreached: true}, known, grade.Unreached, "No program was reached at the URL", false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -161,6 +161,8 @@ func (r *run) refused(ctx context.Context, result *Result) error {
 	switch {
 	case same && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status/100 == 3):
 		r.unclear = WrongURL
+	case same && status >= http.StatusBadGateway: // of a proxy whose program does not run
+		r.unclear = Broken
 	case r.known != nil:
 		result.Outcome = Failed
 		return nil
