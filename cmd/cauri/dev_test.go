@@ -73,6 +73,7 @@ func TestDevOptionsCheck(t *testing.T) {
 		"--data is the folder":                    {data: "x", databaseURL: "y"},
 		"--watch needs --file":                    {watch: true},
 		"--base-url must be":                      {baseURL: "localhost"},
+		"--base-url must be the URL of a host, such as https://pay.test, and has more than that": {baseURL: "https://pay.test/cauri"},
 	} {
 		if err := o.check(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret\"") {
 			t.Errorf("got %v, want %s", err, want)

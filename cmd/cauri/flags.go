@@ -81,13 +81,19 @@ func requireDatabaseURL(url string) error {
 	return nil
 }
 
-// parseBaseURL parses the flag --base-url.
+// parseBaseURL parses the flag --base-url or --console-url. It returns the URL of a host, without a slash at its end: the
+// links of pages and answers begin with the paths of Cauri.
 func parseBaseURL(flag, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || egress.HostOf(u) == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("%s must be an absolute http or https URL, not %q", flag, text)
 	}
-	return u, nil
+	host := url.URL{Scheme: u.Scheme, Host: u.Host}
+	if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return nil, fmt.Errorf("%s must be the URL of a host, such as %s, and has more than that: Cauri serves no path below a host, "+
+			"so give it a host of its own", flag, &host)
+	}
+	return &host, nil
 }
 
 // keyPoll is the interval at which the file with the encryption keys is read.

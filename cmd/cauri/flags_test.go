@@ -197,11 +197,18 @@ func TestCommandsSayWhatIsMissing(t *testing.T) {
 		"migrate":                   {"migrate", "--database-url"},
 		"api without its PIN key":   {"api --database-url=postgres://127.0.0.1:1/x --pin-key-file=/none", "the key for PINs: open /none"},
 		"api with a bad PIN key":    {"api --database-url=postgres://127.0.0.1:1/x --pin-key-file=flags_test.go", "openssl genpkey"},
-		"listen":                    {"listen", "--secret"},
-		"log format":                {"version --log-format=xml", "--log-format=xml"},
-		"log level":                 {"version --log-level=loud", "--log-level=loud"},
-		"too much in the log":       {"version --log-level=debug-4", "--log-level=debug-4"},
-		"keys":                      {"keys", "--database-url"},
+		"api below a host": {
+			"api --database-url=postgres://127.0.0.1:1/x --base-url=https://pay.test/cauri/",
+			"--base-url must be the URL of a host, such as https://pay.test, and has more than that",
+		},
+		"consoles below a host": {
+			"api --database-url=postgres://127.0.0.1:1/x --console-url=https://pay.test/cauri", "--console-url must be the URL of a host",
+		},
+		"listen":              {"listen", "--secret"},
+		"log format":          {"version --log-format=xml", "--log-format=xml"},
+		"log level":           {"version --log-level=loud", "--log-level=loud"},
+		"too much in the log": {"version --log-level=debug-4", "--log-level=debug-4"},
+		"keys":                {"keys", "--database-url"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

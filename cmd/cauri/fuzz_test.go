@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 // FuzzBaseURL checks that a base URL is absolute, and that a sandbox's path can stand behind it.
 func FuzzBaseURL(f *testing.F) {
 	for _, seed := range []string{"http://localhost:8080", "https://pay.example.com/", "https://a/b?c#d", "ftp://a", "http://", "//a",
-		"http://%zz", "http://[::1", "http://[::1%25lo]", "http://:80"} {
+		"http://a/b", "http://a//", "http://u:p@a", "http://%zz", "http://[::1", "http://[::1%25lo]", "http://:80"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -21,7 +22,7 @@ func FuzzBaseURL(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "%") {
+		if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "%") || *u != (url.URL{Scheme: u.Scheme, Host: u.Host}) {
 			t.Errorf("%q is read as %s", text, u)
 		}
 	})

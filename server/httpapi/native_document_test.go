@@ -84,13 +84,13 @@ func TestDocumentsOfOperators(t *testing.T) {
 // A client that imports the document calls the sandbox where it came from.
 func TestDocumentsOfOperatorsNameWhereTheyWereAskedFor(t *testing.T) {
 	t.Parallel()
-	public, err := url.Parse("https://Pay.test/cauri/")
+	public, err := url.Parse("https://Pay.test/")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := fronts.New(fronts.Options{BaseURL: public})
 	for asked, want := range map[string]string{
-		"http://pay.test/sandboxes/team/checkout/operators/mtn/openapi.json": "https://Pay.test/cauri/sandboxes/team/checkout/operators/mtn",
+		"http://pay.test/sandboxes/team/checkout/operators/mtn/openapi.json": "https://Pay.test/sandboxes/team/checkout/operators/mtn",
 		"http://cauri-api.cauri-system:8080/operators/mtn/openapi.json":      "http://cauri-api.cauri-system:8080/operators/mtn",
 	} {
 		recorder := httptest.NewRecorder()

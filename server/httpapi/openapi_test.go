@@ -237,17 +237,17 @@ func TestDocumentNamesWhereItWasAskedFor(t *testing.T) {
 	}
 }
 
-// Behind an Ingress that ends TLS and strips a path, a request looks like one over http: only the public URL tells where it came from.
+// Behind an Ingress that ends TLS, a request looks like one over http: only the public URL tells where it came from.
 func TestDocumentNamesThePublicURL(t *testing.T) {
 	t.Parallel()
-	public, err := url.Parse("https://Pay.test/cauri/")
+	public, err := url.Parse("https://Pay.test/")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := fronts.New(fronts.Options{BaseURL: public})
 	for asked, want := range map[string]string{
-		"http://pay.test/sandboxes/team/checkout/v1/openapi.json": "https://Pay.test/cauri/sandboxes/team/checkout",
-		"http://pay.test/v1/openapi-3.0.json":                     "https://Pay.test/cauri",
+		"http://pay.test/sandboxes/team/checkout/v1/openapi.json": "https://Pay.test/sandboxes/team/checkout",
+		"http://pay.test/v1/openapi-3.0.json":                     "https://Pay.test",
 		"http://cauri-api.cauri-system:8080/api/v1/openapi.json":  "http://cauri-api.cauri-system:8080/api",
 	} {
 		recorder := httptest.NewRecorder()

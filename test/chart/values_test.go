@@ -99,6 +99,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		"api.baseURL=pay.example.com":                    "/api/baseURL",
 		"api.baseURL=http://:80":                         "/api/baseURL",
 		"api.baseURL=http://me@pay.example.com":          "/api/baseURL",
+		"api.baseURL=https://pay.example.com/cauri":      "/api/baseURL",
 		"database.mode=mysql":                            "/database/mode",
 		"database.mode=existingSecret":                   "set database.existingSecret.name",
 		"database.embedded.settings.max_connections=300": "/database/embedded/settings/max_connections",
@@ -126,7 +127,7 @@ func TestBaseURL(t *testing.T) {
 		"ingress.enabled=true":  inCluster,
 		"ingress.enabled=true,ingress.hosts={pay.example.com}":                                                        "http://pay.example.com",
 		"ingress.enabled=true,ingress.hosts={pay.example.com,b.example.com},ingress.tls[0].secretName=pay":            "https://pay.example.com",
-		"ingress.enabled=true,ingress.hosts={pay.example.com},api.baseURL=https://example.com/pay/":                   "https://example.com/pay",
+		"ingress.enabled=true,ingress.hosts={pay.example.com},api.baseURL=https://pay.example.com/":                   "https://pay.example.com",
 		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=public":                                                  inCluster,
 		"httpRoute.enabled=true,httpRoute.parentRefs[0].name=public,httpRoute.hostnames={a.b},api.baseURL=http://a.b": "http://a.b",
 	} {

@@ -74,7 +74,7 @@ func (s *Content) WithServers(servers []byte) *Content {
 
 // AskedAt returns the base URL that a client used for a request to this path, and the prefix before this path in the
 // request's URL. If the request's host is that of the public URL, the base URL is the public URL. An Ingress may have
-// changed the scheme and the path of such a request. The parameter public may be nil. If the request has no host, as
+// changed the scheme of such a request. The parameter public may be nil. If the request has no host, as
 // HTTP/1.0 allows, the base URL is the public URL, or else has the address of the connection.
 func AskedAt(r *http.Request, public *url.URL, path string) (origin, prefix string) {
 	u := &url.URL{Scheme: "http", Host: r.Host}
