@@ -318,6 +318,11 @@ func TestTestClientSchema(t *testing.T) {
 		"blanks":       {spec: ref + "msisdn: '+250 788 123456'", refuse: []string{badMSISDN}},
 		"too short":    {spec: ref + "msisdn: '+123456'", refuse: []string{badMSISDN}},
 		"too long":     {spec: ref + "msisdn: '+1234567890123456'", refuse: []string{badMSISDN}},
+		"Benin before 2024": {
+			spec:   ref + "msisdn: '+22997000001'\noperator: mtn\ncountry: BJ",
+			refuse: []string{"spec.msisdn: numbers of BJ have 10 digits since 30 November 2024: write +2290197000001"},
+		},
+		"Benin since 2024": {spec: ref + "msisdn: '+2290197000001'"},
 		"airtel outside Rwanda": {
 			spec:   least + "operator: airtel\ncountry: CI",
 			refuse: []string{"spec: airtel is available in RW only: write country: RW, or another operator"},

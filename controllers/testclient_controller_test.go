@@ -110,6 +110,12 @@ func TestTestClientStalls(t *testing.T) {
 			message: "the country code of the number +33612345678 is not known: write spec.country",
 			mend:    func(tc *v1alpha1.TestClient) { tc.Spec.Country = "BJ" },
 		},
+		"a digit short": {
+			msisdn: "+225730000901",
+			message: "+225730000901 has 9 digits after +225, and a number of CI has 10: delete the TestClient and create it again with the whole " +
+				"number, or write spec.operator and spec.country",
+			mend: func(tc *v1alpha1.TestClient) { tc.Spec.Operator, tc.Spec.Country = "orange", "CI" },
+		},
 		"airtel outside its country": {
 			msisdn:  "+2250512345678",
 			change:  func(tc *v1alpha1.TestClient) { tc.Spec.Operator = "airtel" },

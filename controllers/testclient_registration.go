@@ -197,7 +197,9 @@ func market(spec v1alpha1.TestClientSpec) (payments.Operator, payments.Country, 
 	if country == "" {
 		country = byCallingCode
 	}
-	switch {
+	switch length := operators.CheckLength(spec.MSISDN); {
+	case (operator == "" || country == "") && length != nil:
+		return "", "", unknownMarket("%s: delete the TestClient and create it again with the whole number, or write spec.operator and spec.country", length.String())
 	case operator == "" && country == "":
 		return "", "", unknownMarket(
 			"the number %s belongs to none of the countries "+payments.AllOf(payments.Countries)+": write spec.operator and spec.country", spec.MSISDN,

@@ -25,11 +25,12 @@ type TestClientSpec struct {
 	SandboxRef SandboxReference `json:"sandboxRef"`
 
 	// msisdn is the phone number with its plus sign and country code, for example +250788123456. It is unique in the
-	// sandbox and cannot be changed.
+	// sandbox and cannot be changed. Numbers of Benin (+229) have ten digits and begin with 01.
 	//
 	// +required
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^\\\\+[1-9][0-9]{6,14}$')",message="write the number with its plus sign and country code, digits only, for example +250788123456"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^\\\\+229[0-9]{8}$')",message="numbers of BJ have 10 digits since 30 November 2024: write 01 after +229",messageExpression="'numbers of BJ have 10 digits since 30 November 2024: write +22901' + self.substring(4)"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="msisdn cannot be changed: delete the TestClient and create it again"
 	MSISDN string `json:"msisdn"`
 

@@ -58,7 +58,8 @@ func (c *Console) findAccount(v *visit) (*proof.AccountProof, error) {
 	a, err := c.Books.FindAccount(v.ctx(), v.who.Sandbox.Tenant, of)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return nil, told(http.StatusNotFound, v.Text("There is no such account"),
-			v.Text("The sandbox has no float in this currency, or no test client with this number."), "not_found")
+			strings.TrimSpace(v.Text("The sandbox has no float in this currency, or no test client with this number.")+" "+v.lengthOf(of.MSISDN)),
+			"not_found")
 	}
 	return a, err
 }

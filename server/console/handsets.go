@@ -81,10 +81,11 @@ func (c *Console) handset(v *visit) (page, error) {
 // findHandset returns the phone with the number in the path.
 func (c *Console) findHandset(v *visit) (*handset, error) {
 	tenant := v.who.Sandbox.Tenant
-	client, err := c.Ledger.FindTestClient(v.ctx(), tenant, chi.URLParam(v.request, "msisdn"))
+	msisdn := chi.URLParam(v.request, "msisdn")
+	client, err := c.Ledger.FindTestClient(v.ctx(), tenant, msisdn)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return nil, told(http.StatusNotFound, v.Text("There is no such phone"),
-			v.Text("The sandbox has no test client with this number any more, or never had one."), "not_found")
+			strings.TrimSpace(v.Text("The sandbox has no test client with this number any more, or never had one.")+" "+v.lengthOf(msisdn)), "not_found")
 	}
 	if err != nil {
 		return nil, err

@@ -26,11 +26,11 @@ const mostRefunds = 100
 // paymentDetail is a transaction with what followed from it.
 type paymentDetail struct {
 	paymentRow
-	registered bool // its number has a SIM
-	moves      []move
-	parent     *payments.Transaction
-	refunds    []paymentRow     // oldest first
-	events     []*service.Event // its event, and the callback of the operator's own API
+	client  *ledger.TestClient // with its number; nil for none
+	moves   []move
+	parent  *payments.Transaction
+	refunds []paymentRow     // oldest first
+	events  []*service.Event // its event, and the callback of the operator's own API
 }
 
 func (c *Console) payment(v *visit) (page, error) {
@@ -67,12 +67,14 @@ func (c *Console) readPayment(v *visit) (*paymentDetail, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, err := c.Ledger.SIMNames(ctx, tenant, []string{t.MSISDN})
-	if err != nil {
+	client, err := c.Ledger.FindTestClient(ctx, tenant, t.MSISDN)
+	if err != nil && !errors.Is(err, ledger.ErrNotFound) {
 		return nil, err
 	}
-	d := &paymentDetail{paymentRow: paymentRow{Transaction: t, name: names[t.MSISDN]}}
-	_, d.registered = names[t.MSISDN]
+	d := &paymentDetail{paymentRow: paymentRow{Transaction: t}}
+	if err == nil {
+		d.client, d.name = client, client.Name
+	}
 	if t.ParentID != nil {
 		if d.parent, err = c.Ledger.GetTransaction(ctx, tenant, *t.ParentID); err != nil {
 			return nil, err
@@ -212,7 +214,7 @@ func (d *paymentDetail) because(v *visit) string {
 	case payments.UserCancelled:
 		return v.Text("The payer cancelled on the phone.")
 	case payments.UnknownMSISDN:
-		return v.Text("The operator does not know this number: no test client of the sandbox has it.")
+		return d.unknown(v)
 	case payments.LimitExceeded:
 		if limit := d.environment(v).MaxAmount; limit != nil && d.Amount > *limit {
 			return v.Text("The operator takes %s at most.", v.Money(d.Currency, *limit))
@@ -222,6 +224,43 @@ func (d *paymentDetail) because(v *visit) string {
 		return v.Text("The operator did not work.")
 	}
 	return v.Text("The operator has this reference already.")
+}
+
+// unknown says in a sentence why the operator does not know the number.
+func (d *paymentDetail) unknown(v *visit) string {
+	length := v.lengthOf(d.MSISDN)
+	switch {
+	case d.elsewhere() != "":
+		return v.Text("The operator does not know this number: its test client is of %s.", d.elsewhere())
+	case length != "":
+		return v.Text("The operator does not know this number.") + " " + length
+	}
+	return v.Text("The operator does not know this number: no test client of the sandbox has it.")
+}
+
+// elsewhere returns the operator and the country of the test client, if they are not those of the transaction.
+func (d *paymentDetail) elsewhere() string {
+	if d.client == nil || d.client.Of(d.Operator, d.Country) {
+		return ""
+	}
+	return operatorName(d.client.Operator) + " " + string(d.client.Country)
+}
+
+// otherMarket says that the test client is of another operator or country than the transaction; empty: it is not, or the
+// outcome says so.
+func (d *paymentDetail) otherMarket(v *visit) string {
+	if d.elsewhere() == "" || d.Status == payments.UnknownMSISDN || d.Scenario != "" {
+		return ""
+	}
+	return v.Text("Its test client is of %s. /v1 knows a test client by its number alone; the operator's own API does not know this one.", d.elsewhere())
+}
+
+// lengthOf says in a sentence that the length of a number is wrong; empty: it is not.
+func (v *visit) lengthOf(msisdn string) string {
+	if w := operators.CheckLength(msisdn); w != nil {
+		return v.Say(w.Phrase()) + "."
+	}
+	return ""
 }
 
 func (d *paymentDetail) environment(v *visit) sandboxes.Environment {

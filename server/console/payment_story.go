@@ -80,7 +80,7 @@ func (d *paymentDetail) confirmed(v *visit) []step {
 	switch {
 	case d.TestBehavior != "":
 		asked.title, asked.text = v.Text("A test number was asked"), v.Text("It answers by itself: %s.", string(d.TestBehavior))
-	case !d.registered && d.Status != payments.UnknownMSISDN:
+	case d.client == nil && d.Status != payments.UnknownMSISDN:
 		asked.icon, asked.title = "ahead", v.Text("The operator was asked")
 		asked.text = v.Text("No test client has this number, so no phone rings.")
 		return []step{asked}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -204,8 +205,7 @@ func (r *loggedRequest) wrongFields() (names []string) {
 
 // quoted returns the attributes of what is said of a request. Messages of the API are in English.
 func (r *loggedRequest) quoted() templ.Attributes {
-	if r.Status == 0 || r.succeeded() || r.does != "" || r.Kind == requests.Unauthenticated || len(r.wrongFields()) > 0 ||
-		r.answer.Message == "" {
+	if r.Status == 0 || r.does != "" || r.Kind == requests.Unauthenticated || len(r.wrongFields()) > 0 || r.said() == "" {
 		return nil
 	}
 	return templ.Attributes{"lang": "en"}
@@ -231,8 +231,16 @@ func (r *loggedRequest) why(v *visit) string {
 	case len(names) > 0:
 		return v.Text("%s and %s are wrong", strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
 	}
-	short, _ := firstSentence(r.answer.Message)
+	short, _ := firstSentence(r.said())
 	return short
+}
+
+// said returns what the API says of the request: the message of a refusal, else its hint.
+func (r *loggedRequest) said() string {
+	if r.succeeded() {
+		return r.Hint
+	}
+	return cmp.Or(r.answer.Message, r.Hint)
 }
 
 // firstSentence returns the first sentence of a text, and the rest.
@@ -260,8 +268,8 @@ func (r *loggedRequest) verdict(v *visit) string {
 		return v.Count(int64(names), "Refused: one field is wrong.", "Refused: %s fields are wrong.")
 	case r.Kind == requests.Unauthenticated:
 		return v.Text("Refused: it came without a valid key.")
-	case r.answer.Message != "":
-		return r.answer.Message
+	case r.said() != "":
+		return r.said()
 	}
 	return v.Text("Refused.")
 }
@@ -341,8 +349,11 @@ func escaped(text []byte) string {
 func (r *loggedRequest) notKept(v *visit) string {
 	names := slices.Clone(r.NotKept)
 	for i, name := range names {
-		if name == string(requests.RestOfBody) {
+		switch name {
+		case string(requests.RestOfBody):
 			names[i] = v.Text(requests.RestOfBody)
+		case string(requests.WholeBody):
+			names[i] = v.Text(requests.WholeBody)
 		}
 	}
 	return strings.Join(names, ", ")

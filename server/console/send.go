@@ -11,6 +11,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/requests"
 )
 
 // sentRequest is a request of /v1 that a person sent from the console, with its answer.
@@ -74,7 +75,7 @@ func (s *sentRequest) pageStatus() int {
 }
 
 // shownHeaders are the headers of an answer that the console shows.
-var shownHeaders = []string{"Location", "Idempotent-Replayed", faults.Header, "Retry-After", "X-RateLimit-Remaining"}
+var shownHeaders = []string{"Location", "Idempotent-Replayed", faults.Header, requests.ReasonHeader, "Retry-After", "X-RateLimit-Remaining"}
 
 // text returns the answer as a client reads it: the status, some headers and the body.
 func (s *sentRequest) text() string {

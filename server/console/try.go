@@ -391,6 +391,10 @@ func (f *tryForm) readAnswer() {
 	for name, all := range a.Detail.FieldErrors {
 		f.wrong[f.fieldOf(name)] = strings.Join(all, "; ")
 	}
+	if w := operators.CheckLength(f.msisdn()); w != nil && f.wrong["market"] != "" && f.set.Get("market") == "" {
+		delete(f.wrong, "market") // it follows from the number
+		f.wrong[f.fieldOf("msisdn")] = w.String()
+	}
 	switch field := fieldsOfCodes[a.Error]; {
 	case field != "":
 		f.wrong[field] = a.Message

@@ -90,10 +90,14 @@ func (f *tryForm) unregistered(v *visit, m sandboxes.Market) string {
 			return v.Text(f.numbers[i].Description)
 		}
 	}
-	if v.who.Sandbox.Environments[m].UnknownPolicy == payments.Passthrough {
-		return v.Text("No test client has this number: the operator is asked.")
+	length := v.lengthOf(f.msisdn())
+	if length != "" {
+		length = " " + length
 	}
-	return v.Text("No test client has this number: it is unknown.")
+	if v.who.Sandbox.Environments[m].UnknownPolicy == payments.Passthrough {
+		return v.Text("No test client has this number: the operator is asked.") + length
+	}
+	return v.Text("No test client has this number: it is unknown.") + length
 }
 
 // behaviors are sentences on what the holder of a SIM does with a payment.

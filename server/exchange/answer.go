@@ -14,6 +14,9 @@ type Answer struct {
 	Header http.Header
 	Body   Body   // nil: none
 	Code   string // the error code in the body; empty for none
+	// Hint is what a person should know about the request, a sentence in English; empty for none. The answer has it in the
+	// header X-Cauri-Reason, unless Header has that, and the request log keeps it.
+	Hint string
 	// Due is the earliest time at which the answer is sent; zero: at once.
 	Due time.Time
 	// Before is the event or callback that is sent before the answer; nil for none. The wait for it starts at Due.

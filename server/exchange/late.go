@@ -12,7 +12,7 @@ func (x *Exchange) writeLate(r *http.Request, c *call) {
 		x.stream(c, l)
 		return
 	}
-	c.logged.code = c.late.Code
+	c.logged.code, c.logged.hint = c.late.Code, c.late.Hint
 	if c.await == nil {
 		c.settle(c.late.Status)
 	}

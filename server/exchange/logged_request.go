@@ -15,6 +15,7 @@ import (
 type loggedRequest struct {
 	unauthenticated *sandboxes.Sandbox // the sandbox of a request without a valid key; nil for none
 	code            string             // the error code of the answer
+	hint            string             // [Answer.Hint]
 	actor           string             // name of the person with a session; empty for a request with an API key
 	sent            sentBody
 	answered        []byte // the beginning of the answer's body

@@ -3,6 +3,8 @@ package exchange
 import (
 	"cmp"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/cauri-dev/cauri/server/requests"
 )
@@ -15,7 +17,7 @@ func (c *call) isLogged(status int) bool {
 	if c.onlyChanges() {
 		return c.request.Method != http.MethodGet && !isHead(c.request)
 	}
-	return status/100 != 2 || c.logged.code != "" || c.caller.Sandbox.RequestsLogged(c.began)
+	return status/100 != 2 || c.logged.code != "" || c.logged.hint != "" || c.caller.Sandbox.RequestsLogged(c.began)
 }
 
 // onlyChanges reports whether the front of the request has [Front.OnlyChanges].
@@ -48,7 +50,7 @@ func (x *Exchange) logRequest(r *http.Request, c *call, route string) {
 	k := x.keeperOf(r)
 	e := requests.Entry{
 		Kind: requests.Failed, ReceivedAt: c.began, Method: k.Method(r.Method), Path: k.Path(pathWithin(r.URL.Path)),
-		Status: c.out.status, Error: c.logged.code, RequestID: k.RequestID(c.id),
+		Status: c.out.status, Error: c.logged.code, Hint: c.logged.hint, RequestID: k.RequestID(c.id),
 	}
 	if c.caller == nil {
 		e.Tenant, e.Kind = c.logged.unauthenticated.Tenant, requests.Unauthenticated
@@ -61,11 +63,17 @@ func (x *Exchange) logRequest(r *http.Request, c *call, route string) {
 		return
 	}
 	query, notQuery := k.Query(r.URL.RawQuery, kept.Query)
-	body, notBody := k.Request(c.logged.sent.beginning(), kept.Body)
+	sent := c.logged.sent.beginning()
+	body, notBody := k.Request(sent, kept.Body)
+	if unread := slices.ContainsFunc(notBody, requests.IsUnread); unread && len(sent) < requests.MaxBody {
+		e.Hint = strings.Join(slices.DeleteFunc([]string{e.Hint, "the body begins " + k.Outline(sent, kept.Body)}, isEmpty), "; ")
+	}
 	e.Query, e.RequestBody, e.NotKept = query, body, append(notQuery, notBody...)
 	e.ResponseBody = k.Answer(c.logged.answered, kept.Answer)
 	x.requests.Add(e)
 }
+
+func isEmpty(text string) bool { return text == "" }
 
 // describeCaller sets the tenant, the fault and the kind of a request with a caller.
 func (x *Exchange) describeCaller(e *requests.Entry, c *call) {

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+
+	"github.com/cauri-dev/cauri/server/requests"
 )
 
 // bodies pools buffers for encoded bodies.
@@ -14,7 +16,10 @@ func (x *Exchange) write(w http.ResponseWriter, c *call, a *Answer) {
 	if a.Status == 0 {
 		return
 	}
-	c.logged.code = a.Code
+	c.logged.code, c.logged.hint = a.Code, a.Hint
+	if a.Hint != "" {
+		w.Header().Set(requests.ReasonHeader, a.Hint)
+	}
 	for name, values := range a.Header {
 		w.Header()[name] = values
 	}

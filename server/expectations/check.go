@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/cauri-dev/cauri/server/english"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -72,12 +73,13 @@ func Observed(l *Line, o *Observation) english.Phrase {
 	}
 	switch {
 	case l.Transactions != nil:
-		return counted(o.Count, "0 transactions", "1 transaction", "%d transactions", "more than %d transactions")
+		seen := counted(o.Count, "0 transactions", "1 transaction", "%d transactions", "more than %d transactions")
+		return withLength(seen, o.Count, l.Transactions.Where.MSISDN)
 	case l.Events != nil:
 		events := counted(o.Count, "0 events", "1 event", "%d events", "more than %d events")
 		switch {
 		case l.Events.MaxAttempts == nil || o.MostAttempts == 0:
-			return events
+			return withLength(events, o.Count, l.Events.Where.MSISDN)
 		case o.MostAttempts == 1:
 			return english.Say("%s, at most 1 attempt each", events)
 		}
@@ -87,12 +89,20 @@ func Observed(l *Line, o *Observation) english.Phrase {
 	case l.Float != nil:
 		return english.Say("the sandbox has no float in %s", l.Float.Currency)
 	case l.TestClient != nil:
-		return english.Say("the sandbox has no test client with this number")
+		return withLength(english.Say("the sandbox has no test client with this number"), o.Count, l.TestClient.MSISDN)
 	case o.Example == nil:
 		return english.Say("no other transaction")
 	}
 	others := counted(o.Count, "no other transaction", "1 other transaction", "%d other transactions", "more than %d other transactions")
 	return english.Say("%s, for example %s", others, o.Example.String())
+}
+
+// withLength adds to what was observed of a number, if nothing has it, that its length is wrong.
+func withLength(seen english.Phrase, count int, msisdn string) english.Phrase {
+	if w := operators.CheckLength(msisdn); w != nil && count == 0 {
+		return english.Say("%s (%s)", seen, w.Phrase())
+	}
+	return seen
 }
 
 func counted(n int, none, one, many, tooMany english.Text) english.Phrase {

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bytes"
+	gocmp "cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -38,6 +39,7 @@ type fixture struct {
 	config  sandboxes.Config
 	release chan struct{}
 	log     *requests.Log
+	clients payments.Operator // of test clients; empty: mtn
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -109,7 +111,7 @@ func (f *fixture) client(name, msisdn string, balance int64, change ...func(*san
 	f.t.Helper()
 	c := sandboxes.TestClientConfig{
 		UID: "33333333-3333-3333-3333-" + ("000000000000" + strings.TrimPrefix(msisdn, "+"))[len(msisdn)-1:], Name: name, MSISDN: msisdn,
-		Operator: payments.MTN, Country: "RW", Behavior: payments.Approve, Balance: balance,
+		Operator: gocmp.Or(f.clients, payments.MTN), Country: "RW", Behavior: payments.Approve, Balance: balance,
 	}
 	for _, each := range change {
 		each(&c)

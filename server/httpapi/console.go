@@ -36,7 +36,7 @@ func (a *API) createConsoleLink(w http.ResponseWriter, r *http.Request, who *ser
 	}
 	if access.MSISDN != "" {
 		if _, err := a.ledger.FindTestClient(r.Context(), who.Sandbox.Tenant, access.MSISDN); errors.Is(err, ledger.ErrNotFound) {
-			return exchange.Answer{}, wire.NoPhone()
+			return exchange.Answer{}, wire.NoPhone(access.MSISDN)
 		} else if err != nil {
 			return exchange.Answer{}, err
 		}

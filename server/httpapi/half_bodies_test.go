@@ -25,7 +25,7 @@ func TestHalfABody(t *testing.T) {
 		}
 		got := f.call(o.method, filled.Replace(o.path), `{"a":`)
 		message, _ := got.body["message"].(string)
-		_, example, said := strings.Cut(message, "The request body is not a JSON object. Send one like ")
+		_, example, said := strings.Cut(message, "The request body is not a JSON object: it ends too early, at line 1, column 6 (byte 6): it was probably cut off. Send one like ")
 		if got.status != http.StatusBadRequest || got.body["error"] != "invalid_body" || !said {
 			t.Errorf("%s: %d %s", id, got.status, got.raw)
 			continue

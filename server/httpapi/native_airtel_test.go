@@ -50,6 +50,7 @@ func withAirtel(t *testing.T) (*fixture, *airtel) {
 	f := newFixture(t)
 	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 5000}
 	f.enable(payments.Airtel)
+	f.clients = payments.Airtel
 	return f, f.airtel(key)
 }
 

@@ -106,6 +106,7 @@ func newConversation(t *testing.T, api *operatorapi.API) *conversation {
 	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 5000}
 	f.config.CallbackHosts = []string{"shop.example"}
 	f.enable(api.Operator)
+	f.clients = api.Operator
 	f.client("alice-uwase", alice, 50_000, func(c *sandboxes.TestClientConfig) { c.Behavior = payments.Manual })
 	f.client("poor", "+250788000002", 10)
 	f.client("blocked", "+250788000003", 50_000, func(c *sandboxes.TestClientConfig) { c.Blocked = true })

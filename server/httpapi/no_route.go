@@ -13,15 +13,22 @@ import (
 )
 
 // notFound answers a path without a route. If the path is the root of the service or of a sandbox, it redirects
-// browsers to the page that describes the API.
-func (a *API) notFound(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
-	a.exchange.NoteCaller(r)
-	w.Header().Set("Vary", "Accept") // browsers and other clients get different answers
-	if page, leads := pageFor(r); leads {
-		return exchange.Answer{Status: http.StatusSeeOther, Header: http.Header{"Location": {page}}}, nil
+// browsers to the page that describes the API. If it has a slash too many, it says so.
+func (a *API) notFound(routes chi.Routes) exchange.OpenHandler {
+	return func(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
+		a.exchange.NoteCaller(r)
+		w.Header().Set("Vary", "Accept") // browsers and other clients get different answers
+		if page, leads := pageFor(r); leads {
+			return exchange.Answer{Status: http.StatusSeeOther, Header: http.Header{"Location": {page}}}, nil
+		}
+		if path := plainPath(r.URL.Path); path != r.URL.Path && allowed(routes, path) != "" {
+			right := url.URL{Path: path}
+			return exchange.Answer{}, wire.NotFound("There is nothing at this path: it has a slash too many. Send the request to " +
+				right.EscapedPath() + ", and write the base URL without a slash at its end.")
+		}
+		return exchange.Answer{}, wire.NotFound("There is nothing at this path. The API is under /v1, an operator's own API under " +
+			"/operators/{operator}: GET /docs describes it to people, GET /v1/openapi.json to programs, and GET /v1/meta says what this service has.")
 	}
-	return exchange.Answer{}, wire.NotFound("There is nothing at this path. The API is under /v1, an operator's own API under /operators/{operator}: " +
-		"GET /docs describes it to people, GET /v1/openapi.json to programs, and GET /v1/meta says what this service has.")
 }
 
 func (a *API) methodNotAllowed(routes chi.Routes) exchange.OpenHandler {
@@ -31,6 +38,11 @@ func (a *API) methodNotAllowed(routes chi.Routes) exchange.OpenHandler {
 		return exchange.Answer{}, &wire.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
 			Message: "This path does not answer the method " + r.Method + "."}
 	}
+}
+
+// plainPath returns a path without repeated slashes, and without a slash at its end.
+func plainPath(path string) string {
+	return "/" + strings.Join(strings.FieldsFunc(path, func(r rune) bool { return r == '/' }), "/")
 }
 
 // pageFor returns the path of the page that a request is redirected to. It returns false for no redirect.

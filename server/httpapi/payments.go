@@ -35,7 +35,7 @@ func created(r *http.Request, who *service.Caller, recorded service.Recorded) ex
 	}
 	a := answered(http.StatusCreated, view)
 	a.Header = http.Header{"Location": {exchange.PathTo(r, "/v1/payments/"+recorded.Transaction.ID.String())}}
-	a.Due, a.Before = recorded.AnswerAt, recorded.BeforeAnswer
+	a.Due, a.Before, a.Hint = recorded.AnswerAt, recorded.BeforeAnswer, recorded.Hint
 	return a
 }
 

@@ -25,7 +25,7 @@ func (a *API) listPrompts(w http.ResponseWriter, r *http.Request, who *service.C
 	}
 	found, err := a.ledger.ListPrompts(r.Context(), tenant, msisdn, q.After, q.Limit+1)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return exchange.Answer{}, wire.NoSuchTestClient()
+		return exchange.Answer{}, wire.NoSuchTestClient(msisdn)
 	}
 	if err != nil {
 		return exchange.Answer{}, err
@@ -75,7 +75,7 @@ func (a *API) setManual(on bool) exchange.Handler {
 		}
 		changed, err := a.service.SetManual(r.Context(), who, msisdn, on)
 		if err != nil {
-			return exchange.Answer{}, wire.TestClientRefusal(err)
+			return exchange.Answer{}, wire.TestClientRefusal(err, msisdn)
 		}
 		return answered(http.StatusOK, wire.TestClientOf(&changed)), nil
 	}

@@ -65,6 +65,7 @@ func marketRefusal(err error) *wire.Error {
 	var environment service.ErrNoEnvironment
 	var currency service.ErrWrongCurrency
 	var undetected service.ErrUndetected
+	var former service.ErrFormerNumber
 	var elsewhere service.ErrOperatorElsewhere
 	switch {
 	case errors.As(err, &store):
@@ -78,6 +79,8 @@ func marketRefusal(err error) *wire.Error {
 		return wire.InvalidField("currency", fmt.Sprintf(format, currency.Currency, currency.Country))
 	case errors.As(err, &undetected):
 		return undetectedFields(undetected)
+	case errors.As(err, &former):
+		return wire.InvalidField("msisdn", former.Length.String())
 	case errors.As(err, &elsewhere):
 		const format = "must be %s, where alone %s is available: send %[1]s, or another operator"
 		return wire.InvalidField("country", fmt.Sprintf(format, elsewhere.Only, elsewhere.Operator))
@@ -86,6 +89,9 @@ func marketRefusal(err error) *wire.Error {
 }
 
 func undetectedFields(e service.ErrUndetected) *wire.Error {
+	if e.Length != nil {
+		return wire.InvalidField("msisdn", e.Length.String())
+	}
 	wrong := wire.FieldErrors{}
 	if e.Operator {
 		wrong["operator"] = []string{"cannot be detected from the msisdn: send one of " + payments.List(payments.Operators)}

@@ -16,7 +16,7 @@ func (a *API) Front() *exchange.Front { return &exchange.Front{Failed: a.failed,
 // Route adds the routes of the API, and the handlers for unknown paths and methods of all fronts.
 func (a *API) Route(router chi.Router) {
 	answer := answerer{a.exchange, a.Front()}
-	router.NotFound(answer.open(a.notFound))
+	router.NotFound(answer.open(a.notFound(router)))
 	router.MethodNotAllowed(answer.open(a.methodNotAllowed(router)))
 	for _, r := range a.routes(answer) {
 		for _, form := range exchange.FormsOf(r.Path) {

@@ -41,7 +41,7 @@ func (a *API) getTestClient(_ http.ResponseWriter, r *http.Request, who *service
 	}
 	client, err := a.ledger.FindTestClient(r.Context(), who.Sandbox.Tenant, msisdn)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return exchange.Answer{}, wire.NoSuchTestClient()
+		return exchange.Answer{}, wire.NoSuchTestClient(msisdn)
 	}
 	if err != nil {
 		return exchange.Answer{}, err
@@ -66,7 +66,7 @@ func (a *API) createTestClient(w http.ResponseWriter, r *http.Request, who *serv
 	}
 	added, err := a.service.AddTestClient(r.Context(), who, body.TestClient())
 	if err != nil {
-		return exchange.Answer{}, wire.TestClientRefusal(err)
+		return exchange.Answer{}, wire.TestClientRefusal(err, body.MSISDN)
 	}
 	answer := answered(http.StatusCreated, wire.TestClientOf(&added))
 	answer.Header = http.Header{"Location": {exchange.PathTo(r, "/v1/test_clients/"+added.MSISDN)}}
@@ -84,7 +84,7 @@ func (a *API) patchTestClient(w http.ResponseWriter, r *http.Request, who *servi
 	}
 	changed, err := a.service.ChangeTestClient(r.Context(), who, msisdn, patch.Apply)
 	if err != nil {
-		return exchange.Answer{}, wire.TestClientRefusal(err)
+		return exchange.Answer{}, wire.TestClientRefusal(err, msisdn)
 	}
 	return answered(http.StatusOK, wire.TestClientOf(&changed)), nil
 }
@@ -96,7 +96,7 @@ func (a *API) deleteTestClient(_ http.ResponseWriter, r *http.Request, who *serv
 		return exchange.Answer{}, err
 	}
 	if err := a.service.RemoveTestClient(r.Context(), who, msisdn); err != nil {
-		return exchange.Answer{}, wire.TestClientRefusal(err)
+		return exchange.Answer{}, wire.TestClientRefusal(err, msisdn)
 	}
 	return exchange.Answer{Status: http.StatusNoContent}, nil
 }
@@ -108,7 +108,7 @@ func (a *API) getOneTimeCode(_ http.ResponseWriter, r *http.Request, who *servic
 	}
 	code, err := a.service.OneTimeCode(r.Context(), who.Sandbox, msisdn, sandboxes.Market{})
 	if errors.Is(err, ledger.ErrNotFound) {
-		return exchange.Answer{}, wire.NoSuchTestClient()
+		return exchange.Answer{}, wire.NoSuchTestClient(msisdn)
 	}
 	if err != nil {
 		return exchange.Answer{}, err

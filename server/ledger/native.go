@@ -126,10 +126,12 @@ type NumberHolder struct {
 	Blocked bool
 }
 
-// FindHolder returns the SIM with a number, or [ErrNotFound].
-func (l *Ledger) FindHolder(ctx context.Context, tenant int64, msisdn string) (NumberHolder, error) {
+// FindHolder returns the SIM with a number that is of an operator in a country, or [ErrNotFound].
+func (l *Ledger) FindHolder(
+	ctx context.Context, tenant int64, operator payments.Operator, country payments.Country, msisdn string,
+) (NumberHolder, error) {
 	row, err := l.tenant(tenant).FindSIM(ctx, tenant, msisdn)
-	if errors.Is(err, pgx.ErrNoRows) {
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !simOf(&row).Of(operator, country) {
 		return NumberHolder{}, ErrNotFound
 	}
 	return NumberHolder{Name: row.Name, Blocked: row.Blocked}, postgres.Classify(err, "looking up the SIM")

@@ -122,7 +122,7 @@ func (l *Ledger) AnswerPrompt(
 func answerPrompt(ctx context.Context, q *sqlc.Queries, p sqlc.LockPromptRow, answer payments.Answer) error {
 	claimed := []sqlc.ClaimDueTransactionsRow{{
 		Tenant: p.Tenant, ID: p.ID, Expired: p.Expired, FloatCurrency: p.FloatCurrency, SimID: p.SimID, NetAmount: p.NetAmount,
-		Commission: p.Commission,
+		Commission: p.Commission, Operator: p.Operator, Country: p.Country, RequestHash: p.RequestHash,
 	}}
 	held, err := lockBalances(ctx, q, claimed)
 	if err != nil {

@@ -36,7 +36,7 @@ func (l *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*
 	params := sqlc.BookRefundParams{
 		Tenant: tenant, Reference: n.Reference, Description: n.Description,
 		ParentID: postgres.UUID(n.ParentID), Amount: n.Amount, ID: postgres.UUID(n.ID),
-		RequestHash: n.RequestHash, Clocked: n.Clocked,
+		RequestHash: n.RequestHash, Clocked: n.Clocked, Own: n.Optional.Native != nil,
 		PaidLatencyMs: int32(n.Latency.Paid.Simulated.Milliseconds()), RefusedLatencyMs: int32(n.Latency.Refused.Simulated.Milliseconds()),
 		PaidAfterMs: postgres.Milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: postgres.Milliseconds(n.Latency.Refused.Waited),
 	}

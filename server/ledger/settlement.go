@@ -129,7 +129,8 @@ func lockBalances(ctx context.Context, q *sqlc.Queries, claimed []sqlc.ClaimDueT
 	for _, row := range rows {
 		if row.SimID.Valid {
 			held.payers[tenantKey[[16]byte]{row.Tenant, row.SimID.Bytes}] = &payments.SIM{
-				Country: payments.Country(row.Country), Blocked: row.Blocked, Behavior: payments.Behavior(row.Behavior), Balance: row.Balance,
+				Operator: payments.Operator(row.Operator), Country: payments.Country(row.Country), Blocked: row.Blocked,
+				Behavior: payments.Behavior(row.Behavior), Balance: row.Balance,
 			}
 		} else {
 			held.floats[tenantKey[string]{row.Tenant, row.Currency}] = row.Balance
@@ -153,8 +154,8 @@ func decide(claimed []sqlc.ClaimDueTransactionsRow, held lockedBalances, answer 
 	d := &batchDecisions{}
 	for _, t := range claimed {
 		payer := held.payers[tenantKey[[16]byte]{t.Tenant, t.SimID.Bytes}]
-		if payer != nil && string(payer.Currency()) != t.FloatCurrency {
-			payer = nil // the SIM's country was changed, and with it the currency of its balance
+		if payer != nil && !pays(payer, &t) {
+			payer = nil
 		}
 		at := tenantKey[string]{t.Tenant, t.FloatCurrency}
 		float, there := held.floats[at]
@@ -180,6 +181,13 @@ func decide(claimed []sqlc.ClaimDueTransactionsRow, held lockedBalances, answer 
 		}
 	}
 	return d, nil
+}
+
+// pays reports whether a SIM is still one that the transaction can take money from. Its operator or country may have changed
+// since, and with the country the currency of its balance. An operator's own API knows no SIM of another operator or country.
+func pays(payer *payments.SIM, t *sqlc.ClaimDueTransactionsRow) bool {
+	own := nativeCall(t.RequestHash) != ""
+	return string(payer.Currency()) == t.FloatCurrency && (!own || payer.Of(payments.Operator(t.Operator), payments.Country(t.Country)))
 }
 
 // testBehavior returns the behavior of the payer's test number; empty for none.

@@ -60,13 +60,24 @@ func (s *sandbox) asCredential(err error, route *operatorapi.Route) error {
 		return err
 	}
 	if route != nil && route.Access == operatorapi.ByUser {
-		return operatorapi.Refuse(operatorapi.UserInvalid)
+		return operatorapi.Refuse(operatorapi.UserInvalid).Say(s.unreadableLogin(route))
 	}
 	refusal := operatorapi.Refuse(operatorapi.TokenInvalid)
 	if _, given := exchange.Bearer(s.request); !given {
 		refusal.Token = operatorapi.NoToken
 	}
 	return refusal
+}
+
+// unreadableLogin says why the body of a request for a token cannot be read, if the user and the password should be in it;
+// "" if it can be read.
+func (s *sandbox) unreadableLogin(route *operatorapi.Route) string {
+	sent := s.sent()
+	form := strings.HasPrefix(s.request.Header.Get("Content-Type"), operatorapi.FormType)
+	if len(sent) == 0 || route.Doc.Body == "" || route.Doc.Form || form {
+		return ""
+	}
+	return (&operatorapi.Request{Header: s.request.Header, Body: sent}).Unreadable(operatorapi.UserInvalid).Detail
 }
 
 // enter finds the sandbox of a request by the key of the operator's API. The error for a wrong key does not depend on

@@ -2,6 +2,8 @@ package native
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -31,7 +33,7 @@ func (n *Native) call(api *operatorapi.API, route *operatorapi.Route) exchange.O
 			return exchange.Answer{}, refusedCall{err, s, route}
 		}
 		a := answerOf(api, answered, s.who)
-		a.Before = s.recorded.BeforeAnswer
+		a.Before, a.Hint = s.recorded.BeforeAnswer, s.recorded.Hint
 		if answered.Outcome {
 			a.Due = s.recorded.AnswerAt
 		}
@@ -51,8 +53,10 @@ func (s *sandbox) answer(r *http.Request, route *operatorapi.Route) (answered op
 		if request.User, err = s.user(ctx, r, route); err != nil {
 			return err
 		}
-		if request.Body, err = s.body(); err != nil {
-			return operatorapi.Refuse(operatorapi.Invalid)
+		if request.Body, err = s.body(); errors.As(err, new(*http.MaxBytesError)) {
+			return operatorapi.Refuse(operatorapi.Invalid).Say(fmt.Sprintf("the body has more than %d bytes", maxBody))
+		} else if err != nil {
+			return operatorapi.Refuse(operatorapi.Invalid).Say("the body is incomplete")
 		}
 		answered, err = s.handle(ctx, route, &request)
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -88,7 +89,8 @@ func (n *Native) page(api *operatorapi.API) exchange.OpenHandler {
 			return exchange.Answer{}, err
 		}
 		a := asPage(answerOf(api, answered, s.who))
-		a.Before = s.recorded.BeforeAnswer
+		a.Before, a.Hint = s.recorded.BeforeAnswer, s.recorded.Hint
+		a.Header[requests.ReasonHeader] = nil // the payer does not learn whether the sandbox knows a number
 		return a, nil
 	}
 }
@@ -102,7 +104,7 @@ func asPage(a exchange.Answer) exchange.Answer {
 	return a
 }
 
-// lookOf returns how a page looks. The addresses are relative, because an Ingress may serve it under another path.
+// lookOf returns how a page looks. The addresses are relative.
 func lookOf(r *http.Request, api *operatorapi.API) operatorapi.Look {
 	up := strings.Repeat("../", strings.Count(api.Page.Path, "/")-1) + "assets/"
 	return operatorapi.Look{

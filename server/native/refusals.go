@@ -11,11 +11,9 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/service"
 )
-
-// reasonHeader is a header with the error code of /v1 for a refusal, because operators have fewer codes.
-const reasonHeader = "X-Cauri-Reason"
 
 // refusedCall is the error of a call.
 type refusedCall struct {
@@ -48,8 +46,11 @@ func (n *Native) refuse(
 	if a.Header == nil {
 		a.Header = http.Header{}
 	}
-	a.Code = cmp.Or(string(told.Reason), refusal.Code())
-	a.Header.Set(reasonHeader, a.Code)
+	a.Code, a.Hint = cmp.Or(string(told.Reason), refusal.Code()), cmp.Or(told.Detail, refusal.Detail)
+	a.Header.Set(requests.ReasonHeader, a.Code)
+	if a.Hint != "" {
+		a.Header.Set(requests.ReasonHeader, a.Code+": "+a.Hint)
+	}
 	if seconds := pauseAfter(err); seconds != "" {
 		a.Header.Set("Retry-After", seconds)
 	}

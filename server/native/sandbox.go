@@ -60,10 +60,10 @@ func (s *sandbox) Balance(ctx context.Context, currency payments.Currency) (int6
 }
 
 // Holder implements [operatorapi.Sandbox]. A number without a SIM has a holder if unknown numbers may pay in the
-// sandbox.
+// sandbox. A SIM of another operator or country is none here.
 func (s *sandbox) Holder(ctx context.Context, e operatorapi.Environment, msisdn string) (operatorapi.Holder, error) {
 	sandbox, market := s.who.Sandbox, sandboxes.Market{Operator: s.api.Operator, Country: e.Country}
-	sim, err := s.native.ledger.FindHolder(ctx, sandbox.Tenant, msisdn)
+	sim, err := s.native.ledger.FindHolder(ctx, sandbox.Tenant, market.Operator, market.Country, msisdn)
 	switch {
 	case err == nil:
 		return operatorapi.Holder{Name: sim.Name, Active: !sim.Blocked}, nil
@@ -75,7 +75,7 @@ func (s *sandbox) Holder(ctx context.Context, e operatorapi.Environment, msisdn 
 	}
 	switch facts.Outcome() {
 	case payments.UnknownMSISDN:
-		return operatorapi.Holder{}, operatorapi.Refuse(operatorapi.NotFound)
+		return operatorapi.Holder{}, operatorapi.Refuse(operatorapi.NotFound).Say(s.native.service.WhyUnknown(ctx, sandbox, market, msisdn))
 	case payments.AccountBlocked:
 		return operatorapi.Holder{}, nil
 	}

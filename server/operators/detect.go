@@ -1,6 +1,9 @@
 package operators
 
-import "github.com/cauri-dev/cauri/server/payments"
+import (
+	"github.com/cauri-dev/cauri/server/english"
+	"github.com/cauri-dev/cauri/server/payments"
+)
 
 // numberingPlan is the format of the phone numbers of a country, without the calling code.
 type numberingPlan struct {
@@ -10,6 +13,7 @@ type numberingPlan struct {
 	// Zero if former numbers are not in use any more.
 	formerDigits int
 	formerLead   string
+	renumbered   english.Text                 // day of that renumbering
 	prefixDigits int                          // number of leading digits that identify the operator
 	prefixes     map[string]payments.Operator // prefixes of mobile numbers of the supported operators
 }
@@ -38,8 +42,9 @@ var plans = map[string]numberingPlan{
 	"229": {
 		country:      payments.Benin,
 		digits:       10,
-		formerDigits: 8, // until 30 November 2024
+		formerDigits: 8,
 		formerLead:   "01",
+		renumbered:   "30 November 2024",
 		prefixDigits: 4,
 		prefixes: byPrefix(map[payments.Operator][]string{
 			payments.MTN: {
@@ -74,20 +79,28 @@ const callingCodeDigits = 3
 //
 // Numbers of Benin may have the current format, which begins with 01, or the former format without 01.
 func Detect(msisdn string) (op payments.Operator, country payments.Country, ok bool) {
-	if !payments.ValidMSISDN(msisdn) {
-		return "", "", false
-	}
-	number := msisdn[len("+"):]
-	plan, ok := plans[number[:callingCodeDigits]]
+	_, number, plan, ok := planOf(msisdn)
 	if !ok {
 		return "", "", false
 	}
-	national, ok := plan.national(number[callingCodeDigits:])
+	national, ok := plan.national(number)
 	if !ok {
 		return "", "", false
 	}
 	op, ok = plan.prefixes[national[:plan.prefixDigits]]
 	return op, plan.country, ok
+}
+
+// planOf returns the calling code of a number in E.164, the number behind it, and the numbering plan of its country. ok is
+// false for a number of a country that is no market.
+func planOf(msisdn string) (code, number string, plan numberingPlan, ok bool) {
+	if !payments.ValidMSISDN(msisdn) {
+		return "", "", plan, false
+	}
+	digits := msisdn[len("+"):]
+	code, number = digits[:callingCodeDigits], digits[callingCodeDigits:]
+	plan, ok = plans[code]
+	return code, number, plan, ok
 }
 
 // national returns the number in the current national format. ok is false if its length is wrong.

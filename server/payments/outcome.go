@@ -62,6 +62,11 @@ func (s *SIM) Currency() Currency {
 	return c
 }
 
+// Of reports whether the SIM is of an operator in a country.
+func (s *SIM) Of(operator Operator, country Country) bool {
+	return s.Operator == operator && s.Country == country
+}
+
 // CollectionFacts is everything that the outcome of a new collection depends on.
 type CollectionFacts struct {
 	Scenario      Scenario // empty: nothing is forced

@@ -109,12 +109,14 @@ with sandbox as (
   where s.number_key = $1::bigint::text || $4::text
     and s.currency = $5
     and not $6::boolean
+    and (not $7::boolean
+      or s.operator = $8 and s.country = $9)
   for update of s
 ), judged as (
   select accepted.deliver, recipient.sim_id,
     nullif(case when $6::boolean then 'LIMIT_EXCEEDED'
-    when recipient.sim_id is null then $7::text
-    when recipient.blocked then $8::text else 'SUCCESS' end, 'SUCCESS') as status
+    when recipient.sim_id is null then $10::text
+    when recipient.blocked then $11::text else 'SUCCESS' end, 'SUCCESS') as status
   from accepted left join recipient on true
 ), float as (
   select f.balance, f.movements from floats f, accepted
@@ -123,19 +125,19 @@ with sandbox as (
   for update of f
 ), decided as (
   select judged.deliver, judged.sim_id, judged.status, float.balance, float.movements, judged.status is null
-    and float.balance >= $9::bigint as paid, case when judged.status is null
-      and float.balance >= $9::bigint then 1
+    and float.balance >= $12::bigint as paid, case when judged.status is null
+      and float.balance >= $12::bigint then 1
       when judged.status is null or $6::boolean then 2 when judged.sim_id is null then 3
         else 4 end as outcome
   from judged, float
 ), merchant as (
   update floats f
-  set balance = decided.balance - $9::bigint, movements = decided.movements + 1,
+  set balance = decided.balance - $12::bigint, movements = decided.movements + 1,
     changed_at = now()
   from decided where decided.paid and f.tenant = $1 and f.currency = $5
 ), credited as (
   update sims_by_number s
-  set balance = s.balance + $9::bigint, movements = s.movements + 1, changed_at = now()
+  set balance = s.balance + $12::bigint, movements = s.movements + 1, changed_at = now()
   from decided
   where decided.paid and decided.sim_id is not null
     and s.number_key = $1::bigint::text || $4::text
@@ -145,29 +147,29 @@ with sandbox as (
     store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at)
-  select $1, $10::uuid, 'disbursement', $2,
-    $11, $12, $13, $14,
-    $15, $16, $17, $18, $19,
-    $20, $4, $9, $21,
+  select $1, $13::uuid, 'disbursement', $2,
+    $14, $15, $16, $17,
+    $18, $19, $20, $8, $9,
+    $21, $4, $12, $22,
     $5,
     coalesce(decided.status, case when decided.paid then 'SUCCESS'
       else 'INSUFFICIENT_FUNDS' end)::transaction_status,
-    '', 0, $9::bigint, ($22::integer[])[decided.outcome], decided.sim_id,
+    '', 0, $12::bigint, ($23::integer[])[decided.outcome], decided.sim_id,
     now(),
-    case when decided.paid then -$9::bigint else 0 end,
-    case when credited.balance is not null then $9::bigint else 0 end,
-    decided.balance - case when decided.paid then $9::bigint else 0 end, credited.balance,
+    case when decided.paid then -$12::bigint else 0 end,
+    case when credited.balance is not null then $12::bigint else 0 end,
+    decided.balance - case when decided.paid then $12::bigint else 0 end, credited.balance,
     case when decided.paid then decided.movements + 1 else 0 end, coalesce(credited.movements, 0),
     now()
   from decided left join credited on true
   returning id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
-  select $1, $10::uuid,
+  select $1, $13::uuid,
     case when d.deliver then 'queued' else 'recorded' end::event_state,
     case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end, now()
   from (
-    select decided.deliver, ($23::float8[])[decided.outcome] as after_ms
+    select decided.deliver, ($24::float8[])[decided.outcome] as after_ms
     from decided) d, booked
 )
 select id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
@@ -201,6 +203,8 @@ with sandbox as (
 ), recipient as (
   select s.sim_id, s.msisdn from sims_by_number s, parent
   where s.number_key = $1::bigint::text || parent.msisdn and s.currency = parent.float_currency
+    and (not $6::boolean or s.sim_id = parent.sim_id
+      or s.operator = parent.operator and s.country = parent.country)
   for update of s
 ), float as (
   select f.balance, f.movements from floats f, parent
@@ -209,7 +213,7 @@ with sandbox as (
   for update of f
 ), decided as (
   select sandbox.deliver, parent.asked, float.balance, float.movements,
-    float.balance >= parent.asked and not $6::boolean as paid,
+    float.balance >= parent.asked and not $7::boolean as paid,
     case when float.balance < parent.asked then 'INSUFFICIENT_FUNDS'
       else 'LIMIT_EXCEEDED' end as unpaid_status
   from sandbox, parent, float
@@ -232,14 +236,14 @@ with sandbox as (
     store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, parent_id, created_at)
-  select $1, $7::uuid, 'refund', $2, $8,
-    parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, $9::text,
+  select $1, $8::uuid, 'refund', $2, $9,
+    parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, $10::text,
     parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked,
     parent.absorption_pct, parent.float_currency,
     case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, '', 0,
     decided.asked,
-    case when decided.paid then $10::integer
-      else $11::integer end,
+    case when decided.paid then $11::integer
+      else $12::integer end,
     credited.sim_id, now(), case when decided.paid then -decided.asked else 0 end,
     case when credited.sim_id is not null then decided.asked else 0 end,
     decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance,
@@ -249,12 +253,12 @@ with sandbox as (
   returning tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
-  select $1, $7::uuid,
+  select $1, $8::uuid,
     case when d.deliver then 'queued' else 'recorded' end::event_state,
     case when d.deliver then now() + make_interval(secs => d.after_ms / 1000) end, now()
   from (
-    select decided.deliver, case when decided.paid then $12::float8
-      else $13::float8 end as after_ms
+    select decided.deliver, case when decided.paid then $13::float8
+      else $14::float8 end as after_ms
     from decided) d, booked
 )
 select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from booked
@@ -371,6 +375,7 @@ with sandbox as (
   from accepted left join sims_by_number s
     on $11 = '' and s.number_key = $1::bigint::text || $5::text
       and s.currency = $12
+      and s.operator = $6 and s.country = $7
 ), decided as (
   select payer.deliver, payer.sim_id, payer.of_operator, payer.payer_state, ($13::text[])[payer.payer_state]::transaction_status as status,
     ($14::integer[])[payer.payer_state] as latency_ms,

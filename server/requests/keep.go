@@ -3,11 +3,13 @@ package requests
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -207,9 +209,56 @@ func (k *Keeper) Request(text []byte, allowed Fields) (kept json.RawMessage, not
 	c := newCopier(k, text, allowed)
 	c.left = &names{}
 	if !c.document() {
-		return nil, []string{"the body"}
+		return nil, []string{string(WholeBody)}
 	}
 	return c.out, *c.left
+}
+
+// IsUnread reports whether a name of what is not kept says that a body was not read to its end.
+func IsUnread(name string) bool { return name == string(RestOfBody) || name == string(WholeBody) }
+
+// maxOutline is the maximum number of characters of an outline, and longestOutlined of the bytes that it is made from.
+const (
+	maxOutline      = 200
+	longestOutlined = 400
+)
+
+var (
+	// words matches what an outline hides: everything but spaces, and the punctuation of JSON, XML and forms.
+	words = regexp.MustCompile("[^\\x00-\\x20{}\\[\\]<>:,'\"`=&“”‘’«»]+")
+	// hidden matches hidden words that only spaces separate.
+	hidden = regexp.MustCompile(`\*( \*)+`)
+)
+
+// inWords are the words that an outline has as they are: values of programs that are no JSON, and those of JSON.
+var inWords = []string{"true", "false", "null", "None", "True", "False", "NaN", "undefined", "nil"}
+
+// Outline returns the beginning of a body that cannot be read, without what may be a secret: of all names, values and
+// other words it has only the names in allowed and those of constants; every other one is an asterisk. A body in another
+// encoding than UTF-8 is told by its first bytes, in hexadecimal digits.
+func (k *Keeper) Outline(text []byte, allowed Fields) string {
+	text, bom := bytes.CutPrefix(text, []byte("\ufeff"))
+	text = text[:min(len(text), longestOutlined)]
+	for i := 0; i < utf8.UTFMax && !utf8.Valid(text) && len(text) == longestOutlined-i; i++ {
+		text = text[:len(text)-1] // a character that is cut
+	}
+	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
+		return fmt.Sprintf("% x ...", text[:min(len(text), 4)])
+	}
+	outline := words.ReplaceAllStringFunc(string(text), func(word string) string {
+		if allowed[word] || slices.Contains(inWords, word) {
+			return word
+		}
+		return "*"
+	})
+	outline = hidden.ReplaceAllString(strings.Join(strings.Fields(outline), " "), "*")
+	if characters := []rune(outline); len(characters) > maxOutline {
+		outline = string(characters[:maxOutline]) + " ..."
+	}
+	if bom {
+		outline = "ef bb bf " + outline
+	}
+	return k.Text(outline)
 }
 
 // Answer returns the fields of an answer's body whose names are in allowed, at every level. text is the beginning of

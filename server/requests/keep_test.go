@@ -226,3 +226,45 @@ func FuzzKeep(f *testing.F) {
 		}
 	})
 }
+
+// The outline of a body that cannot be read has its punctuation and the names that may be kept, and none of its values.
+func TestOutline(t *testing.T) {
+	t.Parallel()
+	allowed := Fields{"amount": true, "reference": true}
+	k := NewKeeper(http.Header{})
+	for text, want := range map[string]string{
+		`{'amount': 25000, 'pin': '4711'}`:                    `{'amount': *, '*': '*'}`,
+		"{\n\t\"amount\": 1,\n\t\"reference\": \"a b c\",\n}": `{ "amount": *, "reference": "*", }`,
+		`{"amount": None, "pin": True}`:                       `{"amount": None, "*": True}`,
+		"amount=1&pin=4711&key=cauri_sk_test_0123456789":      "amount=*&*=*&*=*",
+		"\xef\xbb\xbf{\"amount\": 1}":                         `ef bb bf {"amount": *}`,
+		"\x1f\x8b\x08\x00secret":                              "1f 8b 08 00 ...",
+		"{\x00\"\x00":                                         "7b 00 22 00 ...",
+		`{"Géheim": "p@ss!w0rd;?#"}`:                          `{"*": "*"}`,
+		"<a><pin>4711</pin></b>":                              "<*><*>*<*><*>",
+		strings.Repeat("{", 900):                              strings.Repeat("{", 200) + " ...",
+		strings.Repeat("é", 300):                              "*",
+	} {
+		if got := k.Outline([]byte(text), allowed); got != want {
+			t.Errorf("%.60q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// A hint says of a word that is not in the list nothing but where it stands.
+func FuzzOutline(f *testing.F) {
+	for _, seed := range []string{`{'pin': 'geheim'`, "geheim", "\xff\xfegeheim", "a=geheim&b", "<geheim>"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		outline := NewKeeper(http.Header{}).Outline(text, Fields{"amount": true})
+		for _, word := range regexp.MustCompile(`[A-Za-z]{6,}`).FindAllString(outline, -1) {
+			if word != "amount" && word != "undefined" {
+				t.Errorf("%q has %q", text, word)
+			}
+		}
+		if len([]rune(outline)) > maxOutline+20 {
+			t.Errorf("%q has %d characters", text, len(outline))
+		}
+	})
+}

@@ -183,6 +183,7 @@ func (l *Log) write(ctx context.Context, entries []Entry) error {
 		rows.Queries = append(rows.Queries, string(e.Query))
 		rows.Statuses = append(rows.Statuses, int32(e.Status))
 		rows.Errors = append(rows.Errors, e.Error)
+		rows.Hints = append(rows.Hints, e.Hint)
 		rows.RequestIds = append(rows.RequestIds, e.RequestID)
 		rows.Faults = append(rows.Faults, e.Fault)
 		rows.Actors = append(rows.Actors, e.Actor)
@@ -281,7 +282,7 @@ func (l *Log) CountRefused(ctx context.Context, tenant int64, since time.Time) (
 func entryOf(tenant int64, r *sqlc.ListRequestsRow) (Entry, error) {
 	e := Entry{
 		ID: payments.ID(r.ID.Bytes), Tenant: tenant, Kind: Kind(r.Kind), ReceivedAt: r.ReceivedAt, Method: r.Method,
-		Path: r.Path, Query: r.Query, Status: int(valueOf(r.Status)), Error: valueOf(r.Error),
+		Path: r.Path, Query: r.Query, Status: int(valueOf(r.Status)), Error: valueOf(r.Error), Hint: valueOf(r.Hint),
 		RequestID: valueOf(r.RequestID), Fault: valueOf(r.Fault), Actor: valueOf(r.Actor),
 		RequestBody: r.RequestBody, ResponseBody: r.ResponseBody,
 	}

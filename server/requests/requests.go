@@ -34,8 +34,15 @@ const (
 // IDForm is the form of an id that a client may give to its request.
 var IDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
-// RestOfBody is among what is not kept of a request whose body is cut off or is no JSON.
-const RestOfBody english.Text = "the rest of the body"
+// ReasonHeader is a header that says more of an answer than its status and its body: the error code of /v1 for a refusal of
+// an operator's own API, and what a person should know about the request.
+const ReasonHeader = "X-Cauri-Reason"
+
+// RestOfBody and WholeBody are among what is not kept of a request whose body is cut off, or cannot be read.
+const (
+	RestOfBody english.Text = "the rest of the body"
+	WholeBody  english.Text = "the body"
+)
 
 // Entry is one request. It has only what may be kept.
 type Entry struct {
@@ -48,6 +55,7 @@ type Entry struct {
 	Query        json.RawMessage // an object of texts; nil for none
 	Status       int             // 0: the connection was closed without an answer
 	Error        string          // code; empty for none
+	Hint         string          // what a person should know about the request, in English; empty for none
 	RequestID    string
 	Fault        string // name of the declared fault that applied
 	Actor        string // who made a change in the console; empty: it came with the API key
@@ -61,7 +69,7 @@ const overhead = 256
 
 // size returns the approximate memory of an entry, in bytes.
 func (e *Entry) size() int {
-	n := overhead + len(e.Method) + len(e.Path) + len(e.Query) + len(e.Error) + len(e.RequestID) + len(e.Fault) + len(e.Actor) +
+	n := overhead + len(e.Method) + len(e.Path) + len(e.Query) + len(e.Error) + len(e.Hint) + len(e.RequestID) + len(e.Fault) + len(e.Actor) +
 		len(e.RequestBody) + len(e.ResponseBody)
 	for _, name := range e.NotKept {
 		n += len(name)

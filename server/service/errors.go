@@ -6,6 +6,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -47,9 +48,17 @@ func (e ErrWrongCurrency) Error() string {
 
 // ErrUndetected is returned for a number that does not determine the operator or the country. A field is true if the
 // number does not determine it.
-type ErrUndetected struct{ Operator, Country bool }
+type ErrUndetected struct {
+	Operator, Country bool
+	Length            *operators.WrongLength // of the number; nil: it has the right one, or is of another country
+}
 
 func (e ErrUndetected) Error() string { return "the market cannot be detected from the number" }
+
+// ErrFormerNumber is returned for a test client with a number in a format that its country has given up.
+type ErrFormerNumber struct{ Length *operators.WrongLength }
+
+func (e ErrFormerNumber) Error() string { return e.Length.String() }
 
 // ErrOperatorElsewhere is returned for an operator that is not available in the country.
 type ErrOperatorElsewhere struct {

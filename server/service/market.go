@@ -33,7 +33,7 @@ func (s *Service) marketOf(
 		market.Operator = cmp.Or(o.Operator, sim.Operator)
 		market.Country = cmp.Or(o.Country, sim.Country)
 	}
-	return market, false, undetected(market)
+	return market, false, undetected(market, o.MSISDN)
 }
 
 // detect completes the market of a number without a SIM from the test number, else from the number's prefix. It keeps
@@ -49,12 +49,12 @@ func detect(sandbox *sandboxes.Sandbox, market sandboxes.Market, msisdn string) 
 	return sandboxes.Market{Operator: cmp.Or(market.Operator, operator), Country: cmp.Or(market.Country, country)}
 }
 
-// undetected returns [ErrUndetected] if the operator or the country of a market is missing; otherwise nil.
-func undetected(market sandboxes.Market) error {
-	if e := (ErrUndetected{market.Operator == "", market.Country == ""}); e.Operator || e.Country {
-		return e
+// undetected returns [ErrUndetected] if the operator or the country of the market of a number is missing; otherwise nil.
+func undetected(market sandboxes.Market, msisdn string) error {
+	if market.Operator != "" && market.Country != "" {
+		return nil
 	}
-	return nil
+	return ErrUndetected{market.Operator == "", market.Country == "", operators.CheckLength(msisdn)}
 }
 
 // environmentFor returns the environment for an order. It returns [ErrNoStore], [ErrNoEnvironment] or

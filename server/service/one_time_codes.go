@@ -13,16 +13,16 @@ import (
 const TestCode = "123456"
 
 // OneTimeCode returns the code with which a payer confirms an order on an operator's page. It returns
-// [ledger.ErrNotFound] for a number that has none: it has no SIM, and may not pay in the market. The zero market is that
-// of the number.
+// [ledger.ErrNotFound] for a number that has none: it has no SIM of the market, and may not pay in the market. The zero
+// market is that of the SIM, else of the number.
 func (s *Service) OneTimeCode(
 	ctx context.Context, sandbox *sandboxes.Sandbox, msisdn string, market sandboxes.Market,
 ) (string, error) {
 	client, err := s.ledger.FindTestClient(ctx, sandbox.Tenant, msisdn)
 	switch {
-	case err == nil:
+	case err == nil && (market == sandboxes.Market{} || client.Of(market.Operator, market.Country)):
 		return client.Code, nil
-	case !errors.Is(err, ledger.ErrNotFound):
+	case err != nil && !errors.Is(err, ledger.ErrNotFound):
 		return "", err
 	}
 	if _, isTestNumber := findTestNumber(sandbox, msisdn); isTestNumber {

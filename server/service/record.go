@@ -21,6 +21,7 @@ func (s *Service) record(ctx context.Context, who *Caller, asked *intent, try at
 	default:
 		s.metrics.Recorded(string(asked.kind), string(recorded.Transaction.Status))
 		recorded.BeforeAnswer = s.beforeAnswer(ctx, who.Sandbox, asked, recorded.Transaction)
+		recorded.Hint = s.hintOf(ctx, who.Sandbox, asked, recorded.Transaction)
 	}
 	return recorded, err
 }

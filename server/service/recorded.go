@@ -16,6 +16,8 @@ type Recorded struct {
 	AnswerAt time.Time
 	// BeforeAnswer is the event or callback to send before the answer; nil for none.
 	BeforeAnswer *BeforeAnswer
+	// Hint is what a person should know about the number, a sentence in English; empty for nothing.
+	Hint string
 }
 
 // attempt tries to record a transaction by the caller's snapshot of the configuration.

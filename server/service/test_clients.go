@@ -12,7 +12,8 @@ import (
 
 // AddTestClient adds a test client. The defaults are those of the TestClient resource: the number determines a missing
 // operator or country, and the payer approves payments. AddTestClient returns the errors of
-// [ledger.Ledger.AddTestClient], [ErrDenied], [ErrUndetected] and [ErrOperatorElsewhere].
+// [ledger.Ledger.AddTestClient], [ErrDenied], [ErrUndetected], [ErrFormerNumber] and
+// [ErrOperatorElsewhere].
 func (s *Service) AddTestClient(ctx context.Context, who *Caller, c ledger.TestClient) (ledger.TestClient, error) {
 	err := completeTestClient(&c)
 	if err == nil {
@@ -28,9 +29,12 @@ func (s *Service) AddTestClient(ctx context.Context, who *Caller, c ledger.TestC
 
 // completeTestClient sets missing fields of a test client from the client's number.
 func completeTestClient(c *ledger.TestClient) error {
+	if w := operators.CheckLength(c.MSISDN); w != nil && w.Present != "" {
+		return ErrFormerNumber{w}
+	}
 	byPrefix, byCallingCode, _ := operators.Detect(c.MSISDN)
 	c.Operator, c.Country = cmp.Or(c.Operator, byPrefix), cmp.Or(c.Country, byCallingCode)
-	if err := undetected(sandboxes.Market{Operator: c.Operator, Country: c.Country}); err != nil {
+	if err := undetected(sandboxes.Market{Operator: c.Operator, Country: c.Country}, c.MSISDN); err != nil {
 		return err
 	}
 	if !c.Operator.In(c.Country) {

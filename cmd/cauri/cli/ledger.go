@@ -16,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -130,7 +131,11 @@ func (f *ledgerFlags) chosen(all []wire.LedgerAccount) ([]wire.LedgerAccount, er
 	if len(names) > most {
 		names = append(names[:most], "...")
 	}
-	return nil, negativeError{fmt.Errorf("the sandbox has no account of %s: it has %s", cmp.Or(f.currency, f.msisdn), strings.Join(names, ", "))}
+	length := ""
+	if w := operators.CheckLength(f.msisdn); w != nil {
+		length = ". " + w.String()
+	}
+	return nil, negativeError{fmt.Errorf("the sandbox has no account of %s: it has %s%s", cmp.Or(f.currency, f.msisdn), strings.Join(names, ", "), length)}
 }
 
 func printLedger(out io.Writer, found *wire.LedgerAccountList) {

@@ -19,6 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -153,6 +154,9 @@ func (o *order) complete(ctx context.Context, api *sandboxapi.Client) error {
 			"apply a TestClient, or pass --msisdn, --currency, --operator and --country")
 	}
 	if o.currency == "" || o.operator == "" || o.country == "" {
+		if w := operators.CheckLength(o.msisdn); w != nil {
+			return usage(fmt.Errorf("--msisdn=%s: %s", o.msisdn, w))
+		}
 		return usage(fmt.Errorf("the number %s is neither a test client nor a test number of the sandbox: "+
 			"pass --currency, --operator and --country too, such as --currency=RWF --operator=%s --country=RW", o.msisdn, payments.Operators[0]))
 	}
@@ -291,9 +295,17 @@ func (p *program) finish(ctx context.Context, api *sandboxapi.Client, cmd *cobra
 		}
 	}
 	if w.wait && made.Status != w.expect {
-		return negativeError{fmt.Errorf("the %s %s ended %s and not %s", made.Type, made.ID, made.Status, w.expect)}
+		return negativeError{fmt.Errorf("the %s %s ended %s and not %s%s", made.Type, made.ID, made.Status, w.expect, whyUnknown(&made))}
 	}
 	return nil
+}
+
+// whyUnknown returns a colon and why the operator does not know the number of a transaction; "" if that is not known.
+func whyUnknown(made *wire.Payment) string {
+	if w := operators.CheckLength(made.MSISDN); w != nil && made.Status == string(payments.UnknownMSISDN) {
+		return ": " + w.String()
+	}
+	return ""
 }
 
 func (p *program) awaitFinal(ctx context.Context, api *sandboxapi.Client, made wire.Payment, timeout time.Duration) (wire.Payment, error) {

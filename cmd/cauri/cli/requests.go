@@ -126,7 +126,7 @@ func why(r *wire.LoggedRequest) string {
 		fields = append(fields, field+": "+strings.Join(problems, "; "))
 	}
 	slices.Sort(fields)
-	text := cmp.Or(strings.Join(fields, "; "), said.Message)
+	text := cmp.Or(strings.Join(fields, "; "), said.Message, optional(r.Hint, same))
 	if r.Status != nil && *r.Status == http.StatusUnauthorized {
 		text = cmp.Or(text, "no API key of this sandbox") // the log keeps no body of such a request
 	}
@@ -162,7 +162,7 @@ func printRequest(out io.Writer, r *wire.LoggedRequest) {
 	Fprintf(out, "%s  %s\n\nSent      %s %s\n", r.ID, clockTime(r.Time), r.Method, r.Path)
 	Fprintf(out, "Answered  %s\n", answerOf(r))
 	for _, line := range []struct{ title, text string }{
-		{"Why      ", why(r)}, {"Id       ", optional(r.RequestID, same)}, {"Not kept ", strings.Join(r.NotKept, ", ")},
+		{"Why      ", why(r)}, {"Hint     ", optional(r.Hint, same)}, {"Id       ", optional(r.RequestID, same)}, {"Not kept ", strings.Join(r.NotKept, ", ")},
 	} {
 		if line.text != "" {
 			Fprintf(out, "%s %s\n", line.title, line.text)

@@ -31,7 +31,7 @@ const (
 // speaking are the packages whose texts the console says.
 var speaking = []string{
 	"server/console", "server/console/locale", "server/expectations", "server/faults", "server/grade", "server/httpapi/apidoc",
-	"server/payments", "server/requests", "server/service", "server/webhooks",
+	"server/operators", "server/payments", "server/requests", "server/service", "server/webhooks",
 }
 
 // source is what the packages that speak have.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/requests"
 )
 
 var transactionIDParameter = &huma.Param{
@@ -26,7 +27,7 @@ var CreatePayment = Operation{
 		"A webhook and `GET /v1/payments/{id}` then tell its final status.",
 	Body: wire.CreatePayment.Schema,
 	answers: []described{
-		{http.StatusCreated, "The payment was recorded, whatever its outcome: see `status`.", paymentSchema, []string{"Location"}},
+		{http.StatusCreated, "The payment was recorded, whatever its outcome: see `status`.", paymentSchema, []string{"Location", requests.ReasonHeader}},
 		{http.StatusOK, "The same request was made before. This is its payment, as it is now.", paymentSchema, []string{"Idempotent-Replayed"}},
 	},
 	errors: []string{"not_found", "env_not_found", "duplicate_reference", "quota_exceeded"},

@@ -28,7 +28,7 @@ type ErrorCase struct {
 // example.
 var ErrorCases = []ErrorCase{
 	{
-		"The body is not one JSON object, or fields are missing, invalid or misspelled. `detail.fieldErrors` names all of them.",
+		"The body is not one JSON object: `message` says where and why. Or fields are missing, invalid or misspelled: `detail.fieldErrors` names all of them.",
 		"Correct the fields in `detail.fieldErrors`. Keep the `reference`.",
 		wire.InvalidBody(wire.FieldErrors{
 			"amount":    {"expected integer, for example 25000"},
@@ -94,17 +94,17 @@ var ErrorCases = []ErrorCase{
 	{
 		"A test client has the number already: `detail.name`, `detail.source`.",
 		"If `detail.source` is `api`, change the test client with `PATCH`. Otherwise send another number.",
-		wire.TestClientRefusal(&ledger.ErrTestClientExists{TestClient: *exampleTestClient()}).(*wire.Error),
+		wire.TestClientRefusal(&ledger.ErrTestClientExists{TestClient: *exampleTestClient()}, "").(*wire.Error),
 	},
 	{
 		"A TestClient resource in the cluster manages the number: `detail.name`.",
 		"Change or delete that resource.",
-		wire.TestClientRefusal(ledger.ErrManagedByResource{Name: "alice"}).(*wire.Error),
+		wire.TestClientRefusal(ledger.ErrManagedByResource{Name: "alice"}, "").(*wire.Error),
 	},
 	{
 		"The sandbox has as many test clients as it may have: `detail.limit`.",
 		"Delete a test client that you do not need.",
-		wire.TestClientRefusal(ledger.ErrTooManyTestClients{Limit: 1000}).(*wire.Error),
+		wire.TestClientRefusal(ledger.ErrTooManyTestClients{Limit: 1000}, "").(*wire.Error),
 	},
 	{
 		"The clock is being advanced to another target: `detail.target`.",
@@ -125,7 +125,7 @@ var ErrorCases = []ErrorCase{
 		"The body's Content-Type is not `application/json`.",
 		"Send `Content-Type: application/json`. `PATCH` also takes `application/merge-patch+json`.",
 		&wire.Error{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
-			Message: "Send the body as JSON with the header Content-Type: application/json."},
+			Message: "The body's Content-Type is text/plain. Send the body as JSON with the header Content-Type: application/json."},
 	},
 	{
 		"The host name of the request is not one under which `cauri dev` answers: `detail.host`. Without this rule, a page of any site could read " +

@@ -28,6 +28,10 @@ var responseHeaders = map[string]*huma.Header{
 			"Absent if there were none.",
 		Schema: exampleText("", "colour, page"),
 	},
+	requests.ReasonHeader: {
+		Description: "What to know about the number: its length is wrong, or its test client is of another operator or country. Absent for nothing.",
+		Schema:      exampleText("", "+225730000901 has 9 digits after +225, and a number of CI has 10"),
+	},
 	"Idempotent-Replayed": {
 		Description: "`true` if the same request was made before. Absent on the first response.",
 		Schema:      &huma.Schema{Type: huma.TypeString, Enum: []any{"true"}},

@@ -6,6 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/requests"
 )
 
 var CreateRefund = Operation{
@@ -59,7 +60,7 @@ var CreateDisbursement = Operation{
 	answers: []described{{
 		http.StatusOK, "The disbursement was recorded, whatever its outcome: see `status`. If `idempotent` is true, an earlier request " +
 			"recorded it.",
-		disbursementSchema, []string{"Idempotent-Replayed", "Location"},
+		disbursementSchema, []string{"Idempotent-Replayed", "Location", requests.ReasonHeader},
 	}},
 	errors: []string{"not_found", "env_not_found", "duplicate_reference", "quota_exceeded"},
 	Examples: []Example{

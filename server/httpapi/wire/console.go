@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -74,8 +75,12 @@ func (b *ConsoleLinkRequest) Access() (sandboxes.ConsoleAccess, error) {
 }
 
 // NoPhone is 400 for a link to the phone of a number that no test client has.
-func NoPhone() *Error {
-	return InvalidBody(FieldErrors{"msisdn": {"must be the number of a test client: GET /v1/test_clients lists them"}})
+func NoPhone(msisdn string) *Error {
+	message := "must be the number of a test client: GET /v1/test_clients lists them"
+	if w := operators.CheckLength(msisdn); w != nil {
+		message += ". " + w.String()
+	}
+	return InvalidField("msisdn", message)
 }
 
 // ConsoleOff is 404 for links of a console that is switched off.

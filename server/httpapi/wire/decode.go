@@ -14,9 +14,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/cauri-dev/cauri/server/syntax"
 )
 
 // maxBody is the maximum size of a request body, in bytes.
@@ -144,7 +145,7 @@ func (d *Decoder[T]) parse(header http.Header, text []byte) (*T, error) {
 	sent, err := parseObject(text)
 	switch {
 	case errors.Is(err, errNoObject):
-		return nil, malformedBody("The request body is not a JSON object. Send one like " + d.sample + ".")
+		return nil, malformedBody(noObject(syntax.JSON(text), "Send one like "+d.sample))
 	case err != nil:
 		return nil, err
 	}
@@ -222,7 +223,8 @@ func (d *Decoder[T]) checkMediaType(r *http.Request) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" && (!d.mergePatch || media != "application/merge-patch+json") {
 		return &Error{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
-			Message: "Send the body as JSON with the header Content-Type: application/json."}
+			Message: fmt.Sprintf("The body's Content-Type is %.100s. Send the body as JSON with the header Content-Type: application/json.",
+				cmp.Or(r.Header.Get("Content-Type"), "missing"))}
 	}
 	return nil
 }
@@ -236,13 +238,19 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 			Message: fmt.Sprintf("The request body has more than %d bytes.", maxBody)}
 	case err != nil:
 		return nil, malformedBody("The request body is incomplete. Send the whole body.")
-	case !utf8.Valid(text):
-		return nil, malformedBody("The request body is not UTF-8.")
+	}
+	if wrong := syntax.Encoding(text, r.Header.Get("Content-Encoding")); wrong != "" {
+		return nil, malformedBody(noObject(wrong))
 	}
 	return text, nil
 }
 
-// errNoObject is the error for a text that does not begin with a JSON object.
+// noObject says why a body is not a JSON object, and what to do instead.
+func noObject(why string, instead ...string) string {
+	return strings.Join(append([]string{"The request body is not a JSON object: " + why}, instead...), ". ") + "."
+}
+
+// errNoObject is the error for a text that is not one JSON object.
 var errNoObject = errors.New("no JSON object")
 
 // parseObject decodes one JSON object. Integers without point and exponent become int64.
@@ -261,7 +269,7 @@ func parseAnyObject(text []byte) (map[string]any, error) {
 		return nil, errNoObject
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, malformedBody("The request body has more text after its JSON object. Send one object only.")
+		return nil, errNoObject
 	}
 	for name, value := range object {
 		if number, ok := value.(json.Number); ok {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
 )
@@ -69,15 +70,19 @@ func PromptRefusal(err error) error {
 	return err
 }
 
-// NoSuchTestClient is 404 for a test client.
-func NoSuchTestClient() *Error {
-	return NotFound("There is no test client with this number in this sandbox.")
+// NoSuchTestClient is 404 for the test client with a number.
+func NoSuchTestClient(msisdn string) *Error {
+	message := "There is no test client with this number in this sandbox."
+	if w := operators.CheckLength(msisdn); w != nil {
+		message += " " + w.String() + "."
+	}
+	return NotFound(message)
 }
 
 // NoSuchAccount is 404 for an account of the ledger.
 func NoSuchAccount(a proof.Account) *Error {
 	if a.MSISDN != "" {
-		return NoSuchTestClient()
+		return NoSuchTestClient(a.MSISDN)
 	}
 	return NotFound("This sandbox has no float in " + string(a.Currency) + ": GET /v1/ledger lists its accounts.")
 }

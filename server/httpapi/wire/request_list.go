@@ -18,6 +18,7 @@ type LoggedRequest struct {
 	Path         string          `json:"path" doc:"Without what stands before /v1. {...} stands for a part that is no word, id or phone number." example:"/v1/payments"`
 	Status       *int            `json:"status" doc:"HTTP status of the answer. null: the connection was closed without one."`
 	Error        *string         `json:"error" doc:"The error's code; null for none." example:"invalid_body"`
+	Hint         *string         `json:"hint" doc:"What to know about the request beside its error, as the header X-Cauri-Reason of the answer says it; null for nothing." example:"+225730000901 has 9 digits after +225, and a number of CI has 10"`
 	RequestID    *string         `json:"requestId" doc:"X-Request-Id of the answer."`
 	Fault        *string         `json:"fault" doc:"Name of the fault of spec.faults that acted; null for none."`
 	Actor        string          `json:"actor,omitempty" doc:"Who made a change in the console: its session and its role. Left out for requests with the API key."`
@@ -32,7 +33,7 @@ type LoggedRequest struct {
 func LoggedRequestOf(e *requests.Entry, declared faults.Set) LoggedRequest {
 	v := LoggedRequest{
 		ID: "log_" + e.ID.Code(), Time: payments.FormatTime(e.ReceivedAt), Method: e.Method, Path: e.Path, Error: optional(e.Error),
-		RequestID: optional(e.RequestID), Fault: optional(e.Fault), Actor: e.Actor, Query: e.Query, RequestBody: e.RequestBody,
+		Hint: optional(e.Hint), RequestID: optional(e.RequestID), Fault: optional(e.Fault), Actor: e.Actor, Query: e.Query, RequestBody: e.RequestBody,
 		ResponseBody: e.ResponseBody, NotKept: e.NotKept,
 	}
 	if e.Status != 0 {

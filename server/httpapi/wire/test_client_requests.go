@@ -95,15 +95,15 @@ func Forbidden(what, field string) *Error {
 		Message: fmt.Sprintf("This sandbox does not allow its API key to %s. Set %s of the SandboxEnvironment to true first.", what, field)}
 }
 
-// TestClientRefusal returns the answer to an error of creating, changing or deleting a test client. It returns other
-// errors unchanged.
-func TestClientRefusal(err error) error {
+// TestClientRefusal returns the answer to an error of creating, changing or deleting the test client with a number. It
+// returns other errors unchanged.
+func TestClientRefusal(err error, msisdn string) error {
 	exists := new(ledger.ErrTestClientExists)
 	var managed ledger.ErrManagedByResource
 	var tooMany ledger.ErrTooManyTestClients
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
-		return NoSuchTestClient()
+		return NoSuchTestClient(msisdn)
 	case errors.As(err, &exists):
 		return duplicateMSISDN(&exists.TestClient)
 	case errors.As(err, &managed):

@@ -1,6 +1,7 @@
 package airtel
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -105,10 +106,9 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 
 // instead replaces the reason of a refusal by that of another product, which has codes of its own.
 func instead(err error, of map[operatorapi.Why]operatorapi.Why) error {
-	for why, own := range of {
-		if operatorapi.IsRefused(err, why) {
-			return operatorapi.Because(own, string(why))
-		}
+	var refused *operatorapi.Refusal
+	if errors.As(err, &refused) && of[refused.Why] != "" {
+		return operatorapi.Because(of[refused.Why], string(refused.Why)).Say(refused.Detail)
 	}
 	return err
 }

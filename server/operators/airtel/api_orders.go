@@ -19,7 +19,7 @@ const tokenLifetime = 180 * time.Second
 
 func issueToken(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
 	if readTokenRequest(r.Body).GrantType == "" {
-		return operatorapi.Answer{}, operatorapi.Refuse(noGrant)
+		return operatorapi.Answer{}, r.Unreadable(noGrant)
 	}
 	token, err := r.IssueToken(ctx, s, tokenLifetime)
 	return operatorapi.Answer{Status: http.StatusOK, Body: struct {

@@ -76,7 +76,7 @@ func readOrder(r *operatorapi.Request, body any) error {
 		return operatorapi.Refuse(notJSON)
 	}
 	if json.Unmarshal(r.Body, body) != nil {
-		return operatorapi.Refuse(operatorapi.Invalid)
+		return r.Unreadable(operatorapi.Invalid)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func msisdnOf(text string, country payments.Country) (string, error) {
 		national = strings.TrimPrefix(text, code)
 	}
 	if len(national) != lengthOfNumber || !digits.MatchString(national) {
-		return "", operatorapi.Refuse(wrongNumber)
+		return "", operatorapi.Refuse(wrongNumber).Say(operatorapi.NumberForm(text, country, lengthOfNumber))
 	}
 	return "+" + code + national, nil
 }

@@ -3,7 +3,9 @@ package moov
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/cauri-dev/cauri/server/operators/adapter"
@@ -64,7 +66,7 @@ func said(code, message, reference string) string {
 func readDebit(r *operatorapi.Request) (*debitBody, error) {
 	var body debitBody
 	if json.Unmarshal(r.Body, &body) != nil {
-		return nil, operatorapi.Refuse(operatorapi.Invalid)
+		return nil, r.Unreadable(operatorapi.Invalid)
 	}
 	return &body, nil
 }
@@ -134,10 +136,9 @@ func verify(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) 
 
 // inTogo returns an error about the fields of an order as Togo tells it, which has one code for all of them.
 func inTogo(err error) error {
-	for _, why := range []operatorapi.Why{wrongNumber, tooLittle, tooMuch, notANumber} {
-		if operatorapi.IsRefused(err, why) {
-			return operatorapi.Because(operatorapi.Invalid, string(why))
-		}
+	var refused *operatorapi.Refusal
+	if errors.As(err, &refused) && slices.Contains([]operatorapi.Why{wrongNumber, tooLittle, tooMuch, notANumber}, refused.Why) {
+		return operatorapi.Because(operatorapi.Invalid, string(refused.Why)).Say(refused.Detail)
 	}
 	return err
 }

@@ -76,5 +76,5 @@ func msisdnOf(text string, country payments.Country) (string, error) {
 			}
 		}
 	}
-	return "", operatorapi.Refuse(wrongNumber)
+	return "", operatorapi.Refuse(wrongNumber).Say(operatorapi.NumberForm(text, country, lengths[country][0]))
 }

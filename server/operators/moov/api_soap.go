@@ -171,7 +171,7 @@ func soap(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (o
 	call, o := operationOf(r.Body)
 	switch {
 	case call == nil:
-		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
+		return operatorapi.Answer{}, unreadable(r)
 	case o == nil:
 		return operatorapi.Answer{}, operatorapi.Refuse(noOperation)
 	case r.Param("endpoint") != "UssdPush" && r.Param("endpoint") != o.name:
@@ -193,6 +193,15 @@ func soap(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (o
 	return a, nil
 }
 
+// unreadable returns the refusal of a body without an operation. It says why.
+func unreadable(r *operatorapi.Request) *operatorapi.Refusal {
+	refused := r.UnreadableXML(operatorapi.Invalid)
+	if refused.Detail == "" {
+		refused.Detail = "the body is not readable: it is no SOAP envelope with one operation"
+	}
+	return refused
+}
+
 // refuseCall returns the answer to a refused request to the SOAP service: a status in the response of the operation, or
 // a fault (t).
 func refuseCall(r *operatorapi.Refusal, sent []byte) operatorapi.Answer {
@@ -207,7 +216,7 @@ func refuseCall(r *operatorapi.Refusal, sent []byte) operatorapi.Answer {
 	case told.http == http.StatusOK: // a request that cannot be read
 		a := operatorapi.Answer{Status: http.StatusInternalServerError, Body: fault("soap:Client", "Error reading XMLStreamReader.")}
 		if call == nil { // the token is in what cannot be read
-			a.Reason = operatorapi.Invalid
+			a.Reason, a.Detail = operatorapi.Invalid, unreadable(&operatorapi.Request{Body: sent}).Detail
 		}
 		return a
 	}

@@ -82,7 +82,7 @@ func newOrder(
 	if reference == r.User.ID {
 		return nil, nil, operatorapi.Refuse(operatorapi.Invalid)
 	}
-	body, err := readOrder(r.Body)
+	body, err := readOrder(r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,7 +162,7 @@ func notify(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, 
 	message := r.Header.Get(notificationHeader)
 	if len(r.Body) > 0 || message == "" {
 		if err := json.Unmarshal(r.Body, &body); err != nil {
-			return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
+			return operatorapi.Answer{}, r.Unreadable(operatorapi.Invalid)
 		}
 		message = cmp.Or(body.NotificationMessage, message)
 	}

@@ -46,10 +46,10 @@ const (
 	maxCallbackURL = 2048
 )
 
-func readOrder(body []byte) (*orderBody, error) {
+func readOrder(r *operatorapi.Request) (*orderBody, error) {
 	var o orderBody
-	if err := json.Unmarshal(body, &o); err != nil {
-		return nil, operatorapi.Refuse(operatorapi.Invalid)
+	if err := json.Unmarshal(r.Body, &o); err != nil {
+		return nil, r.Unreadable(operatorapi.Invalid)
 	}
 	for _, text := range []string{o.PayerMessage, o.PayeeNote} {
 		if !operatorapi.IsText(text, maxMessage) || strings.ContainsRune(text, '\'') {

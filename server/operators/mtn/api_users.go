@@ -25,7 +25,7 @@ func addUser(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request)
 		ProviderCallbackHost string `json:"providerCallbackHost"`
 	}
 	if err := json.Unmarshal(r.Body, &body); err != nil || body.ProviderCallbackHost == "" {
-		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
+		return operatorapi.Answer{}, r.Unreadable(operatorapi.Invalid)
 	}
 	host := hostOf(body.ProviderCallbackHost)
 	if host == "" || len(host) > 253 {

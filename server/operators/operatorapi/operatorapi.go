@@ -193,9 +193,10 @@ type User struct {
 type Answer struct {
 	Status  int
 	Header  http.Header
-	Body    any  // encoded as JSON, except a [Text]; nil: none
-	Reason  Why  // of an answer to a refusal: what the header X-Cauri-Reason says; empty: the refusal's code
-	Outcome bool // whether it has the outcome of the recorded transaction, so that it waits for the simulated latency
+	Body    any    // encoded as JSON, except a [Text]; nil: none
+	Reason  Why    // of an answer to a refusal: what the header X-Cauri-Reason says; empty: the refusal's code
+	Detail  string // of an answer to a refusal: what is wrong, in place of the refusal's; empty: that of the refusal
+	Outcome bool   // whether it has the outcome of the recorded transaction, so that it waits for the simulated latency
 	// Await makes the body of an answer that waits for the payer of the recorded transaction, if the transaction is
 	// pending. nil: the answer does not wait. Body is the body if the wait ends without an outcome.
 	Await func(*Payment) any
@@ -354,6 +355,7 @@ type Refusal struct {
 	Why    Why
 	Status int    // HTTP status, only for [Gateway]
 	Reason string // more specific error code of /v1, for the header X-Cauri-Reason; empty: Why
+	Detail string // what is wrong, a sentence without its period, behind the code in X-Cauri-Reason; empty: no more is known
 	Token  Token  // what is wrong with the token, only for [TokenInvalid]
 	// Allow has the methods of a path that is called with another one, only for [NoRoute]; empty: there is no such path.
 	Allow []string
@@ -368,6 +370,12 @@ const (
 	NoToken
 	ExpiredToken
 )
+
+// Say sets what is wrong, and returns the refusal.
+func (r *Refusal) Say(detail string) *Refusal {
+	r.Detail = detail
+	return r
+}
 
 // Refuse returns a refusal.
 func Refuse(why Why) *Refusal { return &Refusal{Why: why} }

@@ -1,14 +1,46 @@
 package operatorapi
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/syntax"
 )
 
 // IsText reports whether a text can be stored: it is UTF-8 without NUL, and has at most the given number of characters.
 func IsText(text string, most int) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsRune(text, 0)
+}
+
+// Unreadable returns a refusal of a body that is no JSON object. It says why.
+func (r *Request) Unreadable(why Why) *Refusal { return r.because(why, "no JSON object", syntax.JSON) }
+
+// UnreadableXML returns a refusal of a body that is no XML. It says why.
+func (r *Request) UnreadableXML(why Why) *Refusal { return r.because(why, "not readable", syntax.XML) }
+
+func (r *Request) because(why Why, what string, explain func([]byte) string) *Refusal {
+	refused := Refuse(why)
+	wrong := syntax.Encoding(r.Body, r.Header.Get("Content-Encoding"))
+	if wrong == "" {
+		wrong = explain(r.Body)
+	}
+	if wrong != "" {
+		refused.Detail = "the body is " + what + ": " + wrong
+	}
+	return refused
+}
+
+// NumberForm says how many digits a number of a country has, for a number that was sent in another form. It is a sentence
+// without a period, and does not repeat the number.
+func NumberForm(sent string, country payments.Country, digits int) string {
+	wanted := fmt.Sprintf("a number of %s has %d digits, with or without %s before them", country, digits, country.CallingCode())
+	if strings.Trim(sent, "0123456789") != "" {
+		return wanted + ", and nothing else"
+	}
+	return fmt.Sprintf("the number has %d digits: ", len(sent)) + wanted
 }
 
 // Cut returns the beginning of a text, with at most the given number of characters.

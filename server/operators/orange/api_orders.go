@@ -102,10 +102,10 @@ func readBody(r *operatorapi.Request, without operatorapi.Why, needed ...string)
 	var fields map[string]json.RawMessage
 	var body orderBody
 	if len(bytes.TrimSpace(r.Body)) == 0 {
-		return nil, operatorapi.Refuse(noBody)
+		return nil, r.Unreadable(noBody)
 	}
 	if json.Unmarshal(r.Body, &fields) != nil || fields == nil {
-		return nil, operatorapi.Refuse(noJSON)
+		return nil, r.Unreadable(noJSON)
 	}
 	for _, name := range needed {
 		if text := strings.TrimSpace(string(fields[name])); text == "" || text == "null" || text == `""` {

@@ -939,6 +939,7 @@ create table requests (
   query         json,
   status        integer, -- null: the connection was closed without an answer
   error         text,
+  hint          text, -- what a person should know about the request; null for nothing
   request_id    text,
   fault         text, -- name of the declared fault that applied
   actor         text, -- the session of the console that made a change; null: a request with the API key
@@ -1632,7 +1633,7 @@ grant select (allow, began_at, card, fence, finished_at, host, id, leased_until,
   on receiver_checks to cauri_worker;
 grant select (tenant), delete on requests to cauri_worker;
 grant select (purged_at, retired_at, tenant), update (purged_at), delete on retired_tenants to cauri_worker;
-grant select (tenant, sim_id, msisdn, country, currency, blocked, behavior, balance, movements,
+grant select (tenant, sim_id, msisdn, operator, country, currency, blocked, behavior, balance, movements,
     changed_at, manual_until),
   update (balance, changed_at, movements), delete
   on sims to cauri_worker;

@@ -10,7 +10,7 @@
 -- The recipient in the registry decides the status first. If it is null, the float decides. latencies and
 -- after_ms have four elements: for SUCCESS, INSUFFICIENT_FUNDS, a number that is not in the registry, and a
 -- SIM that is blocked. recipient_full: an earlier attempt found that the recipient's SIM cannot hold the
--- amount.
+-- amount. own: a SIM of another operator or country is not in the registry, as an operator's own API has it.
 with sandbox as (
   {{template "sandbox" "disbursement"}} and o.version = sqlc.arg(config_version)
 ), {{template "counted" "sandbox"}}, accepted as (
@@ -20,6 +20,8 @@ with sandbox as (
   where s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text
     and s.currency = sqlc.arg(float_currency)
     and not sqlc.arg(recipient_full)::boolean
+    and (not sqlc.arg(own)::boolean
+      or s.operator = sqlc.arg(operator) and s.country = sqlc.arg(country))
   for update of s
 ), judged as (
   select accepted.deliver, recipient.sim_id,

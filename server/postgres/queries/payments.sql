@@ -81,7 +81,8 @@ select id, created_at, completed_at, merchant_balance_after, sim_balance_after f
 {{template "record collection" false}}
 
 -- name: RecordNativeCollection :one
--- RecordCollection and RecordNativeRequest in one statement, which takes less time than two.
+-- RecordCollection and RecordNativeRequest in one statement, which takes less time than two. A SIM of another
+-- operator or country is not in the registry of this operator.
 {{template "record collection" true}}
 {{- define "record collection"}}with sandbox as (
   {{template "sandbox" "collection"}} and o.version = sqlc.arg(config_version)
@@ -99,7 +100,8 @@ select id, created_at, completed_at, merchant_balance_after, sim_balance_after f
         else 4 end as payer_state
   from accepted left join sims_by_number s
     on sqlc.arg(scenario) = '' and s.number_key = sqlc.arg(tenant)::bigint::text || sqlc.arg(msisdn)::text
-      and s.currency = sqlc.arg(float_currency)
+      and s.currency = sqlc.arg(float_currency){{if .}}
+      and s.operator = sqlc.arg(operator) and s.country = sqlc.arg(country){{end}}
 ), decided as (
   select payer.*, (sqlc.arg(statuses)::text[])[payer.payer_state]::transaction_status as status,
     (sqlc.arg(latencies)::integer[])[payer.payer_state] as latency_ms,

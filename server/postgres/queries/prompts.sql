@@ -73,7 +73,8 @@ select sqlc.embed(transactions) from found transactions;
 -- Locks a collection that is or was a prompt of the SIM: it waited for its payer, and not for an operator.
 -- Waits for a worker that is settling it.
 select t.id, t.tenant, t.due_at, coalesce(t.expires_at <= clock_time(c.stands_at, c.ahead, c.last_stamp),
-  false)::boolean as expired, t.float_currency, t.sim_id, t.net_amount, t.commission, t.status, o.suspended
+  false)::boolean as expired, t.float_currency, t.sim_id, t.net_amount, t.commission, t.operator, t.country,
+  t.request_hash, t.status, o.suspended
 from transactions t join organizations o on o.tenant = t.tenant left join clocks c on c.tenant = t.tenant
 where t.tenant = sqlc.arg(tenant) and t.id = sqlc.arg(id) and t.type = 'collection'
   and t.sim_id = sqlc.arg(sim_id)::uuid

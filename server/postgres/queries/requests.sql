@@ -8,17 +8,18 @@ with logged as (
     unnest(sqlc.arg(kinds)::text[]) as kind, unnest(sqlc.arg(received)::timestamptz[]) as received_at,
     unnest(sqlc.arg(methods)::text[]) as method, unnest(sqlc.arg(paths)::text[]) as path,
     unnest(sqlc.arg(queries)::text[]) as query, unnest(sqlc.arg(statuses)::integer[]) as status,
-    unnest(sqlc.arg(errors)::text[]) as error, unnest(sqlc.arg(request_ids)::text[]) as request_id,
+    unnest(sqlc.arg(errors)::text[]) as error, unnest(sqlc.arg(hints)::text[]) as hint,
+    unnest(sqlc.arg(request_ids)::text[]) as request_id,
     unnest(sqlc.arg(faults)::text[]) as fault, unnest(sqlc.arg(actors)::text[]) as actor,
     unnest(sqlc.arg(request_bodies)::text[]) as request_body,
     unnest(sqlc.arg(response_bodies)::text[]) as response_body, unnest(sqlc.arg(not_kept)::text[]) as not_kept
 )
-insert into requests (tenant, id, kind, received_at, method, path, query, status, error, request_id, fault,
-  actor, request_body, response_body, not_kept)
+insert into requests (tenant, id, kind, received_at, method, path, query, status, error, hint, request_id,
+  fault, actor, request_body, response_body, not_kept)
 select l.tenant, l.id, l.kind, l.received_at, l.method, l.path, nullif(l.query, '')::json,
-  nullif(l.status, 0), nullif(l.error, ''), nullif(l.request_id, ''), nullif(l.fault, ''),
-  nullif(l.actor, ''), nullif(l.request_body, '')::json, nullif(l.response_body, '')::json,
-  nullif(l.not_kept, '')::json
+  nullif(l.status, 0), nullif(l.error, ''), nullif(l.hint, ''), nullif(l.request_id, ''),
+  nullif(l.fault, ''), nullif(l.actor, ''), nullif(l.request_body, '')::json,
+  nullif(l.response_body, '')::json, nullif(l.not_kept, '')::json
 from logged l
 join organizations o on o.tenant = l.tenant and o.retained_at is null
 on conflict do nothing;
@@ -44,8 +45,8 @@ where r.tenant = oldest.tenant and r.kind = oldest.kind and r.id < oldest.id;
 
 -- name: ListRequests :many
 -- In the tenant scope. A sandbox has about a thousand rows at most, so that no filter needs an index.
-select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.request_id, r.fault,
-  r.actor, r.request_body, r.response_body, r.not_kept
+select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.hint,
+  r.request_id, r.fault, r.actor, r.request_body, r.response_body, r.not_kept
 from requests r
 where r.tenant = sqlc.arg(tenant) and (r.kind <> 'succeeded' or sqlc.arg(succeeded)::boolean)
   and (r.status = sqlc.arg(status)::integer or sqlc.arg(status)::integer = 0)
@@ -62,8 +63,8 @@ where r.tenant = sqlc.arg(tenant) and r.kind <> 'succeeded' and r.received_at > 
 
 -- name: ListNewerRequests :many
 -- Has the columns of ListRequests. Returns the requests after an id, oldest first.
-select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.request_id, r.fault,
-  r.actor, r.request_body, r.response_body, r.not_kept
+select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.hint,
+  r.request_id, r.fault, r.actor, r.request_body, r.response_body, r.not_kept
 from requests r
 where r.tenant = sqlc.arg(tenant) and (r.kind <> 'succeeded' or sqlc.arg(succeeded)::boolean)
   and (r.status = sqlc.arg(status)::integer or sqlc.arg(status)::integer = 0)

@@ -36,12 +36,14 @@ with sandbox as (
   where s.number_key = $1::bigint::text || $4::text
     and s.currency = $5
     and not $6::boolean
+    and (not $7::boolean
+      or s.operator = $8 and s.country = $9)
   for update of s
 ), judged as (
   select accepted.deliver, recipient.sim_id,
     nullif(case when $6::boolean then 'LIMIT_EXCEEDED'
-    when recipient.sim_id is null then $7::text
-    when recipient.blocked then $8::text else 'SUCCESS' end, 'SUCCESS') as status
+    when recipient.sim_id is null then $10::text
+    when recipient.blocked then $11::text else 'SUCCESS' end, 'SUCCESS') as status
   from accepted left join recipient on true
 ), float as (
   select f.balance, f.movements from floats f, accepted
@@ -50,19 +52,19 @@ with sandbox as (
   for update of f
 ), decided as (
   select judged.deliver, judged.sim_id, judged.status, float.balance, float.movements, judged.status is null
-    and float.balance >= $9::bigint as paid, case when judged.status is null
-      and float.balance >= $9::bigint then 1
+    and float.balance >= $12::bigint as paid, case when judged.status is null
+      and float.balance >= $12::bigint then 1
       when judged.status is null or $6::boolean then 2 when judged.sim_id is null then 3
         else 4 end as outcome
   from judged, float
 ), merchant as (
   update floats f
-  set balance = decided.balance - $9::bigint, movements = decided.movements + 1,
+  set balance = decided.balance - $12::bigint, movements = decided.movements + 1,
     changed_at = now()
   from decided where decided.paid and f.tenant = $1 and f.currency = $5
 ), credited as (
   update sims_by_number s
-  set balance = s.balance + $9::bigint, movements = s.movements + 1, changed_at = now()
+  set balance = s.balance + $12::bigint, movements = s.movements + 1, changed_at = now()
   from decided
   where decided.paid and decided.sim_id is not null
     and s.number_key = $1::bigint::text || $4::text
@@ -72,29 +74,29 @@ with sandbox as (
     store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at)
-  select $1, recording_id($10), 'disbursement', $2,
-    $11, $12, $13, $14,
-    $15, $16, $17, $18, $19,
-    $20, $4, $9, $21,
+  select $1, recording_id($13), 'disbursement', $2,
+    $14, $15, $16, $17,
+    $18, $19, $20, $8, $9,
+    $21, $4, $12, $22,
     $5,
     coalesce(decided.status, case when decided.paid then 'SUCCESS'
       else 'INSUFFICIENT_FUNDS' end)::transaction_status,
-    '', 0, $9::bigint, ($22::integer[])[decided.outcome], decided.sim_id,
+    '', 0, $12::bigint, ($23::integer[])[decided.outcome], decided.sim_id,
     recording_time(),
-    case when decided.paid then -$9::bigint else 0 end,
-    case when credited.balance is not null then $9::bigint else 0 end,
-    decided.balance - case when decided.paid then $9::bigint else 0 end, credited.balance,
+    case when decided.paid then -$12::bigint else 0 end,
+    case when credited.balance is not null then $12::bigint else 0 end,
+    decided.balance - case when decided.paid then $12::bigint else 0 end, credited.balance,
     case when decided.paid then decided.movements + 1 else 0 end, coalesce(credited.movements, 0),
     recording_time()
   from decided left join credited on true
   returning id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
-  select $1, recording_id($10),
+  select $1, recording_id($13),
     case when d.deliver then 'queued' else 'recorded' end::event_state,
     case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
   from (
-    select decided.deliver, ($23::float8[])[decided.outcome] as after_ms
+    select decided.deliver, ($24::float8[])[decided.outcome] as after_ms
     from decided) d, booked
 )
 select id, status, latency_ms, created_at, completed_at, merchant_balance_after, sim_balance_after
@@ -108,6 +110,9 @@ type BookDisbursementParams struct {
 	MSISDN        string      `db:"msisdn"`
 	FloatCurrency string      `db:"float_currency"`
 	RecipientFull bool        `db:"recipient_full"`
+	Own           bool        `db:"own"`
+	Operator      string      `db:"operator"`
+	Country       string      `db:"country"`
 	UnknownStatus string      `db:"unknown_status"`
 	BlockedStatus string      `db:"blocked_status"`
 	Amount        int64       `db:"amount"`
@@ -119,8 +124,6 @@ type BookDisbursementParams struct {
 	Store         string      `db:"store"`
 	Description   *string     `db:"description"`
 	EnvID         string      `db:"env_id"`
-	Operator      string      `db:"operator"`
-	Country       string      `db:"country"`
 	Currency      string      `db:"currency"`
 	AbsorptionPct int32       `db:"absorption_pct"`
 	Latencies     []int32     `db:"latencies"`
@@ -147,7 +150,7 @@ type BookDisbursementRow struct {
 // The recipient in the registry decides the status first. If it is null, the float decides. latencies and
 // after_ms have four elements: for SUCCESS, INSUFFICIENT_FUNDS, a number that is not in the registry, and a
 // SIM that is blocked. recipient_full: an earlier attempt found that the recipient's SIM cannot hold the
-// amount.
+// amount. own: a SIM of another operator or country is not in the registry, as an operator's own API has it.
 func (q *Queries) BookDisbursement(ctx context.Context, arg BookDisbursementParams) (BookDisbursementRow, error) {
 	row := q.db.QueryRow(ctx, bookDisbursement,
 		arg.Tenant,
@@ -156,6 +159,9 @@ func (q *Queries) BookDisbursement(ctx context.Context, arg BookDisbursementPara
 		arg.MSISDN,
 		arg.FloatCurrency,
 		arg.RecipientFull,
+		arg.Own,
+		arg.Operator,
+		arg.Country,
 		arg.UnknownStatus,
 		arg.BlockedStatus,
 		arg.Amount,
@@ -167,8 +173,6 @@ func (q *Queries) BookDisbursement(ctx context.Context, arg BookDisbursementPara
 		arg.Store,
 		arg.Description,
 		arg.EnvID,
-		arg.Operator,
-		arg.Country,
 		arg.Currency,
 		arg.AbsorptionPct,
 		arg.Latencies,

@@ -513,6 +513,7 @@ with sandbox as (
   from accepted left join sims_by_number s
     on $11 = '' and s.number_key = $1::bigint::text || $5::text
       and s.currency = $12
+      and s.operator = $6 and s.country = $7
 ), decided as (
   select payer.deliver, payer.sim_id, payer.of_operator, payer.payer_state, ($13::text[])[payer.payer_state]::transaction_status as status,
     ($14::integer[])[payer.payer_state] as latency_ms,
@@ -599,7 +600,8 @@ type RecordNativeCollectionRow struct {
 	PayerState  int32           `db:"payer_state"`
 }
 
-// RecordCollection and RecordNativeRequest in one statement, which takes less time than two.
+// RecordCollection and RecordNativeRequest in one statement, which takes less time than two. A SIM of another
+// operator or country is not in the registry of this operator.
 func (q *Queries) RecordNativeCollection(ctx context.Context, arg RecordNativeCollectionParams) (RecordNativeCollectionRow, error) {
 	row := q.db.QueryRow(ctx, recordNativeCollection,
 		arg.Tenant,

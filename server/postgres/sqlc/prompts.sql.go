@@ -287,7 +287,8 @@ func (q *Queries) ListTestClients(ctx context.Context, arg ListTestClientsParams
 
 const lockPrompt = `-- name: LockPrompt :one
 select t.id, t.tenant, t.due_at, coalesce(t.expires_at <= clock_time(c.stands_at, c.ahead, c.last_stamp),
-  false)::boolean as expired, t.float_currency, t.sim_id, t.net_amount, t.commission, t.status, o.suspended
+  false)::boolean as expired, t.float_currency, t.sim_id, t.net_amount, t.commission, t.operator, t.country,
+  t.request_hash, t.status, o.suspended
 from transactions t join organizations o on o.tenant = t.tenant left join clocks c on c.tenant = t.tenant
 where t.tenant = $1 and t.id = $2 and t.type = 'collection'
   and t.sim_id = $3::uuid
@@ -304,6 +305,9 @@ type LockPromptRow struct {
 	SimID         pgtype.UUID     `db:"sim_id"`
 	NetAmount     int64           `db:"net_amount"`
 	Commission    int64           `db:"commission"`
+	Operator      string          `db:"operator"`
+	Country       string          `db:"country"`
+	RequestHash   []byte          `db:"request_hash"`
 	Status        payments.Status `db:"status"`
 	Suspended     bool            `db:"suspended"`
 }
@@ -322,6 +326,9 @@ func (q *Queries) LockPrompt(ctx context.Context, tenant int64, iD pgtype.UUID, 
 		&i.SimID,
 		&i.NetAmount,
 		&i.Commission,
+		&i.Operator,
+		&i.Country,
+		&i.RequestHash,
 		&i.Status,
 		&i.Suspended,
 	)

@@ -42,6 +42,8 @@ with sandbox as (
 ), recipient as (
   select s.sim_id, s.msisdn from sims_by_number s, parent
   where s.number_key = $1::bigint::text || parent.msisdn and s.currency = parent.float_currency
+    and (not $6::boolean or s.sim_id = parent.sim_id
+      or s.operator = parent.operator and s.country = parent.country)
   for update of s
 ), float as (
   select f.balance, f.movements from floats f, parent
@@ -50,7 +52,7 @@ with sandbox as (
   for update of f
 ), decided as (
   select sandbox.deliver, parent.asked, float.balance, float.movements,
-    float.balance >= parent.asked and not $6::boolean as paid,
+    float.balance >= parent.asked and not $7::boolean as paid,
     case when float.balance < parent.asked then 'INSUFFICIENT_FUNDS'
       else 'LIMIT_EXCEEDED' end as unpaid_status
   from sandbox, parent, float
@@ -73,14 +75,14 @@ with sandbox as (
     store, description, env_id, operator, country, currency, msisdn, amount, absorption_pct, float_currency,
     status, scenario, commission, net_amount, latency_ms, sim_id, completed_at,
     merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, parent_id, created_at)
-  select $1, recording_id($7), 'refund', $2, $8,
-    parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, $9::text,
+  select $1, recording_id($8), 'refund', $2, $9,
+    parent.order_ref, parent.order_url, parent.is_url_protected, parent.store, $10::text,
     parent.env_id, parent.operator, parent.country, parent.currency, parent.msisdn, decided.asked,
     parent.absorption_pct, parent.float_currency,
     case when decided.paid then 'SUCCESS' else decided.unpaid_status end::transaction_status, '', 0,
     decided.asked,
-    case when decided.paid then $10::integer
-      else $11::integer end,
+    case when decided.paid then $11::integer
+      else $12::integer end,
     credited.sim_id, recording_time(), case when decided.paid then -decided.asked else 0 end,
     case when credited.sim_id is not null then decided.asked else 0 end,
     decided.balance - case when decided.paid then decided.asked else 0 end, credited.balance,
@@ -90,12 +92,12 @@ with sandbox as (
   returning tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults
 ), event as (
   insert into events (tenant, id, state, due_at, created_at)
-  select $1, recording_id($7),
+  select $1, recording_id($8),
     case when d.deliver then 'queued' else 'recorded' end::event_state,
     case when d.deliver then recording_time() + make_interval(secs => d.after_ms / 1000) end, recording_time()
   from (
-    select decided.deliver, case when decided.paid then $12::float8
-      else $13::float8 end as after_ms
+    select decided.deliver, case when decided.paid then $13::float8
+      else $14::float8 end as after_ms
     from decided) d, booked
 )
 select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from booked
@@ -107,6 +109,7 @@ type BookRefundParams struct {
 	Clocked          bool        `db:"clocked"`
 	Amount           *int64      `db:"amount"`
 	ParentID         pgtype.UUID `db:"parent_id"`
+	Own              bool        `db:"own"`
 	RecipientFull    bool        `db:"recipient_full"`
 	ID               pgtype.UUID `db:"id"`
 	RequestHash      []byte      `db:"request_hash"`
@@ -175,7 +178,8 @@ type BookRefundRow struct {
 // collection. The parent is locked before the quota, so that a refused refund is not counted. The refund
 // inherits its order, environment and number from the parent. amount null: all that is left to refund.
 // recipient_full: an earlier attempt found that the recipient's SIM cannot hold the amount. clocked: the
-// caller knows of the sandbox's clock, if it has one.
+// caller knows of the sandbox's clock, if it has one. own: a refund by an operator's own API goes to a SIM of the
+// parent's operator and country, or to the one that paid.
 func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRefundRow, error) {
 	row := q.db.QueryRow(ctx, bookRefund,
 		arg.Tenant,
@@ -183,6 +187,7 @@ func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRef
 		arg.Clocked,
 		arg.Amount,
 		arg.ParentID,
+		arg.Own,
 		arg.RecipientFull,
 		arg.ID,
 		arg.RequestHash,

@@ -28,8 +28,8 @@ func (q *Queries) CountRefused(ctx context.Context, tenant int64, since time.Tim
 }
 
 const listNewerRequests = `-- name: ListNewerRequests :many
-select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.request_id, r.fault,
-  r.actor, r.request_body, r.response_body, r.not_kept
+select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.hint,
+  r.request_id, r.fault, r.actor, r.request_body, r.response_body, r.not_kept
 from requests r
 where r.tenant = $1 and (r.kind <> 'succeeded' or $2::boolean)
   and (r.status = $3::integer or $3::integer = 0)
@@ -59,6 +59,7 @@ type ListNewerRequestsRow struct {
 	Query        json.RawMessage `db:"query"`
 	Status       *int32          `db:"status"`
 	Error        *string         `db:"error"`
+	Hint         *string         `db:"hint"`
 	RequestID    *string         `db:"request_id"`
 	Fault        *string         `db:"fault"`
 	Actor        *string         `db:"actor"`
@@ -95,6 +96,7 @@ func (q *Queries) ListNewerRequests(ctx context.Context, arg ListNewerRequestsPa
 			&i.Query,
 			&i.Status,
 			&i.Error,
+			&i.Hint,
 			&i.RequestID,
 			&i.Fault,
 			&i.Actor,
@@ -113,8 +115,8 @@ func (q *Queries) ListNewerRequests(ctx context.Context, arg ListNewerRequestsPa
 }
 
 const listRequests = `-- name: ListRequests :many
-select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.request_id, r.fault,
-  r.actor, r.request_body, r.response_body, r.not_kept
+select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.hint,
+  r.request_id, r.fault, r.actor, r.request_body, r.response_body, r.not_kept
 from requests r
 where r.tenant = $1 and (r.kind <> 'succeeded' or $2::boolean)
   and (r.status = $3::integer or $3::integer = 0)
@@ -144,6 +146,7 @@ type ListRequestsRow struct {
 	Query        json.RawMessage `db:"query"`
 	Status       *int32          `db:"status"`
 	Error        *string         `db:"error"`
+	Hint         *string         `db:"hint"`
 	RequestID    *string         `db:"request_id"`
 	Fault        *string         `db:"fault"`
 	Actor        *string         `db:"actor"`
@@ -180,6 +183,7 @@ func (q *Queries) ListRequests(ctx context.Context, arg ListRequestsParams) ([]L
 			&i.Query,
 			&i.Status,
 			&i.Error,
+			&i.Hint,
 			&i.RequestID,
 			&i.Fault,
 			&i.Actor,
@@ -226,17 +230,18 @@ with logged as (
     unnest($3::text[]) as kind, unnest($4::timestamptz[]) as received_at,
     unnest($5::text[]) as method, unnest($6::text[]) as path,
     unnest($7::text[]) as query, unnest($8::integer[]) as status,
-    unnest($9::text[]) as error, unnest($10::text[]) as request_id,
-    unnest($11::text[]) as fault, unnest($12::text[]) as actor,
-    unnest($13::text[]) as request_body,
-    unnest($14::text[]) as response_body, unnest($15::text[]) as not_kept
+    unnest($9::text[]) as error, unnest($10::text[]) as hint,
+    unnest($11::text[]) as request_id,
+    unnest($12::text[]) as fault, unnest($13::text[]) as actor,
+    unnest($14::text[]) as request_body,
+    unnest($15::text[]) as response_body, unnest($16::text[]) as not_kept
 )
-insert into requests (tenant, id, kind, received_at, method, path, query, status, error, request_id, fault,
-  actor, request_body, response_body, not_kept)
+insert into requests (tenant, id, kind, received_at, method, path, query, status, error, hint, request_id,
+  fault, actor, request_body, response_body, not_kept)
 select l.tenant, l.id, l.kind, l.received_at, l.method, l.path, nullif(l.query, '')::json,
-  nullif(l.status, 0), nullif(l.error, ''), nullif(l.request_id, ''), nullif(l.fault, ''),
-  nullif(l.actor, ''), nullif(l.request_body, '')::json, nullif(l.response_body, '')::json,
-  nullif(l.not_kept, '')::json
+  nullif(l.status, 0), nullif(l.error, ''), nullif(l.hint, ''), nullif(l.request_id, ''),
+  nullif(l.fault, ''), nullif(l.actor, ''), nullif(l.request_body, '')::json,
+  nullif(l.response_body, '')::json, nullif(l.not_kept, '')::json
 from logged l
 join organizations o on o.tenant = l.tenant and o.retained_at is null
 on conflict do nothing
@@ -252,6 +257,7 @@ type LogRequestsParams struct {
 	Queries        []string      `db:"queries"`
 	Statuses       []int32       `db:"statuses"`
 	Errors         []string      `db:"errors"`
+	Hints          []string      `db:"hints"`
 	RequestIds     []string      `db:"request_ids"`
 	Faults         []string      `db:"faults"`
 	Actors         []string      `db:"actors"`
@@ -274,6 +280,7 @@ func (q *Queries) LogRequests(ctx context.Context, arg LogRequestsParams) error 
 		arg.Queries,
 		arg.Statuses,
 		arg.Errors,
+		arg.Hints,
 		arg.RequestIds,
 		arg.Faults,
 		arg.Actors,

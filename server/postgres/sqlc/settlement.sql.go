@@ -18,13 +18,15 @@ with mine as materialized (
   where pg_try_advisory_xact_lock(hashtextextended('cauri settlement', given.tenant))
 )
 select claimed.tenant, claimed.id, claimed.due_at, claimed.expired, claimed.float_currency, claimed.sim_id,
-  claimed.net_amount, claimed.commission, claimed.test_behavior, (c.tenant is not null)::boolean as clocked,
+  claimed.net_amount, claimed.commission, claimed.test_behavior, claimed.operator, claimed.country,
+  claimed.request_hash, (c.tenant is not null)::boolean as clocked,
   (extract(epoch from now() - claimed.due_at) * 1000)::float8 as late_ms
 from mine join organizations o on o.tenant = mine.tenant and not o.suspended and o.retained_at is null
 left join clocks c on c.tenant = mine.tenant
 cross join lateral (
   select t.tenant, t.id, t.due_at, coalesce(t.due_at >= t.expires_at, false)::boolean as expired,
-    t.float_currency, t.sim_id, t.net_amount, t.commission, t.test_behavior
+    t.float_currency, t.sim_id, t.net_amount, t.commission, t.test_behavior, t.operator, t.country,
+    t.request_hash
   from transactions t
   where t.tenant = mine.tenant and t.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp)
     and t.status = 'PENDING' and not t.passthrough
@@ -43,6 +45,9 @@ type ClaimDueTransactionsRow struct {
 	NetAmount     int64       `db:"net_amount"`
 	Commission    int64       `db:"commission"`
 	TestBehavior  *string     `db:"test_behavior"`
+	Operator      string      `db:"operator"`
+	Country       string      `db:"country"`
+	RequestHash   []byte      `db:"request_hash"`
 	Clocked       bool        `db:"clocked"`
 	LateMs        float64     `db:"late_ms"`
 }
@@ -70,6 +75,9 @@ func (q *Queries) ClaimDueTransactions(ctx context.Context, perTenant int32, ten
 			&i.NetAmount,
 			&i.Commission,
 			&i.TestBehavior,
+			&i.Operator,
+			&i.Country,
+			&i.RequestHash,
 			&i.Clocked,
 			&i.LateMs,
 		); err != nil {
@@ -84,12 +92,13 @@ func (q *Queries) ClaimDueTransactions(ctx context.Context, perTenant int32, ten
 }
 
 const lockBalances = `-- name: LockBalances :many
-select locked.tenant, locked.sim_id, locked.currency, locked.country::text as country,
+select locked.tenant, locked.sim_id, locked.currency, locked.operator::text as operator,
+  locked.country::text as country,
   locked.blocked::boolean as blocked, locked.behavior::text as behavior, locked.balance
 from (select distinct unnest($1::bigint[]) as tenant order by 1) of_batch
 cross join lateral (
-  select p.tenant, p.sim_id, p.currency, p.country, p.blocked, p.behavior, p.balance from (
-    select s.tenant, s.sim_id, s.currency, s.country, s.blocked,
+  select p.tenant, p.sim_id, p.currency, p.operator, p.country, p.blocked, p.behavior, p.balance from (
+    select s.tenant, s.sim_id, s.currency, s.operator, s.country, s.blocked,
       case when s.manual_until > now() then 'Manual' else s.behavior end as behavior, s.balance
     from (select unnest($2::bigint[]) as tenant,
       unnest($3::uuid[]) as sim_id) wanted
@@ -98,7 +107,7 @@ cross join lateral (
     order by s.sim_id
     for update of s) p
   union all
-  select m.tenant, null::uuid, m.currency, '', false, '', m.balance from (
+  select m.tenant, null::uuid, m.currency, '', '', false, '', m.balance from (
     select f.tenant, f.currency, f.balance
     from (select unnest($1::bigint[]) as tenant,
       unnest($4::text[]) as currency) wanted
@@ -112,6 +121,7 @@ type LockBalancesRow struct {
 	Tenant   int64       `db:"tenant"`
 	SimID    pgtype.UUID `db:"sim_id"`
 	Currency string      `db:"currency"`
+	Operator string      `db:"operator"`
 	Country  string      `db:"country"`
 	Blocked  bool        `db:"blocked"`
 	Behavior string      `db:"behavior"`
@@ -138,6 +148,7 @@ func (q *Queries) LockBalances(ctx context.Context, floatTenants []int64, simTen
 			&i.Tenant,
 			&i.SimID,
 			&i.Currency,
+			&i.Operator,
 			&i.Country,
 			&i.Blocked,
 			&i.Behavior,

@@ -18,6 +18,8 @@ func detectionRules() []suite.Rule {
 			Text: "if only the operator or only the country is missing, the service detects it"},
 		{ID: "detection/impossible", Check: detectionImpossible,
 			Text: "a number without a detectable operator is 400 invalid_body that names the missing fields"},
+		{ID: "detection/wrong-length", Check: detectionWrongLength,
+			Text: "a number of a market with a digit too many or too few is 400 invalid_body that names the number alone"},
 		{ID: "detection/no-environment", Check: detectionNoEnvironment,
 			Text: "a detected operator without an enabled environment is 404 env_not_found"},
 	}
@@ -78,6 +80,18 @@ func detectionRegistered(c *suite.Check) {
 	}
 }
 
+func detectionWrongLength(c *suite.Check) {
+	c.Needs(suite.MtnRW)
+	for _, msisdn := range []string{"+25078899999", "+2507889999999", "+225073000090", "+22507300009001", "+2289999999", "+229970000011"} {
+		a := c.Post("/payments", c.Collection(suite.MtnRW, detected(msisdn)))
+		c.FieldsRefused(a, "msisdn")
+		detail := c.Refused(a, http.StatusBadRequest, "invalid_body")
+		if wrong, _ := detail["fieldErrors"].(suite.Object); len(wrong) != 1 {
+			c.Problem("%s for %s, want detail.fieldErrors with msisdn alone", a, msisdn)
+		}
+	}
+}
+
 func detectionExplicit(c *suite.Check) {
 	c.Needs(suite.MtnRW, suite.AirtelRW, suite.OrangeCI)
 	for _, sent := range []struct {
@@ -107,7 +121,7 @@ func detectionOneOfTwo(c *suite.Check) {
 
 func detectionImpossible(c *suite.Check) {
 	c.Needs(suite.MtnRW)
-	for _, msisdn := range []string{"+33600000001", "+22890999999", "+25078899999", "+250700999999", "+2507889999999", "+15551234567"} {
+	for _, msisdn := range []string{"+33600000001", "+22890999999", "+250700999999", "+15551234567"} {
 		a := c.Post("/payments", c.Collection(suite.MtnRW, detected(msisdn)))
 		detail := c.Refused(a, http.StatusBadRequest, "invalid_body")
 		wrong, _ := detail["fieldErrors"].(suite.Object)
