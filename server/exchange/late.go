@@ -22,7 +22,7 @@ func (x *Exchange) writeLate(r *http.Request, c *call) {
 	}
 	if o := onBehalfOf(r.Context()); o != nil {
 		o.Held = max(0, c.late.Due.Sub(c.began))
-		x.wait(ended, c)
+		x.wait(r.Context(), c, false)
 	} else {
 		x.hold(r.Context(), c)
 	}
@@ -40,28 +40,20 @@ func (x *Exchange) hold(client context.Context, c *call) {
 	}
 	release, ok := x.held.Take(c.organization())
 	if !ok {
-		x.wait(ended, c)
+		x.wait(client, c, false)
 		return
 	}
 	defer release()
 	x.metrics.Hold()
 	defer x.metrics.Release()
-	x.wait(client, c)
+	x.wait(client, c, true)
 }
 
-// ended is a context that has ended.
-var ended = func() context.Context {
-	ctx, end := context.WithCancel(context.Background())
-	end()
-	return ctx
-}()
-
-// wait carries out the waits of a held answer, until the context of the client ends.
-func (x *Exchange) wait(client context.Context, c *call) {
-	ctx, end := context.WithCancel(c)
+// wait carries out the waits of an answer, until the context of the client ends, or at once if the answer is not held.
+func (x *Exchange) wait(client context.Context, c *call, held bool) {
+	ctx, end := context.WithCancel(context.WithValue(client, callKey{}, c))
 	defer end()
-	defer context.AfterFunc(client, end)()
-	if client.Err() != nil {
+	if !held {
 		end()
 	}
 	timer := time.NewTimer(c.late.Due.Sub(x.now()))
