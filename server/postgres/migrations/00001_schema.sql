@@ -181,7 +181,9 @@ create table organizations (
   secret_since             timestamptz
 );
 create index organizations_version on organizations (version);
-create unique index organizations_name on organizations (namespace, name) where retained_at is null;
+-- Of one name, one sandbox is not retained. No partial index: Postgres would read all of it for any statement
+-- with the same condition, as long as the table seems to be empty.
+create unique index organizations_name on organizations (namespace, name, coalesce(retained_at, 'infinity'));
 -- Serves the look-up whether any sandbox is followed.
 create index organizations_followed on organizations (followed_until) where followed_until is not null;
 call protect('organizations', '{controller}');

@@ -162,7 +162,8 @@ delete from api_keys where tenant = sqlc.arg(tenant) and hash = sqlc.arg(hash);
 
 -- name: KeyOfAnother :one
 select exists (
-  select from api_keys k join organizations o using (tenant)
+  select from api_keys k
+  cross join lateral (select from organizations o where o.tenant = k.tenant limit 1) o
   where k.hash = sqlc.arg(hash) and k.tenant <> sqlc.arg(tenant));
 
 -- name: ConfigVersion :one

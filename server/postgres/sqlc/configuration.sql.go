@@ -340,7 +340,8 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 
 const keyOfAnother = `-- name: KeyOfAnother :one
 select exists (
-  select from api_keys k join organizations o using (tenant)
+  select from api_keys k
+  cross join lateral (select from organizations o where o.tenant = k.tenant limit 1) o
   where k.hash = $1 and k.tenant <> $2)
 `
 

@@ -252,7 +252,12 @@ cross join (
     false)::boolean as probe
   from (select unnest($2::bigint[]) as tenant, unnest($3::integer[]) as n) given
 ) due_tenant
-join organizations o on o.tenant = due_tenant.tenant and not o.suspended and o.retained_at is null
+cross join lateral (
+  select o.org_id, o.resource_uid, o.webhook_url, o.webhook_types, o.webhook_max_retries, o.seed, o.faults,
+    o.webhook_initial_delay_ms, o.webhook_factor, o.webhook_max_delay_ms, o.signing_secret,
+    o.previous_secret, o.previous_secret_until, o.older_secrets, o.older_secrets_until
+  from organizations o
+  where o.tenant = due_tenant.tenant and not o.suspended and o.retained_at is null limit 1) o
 left join endpoint_health h on h.tenant = due_tenant.tenant
 left join clocks c on c.tenant = due_tenant.tenant
 cross join lateral (
@@ -264,7 +269,8 @@ cross join lateral (
   order by e.due_at
   limit case when due_tenant.probe then 1 else due_tenant.n end
   for update skip locked) claimed
-join transactions t on t.tenant = claimed.tenant and t.id = claimed.id
+cross join lateral (
+  select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from transactions t where t.tenant = claimed.tenant and t.id = claimed.id limit 1) t
 where h.probe_at is null or due_tenant.probe or o.webhook_url is null
 `
 
@@ -446,7 +452,9 @@ select due_tenants.tenant, coalesce(h.delivered > 0, false)::boolean as endpoint
   coalesce(h.failures > 0, false)::boolean as endpoint_failing, (h.probe_at is not null)::boolean as probe,
   (p.tenant is not null)::boolean as sweep_failed
 from due_tenants
-join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
+cross join lateral (
+  select o.webhook_url from organizations o
+  where o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null limit 1) o
 left join clocks c on c.tenant = due_tenants.tenant
 left join endpoint_health h on h.tenant = due_tenants.tenant
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'delivery'

@@ -1094,7 +1094,9 @@ with recursive due_tenants as (
 )
 select due_tenants.tenant, (p.tenant is not null)::boolean as sweep_failed
 from due_tenants
-join organizations o on o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null
+cross join lateral (
+  select o.clocked from organizations o
+  where o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null limit 1) o
 left join clocks c on o.clocked and c.tenant = due_tenants.tenant
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'callbacks'
 where due_tenants.due_at <= coalesce(clock_time(c.stands_at, c.ahead, c.last_stamp), now())

@@ -311,11 +311,12 @@ with recursive due_tenants as (
     order by t.tenant, t.due_at limit 1) following
 )
 select due_tenants.tenant, (p.tenant is not null)::boolean as sweep_failed from due_tenants
-join organizations o on o.tenant = due_tenants.tenant
+cross join lateral (
+  select from organizations o
+  where o.tenant = due_tenants.tenant and not o.suspended and o.retained_at is null limit 1) o
 left join clocks c on c.tenant = due_tenants.tenant
 left join sweep_failures p on p.tenant = due_tenants.tenant and p.sweep = 'settlement'
 where due_tenants.due_at <= clock_time(c.stands_at, c.ahead, c.last_stamp) and c.target is null
-  and not o.suspended and o.retained_at is null
   and (p.retry_at is null or p.retry_at <= now())
 order by random()
 `
