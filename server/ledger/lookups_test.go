@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
@@ -105,31 +104,4 @@ func TestLookUpsOfManyAtOneTime(t *testing.T) {
 		})
 	}
 	all.Wait()
-}
-
-// A statement that Postgres plans again for each look-up costs several of them.
-func TestLookUpsArePlannedOnce(t *testing.T) {
-	w := newFixture(t)
-	crowded, _ := w.crowd(5000)
-	conn := ledgertest.Connect(t, w.URL)
-	if _, err := conn.Exec(t.Context(), "set enable_seqscan = off"); err != nil { // as in the scope of a tenant
-		t.Fatal(err)
-	}
-	if _, err := conn.Prepare(t.Context(), "look up", ledger.LookUpStatement); err != nil {
-		t.Fatal(err)
-	}
-	for range 20 {
-		rows, err := conn.Query(t.Context(), "look up", []int64{crowded}, []pgtype.UUID{postgres.UUID(payments.ID{1})}, []int64{1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows.Close()
-	}
-	var again int
-	if err := conn.QueryRow(t.Context(), "select custom_plans from pg_prepared_statements where name = 'look up'").Scan(&again); err != nil {
-		t.Fatal(err)
-	}
-	if again > 5 { // Postgres tries so many before it compares them with one for all
-		t.Errorf("planned %d times for 20 look-ups", again)
-	}
 }

@@ -36,6 +36,8 @@ var kept = []string{
 // keptInTx are the statements whose plans are kept in database transactions: see [postgres.IdleLimitedKept].
 var keptInTx = []string{"TakeProbes", "LockDueEvents", "UnqueueEvents", "PlanEachTime", "LeaseEvents", "KeepPlans", "NoteFingerprint", "BumpVersion", "RetireTenant"}
 
+func all(string) bool { return true }
+
 func isKept(name string) bool { return slices.Contains(kept, name) || slices.Contains(keptInTx, name) }
 
 // inSnapshot are those of the verification.
@@ -160,12 +162,12 @@ type planning struct {
 	executes map[string]string
 }
 
-func (p *planned) connect(role string) *planning {
+func (p *planned) connect(role string, wanted func(name string) bool) *planning {
 	p.T.Helper()
 	c := &planning{planned: p, role: role, conn: ledgertest.Connect(p.T, p.URL), executes: map[string]string{}}
 	c.do("set statement_timeout = '20s'") // what reads everything for each row would take hours
 	for _, name := range statementsOf[role] {
-		if name == "EnterTenantOnReplica" || p.parameters[name] == nil {
+		if name == "EnterTenantOnReplica" || p.parameters[name] == nil || !wanted(name) {
 			continue
 		}
 		c.do(fmt.Sprintf("prepare \"%s\" as %s", name, p.texts[name]))
@@ -228,21 +230,15 @@ func (c *planning) scoped(name string, f func(ctx context.Context) error) (ok bo
 	return err == nil
 }
 
-// execute executes each statement ten times, after which it has the plan that it keeps.
+// execute executes each statement whose plan is kept, which makes the plan.
 func (c *planning) execute() {
 	c.T.Helper()
 	for _, name := range slices.Sorted(maps.Keys(c.executes)) {
-		if !isKept(name) {
-			continue
-		}
-		for range 10 {
-			if !c.scoped(name, func(ctx context.Context) error {
-				_, err := c.conn.PgConn().Exec(ctx, c.executes[name]).ReadAll()
-				return err
-			}) {
-				delete(c.executes, name)
-				break
-			}
+		if isKept(name) && !c.scoped(name, func(ctx context.Context) error {
+			_, err := c.conn.PgConn().Exec(ctx, c.executes[name]).ReadAll()
+			return err
+		}) {
+			delete(c.executes, name)
 		}
 	}
 }
@@ -341,7 +337,7 @@ func (p *planned) hold(analyze func(*planned)) {
 		p.grow(p.Sandbox.Tenant, from, rows)
 		from = rows + 1
 		for role := range statementsOf {
-			c := p.connect(role)
+			c := p.connect(role, all)
 			c.execute()
 			if role == "cauri_tenant" || rows == 0 {
 				conns[role] = append(conns[role], c)
@@ -365,7 +361,7 @@ func (p *planned) hold(analyze func(*planned)) {
 	many := measure()
 	p.Exec("analyze")
 	for role := range statementsOf {
-		known := p.connect(role).buffers(true)
+		known := p.connect(role, all).buffers(true)
 		for _, name := range slices.Sorted(maps.Keys(known)) {
 			read := many[role+" "+name]
 			if _, listed := whole[name]; !listed && (read > 2*known[name]+10 || read > 2*few[role+" "+name]+10) {

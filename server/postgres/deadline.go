@@ -31,7 +31,7 @@ func (d *DB) System() DBTX { return timely{plannedEachTime{d.pool}, d.limit} }
 func (d *DB) Frequent() DBTX { return timely{Scope{pool: d.pool, enter: EnterByIndex}, d.limit} }
 
 // EnterByIndex makes Postgres use indexes for the statement after it. It enters the scope of no tenant.
-const EnterByIndex = `select $1::bigint::text, null, ` + byIndexAlone + ` || set_config('plan_cache_mode', 'force_generic_plan', true)`
+const EnterByIndex = `select $1::bigint::text, null, ` + byIndexAlone + kept
 
 // plannedEachTime sends statements in a mode of pgx in which Postgres plans each statement anew, also those without
 // arguments.

@@ -18,7 +18,9 @@ const EnterTenant = `select
 // EnterVersionChecked is EnterTenant for statements that check the version themselves: see [DB.VersionChecked]. Every
 // payment needs such statements, and planning one would cost as much as running it. So Postgres keeps their plans. The
 // statements are written so that a plan for empty tables is also good for full ones: see decision 0048.
-const EnterVersionChecked = `select set_config('cauri.tenant', $1::bigint::text, true), ` + inScope
+const EnterVersionChecked = enterUnchecked + kept
+
+const enterUnchecked = `select set_config('cauri.tenant', $1::bigint::text, true), ` + inScope
 
 // enterUnfollowed is EnterVersionChecked for statements that write in a sandbox that no stream follows: see
 // [Scope.Unfollowed]. It gives the database transaction an id before the statement takes its snapshot. A reader of
@@ -36,8 +38,13 @@ const inScope = `set_config('role', 'cauri_tenant', true), ` + byIndexAlone
 
 const byIndexAlone = `set_config('enable_seqscan', 'off', true) || set_config('enable_bitmapscan', 'off', true) || set_config('jit', 'off', true)`
 
-// planned is appended to the last column of inScope if statements are planned each time, see planEachTime.
-const planned = ` || set_config('plan_cache_mode', 'force_custom_plan', true)`
+// planned is appended to the last column of inScope if statements are planned each time, see planEachTime. kept is
+// appended if Postgres keeps their plans, see keepPlans. One of them must be: otherwise Postgres decides it for each
+// connection and statement, by costs of the connection's first minute.
+const (
+	planned = ` || set_config('plan_cache_mode', 'force_custom_plan', true)`
+	kept    = ` || set_config('plan_cache_mode', 'force_generic_plan', true)`
+)
 
 // Scope runs statements in the scope of a tenant, each in a database transaction of its own. A statement sees and
 // changes only the rows of that tenant, whatever its WHERE says. The statement that enters the scope is sent in the

@@ -22,7 +22,7 @@ func (b *ScopeBatch) Queue(tenant int64, sql string, args ...any) {
 	} else {
 		enter := EnterVersionChecked
 		if b.Planned {
-			enter += planned
+			enter = enterUnchecked + planned
 		}
 		b.batch.Queue(enter, tenant)
 		b.entered = true
