@@ -7,7 +7,8 @@ select start_clock();
 -- name: LockClock :one
 -- Locks the clock. Until the database transaction ends, nothing is recorded in the sandbox, and the clock is
 -- not moved.
-select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, c.target, c.advance, c.last_target
+select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, c.target, c.advance,
+  c.last_target
 from clocks c where c.tenant = sqlc.arg(tenant) for update;
 
 -- name: ReadClock :one

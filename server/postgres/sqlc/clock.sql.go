@@ -240,7 +240,8 @@ func (q *Queries) LeaseClock(ctx context.Context, leaseMs float64, tenant int64)
 }
 
 const lockClock = `-- name: LockClock :one
-select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, c.target, c.advance, c.last_target
+select clock_time(c.stands_at, c.ahead, c.last_stamp)::timestamptz as present, c.target, c.advance,
+  c.last_target
 from clocks c where c.tenant = $1 for update
 `
 
