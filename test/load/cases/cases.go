@@ -127,6 +127,12 @@ var All = []Case{
 		postgres: untuned,
 	},
 	{
+		Name: "starts",
+		Tells: "ten starts of all processes of `make up` on a new database, each with a minute of 8 and then of 32 connections, 100 sandboxes: " +
+			"processor time of Postgres for a payment, second by second",
+		run: starts,
+	},
+	{
 		Name:  "status",
 		Tells: "as many payments as possible in 100 sandboxes made through Kubernetes: writes of the status, their age, and a quiet sandbox beside them",
 		run:   status,
