@@ -100,6 +100,11 @@ func TestAnswersThatAwait(t *testing.T) {
 			return Answer{Status: http.StatusOK, Body: text("done")}, nil
 		}
 	}
+	fails := func(context.Context) (Answer, error) { return Answer{}, errors.New("wrong") }
+	panics := func(context.Context) (Answer, error) { panic("oh") }
+	due := func(context.Context) (Answer, error) {
+		return Answer{Status: http.StatusOK, Due: time.Now().Add(time.Hour)}, nil
+	}
 	for name, c := range map[string]struct {
 		x      *Exchange
 		await  func(context.Context) (Answer, error)
@@ -108,9 +113,9 @@ func TestAnswersThatAwait(t *testing.T) {
 	}{
 		"an answer":       {newExchange(), waits, http.StatusOK, "done"},
 		"one too many":    {full, waits, http.StatusAccepted, "not yet"},
-		"an error":        {newExchange(), func(context.Context) (Answer, error) { return Answer{}, errors.New("wrong") }, http.StatusTeapot, "wrong"},
-		"a panic":         {newExchange(), func(context.Context) (Answer, error) { panic("oh") }, http.StatusTeapot, "panic: oh"},
-		"one that is due": {newExchange(), func(context.Context) (Answer, error) { return Answer{Status: 200, Due: time.Now().Add(time.Hour)}, nil }, http.StatusOK, ""},
+		"an error":        {newExchange(), fails, http.StatusTeapot, "wrong"},
+		"a panic":         {newExchange(), panics, http.StatusTeapot, "panic: oh"},
+		"one that is due": {newExchange(), due, http.StatusOK, ""},
 	} {
 		got, cause := serve(c.x, answering(Answer{Await: c.await}, nil))
 		if got.Code != c.status || !strings.HasPrefix(got.Body.String(), c.body) || cause != nil {

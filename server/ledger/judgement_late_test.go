@@ -121,7 +121,7 @@ func TestExpectationThatIsEvaluatedLate(t *testing.T) {
 
 // With a clock, times are those of the sandbox: only the events tell real times.
 func TestExpectationOfAClockedSandboxThatIsEvaluatedLate(t *testing.T) {
-	const ended, any = `[{"transactions":{"where":{"status":"SUCCESS"},"count":1}}]`, `[{"transactions":{"count":1}}]`
+	const ended, every = `[{"transactions":{"where":{"status":"SUCCESS"},"count":1}}]`, `[{"transactions":{"count":1}}]`
 	for name, c := range map[string]struct {
 		lines         string
 		before, after int
@@ -129,9 +129,9 @@ func TestExpectationOfAClockedSandboxThatIsEvaluatedLate(t *testing.T) {
 	}{
 		"ended in time":       {ended, 1, 1, "1 Met Met, true 1 transaction"},
 		"ended too late":      {ended, 0, 1, "1 Failed DeadlineExceeded, false 0 transactions"},
-		"recorded too late":   {any, 0, 1, "1 Failed EvaluatedLate, false 1 transaction, seen too late"},
-		"recorded in time":    {any, 1, 0, "1 Met Met, true 1 transaction"},
-		"nothing is recorded": {any, 0, 0, "1 Failed DeadlineExceeded, false 0 transactions"},
+		"recorded too late":   {every, 0, 1, "1 Failed EvaluatedLate, false 1 transaction, seen too late"},
+		"recorded in time":    {every, 1, 0, "1 Met Met, true 1 transaction"},
+		"nothing is recorded": {every, 0, 0, "1 Failed DeadlineExceeded, false 0 transactions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t)

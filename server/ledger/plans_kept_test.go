@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// Postgres decides by itself whether it keeps a plan, unless it is told to: it compares the costs of the first five plans with that of one
-// for all arguments. A connection whose five were made for empty tables, and the one before the first analyze, plans each time for the rest
-// of its life. So the plans of a connection that lives through the first minutes of a new database must be kept, and read at each stage what
-// those of a new connection read.
+// Unless it is told to, Postgres decides by itself whether it keeps a plan: it compares the costs of the first five plans with that of
+// one for all arguments. A connection whose five were made for empty tables, and the one before the first analyze, plans each time for
+// the rest of its life. So the plans of a connection that lives through the first minutes of a new database must be kept, and read at
+// each stage what those of a new connection read.
 func TestPlansDoNotDependOnWhenTheyAreMade(t *testing.T) {
 	p := newPlanned(t)
 	lived := map[string]*planning{}

@@ -269,10 +269,13 @@ func TestExpectThatLooksLate(t *testing.T) {
 	shop := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	t.Cleanup(shop.Close)
 	for after, want := range map[time.Duration]string{
-		29 * time.Second: expectations.ReasonSettling, 31 * time.Second: expectations.ReasonSettling, 75 * time.Second: expectations.ReasonEvaluatedLate,
+		29 * time.Second: expectations.ReasonSettling,
+		31 * time.Second: expectations.ReasonSettling,
+		75 * time.Second: expectations.ReasonEvaluatedLate,
 	} {
 		e := &expected{
-			lines: []expectations.Line{{Merchant: &expectations.Merchant{Get: shop.URL}}}, within: 30 * time.Second, settle: time.Second, began: time.Now(),
+			lines:  []expectations.Line{{Merchant: &expectations.Merchant{Get: shop.URL}}},
+			within: 30 * time.Second, settle: time.Second, began: time.Now(),
 		}
 		if err := e.evaluate(t.Context(), nil, func() time.Time { return e.began.Add(after) }); err != nil || e.state.Reason != want {
 			t.Errorf("after %s: %s, %v", after, e.state.Reason, err)
