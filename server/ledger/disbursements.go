@@ -104,7 +104,8 @@ func (l *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n
 	row, err := q.BookDisbursement(ctx, sqlc.BookDisbursementParams{
 		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference,
 		UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
-		RecipientFull: recipientFull, Own: n.Optional.Native != nil, FloatCurrency: floatOf(t), Amount: t.Amount, ID: postgres.UUID(t.ID), RequestHash: n.RequestHash,
+		RecipientFull: recipientFull, Own: n.Optional.Native != nil, FloatCurrency: floatOf(t), Amount: t.Amount,
+		ID: postgres.UUID(t.ID), RequestHash: n.RequestHash,
 		OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store, Description: t.Description,
 		EnvID: t.EnvironmentID, Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,
 		AbsorptionPct: int32(t.AbsorptionPct), Latencies: latencies, AfterMs: after,

@@ -34,13 +34,13 @@ func JSON(body []byte) string {
 	if errors.As(err, &wrong) {
 		return syntaxError(body, wrong)
 	}
-	switch value.(type) {
+	switch value := value.(type) {
 	case map[string]any:
 		return ""
 	case []any:
 		return "it is a list"
 	case string:
-		if strings.HasPrefix(strings.TrimSpace(value.(string)), "{") {
+		if strings.HasPrefix(strings.TrimSpace(value), "{") {
 			return "it is a text with an object in it, so it was encoded twice"
 		}
 		return "it is a text"

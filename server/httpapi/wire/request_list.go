@@ -33,8 +33,8 @@ type LoggedRequest struct {
 func LoggedRequestOf(e *requests.Entry, declared faults.Set) LoggedRequest {
 	v := LoggedRequest{
 		ID: "log_" + e.ID.Code(), Time: payments.FormatTime(e.ReceivedAt), Method: e.Method, Path: e.Path, Error: optional(e.Error),
-		Hint: optional(e.Hint), RequestID: optional(e.RequestID), Fault: optional(e.Fault), Actor: e.Actor, Query: e.Query, RequestBody: e.RequestBody,
-		ResponseBody: e.ResponseBody, NotKept: e.NotKept,
+		Hint: optional(e.Hint), RequestID: optional(e.RequestID), Fault: optional(e.Fault), Actor: e.Actor, Query: e.Query,
+		RequestBody: e.RequestBody, ResponseBody: e.ResponseBody, NotKept: e.NotKept,
 	}
 	if e.Status != 0 {
 		v.Status = &e.Status
