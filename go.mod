@@ -54,7 +54,10 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require github.com/boombuler/barcode v1.1.0
+require (
+	filippo.io/bigmod v0.1.0
+	github.com/boombuler/barcode v1.1.0
+)
 
 require (
 	cel.dev/expr v0.25.2 // indirect

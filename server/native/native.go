@@ -32,6 +32,7 @@ type Native struct {
 	baseURL   *url.URL
 	tokens    knownTokens
 	pinKey    func() *rsa.PrivateKey
+	pins      *pinTurns
 }
 
 // Options are the dependencies and settings of a [Native].
@@ -53,7 +54,7 @@ func New(o Options) *Native {
 	}
 	return &Native{
 		exchange: o.Exchange, service: o.Service, ledger: o.Ledger, directory: o.Directory, now: o.Now, random: o.Random,
-		baseURL: o.BaseURL, pinKey: o.PINKey,
+		baseURL: o.BaseURL, pinKey: o.PINKey, pins: newPINTurns(),
 	}
 }
 

@@ -139,7 +139,21 @@ func (s *sandbox) ApplyFault(ctx context.Context) error {
 }
 
 // PINKey implements [operatorapi.Sandbox].
-func (s *sandbox) PINKey() *rsa.PrivateKey { return s.native.pinKey() }
+func (s *sandbox) PINKey() *rsa.PublicKey {
+	if key := s.native.pinKey(); key != nil {
+		return &key.PublicKey
+	}
+	return nil
+}
+
+// OpenPIN implements [operatorapi.Sandbox].
+func (s *sandbox) OpenPIN(ctx context.Context, text []byte) ([]byte, error) {
+	key := s.native.pinKey()
+	if key == nil {
+		return nil, operatorapi.Because(operatorapi.Unavailable, noPINKey)
+	}
+	return s.native.pins.open(ctx, s.who.Sandbox.Tenant, key, text)
+}
 
 // Text implements [operatorapi.Sandbox].
 func (s *sandbox) Text() (string, error) {

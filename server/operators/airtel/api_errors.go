@@ -131,7 +131,13 @@ var advice = map[operatorapi.Why]operatorapi.Advice{
 	duplicatePayout: {When: "The `transaction.id` is taken.", Instead: "Send a new id. If it was the same request, read what came of the first one."},
 	noPayout:        {When: "The sandbox has no disbursement with this id.", Instead: "Check the id, and whether this sandbox has it. A reset removes transactions."},
 	noUser:          {When: "Nobody has this number.", Instead: "Declare a TestClient with the number."},
-	wrongPIN:        {When: "The decrypted PIN is not that of the sandbox.", Instead: "Encrypt `airtel-pin` of the credentials Secret."},
-	unreadablePIN:   {When: "The PIN cannot be decrypted.", Instead: "Encrypt it with the key of `encryption-keys`, by RSA with OAEP and SHA-256, and encode it in Base64."},
-	notJSON:         {When: "The body is no JSON.", Instead: "Send `Content-Type: application/json`."},
+	wrongPIN: {
+		When:    "What the PIN is decrypted to is not that of the sandbox: another PIN, another padding, or another key.",
+		Instead: "Encrypt the four digits of `airtel-pin` with the key of `encryption-keys`, in a padding that `X-Cauri-Reason` names.",
+	},
+	unreadablePIN: {
+		When:    "The PIN is no Base64, or has not the length of the key.",
+		Instead: "Encrypt it with the key of `encryption-keys`, which has 2048 bits, and encode it in Base64.",
+	},
+	notJSON: {When: "The body is no JSON.", Instead: "Send `Content-Type: application/json`."},
 }

@@ -41,9 +41,11 @@ var facts = []operatorapi.Fact{
 	operatorapi.Documented.Fact("a refund returns what is left of the collection", portal, "TestAirtelRefund").Differs(
 		"newer documents of some countries have partial refunds"),
 	operatorapi.Documented.Fact("the PIN: RSA with OAEP and SHA-256, or with PKCS#1 v1.5, by the key of `encryption-keys`", portal,
-		"TestAirtelDisbursement"),
-	operatorapi.Assumed.Fact("a wrong PIN is `ROUTER115`, one that cannot be decrypted `ROUTER116`", operatorapi.OurChoice,
-		"TestAirtelDisbursement"),
+		"TestAirtelPINs"),
+	operatorapi.ThirdParty.Fact("the PIN: OAEP with SHA-256 and MGF1 by SHA-1, and OAEP with SHA-1, as Java's and PHP's libraries have them",
+		operatorapi.PublishedClients, "TestAirtelPINs").Differs("its documents have OAEP with SHA-256 for both"),
+	operatorapi.Assumed.Fact("a wrong PIN, another key and another padding are `ROUTER115`; what is no Base64, or has not the length of the "+
+		"key, is `ROUTER116`", operatorapi.OurChoice, "TestAirtelPINs"),
 	operatorapi.Documented.Fact("requests are not signed: `x-signature` and `x-key` are ignored", portal, "TestAirtelPayment").Differs(
 		"some countries need them"),
 	operatorapi.Documented.Fact("the callback of a payment goes once to `environments[].callbackURL`: `TS` or `TF`", portal,
@@ -52,4 +54,6 @@ var facts = []operatorapi.Fact{
 		"TestAirtelCallbacks"),
 	operatorapi.Assumed.Fact("429, 404, 500 and 503 have the envelope of errors with `ESB000001`", operatorapi.OurChoice,
 		"TestAirtelFaults"),
+	operatorapi.Assumed.Fact("callbacks have the header `User-Agent: Cauri-Callbacks/` with Cauri's version", operatorapi.OurChoice,
+		"TestUserAgentOfCallbacks").Differs("unknown. Do not decide by it"),
 }

@@ -2,9 +2,6 @@ package airtel
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"net/http"
@@ -43,7 +40,7 @@ func collect(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request,
 func disburse(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, e operatorapi.Environment) (operatorapi.Answer, error) {
 	order, body, err := newOrder(r, e, payoutCall, func(b *orderBody) *partyBody { return b.Payee })
 	if err == nil {
-		err = checkPIN(s, body.PIN)
+		err = checkPIN(ctx, s, body.PIN)
 	}
 	if err == nil {
 		err = s.Disburse(ctx, *order)
@@ -104,35 +101,6 @@ func giveBack(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 	return a, nil
 }
 
-// checkPIN compares the encrypted PIN of a request with the sandbox's.
-func checkPIN(s operatorapi.Sandbox, encrypted string) error {
-	if encrypted == "" {
-		return operatorapi.Refuse(operatorapi.Invalid)
-	}
-	pin, ok := decrypted(s.PINKey(), encrypted)
-	switch {
-	case !ok:
-		return operatorapi.Refuse(unreadablePIN)
-	case !s.Checks(pinCheck, pin):
-		return operatorapi.Refuse(wrongPIN)
-	}
-	return nil
-}
-
-// decrypted returns a PIN, which clients encrypt with OAEP and SHA-256 for v2 and v3, and with PKCS#1 v1.5 for v1 (o).
-func decrypted(key *rsa.PrivateKey, encrypted string) (pin string, ok bool) {
-	text, err := base64.StdEncoding.DecodeString(encrypted)
-	if err != nil || key == nil {
-		return "", false
-	}
-	if plain, err := rsa.DecryptOAEP(sha256.New(), nil, key, text, nil); err == nil {
-		return string(plain), true
-	}
-	//lint:ignore SA1019 Airtel asks for this padding, and the key protects nothing but PINs of sandboxes
-	plain, err := rsa.DecryptPKCS1v15(rand.Reader, key, text)
-	return string(plain), err == nil
-}
-
 // encryptionKey answers with the public key for PINs. It has 2048 bits, as for v2 and v3 (o).
 func encryptionKey(
 	_ context.Context, s operatorapi.Sandbox, _ *operatorapi.Request, _ operatorapi.Environment,
@@ -141,7 +109,7 @@ func encryptionKey(
 	if key == nil {
 		return operatorapi.Answer{}, operatorapi.Because(operatorapi.Unavailable, "no_encryption_key")
 	}
-	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	public, err := x509.MarshalPKIXPublicKey(key)
 	told := publicKey{100, base64.StdEncoding.EncodeToString(public), "31-12-2099 23:59:59"}
 	return dataAnswer(told, okStatus("DP02010001001", "SUCCESS")), err
 }

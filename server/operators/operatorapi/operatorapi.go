@@ -297,8 +297,11 @@ type Sandbox interface {
 	MayCall(url string) bool
 	// Checks reports whether a credential of [Credentials].Checked has this value.
 	Checks(name, value string) bool
-	// PINKey returns the key for PINs of this installation, which clients encrypt with its public part; nil for none.
-	PINKey() *rsa.PrivateKey
+	// PINKey returns the public part of the key of this installation, with which clients encrypt PINs; nil for none.
+	PINKey() *rsa.PublicKey
+	// OpenPIN decrypts a PIN, and returns it with its padding. It waits for its turn, and refuses with [Unavailable] if that
+	// takes too long. The text has as many bytes as the key.
+	OpenPIN(ctx context.Context, text []byte) (padded []byte, err error)
 	IssueToken(ctx context.Context, token, product string, u User, lifetime time.Duration) error
 	// AddUser adds a user without a password. SetPassword sets or replaces the password.
 	AddUser(ctx context.Context, u User) error

@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"encoding/json"
 	"errors"
+	"math/big"
 	"net/http"
 	"slices"
 	"strings"
@@ -135,7 +136,17 @@ func (Recorder) MayCall(string) bool { return true }
 func (Recorder) Checks(string, string) bool { return true }
 
 // PINKey implements [operatorapi.Sandbox].
-func (r Recorder) PINKey() *rsa.PrivateKey { return r.Key }
+func (r Recorder) PINKey() *rsa.PublicKey {
+	if r.Key == nil {
+		return nil
+	}
+	return &r.Key.PublicKey
+}
+
+// OpenPIN implements [operatorapi.Sandbox].
+func (r Recorder) OpenPIN(_ context.Context, text []byte) ([]byte, error) {
+	return new(big.Int).Exp(new(big.Int).SetBytes(text), r.Key.D, r.Key.N).FillBytes(make([]byte, r.Key.Size())), nil
+}
 
 // IssueToken implements [operatorapi.Sandbox].
 func (Recorder) IssueToken(context.Context, string, string, operatorapi.User, time.Duration) error {

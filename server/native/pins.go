@@ -1,0 +1,99 @@
+package native
+
+import (
+	"context"
+	"crypto/rsa"
+	"sync"
+	"time"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/secrets"
+)
+
+const (
+	// pinsAtOnce bounds the private operations of a process. A sandbox makes one at a time.
+	pinsAtOnce = 2
+	// pinRest is how many times as long as its operation a sandbox then keeps its turn. So the PINs of a sandbox take a
+	// quarter of a core, and those of all half a core.
+	pinRest = 3
+	// pinWait is the longest wait for a turn.
+	pinWait = 3 * time.Second
+)
+
+// noPINKey is the reason of a refusal where no key for PINs is set.
+const noPINKey = "no_encryption_key"
+
+// pinTurns bounds the private operations that callers can ask for.
+type pinTurns struct {
+	slots chan struct{} // semaphore: operations
+
+	mu        sync.Mutex
+	sandboxes map[int64]*pinTurn
+}
+
+// pinTurn is the turn of a sandbox.
+type pinTurn struct {
+	taken chan struct{} // semaphore with one slot
+	users int           // callers that wait or have the turn
+}
+
+func newPINTurns() *pinTurns {
+	return &pinTurns{slots: make(chan struct{}, pinsAtOnce), sandboxes: map[int64]*pinTurn{}}
+}
+
+// open decrypts a text in its turn. It returns the padded PIN.
+func (p *pinTurns) open(ctx context.Context, tenant int64, key *rsa.PrivateKey, text []byte) ([]byte, error) {
+	release, err := p.take(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	padded, err := secrets.DecryptUnpadded(key, text)
+	time.AfterFunc(pinRest*time.Since(began), release)
+	return padded, err
+}
+
+// take waits for the turn of a sandbox, and for a slot.
+func (p *pinTurns) take(ctx context.Context, tenant int64) (release func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, pinWait)
+	defer cancel()
+	turn := p.enter(tenant)
+	select {
+	case turn.taken <- struct{}{}:
+	case <-ctx.Done():
+		p.leave(tenant)
+		return nil, operatorapi.Because(operatorapi.Unavailable, "overloaded")
+	}
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		<-turn.taken
+		p.leave(tenant)
+		return nil, operatorapi.Because(operatorapi.Unavailable, "overloaded")
+	}
+	return func() {
+		<-p.slots
+		<-turn.taken
+		p.leave(tenant)
+	}, nil
+}
+
+func (p *pinTurns) enter(tenant int64) *pinTurn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	turn := p.sandboxes[tenant]
+	if turn == nil {
+		turn = &pinTurn{taken: make(chan struct{}, 1)}
+		p.sandboxes[tenant] = turn
+	}
+	turn.users++
+	return turn
+}
+
+func (p *pinTurns) leave(tenant int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sandboxes[tenant].users--; p.sandboxes[tenant].users == 0 {
+		delete(p.sandboxes, tenant)
+	}
+}

@@ -1,0 +1,112 @@
+package airtel
+
+import (
+	"context"
+	"crypto"
+	_ "crypto/sha1" // a padding of clients: nothing here needs that collisions are hard to find
+	_ "crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+)
+
+// lengthOfPIN is the number of digits of a PIN (o).
+const lengthOfPIN = 4
+
+// oaep are the paddings by OAEP that clients use: that of v2 and v3 of the API (o), the one that Java calls
+// OAEPWithSHA-256AndMGF1Padding, and that of PHP's openssl_public_encrypt (t).
+var oaep = []struct{ label, mask crypto.Hash }{
+	{crypto.SHA256, crypto.SHA256}, {crypto.SHA256, crypto.SHA1}, {crypto.SHA1, crypto.SHA1},
+}
+
+// paddings are the reason for the header X-Cauri-Reason. It is the same for all that the private key tells.
+const paddings = string(wrongPIN) + ": taken are 4 digits with OAEP (SHA-256, with MGF1 by SHA-256 or SHA-1), OAEP (SHA-1) or PKCS#1 v1.5"
+
+// checkPIN compares the encrypted PIN of a request with the sandbox's. Whatever only the private key can tell has one
+// answer, which takes one time: a wrong PIN, a wrong padding, another key.
+func checkPIN(ctx context.Context, s operatorapi.Sandbox, encrypted string) error {
+	key := s.PINKey()
+	switch {
+	case encrypted == "":
+		return operatorapi.Refuse(operatorapi.Invalid)
+	case key == nil:
+		return operatorapi.Because(operatorapi.Unavailable, "no_encryption_key")
+	}
+	text, err := base64.StdEncoding.DecodeString(encrypted)
+	if err != nil {
+		return operatorapi.Because(unreadablePIN, string(unreadablePIN)+": no base64")
+	}
+	if len(text) != key.Size() {
+		return operatorapi.Because(unreadablePIN, fmt.Sprintf("%s: %d bits, and the key of encryption-keys has %d",
+			unreadablePIN, 8*len(text), key.N.BitLen()))
+	}
+	padded, err := s.OpenPIN(ctx, text)
+	if err != nil {
+		return err
+	}
+	if !isPIN(s, padded) {
+		return operatorapi.Because(wrongPIN, paddings)
+	}
+	return nil
+}
+
+// isPIN reports whether the padded text has the sandbox's PIN, in one of the paddings of clients. It always does the same
+// work: it tries all paddings, and compares the digits of each.
+func isPIN(s operatorapi.Sandbox, padded []byte) bool {
+	pin, ok := unpadded15(padded)
+	right := ok & check(s, pin)
+	for _, hash := range oaep {
+		pin, ok := unpaddedOAEP(padded, hash.label, hash.mask)
+		right |= ok & check(s, pin)
+	}
+	return right == 1
+}
+
+func check(s operatorapi.Sandbox, pin []byte) int {
+	if s.Checks(pinCheck, string(pin)) {
+		return 1
+	}
+	return 0
+}
+
+// unpadded15 removes the padding of PKCS#1 v1.5: 0, 2, at least eight bytes that are not 0, and 0 (RFC 8017, 7.2). A PIN
+// stands at the end, so that no place in the text depends on the text. It returns ok=1 if the padding is right.
+func unpadded15(padded []byte) (pin []byte, ok int) {
+	end := len(padded) - lengthOfPIN
+	ok = subtle.ConstantTimeByteEq(padded[0], 0) & subtle.ConstantTimeByteEq(padded[1], 2) & subtle.ConstantTimeByteEq(padded[end-1], 0)
+	for _, b := range padded[2 : end-1] {
+		ok &= 1 ^ subtle.ConstantTimeByteEq(b, 0)
+	}
+	return padded[end:], ok
+}
+
+// unpaddedOAEP is unpadded15 for OAEP, with an empty label (RFC 8017, 7.1.2).
+func unpaddedOAEP(padded []byte, label, mask crypto.Hash) (pin []byte, ok int) {
+	size := label.Size()
+	seed, block := append([]byte{}, padded[1:1+size]...), append([]byte{}, padded[1+size:]...)
+	unmask(seed, block, mask)
+	unmask(block, seed, mask)
+	end := len(block) - lengthOfPIN
+	ok = subtle.ConstantTimeByteEq(padded[0], 0) & subtle.ConstantTimeCompare(block[:size], label.New().Sum(nil)) &
+		subtle.ConstantTimeByteEq(block[end-1], 1)
+	for _, b := range block[size : end-1] {
+		ok &= subtle.ConstantTimeByteEq(b, 0)
+	}
+	return block[end:], ok
+}
+
+// unmask applies MGF1 of the text from (RFC 8017, B.2.1).
+func unmask(to, from []byte, hash crypto.Hash) {
+	h := hash.New()
+	var counter [4]byte
+	for done, i := 0, uint32(0); done < len(to); i++ {
+		binary.BigEndian.PutUint32(counter[:], i)
+		h.Reset()
+		h.Write(from)
+		h.Write(counter[:])
+		done += subtle.XORBytes(to[done:], to[done:], h.Sum(nil))
+	}
+}

@@ -1,0 +1,50 @@
+package secrets_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"math/big"
+	"testing"
+
+	"github.com/cauri-dev/cauri/server/secrets"
+)
+
+// The unpadded text is what the public operation began with, for every number, also one above the modulus.
+func TestDecryptUnpadded(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := key.Size()
+	for _, plain := range []*big.Int{
+		new(big.Int), big.NewInt(1), big.NewInt(65537), key.Primes[0], key.Primes[1], new(big.Int).Sub(key.N, big.NewInt(1)),
+	} {
+		text := new(big.Int).Exp(plain, big.NewInt(int64(key.E)), key.N)
+		for _, sent := range []*big.Int{text, new(big.Int).Add(text, key.N)} {
+			if sent.BitLen() > 8*size {
+				continue
+			}
+			got, err := secrets.DecryptUnpadded(key, sent.FillBytes(make([]byte, size)))
+			if err != nil || !bytes.Equal(got, plain.FillBytes(make([]byte, size))) {
+				t.Errorf("%x is decrypted to %x: %v", plain, got, err)
+			}
+		}
+	}
+	if _, err := secrets.DecryptUnpadded(&rsa.PrivateKey{PublicKey: key.PublicKey, Primes: key.Primes}, nil); err == nil {
+		t.Error("a key without its parts decrypts")
+	}
+}
+
+func BenchmarkDecryptUnpadded(b *testing.B) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := make([]byte, key.Size())
+	for b.Loop() {
+		if _, err := secrets.DecryptUnpadded(key, text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
