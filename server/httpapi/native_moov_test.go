@@ -846,6 +846,11 @@ func TestMoovWSDL(t *testing.T) {
 	for _, base := range []string{"/operators/moov", "/sandboxes/team/checkout/operators/moov"} {
 		m.base = base
 		got := m.send("GET", ussdPush+"?wsdl", "")
+		for _, path := range []string{"/com.tlc.merchant.api/Push?wsdl", "/com.tlc.merchant.api/getBalance?WSDL"} {
+			if other := m.send("GET", path, ""); other.raw != got.raw {
+				t.Errorf("%s is answered %d %.100s", path, other.status, other.raw)
+			}
+		}
 		var document struct {
 			Operations []struct {
 				Name string `xml:"name,attr"`

@@ -14,7 +14,7 @@ import (
 // Every call and every fact says which test holds it, and the page of fidelity has the present tables.
 func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
 	var tests strings.Builder
-	for _, folder := range []string{"../httpapi", "../worker", "operatorapi", "."} {
+	for _, folder := range []string{"../httpapi", "../worker", "../webhooks", "operatorapi", "."} {
 		files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"time"
 )
 
-// Callback is a message in an operator's own form. It is not signed.
+// Callback is a message in an operator's own form. It is not signed. A header without User-Agent gets Cauri's.
 type Callback struct {
 	URL        string
 	Method     string
@@ -34,11 +35,12 @@ func (s *Sender) Call(ctx context.Context, c Callback) Result {
 		r.Err = errors.New("the callback's URL cannot be read")
 		return r
 	}
-	request.Header = c.Header.Clone()
 	if len(c.Cuts) > 0 {
 		request.GetBody = func() (io.ReadCloser, error) { return &pieces{body: c.Body, cuts: c.Cuts}, nil }
 		request.Body, _ = request.GetBody()
 	}
+	request.Header = http.Header{"User-Agent": {s.callbackAgent}}
+	maps.Copy(request.Header, c.Header)
 	transport := s.transport
 	if c.PublicOnly {
 		transport = s.public

@@ -31,7 +31,9 @@ type Sender struct {
 	public    http.RoundTripper // goes to public addresses only
 	timeout   time.Duration     // of an attempt
 	userAgent string
-	now       func() time.Time
+	// callbackAgent is the User-Agent of callbacks whose operator's is not known.
+	callbackAgent string
+	now           func() time.Time
 }
 
 // NewSender makes a sender that connects only where the guard allows it. The version is part of its User-Agent. The
@@ -43,8 +45,8 @@ func NewSender(guard egress.Guard, version string, now func() time.Time) *Sender
 		transport: guard.Client(egress.ClientOptions{Timeout: AttemptTimeout, Idle: 1024, IdlePerHost: idlePerHost}).Transport,
 		public:    publicOnly.Client(egress.ClientOptions{Timeout: AttemptTimeout, Idle: 64, IdlePerHost: 8}).Transport,
 		timeout:   AttemptTimeout,
-		userAgent: "Cauri-Webhooks/" + version,
-		now:       now,
+		userAgent: "Cauri-Webhooks/" + version, callbackAgent: "Cauri-Callbacks/" + version,
+		now: now,
 	}
 }
 

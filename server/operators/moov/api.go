@@ -15,7 +15,7 @@ import (
 // they have none.
 func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
-		Operator: payments.Moov, Routes: routes(), Files: []operatorapi.File{{Path: soapPath, ContentType: textXML, Text: wsdl}},
+		Operator: payments.Moov, Routes: routes(), Files: files(),
 		Key: keyOf, KeyHeader: authorization, Login: loginInQuery, Derive: deriveCredentials, Refuse: refuse, OwnAdvice: advice,
 		Callback: newCallback, Examples: examples, Facts: facts, Logged: logged, SecretForm: secretForm, ContentType: "application/json",
 	}

@@ -44,7 +44,7 @@ var facts = []operatorapi.Fact{
 	operatorapi.ThirdParty.Fact("SOAP: what cannot be read, and an unknown operation, are faults with HTTP 500; an amount that is no "+
 		"number is `For input string`",
 		operatorapi.PublishedClients, "TestMoovRefusals"),
-	operatorapi.Assumed.Fact("SOAP: the WSDL is at `UssdPush?wsdl` and needs no token", operatorapi.OurChoice, "TestMoovWSDL"),
+	operatorapi.Assumed.Fact("SOAP: the WSDL is at `UssdPush?wsdl`, and at the paths of operations, and needs no token", operatorapi.OurChoice, "TestMoovWSDL"),
 	operatorapi.Assumed.Fact("Moov's reference is the code of the transaction, of 26 letters and digits", operatorapi.OurChoice,
 		"TestMoovPush").Differs("15 to 17 digits, such as `72024103000000009`"),
 	operatorapi.ThirdParty.Fact("numbers have their country code or not; Benin's have 10 digits, or the 8 of the time before",
@@ -57,4 +57,6 @@ var facts = []operatorapi.Fact{
 		operatorapi.OurChoice, "TestMoovFaults"),
 	operatorapi.ThirdParty.Fact("not here: refunds, of which no client knows a call, and the SOAP of Togo of 2014",
 		operatorapi.PublishedClients, "TestMoovOfCountries"),
+	operatorapi.Assumed.Fact("callbacks have the header `User-Agent: Cauri-Callbacks/` with Cauri's version", operatorapi.OurChoice,
+		"TestUserAgentOfCallbacks").Differs("unknown. Do not decide by it"),
 }

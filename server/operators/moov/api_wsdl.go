@@ -3,7 +3,19 @@ package moov
 import (
 	"fmt"
 	"strings"
+
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
+
+// files returns the WSDL at the path of the service, and at those of its operations, which some clients have in its place
+// (t).
+func files() []operatorapi.File {
+	all := []operatorapi.File{{Path: soapPath, ContentType: textXML, Text: wsdl}}
+	for _, name := range operationNames() {
+		all = append(all, operatorapi.File{Path: soapFolder + name, ContentType: textXML, Text: wsdl})
+	}
+	return all
+}
 
 // wsdl returns the WSDL of the SOAP service at the base URL of the API. It is written from the table of operations, and
 // for clients that make requests from a WSDL; Moov's own was not seen.

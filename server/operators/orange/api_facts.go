@@ -62,4 +62,6 @@ var facts = []operatorapi.Fact{
 	operatorapi.Documented.Fact("429, 500, 503 have codes 53, 1, 5", guide, "TestOrangeFaults"),
 	operatorapi.Assumed.Fact("every refusal has the header `X-Cauri-Reason`", operatorapi.OurChoice, "TestOrangeRefusals").Differs(
 		"has no such header"),
+	operatorapi.Assumed.Fact("callbacks have the header `User-Agent: Cauri-Callbacks/` with Cauri's version", operatorapi.OurChoice,
+		"TestUserAgentOfCallbacks").Differs("unknown. Do not decide by it"),
 }
