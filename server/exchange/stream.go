@@ -94,6 +94,8 @@ type StreamOptions struct {
 	Brief bool             // whether entries have only their types
 	// MSISDN leaves only changes of the number's transactions and balance; empty: all changes.
 	MSISDN string
+	// By is the session of the console that opens the stream; zero: the API key.
+	By streams.Session
 	// Until ends the stream at the end of this context; nil: only the client, its key and the process end the stream.
 	Until context.Context
 	// Ended is called once, when the stream has ended or cannot be opened; may be nil.
@@ -102,7 +104,7 @@ type StreamOptions struct {
 
 // Open opens a stream of the changes in a caller's sandbox. It returns [ErrTooManyStreams] if a limit is reached.
 func (s *Streams) Open(ctx context.Context, who *service.Caller, o StreamOptions) (Answer, error) {
-	release, reached := s.hub.Take(who.Sandbox.OrganizationID)
+	release, reached := s.hub.Take(who.Sandbox.OrganizationID, o.By)
 	if reached != nil {
 		o.end()
 		return Answer{}, ErrTooManyStreams{*reached}

@@ -63,9 +63,8 @@ type Options struct {
 type Streams struct {
 	Options
 
+	holders *holders
 	mu      sync.Mutex
-	open    int
-	of      map[string]int // number of open streams by organization id
 	readers map[int64]*reader
 	// following is the number of streams that have a reader.
 	following int
@@ -73,36 +72,7 @@ type Streams struct {
 
 // New returns the streams of a process, none of them open.
 func New(o Options) *Streams {
-	return &Streams{Options: o, of: map[string]int{}, readers: map[int64]*reader{}}
-}
-
-// Limit is the limit that refuses a new stream.
-type Limit struct {
-	Process bool // whether it is the limit of the process; if not, it is the limit of the sandbox
-	Streams int  // the number of streams that may be open
-}
-
-// Take counts a stream of an organization as open until the caller calls release. If a limit is reached, Take counts
-// nothing, and returns the limit and no release.
-func (s *Streams) Take(organization string) (release func(), reached *Limit) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.of[organization] >= s.Sandbox:
-		return nil, &Limit{Streams: s.Sandbox}
-	case s.open >= s.Process:
-		return nil, &Limit{Process: true, Streams: s.Process}
-	}
-	s.open++
-	s.of[organization]++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.open--
-		if s.of[organization]--; s.of[organization] == 0 {
-			delete(s.of, organization)
-		}
-	}, nil
+	return &Streams{Options: o, holders: newHolders(), readers: map[int64]*reader{}}
 }
 
 // share returns how many bytes of entries one reader may keep, see maxRecent.

@@ -342,22 +342,56 @@ func TestReaderWhoseDatabaseFails(t *testing.T) {
 func TestStreamsAreCounted(t *testing.T) {
 	t.Parallel()
 	all := open(&source{}, 0, 2, 3)
-	first, _ := all.Take("a")
-	_, reached := all.Take("a")
+	first, _ := all.Take("a", streams.Session{})
+	_, reached := all.Take("a", streams.Session{})
 	if reached != nil {
 		t.Fatalf("the second stream: %+v", reached)
 	}
-	if _, reached := all.Take("a"); reached == nil || reached.Process || reached.Streams != 2 {
+	if _, reached := all.Take("a", streams.Session{}); reached == nil || reached.Process || reached.Streams != 2 {
 		t.Errorf("the third stream of a sandbox: %+v", reached)
 	}
-	if _, reached := all.Take("b"); reached != nil {
+	if _, reached := all.Take("b", streams.Session{}); reached != nil {
 		t.Errorf("the third stream: %+v", reached)
 	}
-	if _, reached := all.Take("c"); reached == nil || !reached.Process || reached.Streams != 3 {
+	if _, reached := all.Take("c", streams.Session{}); reached == nil || !reached.Process || reached.Streams != 3 {
 		t.Errorf("the fourth stream: %+v", reached)
 	}
 	first()
-	if _, reached := all.Take("a"); reached != nil {
+	if _, reached := all.Take("a", streams.Session{}); reached != nil {
 		t.Errorf("a stream after another has ended: %+v", reached)
+	}
+}
+
+// Those who are trusted less leave some streams to those who are trusted more, of the sandbox and of the process, and a
+// session has its own limit.
+func TestEachLevelKeepsStreams(t *testing.T) {
+	t.Parallel()
+	all := open(&source{}, 0, 20, 30)
+	taken := func(organization string, by streams.Session, tries int) (n int, last *streams.Limit) {
+		for range tries {
+			release, refused := all.Take(organization, by)
+			if last = refused; refused != nil {
+				continue
+			}
+			t.Cleanup(release)
+			n++
+		}
+		return n, last
+	}
+	if n, last := taken("a", streams.Session{ID: "one", Level: streams.Handset, Most: 4}, 5); n != 4 || last == nil || !last.Session {
+		t.Errorf("one phone has %d streams, and then %+v", n, last)
+	}
+	for i, of := range []struct {
+		organization string
+		level        streams.Level
+		want         int
+	}{
+		{"a", streams.Handset, 6}, {"a", streams.Viewer, 4}, {"a", streams.Full, 3}, {"a", streams.Key, 3},
+		{"b", streams.Handset, 5}, {"b", streams.Viewer, 2}, {"b", streams.Full, 1}, {"b", streams.Key, 2},
+	} {
+		by := streams.Session{ID: fmt.Sprint(i), Level: of.level, Most: 100}
+		if n, last := taken(of.organization, by, 50); n != of.want || last.Session {
+			t.Errorf("level %d of %s has %d streams, want %d, and then %+v", of.level, of.organization, n, of.want, last)
+		}
 	}
 }
