@@ -20,6 +20,8 @@ type call struct {
 	span    telemetry.Span
 	front   *Front                       // the front of the route; nil for none
 	caller  *service.Caller              // nil for a request without a valid key
+	guest   bool                         // see [Exchange.AdmitGuest]
+	turns   turns                        // of the guests of the sandbox; nil for a caller who is none
 	late    *Answer                      // an answer that writeLate writes; nil for none
 	await   func(context.Context) Answer // of the held answer; nil for none
 	cut     bool                         // the body of the answer is not complete

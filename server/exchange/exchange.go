@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
@@ -26,6 +28,7 @@ type Exchange struct {
 	log         *slog.Logger
 	draining    <-chan struct{}
 	limiter     *limiter
+	guests      *guests
 	held        *HeldAnswers
 	unread      *unreadAnswers
 	requests    *requests.Log
@@ -70,7 +73,8 @@ func New(o Options) *Exchange {
 	return &Exchange{
 		service: o.Service, directory: o.Directory, now: o.Now, log: o.Log, draining: o.Draining, requests: o.Requests,
 		held: o.Held, metrics: o.Metrics, tracing: o.Tracing, options: o, streamWrite: cmp.Or(o.StreamWrite, streamWrite),
-		unread:  &unreadAnswers{bounds: o.Unread, of: map[string]int{}},
+		unread:  &unreadAnswers{bounds: o.Unread, of: map[string]unread{}},
 		limiter: &limiter{sandboxes: o.Sandboxes, now: o.Now, shares: map[int64]*share{}},
+		guests:  &guests{rates: map[string]*rate.Limiter{}, turns: map[string]turns{}},
 	}
 }

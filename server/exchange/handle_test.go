@@ -132,7 +132,7 @@ func answering(a Answer, err error) OpenHandler {
 func TestLargeAnswerIsRefused(t *testing.T) {
 	t.Parallel()
 	x := newExchange()
-	release, _ := x.unread.take("", x.unread.bounds.Sandbox)
+	release, _ := x.unread.take("", false, x.unread.bounds.Sandbox)
 	defer release()
 	large := Answer{
 		Status: http.StatusOK, Header: http.Header{"Link": {"<next>"}, "Content-Encoding": {"gzip"}}, Body: text(strings.Repeat("x", largeAnswer)),

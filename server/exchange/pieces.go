@@ -16,7 +16,7 @@ var errDraining = errors.New("the process is told to stop")
 
 // writePieces writes an answer piece by piece. If this fails, it marks the call, so that the connection is closed.
 func (x *Exchange) writePieces(ctx context.Context, c *call, a *Answer, body Pieces) {
-	release, ok := x.unread.take(c.organization(), pieceSize)
+	release, ok := x.unread.take(c.organization(), c.guest, pieceSize)
 	if !ok {
 		x.write(&c.out, c, &x.options.Overloaded)
 		return
@@ -54,7 +54,7 @@ func (x *Exchange) writePiece(ctx context.Context, c *call, body Pieces, text []
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), AnswerTimeout)
 	defer cancel()
-	text, ended := body.Next(ctx, text)
+	text, ended := c.next(ctx, body, text)
 	if ended != nil && !errors.Is(ended, io.EOF) {
 		return text, ended
 	}
@@ -64,4 +64,16 @@ func (x *Exchange) writePiece(ctx context.Context, c *call, body Pieces, text []
 		return text, errGone
 	}
 	return text, ended
+}
+
+// next reads the next piece. A guest waits for a turn.
+func (c *call) next(ctx context.Context, body Pieces, text []byte) ([]byte, error) {
+	if c.turns != nil {
+		end, err := c.turns.take(ctx)
+		if err != nil {
+			return text, err
+		}
+		defer end()
+	}
+	return body.Next(ctx, text)
 }

@@ -85,7 +85,7 @@ func (x *Exchange) describeCaller(e *requests.Entry, c *call) {
 	if current, valid := x.directory.ByKey(who.Key); valid { // a reset may have changed the tenant during the request
 		e.Tenant = current.Tenant
 	}
-	e.Actor = c.logged.actor
+	e.Actor, e.Guest = c.logged.actor, c.guest
 	if e.Status/100 == 2 && e.Error == "" || c.onlyChanges() && e.Status/100 == 3 { // a successful form redirects
 		e.Kind = requests.Succeeded
 	}

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,9 +48,15 @@ type Log struct {
 
 	mu       sync.Mutex
 	waiting  []Entry
-	bytes    int            // of the requests that wait or are being written
-	byTenant map[int64]int  // bytes for each sandbox
-	refused  map[int64]bool // sandboxes with a waiting request without a valid key
+	bytes    int               // of the requests that wait or are being written
+	byTenant map[int64]int     // bytes for each sandbox
+	refused  map[stranger]bool // with a waiting request
+}
+
+// stranger is the sandbox of a request that anybody may send as often as he likes, and whether it is a guest's.
+type stranger struct {
+	tenant int64
+	guest  bool
 }
 
 // Options are the settings of a [Log].
@@ -58,7 +66,7 @@ type Options struct {
 
 // New makes a log in a database.
 func New(db *postgres.DB, o Options) *Log {
-	l := &Log{db: db, dropped: o.Dropped, most: maxWaiting, ofOne: maxWaitingOfOne, byTenant: map[int64]int{}, refused: map[int64]bool{}}
+	l := &Log{db: db, dropped: o.Dropped, most: maxWaiting, ofOne: maxWaitingOfOne, byTenant: map[int64]int{}, refused: map[stranger]bool{}}
 	if l.dropped == nil {
 		l.dropped = func(string, int) {}
 	}
@@ -66,7 +74,7 @@ func New(db *postgres.DB, o Options) *Log {
 }
 
 // Add records a request that was just answered. In each round of writing, only a sandbox's first request without a
-// valid key is recorded.
+// valid key is recorded, and its first one of a guest who has sent too many.
 func (l *Log) Add(e Entry) {
 	if l == nil {
 		return
@@ -84,11 +92,12 @@ func (l *Log) Add(e Entry) {
 func (l *Log) add(e Entry) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e.Kind == Unauthenticated {
-		if l.refused[e.Tenant] {
+	if e.Kind == Unauthenticated || e.Guest && e.Status == http.StatusTooManyRequests {
+		from := stranger{e.Tenant, e.Guest}
+		if l.refused[from] {
 			return true
 		}
-		l.refused[e.Tenant] = true
+		l.refused[from] = true
 	}
 	size := e.size()
 	if l.bytes+size > l.most || l.byTenant[e.Tenant]+size > l.ofOne {
@@ -176,7 +185,7 @@ func (l *Log) write(ctx context.Context, entries []Entry) error {
 		e := &entries[i]
 		rows.Tenants = append(rows.Tenants, e.Tenant)
 		rows.Ids = append(rows.Ids, postgres.UUID(e.ID))
-		rows.Kinds = append(rows.Kinds, string(e.Kind))
+		rows.Kinds = append(rows.Kinds, e.stored())
 		rows.Received = append(rows.Received, e.ReceivedAt)
 		rows.Methods = append(rows.Methods, e.Method)
 		rows.Paths = append(rows.Paths, e.Path)
@@ -203,7 +212,9 @@ func (l *Log) write(ctx context.Context, entries []Entry) error {
 		if err := q.LockRequestLog(ctx); err != nil {
 			return err
 		}
-		return q.TrimRequests(ctx, rows.Tenants, rows.Kinds, MostUnauthenticated, MostKept)
+		return q.TrimRequests(ctx, sqlc.TrimRequestsParams{
+			Tenants: rows.Tenants, Kinds: rows.Kinds, Unauthenticated: MostUnauthenticated, Guests: MostOfGuests, Others: MostKept,
+		})
 	})
 }
 
@@ -280,8 +291,9 @@ func (l *Log) CountRefused(ctx context.Context, tenant int64, since time.Time) (
 }
 
 func entryOf(tenant int64, r *sqlc.ListRequestsRow) (Entry, error) {
+	kind, guest := strings.CutPrefix(r.Kind, guestPrefix)
 	e := Entry{
-		ID: payments.ID(r.ID.Bytes), Tenant: tenant, Kind: Kind(r.Kind), ReceivedAt: r.ReceivedAt, Method: r.Method,
+		ID: payments.ID(r.ID.Bytes), Tenant: tenant, Kind: Kind(kind), Guest: guest, ReceivedAt: r.ReceivedAt, Method: r.Method,
 		Path: r.Path, Query: r.Query, Status: int(valueOf(r.Status)), Error: valueOf(r.Error), Hint: valueOf(r.Hint),
 		RequestID: valueOf(r.RequestID), Fault: valueOf(r.Fault), Actor: valueOf(r.Actor),
 		RequestBody: r.RequestBody, ResponseBody: r.ResponseBody,

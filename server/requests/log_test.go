@@ -49,6 +49,17 @@ func TestNewestOfEachKindAreKept(t *testing.T) {
 		l.Add(entry(other.Sandbox.Tenant, requests.Failed, "/other"))
 		flush(t, l)
 	}
+	guests := func(kind requests.Kind, status, n int) {
+		e := entry(w.Sandbox.Tenant, kind, "/guest")
+		e.Guest, e.Status = true, status
+		for range n {
+			l.Add(e)
+		}
+		flush(t, l)
+	}
+	guests(requests.Failed, 404, 150)
+	guests(requests.Succeeded, 303, 150)
+	guests(requests.Failed, 429, 50) // of which one is logged in a round
 	for range 25 {
 		l.Add(entry(w.Sandbox.Tenant, requests.Unauthenticated, "/stranger"))
 		l.Add(entry(w.Sandbox.Tenant, requests.Unauthenticated, "/another"))
@@ -56,7 +67,8 @@ func TestNewestOfEachKindAreKept(t *testing.T) {
 	}
 	for where, want := range map[string]int{
 		"kind = 'failed' and path <> '/other'": 500, "kind = 'succeeded'": 500, "kind = 'failed' and path = '/0'": 100,
-		"kind = 'succeeded' and path = '/0'": 100, "path = '/stranger'": 20, "path = '/another'": 0, "path = '/other'": 3,
+		"kind = 'succeeded' and path = '/0'": 100, "path = '/stranger'": 20, "kind = 'guest_failed'": 100,
+		"kind = 'guest_succeeded'": 100, "status = 429": 1, "path = '/another'": 0, "path = '/other'": 3,
 	} {
 		if n := w.Count("select count(*) from requests where " + where); n != want {
 			t.Errorf("%s: %d are kept, want %d", where, n, want)

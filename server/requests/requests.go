@@ -29,7 +29,12 @@ const (
 	MostKept = 500
 	// MostUnauthenticated limits the requests without a valid key that are kept for a sandbox.
 	MostUnauthenticated = 20
+	// MostOfGuests limits the failed requests of guests that are kept for a sandbox, and separately the successful ones.
+	MostOfGuests = 100
 )
+
+// guestPrefix is the prefix of the stored kind of a guest's request.
+const guestPrefix = "guest_"
 
 // IDForm is the form of an id that a client may give to its request.
 var IDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
@@ -49,6 +54,7 @@ type Entry struct {
 	ID           payments.ID // sorts by the time of the answer; set by [Log.Add]
 	Tenant       int64
 	Kind         Kind
+	Guest        bool // sent without the API key, by a session that does not have all rights, or by a payer
 	ReceivedAt   time.Time
 	Method       string
 	Path         string
@@ -62,6 +68,14 @@ type Entry struct {
 	RequestBody  json.RawMessage
 	ResponseBody json.RawMessage
 	NotKept      []string // names of fields and parameters that are not kept, or words for them
+}
+
+// stored returns the kind of the entry in the database.
+func (e *Entry) stored() string {
+	if e.Guest {
+		return guestPrefix + string(e.Kind)
+	}
+	return string(e.Kind)
 }
 
 // overhead is the approximate memory of an entry without its texts, in bytes.

@@ -934,7 +934,8 @@ call protect('receiver_checks');
 create table requests (
   tenant        bigint not null,
   id            uuid not null, -- sorts by the time of the answer
-  kind          text not null check (kind in ('failed', 'succeeded', 'unauthenticated')),
+  kind          text not null
+    check (kind in ('failed', 'succeeded', 'guest_failed', 'guest_succeeded', 'unauthenticated')),
   received_at   timestamptz not null,
   method        text not null,
   path          text not null,

@@ -38,6 +38,8 @@ with logged as (
   cross join lateral (
     select r.id from requests r where r.tenant = l.tenant and r.kind = l.kind order by r.id desc
     limit 1 offset case l.kind when 'unauthenticated' then sqlc.arg(unauthenticated)::integer
+      when 'guest_failed' then sqlc.arg(guests)::integer
+      when 'guest_succeeded' then sqlc.arg(guests)::integer
       else sqlc.arg(others)::integer end - 1) n
 )
 delete from requests r using oldest
@@ -48,7 +50,8 @@ where r.tenant = oldest.tenant and r.kind = oldest.kind and r.id < oldest.id;
 select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.hint,
   r.request_id, r.fault, r.actor, r.request_body, r.response_body, r.not_kept
 from requests r
-where r.tenant = sqlc.arg(tenant) and (r.kind <> 'succeeded' or sqlc.arg(succeeded)::boolean)
+where r.tenant = sqlc.arg(tenant)
+  and (r.kind not in ('succeeded', 'guest_succeeded') or sqlc.arg(succeeded)::boolean)
   and (r.status = sqlc.arg(status)::integer or sqlc.arg(status)::integer = 0)
   and (r.error = sqlc.arg(error)::text or sqlc.arg(error)::text = '')
   and starts_with(r.path, sqlc.arg(path)::text)
@@ -58,7 +61,8 @@ order by r.tenant desc, r.id desc limit sqlc.arg(most);
 -- name: CountRefused :one
 -- In the tenant scope. Counts the requests to the APIs since a time that were refused or had no answer.
 select count(*)::integer from requests r
-where r.tenant = sqlc.arg(tenant) and r.kind <> 'succeeded' and r.received_at > sqlc.arg(since)
+where r.tenant = sqlc.arg(tenant) and r.kind not in ('succeeded', 'guest_succeeded')
+  and r.received_at > sqlc.arg(since)
   and not starts_with(r.path, '/console/');
 
 -- name: ListNewerRequests :many
@@ -66,7 +70,8 @@ where r.tenant = sqlc.arg(tenant) and r.kind <> 'succeeded' and r.received_at > 
 select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.hint,
   r.request_id, r.fault, r.actor, r.request_body, r.response_body, r.not_kept
 from requests r
-where r.tenant = sqlc.arg(tenant) and (r.kind <> 'succeeded' or sqlc.arg(succeeded)::boolean)
+where r.tenant = sqlc.arg(tenant)
+  and (r.kind not in ('succeeded', 'guest_succeeded') or sqlc.arg(succeeded)::boolean)
   and (r.status = sqlc.arg(status)::integer or sqlc.arg(status)::integer = 0)
   and (r.error = sqlc.arg(error)::text or sqlc.arg(error)::text = '')
   and starts_with(r.path, sqlc.arg(path)::text)

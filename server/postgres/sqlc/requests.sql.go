@@ -15,7 +15,8 @@ import (
 
 const countRefused = `-- name: CountRefused :one
 select count(*)::integer from requests r
-where r.tenant = $1 and r.kind <> 'succeeded' and r.received_at > $2
+where r.tenant = $1 and r.kind not in ('succeeded', 'guest_succeeded')
+  and r.received_at > $2
   and not starts_with(r.path, '/console/')
 `
 
@@ -31,7 +32,8 @@ const listNewerRequests = `-- name: ListNewerRequests :many
 select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.hint,
   r.request_id, r.fault, r.actor, r.request_body, r.response_body, r.not_kept
 from requests r
-where r.tenant = $1 and (r.kind <> 'succeeded' or $2::boolean)
+where r.tenant = $1
+  and (r.kind not in ('succeeded', 'guest_succeeded') or $2::boolean)
   and (r.status = $3::integer or $3::integer = 0)
   and (r.error = $4::text or $4::text = '')
   and starts_with(r.path, $5::text)
@@ -118,7 +120,8 @@ const listRequests = `-- name: ListRequests :many
 select r.id, r.kind, r.received_at, r.method, r.path, r.query, r.status, r.error, r.hint,
   r.request_id, r.fault, r.actor, r.request_body, r.response_body, r.not_kept
 from requests r
-where r.tenant = $1 and (r.kind <> 'succeeded' or $2::boolean)
+where r.tenant = $1
+  and (r.kind not in ('succeeded', 'guest_succeeded') or $2::boolean)
   and (r.status = $3::integer or $3::integer = 0)
   and (r.error = $4::text or $4::text = '')
   and starts_with(r.path, $5::text)
@@ -312,19 +315,30 @@ with logged as (
   cross join lateral (
     select r.id from requests r where r.tenant = l.tenant and r.kind = l.kind order by r.id desc
     limit 1 offset case l.kind when 'unauthenticated' then $3::integer
-      else $4::integer end - 1) n
+      when 'guest_failed' then $4::integer
+      when 'guest_succeeded' then $4::integer
+      else $5::integer end - 1) n
 )
 delete from requests r using oldest
 where r.tenant = oldest.tenant and r.kind = oldest.kind and r.id < oldest.id
 `
 
+type TrimRequestsParams struct {
+	Tenants         []int64  `db:"tenants"`
+	Kinds           []string `db:"kinds"`
+	Unauthenticated int32    `db:"unauthenticated"`
+	Guests          int32    `db:"guests"`
+	Others          int32    `db:"others"`
+}
+
 // Removes all but the newest requests of each kind, for the given sandboxes and kinds.
-func (q *Queries) TrimRequests(ctx context.Context, tenants []int64, kinds []string, unauthenticated int32, others int32) error {
+func (q *Queries) TrimRequests(ctx context.Context, arg TrimRequestsParams) error {
 	_, err := q.db.Exec(ctx, trimRequests,
-		tenants,
-		kinds,
-		unauthenticated,
-		others,
+		arg.Tenants,
+		arg.Kinds,
+		arg.Unauthenticated,
+		arg.Guests,
+		arg.Others,
 	)
 	return err
 }
