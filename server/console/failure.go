@@ -50,7 +50,9 @@ func problemOf(v *visit, err error) (problem, bool) {
 	case errors.Is(err, service.ErrSuspended):
 		return problem{http.StatusServiceUnavailable, v.Text("This sandbox is suspended"), v.Text("Nothing was changed. Set spec.suspend to false to go on."), "suspended"}, true
 	case errors.As(err, new(exchange.ErrTooManyStreams)):
-		return problem{http.StatusServiceUnavailable, v.Text("Too many pages are live"), v.Text("Close some of the pages of this sandbox."), "overloaded"}, true
+		return problem{http.StatusTooManyRequests, v.Text("Too many pages are live"), v.Text("Close some of the pages of this sandbox."), "too_many_streams"}, true
+	case errors.As(err, new(exchange.ErrRateLimited)):
+		return problem{http.StatusTooManyRequests, v.Text("Too many requests"), v.Text("Nothing was changed. Wait a few seconds and open the page again."), "rate_limited"}, true
 	}
 	return problem{}, false
 }
@@ -71,5 +73,8 @@ func (c *Console) failed(r *http.Request, err error) exchange.Answer {
 	}
 	a := v.html(p.status, problemPage(v, p))
 	a.Code = p.code
+	if limited := (exchange.ErrRateLimited{}); errors.As(err, &limited) {
+		a.Header.Set("Retry-After", limited.Reset())
+	}
 	return a
 }

@@ -10,10 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
+	"github.com/cauri-dev/cauri/server/streams"
 )
 
 // sessionLife is how long a session lasts. The database sets it; see the table console_sessions.
@@ -47,12 +50,9 @@ func (c *Console) cookie(name, value string, age time.Duration) *http.Cookie {
 // recognize finds the session of a visit. It returns [sandboxes.ErrNoConsoleSession] if the visit has no session of
 // this sandbox, or if the sandbox does not exist.
 func (c *Console) recognize(ctx context.Context, v *visit) error {
-	sandbox, ok := c.Directory.ByName(v.namespace, v.name)
-	if !ok {
-		return sandboxes.ErrNoConsoleSession
-	}
+	sandbox, exists := c.named(v)
 	cookie, err := v.request.Cookie(c.cookieName(sandbox.OrganizationID))
-	if err != nil {
+	if err != nil || !exists {
 		return sandboxes.ErrNoConsoleSession
 	}
 	v.who = &service.Caller{Sandbox: sandbox}
@@ -63,6 +63,39 @@ func (c *Console) recognize(ctx context.Context, v *visit) error {
 		}
 		return err
 	})
+}
+
+// trusted is what the sessions of a role may use of what a sandbox has for all.
+type trusted struct {
+	level     streams.Level
+	streams   int        // open at a time
+	perSecond rate.Limit // requests in the long run; 0: no limit, since the API key opens the sandbox with all rights
+	burst     int        // requests at once
+}
+
+var trustIn = map[sandboxes.ConsoleRole]trusted{
+	sandboxes.ConsoleFull:    {level: streams.Full, streams: 16},
+	sandboxes.ConsoleViewer:  {level: streams.Viewer, streams: 16, perSecond: 5, burst: 100},
+	sandboxes.ConsoleHandset: {level: streams.Handset, streams: 4, perSecond: 3, burst: 60},
+}
+
+// admit admits a request of the session. The caller calls end when the request is carried out.
+func (c *Console) admit(v *visit) (end func(), err error) {
+	trust := trustIn[v.session.Role]
+	if trust.perSecond == 0 {
+		return func() {}, nil
+	}
+	guest := exchange.Guest{ID: v.session.ID, PerSecond: trust.perSecond, Burst: trust.burst}
+	return c.Exchange.AdmitGuest(v.request, v.who.Sandbox.OrganizationID, guest)
+}
+
+// named returns the sandbox in the path of a visit. For a name without a sandbox it returns an empty one, which has no
+// session and no link: the caller does the same for both, so that the time of an answer does not tell them apart.
+func (c *Console) named(v *visit) (sandbox *sandboxes.Sandbox, exists bool) {
+	if sandbox, exists = c.Directory.ByName(v.namespace, v.name); exists {
+		return sandbox, true
+	}
+	return &sandboxes.Sandbox{}, false
 }
 
 // signedIn sets the session, the key and the form token of a visit.

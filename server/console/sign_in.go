@@ -13,6 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
+	"github.com/cauri-dev/cauri/server/streams"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -77,21 +78,23 @@ func (c *Console) link(v *visit) (exchange.Answer, error) {
 	return v.html(http.StatusOK, linkPage(v, token, role)), nil
 }
 
-// useLink starts a session. The link cannot be used again.
+// useLink starts a session. The link cannot be used again. Until it is known that there is such a link, the sandbox is no
+// more than a name.
 func (c *Console) useLink(v *visit) (exchange.Answer, error) {
-	if err := c.Directory.Refresh(v.ctx()); err != nil { // the link may be newer than the cached directory
-		return exchange.Answer{}, err
-	}
-	sandbox, ok := c.Directory.ByName(v.namespace, v.name)
-	if !ok {
+	link := v.form("token")
+	if _, ok := sandboxes.RoleOfConsoleLink(link); !ok {
 		c.Metrics.SignIn(telemetry.SignInByLink, false)
 		return c.deadLink(v), nil
 	}
+	if err := c.Directory.Refresh(v.ctx()); err != nil { // the link may be newer than the cached directory
+		return exchange.Answer{}, err
+	}
+	sandbox, _ := c.named(v)
 	v.who = &service.Caller{Sandbox: sandbox}
 	var token string
 	var session sandboxes.ConsoleSession
 	err := c.renewing(v, func() (err error) {
-		token, session, err = c.Sandboxes.UseConsoleLink(v.ctx(), v.who.Sandbox, v.form("token"))
+		token, session, err = c.Sandboxes.UseConsoleLink(v.ctx(), v.who.Sandbox, link)
 		return err
 	})
 	if errors.Is(err, sandboxes.ErrNoConsoleLink) || errors.Is(err, sandboxes.ErrNoConsoleSession) {
@@ -157,10 +160,12 @@ func (v *visit) goBack(cookies ...*http.Cookie) exchange.Answer {
 
 // stream tells the page which kinds of objects have changed; a handset only of those with its number.
 func (c *Console) stream(v *visit) (exchange.Answer, error) {
+	trust := trustIn[v.session.Role]
 	token := sandboxes.ConsoleToken{OrganizationID: v.who.Sandbox.OrganizationID, Hash: v.session.Hash}
 	until, ended := c.watched.add(token, v.session.MadeWith)
 	return c.Streams.Open(v.ctx(), v.who, exchange.StreamOptions{
 		Brief: true, MSISDN: v.session.MSISDN, Until: until, Ended: ended,
+		By: streams.Session{ID: v.session.ID, Level: trust.level, Most: trust.streams},
 	})
 }
 

@@ -87,6 +87,11 @@ func (c *Console) handler(r *route) exchange.OpenHandler {
 			return exchange.Answer{}, err
 		}
 		c.Exchange.NoteSession(request, v.who, v.actor())
+		end, err := c.admit(v)
+		if err != nil {
+			return exchange.Answer{}, err
+		}
+		defer end()
 		switch {
 		case !slices.Contains(r.roles, v.session.Role), !v.isOfNumber():
 			if v.session.Role == sandboxes.ConsoleHandset {

@@ -18,7 +18,7 @@ const (
 // watched has the open streams of this process with their sessions. It checks all sessions in one statement and cancels
 // the streams of ended sessions. It is safe for concurrent use.
 type watched struct {
-	open  func(context.Context, []sandboxes.ConsoleToken) (map[sandboxes.KeyHash]bool, error)
+	open  func(context.Context, []sandboxes.ConsoleToken) (map[sandboxes.ConsoleToken]bool, error)
 	valid func(key sandboxes.KeyHash, organization string) bool // whether the key still opens the sandbox
 
 	mu      sync.Mutex
@@ -80,7 +80,7 @@ func (w *watched) check(all []*watchedStream) {
 	}
 	open, err := w.open(ctx, tokens)
 	for _, s := range all {
-		if err == nil && !open[s.Hash] || !w.valid(s.key, s.OrganizationID) {
+		if err == nil && !open[s.ConsoleToken] || !w.valid(s.key, s.OrganizationID) {
 			s.cancel()
 		}
 	}

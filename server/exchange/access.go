@@ -67,7 +67,11 @@ func (x *Exchange) Find(r *http.Request, find func() *service.Caller) (*service.
 func (x *Exchange) NoteUnauthenticated(r *http.Request, reason string) error {
 	x.metrics.AuthFailed(reason)
 	if named, found := SandboxInPath(r); found {
-		callOf(r).logged.unauthenticated, _ = x.directory.ByName(named.Namespace, named.Name)
+		sandbox, exists := x.directory.ByName(named.Namespace, named.Name)
+		if !exists {
+			sandbox = &sandboxes.Sandbox{} // the entry takes the same time, and the database drops it
+		}
+		callOf(r).logged.unauthenticated = sandbox
 	}
 	return service.ErrUnauthorized
 }

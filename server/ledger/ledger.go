@@ -32,6 +32,7 @@ type Ledger struct {
 	disbursements  postgres.Coalescer[*NewDisbursement] // one queue for each float
 	sandboxLookups postgres.Coalescer[*lookup]          // one queue for each sandbox
 	sharedLookups  postgres.Coalescer[[]*lookup]        // one queue for all sandboxes, under the empty key
+	nativeSecrets  *postgres.SharedLookup[nativeSecret, struct{}]
 }
 
 // New makes a ledger in a database.
@@ -50,6 +51,7 @@ func New(db *postgres.DB, store *sandboxes.Store) *Ledger {
 	l.sharedLookups = postgres.Coalescer[[]*lookup]{
 		Shared: true, AtOnce: max(1, db.MaxConns()/8), Admission: admission, One: l.readBatch, Many: l.readBatches,
 	}
+	l.nativeSecrets = postgres.NewSharedLookup(db, l.readNativeSecrets)
 	return l
 }
 
@@ -93,7 +95,8 @@ func NewUpkeep(db *postgres.DB) *Upkeep { return &Upkeep{core{db: db}} }
 // system returns queries outside the tenant scope: for the configuration, and for sweeps over all sandboxes.
 func (c core) system() *sqlc.Queries { return sqlc.New(c.db.System()) }
 
-// polling returns queries outside the tenant scope, for the statements with which workers poll.
+// polling returns queries outside the tenant scope, for the statements with which workers poll, and for those that anybody
+// may cause.
 func (c core) polling() *sqlc.Queries { return sqlc.New(c.db.Frequent()) }
 
 // inTx runs f in one database transaction outside the tenant scope.

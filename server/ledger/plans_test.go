@@ -30,6 +30,7 @@ var kept = []string{
 	"SetTransactionFaults", "RecordNativeRequest", "RecordCallbacks", "ConfirmNativeOrder", "TakeStamp", "EnterTenant",
 	"TenantsToDeliver", "TenantsToSettle", "TenantsToForward", "TenantsToCallBack", "ClocksToAdvance", "QueuesInUse",
 	"FindOrganization", "StoredCredentials",
+	"OpenConsoleSessions", "OpenConsoleLinks", "KnownNativeSecrets",
 	"ListEnvironments", "ListStores", "ListFloats", "ListKeys", "KeyOfAnother", "CountSIMs", "FinishAttempts",
 }
 
@@ -63,10 +64,9 @@ var whole = map[string]string{
 	"RequeueStuck":       "looks for what nothing else would come to, now and then",
 	"PurgeAccountProofs": "removes what a sandbox that is gone has left", "PurgeNativeTokens": "the same", "PurgeNativeOrders": "the same",
 	"PurgeAdjustments": "the same, in batches", "PurgeEventFaults": "the same",
-	"OpenConsoleSessions": "looks up each session that has a stream, at most 1,000",
-	"ListLedgerAccounts":  "without statistics it merges a page with all proofs of the sandbox",
-	"SIMFingerprints":     "drift, every ten minutes",
-	"AwaitingTenants":     "the events of a sandbox to which a fault applies at this moment", "DecidedEventFaults": "the same", "EndWaits": "the same",
+	"ListLedgerAccounts": "without statistics it merges a page with all proofs of the sandbox",
+	"SIMFingerprints":    "drift, every ten minutes",
+	"AwaitingTenants":    "the events of a sandbox to which a fault applies at this moment", "DecidedEventFaults": "the same", "EndWaits": "the same",
 	"RequestInFaults":   "which faults acted for a reference",
 	"TenantsToVerify":   "one row of each sandbox",
 	"TenantsToEvaluate": "one row of each open expectation, every second", "FailExpectationsOfResets": "the same",

@@ -153,7 +153,6 @@ var tenantStatements = []string{
 	"EndOldConsoleLinks",
 	"EndOldConsoleSessions",
 	"FaultCounts",
-	"FindConsoleSession",
 	"ListConsoleSessions",
 	"LockConsole",
 	"NewestAttempts",
@@ -182,7 +181,7 @@ var apiStatements = []string{
 	"EnterTenant", "EnterTenantOnReplica",
 	"NoteActivity",
 	"LockRequestLog", "LogRequests", "TrimRequests",
-	"OpenConsoleSessions",
+	"OpenConsoleSessions", "OpenConsoleLinks", "KnownNativeSecrets",
 }
 
 var workerStatements = append([]string{

@@ -16,14 +16,17 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// admit finds the sandbox of a request, and counts the request against the sandbox's rate limit. It returns an error
-// for an unknown path, for which route is nil.
+// admit finds the sandbox of a request, and counts the request against the sandbox's rate limit if its key is a secret. It
+// returns an error for an unknown path, for which route is nil.
 func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
 	if err := s.enter(r); err != nil {
 		return s.asCredential(err, route)
 	}
 	if route == nil {
 		return s.noRoute(r)
+	}
+	if s.api.KeyHeader == "" {
+		return nil // the key names the user, and is no secret: the request is counted when its token or password is right
 	}
 	return s.count(r.Context())
 }

@@ -49,9 +49,16 @@ func (s *sandbox) answer(r *http.Request, route *operatorapi.Route) (answered op
 	request := operatorapi.Request{
 		Header: r.Header, Query: r.URL.Query(), Param: func(name string) string { return param(r, name) }, Product: route.Product,
 	}
+	counted := s.api.KeyHeader != ""
 	err = s.native.service.Renewing(r.Context(), s.who, func(ctx context.Context) (err error) {
 		if request.User, err = s.user(ctx, r, route); err != nil {
 			return err
+		}
+		if !counted {
+			if err := s.count(ctx); err != nil {
+				return err
+			}
+			counted = true
 		}
 		if request.Body, err = s.body(); errors.As(err, new(*http.MaxBytesError)) {
 			return operatorapi.Refuse(operatorapi.Invalid).Say(fmt.Sprintf("the body has more than %d bytes", maxBody))

@@ -18,6 +18,7 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
+	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
 // assetPath is the path of the files of pages, below the base path of an operator's API.
@@ -65,9 +66,11 @@ func (n *Native) page(api *operatorapi.API) exchange.OpenHandler {
 		r = r.WithContext(ctx)
 		s := &sandbox{native: n, api: api, request: r}
 		visit := operatorapi.Visit{Look: lookOf(r, api)}
-		if err := s.admitPayer(r, &visit); err != nil {
+		end, err := s.admitPayer(r, &visit)
+		if err != nil {
 			return exchange.Answer{}, err
 		}
+		defer end()
 		if r.Method == http.MethodPost {
 			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 			if err := r.ParseForm(); err != nil {
@@ -76,7 +79,7 @@ func (n *Native) page(api *operatorapi.API) exchange.OpenHandler {
 			visit.Form = r.PostForm
 		}
 		var answered operatorapi.Answer
-		err := n.service.Renewing(ctx, s.who, func(ctx context.Context) (err error) {
+		err = n.service.Renewing(ctx, s.who, func(ctx context.Context) (err error) {
 			if visit.Form == nil { // service applies the faults of a form, by its transaction
 				if err := s.ApplyFault(ctx); err != nil {
 					return err
@@ -113,38 +116,75 @@ func lookOf(r *http.Request, api *operatorapi.API) operatorapi.Look {
 	}
 }
 
+// payerPerSecond and payerBurst limit the requests to the page of one order.
+const (
+	payerPerSecond = 1
+	payerBurst     = 30
+)
+
 // admitPayer finds the sandbox that the path of a page names, and the order with its token. Neither the refusal nor its
-// time depends on whether the sandbox exists. A page ends with the API key that opened its order.
-func (s *sandbox) admitPayer(r *http.Request, visit *operatorapi.Visit) error {
-	n, token := s.native, param(r, "token")
+// time depends on whether the sandbox exists. A page ends with the API key that opened its order. What a payer does takes
+// nothing of the sandbox's rate limit. The caller calls end when the request is carried out.
+func (s *sandbox) admitPayer(r *http.Request, visit *operatorapi.Visit) (end func(), err error) {
+	token := param(r, "token")
+	if err := s.findOrder(r, token); err != nil {
+		return nil, err
+	}
+	sandbox, hash := s.who.Sandbox, hashOf(token)
+	payer := exchange.Guest{ID: string(hash[:]), PerSecond: payerPerSecond, Burst: payerBurst}
+	if end, err = s.native.exchange.AdmitGuest(r, sandbox.OrganizationID, payer); err != nil {
+		return nil, err
+	}
+	found, err := s.native.ledger.FindNativeOrder(r.Context(), sandbox.Tenant, s.api.Operator, hash)
+	switch {
+	case errors.Is(err, ledger.ErrNotFound), errors.Is(err, postgres.ErrConfigChanged), err == nil && !s.holds(found.MadeWith):
+		err = operatorapi.Refuse(operatorapi.NotFound) // it has ended with its key or its sandbox
+	case err == nil && sandbox.Suspended:
+		err = service.ErrSuspended
+	}
+	if err != nil {
+		end()
+		return nil, err
+	}
+	s.who.Key, visit.Order = found.MadeWith, placedOf(found, token)
+	return end, nil
+}
+
+// findOrder finds the sandbox that the path of a page names, if it has an order with this token. Until that is known, the
+// sandbox is no more than a name.
+func (s *sandbox) findOrder(r *http.Request, token string) error {
+	n := s.native
+	if !s.api.Page.Token.MatchString(token) {
+		_ = n.exchange.NoteUnauthenticated(r, telemetry.AuthInvalid)
+		return operatorapi.Refuse(operatorapi.NotFound)
+	}
 	var failure error
+	var asked *sandboxes.Sandbox
 	_, err := n.exchange.Find(r, func() *service.Caller {
 		named, _ := exchange.SandboxInPath(r)
 		opened, ok := n.directory.ByName(named.Namespace, named.Name)
 		if !ok {
 			opened = &sandboxes.Sandbox{} // no order has its tenant
 		}
-		var found *ledger.NativeOrder
-		if found, failure = n.ledger.FindNativeOrder(r.Context(), opened.Tenant, s.api.Operator, hashOf(token)); failure != nil {
+		if asked != nil && asked.Tenant == opened.Tenant {
+			return nil
+		}
+		asked = opened
+		var known bool
+		known, failure = n.ledger.KnowsNativeSecret(r.Context(), opened.Tenant, s.api.Operator, hashOf(token))
+		if failure != nil || !known {
 			return nil
 		}
 		f := n.exchange.RequestFaults(r)
 		f.At, f.Operator = faults.AtOperator, s.api.Operator
-		s.who = &service.Caller{Key: found.MadeWith, Sandbox: opened, Faults: f}
-		if !s.holds(found.MadeWith) {
-			return nil
-		}
-		visit.Order = placedOf(found, token)
+		s.who = &service.Caller{Sandbox: opened, Faults: f}
 		return s.who
 	})
-	gone := errors.Is(failure, ledger.ErrNotFound) || errors.Is(failure, postgres.ErrConfigChanged) // with its sandbox
 	switch {
-	case errors.Is(err, service.ErrUnauthorized) && failure != nil && !gone:
+	case errors.Is(err, service.ErrUnauthorized) && failure != nil:
 		return failure
 	case errors.Is(err, service.ErrUnauthorized):
 		return operatorapi.Refuse(operatorapi.NotFound)
-	case err != nil:
-		return err
 	}
-	return s.count(r.Context())
+	return err
 }

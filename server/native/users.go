@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/hex"
@@ -105,6 +106,11 @@ func (s *sandbox) token(ctx context.Context, hash sandboxes.KeyHash) (ledger.Nat
 	if !sandbox.Clocked {
 		if token, known := n.tokens.find(hash, sandbox, n.now()); known {
 			return token, nil
+		}
+	}
+	if s.api.KeyHeader == "" { // the key is a part of the token, and no secret
+		if known, err := n.ledger.KnowsNativeSecret(ctx, sandbox.Tenant, s.api.Operator, hash); err != nil || !known {
+			return ledger.NativeToken{}, cmp.Or(err, ledger.ErrNotFound)
 		}
 	}
 	asked := n.now()

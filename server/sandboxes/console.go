@@ -8,7 +8,6 @@ import (
 	"errors"
 	"net/url"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -64,12 +63,20 @@ func NewConsoleLinkToken(role ConsoleRole) string {
 	return newConsoleToken(consoleLinkPrefix + string(role) + "_")
 }
 
+// The forms of the tokens of one link and of one session.
+var (
+	consoleLinkForm    = regexp.MustCompile(`^` + consoleLinkPrefix + `(full|viewer|handset)_[A-Za-z0-9_-]{43}$`)
+	consoleSessionForm = regexp.MustCompile(`^` + consoleSessionPrefix + `[A-Za-z0-9_-]{43}$`)
+)
+
 // RoleOfConsoleLink returns the role in the token of a link; false for another form of token. A token with a changed
 // role opens nothing.
 func RoleOfConsoleLink(token string) (ConsoleRole, bool) {
-	rest, ok := strings.CutPrefix(token, consoleLinkPrefix)
-	role, bits, found := strings.Cut(rest, "_")
-	return ConsoleRole(role), ok && found && len(bits) == 43
+	parts := consoleLinkForm.FindStringSubmatch(token)
+	if parts == nil {
+		return "", false
+	}
+	return ConsoleRole(parts[1]), true
 }
 
 // ConsoleLinkPath returns the path and the query of the link with a token.
@@ -79,9 +86,11 @@ func (s *Sandbox) ConsoleLinkPath(token string) string {
 }
 
 const (
-	// MaxConsoleLinks is the maximum number of unused links of a sandbox. Beyond it, a new link ends the oldest one.
+	// MaxConsoleLinks is the maximum number of unused links of a sandbox with a role. Beyond it, a new link ends the
+	// oldest one with its role.
 	MaxConsoleLinks = 100
-	// MaxConsoleSessions is the maximum number of sessions of a sandbox. Beyond it, a new session ends the oldest one.
+	// MaxConsoleSessions is the maximum number of sessions of a sandbox with a role. Beyond it, a new session ends the
+	// oldest one with its role.
 	MaxConsoleSessions = 200
 )
 
@@ -101,7 +110,7 @@ func (s *Store) AddConsoleLink(
 	token = NewConsoleLinkToken(a.Role)
 	hash := sha256.Sum256([]byte(token))
 	err = s.inConsole(ctx, sandbox, func(q *sqlc.Queries) (err error) {
-		if err := q.EndOldConsoleLinks(ctx, org, MaxConsoleLinks-1); err != nil {
+		if err := q.EndOldConsoleLinks(ctx, org, string(a.Role), MaxConsoleLinks-1); err != nil {
 			return err
 		}
 		ends, err = q.AddConsoleLink(ctx, sqlc.AddConsoleLinkParams{
@@ -113,11 +122,22 @@ func (s *Store) AddConsoleLink(
 }
 
 // UseConsoleLink ends the link with a token, and adds a session with its access. It returns the token of the session,
-// and [ErrNoConsoleLink] if the link opens nothing.
+// and [ErrNoConsoleLink] if the link opens nothing. For a token that is no link of the sandbox it takes neither the lock
+// of the console nor a share of the sandbox's connections.
 func (s *Store) UseConsoleLink(
 	ctx context.Context, sandbox *Sandbox, link string,
 ) (token string, session ConsoleSession, err error) {
+	if _, ok := RoleOfConsoleLink(link); !ok {
+		return "", session, ErrNoConsoleLink
+	}
 	hash := sha256.Sum256([]byte(link))
+	_, known, err := s.links.Find(ctx, ConsoleToken{sandbox.OrganizationID, hash})
+	switch {
+	case err != nil:
+		return "", session, postgres.Classify(err, "looking up the link")
+	case !known:
+		return "", session, ErrNoConsoleLink
+	}
 	use := func() error {
 		return s.inConsole(ctx, sandbox, func(q *sqlc.Queries) error {
 			used, err := q.UseConsoleLink(ctx, sandbox.OrganizationID, hash[:])
@@ -163,7 +183,7 @@ func addConsoleSession(
 	ctx context.Context, q *sqlc.Queries, sandbox *Sandbox, a ConsoleAccess,
 ) (token string, _ ConsoleSession, _ error) {
 	org := sandbox.OrganizationID
-	if err := q.EndOldConsoleSessions(ctx, org, MaxConsoleSessions-1); err != nil {
+	if err := q.EndOldConsoleSessions(ctx, org, string(a.Role), MaxConsoleSessions-1); err != nil {
 		return "", ConsoleSession{}, err
 	}
 	token = newConsoleToken(consoleSessionPrefix)
@@ -190,21 +210,28 @@ func (s *Store) inConsole(ctx context.Context, sandbox *Sandbox, f func(q *sqlc.
 	})
 }
 
-// FindConsoleSession returns an open session by its token. It returns [ErrNoConsoleSession] if there is none.
+// openSession is an open session, with the tenant of its organization.
+type openSession struct {
+	ConsoleSession
+	tenant int64
+}
+
+// FindConsoleSession returns an open session by its token. It returns [ErrNoConsoleSession] if there is none. Anybody can
+// send a token, so it takes no share of the sandbox's connections.
 func (s *Store) FindConsoleSession(ctx context.Context, sandbox *Sandbox, token string) (ConsoleSession, error) {
-	hash := sha256.Sum256([]byte(token))
-	q := sqlc.New(s.db.Tenant(sandbox.Tenant))
-	row, err := q.FindConsoleSession(ctx, sandbox.OrganizationID, hash[:])
-	if errors.Is(err, pgx.ErrNoRows) { // a reset during the first call hides the session, and is known to the second
-		row, err = q.FindConsoleSession(ctx, sandbox.OrganizationID, hash[:])
-	}
-	if errors.Is(err, pgx.ErrNoRows) {
+	if !consoleSessionForm.MatchString(token) {
 		return ConsoleSession{}, ErrNoConsoleSession
 	}
-	if err != nil {
+	found, open, err := s.sessions.Find(ctx, ConsoleToken{sandbox.OrganizationID, sha256.Sum256([]byte(token))})
+	switch {
+	case err != nil:
 		return ConsoleSession{}, postgres.Classify(err, "looking up the session")
+	case !open:
+		return ConsoleSession{}, ErrNoConsoleSession
+	case found.tenant != sandbox.Tenant:
+		return ConsoleSession{}, postgres.ErrConfigChanged
 	}
-	return consoleSessionOf(row), nil
+	return found.ConsoleSession, nil
 }
 
 // ListConsoleSessions returns the open sessions of a sandbox, newest first.
@@ -239,27 +266,52 @@ func (s *Store) EndConsoleSessions(ctx context.Context, sandbox *Sandbox) error 
 	return postgres.ClassifyWrite(err, "ending the sessions")
 }
 
-// ConsoleToken identifies a session by the organization of the sandbox and the hash of the token.
+// ConsoleToken identifies a session or a link by the organization of the sandbox and the hash of the token.
 type ConsoleToken struct {
 	OrganizationID string
 	Hash           KeyHash
 }
 
-// OpenConsoleSessions returns the token hashes of the given sessions that have not ended.
-func (s *Store) OpenConsoleSessions(ctx context.Context, asked []ConsoleToken) (map[KeyHash]bool, error) {
-	orgs, hashes := make([]string, len(asked)), make([][]byte, len(asked))
+// columnsOf returns the columns of tokens.
+func columnsOf(asked []ConsoleToken) (orgs []string, hashes [][]byte) {
 	for i := range asked {
-		orgs[i], hashes[i] = asked[i].OrganizationID, asked[i].Hash[:]
+		orgs, hashes = append(orgs, asked[i].OrganizationID), append(hashes, asked[i].Hash[:])
 	}
-	found, err := s.system().OpenConsoleSessions(ctx, orgs, hashes)
+	return orgs, hashes
+}
+
+// OpenConsoleSessions returns those of the given sessions that have not ended.
+func (s *Store) OpenConsoleSessions(ctx context.Context, asked []ConsoleToken) (map[ConsoleToken]bool, error) {
+	found, err := s.readConsoleSessions(ctx, asked)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for ended sessions")
 	}
-	open := map[KeyHash]bool{}
-	for _, hash := range found {
-		open[KeyHash(hash)] = true
+	open := map[ConsoleToken]bool{}
+	for token := range found {
+		open[token] = true
 	}
 	return open, nil
+}
+
+func (s *Store) readConsoleSessions(ctx context.Context, asked []ConsoleToken) (map[ConsoleToken]openSession, error) {
+	orgs, hashes := columnsOf(asked)
+	rows, err := s.frequent().OpenConsoleSessions(ctx, orgs, hashes)
+	open := map[ConsoleToken]openSession{}
+	for _, row := range rows {
+		session := consoleSessionOf(row.ConsoleSession)
+		open[ConsoleToken{row.ConsoleSession.OrgID, session.Hash}] = openSession{session, row.Tenant}
+	}
+	return open, err
+}
+
+func (s *Store) readConsoleLinks(ctx context.Context, asked []ConsoleToken) (map[ConsoleToken]struct{}, error) {
+	orgs, hashes := columnsOf(asked)
+	rows, err := s.frequent().OpenConsoleLinks(ctx, orgs, hashes)
+	open := map[ConsoleToken]struct{}{}
+	for _, row := range rows {
+		open[ConsoleToken{row.OrgID, KeyHash(row.Hash)}] = struct{}{}
+	}
+	return open, err
 }
 
 func consoleSessionOf(row sqlc.ConsoleSession) ConsoleSession {

@@ -26,6 +26,8 @@ type Store struct {
 	random       io.Reader
 	active       activity
 	deletionTime time.Duration
+	sessions     *postgres.SharedLookup[ConsoleToken, openSession]
+	links        *postgres.SharedLookup[ConsoleToken, struct{}]
 }
 
 // Options are the settings of a [Store]; a zero field selects its default.
@@ -41,6 +43,8 @@ func New(db *postgres.DB, o Options) *Store {
 	if s.random == nil {
 		s.random = rand.Reader
 	}
+	s.sessions = postgres.NewSharedLookup(db, s.readConsoleSessions)
+	s.links = postgres.NewSharedLookup(db, s.readConsoleLinks)
 	return s
 }
 

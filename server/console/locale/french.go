@@ -179,6 +179,8 @@ var frenchTexts = map[string]string{
 	"Nothing was changed. Set spec.suspend to false to go on.":              "Rien n'a été modifié. Pour reprendre, mettez spec.suspend à false.",
 	"Too many pages are live":                                               "Trop de pages sont en direct",
 	"Close some of the pages of this sandbox.":                              "Fermez quelques pages de ce bac à sable.",
+	"Too many requests":                                                     "Trop de requêtes",
+	"Nothing was changed. Wait a few seconds and open the page again.":      "Rien n'a été modifié. Attendez quelques secondes, puis rouvrez la page.",
 	"This page could not be made":                                           "Cette page n'a pas pu être créée",
 	"It is our fault, and it is in the log of the API.":                     "C'est une erreur de Cauri. Elle est dans le journal de l'API.",
 	"The database does not answer":                                          "La base de données ne répond pas",

@@ -15,7 +15,7 @@ var CreateConsoleLink = Operation{
 	ID: "createConsoleLink", Method: http.MethodPost, Path: "/v1/console_links", Tag: tagConsole, Summary: "Make a link to the console",
 	Description: "The link opens the console in one browser, once, for five minutes. It shows a button, and only the button uses the link up: " +
 		"a program that previews links does not. The browser gets a session of eight hours, which ends with the API key. A sandbox has at most " +
-		"100 links that nobody used, and 200 sessions; a new one ends the oldest. With `msisdn` it opens the phone of one test client, and nothing " +
+		"100 links of each role that nobody used, and 200 sessions of each role; a new one ends the oldest of its role. With `msisdn` it opens the phone of one test client, and nothing " +
 		"else. No body is needed.",
 	Body: wire.CreateConsoleLink.Schema, BodyOptional: true,
 	answers: []described{{http.StatusCreated, "The link.", consoleLinkSchema, nil}},

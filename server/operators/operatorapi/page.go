@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -13,7 +14,8 @@ import (
 // Page is the page on which payers confirm orders, in a browser. The token in its path is the only credential. The
 // answers of its functions are pages without scripts.
 type Page struct {
-	Path string // below the base URL of the operator's API, with the parameter {token}
+	Path  string         // below the base URL of the operator's API, with the parameter {token}
+	Token *regexp.Regexp // form of the tokens of its orders
 	// Handle shows the page, or carries out its form.
 	Handle func(context.Context, Sandbox, *Visit) (Answer, error)
 	// Refuse tells a refusal, also that no order has the token.

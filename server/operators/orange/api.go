@@ -22,7 +22,7 @@ func NewAPI() *operatorapi.API {
 		Operator: payments.Orange, Routes: routes(), Key: clientID, Derive: deriveCredentials, Refuse: refuse, OwnAdvice: advice,
 		FieldReasons: map[operatorapi.Why]string{missingField: missingReason, missingOfStatus: missingReason},
 		Callback:     newCallback, Facts: facts, Quirks: quirks,
-		Page:     &operatorapi.Page{Path: pagePath, Handle: servePage, Refuse: refusePage, Waiting: waiting},
+		Page:     &operatorapi.Page{Path: pagePath, Token: pageToken, Handle: servePage, Refuse: refusePage, Waiting: waiting},
 		Examples: examples, Variables: map[string]string{exampleKey: "CAURI_ORANGE_MERCHANT_KEY"}, Logged: logged, SecretForm: secretForm, ContentType: "application/json",
 	}
 }

@@ -18,6 +18,9 @@ import (
 // pagePath is the path of the page, as in the addresses of Orange (o).
 const pagePath = "/payment/pay_token/{token}"
 
+// pageToken matches the tokens that placeOrder draws.
+var pageToken = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
 // view is what the page shows: the form, or how the order ended.
 type view struct {
 	operatorapi.Look

@@ -819,6 +819,8 @@ create index native_orders_newest on native_orders (tenant, operator, created_at
 -- Created last, so that Postgres prefers it to indexes with the same cost.
 alter table native_orders add constraint native_orders_pkey primary key (tenant, operator, token_hash);
 call protect('native_orders', '{worker}');
+create policy api on native_orders for select to cauri_api using (true); -- which tokens exist
+create policy api on native_tokens for select to cauri_api using (true); -- the same
 
 -- Faults ----------------------------------------------------------------------------------------------------
 -- Rows about references are removed by their age, in the time of the database.
@@ -986,8 +988,8 @@ create table console_sessions (
 create index console_sessions_newest on console_sessions (org_id, created_at);
 create index console_sessions_ended on console_sessions (expires_at);
 
--- In the scope of a tenant, only those of its organization are there. The api also asks which sessions of all
--- sandboxes are open, and the worker removes those that have ended.
+-- In the scope of a tenant, only those of its organization are there. The api also asks outside of a scope
+-- which tokens open something, since strangers send any, and the worker removes those that have ended.
 -- +goose StatementBegin
 do $$
 declare name text;
@@ -1003,6 +1005,7 @@ begin
 end $$;
 -- +goose StatementEnd
 create policy api on console_sessions for select to cauri_api using (true);
+create policy api on console_links for select to cauri_api using (true);
 
 -- The stream ------------------------------------------------------------------------------------------------
 
@@ -1523,8 +1526,11 @@ grant select on transactions_by_reference to cauri_tenant;
 grant select, insert, update (changed_at) on activity to cauri_api;
 grant select (expires_at, hash, native, tenant) on api_keys to cauri_api;
 grant select (version) on config_version to cauri_api;
-grant select (expires_at, hash, org_id) on console_sessions to cauri_api;
+grant select (expires_at, hash, org_id) on console_links to cauri_api;
+grant select on console_sessions to cauri_api;
 grant select on environments to cauri_api;
+grant select (operator, tenant, token_hash) on native_orders to cauri_api;
+grant select (hash, operator, tenant) on native_tokens to cauri_api;
 grant select (api_reset, api_test_clients, callback_hosts, clock_mode, clocked, faults, followed_until,
     latency_percent, max_test_clients, monthly_quota, name, namespace, org_id, pending_timeout_ms,
     rate_limit, retained_at, seed, suspended, tenant, test_numbers, version,

@@ -6,10 +6,10 @@
 select pg_advisory_xact_lock(hashtextextended('console', sqlc.arg(tenant)::bigint));
 
 -- name: EndOldConsoleLinks :exec
--- After SortNothing. Leaves the newest links.
+-- After SortNothing. Leaves the newest links of a role, so that those of guests end no other.
 delete from console_links l
 where l.org_id = sqlc.arg(org_id) and l.hash in (
-  select o.hash from console_links o where o.org_id = sqlc.arg(org_id)
+  select o.hash from console_links o where o.org_id = sqlc.arg(org_id) and o.role = sqlc.arg(role)
   order by o.created_at desc offset sqlc.arg(others)::integer);
 
 -- name: AddConsoleLink :one
@@ -30,10 +30,10 @@ returning l.made_with, l.role, l.msisdn;
 delete from console_links where org_id = sqlc.arg(org_id);
 
 -- name: EndOldConsoleSessions :exec
--- After SortNothing. Leaves the newest sessions.
+-- After SortNothing. Leaves the newest sessions of a role, so that those of guests end no other.
 delete from console_sessions s
 where s.org_id = sqlc.arg(org_id) and s.hash in (
-  select o.hash from console_sessions o where o.org_id = sqlc.arg(org_id)
+  select o.hash from console_sessions o where o.org_id = sqlc.arg(org_id) and o.role = sqlc.arg(role)
   order by o.created_at desc offset sqlc.arg(others)::integer);
 
 -- name: AddConsoleSession :one
@@ -43,11 +43,6 @@ select o.org_id, sqlc.arg(hash), sqlc.arg(session_id), sqlc.arg(made_with), sqlc
   sqlc.narg(msisdn)::text
 from organizations o where o.tenant = sqlc.arg(tenant)
 returning *;
-
--- name: FindConsoleSession :one
-select * from console_sessions s
-where s.org_id = sqlc.arg(org_id) and s.hash = sqlc.arg(hash) and s.expires_at > now()
-  and api_key_is_valid(s.made_with);
 
 -- name: ListConsoleSessions :many
 -- After SortNothing. The newest first.
@@ -62,12 +57,23 @@ delete from console_sessions where org_id = sqlc.arg(org_id) and session_id = sq
 delete from console_sessions where org_id = sqlc.arg(org_id);
 
 -- name: OpenConsoleSessions :many
--- Outside of the tenant scope: which of these sessions of all sandboxes are open.
-select s.hash from console_sessions s
-join (
+-- Outside of the tenant scope, since the requests of strangers ask it: which of these sessions of all
+-- sandboxes are open, with the tenants of their organizations.
+select sqlc.embed(s), o.tenant
+from (
   select unnest(sqlc.arg(org_ids)::text[]) as org_id, unnest(sqlc.arg(hashes)::bytea[]) as hash) asked
-  on asked.org_id = s.org_id and asked.hash = s.hash
-where s.expires_at > now();
+join console_sessions s on s.org_id = asked.org_id and s.hash = asked.hash
+join organizations o on o.org_id = s.org_id and o.retained_at is null
+join api_keys k on k.hash = s.made_with and k.tenant = o.tenant
+where s.expires_at > now() and (k.expires_at is null or k.expires_at > now());
+
+-- name: OpenConsoleLinks :many
+-- As OpenConsoleSessions: which of these links may open something.
+select l.org_id, l.hash
+from (
+  select unnest(sqlc.arg(org_ids)::text[]) as org_id, unnest(sqlc.arg(hashes)::bytea[]) as hash) asked
+join console_links l on l.org_id = asked.org_id and l.hash = asked.hash
+where l.expires_at > now();
 
 -- name: SandboxHealth :one
 -- How the deliveries of a sandbox go, and what is pending. What waits is counted up to a bound.

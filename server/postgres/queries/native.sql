@@ -378,3 +378,18 @@ delete from native_tokens where tenant = sqlc.arg(tenant);
 
 -- name: PurgeNativeOrders :execrows
 delete from native_orders where tenant = sqlc.arg(tenant);
+
+-- name: KnownNativeSecrets :many
+-- Outside of the tenant scope, since the requests of strangers ask it: which of these are tokens, or name
+-- orders. A lateral join with a limit forces an index look-up for each.
+with asked as (
+  select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(operators)::text[]) as operator,
+    unnest(sqlc.arg(hashes)::bytea[]) as hash
+)
+select k.tenant, k.operator, k.hash from asked cross join lateral (
+  select tenant, operator, hash from native_tokens
+  where tenant = asked.tenant and operator = asked.operator and hash = asked.hash limit 1) k
+union all
+select o.tenant, o.operator, o.token_hash from asked cross join lateral (
+  select tenant, operator, token_hash from native_orders
+  where tenant = asked.tenant and operator = asked.operator and token_hash = asked.hash limit 1) o;

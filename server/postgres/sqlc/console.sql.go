@@ -148,49 +148,27 @@ func (q *Queries) EndConsoleSessions(ctx context.Context, orgID string) error {
 const endOldConsoleLinks = `-- name: EndOldConsoleLinks :exec
 delete from console_links l
 where l.org_id = $1 and l.hash in (
-  select o.hash from console_links o where o.org_id = $1
-  order by o.created_at desc offset $2::integer)
+  select o.hash from console_links o where o.org_id = $1 and o.role = $2
+  order by o.created_at desc offset $3::integer)
 `
 
-// After SortNothing. Leaves the newest links.
-func (q *Queries) EndOldConsoleLinks(ctx context.Context, orgID string, others int32) error {
-	_, err := q.db.Exec(ctx, endOldConsoleLinks, orgID, others)
+// After SortNothing. Leaves the newest links of a role, so that those of guests end no other.
+func (q *Queries) EndOldConsoleLinks(ctx context.Context, orgID string, role string, others int32) error {
+	_, err := q.db.Exec(ctx, endOldConsoleLinks, orgID, role, others)
 	return err
 }
 
 const endOldConsoleSessions = `-- name: EndOldConsoleSessions :exec
 delete from console_sessions s
 where s.org_id = $1 and s.hash in (
-  select o.hash from console_sessions o where o.org_id = $1
-  order by o.created_at desc offset $2::integer)
+  select o.hash from console_sessions o where o.org_id = $1 and o.role = $2
+  order by o.created_at desc offset $3::integer)
 `
 
-// After SortNothing. Leaves the newest sessions.
-func (q *Queries) EndOldConsoleSessions(ctx context.Context, orgID string, others int32) error {
-	_, err := q.db.Exec(ctx, endOldConsoleSessions, orgID, others)
+// After SortNothing. Leaves the newest sessions of a role, so that those of guests end no other.
+func (q *Queries) EndOldConsoleSessions(ctx context.Context, orgID string, role string, others int32) error {
+	_, err := q.db.Exec(ctx, endOldConsoleSessions, orgID, role, others)
 	return err
-}
-
-const findConsoleSession = `-- name: FindConsoleSession :one
-select org_id, hash, session_id, made_with, role, msisdn, created_at, expires_at from console_sessions s
-where s.org_id = $1 and s.hash = $2 and s.expires_at > now()
-  and api_key_is_valid(s.made_with)
-`
-
-func (q *Queries) FindConsoleSession(ctx context.Context, orgID string, hash []byte) (ConsoleSession, error) {
-	row := q.db.QueryRow(ctx, findConsoleSession, orgID, hash)
-	var i ConsoleSession
-	err := row.Scan(
-		&i.OrgID,
-		&i.Hash,
-		&i.SessionID,
-		&i.MadeWith,
-		&i.Role,
-		&i.MSISDN,
-		&i.CreatedAt,
-		&i.ExpiresAt,
-	)
-	return i, err
 }
 
 const listConsoleSessions = `-- name: ListConsoleSessions :many
@@ -283,28 +261,80 @@ func (q *Queries) NewestAttempts(ctx context.Context, tenant int64, most int32) 
 	return items, nil
 }
 
-const openConsoleSessions = `-- name: OpenConsoleSessions :many
-select s.hash from console_sessions s
-join (
+const openConsoleLinks = `-- name: OpenConsoleLinks :many
+select l.org_id, l.hash
+from (
   select unnest($1::text[]) as org_id, unnest($2::bytea[]) as hash) asked
-  on asked.org_id = s.org_id and asked.hash = s.hash
-where s.expires_at > now()
+join console_links l on l.org_id = asked.org_id and l.hash = asked.hash
+where l.expires_at > now()
 `
 
-// Outside of the tenant scope: which of these sessions of all sandboxes are open.
-func (q *Queries) OpenConsoleSessions(ctx context.Context, orgIds []string, hashes [][]byte) ([][]byte, error) {
+type OpenConsoleLinksRow struct {
+	OrgID string `db:"org_id"`
+	Hash  []byte `db:"hash"`
+}
+
+// As OpenConsoleSessions: which of these links may open something.
+func (q *Queries) OpenConsoleLinks(ctx context.Context, orgIds []string, hashes [][]byte) ([]OpenConsoleLinksRow, error) {
+	rows, err := q.db.Query(ctx, openConsoleLinks, orgIds, hashes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OpenConsoleLinksRow
+	for rows.Next() {
+		var i OpenConsoleLinksRow
+		if err := rows.Scan(&i.OrgID, &i.Hash); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const openConsoleSessions = `-- name: OpenConsoleSessions :many
+select s.org_id, s.hash, s.session_id, s.made_with, s.role, s.msisdn, s.created_at, s.expires_at, o.tenant
+from (
+  select unnest($1::text[]) as org_id, unnest($2::bytea[]) as hash) asked
+join console_sessions s on s.org_id = asked.org_id and s.hash = asked.hash
+join organizations o on o.org_id = s.org_id and o.retained_at is null
+join api_keys k on k.hash = s.made_with and k.tenant = o.tenant
+where s.expires_at > now() and (k.expires_at is null or k.expires_at > now())
+`
+
+type OpenConsoleSessionsRow struct {
+	ConsoleSession ConsoleSession `db:"console_session"`
+	Tenant         int64          `db:"tenant"`
+}
+
+// Outside of the tenant scope, since the requests of strangers ask it: which of these sessions of all
+// sandboxes are open, with the tenants of their organizations.
+func (q *Queries) OpenConsoleSessions(ctx context.Context, orgIds []string, hashes [][]byte) ([]OpenConsoleSessionsRow, error) {
 	rows, err := q.db.Query(ctx, openConsoleSessions, orgIds, hashes)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items [][]byte
+	var items []OpenConsoleSessionsRow
 	for rows.Next() {
-		var hash []byte
-		if err := rows.Scan(&hash); err != nil {
+		var i OpenConsoleSessionsRow
+		if err := rows.Scan(
+			&i.ConsoleSession.OrgID,
+			&i.ConsoleSession.Hash,
+			&i.ConsoleSession.SessionID,
+			&i.ConsoleSession.MadeWith,
+			&i.ConsoleSession.Role,
+			&i.ConsoleSession.MSISDN,
+			&i.ConsoleSession.CreatedAt,
+			&i.ConsoleSession.ExpiresAt,
+			&i.Tenant,
+		); err != nil {
 			return nil, err
 		}
-		items = append(items, hash)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

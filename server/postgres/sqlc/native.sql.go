@@ -514,6 +514,48 @@ func (q *Queries) KeepCallbackBody(ctx context.Context, body []byte, tenant int6
 	return body_2, err
 }
 
+const knownNativeSecrets = `-- name: KnownNativeSecrets :many
+with asked as (
+  select unnest($1::bigint[]) as tenant, unnest($2::text[]) as operator,
+    unnest($3::bytea[]) as hash
+)
+select k.tenant, k.operator, k.hash from asked cross join lateral (
+  select tenant, operator, hash from native_tokens
+  where tenant = asked.tenant and operator = asked.operator and hash = asked.hash limit 1) k
+union all
+select o.tenant, o.operator, o.token_hash from asked cross join lateral (
+  select tenant, operator, token_hash from native_orders
+  where tenant = asked.tenant and operator = asked.operator and token_hash = asked.hash limit 1) o
+`
+
+type KnownNativeSecretsRow struct {
+	Tenant   int64  `db:"tenant"`
+	Operator string `db:"operator"`
+	Hash     []byte `db:"hash"`
+}
+
+// Outside of the tenant scope, since the requests of strangers ask it: which of these are tokens, or name
+// orders. A lateral join with a limit forces an index look-up for each.
+func (q *Queries) KnownNativeSecrets(ctx context.Context, tenants []int64, operators []string, hashes [][]byte) ([]KnownNativeSecretsRow, error) {
+	rows, err := q.db.Query(ctx, knownNativeSecrets, tenants, operators, hashes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []KnownNativeSecretsRow
+	for rows.Next() {
+		var i KnownNativeSecretsRow
+		if err := rows.Scan(&i.Tenant, &i.Operator, &i.Hash); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const leaseCallbacks = `-- name: LeaseCallbacks :exec
 update native_callbacks n
 set fence = n.fence + 1, leased_until = now() + make_interval(secs => $1::float8 / 1000),
