@@ -92,6 +92,12 @@ var All = []Case{
 		smoke: true,
 	},
 	{
+		Name: "attacked",
+		Tells: "POST /v1/payments of a sandbox during attacks by strangers, a guest and a payer, each 100 connections and 300 requests a second; " +
+			"baseline: before and after",
+		run: attacked,
+	},
+	{
 		Name:     "auth",
 		Tells:    "database statements for each key check, and how long a revoked key still works",
 		run:      auth,

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -224,22 +223,7 @@ type openedConsole struct{ address, path, cookie string }
 // openConsole signs in to a console.
 func openConsole(ctx context.Context, api *system.API, namespace, name, key string) (*openedConsole, error) {
 	c := &openedConsole{address: api.URL, path: "/sandboxes/" + namespace + "/" + name + "/console"}
-	form := strings.NewReader(url.Values{"key": {key}}.Encode())
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address+c.path+"/sign-in", form)
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	answer, err := http.DefaultTransport.RoundTrip(r) // which follows no redirect
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	c.cookie, _, _ = strings.Cut(answer.Header.Get("Set-Cookie"), ";")
-	if answer.StatusCode != http.StatusSeeOther || c.cookie == "" {
-		return nil, fmt.Errorf("signing in to the console of %s answered %d", name, answer.StatusCode)
-	}
-	return c, nil
+	return c, c.signIn(ctx, "/sign-in", url.Values{"key": {key}})
 }
 
 // head is the beginning of the request of a page.
