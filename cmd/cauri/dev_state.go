@@ -71,7 +71,7 @@ func openDevState(ctx context.Context, url string) (*devState, error) {
 	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
 	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
+	if err = postgres.Readable(url, err); err != nil {
 		return nil, cli.Usage(fmt.Errorf("--database-url (CAURI_DATABASE_URL): %w", err))
 	}
 	config.MaxConns = 2

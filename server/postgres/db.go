@@ -87,8 +87,8 @@ const connectTimeout = 5 * time.Second
 // openPool makes a pool without connecting.
 func openPool(url string, options Options, reached *addresses) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return nil, unreadable(url, err)
+	if err = Readable(url, err); err != nil {
+		return nil, err
 	}
 	config.MaxConns = int32(options.MaxConns)
 	if options.MaxConns == 0 {
