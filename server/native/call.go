@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/cauri-dev/cauri/server/exchange"
@@ -60,15 +61,31 @@ func (s *sandbox) answer(r *http.Request, route *operatorapi.Route) (answered op
 			}
 			counted = true
 		}
-		if request.Body, err = s.body(); errors.As(err, new(*http.MaxBytesError)) {
-			return operatorapi.Refuse(operatorapi.Invalid).Say(fmt.Sprintf("the body has more than %d bytes", maxBody))
-		} else if err != nil {
-			return operatorapi.Refuse(operatorapi.Invalid).Say("the body is incomplete")
+		if request.Body, err = s.body(); err != nil {
+			if refusal := unread(route, err); refusal != nil {
+				return refusal
+			}
 		}
 		answered, err = s.handle(ctx, route, &request)
 		return err
 	})
 	return answered, err
+}
+
+// unread returns the refusal of a call whose body could not be read; nil for a call that needs none. The calls for tokens
+// document no other refusal of what was sent than that of the user.
+func unread(route *operatorapi.Route, err error) *operatorapi.Refusal {
+	refusal, hint := operatorapi.Refuse(operatorapi.Invalid), "the body is incomplete"
+	switch {
+	case route.Access == operatorapi.ByUser:
+		refusal = operatorapi.Because(operatorapi.UserInvalid, "invalid_body")
+	case route.Doc.Body == "" && !slices.Contains(route.Doc.Refused, operatorapi.Invalid):
+		return nil
+	}
+	if errors.As(err, new(*http.MaxBytesError)) {
+		hint = fmt.Sprintf("the body has more than %d bytes", maxBody)
+	}
+	return refusal.Say(hint)
 }
 
 // handle applies faults and then calls the handler of a route. If the route records a transaction, package service

@@ -29,7 +29,6 @@ type view struct {
 	Form        bool
 	Again       bool   // whether to offer to load the page again
 	Wrong       string // what is wrong with the form; empty: nothing
-	MSISDN      string // as typed
 	Amount      string
 	Money       string // its currency; empty: the order is not known
 	Merchant    string
@@ -122,8 +121,8 @@ func servePage(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit)
 // confirm records the collection of an order, if number and code are right.
 func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o *order) (operatorapi.Answer, error) {
 	shown := newView(v, o)
-	shown.Wrong, shown.MSISDN = "", v.Form.Get("msisdn")
-	msisdn, isNumber := msisdnOf(shown.MSISDN, o.Country)
+	msisdn, isNumber := msisdnOf(v.Form.Get("msisdn"), o.Country) // no answer repeats it: another payer may have the browser next
+	shown.Wrong = ""
 	code := strings.Join(strings.Fields(v.Form.Get("otp")), "")
 	switch {
 	case !isNumber:
