@@ -86,7 +86,7 @@ func requireDatabaseURL(url string) error {
 func parseBaseURL(flag, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || egress.HostOf(u) == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%s must be an absolute http or https URL, not %q", flag, text)
+		return nil, fmt.Errorf("%s must be an absolute http or https URL, not %s", flag, egress.Shown(text))
 	}
 	host := url.URL{Scheme: u.Scheme, Host: u.Host}
 	if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {

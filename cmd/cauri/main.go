@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
+	"github.com/cauri-dev/cauri/server/egress"
 )
 
 // commandVariable is the environment variable with the command. It is for containers without arguments, such as the
@@ -83,7 +85,7 @@ func newRootCommand(plugin bool) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := flagsFromEnvironment(cmd); err != nil {
+			if err := errors.Join(flagsFromEnvironment(cmd), egress.CheckProxies(os.Getenv)); err != nil {
 				return cli.Usage(err)
 			}
 			return setUpLogging(logFormat, logLevel)

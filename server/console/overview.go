@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/console/locale"
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -226,7 +227,7 @@ func actsIn(v *visit, a ledger.FaultActs) string {
 // host returns the receiver's URL without its scheme and its query. A query may contain a secret.
 func (o *overview) host() string {
 	u, err := url.Parse(o.health.WebhookURL)
-	if err != nil {
+	if err != nil || egress.Unclear(u) {
 		return ""
 	}
 	return u.Host + u.Path

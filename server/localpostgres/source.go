@@ -170,7 +170,7 @@ func (s Source) registry(ctx context.Context) (*url.URL, error) {
 		address = strings.TrimSpace(string(output))
 	}
 	found, err := url.Parse(address)
-	if err != nil || found.Host == "" {
+	if err != nil || found.Host == "" || found.User != nil && strings.Contains(found.EscapedPath(), "@") {
 		return nil, errors.New("the address of the package registry is no URL: write https://host/path in " + URLVariable)
 	}
 	return found, nil

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/go-logr/logr"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
@@ -48,6 +50,13 @@ func NewTracing(ctx context.Context, role, version string) (*Tracing, error) {
 				variable, protocol, onlyProtocol)
 		}
 	}
+	for _, variable := range []string{variableEndpoint, variableTracesEndpoint} {
+		endpoint := os.Getenv(variable)
+		if u, err := url.Parse(endpoint); endpoint != "" && (err != nil || u.Host == "" || u.User != nil || strings.Contains(endpoint, "@")) {
+			return nil, fmt.Errorf("%s is no URL of a collector: write http://host:4318, and credentials in OTEL_EXPORTER_OTLP_HEADERS", variable)
+		}
+	}
+	otel.SetLogger(logr.Discard()) // it would print the variables that it cannot read, which may have credentials
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("setting up traces: %w", err)

@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"server/faults":                {"server/english", "server/payments"},
 	"server/expectations":          {"server/english", "server/operators", "server/payments"},
 	"server/sandboxes":             {"server/egress", "server/expectations", "server/faults", "server/payments", "server/postgres", "server/secrets"},
-	"server/ledger":                {"server/expectations", "server/faults", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
+	"server/ledger":                {"server/egress", "server/expectations", "server/faults", "server/payments", "server/postgres", "server/secrets", "server/sandboxes", "server/ledger"},
 	"server/operators/operatorapi/operatorapitest": {
 		"server/operators/operatorapi", "server/payments",
 	},
@@ -102,6 +102,8 @@ var mayImport = map[string][]string{
 	},
 	"server/console": {
 		"server/console/assets",
+		"server/egress",
+		"server/streams",
 		"server/console/locale",
 		"server/english",
 		"server/exchange",

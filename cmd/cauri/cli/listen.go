@@ -95,10 +95,10 @@ func programURL(flag, text string) (string, error) {
 		port, noPort = strconv.ParseUint(to.Port(), 10, 16)
 	}
 	if noPort != nil || port == 0 {
-		return "", usage(fmt.Errorf("--%s=%s: write a port from 1 to 65535", flag, text))
+		return "", usage(fmt.Errorf("--%s is %s: write a port from 1 to 65535", flag, egress.Shown(text)))
 	}
 	if err != nil || egress.HostOf(to) == "" || to.Scheme != "http" && to.Scheme != "https" || full != text && to.Port() == "" {
-		return "", usage(fmt.Errorf("--%s=%s: write a URL such as http://localhost:3000/webhooks, or localhost:3000/webhooks", flag, text))
+		return "", usage(fmt.Errorf("--%s is %s: write a URL such as http://localhost:3000/webhooks, or localhost:3000/webhooks", flag, egress.Shown(text)))
 	}
 	return full, nil
 }

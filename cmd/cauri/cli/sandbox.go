@@ -16,6 +16,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/egress"
 )
 
 // target has the flags that select the sandbox of a command.
@@ -115,7 +116,7 @@ func (s *sandbox) connect(ctx context.Context) (*sandboxapi.Client, error) {
 	}
 	at, err := url.Parse(s.uri)
 	if err != nil {
-		return nil, kube.Because(err, "the Secret of %s has the URL %q, which is none", s.key, s.uri)
+		return nil, kube.Because(err, "the Secret of %s has the URL %s, which is none", s.key, egress.Shown(s.uri))
 	}
 	if s.forward, err = s.cluster.Forward(ctx, s.uri); err != nil {
 		if unreachable != nil {

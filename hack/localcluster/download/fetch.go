@@ -57,7 +57,7 @@ func (f fetcher) attempt(ctx context.Context, file File, into string) error {
 	if err != nil || sum == file.Sum {
 		return err
 	}
-	return errors.Join(WrongSum{URL: f.settings.address(file), Got: sum, Want: file.Sum, continued: continued}, os.Remove(into))
+	return errors.Join(WrongSum{URL: shown(f.settings.address(file)), Got: sum, Want: file.Sum, continued: continued}, os.Remove(into))
 }
 
 // more downloads the missing part of a file.
@@ -95,7 +95,7 @@ func (f fetcher) more(ctx context.Context, file File, into string) (continued bo
 		return continued, cause(ctx, fmt.Errorf("%w: %w", errBroken, err))
 	}
 	if have+copied > f.most {
-		return continued, errors.Join(fmt.Errorf("%s is larger than %d MB", f.settings.address(file), f.most/host.Mebibyte), os.Remove(into))
+		return continued, errors.Join(fmt.Errorf("%s is larger than %d MB", shown(f.settings.address(file)), f.most/host.Mebibyte), os.Remove(into))
 	}
 	body.progress.done()
 	return continued, to.Sync()
@@ -124,9 +124,9 @@ func (f fetcher) request(ctx context.Context, file File, from int64) (*http.Resp
 		response.Body.Close()
 		return f.request(ctx, file, 0)
 	case status >= 500:
-		err = fmt.Errorf("%w: %s answered %s", errBroken, request.URL, response.Status)
+		err = fmt.Errorf("%w: %s answered %s", errBroken, request.URL.Redacted(), response.Status)
 	default:
-		err = fmt.Errorf("%s answered %s", request.URL, response.Status)
+		err = fmt.Errorf("%s answered %s", request.URL.Redacted(), response.Status)
 	}
 	response.Body.Close()
 	return nil, err

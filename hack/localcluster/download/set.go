@@ -114,7 +114,7 @@ func (s Set) Ensure(ctx context.Context, out io.Writer) error {
 // from returns the names of the servers.
 func (s Set) from() string {
 	if s.settings.mirror != "" {
-		return s.settings.mirror
+		return shown(s.settings.mirror)
 	}
 	var hosts []string
 	for _, file := range s.files {

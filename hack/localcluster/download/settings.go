@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"os"
 	"strings"
+
+	"github.com/cauri-dev/cauri/server/egress"
 )
 
 // Variables of the user.
@@ -35,13 +37,23 @@ func SettingsOf(get func(string) string) (Settings, error) {
 		return s, fmt.Errorf("%s=%s: write on or off", SwitchVariable, value)
 	}
 	mirror, err := url.Parse(s.mirror)
-	if s.mirror != "" && (err != nil || mirror.Host == "" || mirror.Scheme != "http" && mirror.Scheme != "https") {
-		return s, fmt.Errorf("%s=%s is no base URL: write for example https://mirror.example.com/files", MirrorVariable, s.mirror)
+	if s.mirror != "" && (err != nil || egress.HostOf(mirror) == "" || mirror.Scheme != "http" && mirror.Scheme != "https") {
+		return s, fmt.Errorf("%s is %s, and no base URL: write for example https://mirror.example.com/files, and what is special in a password "+
+			"encoded (%%40 for @)", MirrorVariable, egress.Shown(s.mirror))
 	}
 	if s.sums != "" && (s.mirror == "" || !net.ParseIP(mirror.Hostname()).IsLoopback()) {
 		return s, fmt.Errorf("%s is for tests with a mirror on this machine: unset it, or set %s=http://127.0.0.1:PORT", SumsVariable, MirrorVariable)
 	}
 	return s, nil
+}
+
+// shown returns a URL of a file or of a mirror without its password.
+func shown(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "the mirror"
+	}
+	return u.Redacted()
 }
 
 // address returns the URL of a file.

@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/cauri-dev/cauri/hack/localcluster/process"
 	"github.com/cauri-dev/cauri/server/localpostgres"
@@ -32,8 +32,17 @@ const (
 func connect(ctx context.Context, url string) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	return pgx.Connect(ctx, url)
+	config, err := pgx.ParseConfig(url)
+	before, behind, _ := strings.Cut(url, "@")
+	if err != nil || strings.Contains(behind, "@") || behind != "" && strings.Count(before, "/") > 2 {
+		return nil, errMalformed
+	}
+	return pgx.ConnectConfig(ctx, config)
 }
+
+// errMalformed is returned for a URL that cannot be read, or whose password has a special character that is not encoded. The
+// error of pgx would show parts of the password.
+var errMalformed = errors.New("it cannot be read: what is special in the password has to be encoded (%40 for @)")
 
 func pingDatabase(ctx context.Context, url string) error {
 	conn, err := connect(ctx, url)
@@ -132,8 +141,7 @@ func isThere(ctx context.Context, conn *pgx.Conn, query, name string) (bool, err
 func CheckOutsideDatabase(ctx context.Context, url string) error {
 	advice := "check the address, or unset " + DatabaseVariable + " to run a Postgres here"
 	conn, err := connect(ctx, url)
-	var malformed *pgconn.ParseConfigError
-	if errors.As(err, &malformed) {
+	if errors.Is(err, errMalformed) {
 		return fmt.Errorf("%s is not the address of a Postgres (postgres://USER:PASSWORD@HOST:PORT/DATABASE): %w", DatabaseVariable, err)
 	}
 	if err != nil {
