@@ -71,9 +71,9 @@ func TestKeys(t *testing.T) {
 	write(older, newer)
 	says("", olderName+" first 1", newerName+" yes 0")
 	s = write(newer, older)
-	says("1 stored secrets are not encrypted with the first key", newerName+" first 0", olderName+" yes 1")
+	says("1 stored secret is not encrypted with the first key", newerName+" first 0", olderName+" yes 1")
 	write(newer)
-	says("1 stored secrets are not encrypted with the first key", newerName+" first 0", olderName+" missing 1")
+	says("1 stored secret is not encrypted with the first key", newerName+" first 0", olderName+" missing 1")
 	if _, err := s.Reseal(t.Context()); err != nil {
 		t.Fatal(err)
 	}
