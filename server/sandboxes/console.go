@@ -298,8 +298,11 @@ func (s *Store) readConsoleSessions(ctx context.Context, asked []ConsoleToken) (
 	rows, err := s.frequent().OpenConsoleSessions(ctx, orgs, hashes)
 	open := map[ConsoleToken]openSession{}
 	for _, row := range rows {
-		session := consoleSessionOf(row.ConsoleSession)
-		open[ConsoleToken{row.ConsoleSession.OrgID, session.Hash}] = openSession{session, row.Tenant}
+		session := consoleSessionOf(sqlc.ConsoleSession{
+			Hash: row.Hash, SessionID: row.SessionID, MadeWith: row.MadeWith, Role: row.Role, MSISDN: row.MSISDN,
+			CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt,
+		})
+		open[ConsoleToken{row.OrgID, session.Hash}] = openSession{session, row.Tenant}
 	}
 	return open, err
 }

@@ -58,22 +58,28 @@ delete from console_sessions where org_id = sqlc.arg(org_id);
 
 -- name: OpenConsoleSessions :many
 -- Outside of the tenant scope, since the requests of strangers ask it: which of these sessions of all
--- sandboxes are open, with the tenants of their organizations.
-select sqlc.embed(s), o.tenant
+-- sandboxes are open, with the tenants of their organizations. A lateral join with a limit forces an index
+-- look-up for each.
+select s.org_id, s.hash, s.session_id, s.made_with, s.role, s.msisdn, s.created_at, s.expires_at, o.tenant
 from (
   select unnest(sqlc.arg(org_ids)::text[]) as org_id, unnest(sqlc.arg(hashes)::bytea[]) as hash) asked
-join console_sessions s on s.org_id = asked.org_id and s.hash = asked.hash
-join organizations o on o.org_id = s.org_id and o.retained_at is null
-join api_keys k on k.hash = s.made_with and k.tenant = o.tenant
-where s.expires_at > now() and (k.expires_at is null or k.expires_at > now());
+cross join lateral (
+  select * from console_sessions
+  where org_id = asked.org_id and hash = asked.hash and expires_at > now() limit 1) s
+cross join lateral (
+  select tenant from organizations where org_id = s.org_id and retained_at is null limit 1) o
+cross join lateral (
+  select hash from api_keys
+  where tenant = o.tenant and hash = s.made_with and (expires_at is null or expires_at > now()) limit 1) k;
 
 -- name: OpenConsoleLinks :many
 -- As OpenConsoleSessions: which of these links may open something.
 select l.org_id, l.hash
 from (
   select unnest(sqlc.arg(org_ids)::text[]) as org_id, unnest(sqlc.arg(hashes)::bytea[]) as hash) asked
-join console_links l on l.org_id = asked.org_id and l.hash = asked.hash
-where l.expires_at > now();
+cross join lateral (
+  select org_id, hash from console_links
+  where org_id = asked.org_id and hash = asked.hash and expires_at > now() limit 1) l;
 
 -- name: SandboxHealth :one
 -- How the deliveries of a sandbox go, and what is pending. What waits is counted up to a bound.

@@ -265,8 +265,9 @@ const openConsoleLinks = `-- name: OpenConsoleLinks :many
 select l.org_id, l.hash
 from (
   select unnest($1::text[]) as org_id, unnest($2::bytea[]) as hash) asked
-join console_links l on l.org_id = asked.org_id and l.hash = asked.hash
-where l.expires_at > now()
+cross join lateral (
+  select org_id, hash from console_links
+  where org_id = asked.org_id and hash = asked.hash and expires_at > now() limit 1) l
 `
 
 type OpenConsoleLinksRow struct {
@@ -299,19 +300,31 @@ const openConsoleSessions = `-- name: OpenConsoleSessions :many
 select s.org_id, s.hash, s.session_id, s.made_with, s.role, s.msisdn, s.created_at, s.expires_at, o.tenant
 from (
   select unnest($1::text[]) as org_id, unnest($2::bytea[]) as hash) asked
-join console_sessions s on s.org_id = asked.org_id and s.hash = asked.hash
-join organizations o on o.org_id = s.org_id and o.retained_at is null
-join api_keys k on k.hash = s.made_with and k.tenant = o.tenant
-where s.expires_at > now() and (k.expires_at is null or k.expires_at > now())
+cross join lateral (
+  select org_id, hash, session_id, made_with, role, msisdn, created_at, expires_at from console_sessions
+  where org_id = asked.org_id and hash = asked.hash and expires_at > now() limit 1) s
+cross join lateral (
+  select tenant from organizations where org_id = s.org_id and retained_at is null limit 1) o
+cross join lateral (
+  select hash from api_keys
+  where tenant = o.tenant and hash = s.made_with and (expires_at is null or expires_at > now()) limit 1) k
 `
 
 type OpenConsoleSessionsRow struct {
-	ConsoleSession ConsoleSession `db:"console_session"`
-	Tenant         int64          `db:"tenant"`
+	OrgID     string    `db:"org_id"`
+	Hash      []byte    `db:"hash"`
+	SessionID string    `db:"session_id"`
+	MadeWith  []byte    `db:"made_with"`
+	Role      string    `db:"role"`
+	MSISDN    *string   `db:"msisdn"`
+	CreatedAt time.Time `db:"created_at"`
+	ExpiresAt time.Time `db:"expires_at"`
+	Tenant    int64     `db:"tenant"`
 }
 
 // Outside of the tenant scope, since the requests of strangers ask it: which of these sessions of all
-// sandboxes are open, with the tenants of their organizations.
+// sandboxes are open, with the tenants of their organizations. A lateral join with a limit forces an index
+// look-up for each.
 func (q *Queries) OpenConsoleSessions(ctx context.Context, orgIds []string, hashes [][]byte) ([]OpenConsoleSessionsRow, error) {
 	rows, err := q.db.Query(ctx, openConsoleSessions, orgIds, hashes)
 	if err != nil {
@@ -322,14 +335,14 @@ func (q *Queries) OpenConsoleSessions(ctx context.Context, orgIds []string, hash
 	for rows.Next() {
 		var i OpenConsoleSessionsRow
 		if err := rows.Scan(
-			&i.ConsoleSession.OrgID,
-			&i.ConsoleSession.Hash,
-			&i.ConsoleSession.SessionID,
-			&i.ConsoleSession.MadeWith,
-			&i.ConsoleSession.Role,
-			&i.ConsoleSession.MSISDN,
-			&i.ConsoleSession.CreatedAt,
-			&i.ConsoleSession.ExpiresAt,
+			&i.OrgID,
+			&i.Hash,
+			&i.SessionID,
+			&i.MadeWith,
+			&i.Role,
+			&i.MSISDN,
+			&i.CreatedAt,
+			&i.ExpiresAt,
 			&i.Tenant,
 		); err != nil {
 			return nil, err
