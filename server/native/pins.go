@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
-	"github.com/cauri-dev/cauri/server/secrets"
 )
 
 const (
@@ -48,7 +47,7 @@ func (p *pinTurns) open(ctx context.Context, tenant int64, key *rsa.PrivateKey, 
 		return nil, err
 	}
 	began := time.Now()
-	padded, err := secrets.DecryptUnpadded(key, text)
+	padded, err := decryptUnpadded(key, text)
 	time.AfterFunc(pinRest*time.Since(began), release)
 	return padded, err
 }

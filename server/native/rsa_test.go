@@ -1,4 +1,4 @@
-package secrets_test
+package native
 
 import (
 	"bytes"
@@ -6,8 +6,6 @@ import (
 	"crypto/rsa"
 	"math/big"
 	"testing"
-
-	"github.com/cauri-dev/cauri/server/secrets"
 )
 
 // The unpadded text is what the public operation began with, for every number, also one above the modulus.
@@ -25,13 +23,13 @@ func TestDecryptUnpadded(t *testing.T) {
 			if sent.BitLen() > 8*size {
 				continue
 			}
-			got, err := secrets.DecryptUnpadded(key, sent.FillBytes(make([]byte, size)))
+			got, err := decryptUnpadded(key, sent.FillBytes(make([]byte, size)))
 			if err != nil || !bytes.Equal(got, plain.FillBytes(make([]byte, size))) {
 				t.Errorf("%x is decrypted to %x: %v", plain, got, err)
 			}
 		}
 	}
-	if _, err := secrets.DecryptUnpadded(&rsa.PrivateKey{PublicKey: key.PublicKey, Primes: key.Primes}, nil); err == nil {
+	if _, err := decryptUnpadded(&rsa.PrivateKey{PublicKey: key.PublicKey, Primes: key.Primes}, nil); err == nil {
 		t.Error("a key without its parts decrypts")
 	}
 }
@@ -43,7 +41,7 @@ func BenchmarkDecryptUnpadded(b *testing.B) {
 	}
 	text := make([]byte, key.Size())
 	for b.Loop() {
-		if _, err := secrets.DecryptUnpadded(key, text); err != nil {
+		if _, err := decryptUnpadded(key, text); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-package secrets
+package native
 
 import (
 	"crypto/rsa"
@@ -10,10 +10,10 @@ import (
 
 var errRSA = errors.New("the RSA key cannot be used")
 
-// DecryptUnpadded returns what was encrypted with the public part of a key, with its padding: as many bytes as the key
+// decryptUnpadded returns what was encrypted with the public part of a key, with its padding: as many bytes as the key
 // has. It makes one private operation, in a time that depends neither on the text nor on the result, as crypto/rsa does.
 // The caller looks at the padding in constant time. It returns an error only for a key that is none.
-func DecryptUnpadded(key *rsa.PrivateKey, text []byte) ([]byte, error) {
+func decryptUnpadded(key *rsa.PrivateKey, text []byte) ([]byte, error) {
 	if len(key.Primes) != 2 || key.Precomputed.Qinv == nil {
 		return nil, errRSA
 	}
