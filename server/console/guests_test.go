@@ -56,7 +56,8 @@ func TestStreamsOfSessionsAreBounded(t *testing.T) {
 	f := newFixture(t)
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
-	for role, want := range map[sandboxes.ConsoleRole]int{sandboxes.ConsoleHandset: 4, sandboxes.ConsoleViewer: 16, sandboxes.ConsoleFull: 16} {
+	most := map[sandboxes.ConsoleRole]int{sandboxes.ConsoleHandset: 4, sandboxes.ConsoleViewer: 16, sandboxes.ConsoleFull: 16}
+	for role, want := range most {
 		if n, refused := f.guestWith(role).streams(ctx, checkout+"/stream"); n != want || refused.StatusCode != http.StatusTooManyRequests {
 			t.Errorf("a session %s has %d streams, want %d, and then %d", role, n, want, refused.StatusCode)
 		}
