@@ -97,6 +97,9 @@ var spanning = map[string]string{
 	"LogRequests":    "the requests of all sandboxes that are to be logged, every second",
 	"TrimRequests":   "the sandboxes of which requests were logged, every second",
 
+	"KnownNativeSecrets":  "the tokens and orders that requests of strangers name, several at once",
+	"OpenConsoleSessions": "the same, of sessions: the tenant is found by the organization",
+
 	// The worker: what is due in all sandboxes. It skips from one sandbox to the next in an index that holds only what is due.
 	"QueuesInUse":     "which queues have a row at all",
 	"TenantsToSettle": "the sandboxes that have something to settle", "ClaimDueTransactions": "of a batch",
