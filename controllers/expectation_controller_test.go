@@ -249,14 +249,19 @@ func TestExpectationBeyondTheLimitOfItsSandbox(t *testing.T) {
 	c.expectationConditions(e, nil, open...)
 }
 
-// The schema does not say what a count is: a rule about a number or a text costs more than Kubernetes allows.
-func TestExpectationWithoutARange(t *testing.T) {
+// unreadable is a line that the schema accepts: its order has a NUL.
+func unreadable(e *v1alpha1.Expectation) {
+	e.Spec.Expect[1].Transactions.Where = &v1alpha1.ExpectedWhere{OrderRef: "order\x001042"}
+}
+
+// What the schema does not see is told by a condition.
+func TestExpectationThatCannotBeRead(t *testing.T) {
 	c := newCluster(t)
 	c.start()
-	e := c.newExpectation(func(e *v1alpha1.Expectation) { e.Spec.Expect[1].Transactions.Count = intstr.FromString("some") })
+	e := c.newExpectation(unreadable)
 	c.create(e)
 	c.expectationConditions(e, nil, failedBy("InvalidSpec")...)
-	const want = `The spec cannot be evaluated: expect[1] is not a line: must be a number from 0 to 9999, or a range: ">=1", "<=3" or "2..4". ` +
+	const want = `The spec cannot be evaluated: expect[1].transactions.where.orderRef must have at most 120 characters, and no NUL. ` +
 		`Delete the Expectation and create it again.`
 	if diff := cmp.Diff(want, message(e.Status.Conditions, v1alpha1.ConditionFailed)); diff != "" {
 		t.Error(diff)

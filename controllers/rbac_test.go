@@ -17,7 +17,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -173,8 +172,8 @@ func (c *cluster) aLife(at *movedClock) {
 	c.delete(testClient)
 	c.delete(sandbox)
 	expectation := c.newExpectation(func(e *v1alpha1.Expectation) {
-		e.Spec.SandboxRef.Name, e.Spec.TTL, e.Spec.Expect[1].Transactions.Count = "short", "1m", intstr.FromString("some")
-	})
+		e.Spec.SandboxRef.Name, e.Spec.TTL = "short", "1m"
+	}, unreadable)
 	c.create(expectation)
 	c.expectationConditions(expectation, nil, failedBy("InvalidSpec")...)
 	short := c.newSandbox(func(s *v1alpha1.SandboxEnvironment) { s.Name, s.Spec.TTL = "short", "1m" })
