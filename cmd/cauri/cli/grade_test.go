@@ -69,7 +69,7 @@ func TestGradeOnThisMachine(t *testing.T) {
 	}
 	run(t, Options{}, "grade", "--receiver="+graded(t, ""), "--secret=another-secret-of-16").
 		want(t, ExitFailure, "Grade: F. It answers 401 to a genuine event.")
-	run(t, Options{}, "grade", "--receiver=localhost:0", "--secret="+testSecret).want(t, ExitUsage, "--receiver=localhost:0: write a port")
+	run(t, Options{}, "grade", "--receiver=localhost:0", "--secret="+testSecret).want(t, ExitUsage, "--receiver is \"localhost:0\": write a port")
 }
 
 // Where nothing was judged, every report is red, also in place of a green one of an earlier run.
