@@ -7,8 +7,8 @@
 -- collection. The parent is locked before the quota, so that a refused refund is not counted. The refund
 -- inherits its order, environment and number from the parent. amount null: all that is left to refund.
 -- recipient_full: an earlier attempt found that the recipient's SIM cannot hold the amount. clocked: the
--- caller knows of the sandbox's clock, if it has one. own: a refund by an operator's own API goes to a SIM of the
--- parent's operator and country, or to the one that paid.
+-- caller knows of the sandbox's clock, if it has one. own: a refund by an operator's own API goes to a SIM of
+-- the parent's operator and country, or to the one that paid.
 with sandbox as (
   {{template "sandbox" "refund"}}
     and not o.suspended and (sqlc.arg(clocked)::boolean or not o.clocked)

@@ -178,8 +178,8 @@ type BookRefundRow struct {
 // collection. The parent is locked before the quota, so that a refused refund is not counted. The refund
 // inherits its order, environment and number from the parent. amount null: all that is left to refund.
 // recipient_full: an earlier attempt found that the recipient's SIM cannot hold the amount. clocked: the
-// caller knows of the sandbox's clock, if it has one. own: a refund by an operator's own API goes to a SIM of the
-// parent's operator and country, or to the one that paid.
+// caller knows of the sandbox's clock, if it has one. own: a refund by an operator's own API goes to a SIM of
+// the parent's operator and country, or to the one that paid.
 func (q *Queries) BookRefund(ctx context.Context, arg BookRefundParams) (BookRefundRow, error) {
 	row := q.db.QueryRow(ctx, bookRefund,
 		arg.Tenant,
