@@ -155,6 +155,16 @@ var All = []Case{
 		Tells: "processor time of 1,000 open Expectations of 100 sandboxes without traffic, beside the same sandboxes without them",
 		run:   expectations,
 	},
+	{
+		Name:  "heavy",
+		Tells: "until an Expectation is Met, beside 60 heavy ones of a sandbox with 12,000 transactions; baseline: alone",
+		run:   heavy,
+	},
+	{
+		Name:  "pins",
+		Tells: "50 payments a second of a sandbox, while another one sends PINs to Airtel's own API over 20 connections; baseline: before and after",
+		run:   pins,
+	},
 }
 
 // Select returns the cases whose whole name matches a regular expression. An empty expression matches all.
