@@ -13,8 +13,8 @@ const (
 	// pinsAtOnce bounds the private operations of a process. A sandbox makes one at a time.
 	pinsAtOnce = 2
 	// pinRest is how many times as long as its operation a sandbox then keeps its turn. So the PINs of a sandbox take a
-	// quarter of a core, and those of all half a core.
-	pinRest = 3
+	// tenth of a core, and those of all a fifth.
+	pinRest = 9
 	// pinWait is the longest wait for a turn.
 	pinWait = 3 * time.Second
 )
