@@ -312,6 +312,7 @@ var mayImport = map[string][]string{
 	},
 	"test/load/cases": {
 		"api/v1alpha1",
+		"server/operators",
 		"server/payments",
 		"server/sandboxes",
 		"server/secrets",
