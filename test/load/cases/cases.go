@@ -93,7 +93,7 @@ var All = []Case{
 	},
 	{
 		Name: "attacked",
-		Tells: "POST /v1/payments of a sandbox during attacks by strangers, a guest and a payer, each 100 connections and 300 requests a second; " +
+		Tells: "POST /v1/payments of a sandbox during attacks by strangers, a guest and a payer, each 100 connections and 1,500 requests a second; " +
 			"baseline: before and after",
 		run: attacked,
 	},
