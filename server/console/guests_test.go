@@ -86,7 +86,9 @@ func TestStreamsOfSessionsAreBounded(t *testing.T) {
 func TestGuestsWhoAskTooOften(t *testing.T) {
 	f := newFixture(t)
 	f.log.Add(requests.Entry{Tenant: f.of("checkout").Tenant, Kind: requests.Failed, Method: "POST", Path: "/v1/payments", Status: 400})
-	for role, path := range map[sandboxes.ConsoleRole]string{sandboxes.ConsoleHandset: "/handsets/" + guestsPhone, sandboxes.ConsoleViewer: "/ledger"} {
+	for role, path := range map[sandboxes.ConsoleRole]string{
+		sandboxes.ConsoleHandset: "/handsets/" + guestsPhone, sandboxes.ConsoleViewer: "/ledger",
+	} {
 		b, last := f.guestWith(role), answer{}
 		for n := 0; last.status != http.StatusTooManyRequests; n++ {
 			if last = b.get(checkout + path); n > 1000 {

@@ -11,7 +11,8 @@ import (
 )
 
 // ErrHost is the error of a request to a URL for which [HostOf] returns an empty host.
-var ErrHost = errors.New("the host of the URL is neither a name in ASCII nor an address without a zone, or what is special in its password is not encoded")
+var ErrHost = errors.New("the host of the URL is neither a name in ASCII nor an address without a zone, " +
+	"or what is special in its password is not encoded")
 
 var (
 	names   = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
@@ -44,7 +45,8 @@ func CheckProxies(getenv func(string) string) error {
 			text = "http://" + text
 		}
 		if u, err := url.Parse(text); err != nil || u.Host == "" || Unclear(u) {
-			return fmt.Errorf("%s is no URL of a proxy: write http://user:password@host:3128, and what is special in the password encoded (%%40 for @)", name)
+			return fmt.Errorf("%s is no URL of a proxy: write http://user:password@host:3128, "+
+				"and what is special in the password encoded (%%40 for @)", name)
 		}
 	}
 	return nil

@@ -14,7 +14,8 @@ func TestUnclearURLsAreNotCalled(t *testing.T) {
 	t.Parallel()
 	client := Guard{AllowLoopback: true}.Client(ClientOptions{Timeout: time.Second})
 	for _, text := range []string{
-		"http://shop:p@127.0.0.1/hunter@shop.example/", "http://shop:p@127.0.0.1?hunter@shop.example", "http://shop@127.0.0.1/hunter:1@shop.example",
+		"http://shop:p@127.0.0.1/hunter@shop.example/", "http://shop:p@127.0.0.1?hunter@shop.example",
+		"http://shop@127.0.0.1/hunter:1@shop.example",
 	} {
 		u, err := url.Parse(text)
 		if err != nil {
@@ -30,7 +31,8 @@ func TestUnclearURLsAreNotCalled(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"https://shop.example/@team/hooks", "https://shop.example/?mail=a@b.example", "https://shop:p%40ss@shop.example:8443/hooks", "https://shop:p@ss@shop.example/x",
+		"https://shop.example/@team/hooks", "https://shop.example/?mail=a@b.example", "https://shop:p%40ss@shop.example:8443/hooks",
+		"https://shop:p@ss@shop.example/x",
 	} {
 		if u, err := url.Parse(text); err != nil || Unclear(u) || HostOf(u) != "shop.example" {
 			t.Errorf("%s is refused: %v", text, err)

@@ -36,7 +36,8 @@ func TestBodiesThatAreTooLarge(t *testing.T) {
 			case payments.Moov:
 				query = "?" + url.Values{"username": {c.User}, "password": {c.UserKey}}.Encode()
 			case payments.Airtel:
-				body = `{"client_id": "` + c.User + `", "client_secret": "` + c.UserKey + `", "grant_type": "client_credentials", "padding": "` + padding + `"}`
+				body = `{"client_id": "` + c.User + `", "client_secret": "` + c.UserKey + `", "grant_type": "client_credentials", ` +
+					`"padding": "` + padding + `"}`
 			}
 			got := f.sendNative(r.Method, "/operators/"+string(api.Operator)+r.Path+query, body, c)
 			if got.status != refused.Status || strings.TrimSpace(got.raw) != string(want) {
@@ -46,7 +47,8 @@ func TestBodiesThatAreTooLarge(t *testing.T) {
 	}
 	m := f.mtn(key)
 	made := newReference()
-	m.send("POST", "/v1_0/apiuser", `{"providerCallbackHost": "shop.example"}`, map[string]string{"X-Reference-Id": made}).is(t, http.StatusCreated, "")
+	user := `{"providerCallbackHost": "shop.example"}`
+	m.send("POST", "/v1_0/apiuser", user, map[string]string{"X-Reference-Id": made}).is(t, http.StatusCreated, "")
 	if got := m.send("POST", "/v1_0/apiuser/"+made+"/apikey", padding, nil); got.status != http.StatusCreated {
 		t.Errorf("a call that needs no body is answered %d %s", got.status, got.raw)
 	}

@@ -7,7 +7,8 @@ import (
 
 // errUnclear is returned for a database URL that pgx would read otherwise than it was meant, so that a part of the password
 // would become a host, a port or a name, and appear in errors.
-var errUnclear = errors.New("it has an @ behind the part with the user and the password, so the password has a special character that is not encoded")
+var errUnclear = errors.New("it has an @ behind the part with the user and the password, " +
+	"so the password has a special character that is not encoded")
 
 // Readable returns err, the error of pgx for a database URL, without any part of the URL that may be of the password. It
 // returns an error also for a URL that pgx could read, if it is not clear what of it is the password. It returns nil for a

@@ -35,11 +35,13 @@ func TestUnreadableDatabaseURL(t *testing.T) {
 func TestPasswordsThatAreNotEncoded(t *testing.T) {
 	t.Parallel()
 	const part, other = "hunter", "secret"
-	for _, between := range []string{"@", "/", ":", "?", "#", "%", "@x/w:", "/@", "?a=", "/?b=c&", "[", "]", " ", "`: ", "\"", "@@", "/1:2@", "%zz/", "%40@"} {
+	for _, between := range []string{
+		"@", "/", ":", "?", "#", "%", "@x/w:", "/@", "?a=", "/?b=c&", "[", "]", " ", "`: ", "\"", "@@", "/1:2@", "%zz/", "%40@",
+	} {
 		for _, url := range []string{
-			"postgres://cauri:" + part + between + other + "@db.invalid:5432/cauri",
-			"postgresql://cauri:12" + between + other + between + part + "@db.invalid/cauri?sslmode=disable",
-			"host=db.invalid user=cauri password=" + part + between + other,
+			"postgres://cauri:" + part + between + other + "@127.0.0.1:1/cauri",
+			"postgresql://cauri:12" + between + other + between + part + "@127.0.0.1:1/cauri?sslmode=disable",
+			"host=127.0.0.1 port=1 user=cauri password=" + part + between + other,
 		} {
 			d, err := Open(url, Options{})
 			if err == nil {
