@@ -18,10 +18,18 @@ import (
 	"github.com/cauri-dev/cauri/server/egress"
 )
 
-// errNoAnswer is the error of an attempt that timed out.
-type errNoAnswer struct{ Within time.Duration }
+// errLate is the error of an attempt that timed out. A receiver that was connected may have done its work.
+type errLate struct {
+	Within    time.Duration
+	Connected bool
+}
 
-func (e errNoAnswer) Error() string { return fmt.Sprintf("no answer within %s", e.Within) }
+func (e errLate) Error() string {
+	if e.Connected {
+		return fmt.Sprintf("no answer within %s", e.Within)
+	}
+	return fmt.Sprintf("no connection within %s", e.Within)
+}
 
 // errForbiddenReceiver tells a merchant, in the list of attempts, that its receiver has an address that is not allowed.
 type errForbiddenReceiver struct{ egress.ErrForbidden }
@@ -68,6 +76,7 @@ var textsOfKinds = []struct {
 }{
 	{"forbidden", []string{"events may not be sent to ", ErrHostNotAllowed.Error()}},
 	{"timeout", []string{"no answer within ", "context deadline exceeded"}},
+	{"connect_timeout", []string{"no connection within "}},
 	{"dns", []string{"lookup "}},
 	{"tls", []string{"tls: ", "x509: ", "HTTP response to HTTPS client"}},
 	{"connection_refused", []string{"connection refused", "actively refused"}},
@@ -91,7 +100,7 @@ func KindOfText(text string) (kind string, status int) {
 
 func kindOf(err error) string {
 	var forbidden egress.ErrForbidden
-	var late errNoAnswer
+	var late errLate
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
@@ -99,6 +108,8 @@ func kindOf(err error) string {
 	switch {
 	case errors.As(err, &forbidden), errors.Is(err, ErrHostNotAllowed):
 		return "forbidden"
+	case errors.As(err, &late) && !late.Connected:
+		return "connect_timeout"
 	case errors.As(err, &late), errors.Is(err, context.DeadlineExceeded):
 		return "timeout"
 	case errors.As(err, &name):

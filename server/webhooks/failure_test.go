@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -35,14 +36,21 @@ func TestKindsOfFailure(t *testing.T) {
 	for want, url := range map[string]string{
 		"": status(204), "answered_3xx": status(302), "answered_4xx": status(404), "answered_5xx": status(500), "gone": status(410),
 		"timeout": hanging.URL, "connection_reset": resets.URL, "connection_refused": "http://" + closed.Addr().String(),
-		"tls": unknown.URL, "forbidden": "http://169.254.169.254/", "dns": "http://no-such-host.invalid/",
+		"connect_timeout": "http://never-resolved.example/", "tls": unknown.URL, "forbidden": "http://169.254.169.254/", "dns": "http://no-such-host.invalid/",
 		"other": strings.Replace(status(204), "http://", "gopher://", 1),
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
-			sender := webhooks.NewSender(egress.Guard{AllowLoopback: true}, "test", time.Now)
+			guard := egress.Guard{AllowLoopback: true}
+			if want == "connect_timeout" {
+				guard.Resolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}}
+			}
+			sender := webhooks.NewSender(guard, "test", time.Now)
 			sender.SetTimeout(time.Minute)
-			if want == "timeout" {
+			if want == "timeout" || want == "connect_timeout" {
 				sender.SetTimeout(200 * time.Millisecond)
 			}
 			result := sender.Send(t.Context(), webhooks.Delivery{URL: url, Body: []byte("{}")})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strconv"
 	"strings"
 	"time"
@@ -107,9 +108,11 @@ func (s *Sender) do(transport http.RoundTripper, request *http.Request, r *Resul
 		password, _ := user.Password()
 		request.SetBasicAuth(user.Username(), password)
 	}
-	response, err := transport.RoundTrip(request)
+	connected := false
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}
+	response, err := transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(request.Context(), trace)))
 	if err != nil {
-		r.Err = reason(err)
+		r.Err = reason(err, connected)
 		return
 	}
 	defer func() { _ = response.Body.Close() }()
@@ -142,14 +145,14 @@ func (s *Sender) request(ctx context.Context, delivery Delivery) (*http.Request,
 }
 
 // reason says why there is no response, without the URL, which may contain a password.
-func reason(err error) error {
+func reason(err error, connected bool) error {
 	var forbidden egress.ErrForbidden
 	if errors.As(err, &forbidden) {
 		return errForbiddenReceiver{forbidden}
 	}
 	var late interface{ Timeout() bool }
 	if errors.As(err, &late) && late.Timeout() {
-		return errNoAnswer{AttemptTimeout}
+		return errLate{AttemptTimeout, connected}
 	}
 	return err
 }

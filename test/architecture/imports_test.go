@@ -25,6 +25,7 @@ var mayImport = map[string][]string{
 	"server/egress":                {},
 	"server/webhooks":              {"server/english", "server/faults", "server/payments", "server/egress", "server/secrets"},
 	"server/junit":                 {},
+	"server/advice":                {"server/english", "server/webhooks"},
 	"server/grade":                 {"server/english", "server/junit", "server/payments", "server/webhooks"},
 	"server/telemetry":             {},
 	"server/httpserver":            {},

@@ -1,0 +1,162 @@
+package advice
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/cauri-dev/cauri/server/english"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// The causes of an event that does not arrive.
+const (
+	NotListening     Code = "receiver.not_listening"
+	Slow             Code = "receiver.slow"        // it was reached, and did not answer in time
+	Unreachable      Code = "receiver.unreachable" // no connection was made in time
+	HostUnknown      Code = "receiver.host_unknown"
+	Certificate      Code = "receiver.certificate"
+	AddressForbidden Code = "receiver.address_forbidden"
+	ConnectionBroken Code = "receiver.connection_broken"
+	SignatureRefused Code = "receiver.signature_refused"
+	CallbackRefused  Code = "receiver.callback_refused" // with 401 or 403, and operators' callbacks are not signed
+	BadRequest       Code = "receiver.bad_request"
+	WrongPath        Code = "receiver.wrong_path"
+	Gone             Code = "receiver.gone"
+	Fails            Code = "receiver.fails"
+	Redirects        Code = "receiver.redirects"
+	Refuses          Code = "receiver.refuses"
+	NotDelivered     Code = "receiver.not_delivered" // of an unknown cause
+)
+
+// Attempt is a failed attempt to deliver an event on which no fault acted.
+type Attempt struct {
+	Failure  string // the error of the attempt
+	Host     string // of the URL, with its port
+	Event    string // id; empty: it cannot be sent again
+	Callback bool   // of an operator's own API
+	Local    bool   // to a program on the machine of who reads the advice
+}
+
+// HostOf returns the host of a URL with its port, for [Attempt.Host].
+func HostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// OfAttempt returns the cause of a failed attempt.
+func OfAttempt(attempt Attempt) Advice {
+	kind, status := webhooks.KindOfText(attempt.Failure)
+	var a Advice
+	if status != 0 {
+		a = answered(status, attempt.Callback)
+	} else {
+		a = unanswered(kind, attempt)
+	}
+	if attempt.Event != "" && a.Code != Gone {
+		a.Steps = append(slices.Clip(a.Steps), Step{Why: "When it is repaired, send the event again:", Command: "resend", Rest: attempt.Event})
+	}
+	return a
+}
+
+// forward brings the events to a program on the machine of who reads the advice.
+var forward = Step{
+	Why: "A program on your own machine gets the events by", Command: "listen", Rest: "--forward-to=http://localhost:3000/webhooks",
+}
+
+// unanswered returns the cause of an attempt without an answer.
+func unanswered(kind string, attempt Attempt) Advice {
+	host := attempt.Host
+	a := Advice{Steps: []Step{forward}}
+	if attempt.Callback || attempt.Local {
+		a.Steps = nil // the command forwards no callbacks
+	}
+	switch kind {
+	case "connection_refused":
+		a.say(NotListening, "Nothing listens", english.Say("Nothing listens at %s", host),
+			"No program accepts connections there. Start your receiver, or correct the port in its URL.")
+	case "timeout":
+		a.Steps = nil // it was reached
+		a.say(Slow, "Receiver is too slow", english.Say("%s gives no answer within %s s", host, fmt.Sprint(webhooks.AttemptTimeout.Seconds())),
+			"It was reached, and may have done its work: the event comes again. Acknowledge first, do the work afterwards, and do it once for each tx_id.")
+	case "connect_timeout":
+		a.say(Unreachable, "Receiver is not reached", english.Say("%s accepts no connection within %s s", host, fmt.Sprint(webhooks.AttemptTimeout.Seconds())),
+			"A firewall or a network policy drops what is sent, or no machine has this address.")
+	case "dns":
+		a.say(HostUnknown, "Host is not found", english.Say("No address is known for %s", host),
+			"Correct the host in its URL. In a cluster it is the name of the Service and of its namespace: shop.team.svc.")
+	case "tls":
+		a.say(Certificate, "Certificate is not accepted", english.Say("The certificate of %s is not accepted", host),
+			"It has ended, is for another name, or its authority is not known to Cauri. Or the port speaks no TLS.")
+	case "forbidden":
+		a.say(AddressForbidden, "Address is not allowed", english.Say("Cauri may not send to %s", host),
+			"The operators of this installation allow no events to this address. Ask them, or use another one.")
+	case "connection_reset":
+		a.Steps = nil // it was reached
+		a.say(ConnectionBroken, "Connection breaks", english.Say("%s ends the connection without an answer", host),
+			"Your receiver or a proxy before it accepts the connection, and ends before it answers. Its log says why.")
+	default:
+		a.say(NotDelivered, "Events do not arrive", english.Say("Events do not arrive at %s", host), "%s", attempt.Failure)
+	}
+	return a
+}
+
+func (a *Advice) say(code Code, title english.Text, what english.Phrase, do english.Text, args ...any) {
+	a.Code, a.Title, a.What, a.Do = code, english.Say(title), what, english.Say(do, args...)
+}
+
+// verifying finds out why a receiver does not accept a signature.
+var verifying = []Step{
+	{Why: "Save a request as it arrives, headers, an empty line, body. This says which step fails:", Command: "verify", Rest: "request.txt",
+		Before: `CAURI_WEBHOOK_SECRET="what the receiver has"`, Alone: true},
+	{Why: "This prints the right secret:", Command: "listen", Rest: "--print-secret"},
+}
+
+// answered returns the cause of an answer that is no 2xx. It is always on the receiver's side.
+func answered(status int, callback bool) (a Advice) {
+	const refuses = english.Text("Receiver refuses events")
+	what := english.Say("Your receiver answers %s", fmt.Sprint(status))
+	credentials := status == http.StatusUnauthorized || status == http.StatusForbidden
+	switch {
+	case credentials && callback:
+		a.say(CallbackRefused, refuses, what,
+			"It wants credentials that the operator does not send. Only the events of Cauri have its signature: let your program take this path without it.")
+	case credentials:
+		a.say(SignatureRefused, refuses, what,
+			"It does not accept the signature. Most often it holds another secret, or a framework writes the body again before it is verified.")
+		a.Steps = verifying
+	case status == http.StatusBadRequest && !callback:
+		a.say(BadRequest, refuses, what,
+			"It does not accept the signature, or does not understand the body. Most often it holds another secret, or a framework writes the body again before it is verified.")
+		a.Steps = verifying
+	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed:
+		a.say(WrongPath, refuses, what,
+			"A program answers there, and takes no POST at this path. Compare the path of its URL with the route in your code.")
+	case status == http.StatusGone:
+		a.say(Gone, refuses, what, "410 says that it wants no more events, so the retries of an event end with it.")
+	case status >= http.StatusInternalServerError:
+		a.say(Fails, "Receiver fails", what, "It takes the event and then fails. The cause is in its own log, at the time of the attempt.")
+	case status < http.StatusBadRequest:
+		a.say(Redirects, refuses, what, "Only a 2xx acknowledges an event, and Cauri follows no redirect. Put the last address into its URL.")
+	default:
+		a.say(Refuses, refuses, what, "It takes the event and refuses it. The cause is in its own log, at the time of the attempt.")
+	}
+	return a
+}
+
+// FaultActed is the cause of an attempt that failed on purpose.
+const FaultActed Code = "fault.acted"
+
+// OfFaults returns the cause of an attempt on which faults acted. The parameter effects has them in words, and event is
+// the id of the event.
+func OfFaults(effects []string, event string) (a Advice) {
+	a.say(FaultActed, "Fault on purpose", english.Say("A fault on purpose acted on the last attempt: %s", strings.Join(effects, "; ")),
+		"The receiver need not be wrong.")
+	a.Steps = []Step{{Why: "This sends the event without faults:", Command: "resend", Rest: event}}
+	return a
+}
