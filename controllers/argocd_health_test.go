@@ -66,12 +66,19 @@ func TestArgoCDHealthOfSandboxes(t *testing.T) {
 	}
 }
 
+// failingEndpoint is the health of a receiver that does not acknowledge an event.
+func failingEndpoint() *sandboxes.EndpointHealth {
+	newest := &sandboxes.UnacknowledgedEvent{Waits: true, Failure: "the receiver answered 500"}
+	return &sandboxes.EndpointHealth{State: sandboxes.EndpointFailing, Unacknowledged: 1, Newest: newest}
+}
+
 // sandboxesInEveryCondition are sandboxes with the statuses that the controller computes, and some that no controller has seen.
 func sandboxesInEveryCondition() (all []*v1alpha1.SandboxEnvironment) {
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	for _, result := range resultsOfSteps() {
 		for _, endpoint := range []*sandboxes.EndpointHealth{
-			nil, {}, {Delivered: 1}, {Failures: 1, LastFailure: "the receiver answered 500"}, {Failures: 30, Paused: true},
+			nil, {State: sandboxes.EndpointHealthy}, {State: sandboxes.EndpointHealthy, Acknowledged: true}, failingEndpoint(),
+			{State: sandboxes.EndpointPaused},
 		} {
 			for _, failures := range [][]sandboxes.SweepFailure{nil, {{Sweep: "settlement", Error: "out of range"}}} {
 				for _, problem := range []*operatorProblem{nil, {reason: "OperatorSecretNotFound", message: "Create the Secret."}} {
@@ -146,12 +153,13 @@ func TestArgoCDSaysWhatTheSandboxLacks(t *testing.T) {
 	sandbox.Status = sandboxStatus(sandbox, sandboxObservation{
 		progress:        progress{steps: sandboxSteps, done: len(sandboxSteps)},
 		config:          sandboxes.Config{Operators: make([]sandboxes.OperatorAccess, 1)},
-		state:           &sandboxes.SandboxState{Endpoint: sandboxes.EndpointHealth{Failures: 1, LastFailure: "the receiver answered 500"}},
+		state:           &sandboxes.SandboxState{Endpoint: *failingEndpoint()},
 		operatorProblem: &operatorProblem{reason: "OperatorSecretNotFound", message: "Create the Secret."},
 	}, "http://here", time.Now())
 	health, err := readCustomizations(t).Health(toUnstructured(t, sandbox))
-	want := "Everything in the spec is applied. OperatorCredentialsReady: Create the Secret. WebhookReady: The endpoint did not acknowledge " +
-		"the last attempt: the receiver answered 500. It is retried as spec.webhook.retryPolicy says."
+	want := "Everything in the spec is applied. OperatorCredentialsReady: Create the Secret. WebhookReady: An event of the last 24 hours is " +
+		"not acknowledged: evt_00000000000000000000000000 (the receiver answered 500). It is sent again as spec.webhook.retryPolicy says. " +
+		"It takes the event and then fails. The cause is in its own log, at the time of the attempt."
 	if err != nil || health != (argocd.Health{Status: "Healthy", Message: want}) {
 		t.Errorf("%+v (%v), want %s", health, err, want)
 	}

@@ -48,7 +48,8 @@ var announcedConditions = []string{
 	v1alpha1.ConditionWebhookReady,
 }
 
-// wake shortens result.RequeueAfter to the time until the sandbox expires or its quota renews.
+// wake shortens result.RequeueAfter to the time until the sandbox expires, its quota renews, or its receiver is judged
+// otherwise because of the age of events.
 func (r *sandboxReconciler) wake(
 	sandbox *v1alpha1.SandboxEnvironment, state *sandboxes.SandboxState, result ctrl.Result, err error,
 ) (ctrl.Result, error) {
@@ -65,11 +66,21 @@ func (r *sandboxReconciler) wake(
 	}
 	soonest(expiry(sandbox), time.Millisecond)
 	soonest(renewal(state), renewalPause)
+	soonest(forgiven(state), renewalPause)
 	return result, err
 }
 
-// renewalPause is the polling interval for an overdue renewal of a quota. The renewal depends on database time, which
-// may be behind the clock of this machine.
+// forgiven returns the time at which no event of the last 24 hours is unacknowledged any more, if nothing else happens.
+// It returns nil as renewal does for a manual clock.
+func forgiven(state *sandboxes.SandboxState) *time.Time {
+	if state == nil || state.Endpoint.Newest == nil || state.Clock.Mode == sandboxes.ManualClock {
+		return nil
+	}
+	return new(state.Endpoint.Newest.CreatedAt.Add(24*time.Hour - state.Clock.Ahead))
+}
+
+// renewalPause is the polling interval for what is overdue by database time, such as a renewal of a quota. Database
+// time may be behind the clock of this machine.
 const renewalPause = time.Second
 
 // renewal returns the time at which a used quota renews. It returns nil if no quota is used. It also returns nil for a

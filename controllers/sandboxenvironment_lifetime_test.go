@@ -345,7 +345,7 @@ func TestStatusFollowsPaymentsAndDeliveries(t *testing.T) {
 	if want := "WebhookReady Unknown NothingDelivered"; !slices.Contains(ready, want) {
 		t.Errorf("the conditions are %q, want %q among them", ready, want)
 	}
-	if diff := cmp.Diff(&v1alpha1.WebhookStatus{}, sandbox.Status.Webhook); diff != "" {
+	if diff := cmp.Diff(&v1alpha1.WebhookStatus{State: "healthy"}, sandbox.Status.Webhook); diff != "" {
 		t.Errorf("webhook (-want +got):\n%s", diff)
 	}
 	at := time.Date(2026, 5, 31, 12, 0, 0, 123_456_000, time.UTC)
@@ -356,17 +356,19 @@ func TestStatusFollowsPaymentsAndDeliveries(t *testing.T) {
 		condition string
 		webhook   v1alpha1.WebhookStatus
 	}{
-		{"insert into endpoint_health (tenant, delivered) select tenant, 41 from organizations returning 1", nil,
-			"WebhookReady True Ready", v1alpha1.WebhookStatus{Delivered: 41}},
+		{"insert into endpoint_health (tenant, delivered, acknowledged) select tenant, 41, true from organizations returning 1", nil,
+			"WebhookReady True Ready", v1alpha1.WebhookStatus{State: "healthy", Delivered: 41}},
 		{
-			"update endpoint_health set changed_at = now(), failures = 1, failing_since = $1, last_failure_at = $1, " +
-				"last_failure = 'the receiver answered 500' returning 1",
+			"with failed as (insert into unacknowledged_events (tenant, id, operator, created_at, attempt) " +
+				"select tenant, gen_random_uuid(), '', now(), 1 from organizations) " +
+				"update endpoint_health set changed_at = now(), last_failure_at = $1, last_failure = 'the receiver answered 500' returning 1",
 			[]any{at},
-			"WebhookReady False DeliveryFailing", v1alpha1.WebhookStatus{Delivered: 41, LastFailure: failure}},
+			"WebhookReady False DeliveryFailing", v1alpha1.WebhookStatus{State: "failing", Unacknowledged: 1, Delivered: 41, LastFailure: failure}},
 		{"update endpoint_health set changed_at = now(), failures = 9, failed = 2, probe_at = now() returning 1", nil,
-			"WebhookReady False EndpointFailing", v1alpha1.WebhookStatus{Delivered: 41, Failed: 2, LastFailure: failure}},
-		{"update endpoint_health set changed_at = now(), failures = 0, failing_since = null, probe_at = null, delivered = 42 returning 1", nil,
-			"WebhookReady True Ready", v1alpha1.WebhookStatus{Delivered: 42, Failed: 2, LastFailure: failure}},
+			"WebhookReady False EndpointFailing", v1alpha1.WebhookStatus{State: "paused", Unacknowledged: 1, Delivered: 41, Failed: 2, LastFailure: failure}},
+		{"with gone as (delete from unacknowledged_events) update endpoint_health set changed_at = now(), failures = 0, failing_since = null, " +
+			"probe_at = null, delivered = 42 returning 1", nil,
+			"WebhookReady True Ready", v1alpha1.WebhookStatus{State: "healthy", Delivered: 42, Failed: 2, LastFailure: failure}},
 	} {
 		c.row(step.sql, step.args, new(int))
 		c.until(func(context.Context) string {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -16,7 +17,9 @@ func webhookStatus(webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth) *
 	if webhook == nil {
 		return nil
 	}
-	status := &v1alpha1.WebhookStatus{Delivered: health.Delivered, Failed: health.Failed}
+	status := &v1alpha1.WebhookStatus{
+		State: string(health.State), Unacknowledged: int64(health.Unacknowledged), Delivered: health.Delivered, Failed: health.Failed,
+	}
 	if at := seconds(health.LastFailedAt); at != nil {
 		status.LastFailure = &v1alpha1.WebhookFailure{Time: *at, Message: health.LastFailure}
 	}
@@ -36,40 +39,66 @@ func webhookSummary(named bool, conditions []metav1.Condition) string {
 }
 
 // setWebhookCondition sets the condition that reports whether the webhook endpoint acknowledges events.
-func setWebhookCondition(conditions *[]metav1.Condition, named bool, health sandboxes.EndpointHealth, generation int64, now time.Time) {
-	if !named {
+func setWebhookCondition(
+	conditions *[]metav1.Condition, webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth, generation int64, now time.Time,
+) {
+	if webhook == nil {
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionWebhookReady)
 		return
 	}
 	condition := metav1.Condition{
-		Type: v1alpha1.ConditionWebhookReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonReady,
-		Message:            "The endpoint acknowledges events.",
-		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
+		Type: v1alpha1.ConditionWebhookReady, ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
 	}
-	switch {
-	case health.Paused:
-		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha1.ReasonEndpointFailing
-		condition.Message = fmt.Sprintf(
-			"The endpoint has failed for a long time%s. It gets one event a minute until it acknowledges one; the others wait. "+
-				"Fix the endpoint, or change spec.webhook.url.",
-			cause(health),
-		)
-	case health.Failures > 0:
-		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha1.ReasonDeliveryFailing
-		condition.Message = fmt.Sprintf(
-			"The endpoint did not acknowledge the last attempt%s. It is retried as spec.webhook.retryPolicy says.", cause(health),
-		)
-	case health.Delivered == 0 && health.LastFailedAt == nil:
-		condition.Status, condition.Reason = metav1.ConditionUnknown, v1alpha1.ReasonNothingDelivered
-		condition.Message = "No event was sent yet."
-	}
+	condition.Status, condition.Reason, condition.Message = webhookJudgment(webhook.URL, &health)
 	meta.SetStatusCondition(conditions, condition)
 }
 
-// cause returns a colon and the last failure, for the end of a message; "" for none.
-func cause(health sandboxes.EndpointHealth) string {
-	if health.LastFailure == "" {
+// webhookJudgment returns status, reason and message of the condition.
+func webhookJudgment(url string, health *sandboxes.EndpointHealth) (status metav1.ConditionStatus, reason, message string) {
+	switch {
+	case health.State == sandboxes.EndpointPaused:
+		return metav1.ConditionFalse, v1alpha1.ReasonEndpointFailing, "The endpoint has failed for a long time" + cause(health) +
+			". It gets one event a minute until it acknowledges one; the others wait. " + adviceOn(url, health)
+	case health.State == sandboxes.EndpointFailing:
+		return metav1.ConditionFalse, v1alpha1.ReasonDeliveryFailing, unacknowledged(health) + " " + adviceOn(url, health)
+	case health.Acknowledged:
+		return metav1.ConditionTrue, v1alpha1.ReasonReady, "The endpoint acknowledges events."
+	case health.Delivered == 0 && health.LastFailedAt == nil:
+		return metav1.ConditionUnknown, v1alpha1.ReasonNothingDelivered, "No event was sent yet."
+	}
+	return metav1.ConditionUnknown, v1alpha1.ReasonNothingDelivered,
+		"The endpoint has acknowledged nothing since spec.webhook.url was set, or since an attempt failed."
+}
+
+// unacknowledged says how many events are unacknowledged, why the newest one is, and what happens to it.
+func unacknowledged(health *sandboxes.EndpointHealth) string {
+	many, newest := "An event of the last 24 hours is not acknowledged: ", health.Newest.EventID().String()
+	switch n := health.Unacknowledged; {
+	case n >= sandboxes.MostUnacknowledged:
+		many = fmt.Sprintf("%d or more events of the last 24 hours are not acknowledged. The newest is ", n)
+	case n > 1:
+		many = fmt.Sprintf("%d events of the last 24 hours are not acknowledged. The newest is ", n)
+	}
+	next := "Its retries are used up: `cauri resend " + newest + "` sends it again."
+	if health.Newest.Waits {
+		next = "It is sent again as spec.webhook.retryPolicy says."
+	}
+	return many + newest + cause(health) + ". " + next
+}
+
+// adviceOn says what to do about an endpoint that fails.
+func adviceOn(url string, health *sandboxes.EndpointHealth) string {
+	a := advice.OfAttempt(advice.Attempt{Failure: health.Cause(), Host: advice.HostOf(url)})
+	if a.Code == advice.NotDelivered {
+		return "Fix the endpoint, or change spec.webhook.url."
+	}
+	return a.Do.String()
+}
+
+// cause returns the cause in parentheses, for the middle of a message; "" for none.
+func cause(health *sandboxes.EndpointHealth) string {
+	if health.Cause() == "" {
 		return ""
 	}
-	return ": " + health.LastFailure
+	return " (" + health.Cause() + ")"
 }

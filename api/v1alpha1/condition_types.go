@@ -50,9 +50,9 @@ const (
 	// Positive polarity, present only for a sandbox that names such Secrets.
 	ConditionOperatorCredentialsReady = "OperatorCredentialsReady"
 
-	// ConditionWebhookReady is True while the webhook endpoint acknowledges events. It is Unknown before the first
-	// delivery, and False after an attempt that the endpoint did not acknowledge. While it is False, events wait and
-	// none is lost.
+	// ConditionWebhookReady is True while the webhook endpoint acknowledges events. It is False while an event of the
+	// last 24 hours, in sandbox time, is not acknowledged, and Unknown while nothing tells. While it is False, events wait
+	// or have used up their retries, and none is lost.
 	//
 	// Positive polarity, present only for a sandbox with a webhook.
 	ConditionWebhookReady = "WebhookReady"
@@ -201,10 +201,13 @@ const (
 
 // Reasons of WebhookReady.
 const (
-	// ReasonNothingDelivered means that no event was sent yet.
+	// ReasonNothingDelivered means that the endpoint has acknowledged no event yet, since spec.webhook.url was set or
+	// since the last failed attempt. So nobody knows whether it is well.
 	ReasonNothingDelivered = "NothingDelivered"
 
-	// ReasonDeliveryFailing means that the last attempt was not acknowledged. status.webhook.lastFailure has the cause.
+	// ReasonDeliveryFailing means that an event of the last 24 hours, in sandbox time, is not acknowledged: it waits
+	// after an attempt on which no fault acted, or its retries are used up. The message has the cause. The condition
+	// changes when all such events are delivered, sent again, or older.
 	ReasonDeliveryFailing = "DeliveryFailing"
 
 	// ReasonEndpointFailing means that the endpoint has failed for a long time. It gets one event a minute until it

@@ -381,7 +381,7 @@ type SandboxEnvironmentStatus struct {
 	// +optional
 	Quota *QuotaStatus `json:"quota,omitempty"`
 
-	// webhook counts the deliveries to the webhook endpoint. It shows a change within 15 seconds.
+	// webhook says how the deliveries to the webhook endpoint go. It shows a change within 15 seconds.
 	//
 	// +optional
 	Webhook *WebhookStatus `json:"webhook,omitempty"`
@@ -434,8 +434,21 @@ type TransactionCounts struct {
 	Pending int64 `json:"pending"`
 }
 
-// WebhookStatus counts the deliveries to a webhook endpoint.
+// WebhookStatus says how the deliveries to a webhook endpoint go.
 type WebhookStatus struct {
+	// state is healthy (nothing is known to be wrong), failing (events of the last 24 hours are unacknowledged) or
+	// paused (it failed for so long that it gets one event a minute).
+	//
+	// +optional
+	State string `json:"state,omitempty"`
+
+	// unacknowledged is the number of events of the last 24 hours, in sandbox time, that wait after a failed attempt or
+	// have no retries left, until they are delivered or sent again; 1000 means 1000 or more. Attempts on which a fault
+	// acted do not count.
+	//
+	// +optional
+	Unacknowledged int64 `json:"unacknowledged,omitempty"`
+
 	// delivered is the number of events that the endpoint acknowledged.
 	//
 	// +required

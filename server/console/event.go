@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
@@ -285,7 +286,9 @@ func (e *eventPage) trouble(v *visit) (trouble, bool) {
 	if last == nil || last.Error == nil || e.State == ledger.EventDelivered || len(last.Faults) > 0 {
 		return trouble{}, false
 	}
-	return troubleOf(v, *last.Error, hostOf(e.address())), true
+	return troubleOf(v, advice.Attempt{
+		Failure: *last.Error, Host: advice.HostOf(e.address()), Callback: e.Callback != nil,
+	}), true
 }
 
 // address returns where the event is sent to; empty: nowhere.

@@ -119,7 +119,7 @@ func (v *visit) clockSays() string {
 type navCounts struct {
 	phones  int // phones that ring
 	pending int // payments without an outcome
-	waiting int // events that wait because the receiver refuses them
+	unacked int // events and callbacks that are not acknowledged
 	refused int // requests of the last hour
 }
 
@@ -132,8 +132,11 @@ func (c *Console) readCounts(ctx context.Context, tenant int64) (n navCounts, er
 		return n, err
 	}
 	n.phones, n.pending = health.Phones, health.Pending
-	if health.Failures > 0 {
-		n.waiting = health.Waiting
+	if health.Fails() {
+		n.unacked = max(1, health.Unacknowledged)
+	}
+	for _, callbacks := range health.Callbacks {
+		n.unacked += callbacks.Count
 	}
 	n.refused, err = c.Requests.CountRefused(ctx, tenant, time.Now().Add(-refusedSince))
 	return n, err
@@ -154,7 +157,7 @@ func (v *visit) countOf(path string) (navCount, bool) {
 	case "/payments":
 		return navCount{v.counts.pending, v.Count(int64(v.counts.pending), "payment pending", "payments pending"), false}, true
 	case "/webhooks":
-		return navCount{v.counts.waiting, v.Count(int64(v.counts.waiting), "event waits", "events wait"), true}, true
+		return navCount{v.counts.unacked, v.Count(int64(v.counts.unacked), "event is not acknowledged", "events are not acknowledged"), true}, true
 	case "/requests":
 		text := v.Count(int64(v.counts.refused), "request refused in the last hour", "requests refused in the last hour")
 		return navCount{v.counts.refused, text, false}, true

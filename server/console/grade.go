@@ -180,10 +180,10 @@ func (g *gradePage) ran(v *visit) string {
 		v.Number(int64(g.card.Battery)))
 }
 
-// changed reports whether an event was delivered or failed since the check, in another way than the genuine event of it.
+// changed reports whether the receiver has failed to acknowledge an event since the check.
 func (g *gradePage) changed() bool {
-	since := g.webhook.FirstFailure
-	return g.check.FinishedAt != nil && since != nil && g.webhook.Failures > 0 && since.RealStartedAt.After(*g.check.FinishedAt)
+	since := g.webhook.NewestFailed
+	return g.check.FinishedAt != nil && since != nil && g.webhook.Fails() && since.RealStartedAt.After(*g.check.FinishedAt)
 }
 
 // capital returns a text whose first letter is a capital one.

@@ -86,7 +86,9 @@ func TestCallbacksThatFailAreNamed(t *testing.T) {
 	told := func(order, state, problem string, faults ...string) {
 		f.payByMTN(order, "http://127.0.0.1:1/"+order)
 		f.exec(`with n as (update native_callbacks c set state = $2::event_state, last_error = nullif($3, ''), due_at = null, attempts = 1
-			from transactions t where t.id = c.transaction_id and t.order_ref = $1 returning c.*)
+			from transactions t where t.id = c.transaction_id and t.order_ref = $1 returning c.*),
+			failed as (insert into unacknowledged_events (tenant, id, operator, created_at, attempt)
+				select tenant, id, 'mtn', now(), 1 from n where $3 <> '' and $4::text[] is null)
 			insert into callback_attempts (tenant, id, attempt, started_at, real_started_at, duration_ms, error, faults)
 			select tenant, id, 1, now(), now(), 31, nullif($3, ''), $4 from n`, order, state, problem, faults)
 	}
@@ -110,12 +112,19 @@ func TestCallbacksThatFailAreNamed(t *testing.T) {
 	told("order-4", "delivered", "", "duplicates")
 	told("order-5", "failed", "the receiver answered 503", "truncates")
 	expect("Callbacks of MTN's own API fail. Your receiver answers 401.", false)
-	b.get(checkout+"/overview").has(t, "MTN, 2 callbacks failed in a row")
+	b.get(checkout+"/overview").has(t, "MTN, 2 of the last 24 hours not acknowledged")
 	f.heard()
 	f.failing(f.pay(key, stranger, "ref-1", ""), "the receiver answered 500")
-	expect("Payments work, and two things need you. Your receiver answers 500", false)
-	f.exec("update endpoint_health set failures = 0")
+	expect("Payments work, and 2 things need you. Your receiver answers 500", false)
 	told("order-6", "delivered", "")
+	expect("Payments work, and 2 things need you.", false) // one that arrives says nothing about those that did not
+	f.exec("delete from unacknowledged_events")            // they are sent again
+	f.exec("update endpoint_health set failures = 0")
+	expect("Whether your receiver is well is not known", true)
+	f.exec("update endpoint_health set acknowledged = true")
+	expect("The ledger is not proven yet.", true)
+	f.exec(`insert into account_proofs (tenant, account, verified_up_to, verified_at, balance, opening, adjustments, collections, refunds, disbursements)
+		select tenant, currency, 1, now(), balance, balance, 0, 0, 0, 0 from floats`)
 	expect("All is well", true)
 }
 

@@ -31,7 +31,8 @@ const (
 // overview is the state of a sandbox at a glance.
 type overview struct {
 	health    ledger.Health
-	callbacks callbackHealth
+	callbacks []callbackTrouble
+	called    bool // whether there are callbacks
 	floats    []proof.AccountProof
 	balanced  bool
 	attempts  []ledger.NewestAttempt // oldest first
@@ -66,8 +67,15 @@ func (c *Console) readOverview(v *visit) (o *overview, err error) {
 	if o.floats, o.balanced, err = c.Books.ListAccounts(ctx, sandbox.Tenant, proof.Account{}, overviewFloats); err != nil {
 		return o, err
 	}
-	if o.callbacks, err = c.readCallbacks(v); err != nil {
+	if o.callbacks, err = c.readCallbacks(v, o.health.Callbacks); err != nil {
 		return o, err
+	}
+	if o.health.WebhookURL == "" {
+		callback, err := c.Ledger.ListEvents(ctx, sandbox.Tenant, ledger.EventFilter{Callback: new(true)}, nil, 1)
+		if err != nil {
+			return o, err
+		}
+		o.called = len(callback) > 0
 	}
 	o.floats = slices.DeleteFunc(o.floats, func(a proof.AccountProof) bool { return a.MSISDN != "" })
 	if o.attempts, err = c.Ledger.NewestAttempts(ctx, sandbox.Tenant, overviewAttempts); err != nil {
@@ -127,49 +135,91 @@ func (c *Console) readFeed(v *visit) ([]feedRow, error) {
 	return rows[:min(len(rows), overviewFeed)], nil
 }
 
+// late is how long after its due moment something must have happened: workers need a moment.
+const late = time.Minute
+
+// stands reports whether something is due for so long that no worker can be at work.
+func (o *overview) stands(v *visit) bool {
+	return slices.ContainsFunc([]*time.Time{o.health.FirstDueAt, o.eventDueAt()}, func(at *time.Time) bool {
+		return at != nil && v.clock.Now.Sub(*at) > late
+	})
+}
+
+// eventDueAt returns when the first event is to be sent; nil: none, or all wait for a probe of the receiver.
+func (o *overview) eventDueAt() *time.Time {
+	if o.health.ProbeAt != nil || o.health.WebhookURL == "" {
+		return nil
+	}
+	return o.health.EventDueAt
+}
+
 // lead returns a summary: whether the sandbox works, and if not, whether Cauri or the user is the cause.
 func (o *overview) lead(v *visit) string {
-	h, callbacks := &o.health, &o.callbacks
-	needs := v.Text("Payments work, and one thing needs you.") + " "
+	h := &o.health
+	needs := o.needs(v)
 	switch {
 	case !o.balanced:
 		return v.Text("The ledger does not add up. This is a fault of Cauri, and not of your code.")
-	case h.Failures > 0 && h.FailingSince != nil:
-		events := v.Text("%s %s.", o.trouble(v).what, v.Since(*h.FailingSince, v.clock.Now))
-		if callbacks.failures > 0 {
-			return v.Text("Payments work, and two things need you.") + " " + events + " " + callbacks.what(v)
-		}
-		return needs + events
-	case callbacks.failures > 0:
-		return needs + callbacks.what(v)
-	case h.WebhookURL == "" && len(o.feed) > 0 && !callbacks.some:
+	case v.who.Sandbox.Suspended:
+		return v.Text("This sandbox is suspended: its API answers 503, and nothing happens until it goes on.")
+	case o.stands(v):
+		return v.Text("What is due does not happen: no worker of Cauri is at work here. This is not a fault of your code.")
+	case len(needs) > 0:
+		works := v.Count(int64(len(needs)), "Payments work, and one thing needs you.", "Payments work, and %s things need you.")
+		return works + " " + strings.Join(needs, " ")
+	case h.WebhookURL == "" && len(o.feed) > 0 && !o.called:
 		return v.Text("Payments work. Nobody is told: the sandbox has no webhook.")
 	case len(o.feed) == 0:
 		return v.Text("Nothing has happened yet. Send a payment, and it shows here.")
+	case len(o.faults) > 0:
+		return v.Count(int64(len(o.faults)), "Nothing needs you. A fault on purpose is on.", "Nothing needs you. %s faults on purpose are on.")
 	case h.WebhookURL == "":
 		return v.Text("Payments work.")
+	case !h.Acknowledged:
+		return v.Text("Payments work. Whether your receiver is well is not known: it has acknowledged nothing since its URL was set or an attempt failed.")
+	case !o.proven():
+		return v.Text("Payments work, and events are delivered. The ledger is not proven yet.")
 	}
 	return v.Text("All is well: payments work, events are delivered, and the ledger adds up.")
 }
 
+// needs returns a sentence for each thing that needs the user.
+func (o *overview) needs(v *visit) (all []string) {
+	if o.health.Fails() {
+		what, _ := receiverSays(v, &o.health.EndpointHealth, o.health.WebhookURL)
+		all = append(all, what)
+	}
+	for i := range o.callbacks {
+		all = append(all, o.callbacks[i].what(v))
+	}
+	return all
+}
+
+// proven reports whether each float was verified.
+func (o *overview) proven() bool {
+	return !slices.ContainsFunc(o.floats, func(a proof.AccountProof) bool { return a.VerifiedAt == nil })
+}
+
 // trouble returns why events do not reach the receiver.
 func (o *overview) trouble(v *visit) trouble {
-	return troubleOf(v, o.health.LastFailure, hostOf(o.health.WebhookURL))
+	_, t := receiverSays(v, &o.health.EndpointHealth, o.health.WebhookURL)
+	return t
 }
 
 // receiver returns the icon, the CSS class and the texts of the fact about the receiver.
 func (o *overview) receiver(v *visit) (icon, class, title, text string) {
 	h := &o.health
 	switch {
-	case h.Failures > 0 && h.WebhookURL != "":
-		return "st-fail", "bad", o.trouble(v).title,
-			v.Count(int64(h.Failures), "1 attempt failed", "%s attempts failed in a row") + ", " + v.waiting(h.Waiting)
-	case o.callbacks.failures > 0:
-		return "st-fail", "bad", v.Text("Callbacks fail"), operatorName(o.callbacks.operator) + ", " + o.callbacks.often(v)
+	case h.Fails():
+		return "st-fail", "bad", o.trouble(v).title, unacknowledged(v, h.Unacknowledged) + ", " + v.waiting(h.Waiting)
+	case len(o.callbacks) > 0:
+		return "st-fail", "bad", v.Text("Callbacks fail"), o.callbacks[0].often(v)
 	case h.WebhookURL == "":
 		return "info", "quiet", v.Text("No webhook"), v.Text("Set spec.webhook.url to get events")
-	case h.Delivered == 0 && h.Waiting == 0:
+	case h.Delivered == 0 && h.Waiting == 0 && h.LastFailedAt == nil:
 		return "info", "quiet", v.Text("No event yet"), v.Text("An event follows each outcome")
+	case !h.Acknowledged:
+		return "info", "quiet", v.Text("Receiver not known"), v.Text("nothing acknowledged yet") + ", " + v.waiting(h.Waiting)
 	}
 	return "st-ok", "ok", v.Text("Receiver answers"), v.waiting(h.Waiting)
 }
@@ -233,8 +283,8 @@ func (o *overview) host() string {
 	return u.Host + u.Path
 }
 
-// proven returns a text with the numbers of proven movements and of all movements of a float.
-func proven(v *visit, a *proof.AccountProof) string {
+// provenIn returns a text with the numbers of proven movements and of all movements of a float.
+func provenIn(v *visit, a *proof.AccountProof) string {
 	if a.VerifiedAt == nil {
 		return v.Count(a.Movements, "1 movement, not proven yet", "%s movements, not proven yet")
 	}
@@ -276,11 +326,11 @@ func (o *overview) ticket(v *visit) string {
 	}
 	_, _, receiver, text := o.receiver(v)
 	lines = append(lines, v.Text("Receiver: %s, %s", receiver, text))
-	if h.LastFailureAt != nil {
-		lines = append(lines, v.Text("Last failure, in real time: %s", h.LastFailureAt.UTC().Format(time.RFC3339)+" "+h.LastFailure))
+	if h.LastFailedAt != nil {
+		lines = append(lines, v.Text("Last failure, in real time: %s", h.LastFailedAt.UTC().Format(time.RFC3339)+" "+h.LastFailure))
 	}
-	if o.callbacks.failures > 0 {
-		lines = append(lines, o.callbacks.what(v)+" "+o.callbacks.event.String())
+	for i := range o.callbacks {
+		lines = append(lines, o.callbacks[i].what(v)+" "+o.callbacks[i].Newest.String())
 	}
 	balanced := v.Text("Ledger balanced")
 	if !o.balanced {
@@ -341,7 +391,7 @@ func attempted(v *visit, e *ledger.Event) string {
 	case e.LastStatus != nil:
 		return text + " · " + fmt.Sprint(*e.LastStatus)
 	}
-	return text + " · " + troubleOf(v, *e.LastError, "").title
+	return text + " · " + titleOfFailure(v, *e.LastError)
 }
 
 // advanceWait bounds how long a page waits for the end of an advance.

@@ -171,7 +171,7 @@ func answerOf(v *visit, a *ledger.AttemptRecord) string {
 	case a.Error == nil:
 		return v.Text("acknowledged") + " " + took
 	}
-	return troubleOf(v, *a.Error, "").title
+	return titleOfFailure(v, *a.Error)
 }
 
 // inRealTime returns the real time of an attempt, if it differs from sandbox time.

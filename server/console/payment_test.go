@@ -37,7 +37,11 @@ func (f *fixture) attempted(tx, state string, status int, problem, body string) 
 		f.t.Fatal(err)
 	}
 	f.exec(`with e as (update events set state = $2::event_state, attempts = attempts + 1,
-		due_at = case when $2 = 'queued' then now() + interval '1 hour' end, delivered_at = case when $2 = 'delivered' then now() end where id = $1 returning *)
+		due_at = case when $2 = 'queued' then now() + interval '1 hour' end, delivered_at = case when $2 = 'delivered' then now() end where id = $1 returning *),
+		failed as (insert into unacknowledged_events (tenant, id, operator, created_at, attempt)
+			select tenant, id, '', created_at, attempts from e where $5 <> ''
+			on conflict (tenant, id, operator) do update set attempt = excluded.attempt),
+		acked as (delete from unacknowledged_events u using e where u.id = e.id and $5 = '')
 		insert into delivery_attempts (tenant, event_id, attempt, started_at, real_started_at, duration_ms, response_status, response_body, error)
 		select tenant, id, attempts, '2026-05-31T12:00:00.123Z', '2026-05-31T10:00:00Z', 31, nullif($3, 0), $4, nullif($5, '') from e`,
 		id[:], state, status, []byte(body), problem)

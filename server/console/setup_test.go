@@ -149,14 +149,14 @@ func TestPagesHaveCounts(t *testing.T) {
 		}
 		return strings.Join(all, ", ")
 	}
-	if got, want := counts(), "handsets hidden 0 phones ring, payments hidden 0 payments pending, webhooks hidden 0 events wait, requests hidden 0 requests refused in the last hour"; got != want {
+	if got, want := counts(), "handsets hidden 0 phones ring, payments hidden 0 payments pending, webhooks hidden 0 events are not acknowledged, requests hidden 0 requests refused in the last hour"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	f.pay(key, "+250788100001", "ref-1", "")
 	f.ask(key, http.MethodGet, "/v1/payments?limit=0", "")
 	f.ask(key, http.MethodGet, "/v1/payments?limit=x", "")
 	f.logged()
-	if got, want := counts(), "handsets 1 phone rings, payments 1 payment pending, webhooks hidden 0 events wait, requests 2 requests refused in the last hour"; got != want {
+	if got, want := counts(), "handsets 1 phone rings, payments 1 payment pending, webhooks hidden 0 events are not acknowledged, requests 2 requests refused in the last hour"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	f.exec("update requests set received_at = now() - interval '61 minutes'")

@@ -1,10 +1,10 @@
 package console
 
 import (
-	"net/url"
-
+	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // eventsOnPage is how many rows a page of the list of events has.
@@ -15,7 +15,7 @@ type eventList struct {
 	ledger.EventFilter
 	listing
 	webhook      *ledger.Webhook
-	callbacks    callbackHealth
+	callbacks    []callbackTrouble
 	rows         []eventRow
 	newer, older string // addresses of the pages beside it; empty: there is none
 }
@@ -81,10 +81,14 @@ func (c *Console) listEvents(v *visit) (*eventList, error) {
 	if l.webhook, err = c.Service.ReadWebhook(v.ctx(), v.who); err != nil || len(l.wrong) > 0 {
 		return l, err
 	}
-	if l.callbacks, err = c.readCallbacks(v); err != nil {
+	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
+	callbacks, err := c.Ledger.UnacknowledgedCallbacks(ctx, tenant)
+	if err != nil {
 		return l, err
 	}
-	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
+	if l.callbacks, err = c.readCallbacks(v, callbacks); err != nil {
+		return l, err
+	}
 	p, err := listReader[ledger.Event, payments.EventID]{
 		parse: payments.ParseEventID, id: func(e *ledger.Event) string { return e.EventID().String() },
 		after: func(id *payments.EventID, limit int) ([]ledger.Event, error) {
@@ -130,18 +134,6 @@ func (c *Console) eventRows(v *visit, found []ledger.Event) ([]eventRow, error) 
 // none reports whether the sandbox has no event.
 func (l *eventList) none() bool { return len(l.rows) == 0 && len(l.set) == 0 && l.newer == "" }
 
-// host returns the host of the webhook's URL.
-func (l *eventList) host() string { return hostOf(l.webhook.URL) }
-
-// hostOf returns the host of a URL with its port.
-func hostOf(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return ""
-	}
-	return u.Host
-}
-
 // value returns how a parameter is shown in its chip.
 func (l *eventList) value(v *visit, name string) string {
 	switch name {
@@ -179,23 +171,46 @@ func (l *eventList) curl() string {
 // problem says in two sentences why events do not arrive, and what to do; empty while they do.
 func (l *eventList) problem(v *visit) (what, more string) {
 	w := l.webhook
-	if w.Failures == 0 || w.LastFailure == nil || w.LastFailure.Error == nil {
+	if !w.Fails() {
 		return "", ""
 	}
-	t := troubleOf(v, *w.LastFailure.Error, l.host())
-	what = t.what + "."
-	if w.FailingSince != nil {
-		what = v.Text("%s %s.", t.what, v.Since(*w.FailingSince, v.clock.Now))
-	}
-	if w.LastDelivery != nil {
+	what, t := receiverSays(v, &w.EndpointHealth, w.URL)
+	if w.LastDelivery != nil && w.Failures > 0 {
 		more = v.Text("Before that it accepted.") + " "
 	}
 	more += t.advice
-	if w.State == ledger.EndpointPaused {
+	if w.State == sandboxes.EndpointPaused {
 		more += " " + v.Text("After %s failures in a row over %s, Cauri sends one event a minute, and all others wait.",
 			v.Number(ledger.BreakerFailures), v.Duration(ledger.BreakerAfter))
 	}
 	return what, more
+}
+
+// receiverSays says in one or two sentences why a receiver is not well. The parameter url is the webhook's.
+func receiverSays(v *visit, h *sandboxes.EndpointHealth, url string) (what string, t trouble) {
+	t = troubleOf(v, advice.Attempt{Failure: h.Cause(), Host: advice.HostOf(url)})
+	what = t.what + "."
+	if h.Failures > 0 && h.FailingSince != nil {
+		what = v.Text("%s %s.", t.what, v.Since(*h.FailingSince, v.clock.Now))
+	}
+	switch n := h.Unacknowledged; {
+	case n >= sandboxes.MostUnacknowledged:
+		what += " " + v.Text("More than %s events of the last 24 hours are not acknowledged.", v.Number(sandboxes.MostUnacknowledged-1))
+	case n > 0:
+		what += " " + v.Count(int64(n), "1 event of the last 24 hours is not acknowledged.", "%s events of the last 24 hours are not acknowledged.")
+	}
+	return what, t
+}
+
+// blamed returns the path of the page of the event that shows why the receiver is not well.
+func (l *eventList) blamed() string {
+	switch w := l.webhook; {
+	case w.Newest != nil:
+		return "/webhooks/" + w.Newest.EventID().String()
+	case w.LastFailed != nil:
+		return "/webhooks/" + w.LastFailed.Event.String()
+	}
+	return "/webhooks"
 }
 
 // countOf returns how many events have a state, where that is known and not zero.
@@ -220,7 +235,7 @@ func lastAnswer(v *visit, e *ledger.Event) string {
 	case e.LastError == nil:
 		return v.Text("acknowledged")
 	}
-	return troubleOf(v, *e.LastError, "").title
+	return titleOfFailure(v, *e.LastError)
 }
 
 // forwardCommand is the command that brings the events to a program on a person's machine.

@@ -58,11 +58,16 @@ func (a *API) createConsoleLink(w http.ResponseWriter, r *http.Request, who *ser
 
 // consoleURL returns the address of a link.
 func (a *API) consoleURL(r *http.Request, sandbox *sandboxes.Sandbox, token string) string {
-	origin, _ := static.AskedAt(r, a.baseURL, "")
+	return a.consoleOrigin(r) + sandbox.ConsoleLinkPath(token)
+}
+
+// consoleOrigin returns the base URL of the consoles.
+func (a *API) consoleOrigin(r *http.Request) string {
 	if a.consoles != nil {
-		origin = a.consoles.String()
+		return a.consoles.String()
 	}
-	return origin + sandbox.ConsoleLinkPath(token)
+	origin, _ := static.AskedAt(r, a.baseURL, "")
+	return origin
 }
 
 func (a *API) listConsoleSessions(w http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {

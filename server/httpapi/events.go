@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -25,10 +26,14 @@ func (a *API) getEvent(_ http.ResponseWriter, r *http.Request, who *service.Call
 	if err != nil {
 		return exchange.Answer{}, err
 	}
+	declared, host := who.Sandbox.Faults, who.Sandbox.WebhookHost
+	view := wire.EventDetailOf(event.EventDetail, declared)
 	if event.Callback != nil {
-		return answered(http.StatusOK, wire.CallbackDetailOf(event.Callback, who.Sandbox.Faults)), nil
+		view, host = wire.CallbackDetailOf(event.Callback, declared), advice.HostOf(event.Callback.URL)
 	}
-	view := wire.EventDetailOf(event.EventDetail, who.Sandbox.Faults)
+	if found, needed := wire.AdviceOn(event.EventDetail, host, declared); needed {
+		view.Advice = wire.AdviceOf(found, a.eventPage(r, who.Sandbox, view.ID))
+	}
 	if event.Signature != nil {
 		view.Signature = wire.EventSignatureOf(event.Signature.Attempt, &event.Signature.Explanation)
 	}

@@ -96,6 +96,7 @@ func runExamples(t *testing.T, newSender func(*fixture) sender) {
 			f.exec(`insert into endpoint_health (tenant, failures, failing_since, delivered, failed, first_failed, first_failed_attempt, last_failed,
 				last_failed_attempt, last_acked, last_acked_attempt)
 				select tenant, 16, now(), 1162, 1, event_id, attempt, event_id, attempt, event_id, attempt from delivery_attempts`)
+			f.exec("insert into unacknowledged_events (tenant, id, operator, created_at, attempt) select tenant, event_id, '', now(), attempt from delivery_attempts")
 		}
 		if id == "listLedgerAccounts" {
 			stop := ledgertest.Verifies(t, f.db)
@@ -235,7 +236,7 @@ func lasting(answer object) object {
 		"txId", "manualUntil", "requestedAt", "nextAttemptAt", "startedAt", "body", "payload", "time",
 		"organizationId", "now", "target", "verifiedAt", "evaluatedAt", "epoch", "nextCursor",
 		"realStartedAt", "signature", "difference", "sentBytes", "causes", "failingSince", "firstFailure", "lastFailure", "lastDelivery", "waiting",
-		"secret", "url", "otp"} {
+		"secret", "url", "otp", "advice", "unacknowledged", "unacknowledgedEvent"} {
 		if kept[name] == nil {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
@@ -13,5 +14,14 @@ func (a *API) getWebhook(_ http.ResponseWriter, r *http.Request, who *service.Ca
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	return answered(http.StatusOK, wire.WebhookOf(webhook, who.Sandbox.Faults)), nil
+	pageOf := func(event string) string { return a.eventPage(r, who.Sandbox, event) }
+	return answered(http.StatusOK, wire.WebhookOf(webhook, who.Sandbox.Faults, pageOf)), nil
+}
+
+// eventPage returns the address of an event's page in the console; empty: there is no console.
+func (a *API) eventPage(r *http.Request, sandbox *sandboxes.Sandbox, event string) string {
+	if !a.console {
+		return ""
+	}
+	return a.consoleOrigin(r) + sandbox.ConsolePath("/webhooks/"+event)
 }

@@ -149,17 +149,21 @@ func (s *Deliveries) sortDue(
 	return sorted
 }
 
-// write removes the unwanted events from the queue, and records the leases.
+// write records the leases, and removes the unwanted events from the queue.
 func (e *sortedEvents) write(ctx context.Context, q *sqlc.Queries, lease time.Duration) error {
-	if e.unqueued.len() > 0 {
-		if err := q.UnqueueEvents(ctx, e.unqueued.tenants, e.unqueued.ids); err != nil {
+	if e.taken.len() > 0 {
+		err := q.LeaseEvents(ctx, postgres.Milliseconds(lease), e.taken.tenants, e.taken.ids, e.bodies)
+		if err != nil {
 			return err
 		}
 	}
-	if e.taken.len() == 0 {
+	if e.unqueued.len() == 0 {
 		return nil
 	}
-	return q.LeaseEvents(ctx, postgres.Milliseconds(lease), e.taken.tenants, e.taken.ids, e.bodies)
+	if err := q.PlanEachTime(ctx); err != nil {
+		return err
+	}
+	return q.UnqueueEvents(ctx, e.unqueued.tenants, e.unqueued.ids)
 }
 
 // wanted reports whether the sandbox has an endpoint that wants the event. An endpoint wants every event that was sent

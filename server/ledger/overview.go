@@ -12,29 +12,36 @@ import (
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // MostCounted is the maximum of Waiting and Pending in a [Health].
 const MostCounted = 1000
 
-// Health has the state of a sandbox's receiver, and the numbers of pending events and payments.
+// Health says how a sandbox's receiver is, and has the numbers of pending events and payments.
 type Health struct {
-	WebhookURL    string // empty: there is none
-	Failures      int    // failed attempts in a row
-	FailingSince  *time.Time
-	LastFailureAt *time.Time
-	LastFailure   string
-	Delivered     int64 // events
-	Failed        int64 // events whose retries are used up
-	Waiting       int   // events that are to be sent, [MostCounted] at most
-	Pending       int   // payments without an outcome, [MostCounted] at most
-	FirstDueAt    *time.Time
-	Phones        int // test clients among the payers of the pending payments
+	sandboxes.EndpointHealth
+	WebhookURL string     // empty: there is none
+	Waiting    int        // events that are to be sent, [MostCounted] at most
+	Pending    int        // payments without an outcome, [MostCounted] at most
+	FirstDueAt *time.Time // of the pending payments
+	EventDueAt *time.Time // of the events that are to be sent, the first
+	Phones     int        // test clients among the payers of the pending payments
+	Callbacks  []UnacknowledgedCallbacks
+}
+
+// UnacknowledgedCallbacks are the callbacks of an operator's own API that are not acknowledged, as the events of a
+// [sandboxes.EndpointHealth].
+type UnacknowledgedCallbacks struct {
+	Operator payments.Operator
+	Count    int // [MostCounted] at most
+	Newest   payments.EventID
 }
 
 // Health returns the health of a sandbox.
 func (l *Ledger) Health(ctx context.Context, tenant int64) (Health, error) {
-	row, err := l.tenant(tenant).SandboxHealth(ctx, tenant, MostCounted)
+	q := l.tenant(tenant)
+	row, err := q.SandboxHealth(ctx, tenant, MostCounted)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Health{}, postgres.ErrConfigChanged
 	}
@@ -42,15 +49,26 @@ func (l *Ledger) Health(ctx context.Context, tenant int64) (Health, error) {
 		return Health{}, postgres.Classify(err, "reading how the sandbox is")
 	}
 	h := Health{
-		WebhookURL: row.WebhookURL, Failures: int(row.Failures), FailingSince: row.FailingSince,
-		LastFailureAt: row.LastFailureAt, Delivered: row.Delivered, Failed: row.Failed, Waiting: int(row.Waiting),
+		WebhookURL: row.WebhookURL, Waiting: int(row.Waiting),
 		Pending: min(int(row.Pending)+int(row.Forwarded), MostCounted), FirstDueAt: row.FirstDueAt,
-		Phones: int(row.Phones),
+		EventDueAt: row.EventDueAt, Phones: int(row.Phones),
 	}
-	if row.LastFailure != nil {
-		h.LastFailure = *row.LastFailure
+	if h.EndpointHealth, err = sandboxes.ReadEndpointHealth(ctx, q, tenant); err != nil {
+		return Health{}, postgres.Classify(err, "reading how the receiver is")
 	}
-	return h, nil
+	h.Callbacks, err = l.UnacknowledgedCallbacks(ctx, tenant)
+	return h, err
+}
+
+// UnacknowledgedCallbacks returns the operators with callbacks that are not acknowledged, the newest of these first.
+func (l *Ledger) UnacknowledgedCallbacks(ctx context.Context, tenant int64) (all []UnacknowledgedCallbacks, err error) {
+	rows, err := l.tenant(tenant).UnacknowledgedCallbacks(ctx, payments.Texts(payments.Operators), tenant, MostCounted)
+	for _, r := range rows {
+		all = append(all, UnacknowledgedCallbacks{
+			payments.Operator(r.Operator), int(r.Callbacks), payments.EventID{ID: r.Newest.Bytes, Callback: true},
+		})
+	}
+	return all, postgres.Classify(err, "reading how callbacks go")
 }
 
 // NewestAttempt is an attempt to deliver one of the newest events.

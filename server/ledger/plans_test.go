@@ -35,7 +35,7 @@ var kept = []string{
 }
 
 // keptInTx are the statements whose plans are kept in database transactions: see [postgres.IdleLimitedKept].
-var keptInTx = []string{"TakeProbes", "LockDueEvents", "UnqueueEvents", "PlanEachTime", "LeaseEvents", "KeepPlans", "NoteFingerprint", "BumpVersion", "RetireTenant"}
+var keptInTx = []string{"TakeProbes", "LockDueEvents", "PlanEachTime", "LeaseEvents", "KeepPlans", "NoteFingerprint", "BumpVersion", "RetireTenant"}
 
 func all(string) bool { return true }
 

@@ -54,6 +54,7 @@ var tenantStatements = []string{
 	"TakeStamp",
 	// events and prompts
 	"FindTestClient",
+	"EndpointHealth",
 	"GetAttempts",
 	"GetEvent",
 	"GetWebhook",
@@ -158,6 +159,7 @@ var tenantStatements = []string{
 	"NewestAttempts",
 	"OrdersOf",
 	"SandboxHealth",
+	"UnacknowledgedCallbacks",
 	"SIMNames",
 	"UseConsoleLink",
 	// expectations
@@ -234,6 +236,7 @@ var controllerStatements = append([]string{
 	"TakeGeneration",
 	"UnpurgedTenants",
 	"UpdateOrganization",
+	"ForgetAcknowledgment",
 	"ListEnvironments",
 	"RemoveEnvironment",
 	"UpsertEnvironment",

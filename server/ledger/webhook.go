@@ -15,38 +15,20 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// EndpointState says how the deliveries to the endpoint of a sandbox go.
-type EndpointState string
-
-// The states of an endpoint.
-const (
-	EndpointNone    EndpointState = "none"    // the sandbox has no endpoint
-	EndpointHealthy EndpointState = "healthy" // the last attempt was acknowledged, or there was none
-	EndpointFailing EndpointState = "failing" // the last attempt failed
-	EndpointPaused  EndpointState = "paused"  // it failed for so long that it gets one event per [ProbeInterval]
-)
-
-// EndpointStates are all states of an endpoint.
-var EndpointStates = []EndpointState{EndpointNone, EndpointHealthy, EndpointFailing, EndpointPaused}
-
 // MostWaiting is the largest number of waiting events that is counted.
 const MostWaiting = 1000
 
 // Webhook is the endpoint of a sandbox's events, how deliveries to it go, and the secrets that sign them. Attempts to
 // which a fault applied are no failures.
 type Webhook struct {
+	sandboxes.EndpointHealth
 	URL          string // without user, password and query; empty: none
 	Types        []payments.Type
 	Retry        sandboxes.RetryPolicy
-	State        EndpointState
-	Failures     int              // attempts in a row that failed
-	FailingSince *time.Time       // the first of them, in sandbox time
-	NextProbeAt  *time.Time       // in sandbox time; nil: not paused
 	FirstFailure *EndpointAttempt // of Failures; nil: there is none, or its event was removed
-	LastFailure  *EndpointAttempt
+	LastFailed   *EndpointAttempt // the last that failed
+	NewestFailed *EndpointAttempt // of Newest; nil: there is none, or it was removed
 	LastDelivery *EndpointAttempt // the last attempt that was acknowledged
-	Delivered    int64            // events
-	Failed       int64            // events whose retries are used up
 	Waiting      int              // events to be sent, at most [MostWaiting]
 	Secret       *SigningSecret   // nil: it is not made yet
 	Previous     []SigningSecret  // sign too, the most recent first
@@ -75,9 +57,9 @@ func (l *Ledger) ReadWebhook(ctx context.Context, tenant int64) (*Webhook, error
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the webhook")
 	}
-	w := &Webhook{
-		URL: shownURL(row.WebhookURL), State: EndpointHealthy, Failures: int(row.Failures), FailingSince: row.FailingSince,
-		NextProbeAt: row.ProbeAt, Delivered: row.Delivered, Failed: row.Failed, Waiting: int(row.Waiting),
+	w := &Webhook{URL: shownURL(row.WebhookURL), Waiting: int(row.Waiting)}
+	if w.EndpointHealth, err = sandboxes.ReadEndpointHealth(ctx, q, tenant); err != nil {
+		return nil, postgres.Classify(err, "reading how the receiver is")
 	}
 	w.Retry = sandboxes.RetryPolicy{
 		MaxRetries: int(row.WebhookMaxRetries), InitialDelay: time.Duration(row.WebhookInitialDelayMs) * time.Millisecond,
@@ -85,14 +67,6 @@ func (l *Ledger) ReadWebhook(ctx context.Context, tenant int64) (*Webhook, error
 	}
 	for _, t := range row.WebhookTypes {
 		w.Types = append(w.Types, payments.Type(t))
-	}
-	switch {
-	case row.WebhookURL == nil:
-		w.State = EndpointNone
-	case row.ProbeAt != nil:
-		w.State = EndpointPaused
-	case row.Failures > 0:
-		w.State = EndpointFailing
 	}
 	ends := row.OlderSecretsUntil
 	if row.PreviousSecretUntil != nil {
@@ -102,11 +76,14 @@ func (l *Ledger) ReadWebhook(ctx context.Context, tenant int64) (*Webhook, error
 
 	ids := []pgtype.UUID{row.FirstFailed, row.LastFailed, row.LastAcked}
 	numbers := []int32{value(row.FirstFailedAttempt), value(row.LastFailedAttempt), value(row.LastAckedAttempt)}
+	if w.Newest != nil {
+		ids, numbers = append(ids, postgres.UUID(w.Newest.ID)), append(numbers, int32(w.Newest.Attempt))
+	}
 	attempts, err := q.GetAttempts(ctx, ids, numbers, tenant)
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the last attempts")
 	}
-	for i, into := range []**EndpointAttempt{&w.FirstFailure, &w.LastFailure, &w.LastDelivery} {
+	for i, into := range []**EndpointAttempt{&w.FirstFailure, &w.LastFailed, &w.LastDelivery, &w.NewestFailed}[:len(ids)] {
 		for j := range attempts {
 			if a := &attempts[j]; a.EventID == ids[i] && a.Attempt == numbers[i] {
 				*into = &EndpointAttempt{payments.EventID{ID: a.EventID.Bytes}, attemptOf(a)}

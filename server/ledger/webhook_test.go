@@ -8,6 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // webhook describes the webhook of the sandbox in a line.
@@ -27,7 +31,7 @@ func (w *fixture) webhook() string {
 		return fmt.Sprint(*a.ResponseStatus)
 	}
 	return fmt.Sprintf("%s, %d in a row, first %s, last %s, acknowledged %s, %d waiting", got.State, got.Failures, status(got.FirstFailure),
-		status(got.LastFailure), status(got.LastDelivery), got.Waiting)
+		status(got.LastFailed), status(got.LastDelivery), got.Waiting)
 }
 
 func TestHealthNamesItsAttempts(t *testing.T) {
@@ -41,7 +45,7 @@ func TestHealthNamesItsAttempts(t *testing.T) {
 		"acknowledges":             {[][]ledger.AttemptResult{{acked}}, "healthy, 0 in a row, first none, last none, acknowledged 204, 0 waiting"},
 		"fails":                    {[][]ledger.AttemptResult{{badGateway, exhausted}}, "failing, 2 in a row, first 502, last no answer within 10s, acknowledged none, 1 waiting"},
 		"fails again":              {[][]ledger.AttemptResult{{badGateway}, {exhausted}}, "failing, 2 in a row, first 502, last no answer within 10s, acknowledged none, 1 waiting"},
-		"fails, then acknowledges": {[][]ledger.AttemptResult{{exhausted, acked}}, "healthy, 0 in a row, first none, last no answer within 10s, acknowledged 204, 0 waiting"},
+		"fails, then acknowledges": {[][]ledger.AttemptResult{{exhausted, acked}}, "failing, 0 in a row, first none, last no answer within 10s, acknowledged 204, 0 waiting"},
 		"acknowledges, then fails": {[][]ledger.AttemptResult{{acked}, {exhausted, badGateway}}, "failing, 2 in a row, first no answer within 10s, last 502, acknowledged 204, 1 waiting"},
 		"works for a moment only":  {[][]ledger.AttemptResult{{exhausted}, {acked, badGateway}}, "failing, 1 in a row, first 502, last 502, acknowledged 204, 1 waiting"},
 	} {
@@ -58,10 +62,80 @@ func TestHealthNamesItsAttempts(t *testing.T) {
 	}
 }
 
+// judged says how the receiver is: its state, how many events are unacknowledged, and the newest of them.
+func (w *fixture) judged() string {
+	w.T.Helper()
+	got, err := w.Health(w.T.Context(), w.Sandbox.Tenant)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	newest := "none"
+	if n := got.Newest; n != nil {
+		newest = fmt.Sprintf("%s (%t, attempt %d: %s)", w.referenceOf(n.ID), n.Waits, n.Attempt, n.Failure)
+	}
+	return fmt.Sprintf("%s %t, %d, newest %s", got.State, got.Acknowledged, got.Unacknowledged, newest)
+}
+
+func (w *fixture) referenceOf(id payments.ID) string {
+	return read[string](w, "select reference from transactions where id = $1", postgres.UUID(id))
+}
+
+// A receiver is not well while an event waits after, or has ended failed by, an attempt on which no fault acted, until the event is
+// delivered, sent again, or a day old in sandbox time.
+func TestReceiverIsJudgedByEachEvent(t *testing.T) {
+	w := newFixture(t)
+	finish := func(reference string, result ledger.AttemptResult) {
+		t.Helper()
+		for _, e := range w.Lease(ledgertest.Body()) {
+			if e.Transaction.Reference == reference {
+				w.Finish(&e, result)
+				return
+			}
+		}
+		t.Fatalf("%s is not due", reference)
+	}
+	expect := func(when, want string) {
+		t.Helper()
+		if got := w.judged(); got != want {
+			t.Errorf("%s: %s, want %s", when, got, want)
+		}
+	}
+	owes := func(reference string) payments.ID {
+		t.Helper()
+		return w.Create(w.Collection(reference, payments.PINInvalid, alice)).ID
+	}
+	expect("at first", "healthy false, 0, newest none")
+	owes("a")
+	expect("before the first attempt", "healthy false, 0, newest none")
+	finish("a", turnedAway)
+	expect("it waits", "failing false, 1, newest a (true, attempt 1: the receiver answered 500)")
+	owes("b")
+	finish("b", acked)
+	expect("another one was acknowledged", "failing true, 1, newest a (true, attempt 1: the receiver answered 500)")
+	w.Due()
+	finish("a", exhausted)
+	expect("its retries are used up", "failing false, 1, newest a (false, attempt 2: no answer within 10s)")
+	w.RunAhead(time.Hour)
+	c := owes("c")
+	finish("c", exhausted)
+	expect("two", "failing false, 2, newest c (false, attempt 1: no answer within 10s)")
+	w.RunAhead(24 * time.Hour)
+	expect("one of them is a day old", "failing false, 1, newest c (false, attempt 1: no answer within 10s)")
+	if _, err := w.ResendEvent(t.Context(), w.Sandbox.Tenant, c); err != nil {
+		t.Fatal(err)
+	}
+	expect("it is sent again", "healthy false, 0, newest none")
+	finish("c", turnedAway)
+	expect("in vain", "failing false, 1, newest c (true, attempt 2: the receiver answered 500)")
+	w.Due()
+	finish("c", acked)
+	expect("it is delivered", "healthy true, 0, newest none")
+}
+
 func TestWebhookOfAPausedEndpoint(t *testing.T) {
 	w := fallen(t, 5)
 	got, err := w.ReadWebhook(t.Context(), w.Sandbox.Tenant)
-	if err != nil || got.State != ledger.EndpointPaused || got.NextProbeAt == nil || got.Failures != 20 || got.Waiting != 5 {
+	if err != nil || got.State != sandboxes.EndpointPaused || got.ProbeAt == nil || got.Failures != 20 || got.Waiting != 5 {
 		t.Errorf("it is %+v, %v", got, err)
 	}
 	if got.FirstFailure != nil {
@@ -83,7 +157,7 @@ func TestWebhookShowsNoSecret(t *testing.T) {
 		t.Errorf("it is %+v", got)
 	}
 	w.Exec("update organizations set webhook_url = null")
-	if got, err := w.ReadWebhook(t.Context(), w.Sandbox.Tenant); err != nil || got.State != ledger.EndpointNone || got.URL != "" {
+	if got, err := w.ReadWebhook(t.Context(), w.Sandbox.Tenant); err != nil || got.State != sandboxes.EndpointNone || got.URL != "" {
 		t.Errorf("it is %+v, %v", got, err)
 	}
 }

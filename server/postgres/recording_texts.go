@@ -18,6 +18,9 @@ with beyond as (
   delete from native_callbacks k using beyond where k.tenant = $1 and k.id = beyond.id
 ), attempts as (
   delete from callback_attempts a using beyond where a.tenant = $1 and a.id = beyond.id
+), forgotten as (
+  delete from unacknowledged_events u using beyond
+  where u.tenant = $1 and u.id = beyond.id and u.operator || '' > ''
 )
 insert into native_callbacks (tenant, id, operator, kind, url, sent, state, retries, due_at, created_at,
   recorded_at)

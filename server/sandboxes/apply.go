@@ -174,6 +174,11 @@ func (c *sandboxChange) updateOrganization(ctx context.Context, row, wanted sqlc
 		return nil
 	}
 	c.changed = true
+	if !reflect.DeepEqual(row.WebhookURL, wanted.WebhookURL) {
+		if err := c.q.ForgetAcknowledgment(ctx, wanted.Tenant); err != nil {
+			return err
+		}
+	}
 	return c.q.UpdateOrganization(ctx, sqlc.UpdateOrganizationParams{
 		Namespace: wanted.Namespace, Name: wanted.Name,
 		LatencyPercent: wanted.LatencyPercent, MonthlyQuota: wanted.MonthlyQuota, RateLimit: wanted.RateLimit,

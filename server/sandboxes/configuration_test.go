@@ -48,6 +48,7 @@ func TestSandboxState(t *testing.T) {
 	want := sandboxes.SandboxState{
 		OrganizationID: w.Sandbox.OrganizationID, Balances: map[payments.Currency]int64{payments.RWF: 1985, payments.XOF: 0}, TestClients: 1,
 		Transactions: sandboxes.TransactionCounts{Total: 1}, Clock: sandboxes.ClockState{Mode: sandboxes.RealClock},
+		Endpoint: sandboxes.EndpointHealth{State: sandboxes.EndpointHealthy},
 		Environments: []sandboxes.EnvironmentState{
 			{
 				ID:       w.Sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}].ID,

@@ -81,8 +81,13 @@ func RoleOfConsoleLink(token string) (ConsoleRole, bool) {
 
 // ConsoleLinkPath returns the path and the query of the link with a token.
 func (s *Sandbox) ConsoleLinkPath(token string) string {
-	u := url.URL{Path: "/sandboxes/" + s.Namespace + "/" + s.Name + "/console/link", RawQuery: "token=" + token}
+	u := url.URL{Path: s.ConsolePath("/link"), RawQuery: "token=" + token}
 	return u.String()
+}
+
+// ConsolePath returns the path of a page of the console, which the parameter page has from there.
+func (s *Sandbox) ConsolePath(page string) string {
+	return "/sandboxes/" + s.Namespace + "/" + s.Name + "/console" + page
 }
 
 const (

@@ -26,17 +26,6 @@ type QuotaState struct {
 // Exceeded reports whether the quota is used up, so that no more transactions are recorded in this month.
 func (q *QuotaState) Exceeded() bool { return q != nil && q.Used >= q.Limit }
 
-// EndpointHealth is the state of the deliveries of a sandbox's events. The zero value means that nothing was sent.
-type EndpointHealth struct {
-	Delivered    int64      // events
-	Failed       int64      // events whose retries are used up
-	Failures     int        // attempts in a row that were not acknowledged
-	FailingSince *time.Time // time of the first of these attempts
-	Paused       bool       // it failed for so long that it is only probed
-	LastFailure  string
-	LastFailedAt *time.Time
-}
-
 const (
 	// countedLater is the maximum time from the creation of a transaction's id to its recording. A booking takes
 	// seconds at most. The rest is the tolerated clock skew of the api's replicas, which make the ids. In a sandbox
@@ -63,21 +52,8 @@ func (s *Store) observe(ctx context.Context, tenant int64, limited bool, state *
 	if state.Ledger, err = s.ledgerState(ctx, tenant); err != nil {
 		return err
 	}
-	health, err := s.system().EndpointHealth(ctx, tenant)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	state.Endpoint = EndpointHealth{
-		Delivered: health.Delivered, Failed: health.Failed, Failures: int(health.Failures),
-		FailingSince: health.FailingSince, Paused: health.ProbeAt != nil, LastFailedAt: health.LastFailureAt,
-	}
-	if health.LastFailure != nil {
-		state.Endpoint.LastFailure = *health.LastFailure
-	}
-	return nil
+	state.Endpoint, err = ReadEndpointHealth(ctx, s.system(), tenant)
+	return err
 }
 
 // Counts returns the present counts and delivery state of the sandbox of a resource.

@@ -86,7 +86,8 @@ func TestDeliveriesAreTold(t *testing.T) {
 	w.Exec(`insert into endpoint_health (tenant, failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure)
 		values ($1, 3, $2, $2, 41, 1, $2, 'the receiver answered 500')`, w.Sandbox.Tenant, at)
 	want := sandboxes.EndpointHealth{
-		Delivered: 41, Failed: 1, Failures: 3, FailingSince: &at, Paused: true, LastFailure: "the receiver answered 500", LastFailedAt: &at,
+		State: sandboxes.EndpointPaused, Delivered: 41, Failed: 1, Failures: 3, FailingSince: &at, ProbeAt: &at,
+		LastFailure: "the receiver answered 500", LastFailedAt: &at,
 	}
 	if diff := cmp.Diff(want, w.Apply().Endpoint); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

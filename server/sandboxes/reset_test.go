@@ -101,7 +101,7 @@ func resetEmptiesTheSandbox(t *testing.T, byResource bool, reset func(*fixture) 
 		t.Errorf("the SIM has %d, floats (-want +got):\n%s", w.Balance(alice), diff)
 	}
 	if (state.Reset == "1") != byResource || state.TestClients != 2 || state.Transactions != (sandboxes.TransactionCounts{}) ||
-		state.Endpoint != (sandboxes.EndpointHealth{}) {
+		state.Endpoint != (sandboxes.EndpointHealth{State: sandboxes.EndpointHealthy}) {
 		t.Errorf("the state is %+v", state)
 	}
 	if diff := cmp.Diff(ofOther, other.configurationOf(other.Sandbox.Tenant)); diff != "" {

@@ -71,6 +71,7 @@ var mayImport = map[string][]string{
 	"server/exchange/static":   {},
 	"server/fronts/frontstest": {"server/fronts", "server/ledger/ledgertest", "server/sandboxes"},
 	"server/httpapi": {
+		"server/advice",
 		"server/console/assets",
 		"server/exchange",
 		"server/service",
@@ -102,6 +103,7 @@ var mayImport = map[string][]string{
 		"server/telemetry",
 	},
 	"server/console": {
+		"server/advice",
 		"server/console/assets",
 		"server/egress",
 		"server/streams",
@@ -138,6 +140,7 @@ var mayImport = map[string][]string{
 		"server/telemetry",
 	},
 	"server/httpapi/wire": {
+		"server/advice",
 		"server/english",
 		"server/expectations",
 		"server/faults",
@@ -184,6 +187,7 @@ var mayImport = map[string][]string{
 		"server/webhooks",
 	},
 	"controllers": {
+		"server/advice",
 		"server/expectations",
 		"api/v1alpha1",
 		"controllers/resync",
@@ -210,6 +214,7 @@ var mayImport = map[string][]string{
 		"cmd/cauri/keypress",
 		"cmd/cauri/kube",
 		"cmd/cauri/sandboxapi",
+		"server/advice",
 		"server/egress",
 		"server/faults",
 		"server/grade",

@@ -10,6 +10,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/cmd/cauri/kube"
+	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 )
@@ -33,25 +34,22 @@ func TestCommandsAreNamedAsTheUserCallsThem(t *testing.T) {
 	}
 }
 
-func TestAdviceOnAnEvent(t *testing.T) {
+// The commands of an advice are those that the user types, and its page is that of the console.
+func TestAdviceIsToldWithTheUsersCommands(t *testing.T) {
 	t.Parallel()
-	s := &sandbox{target: &target{}}
-	for status, want := range map[int]string{
-		0: "does Cauri reach it", http.StatusUnauthorized: "another secret", http.StatusBadRequest: "another secret",
-		http.StatusFound: "redirects are not followed", http.StatusNotFound: "its path", http.StatusInternalServerError: "its log says why",
+	s := &sandbox{target: &target{envFile: "other"}}
+	found := advice.OfAttempt(advice.Attempt{Failure: "the receiver answered 401", Host: "shop", Event: "evt_1"})
+	got := string(s.adviceText(wire.AdviceOf(found, "https://cauri.example/console/webhooks/evt_1")))
+	for _, want := range []string{
+		"Your receiver answers 401. It does not accept the signature.", "has\" cauri verify request.txt\n", "cauri listen --env-file=other --print-secret",
+		"cauri resend --env-file=other evt_1", "In the console:\n  https://cauri.example/console/webhooks/evt_1",
 	} {
-		e := wire.EventSummary{ID: "evt_1", State: eventFailed, AttemptCount: 3}
-		if status != 0 {
-			e.LastResponseStatus = &status
-		}
-		if got := s.eventAdvice(&e, nil); !strings.Contains(got, want) || !strings.HasSuffix(got, "cauri resend evt_1") {
-			t.Errorf("%d: %s", status, got)
+		if !strings.Contains(got, want) {
+			t.Errorf("%q has no %q", got, want)
 		}
 	}
-	for _, e := range []wire.EventSummary{{State: "delivered", AttemptCount: 1}, {State: eventQueued}, {State: "recorded"}} {
-		if got := s.eventAdvice(&e, nil); got != "" {
-			t.Errorf("%+v: %s", e, got)
-		}
+	if got := s.adviceText(nil); got != "" {
+		t.Errorf("no advice is %q", got)
 	}
 }
 
@@ -87,10 +85,11 @@ func TestFaultsAreNamedWhereverTheyActed(t *testing.T) {
 		"the hint of status":  {fmt.Sprint(withFaults.next(s)), "it has the faults twice: sent 2 times; late: sent 10 min late"},
 		"of the last attempt": {fmt.Sprint(byList.next(s)), "it has the fault twice: sent 2 times"},
 		"an attempt was lost": {fmt.Sprint(onlyLost.next(s)), "it has the fault lost: not sent"},
-		"the hint of events":  {s.eventAdvice(&e, []string{"lost: not sent"}), "had the fault lost: not sent. The receiver need not be wrong"},
-		"the status, once":    {printed.String(), "twice: sent 2 times; acted once\n"},
-		"the status, twice":   {printed.String(), "late; acted 2 times\n"},
-		"the last ones":       {printed.String(), "FAULTS"},
+		"the hint of events": {string(s.adviceText(wire.AdviceOf(advice.OfFaults([]string{"lost: not sent"}, "evt_1"), ""))),
+			"acted on the last attempt: lost: not sent. The receiver need not be wrong"},
+		"the status, once":  {printed.String(), "twice: sent 2 times; acted once\n"},
+		"the status, twice": {printed.String(), "late; acted 2 times\n"},
+		"the last ones":     {printed.String(), "FAULTS"},
 		"a refused request": {
 			lines(requestLine(&wire.LoggedRequest{Method: "POST", Path: "/v1/payments", Status: &answered, Fault: new("late"), Effects: late})),
 			"fault late: sent 10 min late",

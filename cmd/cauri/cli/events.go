@@ -138,14 +138,13 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 			Fprintf(out, "\n")
 		}
 		t := Table{Titles: "ATTEMPT STARTED TOOK ANSWERED ERROR RESPONSE", Shorten: "RESPONSE ERROR", Drop: "TOOK STARTED"}
-		var lastFaults []string
 		var faults strings.Builder
 		for i := range e.Attempts {
 			a := &e.Attempts[i]
 			t.Rows = append(t.Rows, []string{strconv.Itoa(a.Number), clockTime(a.StartedAt), milliseconds(a.DurationMs),
 				optional(a.ResponseStatus, strconv.Itoa), optional(a.Error, same), strings.TrimSpace(a.ResponseBody)})
-			if lastFaults = effectsOf(a); len(lastFaults) > 0 {
-				Fprintf(&faults, "Attempt %d: %s\n", a.Number, faultsNamed(lastFaults))
+			if acted := effectsOf(a); len(acted) > 0 {
+				Fprintf(&faults, "Attempt %d: %s\n", a.Number, faultsNamed(acted))
 			}
 		}
 		if len(t.Rows) > 0 {
@@ -153,8 +152,8 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 		}
 		Fprintf(out, "%s", Lines(faults.String()))
 		Fprintf(out, "\nThe body (--body prints all its %d bytes):\n%s\n", len(e.Body), shortened(Printable(e.Body), cmp.Or(min(Width(out), bodyShown), bodyShown)))
-		if advice := s.eventAdvice(&e.EventSummary, lastFaults); advice != "" {
-			Fprintf(out, "\n%s\n", Lines(PrintableLines(advice)))
+		if advice := s.adviceText(e.Advice); advice != "" {
+			Fprintf(out, "\n%s\n", advice)
 		}
 	})
 }

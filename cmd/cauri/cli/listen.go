@@ -17,6 +17,7 @@ import (
 
 	"github.com/cauri-dev/cauri/cmd/cauri/keypress"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
+	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -162,7 +163,7 @@ func (p *program) listenAndForward(cmd *cobra.Command, t *target, o listenOption
 		}
 		f.at = clock.now
 		say := sayOn(cmd.ErrOrStderr())
-		f.advice = func(status *int) { f.advise(s, status, say) }
+		f.advice = func(failure error) { f.advise(s, failure, say) }
 		restore, keys := keypress.On(ctx, cmd.InOrStdin(), func(key byte) { f.pressed(ctx, key) })
 		defer restore()
 		ready := func() {
@@ -198,10 +199,10 @@ type forwarder struct {
 	full   bool
 	at     func() time.Time // returns the sandbox time
 
-	advice func(status *int) // prints the probable reason of a missing acknowledgment; may be nil
+	advice func(failure error) // prints why an event is not acknowledged; may be nil
 
 	mutex   sync.Mutex
-	advised int               // last explained status; -1: no answer; 0: nothing explained
+	advised advice.Code       // last explained cause; empty: nothing explained
 	last    *wire.EventDetail // last event; nil for none
 }
 
@@ -245,26 +246,21 @@ func (f *forwarder) send(ctx context.Context, e *wire.EventDetail) error {
 	}
 	switch {
 	case result.Err == nil:
-		f.advised = 0
-	case f.advice != nil && result.Status == 0:
-		f.advice(nil)
+		f.advised = ""
 	case f.advice != nil:
-		f.advice(&result.Status)
+		f.advice(result.Err)
 	}
 	return nil
 }
 
-// advise explains an answer, unless the last explained answer had the same status. The caller holds the mutex.
-func (f *forwarder) advise(s *sandbox, status *int, say func(format string, args ...any)) {
-	kind := -1
-	if status != nil {
-		kind = *status
-	}
-	if f.advised == kind {
+// advise explains a failure, unless the last explained one had the same cause. The caller holds the mutex.
+func (f *forwarder) advise(s *sandbox, failure error, say func(format string, args ...any)) {
+	a := advice.OfAttempt(advice.Attempt{Failure: failure.Error(), Host: advice.HostOf(f.url), Local: true})
+	if f.advised == a.Code {
 		return
 	}
-	f.advised = kind
-	for line := range strings.Lines(s.receiverAdvice(status, forwardFlag)) {
+	f.advised = a.Code
+	for line := range strings.Lines(string(s.adviceText(wire.AdviceOf(a, "")))) {
 		say("%s", strings.TrimRight(line, "\n"))
 	}
 }

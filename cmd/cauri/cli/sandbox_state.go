@@ -15,6 +15,7 @@ type state struct {
 	Suspended    bool                               `json:"suspended"`
 	Status       *v1alpha1.SandboxEnvironmentStatus `json:"status,omitempty"`
 	Clock        *wire.Clock                        `json:"clock,omitempty"`
+	Webhook      *wire.Webhook                      `json:"webhook,omitempty"`
 	Ledger       *wire.LedgerAccountList            `json:"ledger,omitempty"`
 	Pending      []wire.Payment                     `json:"pending"`
 	FailedEvents []wire.EventSummary                `json:"failedEvents"`

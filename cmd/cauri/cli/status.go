@@ -114,6 +114,11 @@ func (f *state) ask(ctx context.Context, s *sandbox) error {
 	if err != nil {
 		return err
 	}
+	webhook, err := api.Webhook(ctx)
+	if err != nil {
+		return err
+	}
+	f.Webhook = &webhook
 	ledger, err := api.Ledger(ctx, countedAtMost)
 	f.Ledger = &ledger
 	return err
@@ -128,6 +133,9 @@ func (f *state) print(out io.Writer, s *sandbox) {
 		}
 	}
 	printBalances(out, f)
+	if f.Webhook != nil {
+		Fprintf(out, "Receiver %s\n", receiverState(f.Webhook))
+	}
 	if f.Status != nil {
 		f.printStatus(out)
 	}
@@ -159,9 +167,20 @@ func (f *state) next(s *sandbox) (all []Lines) {
 			break
 		}
 	}
+	notWell := f.Webhook != nil && f.Webhook.Advice != nil
+	if notWell {
+		more := Lines("")
+		if e := f.Webhook.UnacknowledgedEvent; e != nil {
+			more = Sprintf(" More about it:\n  %s", s.command("events", e.EventID))
+		}
+		tell("The receiver is not well. %s %s%s", f.Webhook.Advice.Message, f.Webhook.Advice.Action, more)
+	}
 	for _, events := range [][]wire.EventSummary{f.FailedEvents, f.QueuedEvents} {
+		if notWell {
+			break
+		}
 		if i := slices.IndexFunc(events, func(e wire.EventSummary) bool { return undelivered(&e) }); i >= 0 {
-			why := "The receiver does not acknowledge events"
+			why := "An event was not delivered"
 			if faults := f.faultsOn(&events[i]); faults != "" {
 				why = "An event is not acknowledged, and it has the " + faults
 			}
@@ -177,6 +196,22 @@ func (f *state) next(s *sandbox) (all []Lines) {
 			s.command("requests", ""))
 	}
 	return all
+}
+
+// receiverState says in words how the receiver is.
+func receiverState(w *wire.Webhook) string {
+	switch w.State {
+	case "none":
+		return "none: the sandbox has no webhook, so events are not sent"
+	case "failing":
+		return "failing: " + english.Plural(w.Unacknowledged, "event", "events") + " of the last 24 hours not acknowledged"
+	case "paused":
+		return "paused: it failed for so long that it gets one event a minute"
+	}
+	if !w.Acknowledged {
+		return "not known: it has acknowledged nothing since its URL was set, or since an attempt failed"
+	}
+	return "healthy: it acknowledges events"
 }
 
 // faultsOn returns a text with the known faults that applied to an event.

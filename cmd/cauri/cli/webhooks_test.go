@@ -160,7 +160,7 @@ func TestForwardingExplainsWhatTheProgramAnswers(t *testing.T) {
 	s := &sandbox{target: &target{}}
 	forward := &forwarder{api: f.api, url: program, secret: testSecret, out: io.Discard, at: time.Now,
 		sender: webhooks.NewSender(egress.Guard{AllowLoopback: true}, "v1.2.3", time.Now)}
-	forward.advice = func(status *int) { forward.advise(s, status, sayOn(&said)) }
+	forward.advice = func(failure error) { forward.advise(s, failure, sayOn(&said)) }
 	send := func() {
 		t.Helper()
 		if err := forward.forward(t.Context(), &wire.EventSummary{ID: id}); err != nil {
@@ -169,7 +169,7 @@ func TestForwardingExplainsWhatTheProgramAnswers(t *testing.T) {
 	}
 	send()
 	send()
-	for _, want := range []string{"answered 401: most often it verifies the signature with another secret", "cauri verify request.txt",
+	for _, want := range []string{"answers 401. It does not accept the signature. Most often it holds another secret", "cauri verify request.txt",
 		"cauri listen --print-secret"} {
 		if got := strings.Count(said.text(), want); got != 1 {
 			t.Errorf("%q is said %d times:\n%s", want, got, said.text())
@@ -177,19 +177,19 @@ func TestForwardingExplainsWhatTheProgramAnswers(t *testing.T) {
 	}
 	answer = http.StatusNotFound
 	send()
-	if !strings.Contains(said.text(), "does --forward-to have its path") {
+	if !strings.Contains(said.text(), "takes no POST at this path") {
 		t.Errorf("404 is not explained:\n%s", said.text())
 	}
 	answer = http.StatusOK
 	send()
 	answer = http.StatusNotFound
 	send()
-	if got := strings.Count(said.text(), "have its path"); got != 2 {
+	if got := strings.Count(said.text(), "takes no POST at this path"); got != 2 {
 		t.Errorf("404 is explained %d times, want it again after a success", got)
 	}
 	forward.url = "http://127.0.0.1:1"
 	send()
-	if !strings.Contains(said.text(), "Your program did not answer") {
+	if !strings.Contains(said.text(), "Nothing listens at 127.0.0.1:1") {
 		t.Errorf("no answer is not explained:\n%s", said.text())
 	}
 }

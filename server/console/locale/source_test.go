@@ -30,7 +30,7 @@ const (
 
 // speaking are the packages whose texts the console says.
 var speaking = []string{
-	"server/console", "server/console/locale", "server/expectations", "server/faults", "server/grade", "server/httpapi/apidoc",
+	"server/advice", "server/console", "server/console/locale", "server/expectations", "server/faults", "server/grade", "server/httpapi/apidoc",
 	"server/operators", "server/payments", "server/requests", "server/service", "server/webhooks",
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 var GetWebhook = Operation{
@@ -16,7 +17,9 @@ var GetWebhook = Operation{
 		"The callbacks of the operators' own APIs go to other addresses and are not counted.",
 	answers: []described{{http.StatusOK, "The webhook, as it is now.", webhookSchema, nil}},
 	Examples: []Example{{
-		name: "failing", Summary: "A receiver that refuses the signature", Status: http.StatusOK, Answer: wire.WebhookOf(failingWebhook(), nil),
+		name: "failing", Summary: "A receiver that refuses the signature", Status: http.StatusOK, Answer: wire.WebhookOf(failingWebhook(), nil, func(event string) string {
+			return "https://pay.example.com/sandboxes/team-payments/checkout/console/webhooks/" + event
+		}),
 	}},
 }
 
@@ -31,12 +34,15 @@ func failingWebhook() *ledger.Webhook {
 		return a
 	}
 	since := exampleTime.Add(-3 * time.Minute)
+	last := attempt(4, exampleTime, http.StatusUnauthorized)
 	return &ledger.Webhook{
-		URL: "https://shop.example/webhooks/cauri", Types: payments.Types, State: ledger.EndpointFailing, Failures: 16, FailingSince: &since,
-		FirstFailure: attempt(1, since, http.StatusUnauthorized),
-		LastFailure:  attempt(4, exampleTime, http.StatusUnauthorized),
+		EndpointHealth: sandboxes.EndpointHealth{
+			State: sandboxes.EndpointFailing, Failures: 16, FailingSince: &since, Delivered: 1162, Failed: 1, Unacknowledged: 5,
+			Newest: &sandboxes.UnacknowledgedEvent{ID: settledID, CreatedAt: since, Waits: true, Attempt: 4, Failure: *last.Error},
+		},
+		URL: "https://shop.example/webhooks/cauri", Types: payments.Types, Waiting: 5,
+		FirstFailure: attempt(1, since, http.StatusUnauthorized), LastFailed: last, NewestFailed: last,
 		LastDelivery: attempt(1, since.Add(-time.Minute), http.StatusNoContent),
-		Delivered:    1162, Failed: 1, Waiting: 5,
-		Secret: &ledger.SigningSecret{Fingerprint: exampleFingerprint, Since: new(exampleTime.AddDate(0, 0, -27))},
+		Secret:       &ledger.SigningSecret{Fingerprint: exampleFingerprint, Since: new(exampleTime.AddDate(0, 0, -27))},
 	}
 }

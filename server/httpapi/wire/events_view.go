@@ -45,6 +45,7 @@ type EventDetail struct {
 	Body     string            `json:"body" doc:"The body that every delivery sends and signs, byte for byte. That of an operator.callback is the operator's, and is not signed."`
 	Payload  json.RawMessage   `json:"payload" doc:"The same, parsed."`
 	Attempts []DeliveryAttempt `json:"attempts" doc:"The latest 100, oldest first."`
+	Advice   *Advice           `json:"advice,omitempty" doc:"Why the last attempt failed, and what to do. Absent if the event is delivered or not sent, and before the first attempt."`
 
 	Signature *EventSignature `json:"signature,omitempty" doc:"How the last attempt was signed, step by step. Absent before the first attempt, and of an operator.callback, which is not signed."`
 }

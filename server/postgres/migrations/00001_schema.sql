@@ -658,9 +658,25 @@ create table endpoint_health (
   last_failed          uuid,
   last_failed_attempt  integer,
   last_acked           uuid,
-  last_acked_attempt   integer
+  last_acked_attempt   integer,
+  -- Whether the last attempt on which no fault acted was acknowledged, at the present URL.
+  acknowledged         boolean not null default false
 ) with (fillfactor = 50);
 call protect('endpoint_health');
+
+-- Events and callbacks that wait after, or have ended failed by, an attempt on which no fault acted, until they
+-- are delivered, or queued by hand. They say whether a receiver is well. No payment touches them. What looks for
+-- an id writes operator || '', so that it takes the primary key whatever the statistics.
+create table unacknowledged_events (
+  tenant     bigint not null,
+  created_at timestamptz not null, -- of the event
+  attempt    integer not null, -- the last such attempt
+  id         uuid not null,
+  operator   text not null, -- of a callback; empty: it is an event
+  primary key (tenant, id, operator)
+);
+create index unacknowledged_events_newest on unacknowledged_events (tenant, operator, created_at);
+call protect('unacknowledged_events', '{worker}');
 
 -- The operators' own APIs -----------------------------------------------------------------------------------
 -- Their requests record transactions like those of /v1.
@@ -1446,9 +1462,11 @@ grant select,
   on console_sessions to cauri_tenant;
 grant select on delivery_attempts to cauri_tenant;
 grant select (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,
-    last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, probe_at, tenant),
+    last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, probe_at, tenant,
+    acknowledged),
     update (changed_at, delivered, failed)
   on endpoint_health to cauri_tenant;
+grant select, delete on unacknowledged_events to cauri_tenant;
 grant select,
     insert (created_at, due_at, id, state, tenant),
     update (body, delivered_at, due_at, fence, leased, leased_until, resent_after, state)
@@ -1572,14 +1590,17 @@ grant select (attempt, duration_ms, error, event_id, real_started_at, started_at
     delete
   on delivery_attempts to cauri_worker;
 grant select (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,
-    last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, probe_at, tenant),
+    last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, probe_at, tenant,
+    acknowledged),
     insert (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,
-    last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, tenant),
+    last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, tenant, acknowledged),
     update (changed_at, delivered, failed, failing_since, failures, first_failed, first_failed_attempt,
     last_acked, last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at,
-    probe_at),
+    probe_at, acknowledged),
     delete
   on endpoint_health to cauri_worker;
+grant select (attempt, id, operator, tenant), insert, update (attempt), delete
+  on unacknowledged_events to cauri_worker;
 grant select (env_id, tenant, vague), delete on environments to cauri_worker;
 grant select,
     insert (attempt, awaits_next, event_id, name, not_before, tenant),
@@ -1617,8 +1638,8 @@ grant select (created_at, operator, tenant, token_hash), delete on native_orders
 grant select (callback_kinds, callback_outcomes, callback_urls, id, sent, tenant),
     delete
   on native_requests to cauri_worker;
-grant select (attempts, body, due_at, fault, fence, id, kind, leased_until, operator, recorded_at, retries,
-    sent, state, tenant, times_sent, transaction_id, url),
+grant select (attempts, body, created_at, due_at, fault, fence, id, kind, leased_until, operator, recorded_at,
+    retries, sent, state, tenant, times_sent, transaction_id, url),
     insert (due_at, id, kind, state, tenant, transaction_id, url),
     update (attempts, body, delivered_at, due_at, fault, fence, last_error, last_status, leased_until,
     retries, state, times_sent),
@@ -1683,11 +1704,13 @@ grant select (ahead, began_at, last_stamp, stands_at, target, tenant),
     delete
   on clocks to cauri_controller;
 grant select (version), update (version) on config_version to cauri_controller;
-grant select (attempt, event_id, tenant), delete on delivery_attempts to cauri_controller;
-grant select (changed_at, delivered, failed, failing_since, failures, last_failure, last_failure_at, probe_at,
-    tenant),
+grant select (attempt, error, event_id, tenant), delete on delivery_attempts to cauri_controller;
+grant select (acknowledged, changed_at, delivered, failed, failing_since, failures, last_failure,
+    last_failure_at, probe_at, tenant),
+    update (acknowledged, changed_at),
     delete
   on endpoint_health to cauri_controller;
+grant select, delete on unacknowledged_events to cauri_controller;
 grant select,
     insert (absorption_pct, callback_hash, callback_url, commission_bps, country, currency, enabled, env_id,
     max_amount, operator, place, quirks, tenant, unknown_policy, vague),
@@ -1696,7 +1719,7 @@ grant select,
     delete
   on environments to cauri_controller;
 grant select (event_id, tenant), delete on event_faults to cauri_controller;
-grant select (id, tenant), delete on events to cauri_controller;
+grant select (id, state, tenant), delete on events to cauri_controller;
 grant select (changed_at, due_at, evaluated_at, message, reason, results, run, tenant, uid, verdict),
     insert (deadline, lines, name, run, settle_ms, since_creation, tenant, uid),
     delete

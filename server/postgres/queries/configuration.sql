@@ -40,6 +40,10 @@ set namespace = sqlc.arg(namespace), name = sqlc.arg(name), latency_percent = sq
   webhook_host = sqlc.arg(webhook_host)
 where tenant = sqlc.arg(tenant);
 
+-- name: ForgetAcknowledgment :exec
+-- Runs after a change of the webhook's URL: what the former one acknowledged says nothing about the new one.
+update endpoint_health set acknowledged = false, changed_at = now() where tenant = sqlc.arg(tenant);
+
 -- name: StoredCredentials :one
 select o.version, o.key_rotation, o.signing_secret, o.secret_rotation,
   array(select k.hash from api_keys k where k.tenant = o.tenant and k.expires_at is null)::bytea[] as keys

@@ -82,10 +82,8 @@ cross join lateral (
   where org_id = asked.org_id and hash = asked.hash and expires_at > now() limit 1) l;
 
 -- name: SandboxHealth :one
--- How the deliveries of a sandbox go, and what is pending. What waits is counted up to a bound.
-select coalesce(o.webhook_url, '')::text as webhook_url, coalesce(h.failures, 0)::integer as failures,
-  h.failing_since, h.last_failure_at, h.last_failure, coalesce(h.delivered, 0)::bigint as delivered,
-  coalesce(h.failed, 0)::bigint as failed,
+-- Where the events of a sandbox go, and what waits or is pending, counted up to a bound.
+select coalesce(o.webhook_url, '')::text as webhook_url,
   (select count(*) from (
     select from events e where e.tenant = sqlc.arg(tenant) and e.due_at is not null
     limit sqlc.arg(most)::integer) w)::integer as waiting,
@@ -95,8 +93,10 @@ select coalesce(o.webhook_url, '')::text as webhook_url, coalesce(h.failures, 0)
     limit sqlc.arg(most)::integer) p)::integer as forwarded,
   (select t.due_at from transactions t
     where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough
-    order by t.tenant, t.due_at limit 1) as first_due_at
-from organizations o left join endpoint_health h on h.tenant = o.tenant
+    order by t.tenant, t.due_at limit 1) as first_due_at,
+  (select e.due_at from events e where e.tenant = sqlc.arg(tenant) and e.due_at is not null
+    order by e.tenant, e.due_at limit 1) as event_due_at
+from organizations o
 cross join (select count(*) as pending, count(distinct p.sim_id) as phones from (
   select t.sim_id from transactions t
   where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough

@@ -109,6 +109,11 @@ where e.tenant = any(array[leased.tenant]) and e.id = leased.id;
 
 -- name: UnqueueEvents :exec
 -- Removes from the queue the events that no endpoint wants any more. Their rows stay.
+with forgotten as (
+  delete from unacknowledged_events u
+  using (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) unqueued
+  where u.tenant = any(array[unqueued.tenant]) and u.id = unqueued.id and u.operator || '' = ''
+)
 update events e set state = 'recorded', due_at = null, leased = false, leased_until = null
 from (select unnest(sqlc.arg(tenants)::bigint[]) as tenant, unnest(sqlc.arg(ids)::uuid[]) as id) unqueued
 where e.tenant = any(array[unqueued.tenant]) and e.id = unqueued.id;
@@ -166,7 +171,7 @@ with given as (
       + make_interval(secs => held.retry_after_ms / 1000) end,
     delivered_at = case when held.state = 'delivered' then held.present end
   from held where e.tenant = any(array[held.tenant]) and e.id = held.id
-  returning e.attempts, held.ordinal, held.tenant, held.id, held.state, held.started_at,
+  returning e.attempts, e.created_at, held.ordinal, held.tenant, held.id, held.state, held.started_at,
     held.real_started_at, held.duration_ms, held.response_status, held.response_body, held.error, held.fault,
     held.present, held.signed_at, held.signature, held.previous_signature, held.standard_signature,
     held.signed_with
@@ -180,6 +185,14 @@ with given as (
     case when signature is not null then signed_at end, signature, previous_signature, standard_signature,
     signed_with
   from finished
+), unacknowledged as (
+  insert into unacknowledged_events as u (tenant, id, operator, created_at, attempt)
+  select tenant, id, '', created_at, attempts from finished where state <> 'delivered' and fault is null
+  on conflict (tenant, id, operator) do update set attempt = excluded.attempt
+), acknowledged as (
+  delete from unacknowledged_events u using finished
+  where finished.state = 'delivered' and u.tenant = any(array[finished.tenant]) and u.id = finished.id
+    and u.operator || '' = ''
 ), ordered as (
   select ordinal, tenant, id, attempts, state, error, fault is null as telling, present,
     coalesce(max(ordinal) filter (where state = 'delivered' and fault is null) over (partition by tenant),
@@ -207,15 +220,17 @@ with given as (
 ), health as (
   insert into endpoint_health as h (tenant, failures, failing_since, delivered, failed, last_failure_at,
     last_failure, first_failed, first_failed_attempt, last_failed, last_failed_attempt, last_acked,
-    last_acked_attempt)
+    last_acked_attempt, acknowledged)
   select r.tenant, r.failures, case when r.failures > 0 then r.present end, r.delivered, r.failed,
     case when r.last_failure is not null then now() end, r.last_failure, r.first_failed,
-    r.first_failed_attempt, r.last_failed, r.last_failed_attempt, r.last_acked, r.last_acked_attempt
+    r.first_failed_attempt, r.last_failed, r.last_failed_attempt, r.last_acked, r.last_acked_attempt,
+    r.success and r.failures = 0
   from runs r join organizations o on o.tenant = r.tenant
   order by r.tenant
   on conflict (tenant) do update
   set (failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure, changed_at,
-    first_failed, first_failed_attempt, last_failed, last_failed_attempt, last_acked, last_acked_attempt) = (
+    first_failed, first_failed_attempt, last_failed, last_failed_attempt, last_acked, last_acked_attempt,
+    acknowledged) = (
     select case when r.success then r.failures else h.failures + r.failures end,
       case when r.failures > 0 then case when r.success then r.present
         else coalesce(h.failing_since, r.present) end
@@ -233,7 +248,8 @@ with given as (
       coalesce(r.last_failed, h.last_failed),
       case when r.last_failed is null then h.last_failed_attempt else r.last_failed_attempt end,
       coalesce(r.last_acked, h.last_acked),
-      case when r.last_acked is null then h.last_acked_attempt else r.last_acked_attempt end
+      case when r.last_acked is null then h.last_acked_attempt else r.last_acked_attempt end,
+      case when r.failures > 0 then false else r.success or h.acknowledged end
     from runs r, breaker where r.tenant = h.tenant)
 )
 select finished.ordinal::integer as ordinal from finished;

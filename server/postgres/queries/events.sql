@@ -39,28 +39,76 @@ with found as (
   from found
   where e.tenant = sqlc.arg(tenant) and e.id = found.id and found.deliverable and not found.being_sent
   returning e.id
+), forgotten as (
+  delete from unacknowledged_events u
+  where u.tenant = sqlc.arg(tenant) and u.id = (select queued.id from queued) and u.operator || '' = ''
 ), counted as (
   update endpoint_health h set changed_at = now(),
     delivered = greatest(0, h.delivered - (found.state = 'delivered')::integer),
     failed = greatest(0, h.failed - (found.state = 'failed')::integer)
   from found, queued
-  where h.tenant = sqlc.arg(tenant) and found.state in ('delivered', 'failed')
+  where h.tenant = sqlc.arg(tenant)
 )
 select found.being_sent, found.deliverable from found;
 
 -- name: GetWebhook :one
--- Where the events of a sandbox go, how that goes, and what signs them. Events that wait are counted up to a
--- bound.
+-- Where the events of a sandbox go, and what signs them. Events that wait are counted up to a bound.
 select o.webhook_url, o.webhook_types, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor,
   o.webhook_max_delay_ms, o.secret_fingerprints, o.secret_since, o.previous_secret_until,
-  o.older_secrets_until, now()::timestamptz as now, coalesce(h.failures, 0)::integer as failures,
-  h.failing_since, h.probe_at, coalesce(h.delivered, 0)::bigint as delivered,
-  coalesce(h.failed, 0)::bigint as failed, h.first_failed, h.first_failed_attempt, h.last_failed,
+  o.older_secrets_until, now()::timestamptz as now, h.first_failed, h.first_failed_attempt, h.last_failed,
   h.last_failed_attempt, h.last_acked, h.last_acked_attempt, (
     select count(*) from (select from events e where e.tenant = sqlc.arg(tenant) and e.due_at is not null
       limit sqlc.arg(most_waiting)) waiting)::integer as waiting
 from organizations o left join endpoint_health h on h.tenant = sqlc.arg(tenant)
 where o.tenant = sqlc.arg(tenant);
+
+-- name: EndpointHealth :one
+-- How the deliveries of a sandbox's events go. The unacknowledged events of the last 24 hours are counted up to
+-- a bound. newest is the one of them that was created last.
+with present as materialized (
+  select (o.webhook_url is not null)::boolean as named,
+    clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '24 hours' as since
+  from organizations o left join clocks c on c.tenant = o.tenant
+  where o.tenant = sqlc.arg(tenant)
+), recent as materialized (
+  select u.id, u.attempt, u.created_at from present cross join lateral (
+    select u.id, u.attempt, u.created_at from unacknowledged_events u
+    where u.tenant = sqlc.arg(tenant) and u.operator = '' and u.created_at > present.since
+    order by u.tenant desc, u.operator desc, u.created_at desc limit sqlc.arg(most)::integer) u
+), newest as (
+  select recent.id, recent.attempt, recent.created_at from recent
+  order by recent.created_at desc, recent.id desc limit 1
+)
+select present.named, coalesce(h.failures, 0)::integer as failures, h.failing_since, h.probe_at,
+  coalesce(h.delivered, 0)::bigint as delivered, coalesce(h.failed, 0)::bigint as failed, h.last_failure_at,
+  h.last_failure, coalesce(h.acknowledged, false)::boolean as acknowledged,
+  (select count(*) from recent)::integer as unacknowledged, newest.id as newest,
+  coalesce(newest.attempt, 0)::integer as newest_attempt,
+  coalesce(newest.created_at, present.since)::timestamptz as newest_created_at,
+  coalesce(e.state = 'queued', false)::boolean as newest_waits, coalesce(a.error, '')::text as newest_error
+from present
+left join endpoint_health h on h.tenant = sqlc.arg(tenant)
+left join newest on true
+left join lateral (select state from events
+  where tenant = sqlc.arg(tenant) and id = newest.id limit 1) e on true
+left join lateral (select error from delivery_attempts
+  where tenant = sqlc.arg(tenant) and event_id = newest.id and attempt = newest.attempt limit 1) a on true;
+
+-- name: UnacknowledgedCallbacks :many
+-- How many callbacks of the last 24 hours are unacknowledged, of each operator up to a bound, and the newest of
+-- them.
+with present as materialized (
+  select clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '24 hours' as since
+  from (select) one left join clocks c on c.tenant = sqlc.arg(tenant)
+)
+select u.operator, count(*)::integer as callbacks,
+  (array_agg(u.id order by u.created_at desc, u.id desc))[1]::uuid as newest
+from present cross join unnest(sqlc.arg(operators)::text[]) as asked (operator)
+cross join lateral (
+  select u.operator, u.id, u.created_at from unacknowledged_events u
+  where u.tenant = sqlc.arg(tenant) and u.operator = asked.operator and u.created_at > present.since
+  order by u.tenant desc, u.operator desc, u.created_at desc limit sqlc.arg(most)::integer) u
+group by u.operator order by max(u.created_at) desc;
 
 -- name: GetAttempts :many
 -- Attempts of several events. One that was removed is missing.

@@ -119,10 +119,6 @@ from organizations o where o.tenant = sqlc.arg(tenant)
 on conflict (tenant) do update set upto = excluded.upto, total = excluded.total
   where c.upto < excluded.upto and c.upto = (select base.upto from base);
 
--- name: EndpointHealth :one
-select failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure
-from endpoint_health where tenant = sqlc.arg(tenant);
-
 -- name: ShownClock :one
 -- Returns sandbox time, how far it is ahead of the time of the database, and the start of a manual clock.
 select clock_time(stands_at, ahead, last_stamp)::timestamptz as present,

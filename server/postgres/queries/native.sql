@@ -275,7 +275,18 @@ with finished as (
     last_status = nullif(sqlc.arg(response_status)::integer, 0),
     last_error = nullif(sqlc.arg(error)::text, '')
   where n.tenant = sqlc.arg(tenant) and n.id = sqlc.arg(id) and n.fence = sqlc.arg(fence)
-  returning n.attempts
+  returning n.attempts, n.operator, n.created_at, n.transaction_id
+), unacknowledged as (
+  insert into unacknowledged_events as u (tenant, id, operator, created_at, attempt)
+  select sqlc.arg(tenant), sqlc.arg(id), coalesce(finished.operator, t.operator),
+    coalesce(finished.created_at, t.completed_at, t.created_at), finished.attempts
+  from finished left join transactions t on t.tenant = sqlc.arg(tenant) and t.id = finished.transaction_id
+  where sqlc.arg(state)::event_state <> 'delivered' and sqlc.arg(fault)::text = ''
+  on conflict (tenant, id, operator) do update set attempt = excluded.attempt
+), acknowledged as (
+  delete from unacknowledged_events u using finished
+  where sqlc.arg(state)::event_state = 'delivered' and u.tenant = sqlc.arg(tenant) and u.id = sqlc.arg(id)
+    and u.operator || '' > ''
 )
 insert into callback_attempts (tenant, id, attempt, started_at, real_started_at, duration_ms, response_status,
   response_body, error, faults)
@@ -313,6 +324,10 @@ with found as (
     due_at = case when n.attempts = 0 then n.due_at else sandbox_time(n.tenant) end
   from found
   where n.tenant = sqlc.arg(tenant) and n.id = found.id and not found.being_sent
+  returning n.id
+), forgotten as (
+  delete from unacknowledged_events u
+  where u.tenant = sqlc.arg(tenant) and u.id = (select queued.id from queued) and u.operator || '' > ''
 )
 select found.being_sent from found;
 
@@ -332,6 +347,9 @@ with beyond as (
   delete from native_callbacks k using beyond where k.tenant = sqlc.arg(tenant) and k.id = beyond.id
 ), attempts as (
   delete from callback_attempts a using beyond where a.tenant = sqlc.arg(tenant) and a.id = beyond.id
+), forgotten as (
+  delete from unacknowledged_events u using beyond
+  where u.tenant = sqlc.arg(tenant) and u.id = beyond.id and u.operator || '' > ''
 )
 insert into native_callbacks (tenant, id, operator, kind, url, sent, state, retries, due_at, created_at,
   recorded_at)
@@ -367,6 +385,9 @@ with batch as (
   order by n.id limit sqlc.arg(batch)
 ), gone as (
   delete from native_callbacks n using batch where n.tenant = sqlc.arg(tenant) and n.id = batch.id
+), forgotten as (
+  delete from unacknowledged_events u
+  where u.tenant = sqlc.arg(tenant) and u.id = any(array(select batch.id from batch)) and u.operator || '' > ''
 )
 select batch.id from batch order by batch.id desc limit 1;
 

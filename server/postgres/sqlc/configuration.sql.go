@@ -171,6 +171,16 @@ func (q *Queries) ExpireKey(ctx context.Context, graceMs float64, tenant int64, 
 	return err
 }
 
+const forgetAcknowledgment = `-- name: ForgetAcknowledgment :exec
+update endpoint_health set acknowledged = false, changed_at = now() where tenant = $1
+`
+
+// Runs after a change of the webhook's URL: what the former one acknowledged says nothing about the new one.
+func (q *Queries) ForgetAcknowledgment(ctx context.Context, tenant int64) error {
+	_, err := q.db.Exec(ctx, forgetAcknowledgment, tenant)
+	return err
+}
+
 const forgetPreviousSecrets = `-- name: ForgetPreviousSecrets :one
 update organizations o set
   previous_secret = case when o.previous_secret_until > now() then o.previous_secret end,

@@ -426,9 +426,7 @@ func (q *Queries) SIMNames(ctx context.Context, tenant int64, numbers []string) 
 }
 
 const sandboxHealth = `-- name: SandboxHealth :one
-select coalesce(o.webhook_url, '')::text as webhook_url, coalesce(h.failures, 0)::integer as failures,
-  h.failing_since, h.last_failure_at, h.last_failure, coalesce(h.delivered, 0)::bigint as delivered,
-  coalesce(h.failed, 0)::bigint as failed,
+select coalesce(o.webhook_url, '')::text as webhook_url,
   (select count(*) from (
     select from events e where e.tenant = $1 and e.due_at is not null
     limit $2::integer) w)::integer as waiting,
@@ -438,8 +436,10 @@ select coalesce(o.webhook_url, '')::text as webhook_url, coalesce(h.failures, 0)
     limit $2::integer) p)::integer as forwarded,
   (select t.due_at from transactions t
     where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
-    order by t.tenant, t.due_at limit 1) as first_due_at
-from organizations o left join endpoint_health h on h.tenant = o.tenant
+    order by t.tenant, t.due_at limit 1) as first_due_at,
+  (select e.due_at from events e where e.tenant = $1 and e.due_at is not null
+    order by e.tenant, e.due_at limit 1) as event_due_at
+from organizations o
 cross join (select count(*) as pending, count(distinct p.sim_id) as phones from (
   select t.sim_id from transactions t
   where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
@@ -448,37 +448,27 @@ where o.tenant = $1
 `
 
 type SandboxHealthRow struct {
-	WebhookURL    string     `db:"webhook_url"`
-	Failures      int32      `db:"failures"`
-	FailingSince  *time.Time `db:"failing_since"`
-	LastFailureAt *time.Time `db:"last_failure_at"`
-	LastFailure   *string    `db:"last_failure"`
-	Delivered     int64      `db:"delivered"`
-	Failed        int64      `db:"failed"`
-	Waiting       int32      `db:"waiting"`
-	Pending       int32      `db:"pending"`
-	Phones        int32      `db:"phones"`
-	Forwarded     int32      `db:"forwarded"`
-	FirstDueAt    *time.Time `db:"first_due_at"`
+	WebhookURL string     `db:"webhook_url"`
+	Waiting    int32      `db:"waiting"`
+	Pending    int32      `db:"pending"`
+	Phones     int32      `db:"phones"`
+	Forwarded  int32      `db:"forwarded"`
+	FirstDueAt *time.Time `db:"first_due_at"`
+	EventDueAt *time.Time `db:"event_due_at"`
 }
 
-// How the deliveries of a sandbox go, and what is pending. What waits is counted up to a bound.
+// Where the events of a sandbox go, and what waits or is pending, counted up to a bound.
 func (q *Queries) SandboxHealth(ctx context.Context, tenant int64, most int32) (SandboxHealthRow, error) {
 	row := q.db.QueryRow(ctx, sandboxHealth, tenant, most)
 	var i SandboxHealthRow
 	err := row.Scan(
 		&i.WebhookURL,
-		&i.Failures,
-		&i.FailingSince,
-		&i.LastFailureAt,
-		&i.LastFailure,
-		&i.Delivered,
-		&i.Failed,
 		&i.Waiting,
 		&i.Pending,
 		&i.Phones,
 		&i.Forwarded,
 		&i.FirstDueAt,
+		&i.EventDueAt,
 	)
 	return i, err
 }

@@ -12,6 +12,80 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
+const endpointHealth = `-- name: EndpointHealth :one
+with present as materialized (
+  select (o.webhook_url is not null)::boolean as named,
+    clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '24 hours' as since
+  from organizations o left join clocks c on c.tenant = o.tenant
+  where o.tenant = $1
+), recent as materialized (
+  select u.id, u.attempt, u.created_at from present cross join lateral (
+    select u.id, u.attempt, u.created_at from unacknowledged_events u
+    where u.tenant = $1 and u.operator = '' and u.created_at > present.since
+    order by u.tenant desc, u.operator desc, u.created_at desc limit $2::integer) u
+), newest as (
+  select recent.id, recent.attempt, recent.created_at from recent
+  order by recent.created_at desc, recent.id desc limit 1
+)
+select present.named, coalesce(h.failures, 0)::integer as failures, h.failing_since, h.probe_at,
+  coalesce(h.delivered, 0)::bigint as delivered, coalesce(h.failed, 0)::bigint as failed, h.last_failure_at,
+  h.last_failure, coalesce(h.acknowledged, false)::boolean as acknowledged,
+  (select count(*) from recent)::integer as unacknowledged, newest.id as newest,
+  coalesce(newest.attempt, 0)::integer as newest_attempt,
+  coalesce(newest.created_at, present.since)::timestamptz as newest_created_at,
+  coalesce(e.state = 'queued', false)::boolean as newest_waits, coalesce(a.error, '')::text as newest_error
+from present
+left join endpoint_health h on h.tenant = $1
+left join newest on true
+left join lateral (select state from events
+  where tenant = $1 and id = newest.id limit 1) e on true
+left join lateral (select error from delivery_attempts
+  where tenant = $1 and event_id = newest.id and attempt = newest.attempt limit 1) a on true
+`
+
+type EndpointHealthRow struct {
+	Named           bool        `db:"named"`
+	Failures        int32       `db:"failures"`
+	FailingSince    *time.Time  `db:"failing_since"`
+	ProbeAt         *time.Time  `db:"probe_at"`
+	Delivered       int64       `db:"delivered"`
+	Failed          int64       `db:"failed"`
+	LastFailureAt   *time.Time  `db:"last_failure_at"`
+	LastFailure     *string     `db:"last_failure"`
+	Acknowledged    bool        `db:"acknowledged"`
+	Unacknowledged  int32       `db:"unacknowledged"`
+	Newest          pgtype.UUID `db:"newest"`
+	NewestAttempt   int32       `db:"newest_attempt"`
+	NewestCreatedAt time.Time   `db:"newest_created_at"`
+	NewestWaits     bool        `db:"newest_waits"`
+	NewestError     string      `db:"newest_error"`
+}
+
+// How the deliveries of a sandbox's events go. The unacknowledged events of the last 24 hours are counted up to
+// a bound. newest is the one of them that was created last.
+func (q *Queries) EndpointHealth(ctx context.Context, tenant int64, most int32) (EndpointHealthRow, error) {
+	row := q.db.QueryRow(ctx, endpointHealth, tenant, most)
+	var i EndpointHealthRow
+	err := row.Scan(
+		&i.Named,
+		&i.Failures,
+		&i.FailingSince,
+		&i.ProbeAt,
+		&i.Delivered,
+		&i.Failed,
+		&i.LastFailureAt,
+		&i.LastFailure,
+		&i.Acknowledged,
+		&i.Unacknowledged,
+		&i.Newest,
+		&i.NewestAttempt,
+		&i.NewestCreatedAt,
+		&i.NewestWaits,
+		&i.NewestError,
+	)
+	return i, err
+}
+
 const getAttempts = `-- name: GetAttempts :many
 select a.tenant, a.event_id, a.attempt, a.started_at, a.real_started_at, a.duration_ms, a.response_status, a.response_body, a.error, a.faults, a.signed_at, a.signature, a.previous_signature, a.standard_signature, a.signed_with
 from (select unnest($1::uuid[]) as id, unnest($2::integer[]) as number) given
@@ -145,9 +219,7 @@ func (q *Queries) GetEvent(ctx context.Context, tenant int64, iD pgtype.UUID) (G
 const getWebhook = `-- name: GetWebhook :one
 select o.webhook_url, o.webhook_types, o.webhook_max_retries, o.webhook_initial_delay_ms, o.webhook_factor,
   o.webhook_max_delay_ms, o.secret_fingerprints, o.secret_since, o.previous_secret_until,
-  o.older_secrets_until, now()::timestamptz as now, coalesce(h.failures, 0)::integer as failures,
-  h.failing_since, h.probe_at, coalesce(h.delivered, 0)::bigint as delivered,
-  coalesce(h.failed, 0)::bigint as failed, h.first_failed, h.first_failed_attempt, h.last_failed,
+  o.older_secrets_until, now()::timestamptz as now, h.first_failed, h.first_failed_attempt, h.last_failed,
   h.last_failed_attempt, h.last_acked, h.last_acked_attempt, (
     select count(*) from (select from events e where e.tenant = $1 and e.due_at is not null
       limit $2) waiting)::integer as waiting
@@ -167,11 +239,6 @@ type GetWebhookRow struct {
 	PreviousSecretUntil   *time.Time  `db:"previous_secret_until"`
 	OlderSecretsUntil     []time.Time `db:"older_secrets_until"`
 	Now                   time.Time   `db:"now"`
-	Failures              int32       `db:"failures"`
-	FailingSince          *time.Time  `db:"failing_since"`
-	ProbeAt               *time.Time  `db:"probe_at"`
-	Delivered             int64       `db:"delivered"`
-	Failed                int64       `db:"failed"`
 	FirstFailed           pgtype.UUID `db:"first_failed"`
 	FirstFailedAttempt    *int32      `db:"first_failed_attempt"`
 	LastFailed            pgtype.UUID `db:"last_failed"`
@@ -181,8 +248,7 @@ type GetWebhookRow struct {
 	Waiting               int32       `db:"waiting"`
 }
 
-// Where the events of a sandbox go, how that goes, and what signs them. Events that wait are counted up to a
-// bound.
+// Where the events of a sandbox go, and what signs them. Events that wait are counted up to a bound.
 func (q *Queries) GetWebhook(ctx context.Context, tenant int64, mostWaiting int32) (GetWebhookRow, error) {
 	row := q.db.QueryRow(ctx, getWebhook, tenant, mostWaiting)
 	var i GetWebhookRow
@@ -198,11 +264,6 @@ func (q *Queries) GetWebhook(ctx context.Context, tenant int64, mostWaiting int3
 		&i.PreviousSecretUntil,
 		&i.OlderSecretsUntil,
 		&i.Now,
-		&i.Failures,
-		&i.FailingSince,
-		&i.ProbeAt,
-		&i.Delivered,
-		&i.Failed,
 		&i.FirstFailed,
 		&i.FirstFailedAttempt,
 		&i.LastFailed,
@@ -292,12 +353,15 @@ with found as (
   from found
   where e.tenant = $1 and e.id = found.id and found.deliverable and not found.being_sent
   returning e.id
+), forgotten as (
+  delete from unacknowledged_events u
+  where u.tenant = $1 and u.id = (select queued.id from queued) and u.operator || '' = ''
 ), counted as (
   update endpoint_health h set changed_at = now(),
     delivered = greatest(0, h.delivered - (found.state = 'delivered')::integer),
     failed = greatest(0, h.failed - (found.state = 'failed')::integer)
   from found, queued
-  where h.tenant = $1 and found.state in ('delivered', 'failed')
+  where h.tenant = $1
 )
 select found.being_sent, found.deliverable from found
 `
@@ -316,4 +380,47 @@ func (q *Queries) ResendEvent(ctx context.Context, tenant int64, iD pgtype.UUID)
 	var i ResendEventRow
 	err := row.Scan(&i.BeingSent, &i.Deliverable)
 	return i, err
+}
+
+const unacknowledgedCallbacks = `-- name: UnacknowledgedCallbacks :many
+with present as materialized (
+  select clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '24 hours' as since
+  from (select) one left join clocks c on c.tenant = $2
+)
+select u.operator, count(*)::integer as callbacks,
+  (array_agg(u.id order by u.created_at desc, u.id desc))[1]::uuid as newest
+from present cross join unnest($1::text[]) as asked (operator)
+cross join lateral (
+  select u.operator, u.id, u.created_at from unacknowledged_events u
+  where u.tenant = $2 and u.operator = asked.operator and u.created_at > present.since
+  order by u.tenant desc, u.operator desc, u.created_at desc limit $3::integer) u
+group by u.operator order by max(u.created_at) desc
+`
+
+type UnacknowledgedCallbacksRow struct {
+	Operator  string      `db:"operator"`
+	Callbacks int32       `db:"callbacks"`
+	Newest    pgtype.UUID `db:"newest"`
+}
+
+// How many callbacks of the last 24 hours are unacknowledged, of each operator up to a bound, and the newest of
+// them.
+func (q *Queries) UnacknowledgedCallbacks(ctx context.Context, operators []string, tenant int64, most int32) ([]UnacknowledgedCallbacksRow, error) {
+	rows, err := q.db.Query(ctx, unacknowledgedCallbacks, operators, tenant, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UnacknowledgedCallbacksRow
+	for rows.Next() {
+		var i UnacknowledgedCallbacksRow
+		if err := rows.Scan(&i.Operator, &i.Callbacks, &i.Newest); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -80,36 +80,6 @@ func (q *Queries) CountTransactions(ctx context.Context, tenant int64) (CountTra
 	return i, err
 }
 
-const endpointHealth = `-- name: EndpointHealth :one
-select failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure
-from endpoint_health where tenant = $1
-`
-
-type EndpointHealthRow struct {
-	Failures      int32      `db:"failures"`
-	FailingSince  *time.Time `db:"failing_since"`
-	ProbeAt       *time.Time `db:"probe_at"`
-	Delivered     int64      `db:"delivered"`
-	Failed        int64      `db:"failed"`
-	LastFailureAt *time.Time `db:"last_failure_at"`
-	LastFailure   *string    `db:"last_failure"`
-}
-
-func (q *Queries) EndpointHealth(ctx context.Context, tenant int64) (EndpointHealthRow, error) {
-	row := q.db.QueryRow(ctx, endpointHealth, tenant)
-	var i EndpointHealthRow
-	err := row.Scan(
-		&i.Failures,
-		&i.FailingSince,
-		&i.ProbeAt,
-		&i.Delivered,
-		&i.Failed,
-		&i.LastFailureAt,
-		&i.LastFailure,
-	)
-	return i, err
-}
-
 const moveEnvironments = `-- name: MoveEnvironments :exec
 update environments set tenant = $1 where tenant = $2
 `

@@ -137,6 +137,9 @@ with beyond as (
   delete from native_callbacks k using beyond where k.tenant = $1 and k.id = beyond.id
 ), attempts as (
   delete from callback_attempts a using beyond where a.tenant = $1 and a.id = beyond.id
+), forgotten as (
+  delete from unacknowledged_events u using beyond
+  where u.tenant = $1 and u.id = beyond.id and u.operator || '' > ''
 )
 insert into native_callbacks (tenant, id, operator, kind, url, sent, state, retries, due_at, created_at,
   recorded_at)
@@ -377,7 +380,18 @@ with finished as (
     last_status = nullif($6::integer, 0),
     last_error = nullif($8::text, '')
   where n.tenant = $1 and n.id = $2 and n.fence = $12
-  returning n.attempts
+  returning n.attempts, n.operator, n.created_at, n.transaction_id
+), unacknowledged as (
+  insert into unacknowledged_events as u (tenant, id, operator, created_at, attempt)
+  select $1, $2, coalesce(finished.operator, t.operator),
+    coalesce(finished.created_at, t.completed_at, t.created_at), finished.attempts
+  from finished left join transactions t on t.tenant = $1 and t.id = finished.transaction_id
+  where $10::event_state <> 'delivered' and $9::text = ''
+  on conflict (tenant, id, operator) do update set attempt = excluded.attempt
+), acknowledged as (
+  delete from unacknowledged_events u using finished
+  where $10::event_state = 'delivered' and u.tenant = $1 and u.id = $2
+    and u.operator || '' > ''
 )
 insert into callback_attempts (tenant, id, attempt, started_at, real_started_at, duration_ms, response_status,
   response_body, error, faults)
@@ -930,6 +944,9 @@ with batch as (
   order by n.id limit $3
 ), gone as (
   delete from native_callbacks n using batch where n.tenant = $1 and n.id = batch.id
+), forgotten as (
+  delete from unacknowledged_events u
+  where u.tenant = $1 and u.id = any(array(select batch.id from batch)) and u.operator || '' > ''
 )
 select batch.id from batch order by batch.id desc limit 1
 `
@@ -1082,6 +1099,10 @@ with found as (
     due_at = case when n.attempts = 0 then n.due_at else sandbox_time(n.tenant) end
   from found
   where n.tenant = $1 and n.id = found.id and not found.being_sent
+  returning n.id
+), forgotten as (
+  delete from unacknowledged_events u
+  where u.tenant = $1 and u.id = (select queued.id from queued) and u.operator || '' > ''
 )
 select found.being_sent from found
 `

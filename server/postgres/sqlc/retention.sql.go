@@ -109,6 +109,9 @@ with span as (
   delete from callback_attempts a using callbacks where a.tenant = $3 and a.id = callbacks.id
 ), gone as (
   delete from events e using aged where e.tenant = $3 and e.id = aged.id
+), forgotten as (
+  delete from unacknowledged_events u using aged
+  where u.tenant = $3 and u.id between first_callback_id(aged.id) and last_callback_id(aged.id)
 ), counts as (
   select count(*) as removed, count(*) filter (where state = 'delivered') as delivered,
     count(*) filter (where state = 'failed') as failed
@@ -233,6 +236,9 @@ with aged as (
   returning tenant, id
 ), attempts as (
   delete from callback_attempts a using aged where a.tenant = aged.tenant and a.id = aged.id
+), forgotten as (
+  delete from unacknowledged_events u using aged
+  where u.tenant = aged.tenant and u.id = aged.id and u.operator || '' > ''
 )
 select count(*) from aged
 `

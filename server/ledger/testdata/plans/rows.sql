@@ -23,6 +23,9 @@ from (select i, i % 20 = 1 as queued from generate_series($2::bigint, $3::bigint
 insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms, response_status)
 select $1, plan_id(i), 1, now(), 1, 200 from generate_series($2::bigint, $3::bigint) i;
 
+insert into unacknowledged_events (tenant, id, operator, created_at, attempt)
+select $1, plan_id(i), case when i % 2 = 0 then '' else 'mtn' end, now(), 1 from generate_series($2::bigint, $3::bigint) i;
+
 insert into adjustments (tenant, sim_id, delta, balance_after, number)
 select $1, plan_id(i), 1001000, 1001000, 1 from generate_series($2::bigint, $3::bigint) i;
 
