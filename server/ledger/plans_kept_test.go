@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
 )
 
 // Unless it is told to, Postgres decides by itself whether it keeps a plan: it compares the costs of the first five plans with that of
@@ -14,6 +18,7 @@ import (
 // each stage what those of a new connection read.
 func TestPlansDoNotDependOnWhenTheyAreMade(t *testing.T) {
 	p := newPlanned(t)
+	p.Exec("update organizations set followed_until = now() + interval '2 days'") // its changes are noted: see note_change
 	lived := map[string]*planning{}
 	for role := range statementsOf {
 		lived[role] = p.connect(role, isKept)
@@ -29,12 +34,12 @@ func TestPlansDoNotDependOnWhenTheyAreMade(t *testing.T) {
 			p.Exec(emptied)
 			p.Exec("vacuum (truncate off)")
 		}},
-		{"a few rows", func() { p.grow(p.Sandbox.Tenant, 1, 10); p.found(1, 200) }},
+		{"a few rows", func() { p.grow(p.Sandbox.Tenant, 1, 10); p.found(1, 200, "null") }},
 		{"some rows", func() { p.grow(p.Sandbox.Tenant, 11, 1000); p.pay(20_000) }},
 		{"vacuumed", func() { p.Exec("vacuum") }},
 		{"analyzed", func() { p.Exec("analyze") }},
 		{"after the first autovacuum", func() { p.Exec("vacuum analyze") }},
-		{"many rows", func() { p.grow(p.Sandbox.Tenant, 1001, 3000); p.found(201, 1000) }},
+		{"many rows", func() { p.grow(p.Sandbox.Tenant, 1001, 3000); p.found(201, 3000, followed) }},
 	} {
 		stage.reach()
 		for role, c := range lived {
@@ -67,11 +72,14 @@ const emptied = `do $$ declare name text; begin
 	end loop;
 end $$`
 
+// followed is the end of a mark in organizations.
+const followed = "now() + interval '1 day'"
+
 // found writes organizations with a clock and an endpoint, as if other sandboxes were created.
-func (p *planned) found(from, to int) {
+func (p *planned) found(from, to int, followedUntil string) {
 	p.T.Helper()
 	p.Exec(`insert into organizations select (jsonb_populate_record(o, jsonb_build_object('org_id', 'org' || i, 'tenant', 200000 + i,
-		'resource_uid', plan_id(200000 + i), 'name', 'o' || i, 'version', i))).*
+		'resource_uid', plan_id(200000 + i), 'name', 'o' || i, 'version', i, 'followed_until', `+followedUntil+`))).*
 		from organizations o, generate_series($2::bigint, $3::bigint) i where o.tenant = $1`, p.Sandbox.Tenant, from, to)
 	for _, table := range []string{"clocks", "endpoint_health"} {
 		p.Exec("insert into "+table+" (tenant) select 200000 + i from generate_series($1::bigint, $2::bigint) i", from, to)
@@ -118,4 +126,70 @@ func (c *planning) reads(ctx context.Context, statement string) (blocks int, err
 	}
 	err = c.conn.QueryRow(ctx, fetched).Scan(&blocks)
 	return blocks - before, err
+}
+
+// A function is called by whoever writes a row or enters a scope, and keeps the plans of its statements for them all. So what it reads may
+// depend neither on the settings of its first caller, nor on how full the tables were then.
+func TestFunctionsReadByIndexWhoeverCallsThem(t *testing.T) {
+	p := newPlanned(t)
+	p.Exec("update organizations set api_reset = true")
+	conn := ledgertest.Connect(t, p.URL) // without settings, and so with sequential scans
+	calls := map[string]string{
+		"note_change":      "insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms) values ($1, gen_random_uuid(), 1, now(), 1)",
+		"api_key_is_valid": "select api_key_is_valid(int8send($1::bigint))",
+		"log_all_requests": "select log_all_requests() from (select $1::bigint) tenant",
+		"follow_sandbox":   "select follow_sandbox() from (select $1::bigint) tenant",
+		"sandbox_time":     "select sandbox_time($1)",
+		"start_clock":      "select start_clock() from (select $1::bigint) tenant",
+		"reset_sandbox":    "select reset_sandbox() from (select $1::bigint) tenant",
+	}
+	for _, stage := range []struct {
+		name  string
+		reach func()
+	}{
+		{"one sandbox, in one page", func() { p.Exec("vacuum full"); p.Exec("analyze") }},
+		{"many sandboxes", func() { p.found(1, 3000, "null") }},
+		{"one is followed, analyzed", func() {
+			p.Exec("update organizations set followed_until = "+followed+" where tenant = $1", p.Sandbox.Tenant)
+			p.Exec("vacuum analyze")
+		}},
+		{"all are followed", func() {
+			p.Exec("update organizations set followed_until = now() + interval '1 hour' where followed_until is null")
+		}},
+	} {
+		stage.reach()
+		for name, call := range calls {
+			most := 0
+			for range 10 {
+				most = max(most, rowsRead(t, conn, call, p.Sandbox.Tenant))
+			}
+			if most > 100 { // entries of what was rolled back among them
+				t.Errorf("%s: %s reads %d rows and entries of indexes", stage.name, name, most)
+			}
+		}
+	}
+}
+
+// rowsRead returns how many rows sequential scans read, and how many entries index scans, during a call.
+func rowsRead(t *testing.T, conn *pgx.Conn, call string, tenant int64) int {
+	t.Helper()
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	const returned = `select sum(pg_stat_get_xact_tuples_returned(oid))::integer from pg_class
+		where relnamespace = 'public'::regnamespace and relkind in ('r', 'i')`
+	var before, after int
+	err = tx.QueryRow(t.Context(), returned+" and set_config('cauri.tenant', $1::bigint::text, true) is not null", tenant).Scan(&before)
+	if err == nil {
+		_, err = tx.Exec(t.Context(), call, tenant)
+	}
+	if err == nil {
+		err = tx.QueryRow(t.Context(), returned).Scan(&after)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", call, err)
+	}
+	return after - before
 }
