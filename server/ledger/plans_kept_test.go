@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 // Unless it is told to, Postgres decides by itself whether it keeps a plan: it compares the costs of the first five plans with that of
@@ -135,6 +136,7 @@ func TestFunctionsReadByIndexWhoeverCallsThem(t *testing.T) {
 	p.Exec("update organizations set api_reset = true")
 	conn := ledgertest.Connect(t, p.URL) // without settings, and so with sequential scans
 	calls := map[string]string{
+		"tenant_in_use":    postgres.EnterTenant,
 		"note_change":      "insert into delivery_attempts (tenant, event_id, attempt, started_at, duration_ms) values ($1, gen_random_uuid(), 1, now(), 1)",
 		"api_key_is_valid": "select api_key_is_valid(int8send($1::bigint))",
 		"log_all_requests": "select log_all_requests() from (select $1::bigint) tenant",

@@ -27,7 +27,7 @@ import (
 // [postgres.DB.VersionChecked] and [postgres.DB.Frequent]. All others are planned each time.
 var kept = []string{
 	"BookCollection", "BookCollections", "RecordCollection", "RecordNativeCollection", "BookDisbursement", "BookDisbursements", "LookUp", "SetProviderTxID",
-	"SetTransactionFaults", "RecordNativeRequest", "RecordCallbacks", "ConfirmNativeOrder", "TakeStamp", "EnterTenant",
+	"SetTransactionFaults", "RecordNativeRequest", "RecordCallbacks", "ConfirmNativeOrder", "TakeStamp",
 	"TenantsToDeliver", "TenantsToSettle", "TenantsToForward", "TenantsToCallBack", "ClocksToAdvance", "QueuesInUse",
 	"FindOrganization", "StoredCredentials",
 	"OpenConsoleSessions", "OpenConsoleLinks", "KnownNativeSecrets",

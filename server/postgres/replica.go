@@ -43,8 +43,7 @@ const (
 	// EnterTenantOnReplica is EnterTenant for a replica. If the replica has not replayed enough, no rows are visible in
 	// the scope. Statements in the scope see everything that was replayed by then.
 	EnterTenantOnReplica = `with replica as materialized (` + hasReplayed + `)
-select set_config('cauri.tenant', case when replayed then
-    coalesce((select tenant::text from organizations where tenant = $3 and retained_at is null), '') else '' end, true),
+select set_config('cauri.tenant', case when replayed then tenant_in_use($3) else '' end, true),
   replayed, ` + inScope + planned + `
 from replica`
 )

@@ -12,7 +12,7 @@ import (
 // security compares with the tenant of each row. It sets the role cauri_tenant, to which row-level security applies. It
 // sets an empty tenant if no organization has the number any more.
 const EnterTenant = `select
-  set_config('cauri.tenant', coalesce((select tenant::text from organizations where tenant = $1 and retained_at is null), ''), true),
+  set_config('cauri.tenant', tenant_in_use($1), true),
   ` + inScope + planned
 
 // EnterVersionChecked is EnterTenant for statements that check the version themselves: see [DB.VersionChecked]. Every
