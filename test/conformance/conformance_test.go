@@ -136,6 +136,15 @@ func TestRulesThatMustBeAlone(t *testing.T) {
 	}
 }
 
+// A log that keeps the last refused requests loses one while hundreds of others come.
+func TestRulesAboutTheRequestLogAreAlone(t *testing.T) {
+	for _, r := range rules.All() {
+		if strings.HasPrefix(r.ID, "requests/") && !r.Alone {
+			t.Errorf("%s runs beside rules whose requests are refused", r.ID)
+		}
+	}
+}
+
 func TestRulesAboutAllAnswers(t *testing.T) {
 	about := func(id, path, problem string) suite.Rule {
 		return suite.Rule{ID: id, Text: "all answers", Look: func(a suite.Answer) suite.Verdict {

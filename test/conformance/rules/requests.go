@@ -11,16 +11,17 @@ import (
 	"github.com/cauri-dev/cauri/test/conformance/suite"
 )
 
-// requestRules are the rules about the request log, which is an optional part of the service.
+// requestRules are the rules about the request log, which is an optional part of the service. They run alone: the log
+// keeps the last 500 refused requests, and the rules that run in parallel send more than that in a second.
 func requestRules() []suite.Rule {
 	return []suite.Rule{
-		{ID: "requests/refused", Check: requestsRefused,
+		{ID: "requests/refused", Alone: true, Check: requestsRefused,
 			Text: "a refused request is in the log with its path, status, error, id, and the fields of both bodies"},
-		{ID: "requests/fields", Check: requestsFields,
+		{ID: "requests/fields", Alone: true, Check: requestsFields,
 			Text: "of a field that the description does not name, the log has the name and not the value"},
-		{ID: "requests/filters", Check: requestsFilters,
+		{ID: "requests/filters", Alone: true, Check: requestsFilters,
 			Text: "status, error and path filter the log, and an invalid parameter is 400 invalid_params"},
-		{ID: "requests/all", Check: requestsAll,
+		{ID: "requests/all", Alone: true, Check: requestsAll,
 			Text: "with all=true the log has requests from then on that were answered 2xx, and without it none"},
 	}
 }
