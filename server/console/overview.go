@@ -38,6 +38,7 @@ type overview struct {
 	attempts  []ledger.NewestAttempt // oldest first
 	faults    faults.Set
 	acts      []ledger.FaultActs
+	refusal   paymentRefusal
 	feed      []feedRow
 }
 
@@ -83,6 +84,9 @@ func (c *Console) readOverview(v *visit) (o *overview, err error) {
 	}
 	slices.Reverse(o.attempts)
 	if o.acts, err = c.Ledger.FaultActs(ctx, sandbox.Tenant, sandbox.Faults); err != nil {
+		return o, err
+	}
+	if o.refusal, err = c.readRefusal(v, o); err != nil {
 		return o, err
 	}
 	o.feed, err = c.readFeed(v)
@@ -157,6 +161,7 @@ func (o *overview) eventDueAt() *time.Time {
 func (o *overview) lead(v *visit) string {
 	h := &o.health
 	needs := o.needs(v)
+	refused := o.refusal.says(v)
 	switch {
 	case !o.balanced:
 		return v.Text("The ledger does not add up. This is a fault of Cauri, and not of your code.")
@@ -164,6 +169,8 @@ func (o *overview) lead(v *visit) string {
 		return v.Text("This sandbox is suspended: its API answers 503, and nothing happens until it goes on.")
 	case o.stands(v):
 		return v.Text("What is due does not happen: no worker of Cauri is at work here. This is not a fault of your code.")
+	case refused != "":
+		return strings.Join(append([]string{refused}, needs...), " ")
 	case len(needs) > 0:
 		works := v.Count(int64(len(needs)), "Payments work, and one thing needs you.", "Payments work, and %s things need you.")
 		return works + " " + strings.Join(needs, " ")
@@ -328,6 +335,9 @@ func (o *overview) ticket(v *visit) string {
 	lines = append(lines, v.Text("Receiver: %s, %s", receiver, text))
 	if h.LastFailedAt != nil {
 		lines = append(lines, v.Text("Last failure, in real time: %s", h.LastFailedAt.UTC().Format(time.RFC3339)+" "+h.LastFailure))
+	}
+	if refused := o.refusal.says(v); refused != "" {
+		lines = append(lines, refused)
 	}
 	for i := range o.callbacks {
 		lines = append(lines, o.callbacks[i].what(v)+" "+o.callbacks[i].Newest.String())

@@ -110,6 +110,19 @@ func (f *Fault) Answer() *API {
 	return f.API
 }
 
+// Refuses reports whether the fault ends requests that match it, so that nothing of them is recorded.
+func (f *Fault) Refuses() bool {
+	a := f.Answer()
+	return a != nil && (a.Status != 0 || a.DropConnection == BeforeCommit)
+}
+
+// Over reports whether the fault applies to nothing at a time, by the sandbox's clock, after it has acted some times.
+func (f *Fault) Over(now time.Time, acts int64) bool {
+	w := &f.When
+	return w.From != nil && now.Before(*w.From) || w.Until != nil && !now.Before(*w.Until) ||
+		w.First != 0 && acts >= w.First || w.Percent != nil && *w.Percent == 0
+}
+
 // StaysPending reports whether the operator still answers PENDING to a target whose transaction has its outcome.
 func (f *Fault) StaysPending(t *Target) bool {
 	o := f.Operator

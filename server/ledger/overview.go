@@ -60,6 +60,12 @@ func (l *Ledger) Health(ctx context.Context, tenant int64) (Health, error) {
 	return h, err
 }
 
+// GrantedRequests returns how many requests of a sandbox count against its limit of requests in a minute.
+func (l *Ledger) GrantedRequests(ctx context.Context, tenant int64) (int64, error) {
+	n, err := l.tenant(tenant).GrantedRequests(ctx, tenant)
+	return n, postgres.Classify(err, "reading the count of requests")
+}
+
 // UnacknowledgedCallbacks returns the operators with callbacks that are not acknowledged, the newest of these first.
 func (l *Ledger) UnacknowledgedCallbacks(ctx context.Context, tenant int64) (all []UnacknowledgedCallbacks, err error) {
 	rows, err := l.tenant(tenant).UnacknowledgedCallbacks(ctx, payments.Texts(payments.Operators), tenant, MostCounted)

@@ -154,6 +154,7 @@ var tenantStatements = []string{
 	"EndOldConsoleLinks",
 	"EndOldConsoleSessions",
 	"FaultCounts",
+	"GrantedRequests",
 	"ListConsoleSessions",
 	"LockConsole",
 	"NewestAttempts",

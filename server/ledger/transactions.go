@@ -106,16 +106,24 @@ func (l *Ledger) whyNotRecorded(ctx context.Context, tenant int64, reference str
 	case !errors.Is(err, ErrNotFound):
 		return err
 	}
+	if err := l.CheckQuota(ctx, tenant); err != nil {
+		return err
+	}
+	return postgres.ErrConfigChanged
+}
+
+// CheckQuota returns [ErrQuotaExceeded] if a sandbox's quota is used up, and [postgres.ErrConfigChanged] for a sandbox that is gone.
+func (l *Ledger) CheckQuota(ctx context.Context, tenant int64) error {
 	usage, err := l.tenant(tenant).QuotaUsed(ctx, tenant)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return postgres.ErrConfigChanged // the sandbox is gone
+		return postgres.ErrConfigChanged
 	case err != nil:
 		return postgres.Classify(err, "reading the quota")
 	case usage.Quota != nil && usage.Used >= *usage.Quota:
 		return ErrQuotaExceeded{Quota: *usage.Quota}
 	}
-	return postgres.ErrConfigChanged
+	return nil
 }
 
 // bookCollectionAlone books one collection outside the group commit.

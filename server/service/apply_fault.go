@@ -77,7 +77,7 @@ func (s *Service) decided(d *RequestFaults, f *faults.Fault) error {
 		d.names = append(d.names, f.Name)
 	}
 	s.metrics.FaultApplied(string(f.Kind()))
-	if a := f.Answer(); a.Status != 0 || a.DropConnection == faults.BeforeCommit {
+	if f.Refuses() {
 		return ErrFault{f}
 	}
 	return nil

@@ -7,6 +7,11 @@ select pg_advisory_xact_lock(hashtextextended('rate', sqlc.arg(tenant)::bigint))
 update rate_usage set granted = granted - sqlc.arg(unused)::integer
 where tenant = sqlc.arg(tenant) and second = sqlc.arg(second) and granted >= sqlc.arg(unused)::integer;
 
+-- name: GrantedRequests :one
+-- In the tenant scope. The requests of the last minute, as TakeRequests counts them.
+select coalesce(sum(r.granted), 0)::bigint from rate_usage r
+where r.tenant = sqlc.arg(tenant) and r.second > floor(extract(epoch from statement_timestamp()))::bigint - 62;
+
 -- name: TakeRequests :one
 -- Grants up to `wanted` requests within the limit of the last minute, and returns when the oldest grant
 -- leaves this minute. Of a grant only its second is stored, and its requests are used within another second.

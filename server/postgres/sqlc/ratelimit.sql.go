@@ -9,6 +9,19 @@ import (
 	"context"
 )
 
+const grantedRequests = `-- name: GrantedRequests :one
+select coalesce(sum(r.granted), 0)::bigint from rate_usage r
+where r.tenant = $1 and r.second > floor(extract(epoch from statement_timestamp()))::bigint - 62
+`
+
+// In the tenant scope. The requests of the last minute, as TakeRequests counts them.
+func (q *Queries) GrantedRequests(ctx context.Context, tenant int64) (int64, error) {
+	row := q.db.QueryRow(ctx, grantedRequests, tenant)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const lockRate = `-- name: LockRate :exec
 select pg_advisory_xact_lock(hashtextextended('rate', $1::bigint))
 `

@@ -1,0 +1,67 @@
+package console
+
+import (
+	"errors"
+
+	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+)
+
+// paymentRefusal is why the sandbox refuses payments whatever they are, or requests that a fault matches. Its zero value: it does not.
+type paymentRefusal struct {
+	disabled bool   // all environments are
+	quota    int64  // that is used up; 0: none
+	limit    int    // of requests in a minute, that is reached; 0: none
+	fault    string // name of the first one that refuses requests; empty: none
+}
+
+// readRefusal returns why payments would be refused now. The parameter o has the acts of the faults.
+func (c *Console) readRefusal(v *visit, o *overview) (r paymentRefusal, err error) {
+	sandbox := v.who.Sandbox
+	r.disabled = !hasEnabled(sandbox)
+	var exceeded ledger.ErrQuotaExceeded
+	if err := c.Ledger.CheckQuota(v.ctx(), sandbox.Tenant); errors.As(err, &exceeded) {
+		r.quota = exceeded.Quota
+	} else if err != nil {
+		return r, err
+	}
+	if sandbox.RateLimit > 0 {
+		granted, err := c.Ledger.GrantedRequests(v.ctx(), sandbox.Tenant)
+		if err != nil {
+			return r, err
+		}
+		if granted >= int64(sandbox.RateLimit) {
+			r.limit = sandbox.RateLimit
+		}
+	}
+	for i := range o.faults {
+		if f := &o.faults[i]; r.fault == "" && f.Refuses() && !f.Over(v.clock.Now, o.acts[i].Acts) {
+			r.fault = f.Name
+		}
+	}
+	return r, nil
+}
+
+func hasEnabled(sandbox *sandboxes.Sandbox) bool {
+	for _, e := range sandbox.Environments {
+		if e.Enabled {
+			return true
+		}
+	}
+	return false
+}
+
+// says returns the refusal as a sentence; empty for none.
+func (r *paymentRefusal) says(v *visit) string {
+	switch {
+	case r.disabled:
+		return v.Text("Payments are refused: all environments of the sandbox are disabled.")
+	case r.quota > 0:
+		return v.Text("Payments are refused: the quota of %s transactions a month is used up.", v.Number(r.quota))
+	case r.limit > 0:
+		return v.Text("Requests are refused: there were %s in the last minute, which is the limit.", v.Number(int64(r.limit)))
+	case r.fault != "":
+		return v.Text("The fault %s refuses requests on purpose.", r.fault)
+	}
+	return ""
+}
