@@ -88,10 +88,10 @@ func (c *Console) gradeReport(v *visit) (exchange.Answer, error) {
 	for i := range g.card.Results {
 		r := &g.card.Results[i]
 		line := r.Of()
-		advice := line.Advice()
+		why, fix := r.Advice()
 		said = append(said, grade.Said{
 			ID: line.ID, What: line.What.String(), Expects: string(line.Expects), Observed: r.Observed().String(),
-			Advice: string(advice.Why) + " " + string(advice.Fix), Outcome: r.Outcome,
+			Advice: string(why) + " " + fix.String(), Outcome: r.Outcome,
 		})
 	}
 	summary := cmp.Or(g.check.Problem, g.card.Sentence().String())

@@ -1,12 +1,36 @@
 package grade
 
-import "github.com/cauri-dev/cauri/server/english"
+import (
+	cause "github.com/cauri-dev/cauri/server/advice"
+	"github.com/cauri-dev/cauri/server/english"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
 
 // Advice says why a line matters, and what to change so that it holds.
 type Advice struct{ Why, Fix english.Text }
 
 // Advice returns the advice about a line.
 func (l *Line) Advice() Advice { return advice[l.Anchor] }
+
+// Advice returns the advice about the line of the result: why it matters, and what to change. A genuine event that was not
+// accepted has the cause that any event of the sandbox with this answer has, so that all parts of Cauri say the same.
+func (r *Result) Advice() (why english.Text, fix english.Phrase) {
+	line := r.Of()
+	advice := line.Advice()
+	if fails := r.Outcome == Failed && r.Reason == ""; fails && r.Line == lineGenuine && len(r.Answers) > 0 {
+		return advice.Why, r.Answers[0].cause().Do
+	}
+	return advice.Why, english.Say(advice.Fix)
+}
+
+// cause returns why an event with this answer is not delivered.
+func (a Answer) cause() cause.Advice {
+	failure := a.Error
+	if a.Status != 0 {
+		failure = webhooks.Answered(a.Status)
+	}
+	return cause.OfAttempt(cause.Attempt{Failure: failure})
+}
 
 // advice is by the anchors of docs/grade.md, which has the same for each framework.
 var advice = map[string]Advice{

@@ -178,6 +178,8 @@ func (c *Card) Sentence() english.Phrase {
 		return english.Say("The check runs.")
 	case c.Letter == "":
 		return c.Results[0].undecided()
+	case len(failed) == 0 && c.untried() > 0:
+		return english.Say("It answers each event that was sent as expected. Not tried: %s of %s lines.", fmt.Sprint(c.untried()), fmt.Sprint(len(c.Results)))
 	case len(failed) == 0:
 		return english.Say("It answers each event as expected.")
 	}
@@ -194,11 +196,22 @@ func (c *Card) Sentence() english.Phrase {
 	return english.Say("It answers %s to %s.", failed[0].statuses(), line.What)
 }
 
+// untried returns how many lines are not known to hold: those that were skipped, but those about signatures that the receiver does not
+// look at.
+func (c *Card) untried() (n int) {
+	for i := range c.Results {
+		if r := &c.Results[i]; r.Outcome == Skipped && r.Reason != NoStandard {
+			n++
+		}
+	}
+	return n
+}
+
 // undecided says why nothing follows from the answer to a genuine event.
 func (r *Result) undecided() english.Phrase {
 	switch r.Reason {
 	case Unreached:
-		return english.Say("No program was reached at the URL: %s. Start your receiver, or correct the URL.", r.statuses())
+		return english.Say("No program was reached at the URL: %s. %s", r.statuses(), r.Answers[0].cause().Do)
 	case WrongURL:
 		return english.Say("The URL may be wrong: the answer is %s to every event, genuine or forged. If it is right, name a payment that "+
 			"your receiver knows.", r.statuses())

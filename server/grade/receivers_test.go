@@ -213,7 +213,7 @@ func TestWithoutALetter(t *testing.T) {
 		"a refusal by 400":          {grade.Answer{Status: 400}, nil, grade.SameAnswer, "It answers 400 to every event, genuine or forged: it holds", true},
 		"nothing listens": {
 			grade.Answer{Error: "connection refused", Unreached: true}, nil, grade.Unreached,
-			"No program was reached at the URL: connection refused.", false,
+			"No program was reached at the URL: connection refused. No program accepts connections there.", false,
 		},
 		"nothing listens for a known one": {
 			grade.Answer{Error: "connection refused", Unreached: true}, known, grade.Unreached, "No program was reached at the URL", false,
@@ -275,5 +275,32 @@ func TestWhatDoesNotListen(t *testing.T) {
 	card := check(t, &receiver{}, through)
 	if !card.Results[0].Answers[0].Unreached || card.Letter != "" || !strings.Contains(card.Sentence().String(), "connection refused") {
 		t.Errorf("where nothing listens, the letter is %q: %s", card.Letter, card.Sentence())
+	}
+}
+
+// The advice about a genuine event that is refused is that about any event with this answer.
+func TestAdviceAboutAGenuineEvent(t *testing.T) {
+	t.Parallel()
+	for want, answer := range map[string]grade.Answer{
+		"It was reached":                {Error: "no answer within 10s", Late: true},
+		"does not accept the signature": {Status: 401},
+	} {
+		card := check(t, &receiver{}, func(o *grade.Options) {
+			o.Send = func(context.Context, grade.Message) grade.Answer { return answer }
+		})
+		if why, fix := card.Results[0].Advice(); why == "" || !strings.Contains(fix.String(), want) {
+			t.Errorf("%+v: %s", answer, fix)
+		}
+	}
+}
+
+// A line that was not tried is not said to be answered as expected.
+func TestSentenceOfUntriedLines(t *testing.T) {
+	t.Parallel()
+	card := grade.Card{Letter: grade.A, FinishedAt: time.Now(), Results: []grade.Result{
+		{Line: "genuine", Outcome: grade.Passed}, {Line: "refund-before-payment", Outcome: grade.Skipped, Reason: grade.NeedsAllow},
+	}}
+	if said := card.Sentence().String(); said != "It answers each event that was sent as expected. Not tried: 1 of 2 lines." {
+		t.Error(said)
 	}
 }

@@ -67,7 +67,10 @@ type errAnswered struct{ status int }
 
 const answered = "the receiver answered "
 
-func (e errAnswered) Error() string { return answered + strconv.Itoa(e.status) }
+func (e errAnswered) Error() string { return Answered(e.status) }
+
+// Answered returns the text of the error of an attempt with an answer that is no 2xx, as [KindOfText] reads it.
+func Answered(status int) string { return answered + strconv.Itoa(status) }
 
 // textsOfKinds has what is in the texts of errors, by kind. The first that fits decides.
 var textsOfKinds = []struct {

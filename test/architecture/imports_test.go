@@ -26,7 +26,7 @@ var mayImport = map[string][]string{
 	"server/webhooks":              {"server/english", "server/faults", "server/payments", "server/egress", "server/secrets"},
 	"server/junit":                 {},
 	"server/advice":                {"server/english", "server/webhooks"},
-	"server/grade":                 {"server/english", "server/junit", "server/payments", "server/webhooks"},
+	"server/grade":                 {"server/advice", "server/english", "server/junit", "server/payments", "server/webhooks"},
 	"server/telemetry":             {},
 	"server/httpserver":            {},
 	"server/postgres":              {},

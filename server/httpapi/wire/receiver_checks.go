@@ -106,9 +106,10 @@ func (c *ReceiverCheck) SetCard(card *grade.Card) {
 
 func receiverLineOf(r *grade.Result) ReceiverLineView {
 	line := r.Of()
+	why, fix := r.Advice()
 	view := ReceiverLineView{
 		ID: line.ID, Group: string(line.Group), What: line.What.String(), Expects: string(line.Expects), Outcome: string(r.Outcome),
-		Observed: r.Observed().String(), Bonus: line.Bonus(), Why: string(line.Advice().Why), Fix: string(line.Advice().Fix),
+		Observed: r.Observed().String(), Bonus: line.Bonus(), Why: string(why), Fix: fix.String(),
 	}
 	if r.Reason != "" {
 		view.Reason = new(string(r.Reason))
