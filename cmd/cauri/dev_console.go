@@ -184,7 +184,7 @@ func (c *devConsole) status(sandboxes []v1alpha1.SandboxEnvironment, clients []v
 			floats = append(floats, fmt.Sprintf("%d %s", b.Amount, b.Currency))
 		}
 		transactions, webhook := cmp.Or(s.Status.Transactions, &v1alpha1.TransactionCounts{}), cmp.Or(s.Status.Webhook, &v1alpha1.WebhookStatus{})
-		of.Rows = append(of.Rows, []string{s.Namespace + "/" + s.Name, readiness(s.Status.Conditions), fmt.Sprint(transactions.Total),
+		of.Rows = append(of.Rows, []string{s.Namespace + "/" + s.Name, readiness(s.Generation, s.Status.Conditions), fmt.Sprint(transactions.Total),
 			fmt.Sprint(transactions.Pending), fmt.Sprint(webhook.Delivered), fmt.Sprint(webhook.Failed), strings.Join(floats, ", ")})
 	}
 	of.Print(&text, cli.Width(c.out))
@@ -196,17 +196,17 @@ func (c *devConsole) status(sandboxes []v1alpha1.SandboxEnvironment, clients []v
 		if t.Status.Balance != nil {
 			balance = *t.Status.Balance
 		}
-		of.Rows = append(of.Rows, []string{t.Namespace + "/" + t.Name, readiness(t.Status.Conditions), t.Spec.MSISDN, string(t.Spec.State),
+		of.Rows = append(of.Rows, []string{t.Namespace + "/" + t.Name, readiness(t.Generation, t.Status.Conditions), t.Spec.MSISDN, string(t.Spec.State),
 			string(t.Spec.Behavior), fmt.Sprintf("%d %s", balance, t.Status.Currency)})
 	}
 	of.Print(&text, cli.Width(c.out))
 	c.say("%s", cli.Lines(text.String()))
 }
 
-// readiness returns the condition Ready of a resource in two words.
-func readiness(conditions []metav1.Condition) string {
+// readiness returns the condition Ready of a resource in two words. A condition of an earlier generation says nothing.
+func readiness(generation int64, conditions []metav1.Condition) string {
 	ready := meta.FindStatusCondition(conditions, v1alpha1.ConditionReady)
-	if ready == nil {
+	if ready == nil || ready.ObservedGeneration < generation {
 		return "-"
 	}
 	if ready.Status == metav1.ConditionTrue {

@@ -120,11 +120,9 @@ func Verify(header http.Header, body []byte, secret string, now time.Time) error
 	if secret == "" {
 		return ErrBadSignature
 	}
-	signature := []byte(Signature(secret, body))
 	standard := strings.Fields(header.Get(HeaderStandardSignature))
 	older := len(standard) > 2 // a secret older than the previous one signs too
-	if !older && !hmac.Equal([]byte(header.Get(HeaderSignature)), signature) &&
-		!hmac.Equal([]byte(header.Get(HeaderPreviousSignature)), signature) {
+	if !older && !SignedBy(secret, header, body) {
 		return ErrBadSignature
 	}
 	seconds, err := strconv.ParseInt(header.Get(HeaderStandardTimestamp), 10, 64)
@@ -138,4 +136,10 @@ func Verify(header http.Header, body []byte, secret string, now time.Time) error
 		}
 	}
 	return ErrBadStandardSignature
+}
+
+// SignedBy reports whether X-Service-Signature, or X-Service-Signature-Previous, is the signature of a secret.
+func SignedBy(secret string, header http.Header, body []byte) bool {
+	signature := []byte(Signature(secret, body))
+	return hmac.Equal([]byte(header.Get(HeaderSignature)), signature) || hmac.Equal([]byte(header.Get(HeaderPreviousSignature)), signature)
 }

@@ -26,7 +26,7 @@ if $events == [] then "The events of the sandbox could not be read."
 elif $events[0].data == [] then "The sandbox has no events."
 else
   [$events[0].data[] | [(.event | code), .status, .state]] | table("Events"; ["event", "transaction", "delivery", "events"]),
-  "The newest 100 events count. The artifact has all their fields."
+  "The newest 100 events and the newest 100 refused requests count, and of events whose attempts failed the newest 20. The artifact has all their fields."
 end,
 "",
 ([$attempts[0][]? | .event as $event | .attempts[] | select(.error) |

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/payments"
@@ -97,18 +100,48 @@ func checkCluster(ctx context.Context, s *sandbox, c *checks) {
 	if !c.of("the sandbox", err, "%s", s.key) {
 		return
 	}
-	for _, condition := range resource.Status.Conditions {
-		if condition.Type != "Ready" {
-			continue
-		}
-		err := error(nil)
-		if condition.Status != "True" {
-			err = fmt.Errorf("%s: %s", condition.Reason, condition.Message)
-		}
-		c.of("the sandbox is ready", err, "%s", condition.Reason)
+	checkConditions(resource, c)
+}
+
+// checkConditions adds lines for the condition Ready and for those that are not well. A condition of an earlier spec says nothing.
+func checkConditions(resource *v1alpha1.SandboxEnvironment, c *checks) {
+	ready := meta.FindStatusCondition(resource.Status.Conditions, v1alpha1.ConditionReady)
+	var err error
+	switch {
+	case ready == nil:
+		err = errors.New("the controller has not looked at it: does it run, and does it watch this namespace?")
+	case ready.ObservedGeneration < resource.Generation:
+		err = errors.New("the controller has not looked at the last change of its spec: does it run?")
+	case ready.Status != metav1.ConditionTrue:
+		err = fmt.Errorf("%s: %s", ready.Reason, ready.Message)
+	}
+	if !c.of("the sandbox is ready", err, "%s", readyNote(ready)) {
 		return
 	}
-	c.of("the sandbox is ready", errors.New("the controller has not looked at it: does it run, and does it watch this namespace?"), "")
+	for _, condition := range resource.Status.Conditions {
+		bad := metav1.ConditionFalse
+		if condition.Type == v1alpha1.ConditionProcessingFailing || condition.Type == v1alpha1.ConditionStalled {
+			bad = metav1.ConditionTrue
+		}
+		switch {
+		case condition.Status != bad || condition.Type == v1alpha1.ConditionReconciling:
+		case condition.Type == v1alpha1.ConditionWebhookReady: // of the receiver, and not of the installation
+			c.add(condition.Type, resultSkipped, "%s: %s", condition.Reason, condition.Message)
+		default:
+			c.add(condition.Type, resultFailed, "%s: %s", condition.Reason, condition.Message)
+		}
+	}
+}
+
+// readyNote returns the reason of a condition, with its message if that says more than the normal one.
+func readyNote(ready *metav1.Condition) string {
+	switch {
+	case ready == nil:
+		return ""
+	case ready.Reason == v1alpha1.ReasonReady:
+		return ready.Reason
+	}
+	return ready.Reason + ": " + ready.Message
 }
 
 // checkAPI returns a client of the API; nil if the API cannot be used.

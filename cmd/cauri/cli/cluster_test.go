@@ -51,6 +51,19 @@ func TestStatusShowsWhyAReadySandboxIsNot(t *testing.T) {
 	c.run("list").want(t, ExitSuccess, "True    QuotaExceeded")
 }
 
+// A condition of an earlier spec says nothing about the present one, and Ready nothing about the other conditions.
+func TestCheckLooksAtEachCondition(t *testing.T) {
+	f := newFixture(t)
+	c := newCluster(t, f.url)
+	is := func(from, to string) { c.sandbox = []byte(strings.Replace(string(c.sandbox), from, to, 1)) }
+	c.run("check", "checkout").want(t, ExitSuccess, "skipped   WebhookReady", "DeliveryFailing")
+	is(`"type":"WebhookReady"`, `"type":"LedgerBalanced"`)
+	c.run("check", "checkout").want(t, ExitNegative, "FAILED   LedgerBalanced", "the sandbox is ready")
+	is(`"generation":1`, `"generation":2`)
+	c.run("check", "checkout").want(t, ExitNegative, "has not looked at the last change of its spec")
+	c.run("status", "checkout").want(t, ExitSuccess, "has not looked at the last change of the spec yet")
+}
+
 // What the resource tells is shown also where the API tells nothing.
 func TestStatusWithoutTheAPI(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 // the API.
 type state struct {
 	quota        *int64                             // monthly quota in the resource; nil for none
+	behind       bool                               // the conditions are of an earlier spec
 	Sandbox      string                             `json:"sandbox"`
 	URL          string                             `json:"url"`
 	Suspended    bool                               `json:"suspended"`

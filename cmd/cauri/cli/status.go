@@ -68,6 +68,7 @@ func (p *program) look(ctx context.Context, s *sandbox) (*state, error) {
 			return nil, err
 		}
 		found.URL, found.Status, found.Suspended = resource.Status.URL, &resource.Status, resource.Spec.Suspend
+		found.behind = resource.Status.ObservedGeneration < resource.Generation
 		declared, _ := json.Marshal(resource.Spec.Faults) // decoded from JSON, so encoding does not fail
 		if found.declared, err = faults.Parse(declared); err != nil {
 			return nil, err
@@ -279,6 +280,9 @@ func (f *state) printStatus(out io.Writer) {
 	}
 	if f.Status.ExpiresAt != nil {
 		Fprintf(out, "Ends     %s, by its ttl\n", TimeText(f.Status.ExpiresAt.Time))
+	}
+	if f.behind {
+		Fprintf(out, "\nThe controller has not looked at the last change of the spec yet: what follows is about an earlier one.\n")
 	}
 	Fprintf(out, "\n")
 	rows := make([][]string, 0, len(f.Status.Conditions))

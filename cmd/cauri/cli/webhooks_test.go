@@ -248,6 +248,8 @@ func TestVerifyNamesTheStepAndTheMistake(t *testing.T) {
 			"webhook-signature: " + webhooks.StandardSignature(secret, "evt_1", at, []byte(listenedEvent)) + "\r\n"
 	}
 	request := head(listenSecret) + "\r\n" + listenedEvent
+	rotated := strings.Replace(strings.Replace(request, "X-Service-Signature: ", "X-Service-Signature: sha256=00", 1), "webhook-signature: ",
+		"webhook-signature: v1,AA== v1,AA== ", 1)
 	const bare = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	for name, c := range map[string]struct {
 		input, secret string
@@ -256,6 +258,8 @@ func TestVerifyNamesTheStepAndTheMistake(t *testing.T) {
 		want          string
 	}{
 		"right":                 {request, listenSecret, nil, ExitSuccess, "ok       webhook-signature"},
+		"of an unknown age":     {request, listenSecret, nil, ExitSuccess, "ok       webhook-timestamp, whose age is not checked"},
+		"of an older secret":    {rotated, listenSecret, nil, ExitSuccess, "skipped  X-Service-Signature: newer secrets signed it"},
 		"with a request line":   {"POST /hooks HTTP/1.1\r\n" + request, listenSecret, nil, ExitSuccess, "ok       X-Service-Signature"},
 		"a line break":          {request + "\n", listenSecret, nil, ExitNegative, "a line break at its end"},
 		"a blank":               {request, listenSecret + " ", nil, ExitNegative, "spaces or a line break around it"},
