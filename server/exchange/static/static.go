@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"golang.org/x/time/rate"
 )
 
 // CacheControl lets a cache keep an answer for five minutes. Then the cache revalidates it by its ETag.
@@ -18,15 +20,25 @@ const CacheControl = "public, max-age=300"
 
 // Content is an answer that does not change while the program runs.
 type Content struct {
-	Header       http.Header
-	before, body []byte // the answer consists of both, in this order
+	Header http.Header
+	parts  [][]byte // of the body, in this order
 }
+
+// compressions bounds the compressed answers of a process, which anybody may ask for: each takes some milliseconds. What is
+// beyond is sent as it is.
+var compressions = rate.NewLimiter(20, 20) // a second, and at once
 
 // New returns a content with a body of this type.
 func New(contentType string, body []byte) *Content {
-	return &Content{body: body, Header: http.Header{
+	return Of(contentType, string(body), body)
+}
+
+// Of returns a content whose body has these parts, which it does not copy: clients that read slowly share them. The text version
+// differs where the parts do.
+func Of(contentType, version string, parts ...[]byte) *Content {
+	return &Content{parts: parts, Header: http.Header{
 		"Content-Type":           {contentType},
-		"Etag":                   {etag(body)},
+		"Etag":                   {etag([]byte(version))},
 		"Cache-Control":          {CacheControl},
 		"X-Content-Type-Options": {"nosniff"},
 		"Vary":                   {"Accept-Encoding"},
@@ -39,10 +51,12 @@ func etag(parts ...[]byte) string {
 }
 
 // Body returns the body without the property that [Content.WithServers] adds.
-func (s *Content) Body() []byte { return s.body }
+func (s *Content) Body() []byte { return bytes.Join(s.parts, nil) }
 
-// ServeHTTP implements [http.Handler]. It compresses the answer if the client accepts it.
-func (s *Content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP implements [http.Handler]. It compresses the answer if the client accepts it, within [compressions].
+func (s *Content) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r, compressions) }
+
+func (s *Content) serve(w http.ResponseWriter, r *http.Request, compressions *rate.Limiter) {
 	for name, values := range s.Header {
 		w.Header()[name] = values
 	}
@@ -52,14 +66,17 @@ func (s *Content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var to io.Writer = w
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && compressions.Allow() {
 		w.Header().Set("Content-Encoding", "gzip")
 		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level exists
 		defer func() { _ = z.Close() }()
 		to = z
 	}
-	_, _ = to.Write(s.before)
-	_, _ = to.Write(s.body) // an error means that the client has disconnected
+	for _, part := range s.parts {
+		if _, err := to.Write(part); err != nil { // the client has disconnected
+			return
+		}
+	}
 }
 
 // WithServers returns a copy whose body, a JSON object, has the first property "servers". The parameter servers is a
@@ -68,7 +85,7 @@ func (s *Content) WithServers(servers []byte) *Content {
 	with := *s
 	with.Header = s.Header.Clone()
 	with.Header.Set("Etag", etag([]byte(s.Header.Get("Etag")), servers))
-	with.before, with.body = append(append([]byte(`{"servers":`), servers...), ','), s.body[1:]
+	with.parts = [][]byte{append(append([]byte(`{"servers":`), servers...), ','), s.parts[0][1:]}
 	return &with
 }
 

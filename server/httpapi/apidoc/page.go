@@ -1,7 +1,10 @@
 package apidoc
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"embed"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -44,12 +47,12 @@ func Pages(hosts Hosts) map[string]http.Handler {
 		if "/"+name == PagePath {
 			path = PagePath
 		}
-		pages[path] = &page{Hosts: hosts, path: path, text: sync.OnceValue(func() string {
+		pages[path] = &page{Hosts: hosts, path: path, shared: sync.OnceValue(func() *shared {
 			text, _ := rendered.ReadFile("page/" + entry.Name())
-			return assetLink.ReplaceAllStringFunc(string(text), func(link string) string {
-				_, file, _ := strings.Cut(link, "/assets/")
-				return "/assets/" + assets.Named(file)
-			})
+			return sharedOf(assetLink.ReplaceAllFunc(text, func(link []byte) []byte {
+				_, file, _ := strings.Cut(string(link), "/assets/")
+				return []byte("/assets/" + assets.Named(file))
+			}))
 		})}
 	}
 	return pages
@@ -60,8 +63,37 @@ var assetLink = regexp.MustCompile(`/assets/[a-z]+\.[a-z]+`)
 // page is a page that describes an API, with the address and the appearance of each request.
 type page struct {
 	Hosts
-	path string
-	text func() string
+	path   string
+	shared func() *shared
+}
+
+// shared is what all answers with a page have in common.
+type shared struct {
+	pieces []piece
+	digest string
+}
+
+// piece is a part of a page. Every answer shares the text; what follows it depends on the request.
+type piece struct {
+	text, then []byte
+}
+
+var (
+	// varying matches what depends on the request: the address, the appearance, and the link to the console.
+	varying = regexp.MustCompile(regexp.QuoteMeta(PageAddress) + `|<html |value="[a-z]*" aria-pressed="false"|` + consoleLink.String())
+	// consoleLink is the link to the console of the sandbox in the address.
+	consoleLink = regexp.MustCompile(`(<a href=")[./]*console(">.*</a>)`)
+	sandboxForm = regexp.MustCompile(`^/sandboxes/[A-Za-z0-9.-]+/[A-Za-z0-9.-]+$`)
+)
+
+func sharedOf(text []byte) *shared {
+	s, from := &shared{digest: fmt.Sprintf("%x", sha256.Sum256(text))}, 0
+	for _, at := range varying.FindAllIndex(text, -1) {
+		s.pieces = append(s.pieces, piece{text[from:at[0]], text[at[0]:at[1]]})
+		from = at[1]
+	}
+	s.pieces = append(s.pieces, piece{text: text[from:]})
+	return s
 }
 
 func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -73,14 +105,24 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusSeeOther)
 		return
 	}
-	text, theme := p.text(), assets.Theme(r)
-	text = strings.ReplaceAll(text, PageAddress, assets.Shown(origin+form))
-	text = p.withConsole(text, form)
-	if theme != "" {
-		text = strings.Replace(text, "<html ", `<html data-theme="`+theme+`" `, 1)
+	theme, address := assets.Theme(r), []byte(assets.Shown(origin+form))
+	page := p.shared()
+	parts := make([][]byte, 0, 2*len(page.pieces))
+	for _, piece := range page.pieces {
+		then := piece.then
+		switch {
+		case string(then) == PageAddress:
+			then = address
+		case string(then) == "<html " && theme != "":
+			then = []byte(`<html data-theme="` + theme + `" `)
+		case string(then) == `value="`+theme+`" aria-pressed="false"`:
+			then = []byte(`value="` + theme + `" aria-pressed="true"`)
+		case bytes.HasPrefix(then, []byte("<a ")):
+			then = p.toConsole(then, form)
+		}
+		parts = append(parts, piece.text, then)
 	}
-	text = strings.Replace(text, `value="`+theme+`" aria-pressed="false"`, `value="`+theme+`" aria-pressed="true"`, 1)
-	content := static.New("text/html; charset=utf-8", []byte(text))
+	content := static.Of("text/html; charset=utf-8", strings.Join([]string{page.digest, string(address), form, theme, fmt.Sprint(p.Consoles)}, "\n"), parts...)
 	content.Header.Set("Content-Security-Policy", assets.Policy)
 	content.Header.Set("Referrer-Policy", "no-referrer")
 	content.Header.Set("Cross-Origin-Opener-Policy", "same-origin")
@@ -88,18 +130,13 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	content.ServeHTTP(w, r)
 }
 
-var (
-	sandboxForm = regexp.MustCompile(`^/sandboxes/[A-Za-z0-9.-]+/[A-Za-z0-9.-]+$`)
-	consoleLink = regexp.MustCompile(`(<a href=")[./]*console(">.*</a>)`)
-)
-
-// withConsole returns a page whose link leads to the console of the sandbox in the address. Without one there is no link.
-func (p *page) withConsole(text, form string) string {
+// toConsole returns the link to the console of the sandbox in the address; nil where there is none.
+func (p *page) toConsole(link []byte, form string) []byte {
 	switch {
 	case !p.Console || !sandboxForm.MatchString(form):
-		return consoleLink.ReplaceAllString(text, "")
+		return nil
 	case p.Consoles != nil:
-		return consoleLink.ReplaceAllString(text, "${1}"+strings.TrimSuffix(p.Consoles.String(), "/")+form+"/console${2}")
+		return consoleLink.ReplaceAll(link, []byte("${1}"+strings.TrimSuffix(p.Consoles.String(), "/")+form+"/console${2}"))
 	}
-	return text
+	return link
 }
