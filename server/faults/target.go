@@ -202,8 +202,15 @@ func (s Set) Named(name string) *Fault {
 	return nil
 }
 
+// longestMatched is the length of the longest text that a glob may match, in bytes. No reference and no path of an API is
+// longer, and the time of a match grows with it.
+const longestMatched = 500
+
 // match reports whether text matches a glob, in which * stands for any text, even none, and ? for any one character.
 func match(glob, text string) bool {
+	if len(text) > longestMatched {
+		return false
+	}
 	pattern, rest := []rune(glob), []rune(text)
 	star, behind := -1, 0 // the last star, and where the text after it begins
 	p, t := 0, 0

@@ -271,6 +271,8 @@ func TestGlob(t *testing.T) {
 		{"[a]", "a", false},
 		{"[a]", "[a]", true},
 		{"order", "order-9", false},
+		{"*", strings.Repeat("a", 500), true},
+		{"*", strings.Repeat("a", 501), false},
 	} {
 		to := target()
 		to.Path = c.text

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -35,6 +36,13 @@ func TestMisspelledParametersOfLists(t *testing.T) {
 		}
 		if plain := f.call("GET", path, nil); plain.header.Values("X-Cauri-Ignored") != nil {
 			t.Errorf("%s without parameters ignores %q", path, plain.header.Values("X-Cauri-Ignored"))
+		}
+		var many strings.Builder
+		for i := range 51 {
+			fmt.Fprintf(&many, "&x%d", i)
+		}
+		if got := f.call("GET", path+"?"+many.String(), nil); got.status != 400 || !slices.Equal(got.wrongFields(), []string{"query"}) {
+			t.Errorf("%s with 51 parameters is answered %d: %v", path, got.status, got.wrongFields())
 		}
 		refused := f.call("GET", path+"?data=1&colour=blue", nil)
 		refused.is(t, 400, "invalid_params")

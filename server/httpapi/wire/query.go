@@ -18,6 +18,9 @@ import (
 const (
 	DefaultLimit = 20
 	MaxLimit     = 100
+
+	// maxParameters is the maximum number of parameters of a query. Each unknown one is compared with all known ones.
+	maxParameters = 50
 )
 
 // Parameters has a parser for each parameter of the query of a list. The parser sets a field of q, or returns a problem
@@ -33,6 +36,10 @@ func (p Parameters[Q, A]) Read(header http.Header, raw string, tenant int64, q *
 		return nil, p.unreadable(raw)
 	}
 	wrong := FieldErrors{}
+	if len(values) > maxParameters {
+		wrong["query"] = []string{fmt.Sprintf("has %d parameters: send %d at most", len(values), maxParameters)}
+		return values, wrong
+	}
 	var ignored []string
 	for name, given := range values {
 		read, known := p[name]
