@@ -31,9 +31,22 @@ type Observed struct {
 	Tenant int64        // of the sandbox, which has another one after a reset
 }
 
+const (
+	// observedAtOnce is how many observations a process makes at once, of one sandbox one. Each may keep a core of the
+	// database busy for 2 s.
+	observedAtOnce = 2
+	// observationWait is how long the first one of a sandbox may wait before further ones are refused.
+	observationWait = 8 * time.Second
+)
+
 // Observe returns an observation for each line. If since is not nil, it counts only later transactions, with their
-// events and refunds. It returns [ErrTooManyRows] if the statement takes longer than 2 s.
+// events and refunds. It returns [ErrTooManyRows] if the statement takes longer than 2 s, and [postgres.ErrOverloaded] if too
+// many observations of the sandbox wait.
 func (l *Ledger) Observe(ctx context.Context, tenant int64, lines []expectations.Line, since *payments.ID) (seen Observed, err error) {
+	if err := l.observing.Acquire(ctx, tenant); err != nil {
+		return seen, postgres.Classify(err, "waiting to observe a sandbox")
+	}
+	defer l.observing.Release(tenant)
 	err = l.db.InTenantTx(ctx, tenant, func(tx pgx.Tx) (err error) {
 		seen, err = observe(ctx, tx, tenant, lines, since, nil)
 		return err

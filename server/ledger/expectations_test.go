@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/postgres"
 )
 
 func linesOf(t *testing.T, text string) []expectations.Line {
@@ -163,6 +165,28 @@ func TestObservationIsBounded(t *testing.T) {
 	_, err = w.Observe(t.Context(), w.Sandbox.Tenant, linesOf(t, `[{"float":{"currency":"RWF","equals":0}}]`), nil)
 	if !errors.Is(err, ledger.ErrTooManyRows) {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// The observations of a sandbox come one after the other, and leave room for those of another.
+func TestObservationsTakeTurns(t *testing.T) {
+	w := newFixture(t)
+	lines := linesOf(t, `[{"float":{"currency":"RWF","equals":0}}]`)
+	tenant := w.Sandbox.Tenant
+	if err := w.Observing().Acquire(t.Context(), tenant); err != nil {
+		t.Fatal(err)
+	}
+	soon, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := w.Observe(soon, tenant, lines, nil); !errors.Is(err, postgres.ErrUnavailable) {
+		t.Errorf("a second observation: %v", err)
+	}
+	if err := w.Observing().Acquire(t.Context(), tenant+1); err != nil {
+		t.Errorf("another sandbox: %v", err)
+	}
+	w.Observing().Release(tenant)
+	if _, err := w.Observe(t.Context(), tenant, lines, nil); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -33,6 +33,7 @@ type Ledger struct {
 	sandboxLookups postgres.Coalescer[*lookup]          // one queue for each sandbox
 	sharedLookups  postgres.Coalescer[[]*lookup]        // one queue for all sandboxes, under the empty key
 	nativeSecrets  *postgres.SharedLookup[nativeSecret, struct{}]
+	observing      *postgres.Admission // of observations, see observedAtOnce
 }
 
 // New makes a ledger in a database.
@@ -52,6 +53,7 @@ func New(db *postgres.DB, store *sandboxes.Store) *Ledger {
 		Shared: true, AtOnce: max(1, db.MaxConns()/8), Admission: admission, One: l.readBatch, Many: l.readBatches,
 	}
 	l.nativeSecrets = postgres.NewSharedLookup(db, l.readNativeSecrets)
+	l.observing = postgres.NewAdmission(observedAtOnce, observationWait, db.Now)
 	return l
 }
 
