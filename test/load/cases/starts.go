@@ -84,7 +84,7 @@ func (s *installation) eachSecond(ctx context.Context, target generator.Target, 
 	}
 	defer g.Close()
 	fmt.Fprintf(s.Progress, "    %d connections, µs a payment:", connections)
-	defer fmt.Fprintln(s.Progress)
+	defer func() { fmt.Fprintf(s.Progress, "; of all %.0f\n", micros) }()
 	var used time.Duration
 	var paid int64
 	for range int(startRounds * time.Duration(s.Settings.Length) / time.Second) {
