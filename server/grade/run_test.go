@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"os"
 	"slices"
 	"strings"
@@ -106,7 +107,7 @@ func check(t *testing.T, r *receiver, change ...func(*grade.Options)) *grade.Car
 			t.Fatal(err)
 		}
 		request.Header = m.Header
-		answer, err := http.DefaultClient.Do(request)
+		answer, err := server.Client().Do(request)
 		if err != nil {
 			return grade.Answer{Error: err.Error()}
 		}
@@ -226,6 +227,22 @@ func TestLinesHaveAdvice(t *testing.T) {
 		} else if !strings.Contains(string(page), "### "+line.Anchor+"\n") || !strings.Contains(string(page), string(advice.Why)) {
 			t.Errorf("docs/grade.md does not say of %s why it matters: %s", line.Anchor, advice.Why)
 		}
+	}
+}
+
+// httptest.Server.Close ends the idle connections of http.DefaultTransport. A check that used one of them could lose an answer when another
+// test ended: Transport takes a connection for idle before it hands over the last answer.
+func TestOtherTestsTakeNoAnswer(t *testing.T) {
+	t.Parallel()
+	card := check(t, &receiver{}, func(o *grade.Options) {
+		send := o.Send
+		o.Send = func(ctx context.Context, m grade.Message) grade.Answer {
+			idle := httptrace.ClientTrace{PutIdleConn: func(error) { httptest.NewServer(nil).Close() }}
+			return send(httptrace.WithClientTrace(ctx, &idle), m)
+		}
+	})
+	if failed := outcomes(card, grade.Failed); failed != nil {
+		t.Errorf("failed lines: %q, %+v", failed, card.Results)
 	}
 }
 

@@ -23,6 +23,7 @@ type fixture struct {
 	*operatorstest.Operators
 	t     *testing.T
 	url   string
+	http  *http.Client
 	clock time.Time
 }
 
@@ -32,7 +33,7 @@ func newFixture(t *testing.T) *fixture {
 	w.Operators = &operatorstest.Operators{Now: func() time.Time { return w.clock }, Answer: time.Second}
 	server := httptest.NewServer(w.Operators)
 	t.Cleanup(server.Close)
-	w.url = server.URL
+	w.url, w.http = server.URL, server.Client()
 	return w
 }
 
@@ -45,7 +46,7 @@ func (w *fixture) do(operator payments.Operator, c call) (int, string) {
 	for name, value := range c.header {
 		r.Header.Set(name, value)
 	}
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := w.http.Do(r)
 	if err != nil {
 		w.t.Fatal(err)
 	}
