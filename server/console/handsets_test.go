@@ -69,6 +69,18 @@ func TestPhonesRing(t *testing.T) {
 	b.get(checkout+"/handsets").has(t, "RWF 48,000")
 }
 
+// A phone asks for no payment, and tells of none, where the merchant could not pay out: no operator tells the recipient.
+func TestPhonesTellNothingOfFailedDisbursements(t *testing.T) {
+	f := newFixture(t)
+	f.phones()
+	b := f.signedIn(checkout, key)
+	f.ask(key, http.MethodPost, "/v1/disbursements", `{"amount":900000,"currency":"RWF","operator":"mtn","country":"RW","msisdn":"`+awa+`","reference":"out-1","application":"shop"}`)
+	b.get(checkout+"/payments").has(t, "out-1")
+	if got := b.get(checkout + "/handsets"); strings.Contains(words(got.text), "Pay shop") {
+		t.Errorf("the phone shows a payment: %s", words(got.text))
+	}
+}
+
 func TestPINsBecomeOutcomes(t *testing.T) {
 	f := newFixture(t)
 	f.phones()

@@ -13,8 +13,8 @@ import (
 type Handset struct {
 	TestClient
 	Prompt *Prompt // the oldest one; nil: nothing waits for an answer
-	// Last is the newest transaction with an outcome that moved the balance, or that failed and is among the
-	// [RecentFailures] newest transactions of the sandbox; nil: there is none.
+	// Last is the newest transaction with an outcome that moved the balance, or the newest collection that failed and is
+	// among the [RecentFailures] newest transactions of the sandbox; nil: there is none.
 	Last *payments.Transaction
 }
 

@@ -59,10 +59,10 @@ func newView(v *operatorapi.Visit, o *order) *view {
 	switch o.state {
 	case success:
 		shown.Sign, shown.Class = "st-ok", "ok"
-		shown.Title, shown.Text, shown.TxnID = "Paiement effectué", "La boutique en est informée.", o.txnID
+		shown.Title, shown.Text, shown.TxnID = "Paiement effectué", "Le montant a été débité. Retournez à la boutique.", o.txnID
 	case pending:
 		shown.Sign, shown.Class = "st-wait", "wait"
-		shown.Title, shown.Text = "Paiement en cours", "L'opérateur n'a pas encore répondu. La boutique sera informée."
+		shown.Title, shown.Text = "Paiement en cours", "L'opérateur n'a pas encore répondu."
 	case expired:
 		shown.Sign, shown.Class = "st-time", "bad"
 		shown.Title, shown.Text = "Ce paiement a expiré", "Il pouvait être confirmé pendant 10 minutes. Rien n'a été payé."

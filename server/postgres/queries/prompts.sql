@@ -54,7 +54,8 @@ from waiting
 order by waiting.sim_id, waiting.id;
 
 -- name: LastOutcomes :many
--- The last movement of each of these SIMs, and what failed for them among the newest transactions.
+-- The last movement of each of these SIMs, and the payments that failed for them among the newest transactions. Of a
+-- disbursement or refund that failed, a phone learns nothing.
 with found as materialized (
   (select t.* from unnest(sqlc.arg(sim_ids)::uuid[]) asked (of_sim)
   cross join lateral (
@@ -65,7 +66,8 @@ with found as materialized (
   (select newest.* from (
     select * from transactions n where n.tenant = sqlc.arg(tenant)
     order by n.tenant desc, n.id desc limit sqlc.arg(most)::integer) newest
-  where newest.sim_id = any(sqlc.arg(sim_ids)::uuid[]) and newest.status not in ('PENDING', 'SUCCESS'))
+  where newest.sim_id = any(sqlc.arg(sim_ids)::uuid[]) and newest.status not in ('PENDING', 'SUCCESS')
+    and newest.type = 'collection')
 )
 select sqlc.embed(transactions) from found transactions;
 

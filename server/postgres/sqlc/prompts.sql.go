@@ -63,7 +63,8 @@ with found as materialized (
   (select newest.tenant, newest.amount, newest.commission, newest.net_amount, newest.refunded, newest.merchant_delta, newest.sim_delta, newest.merchant_balance_after, newest.sim_balance_after, newest.merchant_number, newest.sim_number, newest.created_at, newest.completed_at, newest.due_at, newest.leased_until, newest.expires_at, newest.forwarded_at, newest.forward_fence, newest.type, newest.status, newest.absorption_pct, newest.latency_ms, newest.forward_failures, newest.forward_attempts, newest.id, newest.parent_id, newest.sim_id, newest.passthrough, newest.is_url_protected, newest.reference, newest.request_hash, newest.order_ref, newest.order_url, newest.store, newest.description, newest.scenario, newest.env_id, newest.operator, newest.country, newest.currency, newest.float_currency, newest.msisdn, newest.test_behavior, newest.provider_tx_id, newest.native_id, newest.native_raw, newest.faults from (
     select tenant, amount, commission, net_amount, refunded, merchant_delta, sim_delta, merchant_balance_after, sim_balance_after, merchant_number, sim_number, created_at, completed_at, due_at, leased_until, expires_at, forwarded_at, forward_fence, type, status, absorption_pct, latency_ms, forward_failures, forward_attempts, id, parent_id, sim_id, passthrough, is_url_protected, reference, request_hash, order_ref, order_url, store, description, scenario, env_id, operator, country, currency, float_currency, msisdn, test_behavior, provider_tx_id, native_id, native_raw, faults from transactions n where n.tenant = $2
     order by n.tenant desc, n.id desc limit $3::integer) newest
-  where newest.sim_id = any($1::uuid[]) and newest.status not in ('PENDING', 'SUCCESS'))
+  where newest.sim_id = any($1::uuid[]) and newest.status not in ('PENDING', 'SUCCESS')
+    and newest.type = 'collection')
 )
 select transactions.tenant, transactions.amount, transactions.commission, transactions.net_amount, transactions.refunded, transactions.merchant_delta, transactions.sim_delta, transactions.merchant_balance_after, transactions.sim_balance_after, transactions.merchant_number, transactions.sim_number, transactions.created_at, transactions.completed_at, transactions.due_at, transactions.leased_until, transactions.expires_at, transactions.forwarded_at, transactions.forward_fence, transactions.type, transactions.status, transactions.absorption_pct, transactions.latency_ms, transactions.forward_failures, transactions.forward_attempts, transactions.id, transactions.parent_id, transactions.sim_id, transactions.passthrough, transactions.is_url_protected, transactions.reference, transactions.request_hash, transactions.order_ref, transactions.order_url, transactions.store, transactions.description, transactions.scenario, transactions.env_id, transactions.operator, transactions.country, transactions.currency, transactions.float_currency, transactions.msisdn, transactions.test_behavior, transactions.provider_tx_id, transactions.native_id, transactions.native_raw, transactions.faults from found transactions
 `
@@ -72,7 +73,8 @@ type LastOutcomesRow struct {
 	Transaction Transaction `db:"transaction"`
 }
 
-// The last movement of each of these SIMs, and what failed for them among the newest transactions.
+// The last movement of each of these SIMs, and the payments that failed for them among the newest transactions. Of a
+// disbursement or refund that failed, a phone learns nothing.
 func (q *Queries) LastOutcomes(ctx context.Context, simIds []pgtype.UUID, tenant int64, most int32) ([]LastOutcomesRow, error) {
 	rows, err := q.db.Query(ctx, lastOutcomes, simIds, tenant, most)
 	if err != nil {
