@@ -161,6 +161,9 @@ func (e *expected) evaluate(ctx context.Context, api *sandboxapi.Client, now fun
 			e.state = terms.Unreadable(&e.state, now())
 			return nil
 		}
+		if busy := refused != nil && refused.Status == http.StatusServiceUnavailable; busy && now().Before(terms.Deadline) {
+			return nil // evaluations of a sandbox come one after the other: it is asked again
+		}
 		if err != nil {
 			return err
 		}

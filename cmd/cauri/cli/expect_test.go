@@ -143,6 +143,28 @@ func TestExpectWhileTheSandboxIsReset(t *testing.T) {
 	}
 }
 
+// A service that is busy for a while is asked again.
+func TestExpectOfABusyService(t *testing.T) {
+	f := newFixture(t)
+	target, err := url.Parse(f.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.Path = ""
+	api, asked := httputil.NewSingleHostReverseProxy(target), atomic.Int32{}
+	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/evaluate") && asked.Add(1) < 3 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, `{"error":"overloaded","message":"busy"}`)
+			return
+		}
+		api.ServeHTTP(w, r)
+	}))
+	t.Cleanup(busy.Close)
+	run(t, Options{}, "expect", "-f", expectFile(t, "within: 1m\nsettle: 0s\nexpect: [{transactions: {count: 0}}]"),
+		"--url="+busy.URL+"/sandboxes/team/checkout", "--api-key="+testKey).want(t, ExitSuccess, "met")
+}
+
 // An evaluation that ends with an error is red in every report, also in place of a green one of an earlier run.
 func TestExpectThatWasNotJudged(t *testing.T) {
 	file := expectFile(t, "expect:\n- nothingElse: true\n- transactions: {count: 0}\n")
