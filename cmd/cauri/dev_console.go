@@ -184,7 +184,8 @@ func (c *devConsole) status(sandboxes []v1alpha1.SandboxEnvironment, clients []v
 			floats = append(floats, fmt.Sprintf("%d %s", b.Amount, b.Currency))
 		}
 		transactions, webhook := cmp.Or(s.Status.Transactions, &v1alpha1.TransactionCounts{}), cmp.Or(s.Status.Webhook, &v1alpha1.WebhookStatus{})
-		of.Rows = append(of.Rows, []string{s.Namespace + "/" + s.Name, readiness(s.Generation, s.Status.Conditions), fmt.Sprint(transactions.Total),
+		of.Rows = append(of.Rows, []string{s.Namespace + "/" + s.Name, readiness(s.Generation, s.Status.Conditions),
+			fmt.Sprint(transactions.Total),
 			fmt.Sprint(transactions.Pending), fmt.Sprint(webhook.Delivered), fmt.Sprint(webhook.Failed), strings.Join(floats, ", ")})
 	}
 	of.Print(&text, cli.Width(c.out))
@@ -196,7 +197,8 @@ func (c *devConsole) status(sandboxes []v1alpha1.SandboxEnvironment, clients []v
 		if t.Status.Balance != nil {
 			balance = *t.Status.Balance
 		}
-		of.Rows = append(of.Rows, []string{t.Namespace + "/" + t.Name, readiness(t.Generation, t.Status.Conditions), t.Spec.MSISDN, string(t.Spec.State),
+		of.Rows = append(of.Rows, []string{t.Namespace + "/" + t.Name, readiness(t.Generation, t.Status.Conditions),
+			t.Spec.MSISDN, string(t.Spec.State),
 			string(t.Spec.Behavior), fmt.Sprintf("%d %s", balance, t.Status.Currency)})
 	}
 	of.Print(&text, cli.Width(c.out))
