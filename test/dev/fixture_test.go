@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) (code int, err error) {
+	http.DefaultTransport.(*http.Transport).DisableKeepAlives = true // as in package ledgertest
 	folder, err := os.MkdirTemp("", "cauri-dev-test-")
 	if err != nil {
 		return 0, err
