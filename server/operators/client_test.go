@@ -82,10 +82,10 @@ func (f *fake) access() adapter.Access {
 	return adapter.Access{
 		BaseURL: f.URL + "/below/", ClientID: "id", ClientSecret: "hush", SubscriptionKey: "key", MerchantKey: "mk",
 		Tokens: adapter.NewTokens(func() time.Time { return f.clock }),
-		HTTP: &http.Client{Timeout: f.patience, CheckRedirect: func(*http.Request,
-			[]*http.Request) error {
-			return http.ErrUseLastResponse
-		}},
+		HTTP: &http.Client{
+			Timeout: f.patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			Transport: f.Client().Transport,
+		},
 	}
 }
 

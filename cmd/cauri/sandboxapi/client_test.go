@@ -14,7 +14,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *Client {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	return New(server.URL, "key", nil)
+	return New(server.URL, "key", server.Client().Transport)
 }
 
 // A server that accepts a request and is silent, such as a pod that hangs, holds no command for ever.
