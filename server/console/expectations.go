@@ -135,6 +135,8 @@ func (l *expectationsPage) told(v *visit, e *ledger.Expectation) string {
 		return v.Text("All lines were met and stayed so: decided %s, begun %s.", v.At(e.ChangedAt, l.Now), v.At(e.BeganAt, l.Now))
 	case e.Verdict == expectations.Failed:
 		return l.why(v, e.Reason) + " " + v.Text("Decided %s, begun %s.", v.At(e.ChangedAt, l.Now), v.At(e.BeganAt, l.Now))
+	case e.DueAt != nil && l.Now.Sub(*e.DueAt) > late:
+		return v.Text("What follows may be old: it was to be evaluated %s, and no worker of Cauri has done so.", v.At(*e.DueAt, l.Now))
 	case e.Reason == expectations.ReasonSettling && e.DueAt != nil:
 		return v.Text("All lines are met, and have to stay so %s.", v.Until(*e.DueAt, l.Now))
 	}

@@ -47,6 +47,8 @@ func TestExpectations(t *testing.T) {
 		"A line is not met yet.", "The first line that is not met: transactions where orderRef=a<b>: 1", "Observed: 0 transactions")
 	french := b.send(http.MethodGet, checkout+"/expectations", nil, accepting("fr"))
 	french.has(t, "Observé : aucune transaction", "Observé : aucune autre transaction")
+	f.exec("update expectations set due_at = now() - interval '5 minutes' where name = 'paid-once'")
+	b.get(checkout+"/expectations").has(t, "paid-once Open What follows may be old: it was to be evaluated")
 	f.exec("update expectations set verdict = 'Failed', reason = 'DeadlineExceeded', due_at = null where name = 'paid-once'")
 	b.get(checkout+"/expectations").has(t, "paid-once Failed A line was not met in time. Decided at")
 	const other = "/sandboxes/team/other/console"

@@ -1292,6 +1292,7 @@ var frenchTexts = map[string]string{
 	"%s, seen too late":           "%s, vu trop tard",
 	"A line was not met in time.": "Une ligne n'a pas été remplie à temps.",
 	"A list of lines, a file for cauri expect, or an Expectation. All lines are evaluated as of one moment.": "Une liste de lignes, un fichier pour cauri expect, ou une Expectation. Toutes les lignes sont évaluées au même moment.",
+	"What follows may be old: it was to be evaluated %s, and no worker of Cauri has done so.":                "Ce qui suit peut être ancien : l'évaluation était prévue %s, et aucun worker de Cauri ne l'a faite.",
 	"All lines are met, and have to stay so %s.":                                                             "Toutes les lignes sont remplies, et doivent le rester %s.",
 	"All lines were met and stayed so: decided %s, begun %s.":                                                "Toutes les lignes ont été remplies et le sont restées : décidée %s, commencée %s.",
 	"All times of this page are real time, in UTC.":                                                          "Toutes les heures de cette page sont en temps réel, UTC.",
