@@ -21,7 +21,7 @@ func (a *API) createDisbursement(w http.ResponseWriter, r *http.Request, who *se
 	}
 	recorded, err := a.service.Disburse(r.Context(), who, service.Ask{Order: body.Order(), Fingerprint: fingerprint})
 	if err != nil {
-		return exchange.Answer{}, err
+		return exchange.Answer{}, conflict(err, wire.CreateDisbursement, payments.Disbursement, "", body)
 	}
 	answer := created(r, who, recorded)
 	answer.Status, answer.Body = http.StatusOK, jsonBody{wire.DisbursementOf(recorded.Transaction, recorded.Replayed)}

@@ -60,7 +60,9 @@ var foreign = []string{"otp", "body", "payload", "raw", "responseBody", "request
 // answerFields are the fields of answers that the request log keeps. They are the fields of the API's description, and
 // the names of fields and parameters that are keys of detail.fieldErrors.
 var answerFields = sync.OnceValue(func() requests.Fields {
-	all := requests.Fields{"query": true}
+	all := requests.Fields{
+		"query": true, "transaction": true, "recorded": true, "environments": true, "stores": true, "refundable": true, "limit": true, "allow": true,
+	}
 	for _, schema := range wire.Schemas.Map() {
 		addFields(all, schema)
 	}

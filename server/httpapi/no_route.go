@@ -23,8 +23,10 @@ func (a *API) notFound(routes chi.Routes) exchange.OpenHandler {
 		}
 		if path := plainPath(r.URL.Path); path != r.URL.Path && allowed(routes, path) != "" {
 			right := url.URL{Path: path}
-			return exchange.Answer{}, wire.NotFound("There is nothing at this path: it has a slash too many. Send the request to " +
+			e := wire.NotFound("There is nothing at this path: it has a slash too many. Send the request to " +
 				right.EscapedPath() + ", and write the base URL without a slash at its end.")
+			e.Detail = map[string]any{"path": right.EscapedPath()}
+			return exchange.Answer{}, e
 		}
 		return exchange.Answer{}, wire.NotFound("There is nothing at this path. The API is under /v1, an operator's own API under " +
 			"/operators/{operator}: GET /docs describes it to people, GET /v1/openapi.json to programs, and GET /v1/meta says what this service has.")
@@ -34,9 +36,9 @@ func (a *API) notFound(routes chi.Routes) exchange.OpenHandler {
 func (a *API) methodNotAllowed(routes chi.Routes) exchange.OpenHandler {
 	return func(w http.ResponseWriter, r *http.Request) (exchange.Answer, error) {
 		a.exchange.NoteCaller(r)
-		w.Header().Set("Allow", allowed(routes, r.URL.Path))
-		return exchange.Answer{}, &wire.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
-			Message: "This path does not answer the method " + r.Method + "."}
+		allow := allowed(routes, r.URL.Path)
+		w.Header().Set("Allow", allow)
+		return exchange.Answer{}, wire.MethodNotAllowed(r.Method, allow)
 	}
 }
 

@@ -21,9 +21,19 @@ func (a *API) createPayment(w http.ResponseWriter, r *http.Request, who *service
 	fingerprint := func(string) []byte { return wire.CreatePayment.Hash(payments.Collection, "", body) }
 	recorded, err := a.service.Collect(r.Context(), who, service.Ask{Order: body.Order(), Fingerprint: fingerprint})
 	if err != nil {
-		return exchange.Answer{}, err
+		return exchange.Answer{}, conflict(err, wire.CreatePayment, payments.Collection, "", body)
 	}
 	return created(r, who, recorded), nil
+}
+
+// conflict returns the answer to the error that another request has the reference of a body. It returns other errors
+// unchanged.
+func conflict[T any](err error, decoder *wire.Decoder[T], kind payments.Type, parent string, body *T) error {
+	var duplicate service.ErrDuplicateReference
+	if errors.As(err, &duplicate) {
+		return decoder.Conflict(duplicate.Taken, kind, parent, body)
+	}
+	return err
 }
 
 // created returns the answer with a recorded transaction, and when it is due. The answer to a repeated request is due

@@ -27,7 +27,7 @@ func (a *API) createRefund(w http.ResponseWriter, r *http.Request, who *service.
 	}
 	recorded, err := a.service.Refund(r.Context(), who, service.Ask{Order: body.Order(parent), Fingerprint: fingerprint})
 	if err != nil {
-		return exchange.Answer{}, err
+		return exchange.Answer{}, conflict(err, wire.CreateRefund, payments.Refund, parent.String(), body)
 	}
 	return created(r, who, recorded), nil
 }

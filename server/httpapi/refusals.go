@@ -3,15 +3,12 @@ package httpapi
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
-	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
@@ -20,7 +17,6 @@ func refusalOf(err error) *wire.Error {
 	var known *wire.Error
 	var denied service.ErrDenied
 	var quota ledger.ErrQuotaExceeded
-	var duplicate service.ErrDuplicateReference
 	var fault service.ErrFault
 	var limited exchange.ErrRateLimited
 	var streams exchange.ErrTooManyStreams
@@ -34,8 +30,6 @@ func refusalOf(err error) *wire.Error {
 		return wire.Suspended()
 	case errors.As(err, &denied):
 		return wire.Forbidden(denied.Permission.Action, denied.Permission.Field)
-	case errors.As(err, &duplicate):
-		return wire.DuplicateReference(duplicate.Reference)
 	case errors.As(err, &quota):
 		return wire.QuotaExceeded(quota)
 	case errors.As(err, &fault) && fault.Fault.Answer().Status != 0:
@@ -69,11 +63,9 @@ func marketRefusal(err error) *wire.Error {
 	var elsewhere service.ErrOperatorElsewhere
 	switch {
 	case errors.As(err, &store):
-		const format = "This sandbox has no store %q. Send one of its stores as application: %s."
-		return wire.NotFound(fmt.Sprintf(format, store.Store, someOf(store.Stores)))
+		return wire.NoSuchStore(store.Store, store.Stores)
 	case errors.As(err, &environment):
-		return wire.EnvironmentNotFound("This sandbox has no enabled environment for the operator %s in %s. It has: %s.",
-			environment.Market.Operator, environment.Market.Country, someOf(marketNames(environment.Enabled)))
+		return wire.NoEnvironment(environment.Market, environment.Enabled)
 	case errors.As(err, &currency):
 		const format = "must be %s, the currency of %s"
 		return wire.InvalidField("currency", fmt.Sprintf(format, currency.Currency, currency.Country))
@@ -100,24 +92,4 @@ func undetectedFields(e service.ErrUndetected) *wire.Error {
 		wrong["country"] = []string{"cannot be detected from the msisdn: send one of " + payments.List(payments.Countries)}
 	}
 	return wire.InvalidBody(wrong)
-}
-
-func marketNames(markets []sandboxes.Market) (names []string) {
-	for _, m := range markets {
-		names = append(names, fmt.Sprintf("%s in %s", m.Operator, m.Country))
-	}
-	slices.Sort(names)
-	return names
-}
-
-// someOf returns a text with at most ten of the sorted names, and the number of the others.
-func someOf(names []string) string {
-	const most = 10
-	if more := len(names) - most; more > 0 {
-		names = append(slices.Clone(names[:most]), fmt.Sprintf("and %d more", more))
-	}
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
 }

@@ -85,7 +85,12 @@ func TestRefundsThatAreRefused(t *testing.T) {
 	theirs := other.Create(other.Collection("r1", payments.Success, alice))
 	disbursed := w.Disburse(w.Disbursement("d1", payments.Success, alice, 1))
 	before := w.Count("select count(*) from transactions")
+	pending := w.Create(w.Collection("pending", payments.Pending, alice))
+	failed := w.Create(w.Collection("failed", payments.PINInvalid, alice))
 	taken := new(ledger.ErrReferenceTaken)
+	refused := func(of payments.Type, status payments.Status) error {
+		return payments.ErrNotRefundable{Type: of, Status: status}
+	}
 	for name, c := range map[string]struct {
 		parent    payments.ID
 		reference string
@@ -94,10 +99,10 @@ func TestRefundsThatAreRefused(t *testing.T) {
 	}{
 		"unknown":                       {payments.ID{1}, "x", 0, ledger.ErrNotFound},
 		"another tenant's":              {theirs.ID, "x", 0, ledger.ErrNotFound},
-		"pending":                       {w.Create(w.Collection("pending", payments.Pending, alice)).ID, "x", 0, payments.ErrNotRefundable},
-		"failed":                        {w.Create(w.Collection("failed", payments.PINInvalid, alice)).ID, "x", 1, payments.ErrNotRefundable},
-		"a refund":                      {part.ID, "x", 1, payments.ErrNotRefundable},
-		"a disbursement":                {disbursed.ID, "x", 0, payments.ErrNotRefundable},
+		"pending":                       {pending.ID, "x", 0, refused(payments.Collection, payments.Pending)},
+		"failed":                        {failed.ID, "x", 1, refused(payments.Collection, payments.PINInvalid)},
+		"a refund":                      {part.ID, "x", 1, refused(payments.Refund, payments.Success)},
+		"a disbursement":                {disbursed.ID, "x", 0, refused(payments.Disbursement, payments.Success)},
 		"one too many":                  {paid.ID, "x", 601, payments.ErrExceedsRefundable{Refundable: 600}},
 		"of the largest number":         {paid.ID, "x", payments.MaxAmount, payments.ErrExceedsRefundable{Refundable: 600}},
 		"a reference that is taken":     {paid.ID, "r1", 1, taken},

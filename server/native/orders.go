@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
@@ -36,11 +37,48 @@ func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record re
 		Fingerprint: func(string) []byte { return ledger.NativeHash(o.Operation) },
 		Call:        &service.OperatorCall{Operation: o.Operation, Sent: sent, Callbacks: o.Callbacks, Party: o.Party},
 	})
-	if err == nil && recorded.Replayed || errors.As(err, new(service.ErrDuplicateReference)) {
-		err = operatorapi.Refuse(operatorapi.Duplicate)
+	var duplicate service.ErrDuplicateReference
+	switch {
+	case errors.As(err, &duplicate):
+		err = operatorapi.Refuse(operatorapi.Duplicate).Say(whoseReference(&o, duplicate.Taken.Transaction))
+	case err == nil && recorded.Replayed:
+		err = operatorapi.Refuse(operatorapi.Duplicate).Say(whoseReference(&o, recorded.Transaction))
 	}
 	s.recorded, s.operation = recorded, o.Operation
 	return err
+}
+
+// whoseReference says which transaction has the reference of an order, and how the two differ.
+func whoseReference(o *operatorapi.Order, t *payments.Transaction) string {
+	var differing []string
+	if t.NativeCall == "" {
+		differing = append(differing, "was made through /v1")
+	} else if o.Operation != "" && t.NativeCall != o.Operation {
+		differing = append(differing, "was made by another call")
+	}
+	if o.Amount != 0 && o.Amount != t.Amount {
+		differing = append(differing, fmt.Sprintf("has the amount %d", t.Amount))
+	}
+	if o.MSISDN != "" && o.MSISDN != t.MSISDN {
+		differing = append(differing, "has the number "+t.MSISDN)
+	}
+	if o.Currency != "" && o.Currency != t.Currency {
+		differing = append(differing, "has the currency "+t.Currency)
+	}
+	if o.Parent != (payments.ID{}) && (t.ParentID == nil || *t.ParentID != o.Parent) {
+		differing = append(differing, "refunds no or another payment")
+	}
+	if o.OrderRef != "" && o.OrderRef != t.OrderRef {
+		differing = append(differing, "has another id of the order")
+	}
+	if o.Description != nil && (t.Description == nil || *t.Description != *o.Description) {
+		differing = append(differing, "has another message")
+	}
+	how := "was recorded with the same fields: an operator refuses a repetition too"
+	if differing != nil {
+		how = strings.Join(differing, ", ")
+	}
+	return fmt.Sprintf("the reference belongs to the %s %s with status %s, which %s", t.Type, t.ID, t.Status, how)
 }
 
 // Collect implements [operatorapi.Sandbox].

@@ -10,6 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange/static"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
+	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -25,9 +26,21 @@ func (s *sandbox) Place(ctx context.Context, o operatorapi.PlacedOrder) error {
 		Lifetime: o.Lifetime,
 	})
 	if err == nil && !placed {
-		err = operatorapi.Refuse(operatorapi.Duplicate)
+		err = s.refusePlaced(ctx, &o)
 	}
 	return err
+}
+
+// refusePlaced returns the refusal of an order whose reference is taken.
+func (s *sandbox) refusePlaced(ctx context.Context, o *operatorapi.PlacedOrder) error {
+	t, _, err := s.native.ledger.FindReference(ctx, s.who.Sandbox.Tenant, o.Reference)
+	holder := "the reference belongs to an order that waits for its payer"
+	if err == nil {
+		holder = whoseReference(&operatorapi.Order{Order: payments.Order{Amount: o.Amount}}, t)
+	} else if !errors.Is(err, ledger.ErrNotFound) {
+		return err
+	}
+	return operatorapi.Refuse(operatorapi.Duplicate).Say(holder)
 }
 
 // Placed implements [operatorapi.Sandbox].
@@ -103,10 +116,12 @@ func (s *sandbox) payPlaced(ctx context.Context, placed operatorapi.PlacedOrder,
 		}
 		return recorded, err
 	})
+	var refused *operatorapi.Refusal
 	switch {
 	case errors.Is(err, ledger.ErrOrderEnded):
 		return operatorapi.Refuse(operatorapi.NotFound)
-	case operatorapi.IsRefused(err, operatorapi.Duplicate):
+	case errors.As(err, &refused) && refused.Why == operatorapi.Duplicate:
+		s.recorded.Hint = refused.Detail // for the merchant's request log: the payer reads none of it
 		return errors.Join(err, s.end(ctx, placed, false))
 	case err != nil:
 		return errors.Join(err, s.native.ledger.GiveBackNativeOrderCode(ctx, s.who.Sandbox.Tenant, s.stored(placed)))

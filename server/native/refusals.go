@@ -111,21 +111,22 @@ func refusalOf(err error) *operatorapi.Refusal {
 
 // orderRefusal returns the refusal for an error about an order; nil for any other error.
 func orderRefusal(err error) *operatorapi.Refusal {
+	var environment service.ErrNoEnvironment
+	var notRefundable payments.ErrNotRefundable
+	var exceeds payments.ErrExceedsRefundable
 	switch {
-	case errors.As(err, new(service.ErrDuplicateReference)):
-		return operatorapi.Refuse(operatorapi.Duplicate)
 	case errors.As(err, new(ledger.ErrQuotaExceeded)):
 		return operatorapi.Because(operatorapi.Unavailable, "quota_exceeded")
-	case errors.As(err, new(service.ErrNoEnvironment)):
-		return operatorapi.Because(operatorapi.NotFound, "env_not_found")
+	case errors.As(err, &environment):
+		return operatorapi.Because(operatorapi.NotFound, "env_not_found").Say(environment.Error())
 	case errors.As(err, new(service.ErrNoStore)), errors.Is(err, ledger.ErrNotFound):
 		return operatorapi.Refuse(operatorapi.NotFound)
 	case errors.As(err, new(service.ErrWrongCurrency)), errors.As(err, new(service.ErrUndetected)):
 		return operatorapi.Because(operatorapi.Invalid, "invalid_body")
-	case errors.Is(err, payments.ErrNotRefundable):
-		return operatorapi.Because(operatorapi.Invalid, "not_refundable")
-	case errors.As(err, new(payments.ErrExceedsRefundable)):
-		return operatorapi.Because(operatorapi.Invalid, "exceeds_refundable")
+	case errors.As(err, &notRefundable):
+		return operatorapi.Because(operatorapi.Invalid, "not_refundable").Say(notRefundable.Error())
+	case errors.As(err, &exceeds):
+		return operatorapi.Because(operatorapi.Invalid, "exceeds_refundable").Say(exceeds.Error())
 	}
 	return nil
 }

@@ -30,7 +30,6 @@ func TestErrorsAsOperatorsTellThem(t *testing.T) {
 		{operatorapi.Refuse(operatorapi.KeyInvalid), operatorapi.KeyInvalid, "key_invalid", ""},
 		{service.ErrUnauthorized, operatorapi.KeyInvalid, "unauthorized", ""}, // the key ended during the call
 		{service.ErrSuspended, operatorapi.Unavailable, "suspended", "60"},
-		{service.ErrDuplicateReference{}, operatorapi.Duplicate, "duplicate_reference", ""},
 		{service.ErrNoStore{}, operatorapi.NotFound, "not_found", ""},
 		{service.ErrNoEnvironment{}, operatorapi.NotFound, "env_not_found", ""},
 		{service.ErrWrongCurrency{}, operatorapi.Invalid, "invalid_body", ""},
@@ -38,7 +37,7 @@ func TestErrorsAsOperatorsTellThem(t *testing.T) {
 		{ledger.ErrNotFound, operatorapi.NotFound, "not_found", ""},
 		{ledger.ErrQuotaExceeded{}, operatorapi.Unavailable, "quota_exceeded", ""},
 		{ledger.ErrTooManyUsers, operatorapi.Unavailable, "too_many_users", ""},
-		{payments.ErrNotRefundable, operatorapi.Invalid, "not_refundable", ""},
+		{payments.ErrNotRefundable{}, operatorapi.Invalid, "not_refundable", ""},
 		{payments.ErrExceedsRefundable{}, operatorapi.Invalid, "exceeds_refundable", ""},
 		{exchange.ErrRateLimited{}, operatorapi.TooMany, "rate_limited", "0"},
 		{postgres.ErrOverloaded, operatorapi.Unavailable, "overloaded", "1"},

@@ -137,14 +137,15 @@ func (s *sandbox) AddUser(ctx context.Context, u operatorapi.User) error {
 	if !ok {
 		return operatorapi.Refuse(operatorapi.Invalid)
 	}
+	taken := operatorapi.Refuse(operatorapi.Duplicate).Say("the sandbox has an API user with this id")
 	if u.ID == s.digest.User {
-		return operatorapi.Refuse(operatorapi.Duplicate)
+		return taken
 	}
 	added, err := s.native.ledger.AddNativeUser(ctx, s.who.Sandbox.Tenant, ledger.NativeUser{
 		Operator: s.api.Operator, ID: uuid, MadeWith: s.who.Key, CallbackHost: u.CallbackHost,
 	})
 	if err == nil && !added {
-		return operatorapi.Refuse(operatorapi.Duplicate)
+		return taken
 	}
 	return err
 }

@@ -1,12 +1,18 @@
 package payments
 
 import (
-	"errors"
 	"fmt"
 )
 
 // ErrNotRefundable is returned for a transaction that is no successful collection.
-var ErrNotRefundable = errors.New("only a collection with status SUCCESS can be refunded")
+type ErrNotRefundable struct {
+	Type   Type
+	Status Status
+}
+
+func (e ErrNotRefundable) Error() string {
+	return fmt.Sprintf("only a collection with status SUCCESS can be refunded, and this is a %s with status %s", e.Type, e.Status)
+}
 
 // ErrExceedsRefundable is returned for a refund of more than what is left of a collection.
 type ErrExceedsRefundable struct {
@@ -21,7 +27,7 @@ func (e ErrExceedsRefundable) Error() string {
 // means all that is left.
 func (t *Transaction) CheckRefund(amount *int64) error {
 	if t.Type != Collection || t.Status != Success {
-		return ErrNotRefundable
+		return ErrNotRefundable{t.Type, t.Status}
 	}
 	left := t.Refundable()
 	if left == 0 || amount != nil && *amount > left {

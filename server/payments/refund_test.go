@@ -22,6 +22,9 @@ func TestCheckRefund(t *testing.T) {
 		return t
 	}
 	of := func(amount int64) *int64 { return &amount }
+	refused := func(of payments.Type, status payments.Status) error {
+		return payments.ErrNotRefundable{Type: of, Status: status}
+	}
 	cases := map[string]struct {
 		parent payments.Transaction
 		amount *int64
@@ -38,12 +41,12 @@ func TestCheckRefund(t *testing.T) {
 		"nothing is left":                  {refunded(1000), nil, payments.ErrExceedsRefundable{}},
 		"nothing is left, by an amount":    {refunded(1000), of(1), payments.ErrExceedsRefundable{}},
 		"the largest number":               {refunded(1), of(1<<63 - 1), payments.ErrExceedsRefundable{Refundable: 999}},
-		"pending":                          {changed(payments.Collection, payments.Pending), nil, payments.ErrNotRefundable},
-		"pending, too much":                {changed(payments.Collection, payments.Pending), of(1001), payments.ErrNotRefundable},
-		"failed":                           {changed(payments.Collection, payments.PINInvalid), nil, payments.ErrNotRefundable},
-		"a refund":                         {changed(payments.Refund, payments.Success), nil, payments.ErrNotRefundable},
-		"a disbursement":                   {changed(payments.Disbursement, payments.Success), of(1), payments.ErrNotRefundable},
-		"a refund that failed for a float": {changed(payments.Refund, payments.InsufficientFunds), nil, payments.ErrNotRefundable},
+		"pending":                          {changed(payments.Collection, payments.Pending), nil, refused(payments.Collection, payments.Pending)},
+		"pending, too much":                {changed(payments.Collection, payments.Pending), of(1001), refused(payments.Collection, payments.Pending)},
+		"failed":                           {changed(payments.Collection, payments.PINInvalid), nil, refused(payments.Collection, payments.PINInvalid)},
+		"a refund":                         {changed(payments.Refund, payments.Success), nil, refused(payments.Refund, payments.Success)},
+		"a disbursement":                   {changed(payments.Disbursement, payments.Success), of(1), refused(payments.Disbursement, payments.Success)},
+		"a refund that failed for a float": {changed(payments.Refund, payments.InsufficientFunds), nil, refused(payments.Refund, payments.InsufficientFunds)},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

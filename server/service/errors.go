@@ -29,7 +29,7 @@ func (e ErrNoStore) Error() string { return fmt.Sprintf("the sandbox has no stor
 // ErrNoEnvironment is returned for a market in which the sandbox has no enabled environment.
 type ErrNoEnvironment struct {
 	Market  sandboxes.Market
-	Enabled []sandboxes.Market // the markets with an enabled environment
+	Enabled []sandboxes.Market // the markets with an enabled environment, sorted
 }
 
 func (e ErrNoEnvironment) Error() string {
@@ -71,10 +71,10 @@ func (e ErrOperatorElsewhere) Error() string {
 }
 
 // ErrDuplicateReference is returned for a reference that another request already uses.
-type ErrDuplicateReference struct{ Reference string }
+type ErrDuplicateReference struct{ Taken *ledger.ErrReferenceTaken }
 
 func (e ErrDuplicateReference) Error() string {
-	return fmt.Sprintf("the reference %q belongs to another request", e.Reference)
+	return fmt.Sprintf("the reference %q belongs to another request", e.Taken.Transaction.Reference)
 }
 
 // ErrRefundRefused wraps the reason why a collection cannot be refunded: [ledger.ErrNotFound],
@@ -86,7 +86,7 @@ func (e ErrRefundRefused) Unwrap() error { return e.error }
 
 // refundRefused wraps the errors that [ErrRefundRefused] lists, and returns other errors unchanged.
 func refundRefused(err error) error {
-	if errors.Is(err, ledger.ErrNotFound) || errors.Is(err, payments.ErrNotRefundable) ||
+	if errors.Is(err, ledger.ErrNotFound) || errors.As(err, new(payments.ErrNotRefundable)) ||
 		errors.As(err, new(payments.ErrExceedsRefundable)) {
 		return ErrRefundRefused{err}
 	}

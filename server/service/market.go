@@ -80,12 +80,15 @@ func storeOf(sandbox *sandboxes.Sandbox, o *payments.Order) string {
 	return cmp.Or(o.Store, sandbox.FirstStore)
 }
 
-// enabledMarkets returns the markets of the enabled environments of a sandbox, in any order.
+// enabledMarkets returns the markets of the enabled environments of a sandbox, sorted.
 func enabledMarkets(sandbox *sandboxes.Sandbox) (enabled []sandboxes.Market) {
 	for market, environment := range sandbox.Environments {
 		if environment.Enabled {
 			enabled = append(enabled, market)
 		}
 	}
+	slices.SortFunc(enabled, func(a, b sandboxes.Market) int {
+		return cmp.Or(cmp.Compare(a.Operator, b.Operator), cmp.Compare(a.Country, b.Country))
+	})
 	return enabled
 }

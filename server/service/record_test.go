@@ -79,7 +79,7 @@ func TestTransactionIsRecordedOnce(t *testing.T) {
 		"not while it changes again and again":   {repeated(changed, maxTries), maxTries, false, changed},
 		"not without the database":               {[]error{postgres.ErrUnavailable}, 1, false, postgres.ErrUnavailable},
 		"by the same request before":             {[]error{taken}, 1, true, nil},
-		"not for another request":                {[]error{other}, 1, false, ErrDuplicateReference{"r"}},
+		"not for another request":                {[]error{other}, 1, false, ErrDuplicateReference{other}},
 		"not for a failure of the current state": {[]error{errors.ErrUnsupported}, 1, false, errors.ErrUnsupported},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ func (s *Service) findReplay(ctx context.Context, tenant int64, asked *intent, r
 		return Recorded{}, postgres.ErrConfigChanged
 	}
 	if taken.Transaction.Type != asked.kind || !bytes.Equal(taken.RequestHash, asked.fingerprint) {
-		return Recorded{}, ErrDuplicateReference{asked.Reference}
+		return Recorded{}, ErrDuplicateReference{taken}
 	}
 	return Recorded{Transaction: taken.Transaction, Replayed: true}, nil
 }

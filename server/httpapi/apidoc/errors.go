@@ -14,6 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // ErrorCase describes when the API answers with an error and what the client sends instead, and has an example of the
@@ -51,15 +52,17 @@ var ErrorCases = []ErrorCase{
 		wire.QuotaExceeded(ledger.ErrQuotaExceeded{Quota: 1000}),
 	},
 	{
-		"The transaction, event, test client or store does not exist in this sandbox, or the path does not exist.",
+		"The transaction, event, test client or store does not exist in this sandbox, or the path does not exist. `detail.stores` has the stores, " +
+			"`detail.path` the path without a slash too many.",
 		"Check the id, the number, the store and the path. A reset removes transactions and events.",
 		wire.NoSuchTransaction(),
 	},
 	{
-		"The sandbox has no enabled environment for the operator and country.",
-		"Send an `operator` and a `country` that `message` lists, or ask for this environment.",
-		wire.EnvironmentNotFound("This sandbox has no enabled environment for the operator %s in %s. It has: %s in %s, %s in %s.", payments.Moov,
-			payments.Benin, payments.MTN, payments.Rwanda, payments.Orange, payments.CoteDIvoire),
+		"The sandbox has no enabled environment for `detail.operator` in `detail.country`, as they were sent or detected.",
+		"Send an `operator` and a `country` of `detail.environments`, or ask for this environment.",
+		wire.NoEnvironment(sandboxes.Market{Operator: payments.Moov, Country: payments.Benin}, []sandboxes.Market{
+			{Operator: payments.MTN, Country: payments.Rwanda}, {Operator: payments.Orange, Country: payments.CoteDIvoire},
+		}),
 	},
 	{
 		"The sandbox's resource does not allow this to its API key. `detail.field` is the field to set.",
@@ -68,16 +71,18 @@ var ErrorCases = []ErrorCase{
 	},
 	{
 		"The path does not answer this method.",
-		"Send one of the methods in the header `Allow`.",
-		&wire.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Message: "This path does not answer the method DELETE."},
+		"Send one of the methods in the header `Allow` and in `detail.allow`.",
+		wire.MethodNotAllowed(http.MethodDelete, "GET, HEAD, POST"),
 	},
 	{
-		"The reference belongs to another request. Nothing is recorded.",
-		"Send a new `reference`. To repeat the other request, send exactly its fields.",
-		wire.DuplicateReference(exampleReference),
+		"The reference belongs to another request, which recorded `detail.transaction`. `detail.recorded` has what that request sent in each field in " +
+			"which this one differs; null: it left the field out. Nothing is recorded.",
+		"To get that transaction, send the fields of `detail.recorded` as they were, or read it by its id. Send a new `reference` only for another " +
+			"payment: its customer pays once more.",
+		wire.DuplicateReference(pendingCollection(), map[string]any{"description": "Two tickets"}),
 	},
 	{
-		"The sandbox has no webhook URL to send events to.",
+		"The sandbox has no webhook URL to send events to. `detail.field` is the field to set.",
 		"Set `spec.webhook.url` of the SandboxEnvironment, then send the request again.",
 		wire.ResendRefusal(ledger.ErrNoEndpoint).(*wire.Error),
 	},
@@ -117,9 +122,9 @@ var ErrorCases = []ErrorCase{
 		wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockReset).(*wire.Error),
 	},
 	{
-		"The body has more than 64 KiB.",
+		"The body has more than 64 KiB: `detail.limit`, in bytes.",
 		"Send at most 64 KiB.",
-		&wire.Error{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Message: "The request body has more than 65536 bytes."},
+		wire.BodyTooLarge(),
 	},
 	{
 		"The body's Content-Type is not `application/json`.",
@@ -149,18 +154,17 @@ var ErrorCases = []ErrorCase{
 		wire.RefundRefusal(payments.ErrExceedsRefundable{Refundable: 20_000}).(*wire.Error),
 	},
 	{
-		"The transaction is not a collection with status `SUCCESS`.",
+		"The transaction is not a collection with status `SUCCESS`: `detail.type`, `detail.status`.",
 		"Refund a collection after its status is `SUCCESS`.",
-		wire.RefundRefusal(payments.ErrNotRefundable).(*wire.Error),
+		wire.RefundRefusal(payments.ErrNotRefundable{Type: payments.Collection, Status: payments.Timeout}).(*wire.Error),
 	},
 	{
-		"The sandbox has used its requests of this minute.",
+		"The sandbox has used its requests of this minute: `detail.limit`.",
 		"Repeat the request after the seconds of `Retry-After`.",
-		&wire.Error{Status: http.StatusTooManyRequests, Code: "rate_limited",
-			Message: "This sandbox takes 600 requests a minute. Try again in 7 s."},
+		wire.RateLimited(600, "7"),
 	},
 	{
-		"The sandbox, or the process of the API, has as many open streams as it may have.",
+		"The sandbox, or the process of the API, has as many open streams as it may have: `detail.limit`.",
 		"Close a stream, or repeat the request after the seconds of `Retry-After`.",
 		wire.TooManyStreams("This sandbox", 100),
 	},

@@ -234,8 +234,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large",
-			Message: fmt.Sprintf("The request body has more than %d bytes.", maxBody)}
+		return nil, BodyTooLarge()
 	case err != nil:
 		return nil, malformedBody("The request body is incomplete. Send the whole body.")
 	}

@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/faults"
@@ -44,21 +45,22 @@ func NotFound(message string) *Error {
 	return &Error{Status: http.StatusNotFound, Code: "not_found", Message: message}
 }
 
+// MethodNotAllowed is 405 for a path that answers only the methods of a header Allow.
+func MethodNotAllowed(method, allow string) *Error {
+	return &Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Detail: map[string]any{"allow": strings.Split(allow, ", ")},
+		Message: fmt.Sprintf("This path does not answer the method %s. It answers: %s.", method, allow)}
+}
+
+// BodyTooLarge is 413 for a body with too many bytes.
+func BodyTooLarge() *Error {
+	return &Error{Status: http.StatusRequestEntityTooLarge, Code: "body_too_large", Detail: map[string]any{"limit": maxBody},
+		Message: fmt.Sprintf("The request body has more than %d bytes.", maxBody)}
+}
+
 // Unauthorized is 401. Its body does not depend on the reason.
 func Unauthorized() *Error {
 	return &Error{Status: http.StatusUnauthorized, Code: "unauthorized",
 		Message: "Send the sandbox's API key as `Authorization: Bearer <key>`. It is missing, malformed or not valid here."}
-}
-
-// EnvironmentNotFound is 404 env_not_found.
-func EnvironmentNotFound(format string, args ...any) *Error {
-	return &Error{Status: http.StatusNotFound, Code: "env_not_found", Message: fmt.Sprintf(format, args...)}
-}
-
-// DuplicateReference is 409 for a reference that another request has.
-func DuplicateReference(reference string) *Error {
-	return &Error{Status: http.StatusConflict, Code: "duplicate_reference",
-		Message: fmt.Sprintf("The reference %q belongs to another request. Send a new reference, or repeat that request exactly.", reference)}
 }
 
 // QuotaExceeded is 402 for a sandbox that has used up its monthly quota.
@@ -133,7 +135,7 @@ func Misdirected(host string) *Error {
 // RateLimited is 429 for a request beyond the rate limit of the sandbox. The parameter seconds is the time until a
 // request is allowed again.
 func RateLimited(limit int, seconds string) *Error {
-	return &Error{Status: http.StatusTooManyRequests, Code: "rate_limited", RetryAfter: seconds,
+	return &Error{Status: http.StatusTooManyRequests, Code: "rate_limited", RetryAfter: seconds, Detail: map[string]any{"limit": limit},
 		Message: fmt.Sprintf("This sandbox takes %s a minute. Try again in %s s.", english.Plural(limit, "request", "requests"), seconds)}
 }
 

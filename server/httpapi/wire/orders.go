@@ -12,6 +12,15 @@ func (b *CreatePaymentRequest) Order() payments.Order {
 	}
 }
 
+func (b *CreatePaymentRequest) setFrom(t *payments.Transaction) []string {
+	*b = CreatePaymentRequest{
+		Amount: t.Amount, Currency: t.Currency, Operator: string(t.Operator), Country: string(t.Country), MSISDN: t.MSISDN,
+		Reference: t.Reference, Application: t.Store, OrderRef: t.OrderRef, OrderURL: t.OrderURL, IsURLProtected: &t.URLProtected,
+		Description: t.Description, Scenario: string(t.Scenario),
+	}
+	return []string{"operator", "country", "order_ref", "is_url_protected"}
+}
+
 // Order returns the disbursement to record.
 func (b *DisbursementRequest) Order() payments.Order {
 	return payments.Order{
@@ -22,6 +31,15 @@ func (b *DisbursementRequest) Order() payments.Order {
 	}
 }
 
+func (b *DisbursementRequest) setFrom(t *payments.Transaction) []string {
+	*b = DisbursementRequest{
+		Amount: t.Amount, Currency: t.Currency, Operator: string(t.Operator), Country: string(t.Country), MSISDN: t.MSISDN,
+		Reference: t.Reference, Application: t.Store, OrderRef: t.OrderRef, OrderURL: t.OrderURL, IsURLProtected: &t.URLProtected,
+		Description: t.Description,
+	}
+	return []string{"order_ref", "is_url_protected"}
+}
+
 // Order returns the refund to record. The parameter parent is the id of the refunded collection.
 func (b *RefundRequest) Order(parent payments.ID) payments.Order {
 	o := payments.Order{Reference: b.Reference, Parent: parent, Description: b.Description}
@@ -29,6 +47,11 @@ func (b *RefundRequest) Order(parent payments.ID) payments.Order {
 		o.Amount = *b.Amount
 	}
 	return o
+}
+
+func (b *RefundRequest) setFrom(t *payments.Transaction) []string {
+	*b = RefundRequest{Amount: &t.Amount, Reference: t.Reference, Description: t.Description}
+	return []string{"amount"}
 }
 
 func isTrue(b *bool) bool { return b != nil && *b }

@@ -124,7 +124,7 @@ func NoSuchCheck() *Error {
 
 // NoWebhook is 409 for a sandbox without a webhook.
 func NoWebhook() *Error {
-	return &Error{Status: http.StatusConflict, Code: "no_webhook",
+	return &Error{Status: http.StatusConflict, Code: "no_webhook", Detail: map[string]any{"field": "spec.webhook.url"},
 		Message: "This sandbox has no webhook URL to send events to. Set spec.webhook.url of the SandboxEnvironment first."}
 }
 

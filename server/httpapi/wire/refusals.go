@@ -1,25 +1,31 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // RefundRefusal returns the answer to an error of a refund. It returns other errors unchanged.
 func RefundRefusal(err error) error {
+	var refused payments.ErrNotRefundable
 	var exceeds payments.ErrExceedsRefundable
 	switch {
 	case errors.Is(err, ledger.ErrNotFound):
 		return NoSuchTransaction()
-	case errors.Is(err, payments.ErrNotRefundable):
-		return &Error{Status: http.StatusUnprocessableEntity, Code: "not_refundable", Message: "Only a collection with status SUCCESS can be " +
-			"refunded."}
+	case errors.As(err, &refused):
+		return &Error{Status: http.StatusUnprocessableEntity, Code: "not_refundable", Detail: map[string]any{
+			"type": refused.Type, "status": refused.Status,
+		}, Message: fmt.Sprintf("Only a collection with status SUCCESS can be refunded. This is a %s with status %s.", refused.Type, refused.Status)}
 	case errors.As(err, &exceeds):
 		message := fmt.Sprintf("The refund is larger than the amount that is left to refund: write %d at most.", exceeds.Refundable)
 		if exceeds.Refundable == 0 {
@@ -43,6 +49,37 @@ func ResendRefusal(err error) error {
 			Message: "The event is being sent now. Read it in a few seconds, and send the request again if it is still needed."}
 	}
 	return err
+}
+
+// NoEnvironment is 404 for a market in which the sandbox has no enabled environment. enabled are those in which it has one,
+// sorted.
+func NoEnvironment(asked sandboxes.Market, enabled []sandboxes.Market) *Error {
+	var names []string
+	environments := []map[string]any{}
+	for _, m := range enabled {
+		names = append(names, fmt.Sprintf("%s in %s", m.Operator, m.Country))
+		environments = append(environments, map[string]any{"operator": m.Operator, "country": m.Country})
+	}
+	return &Error{Status: http.StatusNotFound, Code: "env_not_found",
+		Message: fmt.Sprintf("This sandbox has no enabled environment for the operator %s in %s. It has: %s.", asked.Operator, asked.Country,
+			someOf(names)),
+		Detail: map[string]any{"operator": asked.Operator, "country": asked.Country, "environments": environments}}
+}
+
+// NoSuchStore is 404 for a store that is none of the sandbox's, which are sorted.
+func NoSuchStore(asked string, stores []string) *Error {
+	e := NotFound(fmt.Sprintf("This sandbox has no store %q. Send one of its stores as application: %s.", asked, someOf(stores)))
+	e.Detail = map[string]any{"stores": stores}
+	return e
+}
+
+// someOf returns a text with at most ten names, and the number of the others.
+func someOf(names []string) string {
+	const most = 10
+	if more := len(names) - most; more > 0 {
+		names = append(slices.Clone(names[:most]), fmt.Sprintf("and %d more", more))
+	}
+	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
 // NoSuchEvent is 404 for an event.

@@ -125,6 +125,6 @@ func ReadStreamQuery(header http.Header, r *http.Request, tenant int64) (StreamQ
 // TooManyStreams is 429 for a stream beyond a limit. The message names who has that many streams:
 // the sandbox or the process.
 func TooManyStreams(who string, limit int) *Error {
-	return &Error{Status: http.StatusTooManyRequests, Code: "too_many_streams", RetryAfter: "10",
+	return &Error{Status: http.StatusTooManyRequests, Code: "too_many_streams", RetryAfter: "10", Detail: map[string]any{"limit": limit},
 		Message: fmt.Sprintf("%s has %d open streams already, as many as there may be. Close one, or try again later.", who, limit)}
 }

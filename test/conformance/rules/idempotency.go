@@ -24,6 +24,8 @@ func idempotencyRules() []suite.Rule {
 			Text: "white space and the order of the fields do not change a request"},
 		{ID: "idempotency/conflict", Check: idempotencyConflict,
 			Text: "the same reference with any difference in the request is 409 duplicate_reference"},
+		{ID: "idempotency/conflict-names", Check: idempotencyConflictNames,
+			Text: "a conflict names the transaction that has the reference, and what its request sent in each field that differs"},
 		{ID: "idempotency/before-defaults", Check: idempotencyBeforeDefaults,
 			Text: "requests are compared as sent: an explicit field differs from a detected one"},
 		{ID: "idempotency/conflict-records-nothing", Check: idempotencyConflictRecordsNothing,
@@ -127,6 +129,26 @@ func idempotencyConflict(c *suite.Check) {
 		conflicts(c, c.Post("/payments", suite.Changed(body, suite.Object{field: value})))
 	}
 	conflicts(c, c.Post("/payments", suite.Changed(body, suite.Object{"scenario": suite.LeftOut{}})))
+}
+
+func idempotencyConflictNames(c *suite.Check) {
+	c.NeedsSIM(suite.Payer)
+	body := c.Collection(suite.MtnRW, suite.Object{"description": "once", "msisdn": suite.Payer.MSISDN})
+	first := c.Expect(c.Post("/payments", body), http.StatusCreated)
+	named := func(path string, changes, recorded suite.Object) {
+		detail := c.Refused(c.Post(path, suite.Changed(body, changes)), http.StatusConflict, "duplicate_reference")
+		holder, _ := detail["transaction"].(suite.Object)
+		c.Fields("detail.transaction", holder, suite.Object{"id": first["id"], "type": "collection"})
+		got, _ := detail["recorded"].(suite.Object)
+		c.Fields("detail.recorded", got, recorded)
+		if len(got) != len(recorded) {
+			c.Problem("detail.recorded is %s, want %s", describe(got), describe(recorded))
+		}
+	}
+	named("/payments", suite.Object{"description": "twice", "order_ref": "o", "amount": 7},
+		suite.Object{"description": "once", "order_ref": nil, "amount": body["amount"]})
+	named("/payments", suite.Object{"operator": suite.LeftOut{}, "description": suite.LeftOut{}}, suite.Object{"description": "once", "operator": "mtn"})
+	named("/disbursements", suite.Object{"operator": "mtn", "country": "RW"}, suite.Object{"type": "collection"})
 }
 
 func idempotencyBeforeDefaults(c *suite.Check) {
