@@ -412,7 +412,11 @@ func (c *Console) advanceClock(v *visit) (exchange.Answer, error) {
 	var to ledger.ClockTarget
 	switch by := v.form("by"); by {
 	case "nextDue":
-		to.NextDue = true
+		due, err := time.Parse(time.RFC3339Nano, v.form("due"))
+		if err != nil {
+			return exchange.Answer{}, errBadForm
+		}
+		to.NextDue, to.Shown = true, &due
 	case "1h":
 		to.By = new(time.Hour)
 	default:
@@ -430,6 +434,9 @@ func (c *Console) advanceClock(v *visit) (exchange.Answer, error) {
 	case errors.As(err, new(ledger.ErrAdvanceTooFar)), errors.Is(err, ledger.ErrClockEnd):
 		return exchange.Answer{}, told(http.StatusUnprocessableEntity, v.Text("This is too far"),
 			v.Text("One step is at most 400 days, and clocks end with the year 2200."), "invalid_body")
+	case errors.Is(err, ledger.ErrNotNextDue):
+		return exchange.Answer{}, told(http.StatusConflict, v.Text("Something else is due next now"),
+			v.Text("The page was older than that. The clock did not move: look at the overview, and choose again."), "conflict")
 	case errors.As(err, new(ledger.ErrClockBusy)):
 		return exchange.Answer{}, told(http.StatusConflict, v.Text("The clock is on its way"),
 			v.Text("It is being advanced to another time. Wait until it is there."), "clock_busy")

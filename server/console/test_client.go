@@ -57,20 +57,34 @@ func (c *Console) client(v *visit) (page, error) {
 		state = "Blocked"
 	}
 	set := url.Values{"name": {h.Name}, "behavior": {string(h.Behavior)}, "state": {state}}
+	for _, field := range changeable {
+		set.Set("shown-"+field, set.Get(field))
+	}
 	return (&clientForm{tryForm{set: set}, h}).page(v), nil
 }
 
-// changeClient sends the request of the form. The name may be empty, and a balance that is left out stays.
+// changeable are the fields of a form that shows what a test client has.
+var changeable = []string{"name", "state", "behavior"}
+
+// changeClient sends the request of the form: the fields that a person changed, since others may have changed the rest
+// after the form was shown. The name may be empty, and a balance that is left out stays.
 func (c *Console) changeClient(v *visit) (exchange.Answer, error) {
 	f, err := c.sentForm(v)
 	if err != nil {
 		return exchange.Answer{}, err
 	}
 	r := requestCode{path: "/api/v1/test_clients/" + f.client.MSISDN}
-	r.fields = []requestField{{"name", strings.TrimSpace(f.set.Get("name"))}}
-	r.add("state", f.set.Get("state"))
+	for _, field := range changeable {
+		value := strings.TrimSpace(f.set.Get(field))
+		shown := f.set["shown-"+field]
+		if unchanged := shown != nil && shown[0] == value; !unchanged && (value != "" || field == "name") {
+			r.fields = append(r.fields, requestField{field, value})
+		}
+	}
 	r.add("balance", amountOf(f.set.Get("balance")))
-	r.add("behavior", f.set.Get("behavior"))
+	if len(r.fields) == 0 {
+		return c.toPhone(v, f.client.MSISDN)
+	}
 	return c.sendClient(v, f, http.MethodPatch, r)
 }
 

@@ -70,17 +70,22 @@ func earliest(times ...*time.Time) *time.Time {
 	return first
 }
 
-// ClockTarget is the target of an advance: exactly one field is set.
+// ClockTarget is the target of an advance: exactly one of By, To and NextDue is set.
 type ClockTarget struct {
 	By      *time.Duration
 	To      *time.Time
 	NextDue bool // the time at which the next row is due; now if there is none
+	// Shown is, with NextDue, the time that a person was shown as that of the next row; nil for any. Another one is
+	// [ErrNotNextDue].
+	Shown *time.Time
 }
 
 // from returns the target as a time, or an error if the clock cannot be set to it.
 func (t ClockTarget) from(c Clock) (time.Time, error) {
 	target := c.Now
 	switch {
+	case t.Shown != nil && (c.NextDueAt == nil || !c.NextDueAt.Equal(*t.Shown)):
+		return *t.Shown, ErrNotNextDue
 	case t.By != nil:
 		target = c.Now.Add(*t.By)
 	case t.To != nil:
@@ -125,6 +130,9 @@ var ErrClockEnd = errors.New("clocks end with the year 2200")
 type ErrClockBusy struct{ Target time.Time }
 
 func (e ErrClockBusy) Error() string { return "the clock is being advanced to " + e.Target.String() }
+
+// ErrNotNextDue is returned if something else has become the next that is due.
+var ErrNotNextDue = errors.New("something else is due next")
 
 // ErrClockReset is returned when the sandbox was reset while its clock was being advanced.
 var ErrClockReset = errors.New("the sandbox was reset while its clock was being advanced")
