@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (r *sandboxReconciler) operatorAccess(
 				secrets[name] = f
 			}
 			if problem == nil {
-				problem = f.problem
+				problem = cmp.Or(f.problem, r.addressProblem(o.BaseURL))
 			}
 			access = append(access, sandboxes.OperatorAccess{
 				Store: s.Slug, Operator: payments.Operator(o.Operator), Country: payments.Country(o.Country), BaseURL: o.BaseURL,
@@ -59,6 +60,19 @@ func (r *sandboxReconciler) operatorAccess(
 		}
 	}
 	return access, problem, nil
+}
+
+// addressProblem returns why requests never reach an operator's API at a base URL; nil if they may.
+func (r *sandboxReconciler) addressProblem(baseURL string) *operatorProblem {
+	if baseURL == "" {
+		return nil
+	}
+	err := r.guard.CheckURL(baseURL)
+	if err == nil {
+		return nil
+	}
+	return &operatorProblem{v1alpha1.ReasonOperatorAddressForbidden, fmt.Sprintf(
+		"No request is ever sent to the baseURL %s: %s. Write the name of a service that Cauri may reach.", baseURL, err)}
 }
 
 // readOperatorSecret returns the credentials in a Secret. It returns an operatorProblem if the Secret does not exist or

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -28,6 +29,7 @@ type sandboxReconciler struct {
 	random          io.Reader
 	signingSecret   string
 	callbackHosts   []string
+	guard           egress.Guard
 	clock           clock.PassiveClock
 	recorder        events.EventRecorder
 	pace            pace
@@ -50,7 +52,8 @@ type sandboxObservation struct {
 	keyRotationGrace time.Duration
 	progress         progress
 
-	operatorProblem *operatorProblem // first problem with a Secret for an operator; nil for none
+	operatorProblem *operatorProblem // first problem with the access to an operator; nil for none
+	webhookRefusal  error            // why nothing is ever sent to the webhook's URL; nil: it may be
 }
 
 // operatorProblem is the reason why the credentials for an operator cannot be used. The sandbox works without them.

@@ -40,7 +40,7 @@ func webhookSummary(named bool, conditions []metav1.Condition) string {
 
 // setWebhookCondition sets the condition that reports whether the webhook endpoint acknowledges events.
 func setWebhookCondition(
-	conditions *[]metav1.Condition, webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth, generation int64, now time.Time,
+	conditions *[]metav1.Condition, webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth, refusal error, generation int64, now time.Time,
 ) {
 	if webhook == nil {
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionWebhookReady)
@@ -49,13 +49,19 @@ func setWebhookCondition(
 	condition := metav1.Condition{
 		Type: v1alpha1.ConditionWebhookReady, ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
 	}
-	condition.Status, condition.Reason, condition.Message = webhookJudgment(webhook.URL, &health)
+	condition.Status, condition.Reason, condition.Message = webhookJudgment(webhook.URL, &health, refusal)
 	meta.SetStatusCondition(conditions, condition)
 }
 
-// webhookJudgment returns status, reason and message of the condition.
-func webhookJudgment(url string, health *sandboxes.EndpointHealth) (status metav1.ConditionStatus, reason, message string) {
+// webhookJudgment returns status, reason and message of the condition. refusal is why nothing is ever sent to the URL; nil: it
+// may be. The workers, which decide, may have other settings, so what was acknowledged counts more.
+func webhookJudgment(
+	url string, health *sandboxes.EndpointHealth, refusal error,
+) (status metav1.ConditionStatus, reason, message string) {
 	switch {
+	case refusal != nil && !health.Acknowledged:
+		a := advice.OfAttempt(advice.Attempt{Failure: refusal.Error(), Host: advice.HostOf(url)})
+		return metav1.ConditionFalse, v1alpha1.ReasonAddressForbidden, fmt.Sprintf("No event is ever sent to spec.webhook.url: %s. %s", refusal, a.Do)
 	case health.State == sandboxes.EndpointPaused:
 		return metav1.ConditionFalse, v1alpha1.ReasonEndpointFailing, "The endpoint has failed for a long time" + cause(health) +
 			". It gets one event a minute until it acknowledges one; the others wait. " + adviceOn(url, health)
@@ -79,7 +85,7 @@ func unacknowledged(health *sandboxes.EndpointHealth) string {
 	case n > 1:
 		many = fmt.Sprintf("%d events of the last 24 hours are not acknowledged. The newest is ", n)
 	}
-	next := "Its retries are used up: `cauri resend " + newest + "` sends it again."
+	next := "No retry follows: `cauri resend " + newest + "` sends it again."
 	if health.Newest.Waits {
 		next = "It is sent again as spec.webhook.retryPolicy says."
 	}

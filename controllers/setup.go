@@ -24,6 +24,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/resync"
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -35,6 +36,7 @@ type Options struct {
 	Random   io.Reader                   // required: random bytes for keys and secrets
 
 	CallbackHosts         []string         // used by sandboxes that name none; default: as documented in the resource
+	Guard                 egress.Guard     // of the workers
 	SigningSecret         string           // used by webhooks that name none; default: a generated one for each sandbox
 	Concurrency           int              // concurrent reconciliations of a kind; default 8
 	StatusWritesPerSecond float64          // maximum of writes of live values, over all resources; default 4
@@ -191,6 +193,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) (healthz.Checker, error
 		random:         options.Random,
 		signingSecret:  options.SigningSecret,
 		callbackHosts:  options.CallbackHosts,
+		guard:          options.Guard,
 		clock:          options.Clock,
 		recorder:       mgr.GetEventRecorder("cauri-controller"),
 		pace:           pace,

@@ -197,6 +197,10 @@ const (
 	// ReasonOperatorSecretInvalid means that a Secret of stores[].operatorCredentials has an invalid value: each value
 	// has 1 to 256 printable characters. The condition becomes True automatically when the Secret is corrected.
 	ReasonOperatorSecretInvalid = "OperatorSecretInvalid"
+
+	// ReasonOperatorAddressForbidden means that no request is ever sent to a baseURL of stores[].operatorCredentials: its
+	// host is an address that this installation allows no requests to, such as localhost in a cluster. Write another URL.
+	ReasonOperatorAddressForbidden = "OperatorAddressForbidden"
 )
 
 // Reasons of WebhookReady.
@@ -204,6 +208,10 @@ const (
 	// ReasonNothingDelivered means that the endpoint has acknowledged no event yet, since spec.webhook.url was set or
 	// since the last failed attempt. So nobody knows whether it is well.
 	ReasonNothingDelivered = "NothingDelivered"
+
+	// ReasonAddressForbidden means that no event is ever sent to spec.webhook.url: its host is an address that this
+	// installation allows no webhooks to, such as localhost in a cluster. Write another URL.
+	ReasonAddressForbidden = "AddressForbidden"
 
 	// ReasonDeliveryFailing means that an event of the last 24 hours, in sandbox time, is not acknowledged: it waits
 	// after an attempt on which no fault acted, or its retries are used up. The message has the cause. The condition

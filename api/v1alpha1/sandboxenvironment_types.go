@@ -271,6 +271,7 @@ type Environment struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^[Hh][Tt][Tt][Pp][Ss]?://([A-Za-z0-9_.-]+|[[][0-9A-Fa-f:.]+[]])(:[0-9]+)?([/?#]|$)')",message="write an absolute http or https URL without a user, for example https://shop.example/callbacks; its host is a name in ASCII, or an address without a zone"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^[^/?#]*//([^/?#@]*@)?((0|169[.]254|2(2[4-9]|3[0-9])[.][0-9]+)[.][0-9.]+|255[.]255[.]255[.]255|100[.]100[.]100[.]200|192[.]0[.]0[.]192|168[.]63[.]129[.]16|[[](::|[Ff][Ee][89AaBb][0-9A-Fa-f]:[^]]*|[Ff][Ff][0-9A-Fa-f][0-9A-Fa-f]:[^]]*|[Ff][Dd]00:0?[Ee][Cc]2::254|[Ff][Dd]20:(00)?[Cc][Ee]::254)[]])[.]?(:[0-9]*)?([/?#]|$)') && (!self.matches('^[^/?#]*//([^/?#@]*@)?([A-Za-z0-9_-]+[.])*(0[xX][0-9A-Fa-f]*|[0-9]+)[.]?(:[0-9]*)?([/?#]|$)') || self.matches('^[^/?#]*//([^/?#@]*@)?(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])[.](25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])[.](25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])[.](25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])[.]?(:[0-9]*)?([/?#]|$)'))",message="nothing is ever sent to this address: it is link-local, of a metadata service, of no single receiver, or written in a form that programs read differently; write the name of a host, or its address as four decimal numbers"
 	CallbackURL string `json:"callbackURL,omitempty"`
 
 	// callbackHash makes the operator's own API sign the callbacks to callbackURL, if the operator can sign them.

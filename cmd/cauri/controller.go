@@ -71,6 +71,7 @@ controller: sandboxes continue to work while it is stopped.`,
 	flags.StringVar(&f.healthAddress, "health-address", ":8081", "address that serves /healthz and /readyz; 0 turns them off")
 	flags.StringVar(&f.metricsAddress, "metrics-address", ":8082", "address that serves /metrics; 0 turns it off")
 	flags.SetNormalizeFunc(usualNames)
+	f.add(flags)
 	clockOffset(cmd, &f.clockOffset)
 	containerMemory(cmd, &f.containerMemory)
 	flags.BoolVar(&f.leaderElect, "leader-elect", false, "elect a leader among several replicas; only the leader reconciles")
@@ -134,6 +135,10 @@ func (f controllerFlags) openDatabase() (*postgres.DB, error) {
 
 // setUp adds the controllers to a manager. It returns their readiness check.
 func (f controllerFlags) setUp(mgr ctrl.Manager, db *postgres.DB, keys *secrets.KeyRing, baseURL *url.URL) (healthz.Checker, error) {
+	guard, err := f.guard()
+	if err != nil {
+		return nil, err
+	}
 	configured := sandboxes.New(db, sandboxes.Options{KeyRing: keys})
 	migration := controllers.NewMigration(func(ctx context.Context) error { return postgres.Migrate(ctx, f.databaseURL) }, migrationRetry)
 	if err := mgr.Add(migration); err != nil {
@@ -151,6 +156,7 @@ func (f controllerFlags) setUp(mgr ctrl.Manager, db *postgres.DB, keys *secrets.
 		Ready:                 migration.Ready,
 		BaseURL:               baseURL,
 		Random:                rand.Reader,
+		Guard:                 guard,
 		SigningSecret:         f.signingSecret,
 		CallbackHosts:         f.callbackHosts,
 		Concurrency:           f.concurrency,

@@ -4,6 +4,7 @@ import "time"
 
 // controllerFlags are the settings of `cauri controller`.
 type controllerFlags struct {
+	guardFlags
 	databaseURL             string
 	kubeconfig              string
 	baseURL                 string

@@ -37,6 +37,9 @@ type dev struct {
 	written   string          // content of the file with the Expectations
 }
 
+// devGuard allows receivers on this machine.
+var devGuard = guardFlags{allowLoopback: true}
+
 // open creates all parts. It migrates the database first.
 func (d *dev) open(ctx context.Context) (err error) {
 	if d.state, err = awaitDevState(ctx, d.url, d.options.wait, d.console.say); err != nil {
@@ -68,7 +71,7 @@ func (d *dev) open(ctx context.Context) (err error) {
 		return err
 	}
 	if d.worker, err = newWorker(ctx, workerOptions{
-		processOptions: settings, concurrency: 64, perSandbox: 64, allowLoopback: true,
+		processOptions: settings, concurrency: 64, perSandbox: 64, guardFlags: devGuard,
 	}, keys); err != nil {
 		return err
 	}
@@ -82,7 +85,8 @@ func (d *dev) openController(ctx context.Context, keys *secrets.KeyRing) (err er
 	logger := logr.FromSlogHandler(slog.Default().Handler())
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
-	f := controllerFlags{databaseURL: d.url, concurrency: 4, statusWritesPerSecond: 50, signingSecret: d.options.webhookSecret,
+	f := controllerFlags{
+		guardFlags: devGuard, databaseURL: d.url, concurrency: 4, statusWritesPerSecond: 50, signingSecret: d.options.webhookSecret,
 		callbackHosts: []string{"*"}, // the user of `cauri dev` may send requests to any host anyway
 	}
 	if d.db, err = f.openDatabase(); err != nil {

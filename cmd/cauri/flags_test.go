@@ -227,7 +227,7 @@ func TestWorkerNamesABadDenyRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := runWorker(t.Context(), workerOptions{processOptions: processOptions{databaseURL: "postgres://127.0.0.1:1/x"}, keyFile: key,
-		deny: []string{"postgres"}})
+		guardFlags: guardFlags{deny: []string{"postgres"}}})
 	if err == nil || !strings.Contains(err.Error(), "--webhook-deny") || !strings.Contains(err.Error(), `"postgres"`) {
 		t.Errorf("got %v", err)
 	}

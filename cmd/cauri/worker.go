@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
-	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -27,11 +26,10 @@ import (
 
 type workerOptions struct {
 	processOptions
-	keyFile       string
-	concurrency   int
-	perSandbox    int
-	allowLoopback bool
-	deny          []string
+	guardFlags
+	keyFile     string
+	concurrency int
+	perSandbox  int
 
 	eventRetention time.Duration
 }
@@ -53,11 +51,7 @@ func newWorkerCommand() *cobra.Command {
 		"how long events and their delivery attempts are kept (720h is 30 days); 0 keeps them forever; transactions are always kept")
 	flags.IntVar(&o.concurrency, "webhook-concurrency", 512, "maximum number of webhook deliveries at one time")
 	flags.IntVar(&o.perSandbox, "webhook-concurrency-per-sandbox", 64, "maximum number of webhook deliveries of one sandbox at one time")
-	flags.BoolVar(&o.allowLoopback, "allow-loopback-webhooks", false,
-		"allow webhooks and requests to operators' APIs to loopback addresses of this machine; for development only")
-	flags.StringSliceVar(&o.deny, "webhook-deny", nil,
-		"networks (10.0.0.0/8) and addresses with or without a port (10.0.0.1:5432) that webhooks and requests "+
-			"to operators' APIs must not go to")
+	o.add(flags)
 	return cmd
 }
 
@@ -135,15 +129,6 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 		return nil
 	}
 	return p, nil
-}
-
-// guard returns the guard of the addresses of webhooks and operators' APIs.
-func (o workerOptions) guard() (egress.Guard, error) {
-	deny, err := egress.ParseDenyRules(o.deny)
-	if err != nil {
-		return egress.Guard{}, fmt.Errorf("--webhook-deny: %w", err)
-	}
-	return egress.Guard{AllowLoopback: o.allowLoopback, Deny: deny}, nil
 }
 
 // platformAddresses returns a function for the addresses that no request may reach. These are the addresses of the

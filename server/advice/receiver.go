@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
@@ -83,7 +84,7 @@ func unanswered(kind string, attempt Attempt) Advice {
 	case "timeout":
 		a.Steps = nil // it was reached
 		a.say(Slow, "Receiver is too slow", english.Say("%s gives no answer within %s s", host, fmt.Sprint(webhooks.AttemptTimeout.Seconds())),
-			"It was reached, and may have done its work: the event comes again. Acknowledge first, do the work afterwards, and do it once for each tx_id.")
+			"It was reached, and may have done its work. Acknowledge first, do the work afterwards, and do it once for each tx_id, however often the event comes.")
 	case "connect_timeout":
 		a.say(Unreachable, "Receiver is not reached", english.Say("%s accepts no connection within %s s", host, fmt.Sprint(webhooks.AttemptTimeout.Seconds())),
 			"A firewall or a network policy drops what is sent, or no machine has this address.")
@@ -94,6 +95,11 @@ func unanswered(kind string, attempt Attempt) Advice {
 		a.say(Certificate, "Certificate is not accepted", english.Say("The certificate of %s is not accepted", host),
 			"It has ended, is for another name, or its authority is not known to Cauri. Or the port speaks no TLS.")
 	case "forbidden":
+		if strings.Contains(attempt.Failure, egress.Loopback) {
+			a.say(AddressForbidden, "Address is not allowed", english.Say("Cauri may not send to %s", host),
+				"That is the machine of Cauri itself, not yours. In a cluster write the name of the receiver's Service and of its namespace: http://shop.team.svc/webhooks.")
+			break
+		}
 		a.say(AddressForbidden, "Address is not allowed", english.Say("Cauri may not send to %s", host),
 			"The operators of this installation allow no events to this address. Ask them, or use another one.")
 	case "connection_reset":

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -91,13 +93,40 @@ func (g Guard) Check(at netip.AddrPort) error {
 	return nil
 }
 
+// CheckURL returns [ErrForbidden] or [ErrHost] for a URL that is refused whatever the names in it resolve to: its host is an
+// address that [Guard.Check] refuses, or localhost, which is this machine (RFC 6761), or [HostOf] returns no host.
+func (g Guard) CheckURL(text string) error {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ErrHost
+	}
+	host := HostOf(u)
+	switch {
+	case host == "":
+		return ErrHost
+	case host == "localhost", strings.HasSuffix(host, ".localhost"):
+		host = "127.0.0.1"
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme] // the parser writes schemes in lower case
+	}
+	if at, err := netip.ParseAddrPort(net.JoinHostPort(host, port)); err == nil {
+		return g.Check(at)
+	}
+	return nil // a name
+}
+
+// Loopback is why a guard refuses a loopback address.
+const Loopback = "it is this machine itself"
+
 func (g Guard) forbidden(address netip.Addr) (why string) {
 	switch {
 	case address.IsLoopback():
 		if g.AllowLoopback && !g.PublicOnly {
 			return ""
 		}
-		return "it is this machine itself"
+		return Loopback
 	case address.IsUnspecified() || thisNetwork.Contains(address):
 		return "it is no address of a receiver"
 	case address.IsLinkLocalUnicast():

@@ -55,7 +55,7 @@ var advice = map[string]Advice{
 		"Use the secret as the key of the HMAC, and refuse everything while your program has none.",
 	},
 	lineTwice: {
-		"Events come at least once: after a lost answer, the same event comes again.",
+		"Events come at least once: after a lost answer, the same event can come again.",
 		"Keep the tx_id of what is done, under a unique index. If it is there already, do nothing and answer 204.",
 	},
 	lineEarlyRefund: {
@@ -79,7 +79,7 @@ var advice = map[string]Advice{
 		"Read the fields that you need, and ignore the others.",
 	},
 	lineUnknownEvent: {
-		"New events may come. One that is refused is sent again and again.",
+		"New events may come. One that is refused can come again and again.",
 		"Answer 204 to an event whose name you do not know.",
 	},
 	lineOtherForm: {
@@ -91,7 +91,7 @@ var advice = map[string]Advice{
 		"Allow bodies of 1 MiB, in your framework and in the proxy before it.",
 	},
 	lineInTime: {
-		"An answer that takes longer than 10 s counts as none, and the event comes again.",
+		"An answer that takes longer than 10 s counts as none, and the event can come again.",
 		"Store the event, answer 204, and do the rest of the work afterwards.",
 	},
 	lineFast: {

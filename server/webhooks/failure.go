@@ -40,6 +40,15 @@ func (e errForbiddenReceiver) Error() string {
 
 func (e errForbiddenReceiver) Unwrap() error { return e.ErrForbidden }
 
+// Refusal returns the error of an attempt at a URL that a guard refuses; nil for a URL that it does not refuse.
+func Refusal(guard egress.Guard, url string) error {
+	err := guard.CheckURL(url)
+	if forbidden := (egress.ErrForbidden{}); errors.As(err, &forbidden) {
+		return errForbiddenReceiver{forbidden}
+	}
+	return err
+}
+
 // ErrHostNotAllowed is the error of a callback to a host that the sandbox allowed when it was asked for, and no more.
 var ErrHostNotAllowed = errors.New("the sandbox does not allow callbacks to this host any more")
 

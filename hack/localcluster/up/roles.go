@@ -113,6 +113,7 @@ func (r roles) controller() process.Component {
 		"--encryption-key-file=" + r.state.EncryptionKey(),
 		"--health-address=" + health,
 		"--metrics-address=" + host.Loopback(r.ports[controllerMetricsPort]),
+		"--allow-loopback-webhooks", // as the worker does
 	})
 	c.Files = []string{r.state.Kubeconfig(), r.state.EncryptionKey()}
 	c.Metrics = r.metricsAt(controllerMetricsPort)

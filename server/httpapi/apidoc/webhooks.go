@@ -96,7 +96,7 @@ func (e DescribedEvent) describe() *huma.Operation {
 		Responses: map[string]*huma.Response{
 			"2XX": {Description: "The event is acknowledged."},
 			"410": {Description: "The event is not sent again."},
-			"default": {Description: "The event is sent again, up to five times with growing intervals. The sandbox can set other intervals. " +
+			"default": {Description: "The event is sent again, up to five times with growing intervals. The sandbox can set other intervals, and fewer or no retries. " +
 				"Redirects are not followed. `Retry-After` of a 429 or 503 is respected."},
 		},
 	}

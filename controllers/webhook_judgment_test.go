@@ -1,0 +1,78 @@
+package controllers
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
+)
+
+// A URL that is always refused is told before the first event, unless something was acknowledged there.
+func TestForbiddenURLIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	deny, err := egress.ParseDenyRules([]string{"10.0.0.0/8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster, machine := egress.Guard{Deny: deny}, egress.Guard{AllowLoopback: true}
+	acknowledged := sandboxes.EndpointHealth{State: sandboxes.EndpointHealthy, Acknowledged: true}
+	for name, c := range map[string]struct {
+		guard  egress.Guard
+		url    string
+		health sandboxes.EndpointHealth
+		reason string
+		says   string
+	}{
+		"localhost in a cluster":      {cluster, "http://localhost:3000/x", sandboxes.EndpointHealth{}, v1alpha1.ReasonAddressForbidden, "name of the receiver's Service"},
+		"a name below localhost":      {cluster, "http://shop.localhost/x", sandboxes.EndpointHealth{}, v1alpha1.ReasonAddressForbidden, "this machine itself"},
+		"loopback in a cluster":       {cluster, "https://[::1]/x", sandboxes.EndpointHealth{}, v1alpha1.ReasonAddressForbidden, "::1"},
+		"metadata, mapped":            {machine, "http://[::ffff:169.254.169.254]/", sandboxes.EndpointHealth{}, v1alpha1.ReasonAddressForbidden, "link-local"},
+		"an address of the deny list": {cluster, "http://10.1.2.3/", sandboxes.EndpointHealth{}, v1alpha1.ReasonAddressForbidden, "deny list"},
+		"localhost of cauri dev":      {machine, "http://localhost:3000/x", sandboxes.EndpointHealth{}, v1alpha1.ReasonNothingDelivered, "No event"},
+		"a Service":                   {cluster, "http://shop.team.svc/x", sandboxes.EndpointHealth{}, v1alpha1.ReasonNothingDelivered, "No event"},
+		"what works nevertheless":     {cluster, "http://localhost:3000/x", acknowledged, v1alpha1.ReasonReady, "acknowledges"},
+	} {
+		_, reason, message := webhookJudgment(c.url, &c.health, webhooks.Refusal(c.guard, c.url))
+		if reason != c.reason || !strings.Contains(message, c.says) {
+			t.Errorf("%s: %s: %s", name, reason, message)
+		}
+	}
+	r := &sandboxReconciler{guard: cluster}
+	if p := r.addressProblem("http://localhost:8080/mtn"); p == nil || p.reason != v1alpha1.ReasonOperatorAddressForbidden {
+		t.Errorf("an operator's API at localhost: %v", p)
+	}
+	if p := r.addressProblem(""); p != nil {
+		t.Errorf("no base URL: %v", p)
+	}
+}
+
+// With maxRetries: 0, and after the last retry, no message promises another attempt.
+func TestNoRetryIsPromised(t *testing.T) {
+	t.Parallel()
+	never := webhooks.Schedule{MaxRetries: 0, InitialDelay: time.Second, Factor: 5, MaxDelay: time.Hour}
+	if _, again := never.Next(1, webhooks.Result{}, func() float64 { return 0.5 }); again {
+		t.Fatal("an event is sent again though maxRetries is 0")
+	}
+	for _, failure := range []string{
+		"no answer within 10s", "no connection within 10s", "connection refused", "lookup shop: no such host", "tls: bad certificate",
+		"connection reset by peer", "the receiver answered 500", "the receiver answered 401", "the receiver answered 410", "the receiver answered 302",
+		"events may not be sent to 127.0.0.1: it is this machine itself", "something else",
+	} {
+		health := sandboxes.EndpointHealth{
+			State: sandboxes.EndpointFailing, Unacknowledged: 1, Newest: &sandboxes.UnacknowledgedEvent{Attempt: 1, Failure: failure},
+		}
+		_, _, message := webhookJudgment("http://shop/", &health, nil)
+		if !strings.Contains(message, "No retry follows: `cauri resend evt_") || strings.Contains(message, "retried") ||
+			strings.Contains(message, "comes again") || strings.Contains(message, "is sent again") {
+			t.Errorf("%s: %s", failure, message)
+		}
+		health.Newest.Waits = true
+		if _, _, message = webhookJudgment("http://shop/", &health, nil); !strings.Contains(message, "It is sent again as spec.webhook.retryPolicy says.") {
+			t.Errorf("%s, and a retry follows: %s", failure, message)
+		}
+	}
+}
