@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -37,7 +40,7 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 	if seen.config.API.TestClients && r.maxTestClients > 0 {
 		seen.config.API.MaxTestClients = new(int64(r.maxTestClients))
 	}
-	seen.progress.unused = unused(sandbox)
+	seen.progress.unused = unused(sandbox, r.unusedCallbacks(sandbox, &seen.config))
 	if _, err = duration("spec.ttl", sandbox.Spec.TTL, noTTL); err != nil {
 		return err
 	}
@@ -217,13 +220,38 @@ func valueOr[T any](p *T, unset T) T {
 }
 
 // unused returns a space and a sentence about floats, operators' credentials and faults whose environment or store does
-// not exist in the spec. It returns "" if all exist. A missing environment is no error, because it may be added later.
-func unused(sandbox *v1alpha1.SandboxEnvironment) string {
-	found := slices.Concat(unusedMoney(sandbox.Spec), unusedFaults(sandbox))
+// not exist in the spec, and about callbacks. It returns "" if all are used. A missing environment is no error, because it
+// may be added later.
+func unused(sandbox *v1alpha1.SandboxEnvironment, callbacks []string) string {
+	found := slices.Concat(unusedMoney(sandbox.Spec), unusedFaults(sandbox), callbacks)
 	if len(found) == 0 {
 		return ""
 	}
 	return " Not used: " + strings.Join(found, ", ") + "."
+}
+
+// unusedCallbacks names the URLs of callbacks to which nothing is ever sent.
+func (r *sandboxReconciler) unusedCallbacks(sandbox *v1alpha1.SandboxEnvironment, config *sandboxes.Config) (found []string) {
+	rules := operatorapi.CallbackRules{Hosts: config.CallbackHosts, Namespace: sandbox.Namespace}
+	if config.Webhook != nil {
+		if u, err := url.Parse(config.Webhook.URL); err == nil {
+			rules.WebhookHost = egress.HostOf(u)
+		}
+	}
+	for i, e := range sandbox.Spec.Environments {
+		if e.CallbackURL == "" {
+			continue
+		}
+		guard := r.guard
+		allowed, publicOnly := rules.Allow(e.CallbackURL)
+		guard.PublicOnly = publicOnly
+		if err := guard.CheckURL(e.CallbackURL); !allowed {
+			found = append(found, fmt.Sprintf("spec.environments[%d].callbackURL (spec.callbackHosts does not allow its host)", i))
+		} else if err != nil {
+			found = append(found, fmt.Sprintf("spec.environments[%d].callbackURL (%s)", i, err))
+		}
+	}
+	return found
 }
 
 func unusedFaults(sandbox *v1alpha1.SandboxEnvironment) (found []string) {

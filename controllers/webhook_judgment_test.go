@@ -76,3 +76,29 @@ func TestNoRetryIsPromised(t *testing.T) {
 		}
 	}
 }
+
+// A callback URL to which nothing is ever sent is told with what is not used.
+func TestCallbacksThatAreNeverSent(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		guard egress.Guard
+		hosts []string
+		url   string
+		says  string
+	}{
+		"localhost in a cluster": {egress.Guard{}, nil, "http://localhost:3000/", "this machine itself"},
+		"a private address":      {egress.Guard{}, nil, "http://10.1.2.3/", "public Internet"},
+		"a host that is not one": {egress.Guard{}, []string{"*.shop.example"}, "https://pay.example/", "spec.callbackHosts does not allow its host"},
+		"a host of the list":     {egress.Guard{}, []string{"*.shop.example"}, "https://a.shop.example/", ""},
+		"cauri dev":              {egress.Guard{AllowLoopback: true}, []string{"*"}, "http://localhost:3000/", ""},
+		"a name":                 {egress.Guard{}, nil, "https://pay.example/", ""},
+		"none":                   {egress.Guard{}, nil, "", ""},
+	} {
+		sandbox := &v1alpha1.SandboxEnvironment{}
+		sandbox.Spec.Environments = []v1alpha1.Environment{{CallbackURL: c.url}}
+		got := unused(sandbox, (&sandboxReconciler{guard: c.guard}).unusedCallbacks(sandbox, &sandboxes.Config{CallbackHosts: c.hosts}))
+		if (c.says == "") != (got == "") || !strings.Contains(got, c.says) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

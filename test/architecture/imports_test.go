@@ -195,6 +195,7 @@ var mayImport = map[string][]string{
 		"server/faults",
 		"server/payments",
 		"server/operators",
+		"server/operators/operatorapi",
 		"server/postgres",
 		"server/secrets",
 		"server/sandboxes",
