@@ -53,6 +53,14 @@ func TestJumpGoesToTheMomentThatWasShown(t *testing.T) {
 	if at := target(); at != jump.Get("due") {
 		t.Errorf("the clock goes to %s, and %s was shown", at, jump.Get("due"))
 	}
+	f.exec("update clocks set stands_at = target, last_target = target, target = null, ended = array[advance, 1, 0, 0, 0]")
+	f.exec("update transactions set due_at = due_at + interval '20 minutes'")
+	if got := b.post(checkout, "/clock", jump); got.status != http.StatusSeeOther {
+		t.Errorf("the second click, after the jump has ended, answered %d: %s", got.status, words(got.text))
+	}
+	if at := target(); at != "<nil>" {
+		t.Errorf("the second click moves the clock to %s", at)
+	}
 	if got := b.post(checkout, "/clock", url.Values{"by": {"nextDue"}}); got.status != http.StatusBadRequest {
 		t.Errorf("a jump without the moment answered %d", got.status)
 	}
