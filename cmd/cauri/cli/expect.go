@@ -161,7 +161,7 @@ func (e *expected) evaluate(ctx context.Context, api *sandboxapi.Client, now fun
 			e.state = terms.Unreadable(&e.state, now())
 			return nil
 		}
-		if busy := refused != nil && refused.Status == http.StatusServiceUnavailable; busy && now().Before(terms.Deadline) {
+		if refused != nil && refused.Code == "overloaded" && now().Before(terms.Deadline) {
 			return nil // evaluations of a sandbox come one after the other: it is asked again
 		}
 		if err != nil {

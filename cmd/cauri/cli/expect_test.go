@@ -165,6 +165,22 @@ func TestExpectOfABusyService(t *testing.T) {
 		"--url="+busy.URL+"/sandboxes/team/checkout", "--api-key="+testKey).want(t, ExitSuccess, "met")
 }
 
+// A suspended sandbox answers 503 too, and does not become another one by waiting.
+func TestExpectOfASuspendedSandbox(t *testing.T) {
+	asked := atomic.Int32{}
+	suspended := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, `{"error":"suspended","message":"The sandbox is suspended."}`)
+	}))
+	t.Cleanup(suspended.Close)
+	run(t, Options{}, "expect", "-f", expectFile(t, "within: 10m\nsettle: 0s\nexpect: [{transactions: {count: 0}}]"),
+		"--url="+suspended.URL+"/sandboxes/team/checkout", "--api-key="+testKey).want(t, ExitUnavailable, "The sandbox is suspended")
+	if n := asked.Load(); n > 2 {
+		t.Errorf("it was asked %d times", n)
+	}
+}
+
 // An evaluation that ends with an error is red in every report, also in place of a green one of an earlier run.
 func TestExpectThatWasNotJudged(t *testing.T) {
 	file := expectFile(t, "expect:\n- nothingElse: true\n- transactions: {count: 0}\n")
