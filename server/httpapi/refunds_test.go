@@ -181,6 +181,7 @@ func TestRefundBodyHasToBeJSON(t *testing.T) {
 		"null":                {"null", "application/json", "invalid_body", 400, nil},
 		"amount of NaN":       {`{"amount":null}`, "application/json", "invalid_body", 400, []string{"amount"}},
 		"NaN itself":          {`{"amount":NaN}`, "application/json", "invalid_body", 400, nil},
+		"misspelled amount":   {`{"amout":400}`, "application/json", "invalid_body", 400, []string{"amout"}},
 		"an empty amount":     {`{"amount":"","reference":null}`, "application/json", "invalid_body", 400, []string{"amount"}},
 		"amount of nothing":   {`{"amount":0}`, "application/json", "invalid_body", 400, []string{"amount"}},
 		"negative amount":     {`{"amount":-1}`, "application/json", "invalid_body", 400, []string{"amount"}},

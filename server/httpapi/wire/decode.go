@@ -183,17 +183,21 @@ func (d *Decoder[T]) parse(header http.Header, text []byte) (*T, error) {
 }
 
 // checkUnknown adds an error for each unknown field that is another spelling of a known one, and names the other unknown
-// fields in the header.
+// fields in the header. A field whose absence does much may be meant by a misspelled one too.
 func (d *Decoder[T]) checkUnknown(header http.Header, sent map[string]any, wrong FieldErrors) {
-	var known, ignored []string
+	var known, ignored, absent []string
 	for i := range d.fields {
-		known = append(known, d.fields[i].name)
+		f := &d.fields[i]
+		known = append(known, f.name)
+		if _, given := sent[f.name]; !given && f.absence != "" {
+			absent = append(absent, f.name)
+		}
 	}
 	for name := range sent {
 		if slices.Contains(known, name) {
 			continue
 		}
-		if right := sameSpelling(name, known); right != "" {
+		if right := cmp.Or(sameSpelling(name, known), nearest(name, absent)); right != "" {
 			wrong[name] = []string{"is unknown: write " + right}
 		} else {
 			ignored = append(ignored, name)
