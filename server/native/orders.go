@@ -73,6 +73,8 @@ func whoseReference(o *operatorapi.Order, t *payments.Transaction) string {
 	}
 	if o.Description != nil && (t.Description == nil || *t.Description != *o.Description) {
 		differing = append(differing, "has another message")
+	} else if o.Operation != "" && o.Description == nil && t.Description != nil {
+		differing = append(differing, "has a message")
 	}
 	how := "was recorded with the same fields: an operator refuses a repetition too"
 	if differing != nil {

@@ -33,14 +33,32 @@ func (s *sandbox) Place(ctx context.Context, o operatorapi.PlacedOrder) error {
 
 // refusePlaced returns the refusal of an order whose reference is taken.
 func (s *sandbox) refusePlaced(ctx context.Context, o *operatorapi.PlacedOrder) error {
+	var holder string
 	t, _, err := s.native.ledger.FindReference(ctx, s.who.Sandbox.Tenant, o.Reference)
-	holder := "the reference belongs to an order that waits for its payer"
-	if err == nil {
+	switch {
+	case err == nil:
 		holder = whoseReference(&operatorapi.Order{Order: payments.Order{Amount: o.Amount}}, t)
-	} else if !errors.Is(err, ledger.ErrNotFound) {
+	case errors.Is(err, ledger.ErrNotFound):
+		holder, err = s.whoWaits(ctx, o)
+	}
+	if err != nil {
 		return err
 	}
 	return operatorapi.Refuse(operatorapi.Duplicate).Say(holder)
+}
+
+// newestPlaced bounds the orders among which [sandbox.whoWaits] looks for one.
+const newestPlaced = 100
+
+// whoWaits says which order, that waits for its payer, has the reference of another one.
+func (s *sandbox) whoWaits(ctx context.Context, o *operatorapi.PlacedOrder) (string, error) {
+	open, err := s.native.ledger.ListOpenNativeOrders(ctx, s.who.Sandbox.Tenant, s.api.Operator, newestPlaced)
+	for i := range open {
+		if open[i].Reference == o.Reference && open[i].Amount != o.Amount {
+			return fmt.Sprintf("the reference belongs to an order of %d that waits for its payer", open[i].Amount), err
+		}
+	}
+	return "the reference belongs to an order that waits for its payer", err
 }
 
 // Placed implements [operatorapi.Sandbox].

@@ -17,17 +17,18 @@ import (
 // differ, with what the recorded one sent; nil: it left the field out.
 func DuplicateReference(t *payments.Transaction, recorded map[string]any) *Error {
 	differ := "it differs in " + strings.Join(slices.Sorted(maps.Keys(recorded)), ", ")
+	instead := "Read detail.recorded, and repeat that request exactly, or read the transaction."
 	switch {
 	case recorded["type"] != nil:
-		differ = "a reference is unique over payments, refunds and disbursements"
+		differ, instead = "a reference is unique over payments, refunds and disbursements", "Read the transaction."
 	case recorded["source"] != nil:
-		differ = "it was made through the operator's own API"
+		differ, instead = "it was made through the operator's own API, and this API cannot repeat it", "Read the transaction."
 	case len(recorded) == 0:
 		differ = "its fields were sent otherwise"
 	}
 	return &Error{Status: http.StatusConflict, Code: "duplicate_reference",
-		Message: fmt.Sprintf("The reference %q belongs to the %s %s with status %s: %s. Read detail.recorded, and repeat that request exactly, or "+
-			"read the transaction. A new reference makes another one.", t.Reference, t.Type, t.ID, t.Status, differ),
+		Message: fmt.Sprintf("The reference %q belongs to the %s %s with status %s: %s. %s A new reference makes another one.",
+			t.Reference, t.Type, t.ID, t.Status, differ, instead),
 		Detail: map[string]any{
 			"transaction": map[string]any{"id": t.ID.String(), "type": t.Type, "status": t.Status}, "recorded": recorded,
 		}}
