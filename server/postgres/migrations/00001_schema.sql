@@ -676,9 +676,9 @@ create table endpoint_health (
 ) with (fillfactor = 50);
 call protect('endpoint_health');
 
--- Events and callbacks that wait after, or have ended failed by, an attempt on which no fault acted, until they
--- are delivered, or queued by hand. They say whether a receiver is well. No payment touches them. What looks for
--- an id writes operator || '', so that it takes the primary key whatever the statistics.
+-- Events and callbacks that wait after, or have ended failed by, an attempt on which no fault acted, until
+-- they are delivered, or queued by hand. They say whether a receiver is well. No payment touches them. What
+-- looks for an id writes operator || '', so that it takes the primary key whatever the statistics.
 create table unacknowledged_events (
   tenant     bigint not null,
   created_at timestamptz not null, -- of the event
@@ -1610,7 +1610,8 @@ grant select (delivered, failed, failing_since, failures, first_failed, first_fa
     last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, probe_at, tenant,
     acknowledged),
     insert (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,
-    last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, tenant, acknowledged),
+    last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, tenant,
+    acknowledged),
     update (changed_at, delivered, failed, failing_since, failures, first_failed, first_failed_attempt,
     last_acked, last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at,
     probe_at, acknowledged),

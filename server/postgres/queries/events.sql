@@ -63,8 +63,8 @@ from organizations o left join endpoint_health h on h.tenant = sqlc.arg(tenant)
 where o.tenant = sqlc.arg(tenant);
 
 -- name: EndpointHealth :one
--- How the deliveries of a sandbox's events go. The unacknowledged events of the last 24 hours are counted up to
--- a bound. newest is the one of them that was created last.
+-- How the deliveries of a sandbox's events go. The unacknowledged events of the last 24 hours are counted up
+-- to a bound. newest is the one of them that was created last.
 with present as materialized (
   select (o.webhook_url is not null)::boolean as named,
     clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '24 hours' as since
@@ -95,8 +95,8 @@ left join lateral (select error from delivery_attempts
   where tenant = sqlc.arg(tenant) and event_id = newest.id and attempt = newest.attempt limit 1) a on true;
 
 -- name: UnacknowledgedCallbacks :many
--- How many callbacks of the last 24 hours are unacknowledged, of each operator up to a bound, and the newest of
--- them.
+-- How many callbacks of the last 24 hours are unacknowledged, of each operator up to a bound, and the newest
+-- of them.
 with present as materialized (
   select clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '24 hours' as since
   from (select) one left join clocks c on c.tenant = sqlc.arg(tenant)

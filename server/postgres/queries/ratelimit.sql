@@ -10,7 +10,8 @@ where tenant = sqlc.arg(tenant) and second = sqlc.arg(second) and granted >= sql
 -- name: GrantedRequests :one
 -- In the tenant scope. The requests of the last minute, as TakeRequests counts them.
 select coalesce(sum(r.granted), 0)::bigint from rate_usage r
-where r.tenant = sqlc.arg(tenant) and r.second > floor(extract(epoch from statement_timestamp()))::bigint - 62;
+where r.tenant = sqlc.arg(tenant)
+  and r.second > floor(extract(epoch from statement_timestamp()))::bigint - 62;
 
 -- name: TakeRequests :one
 -- Grants up to `wanted` requests within the limit of the last minute, and returns when the oldest grant

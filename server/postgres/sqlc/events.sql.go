@@ -61,8 +61,8 @@ type EndpointHealthRow struct {
 	NewestError     string      `db:"newest_error"`
 }
 
-// How the deliveries of a sandbox's events go. The unacknowledged events of the last 24 hours are counted up to
-// a bound. newest is the one of them that was created last.
+// How the deliveries of a sandbox's events go. The unacknowledged events of the last 24 hours are counted up
+// to a bound. newest is the one of them that was created last.
 func (q *Queries) EndpointHealth(ctx context.Context, tenant int64, most int32) (EndpointHealthRow, error) {
 	row := q.db.QueryRow(ctx, endpointHealth, tenant, most)
 	var i EndpointHealthRow
@@ -403,8 +403,8 @@ type UnacknowledgedCallbacksRow struct {
 	Newest    pgtype.UUID `db:"newest"`
 }
 
-// How many callbacks of the last 24 hours are unacknowledged, of each operator up to a bound, and the newest of
-// them.
+// How many callbacks of the last 24 hours are unacknowledged, of each operator up to a bound, and the newest
+// of them.
 func (q *Queries) UnacknowledgedCallbacks(ctx context.Context, operators []string, tenant int64, most int32) ([]UnacknowledgedCallbacksRow, error) {
 	rows, err := q.db.Query(ctx, unacknowledgedCallbacks, operators, tenant, most)
 	if err != nil {

@@ -946,7 +946,8 @@ with batch as (
   delete from native_callbacks n using batch where n.tenant = $1 and n.id = batch.id
 ), forgotten as (
   delete from unacknowledged_events u
-  where u.tenant = $1 and u.id = any(array(select batch.id from batch)) and u.operator || '' > ''
+  where u.tenant = $1 and u.id = any(array(select batch.id from batch))
+    and u.operator || '' > ''
 )
 select batch.id from batch order by batch.id desc limit 1
 `

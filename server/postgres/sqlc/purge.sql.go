@@ -179,7 +179,8 @@ with batch as (
   delete from events e using batch where e.tenant = $1 and e.id = batch.id
 ), forgotten as (
   delete from unacknowledged_events u
-  where u.tenant = $1 and u.id = any(array(select batch.id from batch)) and u.operator || '' = ''
+  where u.tenant = $1 and u.id = any(array(select batch.id from batch))
+    and u.operator || '' = ''
 )
 select batch.id from batch order by batch.id desc limit 1
 `

@@ -11,7 +11,8 @@ import (
 
 const grantedRequests = `-- name: GrantedRequests :one
 select coalesce(sum(r.granted), 0)::bigint from rate_usage r
-where r.tenant = $1 and r.second > floor(extract(epoch from statement_timestamp()))::bigint - 62
+where r.tenant = $1
+  and r.second > floor(extract(epoch from statement_timestamp()))::bigint - 62
 `
 
 // In the tenant scope. The requests of the last minute, as TakeRequests counts them.
