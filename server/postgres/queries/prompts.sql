@@ -54,8 +54,8 @@ from waiting
 order by waiting.sim_id, waiting.id;
 
 -- name: LastOutcomes :many
--- The last movement of each of these SIMs, and the payments that failed for them among the newest transactions.
--- Of a disbursement or refund that failed, a phone learns nothing.
+-- The last movement of each of these SIMs, and the payments that failed for them among the newest
+-- transactions. Of a disbursement or refund that failed, a phone learns nothing.
 with found as materialized (
   (select t.* from unnest(sqlc.arg(sim_ids)::uuid[]) asked (of_sim)
   cross join lateral (

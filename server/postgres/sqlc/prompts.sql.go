@@ -73,8 +73,8 @@ type LastOutcomesRow struct {
 	Transaction Transaction `db:"transaction"`
 }
 
-// The last movement of each of these SIMs, and the payments that failed for them among the newest transactions.
-// Of a disbursement or refund that failed, a phone learns nothing.
+// The last movement of each of these SIMs, and the payments that failed for them among the newest
+// transactions. Of a disbursement or refund that failed, a phone learns nothing.
 func (q *Queries) LastOutcomes(ctx context.Context, simIds []pgtype.UUID, tenant int64, most int32) ([]LastOutcomesRow, error) {
 	rows, err := q.db.Query(ctx, lastOutcomes, simIds, tenant, most)
 	if err != nil {
