@@ -120,13 +120,17 @@ func (g Guard) CheckURL(text string) error {
 // Loopback is why a guard refuses a loopback address.
 const Loopback = "it is this machine itself"
 
+// NotPublic is why a guard with PublicOnly refuses an address that it would allow without.
+const NotPublic = "it is not an address of the public Internet"
+
 func (g Guard) forbidden(address netip.Addr) (why string) {
 	switch {
-	case address.IsLoopback():
-		if g.AllowLoopback && !g.PublicOnly {
-			return ""
-		}
+	case address.IsLoopback() && !g.AllowLoopback:
 		return Loopback
+	case address.IsLoopback() && g.PublicOnly:
+		return NotPublic
+	case address.IsLoopback():
+		return ""
 	case address.IsUnspecified() || thisNetwork.Contains(address):
 		return "it is no address of a receiver"
 	case address.IsLinkLocalUnicast():
@@ -136,7 +140,7 @@ func (g Guard) forbidden(address netip.Addr) (why string) {
 	case address.IsMulticast() || address == broadcast:
 		return "it is not the address of one receiver"
 	case g.PublicOnly && !isPublic(address):
-		return "it is not an address of the public Internet"
+		return NotPublic
 	}
 	return ""
 }

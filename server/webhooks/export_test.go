@@ -10,3 +10,6 @@ func (s *Sender) Timeout() time.Duration { return s.timeout }
 
 // RetryAfter reads a Retry-After header.
 var RetryAfter = retryAfter
+
+// Reason is the error of an attempt that had a connection to nobody.
+func Reason(err error) error { return reason(err, connecting, "") }

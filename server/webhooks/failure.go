@@ -18,18 +18,22 @@ import (
 	"github.com/cauri-dev/cauri/server/egress"
 )
 
-// errLate is the error of an attempt that timed out. A receiver that was connected may have done its work.
+// errLate is the error of an attempt that timed out.
 type errLate struct {
-	Within    time.Duration
-	Connected bool
+	Within time.Duration
+	Stage  stage
+	Host   string // that is looked up
 }
 
 func (e errLate) Error() string {
-	if e.Connected {
-		return fmt.Sprintf("no answer within %s", e.Within)
+	said := map[stage]string{
+		lookingUp: "lookup " + e.Host + ": no address", connecting: "no connection", shakingHands: HandshakeLate, asking: "no answer",
 	}
-	return fmt.Sprintf("no connection within %s", e.Within)
+	return fmt.Sprintf("%s within %s", said[e.Stage], e.Within)
 }
+
+// HandshakeLate is in the error of an attempt that reached a program which does not finish the TLS handshake.
+const HandshakeLate = "tls: handshake not finished"
 
 // errForbiddenReceiver tells a merchant, in the list of attempts, that its receiver has an address that is not allowed.
 type errForbiddenReceiver struct{ egress.ErrForbidden }
@@ -81,15 +85,23 @@ func (e errAnswered) Error() string { return Answered(e.status) }
 // Answered returns the text of the error of an attempt with an answer that is no 2xx, as [KindOfText] reads it.
 func Answered(status int) string { return answered + strconv.Itoa(status) }
 
+// Those of callbacks that spec.callbackHosts of the sandbox would allow.
+var callbackHostTexts = []string{ErrHostNotAllowed.Error(), egress.NotPublic}
+
+// OfCallbackHost reports whether the error of a callback is that its sandbox does not allow the host.
+func OfCallbackHost(text string) bool {
+	return slices.ContainsFunc(callbackHostTexts, func(part string) bool { return strings.Contains(text, part) })
+}
+
 // textsOfKinds has what is in the texts of errors, by kind. The first that fits decides.
 var textsOfKinds = []struct {
 	kind  string
 	texts []string
 }{
 	{"forbidden", []string{"events may not be sent to ", ErrHostNotAllowed.Error()}},
+	{"dns", []string{"lookup "}}, // it may be a timeout too
 	{"timeout", []string{"no answer within ", "context deadline exceeded"}},
 	{"connect_timeout", []string{"no connection within "}},
-	{"dns", []string{"lookup "}},
 	{"tls", []string{"tls: ", "x509: ", "HTTP response to HTTPS client"}},
 	{"connection_refused", []string{"connection refused", "actively refused"}},
 	{"connection_reset", []string{"connection reset", "EOF", "broken pipe"}},
@@ -120,12 +132,12 @@ func kindOf(err error) string {
 	switch {
 	case errors.As(err, &forbidden), errors.Is(err, ErrHostNotAllowed):
 		return "forbidden"
-	case errors.As(err, &late) && !late.Connected:
-		return "connect_timeout"
-	case errors.As(err, &late), errors.Is(err, context.DeadlineExceeded):
-		return "timeout"
-	case errors.As(err, &name):
+	case errors.As(err, &late):
+		return map[stage]string{lookingUp: "dns", connecting: "connect_timeout", shakingHands: "tls", asking: "timeout"}[late.Stage]
+	case errors.As(err, &name): // before the next one: it may be a timeout too
 		return "dns"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
 	case errors.As(err, &certificate), errors.As(err, &authority), errors.As(err, &record):
 		return "tls"
 	case errors.Is(err, syscall.ECONNREFUSED):

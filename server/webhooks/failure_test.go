@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -36,21 +37,14 @@ func TestKindsOfFailure(t *testing.T) {
 	for want, url := range map[string]string{
 		"": status(204), "answered_3xx": status(302), "answered_4xx": status(404), "answered_5xx": status(500), "gone": status(410),
 		"timeout": hanging.URL, "connection_reset": resets.URL, "connection_refused": "http://" + closed.Addr().String(),
-		"connect_timeout": "http://never-resolved.example/", "tls": unknown.URL, "forbidden": "http://169.254.169.254/", "dns": "http://no-such-host.invalid/",
+		"tls": unknown.URL, "forbidden": "http://169.254.169.254/", "dns": "http://no-such-host.invalid/",
 		"other": strings.Replace(status(204), "http://", "gopher://", 1),
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
-			guard := egress.Guard{AllowLoopback: true}
-			if want == "connect_timeout" {
-				guard.Resolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-					<-ctx.Done()
-					return nil, ctx.Err()
-				}}
-			}
-			sender := webhooks.NewSender(guard, "test", time.Now)
+			sender := webhooks.NewSender(egress.Guard{AllowLoopback: true}, "test", time.Now)
 			sender.SetTimeout(time.Minute)
-			if want == "timeout" || want == "connect_timeout" {
+			if want == "timeout" {
 				sender.SetTimeout(200 * time.Millisecond)
 			}
 			result := sender.Send(t.Context(), webhooks.Delivery{URL: url, Body: []byte("{}")})
@@ -64,5 +58,38 @@ func TestKindsOfFailure(t *testing.T) {
 				t.Errorf("got %q with status %d for the text %q", kind, status, result.Err)
 			}
 		})
+	}
+}
+
+// A name that is not found in time is no firewall, and a program that does not finish the handshake was reached.
+func TestWhereATimeoutHappens(t *testing.T) {
+	t.Parallel()
+	silent := strings.Replace(listen(t, func(*net.TCPConn) {}), "http:", "https:", 1)
+	for name, c := range map[string]struct{ url, want, says string }{
+		"look-up": {"http://never-resolved.example/", "dns", "lookup never-resolved.example"}, "handshake": {silent, "tls", webhooks.HandshakeLate},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			silence := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}}
+			sender := webhooks.NewSender(egress.Guard{AllowLoopback: true, Resolver: silence}, "test", time.Now)
+			sender.SetTimeout(200 * time.Millisecond)
+			result := sender.Send(t.Context(), webhooks.Delivery{URL: c.url, Body: []byte("{}")})
+			kind, _ := webhooks.KindOfText(result.Err.Error())
+			if got := result.Kind(); got != c.want || kind != c.want || !strings.Contains(result.Err.Error(), c.says) {
+				t.Errorf("got %q, and %q for the text %q", got, kind, result.Err)
+			}
+		})
+	}
+	for want, err := range map[string]error{
+		"dns":             &net.OpError{Op: "dial", Err: &net.DNSError{Err: "i/o timeout", Name: "shop.example", IsTimeout: true}},
+		"connect_timeout": &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded},
+	} {
+		err = webhooks.Reason(err)
+		if kind, _ := webhooks.KindOfText(err.Error()); kind != want || (webhooks.Result{Err: err}).Kind() != want {
+			t.Errorf("%q is not %q: %v", kind, want, err)
+		}
 	}
 }

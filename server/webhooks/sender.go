@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"strconv"
@@ -108,11 +109,10 @@ func (s *Sender) do(transport http.RoundTripper, request *http.Request, r *Resul
 		password, _ := user.Password()
 		request.SetBasicAuth(user.Username(), password)
 	}
-	connected := false
-	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}
-	response, err := transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(request.Context(), trace)))
+	var progress progress
+	response, err := transport.RoundTrip(request.WithContext(httptrace.WithClientTrace(request.Context(), progress.trace())))
 	if err != nil {
-		r.Err = reason(err, connected)
+		r.Err = reason(err, progress.stage(), request.URL.Hostname())
 		return
 	}
 	defer func() { _ = response.Body.Close() }()
@@ -145,14 +145,18 @@ func (s *Sender) request(ctx context.Context, delivery Delivery) (*http.Request,
 }
 
 // reason says why there is no response, without the URL, which may contain a password.
-func reason(err error, connected bool) error {
+func reason(err error, reached stage, host string) error {
 	var forbidden egress.ErrForbidden
 	if errors.As(err, &forbidden) {
 		return errForbiddenReceiver{forbidden}
 	}
+	var name *net.DNSError // a server of names that does not answer is a timeout too
+	if errors.As(err, &name) {
+		return err
+	}
 	var late interface{ Timeout() bool }
 	if errors.As(err, &late) && late.Timeout() {
-		return errLate{AttemptTimeout, connected}
+		return errLate{AttemptTimeout, reached, host}
 	}
 	return err
 }
