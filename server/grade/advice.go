@@ -29,7 +29,7 @@ func (a Answer) cause() cause.Advice {
 	if a.Status != 0 {
 		failure = webhooks.Answered(a.Status)
 	}
-	return cause.OfAttempt(cause.Attempt{Failure: failure})
+	return cause.OfAttempt(cause.Attempt{Failure: failure, Host: a.Host})
 }
 
 // advice is by the anchors of docs/grade.md, which has the same for each framework.

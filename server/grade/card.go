@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	cause "github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/english"
 )
 
@@ -211,7 +212,14 @@ func (c *Card) untried() (n int) {
 func (r *Result) undecided() english.Phrase {
 	switch r.Reason {
 	case Unreached:
-		return english.Say("No program was reached at the URL: %s. %s", r.statuses(), r.Answers[0].cause().Do)
+		switch why := r.Answers[0].cause(); {
+		case why.Code == cause.NotDelivered:
+			return english.Say("No program was reached at the URL: %s.", r.statuses())
+		case r.Answers[0].Host == "": // the card is older than this field
+			return english.Say("No program was reached at the URL: %s. %s", r.statuses(), why.Do)
+		default:
+			return english.Say("No program was reached at the URL: %s. %s. %s", r.statuses(), why.What, why.Do)
+		}
 	case WrongURL:
 		return english.Say("The URL may be wrong: the answer is %s to every event, genuine or forged. If it is right, name a payment that "+
 			"your receiver knows.", r.statuses())

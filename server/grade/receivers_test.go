@@ -215,6 +215,17 @@ func TestWithoutALetter(t *testing.T) {
 			grade.Answer{Error: "connection refused", Unreached: true}, nil, grade.Unreached,
 			"No program was reached at the URL: connection refused. No program accepts connections there.", false,
 		},
+		"nothing listens, at a known host": {
+			grade.Answer{Error: "connection refused", Host: "shop:3000", Unreached: true}, nil, grade.Unreached,
+			"No program was reached at the URL: connection refused. Nothing listens at shop:3000. No program accepts connections there.", false,
+		},
+		"a certificate of another name": {
+			grade.Answer{Error: "x509: certificate is valid for a, not shop", Host: "shop", Unreached: true}, nil, grade.Unreached,
+			"No program was reached at the URL: x509: certificate is valid for a, not shop. The certificate of shop is not accepted. It has ended", false,
+		},
+		"a cause that is not known": {
+			grade.Answer{Error: "nobody knows", Host: "shop", Unreached: true}, nil, grade.Unreached, "No program was reached at the URL: nobody knows.", false,
+		},
 		"nothing listens for a known one": {
 			grade.Answer{Error: "connection refused", Unreached: true}, known, grade.Unreached, "No program was reached at the URL", false,
 		},
@@ -273,7 +284,7 @@ func TestWhatDoesNotListen(t *testing.T) {
 	}
 	<-ended
 	card := check(t, &receiver{}, through)
-	if !card.Results[0].Answers[0].Unreached || card.Letter != "" || !strings.Contains(card.Sentence().String(), "connection refused") {
+	if !card.Results[0].Answers[0].Unreached || card.Letter != "" || !strings.Contains(card.Sentence().String(), "Nothing listens at "+address) {
 		t.Errorf("where nothing listens, the letter is %q: %s", card.Letter, card.Sentence())
 	}
 }

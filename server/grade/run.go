@@ -26,6 +26,7 @@ type Answer struct {
 	Status     int    `json:"status"` // 0: there was none
 	DurationMs int64  `json:"durationMs"`
 	Error      string `json:"error,omitempty"`     // why there was none
+	Host       string `json:"host,omitempty"`      // that gave none, with its port
 	Late       bool   `json:"late,omitempty"`      // it took longer than 10 s
 	Unreached  bool   `json:"unreached,omitempty"` // no connection was made, so no program got the message
 }
