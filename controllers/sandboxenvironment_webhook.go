@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -58,15 +59,20 @@ func setWebhookCondition(
 func webhookJudgment(
 	url string, health *sandboxes.EndpointHealth, refusal error,
 ) (status metav1.ConditionStatus, reason, message string) {
+	why := advice.OfReceiver(health, url)
 	switch {
 	case refusal != nil && !health.Acknowledged:
 		a := advice.OfAttempt(advice.Attempt{Failure: refusal.Error(), Host: advice.HostOf(url)})
 		return metav1.ConditionFalse, v1alpha1.ReasonAddressForbidden, fmt.Sprintf("No event is ever sent to spec.webhook.url: %s. %s", refusal, a.Do)
 	case health.State == sandboxes.EndpointPaused:
-		return metav1.ConditionFalse, v1alpha1.ReasonEndpointFailing, "The endpoint has failed for a long time" + cause(health) +
-			". It gets one event a minute until it acknowledges one; the others wait. " + adviceOn(url, health)
+		fails := "The endpoint has failed for a long time" + inParentheses(health.Cause())
+		if why.Over() {
+			fails = why.What.String()
+		}
+		return metav1.ConditionFalse, v1alpha1.ReasonEndpointFailing, fails +
+			". It gets one event a minute until it acknowledges one; the others wait. " + whatToDo(&why)
 	case health.State == sandboxes.EndpointFailing:
-		return metav1.ConditionFalse, v1alpha1.ReasonDeliveryFailing, unacknowledged(health) + " " + adviceOn(url, health)
+		return metav1.ConditionFalse, v1alpha1.ReasonDeliveryFailing, unacknowledged(health, &why) + " " + whatToDo(&why)
 	case health.Acknowledged:
 		return metav1.ConditionTrue, v1alpha1.ReasonReady, "The endpoint acknowledges events."
 	case health.Delivered == 0 && health.LastFailedAt == nil:
@@ -77,9 +83,11 @@ func webhookJudgment(
 }
 
 // unacknowledged says how many events are unacknowledged, why the newest one is, and what happens to it.
-func unacknowledged(health *sandboxes.EndpointHealth) string {
+func unacknowledged(health *sandboxes.EndpointHealth, why *advice.Advice) string {
 	many, newest := "An event of the last 24 hours is not acknowledged: ", health.Newest.EventID().String()
 	switch n := health.Unacknowledged; {
+	case why.Over():
+		many = why.What.String() + ". The newest is "
 	case n >= sandboxes.MostUnacknowledged:
 		many = fmt.Sprintf("%d or more events of the last 24 hours are not acknowledged. The newest is ", n)
 	case n > 1:
@@ -89,22 +97,21 @@ func unacknowledged(health *sandboxes.EndpointHealth) string {
 	if health.Newest.Waits {
 		next = "It is sent again as spec.webhook.retryPolicy says."
 	}
-	return many + newest + cause(health) + ". " + next
+	return many + newest + inParentheses(cmp.Or(health.Newest.Failure, health.LastFailure)) + ". " + next
 }
 
-// adviceOn says what to do about an endpoint that fails.
-func adviceOn(url string, health *sandboxes.EndpointHealth) string {
-	a := advice.OfAttempt(advice.Attempt{Failure: health.Cause(), Host: advice.HostOf(url)})
-	if a.Code == advice.NotDelivered {
+// whatToDo says what to do about an endpoint that fails.
+func whatToDo(why *advice.Advice) string {
+	if why.Code == advice.NotDelivered {
 		return "Fix the endpoint, or change spec.webhook.url."
 	}
-	return a.Do.String()
+	return why.Do.String()
 }
 
-// cause returns the cause in parentheses, for the middle of a message; "" for none.
-func cause(health *sandboxes.EndpointHealth) string {
-	if health.Cause() == "" {
+// inParentheses returns a cause for the middle of a message; "" for none.
+func inParentheses(cause string) string {
+	if cause == "" {
 		return ""
 	}
-	return " (" + health.Cause() + ")"
+	return " (" + cause + ")"
 }

@@ -50,6 +50,29 @@ func TestForbiddenURLIsToldAtOnce(t *testing.T) {
 	}
 }
 
+// Of a receiver that works again, and of a new URL, the condition tells what was, and nothing against the present one.
+func TestConditionTellsWhatIsOverAsOver(t *testing.T) {
+	t.Parallel()
+	changed := time.Now()
+	newest := &sandboxes.UnacknowledgedEvent{Attempt: 1, Failure: "connection refused", Former: true}
+	for name, c := range map[string]struct {
+		health sandboxes.EndpointHealth
+		says   string
+	}{
+		"it works again": {sandboxes.EndpointHealth{State: sandboxes.EndpointFailing, Acknowledged: true, Unacknowledged: 3, Newest: newest}, "3 events were not delivered, and the receiver acknowledges events now. The newest is evt_"},
+		"another URL":    {sandboxes.EndpointHealth{State: sandboxes.EndpointFailing, URLChangedAt: &changed, Unacknowledged: 1, Newest: newest}, "An event was not delivered to a former URL. The newest is evt_"},
+		"another URL, paused": {
+			sandboxes.EndpointHealth{State: sandboxes.EndpointPaused, URLChangedAt: &changed, Unacknowledged: 3, Newest: newest},
+			"3 events were not delivered to a former URL. It gets one event a minute",
+		},
+	} {
+		status, reason, message := webhookJudgment("http://shop:3000/", &c.health, nil)
+		if status != "False" || !strings.HasPrefix(message, c.says) || strings.Contains(message, "Start your receiver") || strings.Contains(message, "shop:3000") {
+			t.Errorf("%s: %s, %s: %s", name, status, reason, message)
+		}
+	}
+}
+
 // With maxRetries: 0, and after the last retry, no message promises another attempt.
 func TestNoRetryIsPromised(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,9 @@ const (
 	Unreachable      Code = "receiver.unreachable" // no connection was made in time
 	HostUnknown      Code = "receiver.host_unknown"
 	Certificate      Code = "receiver.certificate"
+	NoHandshake      Code = "receiver.no_handshake" // it was reached, and TLS was not ready in time
 	AddressForbidden Code = "receiver.address_forbidden"
+	CallbackHost     Code = "receiver.callback_host" // spec.callbackHosts of the sandbox does not allow it
 	ConnectionBroken Code = "receiver.connection_broken"
 	SignatureRefused Code = "receiver.signature_refused"
 	CallbackRefused  Code = "receiver.callback_refused" // with 401 or 403, and operators' callbacks are not signed
@@ -39,6 +41,11 @@ type Attempt struct {
 	Event    string // id; empty: it cannot be sent again
 	Callback bool   // of an operator's own API
 	Local    bool   // to a program on the machine of who reads the advice
+
+	Acknowledged bool // since then, the receiver acknowledged another event at the present URL
+	Former       bool // it was at a former URL
+	Events       int  // how many are unacknowledged, of which this is the newest; 0: it is about this event
+	Waits        bool // the event is sent again without anybody's doing
 }
 
 // HostOf returns the host of a URL with its port, for [Attempt.Host].
@@ -53,6 +60,9 @@ func HostOf(text string) string {
 // OfAttempt returns the cause of a failed attempt.
 func OfAttempt(attempt Attempt) Advice {
 	kind, status := webhooks.KindOfText(attempt.Failure)
+	if attempt.isOver(status != 0 || kind == "timeout" || kind == "connection_reset") {
+		return ofPast(&attempt)
+	}
 	var a Advice
 	if status != 0 {
 		a = answered(status, attempt.Callback)
@@ -77,39 +87,60 @@ func unanswered(kind string, attempt Attempt) Advice {
 	if attempt.Callback || attempt.Local {
 		a.Steps = nil // the command forwards no callbacks
 	}
+	within := fmt.Sprint(webhooks.AttemptTimeout.Seconds())
 	switch kind {
 	case "connection_refused":
 		a.say(NotListening, "Nothing listens", english.Say("Nothing listens at %s", host),
 			"No program accepts connections there. Start your receiver, or correct the port in its URL.")
 	case "timeout":
 		a.Steps = nil // it was reached
-		a.say(Slow, "Receiver is too slow", english.Say("%s gives no answer within %s s", host, fmt.Sprint(webhooks.AttemptTimeout.Seconds())),
+		a.say(Slow, "Receiver is too slow", english.Say("%s gives no answer within %s s", host, within),
 			"It was reached, and may have done its work. Acknowledge first, do the work afterwards, and do it once for each tx_id, however often the event comes.")
 	case "connect_timeout":
-		a.say(Unreachable, "Receiver is not reached", english.Say("%s accepts no connection within %s s", host, fmt.Sprint(webhooks.AttemptTimeout.Seconds())),
+		a.say(Unreachable, "Receiver is not reached", english.Say("%s accepts no connection within %s s", host, within),
 			"A firewall or a network policy drops what is sent, or no machine has this address.")
 	case "dns":
 		a.say(HostUnknown, "Host is not found", english.Say("No address is known for %s", host),
 			"Correct the host in its URL. In a cluster it is the name of the Service and of its namespace: shop.team.svc.")
 	case "tls":
+		if strings.Contains(attempt.Failure, webhooks.HandshakeLate) {
+			a.say(NoHandshake, "TLS does not begin", english.Say("%s accepts the connection, and does not finish the TLS handshake within %s s", host, within),
+				"The port may speak no TLS: then write http:// in its URL. Or a program or proxy there hangs: its log says why.")
+			break
+		}
 		a.say(Certificate, "Certificate is not accepted", english.Say("The certificate of %s is not accepted", host),
 			"It has ended, is for another name, or its authority is not known to Cauri. Or the port speaks no TLS.")
 	case "forbidden":
-		if strings.Contains(attempt.Failure, egress.Loopback) {
-			a.say(AddressForbidden, "Address is not allowed", english.Say("Cauri may not send to %s", host),
-				"That is the machine of Cauri itself, not yours. In a cluster write the name of the receiver's Service and of its namespace: http://shop.team.svc/webhooks.")
-			break
-		}
-		a.say(AddressForbidden, "Address is not allowed", english.Say("Cauri may not send to %s", host),
-			"The operators of this installation allow no events to this address. Ask them, or use another one.")
+		a.forbidden(attempt, host)
 	case "connection_reset":
 		a.Steps = nil // it was reached
 		a.say(ConnectionBroken, "Connection breaks", english.Say("%s ends the connection without an answer", host),
 			"Your receiver or a proxy before it accepts the connection, and ends before it answers. Its log says why.")
 	default:
 		a.say(NotDelivered, "Events do not arrive", english.Say("Events do not arrive at %s", host), "%s", attempt.Failure)
+		if attempt.Callback {
+			a.Title, a.What = english.Say("Callbacks do not arrive"), english.Say("Callbacks do not arrive at %s", host)
+		}
 	}
 	return a
+}
+
+// forbidden says whose rule forbids to send there.
+func (a *Advice) forbidden(attempt Attempt, host string) {
+	const title = english.Text("Address is not allowed")
+	what := english.Say("Cauri may not send to %s", host)
+	switch {
+	case attempt.Callback && webhooks.OfCallbackHost(attempt.Failure):
+		a.say(CallbackHost, "Host is not allowed", english.Say("This sandbox allows no callbacks to %s", host),
+			"Add the host to spec.callbackHosts of the sandbox, beside all others that get callbacks. Then send the callback again.")
+	case strings.Contains(attempt.Failure, egress.Loopback):
+		a.say(AddressForbidden, title, what,
+			"That is the machine of Cauri itself, not yours. In a cluster write the name of the receiver's Service and of its namespace: http://shop.team.svc/webhooks.")
+	case attempt.Callback:
+		a.say(AddressForbidden, title, what, "The operators of this installation allow no callbacks to this address. Ask them, or use another one.")
+	default:
+		a.say(AddressForbidden, title, what, "The operators of this installation allow no events to this address. Ask them, or use another one.")
+	}
 }
 
 func (a *Advice) say(code Code, title english.Text, what english.Phrase, do english.Text, args ...any) {
@@ -125,7 +156,10 @@ var verifying = []Step{
 
 // answered returns the cause of an answer that is no 2xx. It is always on the receiver's side.
 func answered(status int, callback bool) (a Advice) {
-	const refuses = english.Text("Receiver refuses events")
+	refuses := english.Text("Receiver refuses events")
+	if callback {
+		refuses = "Receiver refuses callbacks"
+	}
 	what := english.Say("Your receiver answers %s", fmt.Sprint(status))
 	credentials := status == http.StatusUnauthorized || status == http.StatusForbidden
 	switch {
@@ -143,7 +177,7 @@ func answered(status int, callback bool) (a Advice) {
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed:
 		a.say(WrongPath, refuses, what,
 			"A program answers there, and takes no POST at this path. Compare the path of its URL with the route in your code.")
-	case status == http.StatusGone:
+	case status == http.StatusGone && !callback: // a callback is sent again as its operator does
 		a.say(Gone, refuses, what, "410 says that it wants no more events, so the retries of an event end with it.")
 	case status >= http.StatusInternalServerError:
 		a.say(Fails, "Receiver fails", what, "It takes the event and then fails. The cause is in its own log, at the time of the attempt.")

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/advice"
+	"github.com/cauri-dev/cauri/server/egress"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // The codes stay as they are: programs compare them.
@@ -14,6 +16,8 @@ func TestCauseOfAFailedAttempt(t *testing.T) {
 		"dial tcp 127.0.0.1:3000: connect: connection refused": "receiver.not_listening",
 		"no answer within 10s":                                 "receiver.slow",
 		"no connection within 10s":                             "receiver.unreachable",
+		"lookup shop on 10.0.0.53:53: i/o timeout":             "receiver.host_unknown",
+		"tls: handshake not finished within 10s":               "receiver.no_handshake",
 		"dial tcp: lookup shop: no such host":                  "receiver.host_unknown",
 		"tls: failed to verify certificate":                    "receiver.certificate",
 		"events may not be sent to 127.0.0.1: ":                "receiver.address_forbidden",
@@ -63,7 +67,21 @@ func TestAdviceBlamesTheRightOne(t *testing.T) {
 		"refused":           {advice.Attempt{Failure: "connection refused", Host: "shop"}, "Nothing listens at shop", "reached"},
 		"refused callback":  {advice.Attempt{Failure: "connection refused", Host: "shop", Callback: true}, "Nothing listens", "cauri listen"},
 		"callback with 401": {advice.Attempt{Failure: "the receiver answered 401", Callback: true}, "credentials", "verify"},
-		"local program":     {advice.Attempt{Failure: "connection refused", Host: "localhost:3000", Local: true}, "localhost:3000", "cauri listen"},
+		"callback, its sandbox has a list": {
+			advice.Attempt{Failure: webhooks.ErrHostNotAllowed.Error(), Host: "shop", Callback: true}, "spec.callbackHosts", "operators of this installation",
+		},
+		"callback, private by default": {
+			advice.Attempt{Failure: "events may not be sent to 10.0.0.1: " + egress.NotPublic, Host: "shop", Callback: true}, "spec.callbackHosts", "operators of",
+		},
+		"callback, denied": {
+			advice.Attempt{Failure: "events may not be sent to 10.0.0.1: the platform's deny list names it", Callback: true}, "allow no callbacks", "callbackHosts",
+		},
+		"event, denied": {
+			advice.Attempt{Failure: "events may not be sent to 10.0.0.1: the platform's deny list names it"}, "allow no events", "callbacks",
+		},
+		"callback with 410":  {advice.Attempt{Failure: "the receiver answered 410", Callback: true}, "answers 410", "retries"},
+		"TLS does not begin": {advice.Attempt{Failure: webhooks.HandshakeLate + " within 10s", Host: "shop"}, "TLS handshake", "certificate"},
+		"local program":      {advice.Attempt{Failure: "connection refused", Host: "localhost:3000", Local: true}, "localhost:3000", "cauri listen"},
 	} {
 		if got := said(advice.OfAttempt(c.attempt)); !strings.Contains(got, c.has) || strings.Contains(got, c.hasNot) {
 			t.Errorf("%s: %q has to have %q and not %q", name, got, c.has, c.hasNot)

@@ -286,9 +286,13 @@ func (e *eventPage) trouble(v *visit) (trouble, bool) {
 	if last == nil || last.Error == nil || e.State == ledger.EventDelivered || len(last.Faults) > 0 {
 		return trouble{}, false
 	}
-	return troubleOf(v, advice.Attempt{
-		Failure: *last.Error, Host: advice.HostOf(e.address()), Callback: e.Callback != nil,
-	}), true
+	attempt := advice.Attempt{Failure: *last.Error, Waits: e.State == ledger.EventQueued}
+	if e.Callback != nil {
+		attempt.Callback, attempt.Host = true, advice.HostOf(e.Callback.URL)
+	} else {
+		attempt = attempt.Beside(&e.webhook.EndpointHealth, e.webhook.URL, last.RealStartedAt)
+	}
+	return troubleOf(v, attempt), true
 }
 
 // address returns where the event is sent to; empty: nowhere.

@@ -12,9 +12,14 @@ type trouble struct {
 // troubleOf returns the trouble behind a failed attempt.
 func troubleOf(v *visit, attempt advice.Attempt) trouble {
 	a := advice.OfAttempt(attempt)
+	return troubleSaid(v, &a, attempt.Failure)
+}
+
+// troubleSaid returns an advice about a failure in the language of the visit.
+func troubleSaid(v *visit, a *advice.Advice, failure string) trouble {
 	t := trouble{v.Say(a.Title), v.Say(a.What), v.Say(a.Do)}
 	if a.Code == advice.NotDelivered {
-		t.advice = isolated(attempt.Failure)
+		t.advice = isolated(failure)
 	}
 	return t
 }

@@ -188,8 +188,12 @@ func (l *eventList) problem(v *visit) (what, more string) {
 
 // receiverSays says in one or two sentences why a receiver is not well. The parameter url is the webhook's.
 func receiverSays(v *visit, h *sandboxes.EndpointHealth, url string) (what string, t trouble) {
-	t = troubleOf(v, advice.Attempt{Failure: h.Cause(), Host: advice.HostOf(url)})
+	a := advice.OfReceiver(h, url)
+	t = troubleSaid(v, &a, h.Cause())
 	what = t.what + "."
+	if a.Over() {
+		return what, t // it has the number
+	}
 	if h.Failures > 0 && h.FailingSince != nil {
 		what = v.Text("%s %s.", t.what, v.Since(*h.FailingSince, v.clock.Now))
 	}

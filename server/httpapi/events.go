@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -26,18 +27,38 @@ func (a *API) getEvent(_ http.ResponseWriter, r *http.Request, who *service.Call
 	if err != nil {
 		return exchange.Answer{}, err
 	}
-	declared, host := who.Sandbox.Faults, who.Sandbox.WebhookHost
+	declared := who.Sandbox.Faults
 	view := wire.EventDetailOf(event.EventDetail, declared)
 	if event.Callback != nil {
-		view, host = wire.CallbackDetailOf(event.Callback, declared), advice.HostOf(event.Callback.URL)
+		view = wire.CallbackDetailOf(event.Callback, declared)
 	}
-	if found, needed := wire.AdviceOn(event.EventDetail, host, declared); needed {
-		view.Advice = wire.AdviceOf(found, a.eventPage(r, who.Sandbox, view.ID))
+	if last := wire.Unacknowledged(event.EventDetail); last != nil {
+		attempt, err := a.lastAttempt(r.Context(), who, event, last)
+		if err != nil {
+			return exchange.Answer{}, err
+		}
+		view.Advice = wire.AdviceOf(wire.AdviceOn(last, attempt, declared), a.eventPage(r, who.Sandbox, view.ID))
 	}
 	if event.Signature != nil {
 		view.Signature = wire.EventSignatureOf(event.Signature.Attempt, &event.Signature.Explanation)
 	}
 	return answered(http.StatusOK, view), nil
+}
+
+// lastAttempt returns the last attempt of an event with what is known of its receiver.
+func (a *API) lastAttempt(
+	ctx context.Context, who *service.Caller, event *service.Event, last *ledger.AttemptRecord,
+) (advice.Attempt, error) {
+	attempt := wire.LastAttempt(event.EventDetail, last)
+	if event.Callback != nil {
+		attempt.Host = advice.HostOf(event.Callback.URL)
+		return attempt, nil
+	}
+	webhook, err := a.service.ReadWebhook(ctx, who)
+	if err != nil {
+		return attempt, err
+	}
+	return attempt.Beside(&webhook.EndpointHealth, webhook.URL, last.RealStartedAt), nil
 }
 
 func (a *API) resendEvent(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {

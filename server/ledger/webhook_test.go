@@ -132,6 +132,40 @@ func TestReceiverIsJudgedByEachEvent(t *testing.T) {
 	expect("it is delivered", "healthy true, 0, newest none")
 }
 
+// What was attempted at a former URL is told apart, also while the first attempts at the present one fail.
+func TestReceiverIsJudgedByItsPresentURL(t *testing.T) {
+	w := newFixture(t)
+	w.owe(2)
+	w.attempts(exhausted, exhausted) // no retry is due
+	health := func() *sandboxes.EndpointHealth {
+		t.Helper()
+		got, err := w.Health(t.Context(), w.Sandbox.Tenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &got.EndpointHealth
+	}
+	if h := health(); h.Failures != 2 || h.Newest.Former || h.URLChangedAt != nil {
+		t.Fatalf("before: %+v, %+v", h, h.Newest)
+	}
+	w.Config.Webhook.URL = "http://elsewhere.example/"
+	w.Apply()
+	w.Reload()
+	h := health()
+	if h.State != sandboxes.EndpointFailing || h.Failures != 0 || h.FailingSince != nil || h.URLChangedAt == nil || !h.Newest.Former ||
+		h.Unacknowledged != 2 {
+		t.Errorf("after the change: %+v, %+v", h, h.Newest)
+	}
+	if got, err := w.ReadWebhook(t.Context(), w.Sandbox.Tenant); err != nil || got.FirstFailure != nil || got.LastFailed == nil {
+		t.Errorf("the first of no failures is %+v, %v", got.FirstFailure, err)
+	}
+	w.owe(1)
+	w.attempts(acked)
+	if h := health(); !h.Acknowledged || h.Unacknowledged != 2 || !h.Newest.Former {
+		t.Errorf("after a delivery: %+v, %+v", h, h.Newest)
+	}
+}
+
 func TestWebhookOfAPausedEndpoint(t *testing.T) {
 	w := fallen(t, 5)
 	got, err := w.ReadWebhook(t.Context(), w.Sandbox.Tenant)

@@ -45,6 +45,7 @@ type EndpointHealth struct {
 	ProbeAt        *time.Time           // when a paused endpoint gets its next event, in sandbox time
 	LastFailure    string
 	LastFailedAt   *time.Time // in real time
+	URLChangedAt   *time.Time // in real time; nil: there is one URL since the first attempt
 }
 
 // UnacknowledgedEvent is an event that the receiver did not acknowledge.
@@ -54,6 +55,7 @@ type UnacknowledgedEvent struct {
 	Waits     bool      // for its next attempt; false: its retries are used up
 	Attempt   int       // the last one on which no fault acted
 	Failure   string    // the error of that attempt; empty: it was removed
+	Former    bool      // that attempt was at a former URL
 }
 
 // EventID returns the id of the event.
@@ -62,9 +64,10 @@ func (e *UnacknowledgedEvent) EventID() payments.EventID { return payments.Event
 // Fails reports whether the receiver is known not to be well.
 func (h *EndpointHealth) Fails() bool { return h.State == EndpointFailing || h.State == EndpointPaused }
 
-// Cause returns the error that tells why the receiver is not well; empty: there is none.
+// Cause returns the error that tells why the receiver is not well, of the last attempt while attempts fail; empty: there
+// is none.
 func (h *EndpointHealth) Cause() string {
-	if h.Newest != nil && h.Newest.Failure != "" {
+	if fails := h.Failures > 0 && h.LastFailure != ""; !fails && h.Newest != nil && h.Newest.Failure != "" {
 		return h.Newest.Failure
 	}
 	return h.LastFailure
@@ -82,7 +85,7 @@ func ReadEndpointHealth(ctx context.Context, q *sqlc.Queries, tenant int64) (End
 	h := EndpointHealth{
 		State: EndpointHealthy, Acknowledged: row.Acknowledged, Unacknowledged: int(row.Unacknowledged),
 		Delivered: row.Delivered, Failed: row.Failed, Failures: int(row.Failures), FailingSince: row.FailingSince,
-		ProbeAt: row.ProbeAt, LastFailedAt: row.LastFailureAt,
+		ProbeAt: row.ProbeAt, LastFailedAt: row.LastFailureAt, URLChangedAt: row.URLChangedAt,
 	}
 	if row.LastFailure != nil {
 		h.LastFailure = *row.LastFailure
@@ -90,7 +93,7 @@ func ReadEndpointHealth(ctx context.Context, q *sqlc.Queries, tenant int64) (End
 	if row.Newest.Valid {
 		h.Newest = &UnacknowledgedEvent{
 			ID: row.Newest.Bytes, CreatedAt: row.NewestCreatedAt, Waits: row.NewestWaits, Attempt: int(row.NewestAttempt),
-			Failure: row.NewestError,
+			Failure: row.NewestError, Former: row.NewestFormer,
 		}
 	}
 	switch {

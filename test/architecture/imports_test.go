@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"server/egress":                {},
 	"server/webhooks":              {"server/english", "server/faults", "server/payments", "server/egress", "server/secrets"},
 	"server/junit":                 {},
-	"server/advice":                {"server/egress", "server/english", "server/webhooks"},
+	"server/advice":                {"server/egress", "server/english", "server/sandboxes", "server/webhooks"},
 	"server/grade":                 {"server/advice", "server/english", "server/junit", "server/payments", "server/webhooks"},
 	"server/telemetry":             {},
 	"server/httpserver":            {},

@@ -118,8 +118,10 @@ func failedEventView() wire.EventDetail {
 	signed := webhooks.Sign(webhooks.Delivery{ID: e.ID, Secret: ExampleSecret, Body: e.Body, At: e.History[0].RealStartedAt})
 	explained := webhooks.Explain(webhooks.Delivery{ID: e.ID, Type: e.Type, Body: e.Body}, signed)
 	view.Signature = wire.EventSignatureOf(1, &explained)
-	if found, needed := wire.AdviceOn(e, "shop.example", nil); needed {
-		view.Advice = wire.AdviceOf(found, "https://pay.example.com/sandboxes/team-payments/checkout/console/webhooks/"+view.ID)
+	if last := wire.Unacknowledged(e); last != nil {
+		attempt := wire.LastAttempt(e, last)
+		attempt.Host = "shop.example"
+		view.Advice = wire.AdviceOf(wire.AdviceOn(last, attempt, nil), "https://pay.example.com/sandboxes/team-payments/checkout/console/webhooks/"+view.ID)
 	}
 	return view
 }

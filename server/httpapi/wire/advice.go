@@ -30,16 +30,24 @@ func AdviceOf(a advice.Advice, page string) *Advice {
 	return view
 }
 
-// AdviceOn returns the advice on an event, from its last attempt; false: none is needed. The parameter host is the one of
-// the URL that it is sent to, and declared has the faults of the sandbox.
-func AdviceOn(e *ledger.EventDetail, host string, declared faults.Set) (advice.Advice, bool) {
+// Unacknowledged returns the last attempt of an event that it left unacknowledged, so that an advice is needed; nil: none is.
+func Unacknowledged(e *ledger.EventDetail) *ledger.AttemptRecord {
 	undelivered := e.State == ledger.EventFailed || e.State == ledger.EventQueued
 	if !undelivered || len(e.History) == 0 || e.History[len(e.History)-1].Error == nil {
-		return advice.Advice{}, false
+		return nil
 	}
-	last, id := &e.History[len(e.History)-1], e.EventID().String()
+	return &e.History[len(e.History)-1]
+}
+
+// LastAttempt returns what an advice on an event says about its last attempt, which failed. The host is not known yet.
+func LastAttempt(e *ledger.EventDetail, last *ledger.AttemptRecord) advice.Attempt {
+	return advice.Attempt{Failure: *last.Error, Event: e.EventID().String(), Callback: e.Callback, Waits: e.State == ledger.EventQueued}
+}
+
+// AdviceOn returns the advice on an event after its last attempt. declared has the faults of the sandbox.
+func AdviceOn(last *ledger.AttemptRecord, attempt advice.Attempt, declared faults.Set) advice.Advice {
 	if len(last.Faults) > 0 {
-		return advice.OfFaults(declared.Effects(last.Faults), id), true
+		return advice.OfFaults(declared.Effects(last.Faults), attempt.Event)
 	}
-	return advice.OfAttempt(advice.Attempt{Failure: *last.Error, Host: host, Event: id, Callback: e.Callback}), true
+	return advice.OfAttempt(attempt)
 }

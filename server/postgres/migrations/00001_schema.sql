@@ -672,7 +672,10 @@ create table endpoint_health (
   last_acked           uuid,
   last_acked_attempt   integer,
   -- Whether the last attempt on which no fault acted was acknowledged, at the present URL.
-  acknowledged         boolean not null default false
+  acknowledged         boolean not null default false,
+  -- When the URL changed after an attempt, in the time of the database; null: it did not. What was attempted
+  -- before says nothing about the present one.
+  url_changed_at       timestamptz
 ) with (fillfactor = 50);
 call protect('endpoint_health');
 
@@ -1480,7 +1483,7 @@ grant select,
 grant select on delivery_attempts to cauri_tenant;
 grant select (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,
     last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, probe_at, tenant,
-    acknowledged),
+    acknowledged, url_changed_at),
     update (changed_at, delivered, failed)
   on endpoint_health to cauri_tenant;
 grant select, delete on unacknowledged_events to cauri_tenant;
@@ -1722,10 +1725,12 @@ grant select (ahead, began_at, last_stamp, stands_at, target, tenant),
     delete
   on clocks to cauri_controller;
 grant select (version), update (version) on config_version to cauri_controller;
-grant select (attempt, error, event_id, tenant), delete on delivery_attempts to cauri_controller;
+grant select (attempt, error, event_id, real_started_at, started_at, tenant), delete
+  on delivery_attempts to cauri_controller;
 grant select (acknowledged, changed_at, delivered, failed, failing_since, failures, last_failure,
-    last_failure_at, probe_at, tenant),
-    update (acknowledged, changed_at),
+    last_failure_at, probe_at, tenant, url_changed_at),
+    update (acknowledged, changed_at, failing_since, failures, first_failed, first_failed_attempt,
+    url_changed_at),
     delete
   on endpoint_health to cauri_controller;
 grant select, delete on unacknowledged_events to cauri_controller;

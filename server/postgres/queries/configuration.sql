@@ -41,8 +41,11 @@ set namespace = sqlc.arg(namespace), name = sqlc.arg(name), latency_percent = sq
 where tenant = sqlc.arg(tenant);
 
 -- name: ForgetAcknowledgment :exec
--- Runs after a change of the webhook's URL: what the former one acknowledged says nothing about the new one.
-update endpoint_health set acknowledged = false, changed_at = now() where tenant = sqlc.arg(tenant);
+-- Runs after a change of the webhook's URL: what the former one acknowledged or refused says nothing about
+-- the new one.
+update endpoint_health set acknowledged = false, failures = 0, failing_since = null, first_failed = null,
+  first_failed_attempt = null, url_changed_at = now(), changed_at = now()
+where tenant = sqlc.arg(tenant);
 
 -- name: StoredCredentials :one
 select o.version, o.key_rotation, o.signing_secret, o.secret_rotation,

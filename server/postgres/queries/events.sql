@@ -85,13 +85,15 @@ select present.named, coalesce(h.failures, 0)::integer as failures, h.failing_si
   (select count(*) from recent)::integer as unacknowledged, newest.id as newest,
   coalesce(newest.attempt, 0)::integer as newest_attempt,
   coalesce(newest.created_at, present.since)::timestamptz as newest_created_at,
-  coalesce(e.state = 'queued', false)::boolean as newest_waits, coalesce(a.error, '')::text as newest_error
+  coalesce(e.state = 'queued', false)::boolean as newest_waits, coalesce(a.error, '')::text as newest_error,
+  coalesce(coalesce(a.real_started_at, a.started_at) < h.url_changed_at, false)::boolean as newest_former,
+  h.url_changed_at
 from present
 left join endpoint_health h on h.tenant = sqlc.arg(tenant)
 left join newest on true
 left join lateral (select state from events
   where tenant = sqlc.arg(tenant) and id = newest.id limit 1) e on true
-left join lateral (select error from delivery_attempts
+left join lateral (select error, started_at, real_started_at from delivery_attempts
   where tenant = sqlc.arg(tenant) and event_id = newest.id and attempt = newest.attempt limit 1) a on true;
 
 -- name: UnacknowledgedCallbacks :many

@@ -172,10 +172,13 @@ func (q *Queries) ExpireKey(ctx context.Context, graceMs float64, tenant int64, 
 }
 
 const forgetAcknowledgment = `-- name: ForgetAcknowledgment :exec
-update endpoint_health set acknowledged = false, changed_at = now() where tenant = $1
+update endpoint_health set acknowledged = false, failures = 0, failing_since = null, first_failed = null,
+  first_failed_attempt = null, url_changed_at = now(), changed_at = now()
+where tenant = $1
 `
 
-// Runs after a change of the webhook's URL: what the former one acknowledged says nothing about the new one.
+// Runs after a change of the webhook's URL: what the former one acknowledged or refused says nothing about
+// the new one.
 func (q *Queries) ForgetAcknowledgment(ctx context.Context, tenant int64) error {
 	_, err := q.db.Exec(ctx, forgetAcknowledgment, tenant)
 	return err

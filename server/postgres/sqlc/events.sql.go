@@ -33,13 +33,15 @@ select present.named, coalesce(h.failures, 0)::integer as failures, h.failing_si
   (select count(*) from recent)::integer as unacknowledged, newest.id as newest,
   coalesce(newest.attempt, 0)::integer as newest_attempt,
   coalesce(newest.created_at, present.since)::timestamptz as newest_created_at,
-  coalesce(e.state = 'queued', false)::boolean as newest_waits, coalesce(a.error, '')::text as newest_error
+  coalesce(e.state = 'queued', false)::boolean as newest_waits, coalesce(a.error, '')::text as newest_error,
+  coalesce(coalesce(a.real_started_at, a.started_at) < h.url_changed_at, false)::boolean as newest_former,
+  h.url_changed_at
 from present
 left join endpoint_health h on h.tenant = $1
 left join newest on true
 left join lateral (select state from events
   where tenant = $1 and id = newest.id limit 1) e on true
-left join lateral (select error from delivery_attempts
+left join lateral (select error, started_at, real_started_at from delivery_attempts
   where tenant = $1 and event_id = newest.id and attempt = newest.attempt limit 1) a on true
 `
 
@@ -59,6 +61,8 @@ type EndpointHealthRow struct {
 	NewestCreatedAt time.Time   `db:"newest_created_at"`
 	NewestWaits     bool        `db:"newest_waits"`
 	NewestError     string      `db:"newest_error"`
+	NewestFormer    bool        `db:"newest_former"`
+	URLChangedAt    *time.Time  `db:"url_changed_at"`
 }
 
 // How the deliveries of a sandbox's events go. The unacknowledged events of the last 24 hours are counted up
@@ -82,6 +86,8 @@ func (q *Queries) EndpointHealth(ctx context.Context, tenant int64, most int32) 
 		&i.NewestCreatedAt,
 		&i.NewestWaits,
 		&i.NewestError,
+		&i.NewestFormer,
+		&i.URLChangedAt,
 	)
 	return i, err
 }
