@@ -1,38 +1,23 @@
 package console
 
 import (
-	"errors"
-
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/ledger"
 )
 
 // callbackTrouble says why callbacks of an operator's own API do not arrive.
 type callbackTrouble struct {
-	ledger.UnacknowledgedCallbacks
+	ledger.FailingCallbacks
 	trouble trouble // of the newest one
 }
 
 // readCallbacks adds to callbacks that are not acknowledged why they are not.
 func (c *Console) readCallbacks(v *visit, found []ledger.UnacknowledgedCallbacks) (all []callbackTrouble, err error) {
-	for _, of := range found {
-		newest, err := c.Service.ReadEvent(v.ctx(), v.who, of.Newest)
-		if errors.Is(err, ledger.ErrNotFound) { // it was removed meanwhile
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		failure := ""
-		for i := range newest.History {
-			if a := &newest.History[i]; a.Error != nil && len(a.Faults) == 0 {
-				failure = *a.Error
-			}
-		}
-		attempt := advice.Attempt{Failure: failure, Host: advice.HostOf(newest.Callback.URL), Callback: true}
-		all = append(all, callbackTrouble{of, troubleOf(v, attempt)})
+	failing, err := c.Service.WhyCallbacksFail(v.ctx(), v.who, found)
+	for _, of := range failing {
+		all = append(all, callbackTrouble{of, troubleOf(v, advice.Attempt{Failure: of.Failure, Host: advice.HostOf(of.URL), Callback: true})})
 	}
-	return all, nil
+	return all, err
 }
 
 // what says in two sentences what fails.

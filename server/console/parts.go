@@ -58,15 +58,8 @@ func invalid(wrong, id string, first bool) templ.Attributes {
 	return templ.Attributes{"aria-invalid": "true", "aria-errormessage": id, "autofocus": first}
 }
 
-// operatorName returns the name of an operator as people write it: an acronym of three letters in capitals, others with
-// a capital first letter.
-func operatorName(o payments.Operator) string {
-	name := string(o)
-	if len(name) <= 3 {
-		return strings.ToUpper(name)
-	}
-	return strings.ToUpper(name[:1]) + name[1:]
-}
+// operatorName returns the name of an operator as people write it.
+func operatorName(o payments.Operator) string { return o.Name() }
 
 // effects says what each of the named faults does.
 func (v *visit) effects(names []string) (all []string) {

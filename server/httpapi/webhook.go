@@ -14,8 +14,16 @@ func (a *API) getWebhook(_ http.ResponseWriter, r *http.Request, who *service.Ca
 	if err != nil {
 		return exchange.Answer{}, err
 	}
+	found, err := a.ledger.UnacknowledgedCallbacks(r.Context(), who.Sandbox.Tenant)
+	if err != nil {
+		return exchange.Answer{}, err
+	}
+	callbacks, err := a.service.WhyCallbacksFail(r.Context(), who, found)
+	if err != nil {
+		return exchange.Answer{}, err
+	}
 	pageOf := func(event string) string { return a.eventPage(r, who.Sandbox, event) }
-	return answered(http.StatusOK, wire.WebhookOf(webhook, who.Sandbox.Faults, pageOf)), nil
+	return answered(http.StatusOK, wire.WebhookOf(webhook, callbacks, who.Sandbox.Faults, pageOf)), nil
 }
 
 // eventPage returns the address of an event's page in the console; empty: there is no console.

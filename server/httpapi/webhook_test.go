@@ -158,3 +158,88 @@ func TestCompareNamesTheFault(t *testing.T) {
 		t.Errorf("answered %s", got.raw)
 	}
 }
+
+// Callbacks of an operator's own API that fail are told beside the webhook, with their cause.
+func TestWebhookNamesCallbacksThatFail(t *testing.T) {
+	f := newFixture(t)
+	f.heard()
+	if got := f.call("GET", "/v1/webhook", nil); len(got.body["callbacks"].([]any)) != 0 {
+		t.Fatalf("none was sent: %s", got.raw)
+	}
+	tx := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
+	id, err := payments.ParseID(tx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.exec(`with n as (insert into native_callbacks (tenant, id, transaction_id, operator, kind, url, body, state, attempts, created_at)
+			select tenant, id, id, 'mtn', '', 'http://10.0.0.7:8080/paid', '{}', 'failed', 1, created_at from transactions where id = $1 returning *),
+		failed as (insert into unacknowledged_events (tenant, id, operator, created_at, attempt) select tenant, id, 'mtn', now(), 1 from n)
+		insert into callback_attempts (tenant, id, attempt, started_at, duration_ms, error) select tenant, id, 1, now(), 31, $2 from n`,
+		id[:], "events may not be sent to 10.0.0.7: it is not an address of the public Internet")
+	got := f.call("GET", "/v1/webhook", nil)
+	callbacks := got.body["callbacks"].([]any)
+	if got.body["state"] != "healthy" || len(callbacks) != 1 {
+		t.Fatalf("answered %s", got.raw)
+	}
+	one := callbacks[0].(object)
+	advised := one["advice"].(object)
+	if fieldsOf(one, "operator", "unacknowledged") != "mtn 1" || advised["cause"] != "receiver.callback_host" ||
+		!strings.Contains(advised["message"].(string), "10.0.0.7:8080") || !strings.Contains(advised["action"].(string), "spec.callbackHosts") {
+		t.Errorf("answered %s", got.raw)
+	}
+	if event := f.call("GET", "/v1/events/"+one["eventId"].(string), nil); event.status != http.StatusOK {
+		t.Errorf("its event: %d: %s", event.status, event.raw)
+	}
+}
+
+// An event names the host with its port, and nobody as its receiver after the webhook was removed.
+func TestEventNamesItsReceiver(t *testing.T) {
+	f := newFixture(t)
+	f.heard()
+	tx := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
+	f.attempted(tx, "failed", 0, nil)
+	f.exec("update delivery_attempts set error = 'dial tcp 127.0.0.1:1: connect: connection refused', response_status = null")
+	message := func() string {
+		t.Helper()
+		got := f.call("GET", "/v1/events/"+eventOf(tx), nil)
+		advised, _ := got.body["advice"].(object)
+		return fieldsOf(advised, "cause", "message", "action")
+	}
+	if got := message(); !strings.HasPrefix(got, "receiver.not_listening Nothing listens at 127.0.0.1:1.") {
+		t.Errorf("it is %q", got)
+	}
+	f.config.Webhook = nil
+	f.sandbox(f.config, key)
+	if got := message(); !strings.HasPrefix(got, "receiver.former_url ") || !strings.Contains(got, "There is no webhook now") {
+		t.Errorf("without a webhook it is %q", got)
+	}
+}
+
+// A receiver that was down and acknowledges events now is not said to be down.
+func TestWebhookTellsWhatIsOver(t *testing.T) {
+	f := newFixture(t)
+	f.heard()
+	tx := f.call("POST", "/v1/payments", payment("r1", object{"scenario": "success"})).body["id"].(string)
+	f.attempted(tx, "failed", 0, nil)
+	f.exec("update delivery_attempts set error = 'connection refused', response_status = null")
+	f.exec("insert into unacknowledged_events (tenant, id, operator, created_at, attempt) select tenant, event_id, '', now(), attempt from delivery_attempts")
+	f.exec("insert into endpoint_health (tenant, failures, last_failure, last_failure_at) select tenant, 1, 'connection refused', now() from delivery_attempts")
+	said := func() string {
+		t.Helper()
+		got := f.call("GET", "/v1/webhook", nil)
+		advised, _ := got.body["advice"].(object)
+		return fieldsOf(got.body, "state") + " " + fieldsOf(advised, "cause", "message")
+	}
+	if got := said(); got != "failing receiver.not_listening Nothing listens at 127.0.0.1:1." {
+		t.Errorf("while it is down: %q", got)
+	}
+	f.exec("update endpoint_health set failures = 0, acknowledged = true")
+	if got := said(); got != "failing receiver.recovered An event was not delivered, and the receiver acknowledges events now." {
+		t.Errorf("when it works again: %q", got)
+	}
+	f.config.Webhook.URL = "http://127.0.0.1:2/hook"
+	f.sandbox(f.config, key)
+	if got := said(); got != "failing receiver.former_url An event was not delivered to a former URL." {
+		t.Errorf("at another URL: %q", got)
+	}
+}

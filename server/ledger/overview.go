@@ -38,6 +38,13 @@ type UnacknowledgedCallbacks struct {
 	Newest   payments.EventID
 }
 
+// FailingCallbacks are unacknowledged callbacks with why the newest one is.
+type FailingCallbacks struct {
+	UnacknowledgedCallbacks
+	URL     string // of the newest one
+	Failure string // the error of its last attempt on which no fault acted; empty: it was removed
+}
+
 // Health returns the health of a sandbox.
 func (l *Ledger) Health(ctx context.Context, tenant int64) (Health, error) {
 	q := l.tenant(tenant)

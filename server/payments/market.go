@@ -26,6 +26,15 @@ var only = map[Operator]Country{Airtel: Rwanda}
 // Only returns the single country of an operator; empty: it is in every country.
 func (o Operator) Only() Country { return only[o] }
 
+// Name returns the name as people write it: an acronym of three letters in capitals, others with a capital first letter.
+func (o Operator) Name() string {
+	first := min(len(o), 1)
+	if len(o) <= 3 {
+		first = len(o)
+	}
+	return strings.ToUpper(string(o[:first])) + string(o[first:])
+}
+
 // In reports whether an operator is in a country.
 func (o Operator) In(c Country) bool { return o.Only() == "" || o.Only() == c }
 

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 
 	"github.com/cauri-dev/cauri/server/ledger"
 )
@@ -14,4 +15,27 @@ func (s *Service) ReadWebhook(ctx context.Context, who *Caller) (webhook *ledger
 		return err
 	})
 	return webhook, err
+}
+
+// WhyCallbacksFail returns unacknowledged callbacks with why they are so.
+func (s *Service) WhyCallbacksFail(
+	ctx context.Context, who *Caller, found []ledger.UnacknowledgedCallbacks,
+) (all []ledger.FailingCallbacks, err error) {
+	for i := range found {
+		newest, err := s.ReadEvent(ctx, who, found[i].Newest)
+		if errors.Is(err, ledger.ErrNotFound) { // it was removed meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		failing := ledger.FailingCallbacks{UnacknowledgedCallbacks: found[i], URL: newest.Callback.URL}
+		for j := range newest.History {
+			if a := &newest.History[j]; a.Error != nil && len(a.Faults) == 0 {
+				failing.Failure = *a.Error
+			}
+		}
+		all = append(all, failing)
+	}
+	return all, nil
 }

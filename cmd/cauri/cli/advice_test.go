@@ -13,6 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 func TestCommandsAreNamedAsTheUserCallsThem(t *testing.T) {
@@ -114,6 +115,41 @@ func TestStatusSaysWhatToLookAt(t *testing.T) {
 	failed := state{Latest: []wire.Payment{{}}, FailedEvents: []wire.EventSummary{{ID: "evt_1", State: eventFailed, AttemptCount: 1}}}
 	if got := fmt.Sprint(failed.next(&sandbox{target: &target{}})); !strings.Contains(got, "cauri events evt_1") {
 		t.Errorf("a failed event: %q", got)
+	}
+}
+
+// The status does not call a receiver unwell that works again, and names callbacks that fail beside a healthy one.
+func TestStatusTellsWhoIsNotWell(t *testing.T) {
+	s := &sandbox{target: &target{}}
+	printed := func(w *wire.Webhook) string {
+		f := state{Latest: []wire.Payment{{}}, Webhook: w, time: &sandboxTime{real: time.Now}}
+		var out strings.Builder
+		f.print(&out, s)
+		return out.String()
+	}
+	down := sandboxes.EndpointHealth{Unacknowledged: 3, LastFailure: "connection refused", Newest: &sandboxes.UnacknowledgedEvent{Failure: "connection refused"}}
+	again := down
+	again.Acknowledged = true
+	failing := wire.Webhook{State: "failing", Unacknowledged: 3, Advice: wire.AdviceOf(advice.OfReceiver(&down, "http://shop:3000/"), "")}
+	recovered := wire.Webhook{State: "failing", Unacknowledged: 3, Advice: wire.AdviceOf(advice.OfReceiver(&again, "http://shop:3000/"), "")}
+	callbacks := wire.Webhook{State: "healthy", Acknowledged: true, Callbacks: []wire.FailingCallbacks{{
+		Operator: "mtn", Unacknowledged: 2, EventID: "evt_1", Advice: *wire.AdviceOf(advice.OfAttempt(advice.Attempt{Failure: "the receiver answered 500"}), ""),
+	}}}
+	for name, c := range map[string]struct {
+		webhook *wire.Webhook
+		has     []string
+		hasNot  string
+	}{
+		"down":      {&failing, []string{"The receiver is not well. Nothing listens at shop:3000."}, "Callbacks"},
+		"again":     {&recovered, []string{"3 events were not delivered, and the receiver acknowledges events now.", "cauri resend --failed"}, "not well"},
+		"callbacks": {&callbacks, []string{"Callbacks", "MTN", "2 of the last 24 hours", "Your receiver answers 500", "cauri events evt_1"}, "not well"},
+	} {
+		got := printed(c.webhook)
+		for _, want := range c.has {
+			if !strings.Contains(got, want) || strings.Contains(got, c.hasNot) {
+				t.Errorf("%s: it has to have %q and not %q: %s", name, want, c.hasNot, got)
+			}
+		}
 	}
 }
 

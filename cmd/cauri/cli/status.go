@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
@@ -136,6 +137,9 @@ func (f *state) print(out io.Writer, s *sandbox) {
 	printBalances(out, f)
 	if f.Webhook != nil {
 		Fprintf(out, "Receiver %s\n", receiverState(f.Webhook))
+		for _, c := range f.Webhook.Callbacks {
+			Fprintf(out, "Callbacks of %s's own API fail: %s of the last 24 hours not acknowledged\n", payments.Operator(c.Operator).Name(), counted(c.Unacknowledged))
+		}
 	}
 	if f.Status != nil {
 		f.printStatus(out)
@@ -170,11 +174,24 @@ func (f *state) next(s *sandbox) (all []Lines) {
 	}
 	notWell := f.Webhook != nil && f.Webhook.Advice != nil
 	if notWell {
+		a, lead := f.Webhook.Advice, "The receiver is not well. "
 		more := Lines("")
 		if e := f.Webhook.UnacknowledgedEvent; e != nil {
 			more = Sprintf(" More about it:\n  %s", s.command("events", e.EventID))
 		}
-		tell("The receiver is not well. %s %s%s", f.Webhook.Advice.Message, f.Webhook.Advice.Action, more)
+		if over := advice.Code(a.Cause) == advice.Recovered || advice.Code(a.Cause) == advice.FormerURL; over {
+			lead = ""
+			for _, step := range a.Next {
+				more += Sprintf("\n%s\n  %s", step.Because, s.typed(step.Command))
+			}
+		}
+		tell("%s%s %s%s", lead, a.Message, a.Action, more)
+	}
+	if f.Webhook != nil {
+		for _, c := range f.Webhook.Callbacks {
+			tell("Callbacks of %s's own API fail. %s %s More about it:\n  %s", payments.Operator(c.Operator).Name(), c.Advice.Message, c.Advice.Action,
+				s.command("events", c.EventID))
+		}
 	}
 	for _, events := range [][]wire.EventSummary{f.FailedEvents, f.QueuedEvents} {
 		if notWell {

@@ -14,10 +14,10 @@ var GetWebhook = Operation{
 	ID: "getWebhook", Method: http.MethodGet, Path: "/v1/webhook", Tag: tagEvents, Summary: "Read the webhook and its health",
 	Description: "Where the sandbox sends its events, whether they are acknowledged, since when not and why, and the fingerprints of the " +
 		"secrets that sign them. A receiver that refuses everything often holds another secret: compare its fingerprint.\n\n" +
-		"The callbacks of the operators' own APIs go to other addresses and are not counted.",
+		"The callbacks of the operators' own APIs go to other addresses: callbacks has those that are unacknowledged, and nothing else counts them.",
 	answers: []described{{http.StatusOK, "The webhook, as it is now.", webhookSchema, nil}},
 	Examples: []Example{{
-		name: "failing", Summary: "A receiver that refuses the signature", Status: http.StatusOK, Answer: wire.WebhookOf(failingWebhook(), nil, func(event string) string {
+		name: "failing", Summary: "A receiver that refuses the signature", Status: http.StatusOK, Answer: wire.WebhookOf(failingWebhook(), nil, nil, func(event string) string {
 			return "https://pay.example.com/sandboxes/team-payments/checkout/console/webhooks/" + event
 		}),
 	}},
