@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
@@ -38,5 +39,23 @@ func TestAnswersWithThePageShareItsText(t *testing.T) {
 	ask() // makes the text
 	if size, allocated := ask(); size < 300_000 || allocated > size/4 {
 		t.Errorf("an answer of %d bytes takes %d bytes of memory", size, allocated)
+	}
+}
+
+// A browser that kept a page asks with its ETag: after a restart without consoles, the page has no link to one.
+func TestPageWithoutConsoleIsAnotherOne(t *testing.T) {
+	t.Parallel()
+	etags := map[string]bool{}
+	for _, console := range []bool{true, false} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, "http://a.example/sandboxes/team/checkout/docs", nil)
+		apidoc.Pages(apidoc.Hosts{Console: console})[apidoc.PagePath].ServeHTTP(w, r)
+		if linked := strings.Contains(w.Body.String(), `href="console"`); linked != console {
+			t.Fatalf("a console: %t, and the page links one: %t", console, linked)
+		}
+		etags[w.Header().Get("ETag")] = true
+	}
+	if len(etags) != 2 || etags[""] {
+		t.Errorf("the ETags are %v", etags)
 	}
 }
