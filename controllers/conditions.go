@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
+	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
@@ -87,9 +88,9 @@ func (p progress) ready() (reason, message string) {
 			"Set spec.suspend to false to resume.")
 	}
 	if p.quota != nil {
-		say(v1alpha1.ReasonQuotaExceeded, "The quota is used up, %d of %d transactions of this month: the API answers 402 quota_exceeded until "+
+		say(v1alpha1.ReasonQuotaExceeded, "The quota is used up, %d of %s of this month: the API answers 402 quota_exceeded until "+
 			"%s in the sandbox's time. Raise spec.quota.monthlyTransactions, or reset the sandbox.",
-			p.quota.Used, p.quota.Limit, p.quota.RenewsAt.UTC().Format(time.RFC3339))
+			p.quota.Used, english.Plural(p.quota.Limit, "transaction", "transactions"), p.quota.RenewsAt.UTC().Format(time.RFC3339))
 	}
 	if p.start != "" {
 		say(v1alpha1.ReasonClockStartWaits, "spec.clock.start waits for the next reset: the clock continues from where it is, and begins at "+

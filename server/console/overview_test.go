@@ -39,8 +39,8 @@ func TestOverviewSaysWhyPaymentsAreRefused(t *testing.T) {
 	quota := func(c *sandboxes.Config) { c.MonthlyQuota = new(int64(1)) }
 	with("Payments work.", quota)
 	f.pay(key, stranger, "ref-2", "")
-	with("Payments are refused: the quota of 1 transactions a month is used up.", quota)
-	with("Requests are refused: there were 1 in the last minute, which is the limit.", func(c *sandboxes.Config) {
+	with("Payments are refused: the quota of 1 transaction a month is used up.", quota)
+	with("Requests are refused: there was 1 in the last minute, which is the limit.", func(c *sandboxes.Config) {
 		c.RateLimit = new(int32(1))
 		f.exec("insert into rate_usage (tenant, second, granted) select tenant, extract(epoch from now())::bigint, 1 from organizations where name = 'checkout'")
 	})

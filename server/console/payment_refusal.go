@@ -57,9 +57,11 @@ func (r *paymentRefusal) says(v *visit) string {
 	case r.disabled:
 		return v.Text("Payments are refused: all environments of the sandbox are disabled.")
 	case r.quota > 0:
-		return v.Text("Payments are refused: the quota of %s transactions a month is used up.", v.Number(r.quota))
+		return v.Count(r.quota, "Payments are refused: the quota of 1 transaction a month is used up.",
+			"Payments are refused: the quota of %s transactions a month is used up.")
 	case r.limit > 0:
-		return v.Text("Requests are refused: there were %s in the last minute, which is the limit.", v.Number(int64(r.limit)))
+		return v.Count(int64(r.limit), "Requests are refused: there was 1 in the last minute, which is the limit.",
+			"Requests are refused: there were %s in the last minute, which is the limit.")
 	case r.fault != "":
 		return v.Text("The fault %s refuses requests on purpose.", r.fault)
 	}

@@ -189,6 +189,7 @@ var mayImport = map[string][]string{
 	"controllers": {
 		"server/advice",
 		"server/egress",
+		"server/english",
 		"server/expectations",
 		"api/v1alpha1",
 		"controllers/resync",
