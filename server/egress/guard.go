@@ -3,6 +3,7 @@
 package egress
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/netip"
@@ -66,7 +67,7 @@ func ParseDenyRules(texts []string) ([]DenyRule, error) {
 
 // ErrForbidden is the error of a request to an address that the guard does not allow.
 type ErrForbidden struct {
-	Address netip.Addr
+	Address string // or the name that is refused without looking it up
 	Why     string
 }
 
@@ -79,22 +80,22 @@ func (e ErrForbidden) Error() string {
 func (g Guard) Check(at netip.AddrPort) error {
 	for _, address := range reached(at.Addr()) {
 		if why := g.forbidden(address); why != "" {
-			return ErrForbidden{at.Addr(), why}
+			return ErrForbidden{at.Addr().String(), why}
 		}
 		for _, rule := range g.Deny {
 			if rule.Network.Contains(address) && (rule.Port == 0 || rule.Port == at.Port()) {
-				return ErrForbidden{at.Addr(), "the platform's deny list names it"}
+				return ErrForbidden{at.Addr().String(), "the platform's deny list names it"}
 			}
 		}
 		if g.Own != nil && slices.Contains(g.Own(), netip.AddrPortFrom(address, at.Port())) {
-			return ErrForbidden{at.Addr(), "it is a part of the platform itself"}
+			return ErrForbidden{at.Addr().String(), platform}
 		}
 	}
 	return nil
 }
 
 // CheckURL returns [ErrForbidden] or [ErrHost] for a URL that is refused whatever the names in it resolve to: its host is an
-// address that [Guard.Check] refuses, or localhost, which is this machine (RFC 6761), or [HostOf] returns no host.
+// address that [Guard.Check] refuses, a name of such an address, or a name of the Kubernetes API, or [HostOf] returns no host.
 func (g Guard) CheckURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -104,9 +105,12 @@ func (g Guard) CheckURL(text string) error {
 	switch {
 	case host == "":
 		return ErrHost
-	case host == "localhost", strings.HasSuffix(host, ".localhost"):
-		host = "127.0.0.1"
+	case slices.Contains(kubernetesAPI, host):
+		return ErrForbidden{host, platform}
+	case strings.HasSuffix(host, ".localhost"): // RFC 6761
+		host = "localhost"
 	}
+	host = cmp.Or(knownNames[host], host)
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme] // the parser writes schemes in lower case
@@ -116,6 +120,20 @@ func (g Guard) CheckURL(text string) error {
 	}
 	return nil // a name
 }
+
+// kubernetesAPI are the names of the Kubernetes API in a pod.
+var kubernetesAPI = []string{"kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"}
+
+// knownNames are names whose addresses need no looking up: those of this machine in the file /etc/hosts of Linux
+// distributions, and those of metadata services.
+var knownNames = map[string]string{
+	"localhost": "127.0.0.1", "localhost.localdomain": "127.0.0.1", "localhost4": "127.0.0.1", "localhost4.localdomain4": "127.0.0.1",
+	"localhost6": "::1", "localhost6.localdomain6": "::1", "ip6-localhost": "::1", "ip6-loopback": "::1",
+	"metadata.google.internal": "169.254.169.254", "metadata.goog": "169.254.169.254", "instance-data.ec2.internal": "169.254.169.254",
+}
+
+// platform is why a guard refuses an address of the platform.
+const platform = "it is a part of the platform itself"
 
 // Loopback is why a guard refuses a loopback address.
 const Loopback = "it is this machine itself"

@@ -81,3 +81,28 @@ func TestClientRefusesHosts(t *testing.T) {
 		t.Errorf("%d requests came", n)
 	}
 }
+
+// Names whose addresses are known need no look-up, however they are written.
+func TestKnownNamesAreRefused(t *testing.T) {
+	t.Parallel()
+	cluster, machine := egress.Guard{}, egress.Guard{AllowLoopback: true}
+	for host, onMachine := range map[string]bool{
+		"localhost": true, "LOCALHOST.": true, "shop.localhost": true, "localhost.localdomain": true, "ip6-localhost": true, "ip6-loopback": true,
+		"localhost6": true, "localhost4.localdomain4": true,
+		"metadata.google.internal": false, "Metadata.Google.Internal.": false, "kubernetes.default.svc": false,
+		"kubernetes.default.svc.cluster.local": false, "kubernetes.default": false,
+	} {
+		url := "https://" + host + ":8443/x"
+		if err := cluster.CheckURL(url); !errors.As(err, new(egress.ErrForbidden)) {
+			t.Errorf("%s in a cluster: %v", host, err)
+		}
+		if err := machine.CheckURL(url); (err == nil) != onMachine {
+			t.Errorf("%s in cauri dev: %v", host, err)
+		}
+	}
+	for _, host := range []string{"localhost.example", "kubernetes.default.svc.example", "shop.default.svc", "metadata.shop.example", "mylocalhost"} {
+		if err := cluster.CheckURL("http://" + host); err != nil {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+}
