@@ -149,9 +149,10 @@ func (o *overview) stands(v *visit) bool {
 	})
 }
 
-// eventDueAt returns when the first event is to be sent; nil: none, or all wait for a probe of the receiver.
+// eventDueAt returns when the first event is to be sent; nil: none, all wait for a probe of the receiver, or a worker sends
+// events: those of a receiver that answers late wait for each other.
 func (o *overview) eventDueAt() *time.Time {
-	if o.health.ProbeAt != nil || o.health.WebhookURL == "" {
+	if o.health.ProbeAt != nil || o.health.WebhookURL == "" || o.health.Delivering {
 		return nil
 	}
 	return o.health.EventDueAt
@@ -218,7 +219,11 @@ func (o *overview) receiver(v *visit) (icon, class, title, text string) {
 	h := &o.health
 	switch {
 	case h.Fails():
-		return "st-fail", "bad", o.trouble(v).title, unacknowledged(v, h.Unacknowledged) + ", " + v.waiting(h.Waiting)
+		text = v.waiting(h.Waiting)
+		if h.Unacknowledged > 0 {
+			text = unacknowledged(v, h.Unacknowledged) + ", " + text
+		}
+		return "st-fail", "bad", o.trouble(v).title, text
 	case len(o.callbacks) > 0:
 		return "st-fail", "bad", v.Text("Callbacks fail"), o.callbacks[0].often(v)
 	case h.WebhookURL == "":

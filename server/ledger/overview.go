@@ -26,6 +26,7 @@ type Health struct {
 	Pending    int        // payments without an outcome, [MostCounted] at most
 	FirstDueAt *time.Time // of the pending payments
 	EventDueAt *time.Time // of the events that are to be sent, the first
+	Delivering bool       // an attempt ended in the last minute of real time, or is under way
 	Phones     int        // test clients among the payers of the pending payments
 	Callbacks  []UnacknowledgedCallbacks
 }
@@ -58,7 +59,7 @@ func (l *Ledger) Health(ctx context.Context, tenant int64) (Health, error) {
 	h := Health{
 		WebhookURL: row.WebhookURL, Waiting: int(row.Waiting),
 		Pending: min(int(row.Pending)+int(row.Forwarded), MostCounted), FirstDueAt: row.FirstDueAt,
-		EventDueAt: row.EventDueAt, Phones: int(row.Phones),
+		EventDueAt: row.EventDueAt, Delivering: row.Delivering, Phones: int(row.Phones),
 	}
 	if h.EndpointHealth, err = sandboxes.ReadEndpointHealth(ctx, q, tenant); err != nil {
 		return Health{}, postgres.Classify(err, "reading how the receiver is")

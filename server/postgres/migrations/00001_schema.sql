@@ -1483,7 +1483,7 @@ grant select,
 grant select on delivery_attempts to cauri_tenant;
 grant select (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,
     last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, probe_at, tenant,
-    acknowledged, url_changed_at),
+    acknowledged, changed_at, url_changed_at),
     update (changed_at, delivered, failed)
   on endpoint_health to cauri_tenant;
 grant select, delete on unacknowledged_events to cauri_tenant;

@@ -82,7 +82,8 @@ cross join lateral (
   where org_id = asked.org_id and hash = asked.hash and expires_at > now() limit 1) l;
 
 -- name: SandboxHealth :one
--- Where the events of a sandbox go, and what waits or is pending, counted up to a bound.
+-- Where the events of a sandbox go, and what waits or is pending, counted up to a bound. delivering tells
+-- that an attempt ended in the last minute, in the time of the database, or is under way.
 select coalesce(o.webhook_url, '')::text as webhook_url,
   (select count(*) from (
     select from events e where e.tenant = sqlc.arg(tenant) and e.due_at is not null
@@ -95,8 +96,17 @@ select coalesce(o.webhook_url, '')::text as webhook_url,
     where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough
     order by t.tenant, t.due_at limit 1) as first_due_at,
   (select e.due_at from events e where e.tenant = sqlc.arg(tenant) and e.due_at is not null
-    order by e.tenant, e.due_at limit 1) as event_due_at
+    order by e.tenant, e.due_at limit 1) as event_due_at,
+  (coalesce(h.changed_at > now() - interval '1 minute', false) or exists (
+    select from (
+      select e.leased and coalesce(e.leased_until, e.due_at) > now() as held from events e
+      where e.tenant = sqlc.arg(tenant)
+        and e.due_at > case when c.tenant is null then now() else '-infinity' end
+      order by e.tenant, e.due_at limit sqlc.arg(most)::integer) first_due
+    where first_due.held))::boolean as delivering
 from organizations o
+left join endpoint_health h on h.tenant = sqlc.arg(tenant)
+left join clocks c on c.tenant = sqlc.arg(tenant)
 cross join (select count(*) as pending, count(distinct p.sim_id) as phones from (
   select t.sim_id from transactions t
   where t.tenant = sqlc.arg(tenant) and t.status = 'PENDING' and not t.passthrough

@@ -438,8 +438,17 @@ select coalesce(o.webhook_url, '')::text as webhook_url,
     where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
     order by t.tenant, t.due_at limit 1) as first_due_at,
   (select e.due_at from events e where e.tenant = $1 and e.due_at is not null
-    order by e.tenant, e.due_at limit 1) as event_due_at
+    order by e.tenant, e.due_at limit 1) as event_due_at,
+  (coalesce(h.changed_at > now() - interval '1 minute', false) or exists (
+    select from (
+      select e.leased and coalesce(e.leased_until, e.due_at) > now() as held from events e
+      where e.tenant = $1
+        and e.due_at > case when c.tenant is null then now() else '-infinity' end
+      order by e.tenant, e.due_at limit $2::integer) first_due
+    where first_due.held))::boolean as delivering
 from organizations o
+left join endpoint_health h on h.tenant = $1
+left join clocks c on c.tenant = $1
 cross join (select count(*) as pending, count(distinct p.sim_id) as phones from (
   select t.sim_id from transactions t
   where t.tenant = $1 and t.status = 'PENDING' and not t.passthrough
@@ -455,9 +464,11 @@ type SandboxHealthRow struct {
 	Forwarded  int32      `db:"forwarded"`
 	FirstDueAt *time.Time `db:"first_due_at"`
 	EventDueAt *time.Time `db:"event_due_at"`
+	Delivering bool       `db:"delivering"`
 }
 
-// Where the events of a sandbox go, and what waits or is pending, counted up to a bound.
+// Where the events of a sandbox go, and what waits or is pending, counted up to a bound. delivering tells
+// that an attempt ended in the last minute, in the time of the database, or is under way.
 func (q *Queries) SandboxHealth(ctx context.Context, tenant int64, most int32) (SandboxHealthRow, error) {
 	row := q.db.QueryRow(ctx, sandboxHealth, tenant, most)
 	var i SandboxHealthRow
@@ -469,6 +480,7 @@ func (q *Queries) SandboxHealth(ctx context.Context, tenant int64, most int32) (
 		&i.Forwarded,
 		&i.FirstDueAt,
 		&i.EventDueAt,
+		&i.Delivering,
 	)
 	return i, err
 }
