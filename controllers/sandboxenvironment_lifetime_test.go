@@ -356,7 +356,7 @@ func TestStatusFollowsPaymentsAndDeliveries(t *testing.T) {
 		condition string
 		webhook   v1alpha1.WebhookStatus
 	}{
-		{"insert into endpoint_health (tenant, delivered, acknowledged) select tenant, 41, true from organizations returning 1", nil,
+		{"insert into endpoint_health (tenant, delivered, acknowledged_url) select tenant, 41, webhook_url from organizations returning 1", nil,
 			"WebhookReady True Ready", v1alpha1.WebhookStatus{State: "healthy", Delivered: 41}},
 		{
 			"with failed as (insert into unacknowledged_events (tenant, id, operator, created_at, attempt) " +

@@ -121,7 +121,7 @@ func TestCallbacksThatFailAreNamed(t *testing.T) {
 	f.exec("delete from unacknowledged_events")            // they are sent again
 	f.exec("update endpoint_health set failures = 0")
 	expect("Whether your receiver is well is not known", true)
-	f.exec("update endpoint_health set acknowledged = true")
+	f.exec("update endpoint_health h set acknowledged_url = o.webhook_url from organizations o where o.tenant = h.tenant")
 	expect("The ledger is not proven yet.", true)
 	f.exec(`insert into account_proofs (tenant, account, verified_up_to, verified_at, balance, opening, adjustments, collections, refunds, disbursements)
 		select tenant, currency, 1, now(), balance, balance, 0, 0, 0, 0 from floats`)

@@ -233,7 +233,7 @@ func TestWebhookTellsWhatIsOver(t *testing.T) {
 	if got := said(); got != "failing receiver.not_listening Nothing listens at 127.0.0.1:1." {
 		t.Errorf("while it is down: %q", got)
 	}
-	f.exec("update endpoint_health set failures = 0, acknowledged = true")
+	f.exec("update endpoint_health h set failures = 0, acknowledged_url = o.webhook_url from organizations o where o.tenant = h.tenant")
 	if got := said(); got != "failing receiver.recovered An event was not delivered, and the receiver acknowledges events now." {
 		t.Errorf("when it works again: %q", got)
 	}

@@ -89,6 +89,7 @@ func (s *Deliveries) finishAttempts(
 func addAttempt(p *sqlc.FinishAttemptsParams, ordinal int, f *FinishedAttempt) {
 	p.Ordinals = append(p.Ordinals, int32(ordinal))
 	p.Tenants, p.Ids, p.Fences = append(p.Tenants, f.Event.Tenant), append(p.Ids, postgres.UUID(f.Event.ID)), append(p.Fences, f.Event.Fence)
+	p.Urls = append(p.Urls, f.Event.URL)
 	p.States, p.RetryAfterMs = append(p.States, string(f.State)), append(p.RetryAfterMs, postgres.Milliseconds(f.RetryAfter))
 	p.Probes = append(p.Probes, f.Event.Probe && f.State == EventQueued)
 	p.StartedAt, p.RealStartedAt = append(p.StartedAt, f.StartedAt), append(p.RealStartedAt, f.Event.TakenAt)

@@ -166,6 +166,57 @@ func TestReceiverIsJudgedByItsPresentURL(t *testing.T) {
 	}
 }
 
+// An attempt that was on its way to the former URL when the URL changed says nothing about the present one.
+func TestReceiverIsJudgedAtItsPresentURL(t *testing.T) {
+	w := newFixture(t)
+	former := w.Config.Webhook.URL
+	to := func(url string) {
+		t.Helper()
+		w.Config.Webhook.URL = url
+		w.Apply()
+		w.Reload()
+	}
+	expect := func(when, want string) {
+		t.Helper()
+		if got := w.judged(); got != want {
+			t.Errorf("%s: %s, want %s", when, got, want)
+		}
+	}
+	finish := func(attempts ...ledger.FinishedAttempt) {
+		t.Helper()
+		for i, kept := range w.FinishAll(attempts...) {
+			if !kept {
+				t.Fatalf("attempt %d was not kept", i)
+			}
+		}
+	}
+	w.owe(5)
+	slow := w.Lease(ledgertest.Body())
+	attempt := func(i int, result ledger.AttemptResult) ledger.FinishedAttempt {
+		result.StartedAt = time.Now()
+		return ledger.FinishedAttempt{Event: &slow[i], AttemptResult: result}
+	}
+	to("https://dead.example/hook")
+	finish(attempt(0, acked))
+	expect("the former URL answers late, for the first time", "healthy false, 0, newest none")
+	to(former)
+	finish(attempt(1, acked))
+	expect("it answers, and is the present one", "healthy true, 0, newest none")
+	to("https://dead.example/hook")
+	finish(attempt(2, acked))
+	expect("it answers late again", "healthy false, 0, newest none")
+	w.owe(1)
+	present := w.leaseOne(ledgertest.Body())
+	finish(ledger.FinishedAttempt{Event: present, AttemptResult: ledger.AttemptResult{State: acked.State, ResponseStatus: 204, StartedAt: time.Now()}},
+		attempt(3, acked))
+	expect("the present one answers before the former", "healthy true, 0, newest none")
+	finish(attempt(4, ledger.AttemptResult{State: ledger.EventQueued, Error: "no answer within 10s"}))
+	got, err := w.Health(t.Context(), w.Sandbox.Tenant)
+	if err != nil || !got.Acknowledged || got.Failures != 0 || got.Unacknowledged != 1 {
+		t.Errorf("the former URL fails late: %+v, %v", got.EndpointHealth, err)
+	}
+}
+
 func TestWebhookOfAPausedEndpoint(t *testing.T) {
 	w := fallen(t, 5)
 	got, err := w.ReadWebhook(t.Context(), w.Sandbox.Tenant)

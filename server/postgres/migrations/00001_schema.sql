@@ -671,8 +671,8 @@ create table endpoint_health (
   last_failed_attempt  integer,
   last_acked           uuid,
   last_acked_attempt   integer,
-  -- Whether the last attempt on which no fault acted was acknowledged, at the present URL.
-  acknowledged         boolean not null default false,
+  -- Where the last attempt on which no fault acted was acknowledged; null: it was not.
+  acknowledged_url     text,
   -- When the URL changed after an attempt, in the time of the database; null: it did not. What was attempted
   -- before says nothing about the present one.
   url_changed_at       timestamptz
@@ -1483,7 +1483,7 @@ grant select,
 grant select on delivery_attempts to cauri_tenant;
 grant select (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,
     last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, probe_at, tenant,
-    acknowledged, changed_at, url_changed_at),
+    acknowledged_url, changed_at, url_changed_at),
     update (changed_at, delivered, failed)
   on endpoint_health to cauri_tenant;
 grant select, delete on unacknowledged_events to cauri_tenant;
@@ -1611,13 +1611,13 @@ grant select (attempt, duration_ms, error, event_id, real_started_at, started_at
   on delivery_attempts to cauri_worker;
 grant select (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,
     last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, probe_at, tenant,
-    acknowledged),
+    acknowledged_url),
     insert (delivered, failed, failing_since, failures, first_failed, first_failed_attempt, last_acked,
     last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at, tenant,
-    acknowledged),
+    acknowledged_url),
     update (changed_at, delivered, failed, failing_since, failures, first_failed, first_failed_attempt,
     last_acked, last_acked_attempt, last_failed, last_failed_attempt, last_failure, last_failure_at,
-    probe_at, acknowledged),
+    probe_at, acknowledged_url),
     delete
   on endpoint_health to cauri_worker;
 grant select (attempt, id, operator, tenant), insert, update (attempt), delete
@@ -1727,9 +1727,9 @@ grant select (ahead, began_at, last_stamp, stands_at, target, tenant),
 grant select (version), update (version) on config_version to cauri_controller;
 grant select (attempt, error, event_id, real_started_at, started_at, tenant), delete
   on delivery_attempts to cauri_controller;
-grant select (acknowledged, changed_at, delivered, failed, failing_since, failures, last_failure,
+grant select (acknowledged_url, changed_at, delivered, failed, failing_since, failures, last_failure,
     last_failure_at, probe_at, tenant, url_changed_at),
-    update (acknowledged, changed_at, failing_since, failures, first_failed, first_failed_attempt,
+    update (acknowledged_url, changed_at, failing_since, failures, first_failed, first_failed_attempt,
     url_changed_at),
     delete
   on endpoint_health to cauri_controller;

@@ -43,7 +43,7 @@ where tenant = sqlc.arg(tenant);
 -- name: ForgetAcknowledgment :exec
 -- Runs after a change of the webhook's URL: what the former one acknowledged or refused says nothing about
 -- the new one.
-update endpoint_health set acknowledged = false, failures = 0, failing_since = null, first_failed = null,
+update endpoint_health set acknowledged_url = null, failures = 0, failing_since = null, first_failed = null,
   first_failed_attempt = null, url_changed_at = now(), changed_at = now()
 where tenant = sqlc.arg(tenant);
 

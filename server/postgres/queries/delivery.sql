@@ -133,11 +133,12 @@ where e.tenant = given.tenant and e.id = given.id and e.fence = given.fence;
 -- attempts in the order in which they ended. Returns the ordinals of the attempts whose lease was held. For
 -- an attempt whose lease was lost, it writes nothing. So a repetition after a lost answer writes nothing.
 -- Rows are locked in one order, events before endpoint_health, so that there is no deadlock. An attempt to
--- which a fault applied counts neither as a failure nor as a success of the endpoint.
+-- which a fault applied, or that went to a former URL, counts neither as a failure nor as a success of the
+-- endpoint.
 with given as (
   select unnest(sqlc.arg(ordinals)::integer[]) as ordinal, unnest(sqlc.arg(tenants)::bigint[]) as tenant,
     unnest(sqlc.arg(ids)::uuid[]) as id, unnest(sqlc.arg(fences)::bigint[]) as fence,
-    unnest(sqlc.arg(states)::text[])::event_state as state,
+    unnest(sqlc.arg(urls)::text[]) as url, unnest(sqlc.arg(states)::text[])::event_state as state,
     unnest(sqlc.arg(retry_after_ms)::float8[]) as retry_after_ms,
     unnest(sqlc.arg(probes)::boolean[]) as probe, unnest(sqlc.arg(started_at)::timestamptz[]) as started_at,
     unnest(sqlc.arg(real_started_at)::timestamptz[]) as real_started_at,
@@ -151,7 +152,7 @@ with given as (
     nullif(unnest(sqlc.arg(standard_signatures)::text[]), '') as standard_signature,
     nullif(unnest(sqlc.arg(signed_with)::text[]), '') as signed_with
 ), held as (
-  select given.ordinal, given.tenant, given.id, given.state, given.retry_after_ms, given.probe,
+  select given.ordinal, given.tenant, given.id, given.url, given.state, given.retry_after_ms, given.probe,
     given.started_at, given.real_started_at, given.duration_ms, given.response_status, given.response_body,
     given.error, given.fault, given.signed_at, given.signature, given.previous_signature,
     given.standard_signature, given.signed_with,
@@ -171,10 +172,10 @@ with given as (
       + make_interval(secs => held.retry_after_ms / 1000) end,
     delivered_at = case when held.state = 'delivered' then held.present end
   from held where e.tenant = any(array[held.tenant]) and e.id = held.id
-  returning e.attempts, e.created_at, held.ordinal, held.tenant, held.id, held.state, held.started_at,
-    held.real_started_at, held.duration_ms, held.response_status, held.response_body, held.error, held.fault,
-    held.present, held.signed_at, held.signature, held.previous_signature, held.standard_signature,
-    held.signed_with
+  returning e.attempts, e.created_at, held.ordinal, held.tenant, held.id, held.url, held.state,
+    held.started_at, held.real_started_at, held.duration_ms, held.response_status, held.response_body,
+    held.error, held.fault, held.present, held.signed_at, held.signature, held.previous_signature,
+    held.standard_signature, held.signed_with
 ), written as (
   insert into delivery_attempts (tenant, event_id, attempt, started_at, real_started_at, duration_ms,
     response_status, response_body, error, faults, signed_at, signature, previous_signature,
@@ -194,16 +195,22 @@ with given as (
   where finished.state = 'delivered' and u.tenant = any(array[finished.tenant]) and u.id = finished.id
     and u.operator || '' = ''
 ), ordered as (
-  select ordinal, tenant, id, attempts, state, error, fault is null as telling, present,
-    coalesce(max(ordinal) filter (where state = 'delivered' and fault is null) over (partition by tenant),
-      0) as last_success
-  from finished
+  select finished.ordinal, finished.tenant, finished.id, finished.url, finished.attempts, finished.state,
+    finished.error, o.telling, finished.present,
+    coalesce(max(finished.ordinal) filter (where finished.state = 'delivered' and o.telling)
+      over (partition by finished.tenant), 0) as last_success
+  from finished cross join lateral (
+    select finished.fault is null and finished.url = o.webhook_url as telling from organizations o
+    where o.tenant = finished.tenant limit 1) o
 ), breaker as (
   select sqlc.arg(breaker_failures)::integer as failures,
     make_interval(secs => sqlc.arg(breaker_ms)::float8 / 1000) as since,
     make_interval(secs => sqlc.arg(probe_ms)::float8 / 1000) as pause
 ), runs as (
-  select tenant, min(present) as present, bool_or(state = 'delivered' and telling) as success,
+  select tenant, min(present) as present,
+    coalesce(bool_or(state = 'delivered' and telling), false) as success,
+    (array_agg(url order by ordinal desc) filter (where state = 'delivered'
+      and telling))[1] as acknowledged_url,
     (count(*) filter (where ordinal > last_success and telling))::integer as failures, -- since last_success
     count(*) filter (where state = 'delivered') as delivered,
     count(*) filter (where state = 'failed') as failed,
@@ -220,17 +227,17 @@ with given as (
 ), health as (
   insert into endpoint_health as h (tenant, failures, failing_since, delivered, failed, last_failure_at,
     last_failure, first_failed, first_failed_attempt, last_failed, last_failed_attempt, last_acked,
-    last_acked_attempt, acknowledged)
+    last_acked_attempt, acknowledged_url)
   select r.tenant, r.failures, case when r.failures > 0 then r.present end, r.delivered, r.failed,
     case when r.last_failure is not null then now() end, r.last_failure, r.first_failed,
     r.first_failed_attempt, r.last_failed, r.last_failed_attempt, r.last_acked, r.last_acked_attempt,
-    r.success and r.failures = 0
-  from runs r join organizations o on o.tenant = r.tenant
+    case when r.failures = 0 then r.acknowledged_url end
+  from runs r
   order by r.tenant
   on conflict (tenant) do update
   set (failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure, changed_at,
     first_failed, first_failed_attempt, last_failed, last_failed_attempt, last_acked, last_acked_attempt,
-    acknowledged) = (
+    acknowledged_url) = (
     select case when r.success then r.failures else h.failures + r.failures end,
       case when r.failures > 0 then case when r.success then r.present
         else coalesce(h.failing_since, r.present) end
@@ -249,7 +256,7 @@ with given as (
       case when r.last_failed is null then h.last_failed_attempt else r.last_failed_attempt end,
       coalesce(r.last_acked, h.last_acked),
       case when r.last_acked is null then h.last_acked_attempt else r.last_acked_attempt end,
-      case when r.failures > 0 then false else r.success or h.acknowledged end
+      case when r.failures = 0 then coalesce(r.acknowledged_url, h.acknowledged_url) end
     from runs r, breaker where r.tenant = h.tenant)
 )
 select finished.ordinal::integer as ordinal from finished;

@@ -66,7 +66,7 @@ where o.tenant = sqlc.arg(tenant);
 -- How the deliveries of a sandbox's events go. The unacknowledged events of the last 24 hours are counted up
 -- to a bound. newest is the one of them that was created last.
 with present as materialized (
-  select (o.webhook_url is not null)::boolean as named,
+  select (o.webhook_url is not null)::boolean as named, o.webhook_url,
     clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '24 hours' as since
   from organizations o left join clocks c on c.tenant = o.tenant
   where o.tenant = sqlc.arg(tenant)
@@ -81,7 +81,7 @@ with present as materialized (
 )
 select present.named, coalesce(h.failures, 0)::integer as failures, h.failing_since, h.probe_at,
   coalesce(h.delivered, 0)::bigint as delivered, coalesce(h.failed, 0)::bigint as failed, h.last_failure_at,
-  h.last_failure, coalesce(h.acknowledged, false)::boolean as acknowledged,
+  h.last_failure, coalesce(h.acknowledged_url = present.webhook_url, false)::boolean as acknowledged,
   (select count(*) from recent)::integer as unacknowledged, newest.id as newest,
   coalesce(newest.attempt, 0)::integer as newest_attempt,
   coalesce(newest.created_at, present.since)::timestamptz as newest_created_at,

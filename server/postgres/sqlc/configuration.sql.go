@@ -172,7 +172,7 @@ func (q *Queries) ExpireKey(ctx context.Context, graceMs float64, tenant int64, 
 }
 
 const forgetAcknowledgment = `-- name: ForgetAcknowledgment :exec
-update endpoint_health set acknowledged = false, failures = 0, failing_since = null, first_failed = null,
+update endpoint_health set acknowledged_url = null, failures = 0, failing_since = null, first_failed = null,
   first_failed_attempt = null, url_changed_at = now(), changed_at = now()
 where tenant = $1
 `

@@ -16,21 +16,21 @@ const finishAttempts = `-- name: FinishAttempts :many
 with given as (
   select unnest($1::integer[]) as ordinal, unnest($2::bigint[]) as tenant,
     unnest($3::uuid[]) as id, unnest($4::bigint[]) as fence,
-    unnest($5::text[])::event_state as state,
-    unnest($6::float8[]) as retry_after_ms,
-    unnest($7::boolean[]) as probe, unnest($8::timestamptz[]) as started_at,
-    unnest($9::timestamptz[]) as real_started_at,
-    unnest($10::integer[]) as duration_ms,
-    unnest($11::integer[]) as response_status,
-    unnest($12::bytea[]) as response_body, unnest($13::text[]) as error,
-    nullif(unnest($14::text[]), '') as fault,
-    unnest($15::timestamptz[]) as signed_at,
-    nullif(unnest($16::text[]), '') as signature,
-    nullif(unnest($17::text[]), '') as previous_signature,
-    nullif(unnest($18::text[]), '') as standard_signature,
-    nullif(unnest($19::text[]), '') as signed_with
+    unnest($5::text[]) as url, unnest($6::text[])::event_state as state,
+    unnest($7::float8[]) as retry_after_ms,
+    unnest($8::boolean[]) as probe, unnest($9::timestamptz[]) as started_at,
+    unnest($10::timestamptz[]) as real_started_at,
+    unnest($11::integer[]) as duration_ms,
+    unnest($12::integer[]) as response_status,
+    unnest($13::bytea[]) as response_body, unnest($14::text[]) as error,
+    nullif(unnest($15::text[]), '') as fault,
+    unnest($16::timestamptz[]) as signed_at,
+    nullif(unnest($17::text[]), '') as signature,
+    nullif(unnest($18::text[]), '') as previous_signature,
+    nullif(unnest($19::text[]), '') as standard_signature,
+    nullif(unnest($20::text[]), '') as signed_with
 ), held as (
-  select given.ordinal, given.tenant, given.id, given.state, given.retry_after_ms, given.probe,
+  select given.ordinal, given.tenant, given.id, given.url, given.state, given.retry_after_ms, given.probe,
     given.started_at, given.real_started_at, given.duration_ms, given.response_status, given.response_body,
     given.error, given.fault, given.signed_at, given.signature, given.previous_signature,
     given.standard_signature, given.signed_with,
@@ -50,10 +50,10 @@ with given as (
       + make_interval(secs => held.retry_after_ms / 1000) end,
     delivered_at = case when held.state = 'delivered' then held.present end
   from held where e.tenant = any(array[held.tenant]) and e.id = held.id
-  returning e.attempts, e.created_at, held.ordinal, held.tenant, held.id, held.state, held.started_at,
-    held.real_started_at, held.duration_ms, held.response_status, held.response_body, held.error, held.fault,
-    held.present, held.signed_at, held.signature, held.previous_signature, held.standard_signature,
-    held.signed_with
+  returning e.attempts, e.created_at, held.ordinal, held.tenant, held.id, held.url, held.state,
+    held.started_at, held.real_started_at, held.duration_ms, held.response_status, held.response_body,
+    held.error, held.fault, held.present, held.signed_at, held.signature, held.previous_signature,
+    held.standard_signature, held.signed_with
 ), written as (
   insert into delivery_attempts (tenant, event_id, attempt, started_at, real_started_at, duration_ms,
     response_status, response_body, error, faults, signed_at, signature, previous_signature,
@@ -73,16 +73,22 @@ with given as (
   where finished.state = 'delivered' and u.tenant = any(array[finished.tenant]) and u.id = finished.id
     and u.operator || '' = ''
 ), ordered as (
-  select ordinal, tenant, id, attempts, state, error, fault is null as telling, present,
-    coalesce(max(ordinal) filter (where state = 'delivered' and fault is null) over (partition by tenant),
-      0) as last_success
-  from finished
+  select finished.ordinal, finished.tenant, finished.id, finished.url, finished.attempts, finished.state,
+    finished.error, o.telling, finished.present,
+    coalesce(max(finished.ordinal) filter (where finished.state = 'delivered' and o.telling)
+      over (partition by finished.tenant), 0) as last_success
+  from finished cross join lateral (
+    select finished.fault is null and finished.url = o.webhook_url as telling from organizations o
+    where o.tenant = finished.tenant limit 1) o
 ), breaker as (
-  select $20::integer as failures,
-    make_interval(secs => $21::float8 / 1000) as since,
-    make_interval(secs => $22::float8 / 1000) as pause
+  select $21::integer as failures,
+    make_interval(secs => $22::float8 / 1000) as since,
+    make_interval(secs => $23::float8 / 1000) as pause
 ), runs as (
-  select tenant, min(present) as present, bool_or(state = 'delivered' and telling) as success,
+  select tenant, min(present) as present,
+    coalesce(bool_or(state = 'delivered' and telling), false) as success,
+    (array_agg(url order by ordinal desc) filter (where state = 'delivered'
+      and telling))[1] as acknowledged_url,
     (count(*) filter (where ordinal > last_success and telling))::integer as failures, -- since last_success
     count(*) filter (where state = 'delivered') as delivered,
     count(*) filter (where state = 'failed') as failed,
@@ -99,17 +105,17 @@ with given as (
 ), health as (
   insert into endpoint_health as h (tenant, failures, failing_since, delivered, failed, last_failure_at,
     last_failure, first_failed, first_failed_attempt, last_failed, last_failed_attempt, last_acked,
-    last_acked_attempt, acknowledged)
+    last_acked_attempt, acknowledged_url)
   select r.tenant, r.failures, case when r.failures > 0 then r.present end, r.delivered, r.failed,
     case when r.last_failure is not null then now() end, r.last_failure, r.first_failed,
     r.first_failed_attempt, r.last_failed, r.last_failed_attempt, r.last_acked, r.last_acked_attempt,
-    r.success and r.failures = 0
-  from runs r join organizations o on o.tenant = r.tenant
+    case when r.failures = 0 then r.acknowledged_url end
+  from runs r
   order by r.tenant
   on conflict (tenant) do update
   set (failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure, changed_at,
     first_failed, first_failed_attempt, last_failed, last_failed_attempt, last_acked, last_acked_attempt,
-    acknowledged) = (
+    acknowledged_url) = (
     select case when r.success then r.failures else h.failures + r.failures end,
       case when r.failures > 0 then case when r.success then r.present
         else coalesce(h.failing_since, r.present) end
@@ -128,7 +134,7 @@ with given as (
       case when r.last_failed is null then h.last_failed_attempt else r.last_failed_attempt end,
       coalesce(r.last_acked, h.last_acked),
       case when r.last_acked is null then h.last_acked_attempt else r.last_acked_attempt end,
-      case when r.failures > 0 then false else r.success or h.acknowledged end
+      case when r.failures = 0 then coalesce(r.acknowledged_url, h.acknowledged_url) end
     from runs r, breaker where r.tenant = h.tenant)
 )
 select finished.ordinal::integer as ordinal from finished
@@ -139,6 +145,7 @@ type FinishAttemptsParams struct {
 	Tenants            []int64       `db:"tenants"`
 	Ids                []pgtype.UUID `db:"ids"`
 	Fences             []int64       `db:"fences"`
+	Urls               []string      `db:"urls"`
 	States             []string      `db:"states"`
 	RetryAfterMs       []float64     `db:"retry_after_ms"`
 	Probes             []bool        `db:"probes"`
@@ -163,13 +170,15 @@ type FinishAttemptsParams struct {
 // attempts in the order in which they ended. Returns the ordinals of the attempts whose lease was held. For
 // an attempt whose lease was lost, it writes nothing. So a repetition after a lost answer writes nothing.
 // Rows are locked in one order, events before endpoint_health, so that there is no deadlock. An attempt to
-// which a fault applied counts neither as a failure nor as a success of the endpoint.
+// which a fault applied, or that went to a former URL, counts neither as a failure nor as a success of the
+// endpoint.
 func (q *Queries) FinishAttempts(ctx context.Context, arg FinishAttemptsParams) ([]int32, error) {
 	rows, err := q.db.Query(ctx, finishAttempts,
 		arg.Ordinals,
 		arg.Tenants,
 		arg.Ids,
 		arg.Fences,
+		arg.Urls,
 		arg.States,
 		arg.RetryAfterMs,
 		arg.Probes,

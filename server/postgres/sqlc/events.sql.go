@@ -14,7 +14,7 @@ import (
 
 const endpointHealth = `-- name: EndpointHealth :one
 with present as materialized (
-  select (o.webhook_url is not null)::boolean as named,
+  select (o.webhook_url is not null)::boolean as named, o.webhook_url,
     clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '24 hours' as since
   from organizations o left join clocks c on c.tenant = o.tenant
   where o.tenant = $1
@@ -29,7 +29,7 @@ with present as materialized (
 )
 select present.named, coalesce(h.failures, 0)::integer as failures, h.failing_since, h.probe_at,
   coalesce(h.delivered, 0)::bigint as delivered, coalesce(h.failed, 0)::bigint as failed, h.last_failure_at,
-  h.last_failure, coalesce(h.acknowledged, false)::boolean as acknowledged,
+  h.last_failure, coalesce(h.acknowledged_url = present.webhook_url, false)::boolean as acknowledged,
   (select count(*) from recent)::integer as unacknowledged, newest.id as newest,
   coalesce(newest.attempt, 0)::integer as newest_attempt,
   coalesce(newest.created_at, present.since)::timestamptz as newest_created_at,
