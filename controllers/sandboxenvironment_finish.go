@@ -11,7 +11,6 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/sandboxes"
-	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // sandboxURL returns the base URL of a sandbox's API. It does not escape namespace and name, because they are DNS
@@ -29,9 +28,6 @@ func (r *sandboxReconciler) finish(
 	}
 	if errors.Is(seen.progress.err, errSpecChanged) {
 		return r.pace.next(seen.progress.err)
-	}
-	if sandbox.Spec.Webhook != nil {
-		seen.webhookRefusal = webhooks.Refusal(r.guard, sandbox.Spec.Webhook.URL)
 	}
 	before := sandbox.DeepCopy()
 	sandbox.Status = sandboxStatus(sandbox, seen, r.sandboxURL(sandbox), r.clock.Now())

@@ -53,7 +53,6 @@ type sandboxObservation struct {
 	progress         progress
 
 	operatorProblem *operatorProblem // first problem with the access to an operator; nil for none
-	webhookRefusal  error            // why nothing is ever sent to the webhook's URL; nil: it may be
 }
 
 // operatorProblem is the reason why the credentials for an operator cannot be used. The sandbox works without them.

@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
-	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // The defaults of the schema. They apply to objects that were stored before the schema had the default.
@@ -36,6 +35,11 @@ func (r *sandboxReconciler) reconcileSpec(ctx context.Context, sandbox *v1alpha1
 	}
 	if seen.config.CallbackHosts == nil {
 		seen.config.CallbackHosts = r.callbackHosts
+	}
+	if webhook := seen.config.Webhook; webhook != nil {
+		if refusal := webhooks.Refusal(r.guard, webhook.URL); refusal != nil {
+			webhook.Refusal = refusal.Error()
+		}
 	}
 	if seen.config.API.TestClients && r.maxTestClients > 0 {
 		seen.config.API.MaxTestClients = new(int64(r.maxTestClients))
@@ -234,9 +238,7 @@ func unused(sandbox *v1alpha1.SandboxEnvironment, callbacks []string) string {
 func (r *sandboxReconciler) unusedCallbacks(sandbox *v1alpha1.SandboxEnvironment, config *sandboxes.Config) (found []string) {
 	rules := operatorapi.CallbackRules{Hosts: config.CallbackHosts, Namespace: sandbox.Namespace}
 	if config.Webhook != nil {
-		if u, err := url.Parse(config.Webhook.URL); err == nil {
-			rules.WebhookHost = egress.HostOf(u)
-		}
+		rules.WebhookHost = config.Webhook.Host()
 	}
 	for i, e := range sandbox.Spec.Environments {
 		if e.CallbackURL == "" {

@@ -41,7 +41,7 @@ func sandboxStatus(
 		status.Clock = clockStatus(state.Clock)
 		status.Faults = faultStatuses(state.Faults)
 		status.Webhook = webhookStatus(sandbox.Spec.Webhook, state.Endpoint)
-		setWebhookCondition(&status.Conditions, sandbox.Spec.Webhook, state.Endpoint, seen.webhookRefusal, sandbox.Generation, now)
+		setWebhookCondition(&status.Conditions, sandbox.Spec.Webhook, state.Endpoint, sandbox.Generation, now)
 		setProcessingCondition(&status.Conditions, state.Failures, sandbox.Generation, now)
 		setLedgerCondition(&status.Conditions, state.Ledger, sandbox.Generation, now)
 		setOperatorCondition(&status.Conditions, len(seen.config.Operators) > 0, seen.operatorProblem, sandbox.Generation, now)

@@ -41,7 +41,7 @@ func webhookSummary(named bool, conditions []metav1.Condition) string {
 
 // setWebhookCondition sets the condition that reports whether the webhook endpoint acknowledges events.
 func setWebhookCondition(
-	conditions *[]metav1.Condition, webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth, refusal error, generation int64, now time.Time,
+	conditions *[]metav1.Condition, webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth, generation int64, now time.Time,
 ) {
 	if webhook == nil {
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionWebhookReady)
@@ -50,20 +50,17 @@ func setWebhookCondition(
 	condition := metav1.Condition{
 		Type: v1alpha1.ConditionWebhookReady, ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now),
 	}
-	condition.Status, condition.Reason, condition.Message = webhookJudgment(webhook.URL, &health, refusal)
+	condition.Status, condition.Reason, condition.Message = webhookJudgment(webhook.URL, &health)
 	meta.SetStatusCondition(conditions, condition)
 }
 
-// webhookJudgment returns status, reason and message of the condition. refusal is why nothing is ever sent to the URL; nil: it
-// may be. The workers, which decide, may have other settings, so what was acknowledged counts more.
-func webhookJudgment(
-	url string, health *sandboxes.EndpointHealth, refusal error,
-) (status metav1.ConditionStatus, reason, message string) {
+// webhookJudgment returns status, reason and message of the condition.
+func webhookJudgment(url string, health *sandboxes.EndpointHealth) (status metav1.ConditionStatus, reason, message string) {
 	why := advice.OfReceiver(health, url)
 	switch {
-	case refusal != nil && !health.Acknowledged:
-		a := advice.OfAttempt(advice.Attempt{Failure: refusal.Error(), Host: advice.HostOf(url)})
-		return metav1.ConditionFalse, v1alpha1.ReasonAddressForbidden, fmt.Sprintf("No event is ever sent to spec.webhook.url: %s. %s", refusal, a.Do)
+	case health.Refusal != "":
+		return metav1.ConditionFalse, v1alpha1.ReasonAddressForbidden,
+			fmt.Sprintf("No event is ever sent to spec.webhook.url: %s. %s", health.Refusal, whatToDo(&why))
 	case health.State == sandboxes.EndpointPaused:
 		fails := "The endpoint has failed for a long time" + inParentheses(health.Cause())
 		if why.Over() {

@@ -11,33 +11,38 @@ import (
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
-// A URL that is always refused is told before the first event, unless something was acknowledged there.
+// A URL that is always refused is told before the first event, unless something was acknowledged there: the refusal is applied
+// with the URL, so that all who ask for the receiver's health hear the same.
 func TestForbiddenURLIsToldAtOnce(t *testing.T) {
 	t.Parallel()
-	deny, err := egress.ParseDenyRules([]string{"10.0.0.0/8"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cluster, machine := egress.Guard{Deny: deny}, egress.Guard{AllowLoopback: true}
-	acknowledged := sandboxes.EndpointHealth{State: sandboxes.EndpointHealthy, Acknowledged: true}
+	cluster, machine := guards(t)
 	for name, c := range map[string]struct {
-		guard  egress.Guard
-		url    string
-		health sandboxes.EndpointHealth
-		reason string
-		says   string
+		guard egress.Guard
+		url   string
+		says  string // empty: nothing
 	}{
-		"localhost in a cluster":      {cluster, "http://localhost:3000/x", sandboxes.EndpointHealth{}, v1alpha1.ReasonAddressForbidden, "name of the receiver's Service"},
-		"a name below localhost":      {cluster, "http://shop.localhost/x", sandboxes.EndpointHealth{}, v1alpha1.ReasonAddressForbidden, "this machine itself"},
-		"loopback in a cluster":       {cluster, "https://[::1]/x", sandboxes.EndpointHealth{}, v1alpha1.ReasonAddressForbidden, "::1"},
-		"metadata, mapped":            {machine, "http://[::ffff:169.254.169.254]/", sandboxes.EndpointHealth{}, v1alpha1.ReasonAddressForbidden, "link-local"},
-		"an address of the deny list": {cluster, "http://10.1.2.3/", sandboxes.EndpointHealth{}, v1alpha1.ReasonAddressForbidden, "deny list"},
-		"localhost of cauri dev":      {machine, "http://localhost:3000/x", sandboxes.EndpointHealth{}, v1alpha1.ReasonNothingDelivered, "No event"},
-		"a Service":                   {cluster, "http://shop.team.svc/x", sandboxes.EndpointHealth{}, v1alpha1.ReasonNothingDelivered, "No event"},
-		"what works nevertheless":     {cluster, "http://localhost:3000/x", acknowledged, v1alpha1.ReasonReady, "acknowledges"},
+		"localhost in a cluster":      {cluster, "http://localhost:3000/x", "name of the receiver's Service"},
+		"a name below localhost":      {cluster, "http://shop.localhost/x", "this machine itself"},
+		"another name of localhost":   {cluster, "http://localhost.localdomain:3000/x", "this machine itself"},
+		"the Kubernetes API":          {cluster, "https://kubernetes.default.svc/x", "a part of the platform itself"},
+		"loopback in a cluster":       {cluster, "https://[::1]/x", "::1"},
+		"metadata, mapped":            {machine, "http://[::ffff:169.254.169.254]/", "link-local"},
+		"metadata by its name":        {machine, "http://metadata.google.internal./", "link-local"},
+		"an address of the deny list": {cluster, "http://10.1.2.3/", "deny list"},
+		"localhost of cauri dev":      {machine, "http://localhost:3000/x", ""},
+		"a Service":                   {cluster, "http://shop.team.svc/x", ""},
 	} {
-		_, reason, message := webhookJudgment(c.url, &c.health, webhooks.Refusal(c.guard, c.url))
-		if reason != c.reason || !strings.Contains(message, c.says) {
+		sandbox := &v1alpha1.SandboxEnvironment{Spec: v1alpha1.SandboxEnvironmentSpec{Webhook: &v1alpha1.Webhook{URL: c.url}}}
+		sandbox.Status.OrganizationID = "org_1" // it is below the limit of sandboxes
+		var seen sandboxObservation
+		if err := (&sandboxReconciler{guard: c.guard, limit: &resourceLimit{}}).reconcileSpec(t.Context(), sandbox, &seen); err != nil {
+			t.Fatal(err)
+		}
+		health, want := sandboxes.EndpointHealth{Refusal: seen.config.Webhook.Refusal}, v1alpha1.ReasonNothingDelivered
+		if c.says != "" {
+			want = v1alpha1.ReasonAddressForbidden
+		}
+		if _, reason, message := webhookJudgment(c.url, &health); reason != want || !strings.Contains(message, c.says) {
 			t.Errorf("%s: %s: %s", name, reason, message)
 		}
 	}
@@ -66,11 +71,21 @@ func TestConditionTellsWhatIsOverAsOver(t *testing.T) {
 			"3 events were not delivered to a former URL. It gets one event a minute",
 		},
 	} {
-		status, reason, message := webhookJudgment("http://shop:3000/", &c.health, nil)
+		status, reason, message := webhookJudgment("http://shop:3000/", &c.health)
 		if status != "False" || !strings.HasPrefix(message, c.says) || strings.Contains(message, "Start your receiver") || strings.Contains(message, "shop:3000") {
 			t.Errorf("%s: %s, %s: %s", name, status, reason, message)
 		}
 	}
+}
+
+// guards returns that of a cluster and that of cauri dev.
+func guards(t *testing.T) (cluster, machine egress.Guard) {
+	t.Helper()
+	deny, err := egress.ParseDenyRules([]string{"10.1.0.0/16"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return egress.Guard{Deny: deny}, egress.Guard{AllowLoopback: true}
 }
 
 // With maxRetries: 0, and after the last retry, no message promises another attempt.
@@ -88,13 +103,13 @@ func TestNoRetryIsPromised(t *testing.T) {
 		health := sandboxes.EndpointHealth{
 			State: sandboxes.EndpointFailing, Unacknowledged: 1, Newest: &sandboxes.UnacknowledgedEvent{Attempt: 1, Failure: failure},
 		}
-		_, _, message := webhookJudgment("http://shop/", &health, nil)
+		_, _, message := webhookJudgment("http://shop/", &health)
 		if !strings.Contains(message, "No retry follows: `cauri resend evt_") || strings.Contains(message, "retried") ||
 			strings.Contains(message, "comes again") || strings.Contains(message, "is sent again") {
 			t.Errorf("%s: %s", failure, message)
 		}
 		health.Newest.Waits = true
-		if _, _, message = webhookJudgment("http://shop/", &health, nil); !strings.Contains(message, "It is sent again as spec.webhook.retryPolicy says.") {
+		if _, _, message = webhookJudgment("http://shop/", &health); !strings.Contains(message, "It is sent again as spec.webhook.retryPolicy says.") {
 			t.Errorf("%s, and a retry follows: %s", failure, message)
 		}
 	}

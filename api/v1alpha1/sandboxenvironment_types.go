@@ -437,8 +437,8 @@ type TransactionCounts struct {
 
 // WebhookStatus says how the deliveries to a webhook endpoint go.
 type WebhookStatus struct {
-	// state is healthy (nothing is known to be wrong), failing (events of the last 24 hours are unacknowledged) or
-	// paused (it failed for so long that it gets one event a minute).
+	// state is healthy (nothing is known to be wrong), failing (events of the last 24 hours are unacknowledged, or nothing
+	// is ever sent to the URL) or paused (it failed for so long that it gets one event a minute).
 	//
 	// +optional
 	State string `json:"state,omitempty"`

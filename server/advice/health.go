@@ -22,7 +22,8 @@ func (a *Advice) Over() bool { return a.Code == Recovered || a.Code == FormerURL
 func OfReceiver(h *sandboxes.EndpointHealth, url string) Advice {
 	attempt := Attempt{
 		Failure: h.Cause(), Host: HostOf(url), Acknowledged: h.Acknowledged, Events: max(h.Unacknowledged, 1),
-		Former: h.URLChangedAt != nil && !h.Acknowledged && h.Failures == 0, // nothing was sent to the present URL
+		// Nothing was sent to the present URL, and it may be.
+		Former: h.Refusal == "" && h.URLChangedAt != nil && !h.Acknowledged && h.Failures == 0,
 	}
 	if h.Newest != nil {
 		attempt.Event, attempt.Waits = h.Newest.EventID().String(), h.Newest.Waits

@@ -124,3 +124,15 @@ func TestPausedReceiverWithoutNewEvents(t *testing.T) {
 		t.Errorf("the overview counts nothing: %s", words(got.text))
 	}
 }
+
+// The overview and the list of events say at once that no event is ever sent to a URL.
+func TestForbiddenURLIsToldAtOnce(t *testing.T) {
+	f := newFixture(t)
+	f.heard()
+	f.config.Webhook.URL, f.config.Webhook.Refusal = "http://localhost:3000/x", "events may not be sent to 127.0.0.1: it is this machine itself"
+	f.apply(f.config, key)
+	f.of("checkout")
+	b := f.signedIn(checkout, key)
+	b.get(checkout+"/overview").has(t, "Payments work, and one thing needs you. Cauri may not send to localhost:3000", "Address is not allowed", "no event waits")
+	b.get(checkout+"/webhooks").has(t, "Cauri may not send to localhost:3000")
+}

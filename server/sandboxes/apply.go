@@ -188,7 +188,7 @@ func (c *sandboxChange) updateOrganization(ctx context.Context, row, wanted sqlc
 		PendingTimeoutMs: wanted.PendingTimeoutMs, TestNumbers: wanted.TestNumbers, Suspended: wanted.Suspended, Tenant: wanted.Tenant,
 		APITestClients: wanted.APITestClients, APIReset: wanted.APIReset, MaxTestClients: wanted.MaxTestClients,
 		Clocked: wanted.Clocked, ClockMode: wanted.ClockMode, ClockStart: wanted.ClockStart, Seed: wanted.Seed, Faults: wanted.Faults,
-		CallbackHosts: wanted.CallbackHosts, WebhookHost: wanted.WebhookHost,
+		CallbackHosts: wanted.CallbackHosts, WebhookHost: wanted.WebhookHost, WebhookRefusal: wanted.WebhookRefusal,
 	})
 }
 
@@ -211,7 +211,7 @@ func (c *sandboxChange) newOrganization(ctx context.Context) error {
 		PendingTimeoutMs: row.PendingTimeoutMs, TestNumbers: row.TestNumbers, Suspended: row.Suspended, Reset: c.want.Reset,
 		APITestClients: row.APITestClients, APIReset: row.APIReset, MaxTestClients: row.MaxTestClients,
 		Clocked: ClockMode(row.ClockMode) == ManualClock, ClockMode: row.ClockMode, ClockStart: row.ClockStart,
-		Seed: row.Seed, Faults: row.Faults, CallbackHosts: row.CallbackHosts, WebhookHost: row.WebhookHost,
+		Seed: row.Seed, Faults: row.Faults, CallbackHosts: row.CallbackHosts, WebhookHost: row.WebhookHost, WebhookRefusal: row.WebhookRefusal,
 	})
 	if err != nil {
 		return err
@@ -261,9 +261,9 @@ func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	webhook := c.want.Webhook
 	if webhook == nil {
 		webhook = &WebhookConfig{Retry: DefaultRetryPolicy}
-		row.WebhookURL, row.WebhookHost = nil, ""
+		row.WebhookURL, row.WebhookHost, row.WebhookRefusal = nil, "", ""
 	} else {
-		row.WebhookURL, row.WebhookHost = &webhook.URL, hostOf(webhook.URL)
+		row.WebhookURL, row.WebhookHost, row.WebhookRefusal = &webhook.URL, webhook.Host(), webhook.Refusal
 	}
 	row.WebhookMaxRetries = int32(webhook.Retry.MaxRetries)
 	row.WebhookInitialDelayMs = webhook.Retry.InitialDelay.Milliseconds()
@@ -279,9 +279,9 @@ func (c *sandboxChange) setSettings(row *sqlc.Organization) {
 	}
 }
 
-// hostOf returns the host of a URL, and "" for a text without a host that can be compared.
-func hostOf(text string) string {
-	u, err := url.Parse(text)
+// Host returns the host of the URL, and "" for a URL without a host that can be compared.
+func (w *WebhookConfig) Host() string {
+	u, err := url.Parse(w.URL)
 	if err != nil {
 		return ""
 	}

@@ -80,6 +80,8 @@ type WebhookConfig struct {
 	URL   string
 	Retry RetryPolicy
 	Types []payments.Type // of the transactions whose events are sent; other events are only recorded. nil: all
+	// Refusal is why nothing is ever sent to URL, as the error of an attempt; empty: it may be.
+	Refusal string
 }
 
 // RetryPolicy is the schedule of a webhook's retries: the delay before the n-th retry is InitialDelay * Factor^(n-1),

@@ -94,6 +94,33 @@ func TestDeliveriesAreTold(t *testing.T) {
 	}
 }
 
+// What the controller says of the URL is a part of the receiver's health, until something is acknowledged there.
+func TestForbiddenURLIsTold(t *testing.T) {
+	w := newFixture(t)
+	const why = "events may not be sent to 127.0.0.1: it is this machine itself"
+	w.Config.Webhook = &sandboxes.WebhookConfig{URL: "http://localhost/x", Retry: sandboxes.DefaultRetryPolicy, Refusal: why}
+	health := w.Apply().Endpoint
+	if health.State != sandboxes.EndpointFailing || health.Cause() != why || !health.Fails() {
+		t.Errorf("it is %+v", health)
+	}
+	w.Exec("insert into endpoint_health (tenant, probe_at, last_failure) values ($1, now(), 'no answer within 10s')", w.Sandbox.Tenant)
+	if health = w.Apply().Endpoint; health.State != sandboxes.EndpointPaused || health.Cause() != why {
+		t.Errorf("paused at a former URL, it is %+v", health)
+	}
+	w.Exec("update endpoint_health set probe_at = null, acknowledged_url = 'http://localhost/x'")
+	if health = w.Apply().Endpoint; health.State != sandboxes.EndpointHealthy || !health.Acknowledged || health.Refusal != "" {
+		t.Errorf("what works nevertheless is %+v", health)
+	}
+	w.Config.Webhook.URL, w.Config.Webhook.Refusal = "http://shop.team.svc/x", ""
+	if health = w.Apply().Endpoint; health.State != sandboxes.EndpointHealthy || health.Acknowledged {
+		t.Errorf("another URL is %+v", health)
+	}
+	w.Config.Webhook = nil
+	if health = w.Apply().Endpoint; health.State != sandboxes.EndpointNone {
+		t.Errorf("no webhook is %+v", health)
+	}
+}
+
 // Under a clock that stands all ids are of one moment, and rise in the order of recording: those that were recorded are never counted
 // again.
 func TestTransactionsAreCountedUnderAClock(t *testing.T) {

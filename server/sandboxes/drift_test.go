@@ -73,6 +73,7 @@ func TestInventory(t *testing.T) {
 		"update organizations set faults = '[]' where name = 'checkout'",
 		"update organizations set callback_hosts = '{*}' where name = 'checkout'",
 		"update organizations set webhook_host = 'elsewhere.example' where name = 'checkout'",
+		"update organizations set webhook_refusal = 'no' where name = 'checkout'",
 		"update environments set vague = true where tenant = (select tenant from organizations where name = 'checkout')",
 		"update environments set callback_url = 'http://a.example' where tenant = (select tenant from organizations where name = 'checkout')",
 		"update environments set callback_hash = true where tenant = (select tenant from organizations where name = 'checkout')",

@@ -18,7 +18,7 @@ type EndpointState string
 const (
 	EndpointNone    EndpointState = "none"    // the sandbox has no endpoint
 	EndpointHealthy EndpointState = "healthy" // nothing is known to be wrong
-	EndpointFailing EndpointState = "failing" // an event of the last 24 hours is unacknowledged
+	EndpointFailing EndpointState = "failing" // an event of the last 24 hours is unacknowledged, or no event is ever sent
 	EndpointPaused  EndpointState = "paused"  // it failed for so long that it gets one event at a time
 )
 
@@ -46,6 +46,9 @@ type EndpointHealth struct {
 	LastFailure    string
 	LastFailedAt   *time.Time // in real time
 	URLChangedAt   *time.Time // in real time; nil: there is one URL since the first attempt
+	// Refusal is why no event is ever sent to the URL; empty: it may be. The workers, which decide, may have other settings
+	// than the controller. So what was acknowledged counts more.
+	Refusal string
 }
 
 // UnacknowledgedEvent is an event that the receiver did not acknowledge.
@@ -67,7 +70,10 @@ func (h *EndpointHealth) Fails() bool { return h.State == EndpointFailing || h.S
 // Cause returns the error that tells why the receiver is not well, of the last attempt while attempts fail; empty: there
 // is none.
 func (h *EndpointHealth) Cause() string {
-	if fails := h.Failures > 0 && h.LastFailure != ""; !fails && h.Newest != nil && h.Newest.Failure != "" {
+	switch fails := h.Failures > 0 && h.LastFailure != ""; {
+	case h.Refusal != "":
+		return h.Refusal
+	case !fails && h.Newest != nil && h.Newest.Failure != "":
 		return h.Newest.Failure
 	}
 	return h.LastFailure
@@ -96,12 +102,15 @@ func ReadEndpointHealth(ctx context.Context, q *sqlc.Queries, tenant int64) (End
 			Failure: row.NewestError, Former: row.NewestFormer,
 		}
 	}
+	if !row.Acknowledged {
+		h.Refusal = row.WebhookRefusal
+	}
 	switch {
 	case !row.Named:
 		h.State = EndpointNone
 	case row.ProbeAt != nil:
 		h.State = EndpointPaused
-	case h.Unacknowledged > 0:
+	case h.Unacknowledged > 0, h.Refusal != "":
 		h.State = EndpointFailing
 	}
 	return h, nil

@@ -43,6 +43,7 @@ func TestEveryFieldOfASandboxIsApplied(t *testing.T) {
 		"Operators.Credentials.MerchantKey":     func(c *sandboxes.Config) { c.Operators[0].Credentials.MerchantKey = "other" },
 		"OpeningFloat":                          func(c *sandboxes.Config) { c.OpeningFloat[payments.RWF]++ },
 		"Webhook.URL":                           func(c *sandboxes.Config) { c.Webhook.URL = "http://elsewhere" },
+		"Webhook.Refusal":                       func(c *sandboxes.Config) { c.Webhook.Refusal = "nothing is ever sent there" },
 		"Webhook.Retry.MaxRetries":              func(c *sandboxes.Config) { c.Webhook.Retry.MaxRetries++ },
 		"Webhook.Retry.InitialDelay":            func(c *sandboxes.Config) { c.Webhook.Retry.InitialDelay += time.Second },
 		"Webhook.Retry.Factor":                  func(c *sandboxes.Config) { c.Webhook.Retry.Factor++ },

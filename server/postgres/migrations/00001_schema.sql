@@ -160,6 +160,8 @@ create table organizations (
 
   webhook_url              text,
   webhook_host             text not null default '', -- of webhook_url; empty: there is none
+  -- Why nothing is ever sent to webhook_url; empty: it may be. The controller decides it.
+  webhook_refusal          text not null default '',
   -- The types of transactions whose events are sent.
   webhook_types            text[] not null default '{collection,refund,disbursement}',
   webhook_max_retries      integer not null,
@@ -1402,6 +1404,7 @@ create function sandbox_fingerprints() returns table (tenant bigint, fingerprint
     'seed ' || o.seed, 'faults ' || o.faults::text,
     case when o.callback_hosts is not null or o.webhook_host <> ''
       then row(o.callback_hosts, o.webhook_host) end,
+    'refusal ' || nullif(o.webhook_refusal, ''),
     'native environments ' || e.native, 'native stores ' || s.native, 'native keys ' || k.native))
   from organizations o
   left join (
@@ -1533,7 +1536,7 @@ grant select,
   on native_users to cauri_tenant;
 grant select (clocked, monthly_quota, older_secrets_until, org_id, previous_secret_until,
     secret_fingerprints, secret_since, suspended, tenant, version, webhook_factor, webhook_initial_delay_ms,
-    webhook_max_delay_ms, webhook_max_retries, webhook_types, webhook_url)
+    webhook_max_delay_ms, webhook_max_retries, webhook_refusal, webhook_types, webhook_url)
   on organizations to cauri_tenant;
 grant select, insert, update (used) on quota_usage to cauri_tenant;
 grant select, insert, update (granted), delete on rate_usage to cauri_tenant;
@@ -1766,15 +1769,15 @@ grant select,
     insert (api_reset, api_test_clients, callback_hosts, clock_mode, clock_start, clocked, faults,
     generation, latency_percent, max_test_clients, monthly_quota, name, namespace, org_id,
     pending_timeout_ms, rate_limit, reset, resource_uid, seed, suspended, test_numbers, webhook_factor,
-    webhook_host, webhook_initial_delay_ms, webhook_max_delay_ms, webhook_max_retries, webhook_types,
-    webhook_url),
+    webhook_host, webhook_initial_delay_ms, webhook_max_delay_ms, webhook_max_retries, webhook_refusal,
+    webhook_types, webhook_url),
     update (api_reset, api_test_clients, applied, callback_hosts, clock_mode, clock_start, clocked, faults,
     generation, key_rotation, latency_percent, max_test_clients, monthly_quota, name, namespace,
     older_secrets, older_secrets_until, pending_timeout_ms, previous_secret, previous_secret_until,
     rate_limit, reset, retained_at, secret_fingerprints, secret_rotation, secret_since, seed,
     signing_secret, suspended, tenant, test_numbers,
     version, webhook_factor, webhook_host, webhook_initial_delay_ms, webhook_max_delay_ms,
-    webhook_max_retries, webhook_types, webhook_url),
+    webhook_max_retries, webhook_refusal, webhook_types, webhook_url),
     delete
   on organizations to cauri_controller;
 grant select (month, tenant, used), delete on quota_usage to cauri_controller;

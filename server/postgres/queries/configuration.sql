@@ -7,7 +7,8 @@ select * from organizations where resource_uid = sqlc.arg(resource_uid) and reta
 insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota,
   rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor,
   webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset, api_test_clients,
-  api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host)
+  api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host,
+  webhook_refusal)
 values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(generation), sqlc.arg(namespace), sqlc.arg(name),
   sqlc.arg(latency_percent), sqlc.narg(monthly_quota), sqlc.narg(rate_limit), sqlc.narg(webhook_url),
   sqlc.arg(webhook_max_retries), sqlc.arg(webhook_initial_delay_ms), sqlc.arg(webhook_factor),
@@ -15,7 +16,7 @@ values (sqlc.arg(org_id), sqlc.arg(resource_uid), sqlc.arg(generation), sqlc.arg
   sqlc.arg(test_numbers), sqlc.arg(suspended), sqlc.arg(reset), sqlc.arg(api_test_clients),
   sqlc.arg(api_reset), sqlc.narg(max_test_clients), sqlc.arg(clocked), sqlc.arg(clock_mode),
   sqlc.narg(clock_start), sqlc.narg(seed), sqlc.narg(faults), sqlc.narg(callback_hosts)::text[],
-  sqlc.arg(webhook_host))
+  sqlc.arg(webhook_host), sqlc.arg(webhook_refusal))
 returning *;
 
 -- name: TakeGeneration :execrows
@@ -37,7 +38,7 @@ set namespace = sqlc.arg(namespace), name = sqlc.arg(name), latency_percent = sq
   api_reset = sqlc.arg(api_reset), max_test_clients = sqlc.narg(max_test_clients),
   clocked = sqlc.arg(clocked), clock_mode = sqlc.arg(clock_mode), clock_start = sqlc.narg(clock_start),
   seed = sqlc.narg(seed), faults = sqlc.narg(faults), callback_hosts = sqlc.narg(callback_hosts)::text[],
-  webhook_host = sqlc.arg(webhook_host)
+  webhook_host = sqlc.arg(webhook_host), webhook_refusal = sqlc.arg(webhook_refusal)
 where tenant = sqlc.arg(tenant);
 
 -- name: ForgetAcknowledgment :exec

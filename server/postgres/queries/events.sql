@@ -66,7 +66,7 @@ where o.tenant = sqlc.arg(tenant);
 -- How the deliveries of a sandbox's events go. The unacknowledged events of the last 24 hours are counted up
 -- to a bound. newest is the one of them that was created last.
 with present as materialized (
-  select (o.webhook_url is not null)::boolean as named, o.webhook_url,
+  select (o.webhook_url is not null)::boolean as named, o.webhook_url, o.webhook_refusal,
     clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '24 hours' as since
   from organizations o left join clocks c on c.tenant = o.tenant
   where o.tenant = sqlc.arg(tenant)
@@ -79,7 +79,8 @@ with present as materialized (
   select recent.id, recent.attempt, recent.created_at from recent
   order by recent.created_at desc, recent.id desc limit 1
 )
-select present.named, coalesce(h.failures, 0)::integer as failures, h.failing_since, h.probe_at,
+select present.named, present.webhook_refusal, coalesce(h.failures, 0)::integer as failures,
+  h.failing_since, h.probe_at,
   coalesce(h.delivered, 0)::bigint as delivered, coalesce(h.failed, 0)::bigint as failed, h.last_failure_at,
   h.last_failure, coalesce(h.acknowledged_url = present.webhook_url, false)::boolean as acknowledged,
   (select count(*) from recent)::integer as unacknowledged, newest.id as newest,

@@ -226,7 +226,8 @@ const insertOrganization = `-- name: InsertOrganization :one
 insert into organizations (org_id, resource_uid, generation, namespace, name, latency_percent, monthly_quota,
   rate_limit, webhook_url, webhook_max_retries, webhook_initial_delay_ms, webhook_factor,
   webhook_max_delay_ms, webhook_types, pending_timeout_ms, test_numbers, suspended, reset, api_test_clients,
-  api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host)
+  api_reset, max_test_clients, clocked, clock_mode, clock_start, seed, faults, callback_hosts, webhook_host,
+  webhook_refusal)
 values ($1, $2, $3, $4, $5,
   $6, $7, $8, $9,
   $10, $11, $12,
@@ -234,8 +235,8 @@ values ($1, $2, $3, $4, $5,
   $16, $17, $18, $19,
   $20, $21, $22, $23,
   $24, $25, $26, $27::text[],
-  $28)
-returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, secret_fingerprints, secret_since
+  $28, $29)
+returning org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_refusal, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, secret_fingerprints, secret_since
 `
 
 type InsertOrganizationParams struct {
@@ -267,6 +268,7 @@ type InsertOrganizationParams struct {
 	Faults                []byte      `db:"faults"`
 	CallbackHosts         []string    `db:"callback_hosts"`
 	WebhookHost           string      `db:"webhook_host"`
+	WebhookRefusal        string      `db:"webhook_refusal"`
 }
 
 func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganizationParams) (Organization, error) {
@@ -299,6 +301,7 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		arg.Faults,
 		arg.CallbackHosts,
 		arg.WebhookHost,
+		arg.WebhookRefusal,
 	)
 	var i Organization
 	err := row.Scan(
@@ -333,6 +336,7 @@ func (q *Queries) InsertOrganization(ctx context.Context, arg InsertOrganization
 		&i.ApiResets,
 		&i.WebhookURL,
 		&i.WebhookHost,
+		&i.WebhookRefusal,
 		&i.WebhookTypes,
 		&i.WebhookMaxRetries,
 		&i.WebhookInitialDelayMs,
@@ -519,7 +523,7 @@ func (q *Queries) ListStores(ctx context.Context, tenant int64) ([]Store, error)
 
 const lockOrganization = `-- name: LockOrganization :one
 
-select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, secret_fingerprints, secret_since from organizations where resource_uid = $1 and retained_at is null for update
+select org_id, tenant, resource_uid, namespace, name, generation, version, created_at, latency_percent, monthly_quota, rate_limit, pending_timeout_ms, suspended, reset, key_rotation, retained_at, applied, test_numbers, seed, faults, clock_mode, clock_start, clocked, requests_logged_until, followed_until, api_test_clients, api_reset, max_test_clients, api_resets, webhook_url, webhook_host, webhook_refusal, webhook_types, webhook_max_retries, webhook_initial_delay_ms, webhook_factor, webhook_max_delay_ms, callback_hosts, secret_rotation, signing_secret, previous_secret, previous_secret_until, older_secrets, older_secrets_until, secret_fingerprints, secret_since from organizations where resource_uid = $1 and retained_at is null for update
 `
 
 // The configuration. The controller writes it, one sandbox at a time, and the api's directory reads it.
@@ -558,6 +562,7 @@ func (q *Queries) LockOrganization(ctx context.Context, resourceUid pgtype.UUID)
 		&i.ApiResets,
 		&i.WebhookURL,
 		&i.WebhookHost,
+		&i.WebhookRefusal,
 		&i.WebhookTypes,
 		&i.WebhookMaxRetries,
 		&i.WebhookInitialDelayMs,
@@ -835,8 +840,8 @@ set namespace = $1, name = $2, latency_percent = $3,
   api_reset = $16, max_test_clients = $17,
   clocked = $18, clock_mode = $19, clock_start = $20,
   seed = $21, faults = $22, callback_hosts = $23::text[],
-  webhook_host = $24
-where tenant = $25
+  webhook_host = $24, webhook_refusal = $25
+where tenant = $26
 `
 
 type UpdateOrganizationParams struct {
@@ -864,6 +869,7 @@ type UpdateOrganizationParams struct {
 	Faults                []byte     `db:"faults"`
 	CallbackHosts         []string   `db:"callback_hosts"`
 	WebhookHost           string     `db:"webhook_host"`
+	WebhookRefusal        string     `db:"webhook_refusal"`
 	Tenant                int64      `db:"tenant"`
 }
 
@@ -893,6 +899,7 @@ func (q *Queries) UpdateOrganization(ctx context.Context, arg UpdateOrganization
 		arg.Faults,
 		arg.CallbackHosts,
 		arg.WebhookHost,
+		arg.WebhookRefusal,
 		arg.Tenant,
 	)
 	return err

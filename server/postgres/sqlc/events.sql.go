@@ -14,7 +14,7 @@ import (
 
 const endpointHealth = `-- name: EndpointHealth :one
 with present as materialized (
-  select (o.webhook_url is not null)::boolean as named, o.webhook_url,
+  select (o.webhook_url is not null)::boolean as named, o.webhook_url, o.webhook_refusal,
     clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '24 hours' as since
   from organizations o left join clocks c on c.tenant = o.tenant
   where o.tenant = $1
@@ -27,7 +27,8 @@ with present as materialized (
   select recent.id, recent.attempt, recent.created_at from recent
   order by recent.created_at desc, recent.id desc limit 1
 )
-select present.named, coalesce(h.failures, 0)::integer as failures, h.failing_since, h.probe_at,
+select present.named, present.webhook_refusal, coalesce(h.failures, 0)::integer as failures,
+  h.failing_since, h.probe_at,
   coalesce(h.delivered, 0)::bigint as delivered, coalesce(h.failed, 0)::bigint as failed, h.last_failure_at,
   h.last_failure, coalesce(h.acknowledged_url = present.webhook_url, false)::boolean as acknowledged,
   (select count(*) from recent)::integer as unacknowledged, newest.id as newest,
@@ -47,6 +48,7 @@ left join lateral (select error, started_at, real_started_at from delivery_attem
 
 type EndpointHealthRow struct {
 	Named           bool        `db:"named"`
+	WebhookRefusal  string      `db:"webhook_refusal"`
 	Failures        int32       `db:"failures"`
 	FailingSince    *time.Time  `db:"failing_since"`
 	ProbeAt         *time.Time  `db:"probe_at"`
@@ -72,6 +74,7 @@ func (q *Queries) EndpointHealth(ctx context.Context, tenant int64, most int32) 
 	var i EndpointHealthRow
 	err := row.Scan(
 		&i.Named,
+		&i.WebhookRefusal,
 		&i.Failures,
 		&i.FailingSince,
 		&i.ProbeAt,

@@ -262,6 +262,7 @@ type Organization struct {
 	ApiResets             []time.Time `db:"api_resets"`
 	WebhookURL            *string     `db:"webhook_url"`
 	WebhookHost           string      `db:"webhook_host"`
+	WebhookRefusal        string      `db:"webhook_refusal"`
 	WebhookTypes          []string    `db:"webhook_types"`
 	WebhookMaxRetries     int32       `db:"webhook_max_retries"`
 	WebhookInitialDelayMs int64       `db:"webhook_initial_delay_ms"`
