@@ -66,17 +66,17 @@ func (r *sandboxReconciler) wake(
 	}
 	soonest(expiry(sandbox), time.Millisecond)
 	soonest(renewal(state), renewalPause)
-	soonest(forgiven(state), renewalPause)
+	soonest(fewer(state), renewalPause)
 	return result, err
 }
 
-// forgiven returns the time at which no event of the last 24 hours is unacknowledged any more, if nothing else happens.
-// It returns nil as renewal does for a manual clock.
-func forgiven(state *sandboxes.SandboxState) *time.Time {
-	if state == nil || state.Endpoint.Newest == nil || state.Clock.Mode == sandboxes.ManualClock {
+// fewer returns the time at which fewer events of the last 24 hours are unacknowledged, if nothing else happens. It returns
+// nil as renewal does for a manual clock.
+func fewer(state *sandboxes.SandboxState) *time.Time {
+	if state == nil || state.Endpoint.OldestAt == nil || state.Clock.Mode == sandboxes.ManualClock {
 		return nil
 	}
-	return new(state.Endpoint.Newest.CreatedAt.Add(24*time.Hour - state.Clock.Ahead))
+	return new(state.Endpoint.OldestAt.Add(24*time.Hour - state.Clock.Ahead))
 }
 
 // renewalPause is the polling interval for what is overdue by database time, such as a renewal of a quota. Database

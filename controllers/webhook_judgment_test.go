@@ -5,6 +5,10 @@ import (
 	"testing"
 	"time"
 
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	clocktesting "k8s.io/utils/clock/testing"
+
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -86,6 +90,32 @@ func guards(t *testing.T) (cluster, machine egress.Guard) {
 		t.Fatal(err)
 	}
 	return egress.Guard{Deny: deny}, egress.Guard{AllowLoopback: true}
+}
+
+// The sandbox is looked at again when the first event that is counted as unacknowledged is a day old.
+func TestCountOfUnacknowledgedEventsDoesNotGetStale(t *testing.T) {
+	t.Parallel()
+	at := func(ago time.Duration) *time.Time { return new(now.Add(-ago)) }
+	r := &sandboxReconciler{clock: clocktesting.NewFakePassiveClock(now)}
+	for name, c := range map[string]struct {
+		oldest *time.Time
+		clock  sandboxes.ClockState
+		want   time.Duration
+	}{
+		"of several":             {at(23 * time.Hour), sandboxes.ClockState{}, time.Hour},
+		"a clock that is ahead":  {at(13 * time.Hour), sandboxes.ClockState{Ahead: 10 * time.Hour}, time.Hour},
+		"by the database's time": {at(25 * time.Hour), sandboxes.ClockState{}, time.Second},
+		"a clock that stands":    {at(23 * time.Hour), sandboxes.ClockState{Mode: sandboxes.ManualClock}, 0},
+		"none":                   {nil, sandboxes.ClockState{}, 0},
+	} {
+		state := &sandboxes.SandboxState{Clock: c.clock, Endpoint: sandboxes.EndpointHealth{OldestAt: c.oldest}}
+		if c.oldest != nil {
+			state.Endpoint.Newest = &sandboxes.UnacknowledgedEvent{CreatedAt: now}
+		}
+		if got, err := r.wake(&v1alpha1.SandboxEnvironment{}, state, ctrl.Result{}, nil); err != nil || got.RequeueAfter != c.want {
+			t.Errorf("%s: looked at in %s, %v, want %s", name, got.RequeueAfter, err, c.want)
+		}
+	}
 }
 
 // With maxRetries: 0, and after the last retry, no message promises another attempt.

@@ -119,6 +119,10 @@ func TestReceiverIsJudgedByEachEvent(t *testing.T) {
 	c := owes("c")
 	finish("c", exhausted)
 	expect("two", "failing false, 2, newest c (false, attempt 1: no answer within 10s)")
+	if got, err := w.Health(t.Context(), w.Sandbox.Tenant); err != nil || got.OldestAt == nil || !got.OldestAt.Equal(read[time.Time](w,
+		"select e.created_at from events e join transactions t using (tenant, id) where t.reference = 'a'")) {
+		t.Errorf("the oldest is of %v, %v", got.OldestAt, err)
+	}
 	w.RunAhead(24 * time.Hour)
 	expect("one of them is a day old", "failing false, 1, newest c (false, attempt 1: no answer within 10s)")
 	if _, err := w.ResendEvent(t.Context(), w.Sandbox.Tenant, c); err != nil {

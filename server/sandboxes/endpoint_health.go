@@ -38,6 +38,7 @@ type EndpointHealth struct {
 	Acknowledged   bool                 // the last attempt without a fault was acknowledged, at the present URL
 	Unacknowledged int                  // events of the last 24 hours, at most [MostUnacknowledged]
 	Newest         *UnacknowledgedEvent // of these; nil: there are none
+	OldestAt       *time.Time           // when the first of these was created, in sandbox time; nil: there are none
 	Delivered      int64                // events
 	Failed         int64                // events whose retries are used up
 	Failures       int                  // attempts in a row that were not acknowledged
@@ -101,6 +102,7 @@ func ReadEndpointHealth(ctx context.Context, q *sqlc.Queries, tenant int64) (End
 			ID: row.Newest.Bytes, CreatedAt: row.NewestCreatedAt, Waits: row.NewestWaits, Attempt: int(row.NewestAttempt),
 			Failure: row.NewestError, Former: row.NewestFormer,
 		}
+		h.OldestAt = &row.OldestCreatedAt
 	}
 	if !row.Acknowledged {
 		h.Refusal = row.WebhookRefusal

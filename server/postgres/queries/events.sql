@@ -64,7 +64,7 @@ where o.tenant = sqlc.arg(tenant);
 
 -- name: EndpointHealth :one
 -- How the deliveries of a sandbox's events go. The unacknowledged events of the last 24 hours are counted up
--- to a bound. newest is the one of them that was created last.
+-- to a bound. newest is the one of them that was created last, and oldest_created_at is of the first.
 with present as materialized (
   select (o.webhook_url is not null)::boolean as named, o.webhook_url, o.webhook_refusal,
     clock_time(c.stands_at, c.ahead, c.last_stamp) - interval '24 hours' as since
@@ -86,6 +86,7 @@ select present.named, present.webhook_refusal, coalesce(h.failures, 0)::integer 
   (select count(*) from recent)::integer as unacknowledged, newest.id as newest,
   coalesce(newest.attempt, 0)::integer as newest_attempt,
   coalesce(newest.created_at, present.since)::timestamptz as newest_created_at,
+  coalesce((select min(recent.created_at) from recent), present.since)::timestamptz as oldest_created_at,
   coalesce(e.state = 'queued', false)::boolean as newest_waits, coalesce(a.error, '')::text as newest_error,
   coalesce(coalesce(a.real_started_at, a.started_at) < h.url_changed_at, false)::boolean as newest_former,
   h.url_changed_at

@@ -34,6 +34,7 @@ select present.named, present.webhook_refusal, coalesce(h.failures, 0)::integer 
   (select count(*) from recent)::integer as unacknowledged, newest.id as newest,
   coalesce(newest.attempt, 0)::integer as newest_attempt,
   coalesce(newest.created_at, present.since)::timestamptz as newest_created_at,
+  coalesce((select min(recent.created_at) from recent), present.since)::timestamptz as oldest_created_at,
   coalesce(e.state = 'queued', false)::boolean as newest_waits, coalesce(a.error, '')::text as newest_error,
   coalesce(coalesce(a.real_started_at, a.started_at) < h.url_changed_at, false)::boolean as newest_former,
   h.url_changed_at
@@ -61,6 +62,7 @@ type EndpointHealthRow struct {
 	Newest          pgtype.UUID `db:"newest"`
 	NewestAttempt   int32       `db:"newest_attempt"`
 	NewestCreatedAt time.Time   `db:"newest_created_at"`
+	OldestCreatedAt time.Time   `db:"oldest_created_at"`
 	NewestWaits     bool        `db:"newest_waits"`
 	NewestError     string      `db:"newest_error"`
 	NewestFormer    bool        `db:"newest_former"`
@@ -68,7 +70,7 @@ type EndpointHealthRow struct {
 }
 
 // How the deliveries of a sandbox's events go. The unacknowledged events of the last 24 hours are counted up
-// to a bound. newest is the one of them that was created last.
+// to a bound. newest is the one of them that was created last, and oldest_created_at is of the first.
 func (q *Queries) EndpointHealth(ctx context.Context, tenant int64, most int32) (EndpointHealthRow, error) {
 	row := q.db.QueryRow(ctx, endpointHealth, tenant, most)
 	var i EndpointHealthRow
@@ -87,6 +89,7 @@ func (q *Queries) EndpointHealth(ctx context.Context, tenant int64, most int32) 
 		&i.Newest,
 		&i.NewestAttempt,
 		&i.NewestCreatedAt,
+		&i.OldestCreatedAt,
 		&i.NewestWaits,
 		&i.NewestError,
 		&i.NewestFormer,
