@@ -211,8 +211,9 @@ func TestReceiverIsJudgedAtItsPresentURL(t *testing.T) {
 	expect("it answers late again", "healthy false, 0, newest none")
 	w.owe(1)
 	present := w.leaseOne(ledgertest.Body())
-	finish(ledger.FinishedAttempt{Event: present, AttemptResult: ledger.AttemptResult{State: acked.State, ResponseStatus: 204, StartedAt: time.Now()}},
-		attempt(3, acked))
+	delivered := acked
+	delivered.StartedAt = time.Now()
+	finish(ledger.FinishedAttempt{Event: present, AttemptResult: delivered}, attempt(3, acked))
 	expect("the present one answers before the former", "healthy true, 0, newest none")
 	finish(attempt(4, ledger.AttemptResult{State: ledger.EventQueued, Error: "no answer within 10s"}))
 	got, err := w.Health(t.Context(), w.Sandbox.Tenant)

@@ -122,7 +122,8 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		parts = append(parts, piece.text, then)
 	}
-	content := static.Of("text/html; charset=utf-8", strings.Join([]string{page.digest, string(address), form, theme, fmt.Sprint(p.Console, p.Consoles)}, "\n"), parts...)
+	version := strings.Join([]string{page.digest, string(address), form, theme, fmt.Sprint(p.Console, p.Consoles)}, "\n")
+	content := static.Of("text/html; charset=utf-8", version, parts...)
 	content.Header.Set("Content-Security-Policy", assets.Policy)
 	content.Header.Set("Referrer-Policy", "no-referrer")
 	content.Header.Set("Cross-Origin-Opener-Policy", "same-origin")
