@@ -16,14 +16,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/cauri-dev/cauri/server/console/assets"
+	"github.com/cauri-dev/cauri/server/assets"
 	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
 )
 
 // The folders of the pages, and of the requests that the console completes.
 const (
 	folder   = "server/httpapi/apidoc/page"
-	postings = "server/console/assets/posting"
+	postings = "server/assets/posting"
 )
 
 //go:embed *.html

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf16"
 
-	"github.com/cauri-dev/cauri/server/console/assets"
+	"github.com/cauri-dev/cauri/server/assets"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 )

@@ -72,7 +72,7 @@ var mayImport = map[string][]string{
 	"server/fronts/frontstest": {"server/fronts", "server/ledger/ledgertest", "server/sandboxes"},
 	"server/httpapi": {
 		"server/advice",
-		"server/console/assets",
+		"server/assets",
 		"server/exchange",
 		"server/service",
 		"server/streams",
@@ -89,7 +89,7 @@ var mayImport = map[string][]string{
 		"server/httpapi/wire",
 	},
 	"server/native": {
-		"server/console/assets",
+		"server/assets",
 		"server/exchange",
 		"server/exchange/static",
 		"server/service",
@@ -104,7 +104,7 @@ var mayImport = map[string][]string{
 	},
 	"server/console": {
 		"server/advice",
-		"server/console/assets",
+		"server/assets",
 		"server/egress",
 		"server/streams",
 		"server/console/locale",
@@ -124,7 +124,7 @@ var mayImport = map[string][]string{
 		"server/telemetry",
 		"server/webhooks",
 	},
-	"server/console/assets": {},
+	"server/assets":         {},
 	"server/console/locale": {"server/english"},
 	"server/fronts": {
 		"server/console",
@@ -158,7 +158,7 @@ var mayImport = map[string][]string{
 	"server/streams": {"server/postgres", "server/ledger"},
 	"server/httpapi/apidoc": {
 		"server/english",
-		"server/console/assets",
+		"server/assets",
 		"server/expectations",
 		"server/exchange/static",
 		"server/faults",
@@ -256,7 +256,7 @@ var mayImport = map[string][]string{
 		"server/worker",
 	},
 	"hack/apipage": {
-		"server/console/assets", "server/payments", "server/operators", "server/operators/operatorapi", "server/httpapi/apidoc",
+		"server/assets", "server/payments", "server/operators", "server/operators/operatorapi", "server/httpapi/apidoc",
 		"server/httpapi/wire",
 	},
 	"hack/chart":        {}, // reads files

@@ -32,7 +32,7 @@ var (
 		{"server/operators/operatorstest/{operator}.go", "", "a fake of its API, and its row of natives in native.go"},
 		{"test/conformance/suite/fixtures.go", `{"{operator}", `, "an environment of it, and a payer"},
 		{"test/conformance/rules/raw_{operator}.go", "", "the rules of its payload"},
-		{"server/console/assets/console.css", ".op.{operator}::before", "the color beside its name: --{operator} for light and dark, and .op.{operator}"},
+		{"server/assets/console.css", ".op.{operator}::before", "the color beside its name: --{operator} for light and dark, and .op.{operator}"},
 	}
 	partsOfAPIs = []part{
 		{"hack/fuzz-targets.txt", "./server/operators/{operator} FuzzRequest money\n", "FuzzRequest, which calls operatorapitest.CallAll"},

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/cauri-dev/cauri/server/console/assets"
+	"github.com/cauri-dev/cauri/server/assets"
 	"github.com/cauri-dev/cauri/server/exchange/static"
 )
 
