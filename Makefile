@@ -16,7 +16,13 @@ export RACE ?= ./server/...
 
 .PHONY: help
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / { \
+	  line = sprintf("  make %-14s", $$1); n = split($$2, word, " "); \
+	  for (i = 1; i <= n; i++) { \
+	    if (length(line " " word[i]) > 119) { print line; line = sprintf("%21s", "") } \
+	    line = line " " word[i] \
+	  } \
+	  print line }' $(MAKEFILE_LIST)
 
 ##@ Running
 
@@ -56,10 +62,23 @@ test: build bin/helm ## Run all tests; RACE=all uses the race detector everywher
 
 # No cluster, no processes but Postgres and PgBouncer, and no race detector.
 .PHONY: test-fast
-test-fast: bin/localcluster ## Run the unit tests and those of the database in under a minute, for the loop at the desk
+test-fast: bin/localcluster ## Run the unit tests and those of the database and of the API, for the loop at the desk
 	@bin/localcluster pgbouncer >/dev/null
-	@bin/localcluster postgres --no-fsync -- go test -vet=off -parallel 4 \
-	  $$(go list ./api/... ./server/... ./test/architecture ./test/monitoring | grep -v -e 'server/httpapi$$' -e 'server/worker$$')
+	@fast="$$(go list ./api/... ./config/... ./server/... ./cmd/cauri/cli ./hack/reference ./test/architecture ./test/monitoring)" && \
+	  bin/localcluster postgres --no-fsync -- go test -vet=off -parallel 4 $$fast && \
+	  echo "Left out, for \`make test\`:" $$(go list ./... | grep -vxF "$$fast" | sed 's|^.*/cauri/||')
+
+.PHONY: test-one
+test-one: build ## Run the tests of one package with what they need: PKG=./server/ledger, RUN=name selects
+	@[ -n "$${PKG-}" ] || { echo 'Name a package: make test-one PKG=./server/ledger RUN=Refund' >&2; exit 2; }
+	@KUBEBUILDER_ASSETS="$$(bin/localcluster assets)" && export KUBEBUILDER_ASSETS CAURI_TEST_PROGRAM="$(CURDIR)/bin/cauri" && \
+	  bin/localcluster postgres --no-fsync -- go test -vet=off -parallel 4 -count=1 -run "$${RUN-}" "$$PKG"
+
+# A plain `go build` would otherwise compile everything once more, Kubernetes' libraries too.
+.PHONY: go-env
+go-env: ## Let plain go commands on this machine compile as make does (go env -w); `go env -u CGO_ENABLED GOFLAGS` takes it back
+	@go env -w CGO_ENABLED=0 GOFLAGS="$$GOFLAGS"
+	@echo "Plain go commands of $$(go env GOENV | sed "s|$$HOME|~|") have CGO_ENABLED=0 and GOFLAGS='$$GOFLAGS' now, for all modules."
 
 .PHONY: faults
 faults: ## Run only the tests that kill, stop and break real processes; RUN=name selects
