@@ -71,13 +71,13 @@ func New(o Options) *Server {
 		o.Log = slog.Default()
 	}
 	held := exchange.NewHeldAnswers(o.Held, o.Metrics)
-	carriesOut := service.New(service.Options{
+	svc := service.New(service.Options{
 		Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Now: o.Now,
 		Draw: o.Draw, Random: o.Random, Draining: o.Draining, Waiting: held, Metrics: o.Metrics,
 		PayerWait: o.PayerWait,
 	})
 	x := exchange.New(exchange.Options{
-		Service: carriesOut, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Held: held, Now: o.Now,
+		Service: svc, Sandboxes: o.Sandboxes, Directory: o.Directory, Requests: o.Requests, Held: held, Now: o.Now,
 		Log:      o.Log,
 		Draining: o.Draining, Metrics: o.Metrics, Tracing: o.Tracing, Version: httpapi.Version, RoutedPath: native.RoutedPath,
 		Overloaded: httpapi.Overloaded(), Secrets: slices.Concat(native.Secrets(), console.Secrets()), Unread: o.Unread,
@@ -85,12 +85,12 @@ func New(o Options) *Server {
 	})
 	streams := x.NewStreams(o.Ledger, httpapi.NewStreamText(o.Directory))
 	v1 := httpapi.New(httpapi.Options{
-		Exchange: x, Service: carriesOut, Ledger: o.Ledger, Books: o.Books, Directory: o.Directory, Requests: o.Requests,
+		Exchange: x, Service: svc, Ledger: o.Ledger, Books: o.Books, Directory: o.Directory, Requests: o.Requests,
 		Streams: streams, Version: o.Version, BaseURL: o.BaseURL, Sandboxes: o.Sandboxes, Console: o.Console,
 		Consoles: o.ConsoleURL,
 	})
 	operators := native.New(native.Options{
-		Exchange: x, Service: carriesOut, Ledger: o.Ledger, Directory: o.Directory, Now: o.Now, Random: o.Random,
+		Exchange: x, Service: svc, Ledger: o.Ledger, Directory: o.Directory, Now: o.Now, Random: o.Random,
 		BaseURL: o.BaseURL, PINKey: o.PINKey,
 	})
 	router := chi.NewRouter()
@@ -98,7 +98,7 @@ func New(o Options) *Server {
 	var pages *console.Console
 	if o.Console {
 		pages = console.New(console.Options{
-			Exchange: x, Service: carriesOut, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
+			Exchange: x, Service: svc, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
 			Requests: o.Requests, Streams: streams, API: router, Version: o.Version, APIURL: o.BaseURL,
 			BaseURL: cmp.Or(o.ConsoleURL, o.BaseURL),
 			Instead: apidoc.Instead, EntriesCSV: wire.EntriesCSV, Metrics: o.Metrics,
