@@ -235,7 +235,7 @@ func runOperatorExamples(t *testing.T, api *operatorapi.API, language string) {
 
 // isRefusal reports whether a body is a refusal, which some operators answer with the status of a success.
 func isRefusal(api *operatorapi.API, r *operatorapi.Route, body string) bool {
-	return slices.ContainsFunc(api.Refusals(r), func(why operatorapi.Why) bool {
+	return slices.ContainsFunc(api.Refusals(r), func(why operatorapi.Reason) bool {
 		text, _ := json.Marshal(api.Refuse(operatorapi.Refuse(why)).Body)
 		return string(text) == body
 	})

@@ -296,11 +296,11 @@ type coverage struct {
 	files   int
 	schema  map[string]*jsonschema.Schema // by method, path, and status or "body"
 	calls   map[string]bool
-	refused map[operatorapi.Why]bool
+	refused map[operatorapi.Reason]bool
 }
 
 func newCoverage(t *testing.T, api *operatorapi.API) *coverage {
-	c := &coverage{api: api, schema: map[string]*jsonschema.Schema{}, calls: map[string]bool{}, refused: map[operatorapi.Why]bool{}}
+	c := &coverage{api: api, schema: map[string]*jsonschema.Schema{}, calls: map[string]bool{}, refused: map[operatorapi.Reason]bool{}}
 	encoded, err := json.Marshal(api.Document())
 	if err != nil {
 		t.Fatal(err)
@@ -356,7 +356,7 @@ func (c *coverage) statuses(r *operatorapi.Route) []int {
 }
 
 // refusal is how a call is refused whose body was sent; r is nil for an unknown path.
-func (c *coverage) refusal(r *operatorapi.Route, why operatorapi.Why, sent []byte) operatorapi.Answer {
+func (c *coverage) refusal(r *operatorapi.Route, why operatorapi.Reason, sent []byte) operatorapi.Answer {
 	if r != nil && r.Refuse != nil {
 		return r.Refuse(operatorapi.Refuse(why), sent)
 	}
@@ -468,7 +468,7 @@ func undescribed(schema *jsonschema.Schema, value any) string {
 }
 
 // whys are the reasons of all calls.
-func (c *coverage) whys() (all []operatorapi.Why) {
+func (c *coverage) whys() (all []operatorapi.Reason) {
 	for i := range c.api.Routes {
 		for _, why := range c.api.Refusals(&c.api.Routes[i]) {
 			if !slices.Contains(all, why) {

@@ -41,7 +41,7 @@ func kioskAPI() *operatorapi.API {
 		},
 		SecretForm: regexp.MustCompile("[0-9a-f]{32}"),
 		Retries:    []time.Duration{time.Minute, time.Hour},
-		Callback: func(t *payments.Transaction, sent json.RawMessage, how operatorapi.Telling) operatorapi.Callback {
+		Callback: func(t *payments.Transaction, sent json.RawMessage, how operatorapi.StatusView) operatorapi.Callback {
 			told := object{"kind": how.Kind, "sent": sent}
 			if t != nil {
 				told["status"] = t.Status

@@ -116,7 +116,7 @@ func (s *sandbox) Find(ctx context.Context, reference string, operations ...stri
 	market := sandboxes.Market{Operator: t.Operator, Country: t.Country}
 	p := operatorapi.Payment{
 		Transaction: t, Operation: t.NativeCall, Sent: sent,
-		Telling: operatorapi.Telling{Vague: s.who.Sandbox.Environments[market].Vague},
+		StatusView: operatorapi.StatusView{Vague: s.who.Sandbox.Environments[market].Vague},
 	}
 	return p, s.applyStatusFault(ctx, &p)
 }

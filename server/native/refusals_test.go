@@ -23,7 +23,7 @@ func TestErrorsAsOperatorsTellThem(t *testing.T) {
 	}
 	for _, c := range []struct {
 		err   error
-		why   operatorapi.Why
+		why   operatorapi.Reason
 		code  string
 		pause string
 	}{

@@ -108,14 +108,14 @@ func Replace(name payments.Operator, api *operatorapi.API) (undo func()) {
 	return func() { all[name] = before }
 }
 
-// CallbackOf returns the request of a callback. The parameter reason is that of a fault, see [operatorapi.Telling]. The
+// CallbackOf returns the request of a callback. The parameter reason is that of a fault, see [operatorapi.StatusView]. The
 // request is empty if the operator has no own API.
 func CallbackOf(c *payments.Callback, reason string) operatorapi.Callback {
 	api := NativeAPI(c.Operator)
 	if api == nil {
 		return operatorapi.Callback{}
 	}
-	return api.Callback(c.Transaction, c.Sent, operatorapi.Telling{Vague: c.Vague, Reason: reason, Kind: c.Kind})
+	return api.Callback(c.Transaction, c.Sent, operatorapi.StatusView{Vague: c.Vague, Reason: reason, Kind: c.Kind})
 }
 
 // CallbackBody returns the body of a callback without a fault.

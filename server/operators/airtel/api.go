@@ -115,7 +115,7 @@ func routes() []operatorapi.Route {
 				Body:    `{"client_id": "` + exampleID + `", "client_secret": "` + exampleSecret + `", "grant_type": "client_credentials"}`,
 				Request: tokenFields, Status: http.StatusOK,
 				Answer: `{"token_type": "bearer", "access_token": "` + strings.Repeat("8f2b1c5a9d3e4f60", 4) + `", "expires_in": "180"}`, Response: grantFields,
-				Refused: []operatorapi.Why{noGrant}, Test: exchanges + "token",
+				Refused: []operatorapi.Reason{noGrant}, Test: exchanges + "token",
 			},
 		},
 		{
@@ -232,8 +232,8 @@ func payoutRoutes(version string) []operatorapi.Route {
 }
 
 // withCountry returns the refusals of a call with those of the headers with the country and the currency.
-func withCountry(more ...operatorapi.Why) []operatorapi.Why {
-	return append([]operatorapi.Why{noCountry, noCurrency, wrongCurrency}, more...)
+func withCountry(more ...operatorapi.Reason) []operatorapi.Reason {
+	return append([]operatorapi.Reason{noCountry, noCurrency, wrongCurrency}, more...)
 }
 
 func statusExample(code, message string) string {

@@ -54,7 +54,7 @@ func user(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, e 
 	}
 	found, err := s.Holder(ctx, e, msisdn)
 	if err != nil {
-		return operatorapi.Answer{}, instead(err, map[operatorapi.Why]operatorapi.Why{operatorapi.NotFound: noUser})
+		return operatorapi.Answer{}, instead(err, map[operatorapi.Reason]operatorapi.Reason{operatorapi.NotFound: noUser})
 	}
 	h := holder{Grade: "SUBS", IsBarred: !found.Active, IsPINSet: true, Registration: registration{"SUBS"}}
 	h.FirstName, h.LastName = found.Names()

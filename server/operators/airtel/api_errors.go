@@ -10,21 +10,21 @@ import (
 
 // The refusals that only Airtel has.
 const (
-	noGrant         operatorapi.Why = "grant_type_missing"
-	noCountry       operatorapi.Why = "country_unknown"
-	wrongCountry    operatorapi.Why = "wrong_country"
-	noCurrency      operatorapi.Why = "currency_missing"
-	wrongCurrency   operatorapi.Why = "wrong_currency"
-	wrongNumber     operatorapi.Why = "wrong_msisdn"
-	wrongAmount     operatorapi.Why = "wrong_amount"
-	wrongPayee      operatorapi.Why = "wrong_payee"
-	wrongPayout     operatorapi.Why = "wrong_amount_of_disbursement"
-	duplicatePayout operatorapi.Why = "duplicate_disbursement"
-	noPayout        operatorapi.Why = "disbursement_not_found"
-	noUser          operatorapi.Why = "user_not_found"
-	wrongPIN        operatorapi.Why = "wrong_pin"
-	unreadablePIN   operatorapi.Why = "unreadable_pin"
-	notJSON         operatorapi.Why = "unsupported_media_type"
+	noGrant         operatorapi.Reason = "grant_type_missing"
+	noCountry       operatorapi.Reason = "country_unknown"
+	wrongCountry    operatorapi.Reason = "wrong_country"
+	noCurrency      operatorapi.Reason = "currency_missing"
+	wrongCurrency   operatorapi.Reason = "wrong_currency"
+	wrongNumber     operatorapi.Reason = "wrong_msisdn"
+	wrongAmount     operatorapi.Reason = "wrong_amount"
+	wrongPayee      operatorapi.Reason = "wrong_payee"
+	wrongPayout     operatorapi.Reason = "wrong_amount_of_disbursement"
+	duplicatePayout operatorapi.Reason = "duplicate_disbursement"
+	noPayout        operatorapi.Reason = "disbursement_not_found"
+	noUser          operatorapi.Reason = "user_not_found"
+	wrongPIN        operatorapi.Reason = "wrong_pin"
+	unreadablePIN   operatorapi.Reason = "unreadable_pin"
+	notJSON         operatorapi.Reason = "unsupported_media_type"
 )
 
 // oauthError is an error of the token call, or of the check of a token (o).
@@ -60,7 +60,7 @@ func router(code, message string) operatorapi.Answer {
 const invalidNumber = "Invalid Msisdn Length. Msisdn Length should be 9"
 
 // refusals are Airtel's answers to refused requests. The mark is o unless another is given.
-var refusals = map[operatorapi.Why]operatorapi.Answer{
+var refusals = map[operatorapi.Reason]operatorapi.Answer{
 	operatorapi.UserInvalid: {Status: http.StatusUnauthorized, Body: oauthError{"Invalid client authentication", "invalid_client"}}, // a: the status
 	operatorapi.TokenInvalid: {
 		Status: http.StatusUnauthorized, Body: oauthError{"The access token is invalid or has expired", "invalid_token"},
@@ -105,7 +105,7 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 }
 
 // instead replaces the reason of a refusal by that of another product, which has codes of its own.
-func instead(err error, of map[operatorapi.Why]operatorapi.Why) error {
+func instead(err error, of map[operatorapi.Reason]operatorapi.Reason) error {
 	var refused *operatorapi.Refusal
 	if errors.As(err, &refused) && of[refused.Why] != "" {
 		return operatorapi.Because(of[refused.Why], string(refused.Why)).Say(refused.Detail)
@@ -113,12 +113,12 @@ func instead(err error, of map[operatorapi.Why]operatorapi.Why) error {
 	return err
 }
 
-var ofPayouts = map[operatorapi.Why]operatorapi.Why{
+var ofPayouts = map[operatorapi.Reason]operatorapi.Reason{
 	operatorapi.Duplicate: duplicatePayout, wrongNumber: wrongPayee, wrongAmount: wrongPayout,
 }
 
 // advice is for the refusals that only Airtel has.
-var advice = map[operatorapi.Why]operatorapi.Advice{
+var advice = map[operatorapi.Reason]operatorapi.Advice{
 	noGrant:         {When: "The body has no `grant_type`.", Instead: "Send `client_credentials`."},
 	noCountry:       {When: "`X-Country` is missing, or the sandbox has no enabled environment of Airtel there.", Instead: "Send the country of an environment, such as `RW`."},
 	wrongCountry:    {When: "The body has another country than `X-Country`.", Instead: "Send the same country in both, or leave it out of the body."},

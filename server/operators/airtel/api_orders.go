@@ -53,7 +53,7 @@ func disburse(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 		return operatorapi.Answer{}, err
 	}
 	o := outcomeOf(&p)
-	a := transactionAnswer(payout{moneyID("CI", p.Transaction), payoutID(p.Transaction), p.Reference, o.status}, o.said())
+	a := transactionAnswer(payout{moneyID("CI", p.Transaction), payoutID(p.Transaction), p.Reference, o.status}, o.enquiryStatus())
 	a.Outcome = true
 	return a, nil
 }
@@ -94,7 +94,7 @@ func giveBack(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 	}
 	done, result := refund{moneyID("CI", p.Transaction), "SUCCESS"}, okStatus(inProcess, "SUCCESS")
 	if o := outcomeOf(&p); o.status != succeeded {
-		done.Status, result = o.status, o.said()
+		done.Status, result = o.status, o.enquiryStatus()
 	}
 	a := transactionAnswer(done, result)
 	a.Outcome = true
@@ -127,7 +127,7 @@ func tell(operation string) operatorapi.HandlerIn[operatorapi.Environment] {
 		p, err := s.Find(ctx, r.Param("id"), operation)
 		if err != nil {
 			if operation == payoutCall {
-				err = instead(err, map[operatorapi.Why]operatorapi.Why{operatorapi.NotFound: noPayout})
+				err = instead(err, map[operatorapi.Reason]operatorapi.Reason{operatorapi.NotFound: noPayout})
 			}
 			return operatorapi.Answer{}, err
 		}
@@ -140,6 +140,6 @@ func tell(operation string) operatorapi.HandlerIn[operatorapi.Environment] {
 		default:
 			told.AirtelMoneyID = moneyID("MP", p.Transaction)
 		}
-		return transactionAnswer(told, o.said()), nil
+		return transactionAnswer(told, o.enquiryStatus()), nil
 	}
 }

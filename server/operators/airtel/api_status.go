@@ -83,9 +83,9 @@ var ofPayout = map[payments.Status]string{
 // outcome is how Airtel tells the state of a transaction.
 type outcome struct{ status, code, message string }
 
-func outcomeOf(p *operatorapi.Payment) outcome { return newOutcome(p.Transaction, p.Telling) }
+func outcomeOf(p *operatorapi.Payment) outcome { return newOutcome(p.Transaction, p.StatusView) }
 
-func newOutcome(t *payments.Transaction, how operatorapi.Telling) outcome {
+func newOutcome(t *payments.Transaction, how operatorapi.StatusView) outcome {
 	a := answers[t.Status]
 	o := outcome{a.status, cmp.Or(a.collection, "DP00800001000"), a.message}
 	family := "DP00800001"
@@ -103,8 +103,8 @@ func newOutcome(t *payments.Transaction, how operatorapi.Telling) outcome {
 	return o
 }
 
-// said returns the status beside the data. A failure has no success, and 200 as its code, since the enquiry succeeded.
-func (o outcome) said() Status {
+// enquiryStatus returns the status beside the data. A failure has no success, and 200 as its code, since the enquiry succeeded.
+func (o outcome) enquiryStatus() Status {
 	s := okStatus(o.code, o.message)
 	if o.status == failed || o.status == expired {
 		s.ResultCode, s.Success = notDone, false
@@ -141,7 +141,7 @@ type callback struct {
 }
 
 // newCallback returns the callback of a collection with an outcome: TS or TF (o).
-func newCallback(t *payments.Transaction, _ json.RawMessage, how operatorapi.Telling) operatorapi.Callback {
+func newCallback(t *payments.Transaction, _ json.RawMessage, how operatorapi.StatusView) operatorapi.Callback {
 	o := newOutcome(t, how)
 	var c callback
 	c.Transaction.ID, c.Transaction.Message = t.Reference, o.message

@@ -25,7 +25,7 @@ func checkOrder(t *testing.T, o operatorapi.Order) {
 		t.Fatal(err)
 	}
 	paid := &payments.Transaction{Type: payments.Collection, Status: payments.Success, Reference: o.Reference, Amount: o.Amount}
-	body := newCallback(paid, raw, operatorapi.Telling{}).Body
+	body := newCallback(paid, raw, operatorapi.StatusView{}).Body
 	if signed := sign(body, json.RawMessage(`{"hash":true}`), "key"); !json.Valid(body) || !json.Valid(signed) {
 		t.Errorf("the callback is %s, signed %s", body, signed)
 	}

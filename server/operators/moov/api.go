@@ -109,7 +109,7 @@ func routes() []operatorapi.Route {
 		Doc: operatorapi.Doc{
 			Summary: "A token of a user name and a password, which clients may also make themselves", Mark: operatorapi.ThirdParty, Source: operatorapi.PublishedClients,
 			Query: tokenQuery, Status: http.StatusOK, Answer: `{"key": "` + exampleToken + `"}`, Response: tokenFields,
-			Refused: []operatorapi.Why{operatorapi.NoRoute}, Test: exchanges + "token",
+			Refused: []operatorapi.Reason{operatorapi.NoRoute}, Test: exchanges + "token",
 		},
 	}}
 	for _, path := range debitPaths {
@@ -119,8 +119,8 @@ func routes() []operatorapi.Route {
 				Summary: "Asks a payer for money: a collection", Mark: operatorapi.ThirdParty, Source: operatorapi.PublishedClients,
 				Body: `{"msisdn": "22879000001", "key": "MRCHO", "mrchrefid": "order-1042", "mrchname": "Shop", "amount": "500", ` +
 					`"partnermsisdn": "22879000000"}`,
-				Request: debitFields, Status: http.StatusOK, Answer: said("0", beingProcessed, exampleReference), Response: saidFields,
-				Refused: []operatorapi.Why{incomplete, operatorapi.Invalid, operatorapi.Duplicate, operatorapi.NotFound, operatorapi.NoRoute},
+				Request: debitFields, Status: http.StatusOK, Answer: debitBodyOf("0", beingProcessed, exampleReference), Response: saidFields,
+				Refused: []operatorapi.Reason{incomplete, operatorapi.Invalid, operatorapi.Duplicate, operatorapi.NotFound, operatorapi.NoRoute},
 				Test:    exchanges + debitCall,
 			},
 		}, operatorapi.Route{
@@ -128,11 +128,11 @@ func routes() []operatorapi.Route {
 			Doc: operatorapi.Doc{
 				Summary: "What came of it", Mark: operatorapi.ThirdParty, Source: operatorapi.PublishedClients,
 				Body: `{"mrchrefid": "order-1042", "partnermsisdn": "22879000000"}`, Request: verifyFields, Status: http.StatusOK,
-				Answer: strings.TrimSuffix(said("0", "Success", exampleReference), "}") + `, "details": {"pushussd": "0", "callback": "0", ` +
+				Answer: strings.TrimSuffix(debitBodyOf("0", "Success", exampleReference), "}") + `, "details": {"pushussd": "0", "callback": "0", ` +
 					`"amount": "500", "mrchreference": "order-1042", "mrchname": "shop", "msisdn": "22879000001", "mrorreference": "` + exampleReference +
 					`", "referenceid": "` + exampleReference + `", "validationdate": "2026-11-26 22:14:05", "status": "0"}}`,
 				Response: append(saidFields[:len(saidFields):len(saidFields)], detailsField),
-				Refused:  []operatorapi.Why{noReference, operatorapi.Invalid, operatorapi.NotFound, operatorapi.NoRoute}, Test: exchanges + debitCall,
+				Refused:  []operatorapi.Reason{noReference, operatorapi.Invalid, operatorapi.NotFound, operatorapi.NoRoute}, Test: exchanges + debitCall,
 			},
 		})
 	}
@@ -140,7 +140,7 @@ func routes() []operatorapi.Route {
 		Name: "soap", Method: http.MethodPost, Path: soapFolder + "{endpoint}", Product: "benin", Orders: true, Handle: soap, Refuse: refuseCall,
 		Doc: operatorapi.Doc{
 			Summary: "SOAP 1.1: " + strings.Join(operationNames(), ", "), Mark: operatorapi.ThirdParty, Source: operatorapi.PublishedClients,
-			Elsewhere: soapPath + "?wsdl", Status: http.StatusOK, Answer: fault("soap:Server", "an example").Text, Test: exchanges + "soap", Refused: []operatorapi.Why{
+			Elsewhere: soapPath + "?wsdl", Status: http.StatusOK, Answer: fault("soap:Server", "an example").Text, Test: exchanges + "soap", Refused: []operatorapi.Reason{
 				incomplete, noReference, operatorapi.Invalid, wrongNumber, tooLittle, tooMuch, notANumber, noOperation, operatorapi.Duplicate,
 				operatorapi.NotFound, unknownHolder, operatorapi.NoRoute,
 			},

@@ -54,13 +54,13 @@ const beingProcessed = "Transaction is being processed"
 // exampleReference is a reference of Moov for the description.
 const exampleReference = "01KB0000000000000000000000"
 
-// say returns an answer with a code of Togo.
-func say(code, message, reference string) debitAnswer {
+// newDebitAnswer returns an answer with a code of Togo.
+func newDebitAnswer(code, message, reference string) debitAnswer {
 	return debitAnswer{Status: code, Message: message, Description: message, MrorRefID: reference, Code: code, RefID: reference}
 }
 
-func said(code, message, reference string) string {
-	return string(adapter.Encode(say(code, message, reference)))
+func debitBodyOf(code, message, reference string) string {
+	return string(adapter.Encode(newDebitAnswer(code, message, reference)))
 }
 
 func readDebit(r *operatorapi.Request) (*debitBody, error) {
@@ -102,7 +102,7 @@ func debit(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	return operatorapi.Answer{Status: http.StatusOK, Body: say("0", beingProcessed, referenceOf(p.Transaction))}, nil
+	return operatorapi.Answer{Status: http.StatusOK, Body: newDebitAnswer("0", beingProcessed, referenceOf(p.Transaction))}, nil
 }
 
 // verify answers with the state of a debit.
@@ -121,9 +121,9 @@ func verify(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) 
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	code, message := outcomeOf(p.Transaction, p.Telling)
+	code, message := outcomeOf(p.Transaction, p.StatusView)
 	reference := referenceOf(p.Transaction)
-	a := say(code, message, reference)
+	a := newDebitAnswer(code, message, reference)
 	a.Details = &debitDetails{
 		PushUSSD: "0", Callback: "0", Amount: amountIn(p.Transaction), MrchReference: p.Reference, MrchName: p.Store,
 		MSISDN: adapter.Subscriber(p.Transaction), MrorReference: reference, ReferenceID: reference, Status: code,
@@ -137,7 +137,7 @@ func verify(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) 
 // inTogo returns an error about the fields of an order as Togo tells it, which has one code for all of them.
 func inTogo(err error) error {
 	var refused *operatorapi.Refusal
-	if errors.As(err, &refused) && slices.Contains([]operatorapi.Why{wrongNumber, tooLittle, tooMuch, notANumber}, refused.Why) {
+	if errors.As(err, &refused) && slices.Contains([]operatorapi.Reason{wrongNumber, tooLittle, tooMuch, notANumber}, refused.Why) {
 		return operatorapi.Because(operatorapi.Invalid, string(refused.Why)).Say(refused.Detail)
 	}
 	return err

@@ -8,14 +8,14 @@ import (
 
 // The refusals that only Moov has.
 const (
-	incomplete    operatorapi.Why = "incomplete"
-	noReference   operatorapi.Why = "reference_missing"
-	wrongNumber   operatorapi.Why = "wrong_msisdn"
-	tooLittle     operatorapi.Why = "amount_too_small"
-	tooMuch       operatorapi.Why = "amount_too_large"
-	notANumber    operatorapi.Why = "amount_not_a_number"
-	noOperation   operatorapi.Why = "unknown_operation"
-	unknownHolder operatorapi.Why = "account_not_found"
+	incomplete    operatorapi.Reason = "incomplete"
+	noReference   operatorapi.Reason = "reference_missing"
+	wrongNumber   operatorapi.Reason = "wrong_msisdn"
+	tooLittle     operatorapi.Reason = "amount_too_small"
+	tooMuch       operatorapi.Reason = "amount_too_large"
+	notANumber    operatorapi.Reason = "amount_not_a_number"
+	noOperation   operatorapi.Reason = "unknown_operation"
+	unknownHolder operatorapi.Reason = "account_not_found"
 )
 
 // refusal is how a refusal is told: by a code of Togo, by a status of Benin, which is empty for a fault, and by a text.
@@ -27,7 +27,7 @@ type refusal struct {
 const badCredentials = "Invalid authorization"
 
 // refusals are Moov's answers to refused requests. Codes and statuses are t, HTTP statuses other than 200 are a.
-var refusals = map[operatorapi.Why]refusal{
+var refusals = map[operatorapi.Reason]refusal{
 	operatorapi.KeyMissing:   {http.StatusOK, "99", "98", badCredentials},
 	operatorapi.KeyInvalid:   {http.StatusOK, "99", "98", badCredentials},
 	operatorapi.UserInvalid:  {http.StatusOK, "99", "98", badCredentials},
@@ -66,11 +66,11 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 		return operatorapi.Answer{Status: http.StatusNotFound} // a
 	}
 	told := refusalFor(r)
-	return operatorapi.Answer{Status: told.http, Body: say(told.togo, told.text, "")}
+	return operatorapi.Answer{Status: told.http, Body: newDebitAnswer(told.togo, told.text, "")}
 }
 
 // advice is for the refusals that only Moov has, and for those that it tells in another way.
-var advice = map[operatorapi.Why]operatorapi.Advice{
+var advice = map[operatorapi.Reason]operatorapi.Advice{
 	operatorapi.NoRoute: {
 		When:    "No client of Moov calls this path, or the sandbox has no enabled environment of Moov in Togo.",
 		Instead: "Enable `moov` in `TG`. Benin has SOAP, and nothing is known about Côte d'Ivoire.",

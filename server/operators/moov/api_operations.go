@@ -36,15 +36,15 @@ func pushWith(name string) func(context.Context, operatorapi.Sandbox, operatorap
 
 // stateOf returns the state of a transaction. While it is pending, Moov has no reference for it.
 func stateOf(p *operatorapi.Payment) values {
-	code, text := outcomeOf(p.Transaction, p.Telling)
+	code, text := outcomeOf(p.Transaction, p.StatusView)
 	if p.Status == payments.Pending {
 		return values{"description": text, "status": code}
 	}
 	return values{"description": text, "referenceid": referenceOf(p.Transaction), "status": code, "transid": p.Reference}
 }
 
-// tellStatus answers with the state of a transaction, by the reference of the client or by that of Moov.
-func tellStatus(ctx context.Context, s operatorapi.Sandbox, _ operatorapi.Environment, c *soapCall) (values, bool, error) {
+// statusAnswer answers with the state of a transaction, by the reference of the client or by that of Moov.
+func statusAnswer(ctx context.Context, s operatorapi.Sandbox, _ operatorapi.Environment, c *soapCall) (values, bool, error) {
 	asked := c.fields["transid"]
 	if asked == "" {
 		return nil, false, operatorapi.Refuse(noReference)
@@ -78,7 +78,7 @@ func payOut(name string) func(context.Context, operatorapi.Sandbox, operatorapi.
 		if err != nil {
 			return nil, false, err
 		}
-		code, text := outcomeOf(p.Transaction, p.Telling)
+		code, text := outcomeOf(p.Transaction, p.StatusView)
 		if p.MerchantBalanceAfter != nil { // since then others may have changed the float
 			balance = *p.MerchantBalanceAfter
 		}

@@ -122,7 +122,7 @@ func newOperations() []operation {
 	return []operation{
 		{pushCall, push, false, "result", result, pushWith(pushCall)},
 		{pushPendingCall, push, false, "result", result, pushWith(pushPendingCall)},
-		{"getTransactionStatus", []string{"transid"}, true, "response", result, tellStatus},
+		{"getTransactionStatus", []string{"transid"}, true, "response", result, statusAnswer},
 		{transferCall, []string{"destination", "amount", "referenceid", "walletid", "extendeddata"}, true, "return", []string{
 			"message", "referenceid", "senderbalanceafter", "senderbalancebefore", "senderbonus", "senderkeycost", "status", "transactionid",
 		}, payOut(transferCall)},

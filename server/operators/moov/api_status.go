@@ -29,7 +29,7 @@ const (
 )
 
 // outcomeOf returns the code and the text of the state of a transaction, as its country has them.
-func outcomeOf(t *payments.Transaction, how operatorapi.Telling) (code, text string) {
+func outcomeOf(t *payments.Transaction, how operatorapi.StatusView) (code, text string) {
 	code, text = answers[t.Status].code, answers[t.Status].message
 	togo := t.Country == payments.Togo
 	switch {
@@ -69,7 +69,7 @@ type callback struct {
 }
 
 // newCallback returns the callback of a collection with an outcome.
-func newCallback(t *payments.Transaction, _ json.RawMessage, how operatorapi.Telling) operatorapi.Callback {
+func newCallback(t *payments.Transaction, _ json.RawMessage, how operatorapi.StatusView) operatorapi.Callback {
 	code, text := outcomeOf(t, how)
 	return operatorapi.Post(callback{amountIn(t), referenceOf(t), t.Reference, adapter.Subscriber(t), code, text})
 }

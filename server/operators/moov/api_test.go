@@ -12,7 +12,7 @@ import (
 func TestAdviceForAnIncompleteRequest(t *testing.T) {
 	for _, route := range NewAPI().Routes {
 		told := ""
-		for _, why := range []operatorapi.Why{incomplete, noReference} {
+		for _, why := range []operatorapi.Reason{incomplete, noReference} {
 			if slices.Contains(route.Doc.Refused, why) {
 				told += advice[why].Instead
 			}

@@ -27,7 +27,7 @@ func checkOrder(t *testing.T, o operatorapi.Order) {
 		t.Errorf("it is recorded: %+v", o)
 	}
 	paid := &payments.Transaction{Type: payments.Collection, Status: payments.Success, Reference: o.Reference, Amount: o.Amount}
-	if body := newCallback(paid, nil, operatorapi.Telling{}).Body; !json.Valid(body) {
+	if body := newCallback(paid, nil, operatorapi.StatusView{}).Body; !json.Valid(body) {
 		t.Errorf("the callback is %s", body)
 	}
 }
@@ -61,7 +61,7 @@ func FuzzRequest(f *testing.F) {
 			if route.Refuse == nil {
 				continue
 			}
-			for _, why := range slices.Concat(api.Refusals(&route), []operatorapi.Why{"made up"}) {
+			for _, why := range slices.Concat(api.Refusals(&route), []operatorapi.Reason{"made up"}) {
 				answer := route.Refuse(operatorapi.Refuse(why), body)
 				if answer.Body != nil && !isXML(answer.Body.(operatorapi.Text).Text) {
 					t.Errorf("%s is answered %+v", why, answer)

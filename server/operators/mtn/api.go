@@ -89,7 +89,7 @@ func routes() []operatorapi.Route {
 				Summary: "Makes an API user, with the X-Reference-Id as its id", Mark: operatorapi.Documented, Source: "MTN portal, API description",
 				Headers: []operatorapi.Field{referenceField},
 				Body:    `{"providerCallbackHost": "shop.example"}`, Request: hostFields, Status: http.StatusCreated,
-				Refused: []operatorapi.Why{operatorapi.Invalid, operatorapi.Duplicate}, Test: exchanges + "provisioning",
+				Refused: []operatorapi.Reason{operatorapi.Invalid, operatorapi.Duplicate}, Test: exchanges + "provisioning",
 			},
 		},
 		{
@@ -98,7 +98,7 @@ func routes() []operatorapi.Route {
 				Summary: "Makes an API key for an API user; the one before stops working", Mark: operatorapi.Documented,
 				Source: "MTN portal, API description", Status: http.StatusCreated,
 				Answer: `{"apiKey": "f1db798c98df4bcf83b538175893bbf0"}`, Response: keyFields,
-				Refused: []operatorapi.Why{operatorapi.NotFound}, Test: exchanges + "provisioning",
+				Refused: []operatorapi.Reason{operatorapi.NotFound}, Test: exchanges + "provisioning",
 			},
 		},
 		{
@@ -106,7 +106,7 @@ func routes() []operatorapi.Route {
 			Doc: operatorapi.Doc{
 				Summary: "An API user", Mark: operatorapi.Documented, Source: "MTN portal, API description", Status: http.StatusOK,
 				Answer: `{"providerCallbackHost": "shop.example", "targetEnvironment": "sandbox"}`, Response: userFields,
-				Refused: []operatorapi.Why{operatorapi.NotFound}, Test: exchanges + "provisioning",
+				Refused: []operatorapi.Reason{operatorapi.NotFound}, Test: exchanges + "provisioning",
 			},
 		},
 	}
@@ -136,7 +136,7 @@ func sharedRoutes(product string) []operatorapi.Route {
 			Doc: operatorapi.Doc{
 				Summary: "The float of the environment", Mark: operatorapi.Documented, Source: "MTN portal; recorded by sandbox users",
 				Status: http.StatusOK, Answer: `{"availableBalance": "1000", "currency": "EUR"}`, Response: balanceFields,
-				Refused: []operatorapi.Why{wrongTarget}, Test: exchanges + "account",
+				Refused: []operatorapi.Reason{wrongTarget}, Test: exchanges + "account",
 			},
 		},
 		{
@@ -162,7 +162,7 @@ func sharedRoutes(product string) []operatorapi.Route {
 			Doc: operatorapi.Doc{
 				Summary: "The float in a currency", Mark: operatorapi.Documented, Source: "MTN portal; recorded by sandbox users",
 				Status: http.StatusOK, Answer: `{"availableBalance": "1000", "currency": "EUR"}`, Response: balanceFields,
-				Refused: []operatorapi.Why{wrongTarget, wrongCurrency}, Test: exchanges + "account",
+				Refused: []operatorapi.Reason{wrongTarget, wrongCurrency}, Test: exchanges + "account",
 			},
 		})
 	}
@@ -197,10 +197,10 @@ const (
 
 // The refusals of two groups of calls. Each call also has the refusals that all calls have.
 var (
-	ordering = []operatorapi.Why{
+	ordering = []operatorapi.Reason{
 		wrongTarget, operatorapi.Invalid, wrongCurrency, wrongCallbackHost, operatorapi.NotFound, operatorapi.Duplicate,
 	}
-	holding = []operatorapi.Why{wrongTarget, operatorapi.NotFound, notAllowed}
+	holding = []operatorapi.Reason{wrongTarget, operatorapi.NotFound, notAllowed}
 )
 
 // accepted returns the description of a call that moves money.
@@ -212,11 +212,11 @@ func accepted(summary, body string, fields []operatorapi.Field, test string) ope
 	}
 }
 
-// told returns the description of a call that reports the status of a transaction.
-func told(answer string, fields []operatorapi.Field, test string) operatorapi.Doc {
+// statusDoc returns the description of a call that reports the status of a transaction.
+func statusDoc(answer string, fields []operatorapi.Field, test string) operatorapi.Doc {
 	return operatorapi.Doc{
 		Summary: "What came of it", Mark: operatorapi.Documented, Source: "MTN portal; recorded by sandbox users", Status: http.StatusOK,
-		Answer: answer, Response: fields, Refused: []operatorapi.Why{wrongTarget, operatorapi.NotFound}, Test: test,
+		Answer: answer, Response: fields, Refused: []operatorapi.Reason{wrongTarget, operatorapi.NotFound}, Test: test,
 	}
 }
 
@@ -229,8 +229,8 @@ func collectionRoutes() []operatorapi.Route {
 			Doc: accepted("Asks a payer for money: a collection", payerBody, payFields, exchanges+payCall),
 		},
 		{
-			Name: payCall, Method: http.MethodGet, Path: pay + status, Handle: inTarget(tellStatus(payCall)),
-			Doc: told(collectionAnswer, collectionFields, exchanges+payCall),
+			Name: payCall, Method: http.MethodGet, Path: pay + status, Handle: inTarget(statusAnswer(payCall)),
+			Doc: statusDoc(collectionAnswer, collectionFields, exchanges+payCall),
 		},
 		{
 			Name: "deliverynotification", Method: http.MethodPost, Path: pay + status + "/deliverynotification", Handle: inTarget(notify),
@@ -238,7 +238,7 @@ func collectionRoutes() []operatorapi.Route {
 				Summary: "Sends the payer of a successful request a text; no text is sent here", Mark: operatorapi.Documented,
 				Source: "MTN portal, API description", Headers: []operatorapi.Field{notificationField, languageField},
 				Body: `{"notificationMessage": "Thank you"}`, Request: messageFields, Status: http.StatusOK,
-				Refused: []operatorapi.Why{wrongTarget, operatorapi.Invalid, operatorapi.NotFound, notCompleted},
+				Refused: []operatorapi.Reason{wrongTarget, operatorapi.Invalid, operatorapi.NotFound, notCompleted},
 				Test:    exchanges + payCall,
 			},
 		},
@@ -252,8 +252,8 @@ func collectionRoutes() []operatorapi.Route {
 			Doc:    accepted("As v1_0; the callback is a PUT", payerBody, payFields, exchanges+withdrawCall),
 		},
 		{
-			Name: withdrawCall, Method: http.MethodGet, Path: withdraw + status, Handle: inTarget(tellStatus(withdrawCall)),
-			Doc: told(collectionAnswer, collectionFields, exchanges+withdrawCall),
+			Name: withdrawCall, Method: http.MethodGet, Path: withdraw + status, Handle: inTarget(statusAnswer(withdrawCall)),
+			Doc: statusDoc(collectionAnswer, collectionFields, exchanges+withdrawCall),
 		},
 	})
 }
@@ -267,8 +267,8 @@ func payoutRoutes() []operatorapi.Route {
 		}})...)
 		if version == "v1_0" {
 			all = append(all, withTokens(product, []operatorapi.Route{{
-				Name: call, Method: http.MethodGet, Path: "/" + product + "/v1_0/" + call + "/{reference}", Handle: inTarget(tellStatus(call)),
-				Doc: told(payoutAnswer, paidOutFields, exchanges+call),
+				Name: call, Method: http.MethodGet, Path: "/" + product + "/v1_0/" + call + "/{reference}", Handle: inTarget(statusAnswer(call)),
+				Doc: statusDoc(payoutAnswer, paidOutFields, exchanges+call),
 			}})...)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 
 // The refusals that only MTN has.
 const (
-	wrongTarget       operatorapi.Why = "wrong_target_environment"
-	wrongCurrency     operatorapi.Why = "wrong_currency"
-	wrongCallbackHost operatorapi.Why = "wrong_callback_host"
-	notAllowed        operatorapi.Why = "not_allowed"
-	notCompleted      operatorapi.Why = "not_completed"
+	wrongTarget       operatorapi.Reason = "wrong_target_environment"
+	wrongCurrency     operatorapi.Reason = "wrong_currency"
+	wrongCallbackHost operatorapi.Reason = "wrong_callback_host"
+	notAllowed        operatorapi.Reason = "not_allowed"
+	notCompleted      operatorapi.Reason = "not_completed"
 )
 
 // applicationError is an error of MTN's application (o).
@@ -48,7 +48,7 @@ func gateway(status int, message string) refusal {
 const codeUnavailable, textUnavailable = "SERVICE_UNAVAILABLE", "Service temporarily unavailable, try again later."
 
 // refusals are MTN's answers to refused requests. The mark is o unless another is given.
-var refusals = map[operatorapi.Why]refusal{
+var refusals = map[operatorapi.Reason]refusal{
 	operatorapi.KeyMissing: gateway(http.StatusUnauthorized, "Access denied due to missing subscription key. Make sure to include subscription "+
 		"key when making requests to an API."),
 	operatorapi.KeyInvalid: gateway(http.StatusUnauthorized, "Access denied due to invalid subscription key. Make sure to provide a valid key "+
@@ -76,7 +76,7 @@ var refusals = map[operatorapi.Why]refusal{
 }
 
 // advice is for the refusals that only MTN has.
-var advice = map[operatorapi.Why]operatorapi.Advice{
+var advice = map[operatorapi.Reason]operatorapi.Advice{
 	wrongTarget: {
 		When:    "`X-Target-Environment` names no enabled environment of the sandbox.",
 		Instead: "Send `mtnrwanda`, `mtnivorycoast` or `mtnbenin`, as the sandbox has it, or `sandbox`.",

@@ -142,14 +142,14 @@ func setParty(o *operatorapi.Order, p Party, msisdn string, test *testParty) {
 	o.MSISDN, o.Sent = msisdn, sent
 }
 
-// tellStatus returns a handler that answers with the status of a transaction that the call operation recorded.
-func tellStatus(operation string) operatorapi.HandlerIn[target] {
+// statusAnswer returns a handler that answers with the status of a transaction that the call operation recorded.
+func statusAnswer(operation string) operatorapi.HandlerIn[target] {
 	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ target) (operatorapi.Answer, error) {
 		found, err := s.Find(ctx, canonicalReference(r.Param("reference")), operation)
 		if err != nil {
 			return operatorapi.Answer{}, err
 		}
-		body, err := statusBody(found.Transaction, found.Sent, found.Telling)
+		body, err := statusBody(found.Transaction, found.Sent, found.StatusView)
 		return operatorapi.Answer{Status: http.StatusOK, Body: body}, err
 	}
 }

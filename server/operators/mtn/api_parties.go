@@ -114,11 +114,11 @@ var refundedTests = map[string]testParty{
 const refundedParty = "46733123400"
 
 // inactiveHolder marks an account holder that exists but is not active.
-const inactiveHolder operatorapi.Why = "inactive"
+const inactiveHolder operatorapi.Reason = "inactive"
 
 // holderParties are the answers of the calls about account holders, by type and name in the path. Two of the e-mail
 // addresses are documented in full. The domains of the others are assumed.
-var holderParties = map[string]operatorapi.Why{
+var holderParties = map[string]operatorapi.Reason{
 	"msisdn/46733123450": operatorapi.NotFound, "email/notfound@email.com": operatorapi.NotFound,
 	"msisdn/46733123451": inactiveHolder, "email/notactive@email.com": inactiveHolder,
 	"msisdn/46733123452": notAllowed, "email/notallowed@email.com": notAllowed,

@@ -41,7 +41,7 @@ type payoutStatus struct {
 }
 
 // statusBody returns MTN's status of a transaction.
-func statusBody(t *payments.Transaction, raw json.RawMessage, how operatorapi.Telling) (any, error) {
+func statusBody(t *payments.Transaction, raw json.RawMessage, how operatorapi.StatusView) (any, error) {
 	var s sent
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return nil, fmt.Errorf("reading what was sent for %s: %w", t.ID, err)
@@ -70,7 +70,7 @@ func statusBody(t *payments.Transaction, raw json.RawMessage, how operatorapi.Te
 func isPaid(t *payments.Transaction) bool { return t.Status == payments.Success }
 
 // nativeReason returns the reason of a failure, which is always a string (o).
-func nativeReason(t *payments.Transaction, s *sent, how operatorapi.Telling) string {
+func nativeReason(t *payments.Transaction, s *sent, how operatorapi.StatusView) string {
 	switch {
 	case how.Reason != "":
 		return how.Reason
@@ -93,7 +93,7 @@ func financialTransactionID(t *payments.Transaction) string {
 
 // newCallback returns the callback of a transaction with an outcome. It is unsigned and does not contain the reference.
 // The method is PUT for calls of version 2_0, and POST for others, because MTN's documentation names both.
-func newCallback(t *payments.Transaction, raw json.RawMessage, how operatorapi.Telling) operatorapi.Callback {
+func newCallback(t *payments.Transaction, raw json.RawMessage, how operatorapi.StatusView) operatorapi.Callback {
 	c := operatorapi.Callback{
 		Method: http.MethodPost,
 		Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}, "User-Agent": {"LWAC Http Client 1.0"}},

@@ -20,7 +20,7 @@ func checkOrder(t *testing.T, o operatorapi.Order) {
 		t.Fatal(err)
 	}
 	paid := &payments.Transaction{Type: payments.Collection, Status: payments.Success, Amount: o.Amount, MSISDN: o.MSISDN}
-	if _, err := statusBody(paid, raw, operatorapi.Telling{}); err != nil {
+	if _, err := statusBody(paid, raw, operatorapi.StatusView{}); err != nil {
 		t.Error(err)
 	}
 }

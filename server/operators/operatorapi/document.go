@@ -175,7 +175,7 @@ func (a *API) responses(r *Route) map[string]any {
 	reasons := map[int][]string{}
 	for _, why := range a.Refusals(r) {
 		var answer Answer
-		for _, refusal := range a.told(r, why) {
+		for _, refusal := range a.refusals(r, why) {
 			answer = a.Refuse(refusal)
 			byStatus[answer.Status] = append(byStatus[answer.Status], answer)
 		}
@@ -199,8 +199,8 @@ func (a *API) responses(r *Route) map[string]any {
 	return responses
 }
 
-// told returns the refusals of a call with a reason whose answers may differ.
-func (a *API) told(r *Route, why Why) (all []*Refusal) {
+// refusals returns the refusals of a call with a reason whose answers may differ.
+func (a *API) refusals(r *Route, why Reason) (all []*Refusal) {
 	prefix, namesField := a.FieldReasons[why]
 	switch {
 	case why == TokenInvalid:
@@ -218,10 +218,10 @@ func (a *API) told(r *Route, why Why) (all []*Refusal) {
 }
 
 // Refusals returns the reasons for which a call is refused.
-func (a *API) Refusals(r *Route) []Why {
-	all := []Why{TooMany, Unavailable, Internal}
+func (a *API) Refusals(r *Route) []Reason {
+	all := []Reason{TooMany, Unavailable, Internal}
 	if a.KeyHeader != "" {
-		all = append([]Why{KeyMissing, KeyInvalid}, all...)
+		all = append([]Reason{KeyMissing, KeyInvalid}, all...)
 	}
 	switch r.Access {
 	case ByUser:

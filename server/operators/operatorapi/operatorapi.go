@@ -37,16 +37,16 @@ type API struct {
 	Refuse func(*Refusal) Answer
 	// FieldReasons are the reasons whose answers name a field of the request, with the prefix of [Refusal.Reason] before
 	// its name.
-	FieldReasons map[Why]string
+	FieldReasons map[Reason]string
 	// OwnAdvice is the advice for the reasons that only this operator has, see [API.Advice].
-	OwnAdvice map[Why]Advice
+	OwnAdvice map[Reason]Advice
 	// Examples are values of parameters of paths and of headers, by name.
 	Examples map[string]string
 	// Variables are the values in example bodies that a reader has to replace, and the environment variables from which
 	// the programs of the page take them.
 	Variables map[string]string
 	// Callback returns the callback of a transaction with an outcome, or of a [Notice], which has no transaction.
-	Callback func(*payments.Transaction, json.RawMessage, Telling) Callback
+	Callback func(*payments.Transaction, json.RawMessage, StatusView) Callback
 	// Retries are the pauses between the attempts to send a callback that its receiver does not acknowledge, in sandbox
 	// time. nil: each is sent once.
 	Retries []time.Duration
@@ -130,8 +130,8 @@ type Doc struct {
 	Status    int    // status of the successful answer
 	Answer    string // example of the successful answer's body; empty for none
 	Response  []Field
-	Refused   []Why  // reasons of refusals, beside those that [API.Refusals] adds
-	Test      string // name of the test of the call
+	Refused   []Reason // reasons of refusals, beside those that [API.Refusals] adds
+	Test      string   // name of the test of the call
 }
 
 // FormType is the content type of a form.
@@ -194,7 +194,7 @@ type Answer struct {
 	Status  int
 	Header  http.Header
 	Body    any    // encoded as JSON, except a [Text]; nil: none
-	Reason  Why    // of an answer to a refusal: what the header X-Cauri-Reason says; empty: the refusal's code
+	Reason  Reason // of an answer to a refusal: what the header X-Cauri-Reason says; empty: the refusal's code
 	Detail  string // of an answer to a refusal: what is wrong, in place of the refusal's; empty: that of the refusal
 	Outcome bool   // whether it has the outcome of the recorded transaction, so that it waits for the simulated latency
 	// Await makes the body of an answer that waits for the payer of the recorded transaction, if the transaction is
@@ -232,8 +232,8 @@ type Order struct {
 	Party *payments.TestNumber
 }
 
-// Telling is how an outcome is reported.
-type Telling struct {
+// StatusView is how an outcome is reported.
+type StatusView struct {
 	Vague  bool   // whether the reason of a failure is omitted
 	Reason string // reason of a fault that replaces the real one; empty for none
 	Kind   string // of the callback, as in [payments.Callback]
@@ -242,7 +242,7 @@ type Telling struct {
 // Payment is a transaction that the operator's own API recorded.
 type Payment struct {
 	*payments.Transaction
-	Telling
+	StatusView
 	Operation string
 	Sent      json.RawMessage
 }
@@ -333,29 +333,29 @@ type Callback struct {
 	Body   []byte
 }
 
-// Why is the reason of a refusal.
-type Why string
+// Reason is the reason of a refusal.
+type Reason string
 
 // The reasons of all operators. An operator's package may have further reasons.
 const (
-	KeyMissing   Why = "key_missing"
-	KeyInvalid   Why = "key_invalid"
-	UserInvalid  Why = "user_invalid"
-	TokenInvalid Why = "token_invalid"
-	NoRoute      Why = "no_route"
-	NotFound     Why = "not_found"
-	Invalid      Why = "invalid_request" // the request is malformed, or has an invalid value
-	Duplicate    Why = "duplicate_reference"
-	TooMany      Why = "rate_limited"
-	Unavailable  Why = "unavailable" // suspended, the quota is used up, or the database cannot be reached
-	Internal     Why = "internal"
-	WrongCode    Why = "wrong_code" // of a payer, on a page
-	Gateway      Why = "gateway"    // the gateway answers, not the application; Refusal.Status is set
+	KeyMissing   Reason = "key_missing"
+	KeyInvalid   Reason = "key_invalid"
+	UserInvalid  Reason = "user_invalid"
+	TokenInvalid Reason = "token_invalid"
+	NoRoute      Reason = "no_route"
+	NotFound     Reason = "not_found"
+	Invalid      Reason = "invalid_request" // the request is malformed, or has an invalid value
+	Duplicate    Reason = "duplicate_reference"
+	TooMany      Reason = "rate_limited"
+	Unavailable  Reason = "unavailable" // suspended, the quota is used up, or the database cannot be reached
+	Internal     Reason = "internal"
+	WrongCode    Reason = "wrong_code" // of a payer, on a page
+	Gateway      Reason = "gateway"    // the gateway answers, not the application; Refusal.Status is set
 )
 
 // Refusal is the error of a refused request.
 type Refusal struct {
-	Why    Why
+	Why    Reason
 	Status int    // HTTP status, only for [Gateway]
 	Reason string // more specific error code of /v1, for the header X-Cauri-Reason; empty: Why
 	Detail string // what is wrong, a sentence without its period, behind the code in X-Cauri-Reason; empty: no more is known
@@ -381,13 +381,13 @@ func (r *Refusal) Say(detail string) *Refusal {
 }
 
 // Refuse returns a refusal.
-func Refuse(why Why) *Refusal { return &Refusal{Why: why} }
+func Refuse(why Reason) *Refusal { return &Refusal{Why: why} }
 
 // Because returns a refusal with an error code of /v1.
-func Because(why Why, reason string) *Refusal { return &Refusal{Why: why, Reason: reason} }
+func Because(why Reason, reason string) *Refusal { return &Refusal{Why: why, Reason: reason} }
 
 // IsRefused reports whether an error is a refusal with this reason.
-func IsRefused(err error, why Why) bool {
+func IsRefused(err error, why Reason) bool {
 	var r *Refusal
 	return errors.As(err, &r) && r.Why == why
 }

@@ -6,7 +6,7 @@ import "cmp"
 type Advice struct{ When, Instead string }
 
 // advice is for the reasons of all operators.
-var advice = map[Why]Advice{
+var advice = map[Reason]Advice{
 	KeyMissing: {"The request does not say which sandbox it is for.", "Send the credential of the sandbox that the credentials Secret has for this API."},
 	KeyInvalid: {
 		"No sandbox has this credential, or not the sandbox in the path.",
@@ -38,4 +38,4 @@ var advice = map[Why]Advice{
 }
 
 // Advice returns the advice for a reason; the zero value for a reason without one.
-func (a *API) Advice(why Why) Advice { return cmp.Or(a.OwnAdvice[why], advice[why]) }
+func (a *API) Advice(why Reason) Advice { return cmp.Or(a.OwnAdvice[why], advice[why]) }

@@ -16,12 +16,16 @@ func IsText(text string, most int) bool {
 }
 
 // Unreadable returns a refusal of a body that is no JSON object. It says why.
-func (r *Request) Unreadable(why Why) *Refusal { return r.because(why, "no JSON object", syntax.JSON) }
+func (r *Request) Unreadable(why Reason) *Refusal {
+	return r.because(why, "no JSON object", syntax.JSON)
+}
 
 // UnreadableXML returns a refusal of a body that is no XML. It says why.
-func (r *Request) UnreadableXML(why Why) *Refusal { return r.because(why, "not readable", syntax.XML) }
+func (r *Request) UnreadableXML(why Reason) *Refusal {
+	return r.because(why, "not readable", syntax.XML)
+}
 
-func (r *Request) because(why Why, what string, explain func([]byte) string) *Refusal {
+func (r *Request) because(why Reason, what string, explain func([]byte) string) *Refusal {
 	refused := Refuse(why)
 	wrong := syntax.Encoding(r.Body, r.Header.Get("Content-Encoding"))
 	if wrong == "" {

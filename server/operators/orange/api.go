@@ -20,7 +20,7 @@ const product = "webpay"
 func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
 		Operator: payments.Orange, Routes: routes(), Key: clientID, Derive: deriveCredentials, Refuse: refuse, OwnAdvice: advice,
-		FieldReasons: map[operatorapi.Why]string{missingField: missingReason, missingOfStatus: missingReason},
+		FieldReasons: map[operatorapi.Reason]string{missingField: missingReason, missingOfStatus: missingReason},
 		Callback:     newCallback, Facts: facts, Quirks: quirks,
 		Page:     &operatorapi.Page{Path: pagePath, Token: pageToken, Handle: servePage, Refuse: refusePage, Waiting: waiting},
 		Examples: examples, Variables: map[string]string{exampleKey: "CAURI_ORANGE_MERCHANT_KEY"}, Logged: logged, SecretForm: secretForm, ContentType: "application/json",
@@ -88,7 +88,7 @@ func routes() []operatorapi.Route {
 					`"http://cauri.example/sandboxes/team/shop/operators/orange/payment/pay_token/` + strings.Repeat("8f2b1c5a9d3e4f60", 4) + `", ` +
 					`"notif_token": "0123456789abcdef0123456789abcdef"}`,
 				Response: placedFields,
-				Refused: []operatorapi.Why{
+				Refused: []operatorapi.Reason{
 					noCountry, wrongCountry, noBody, noJSON, missingField, wrongField, wrongMerchant, wrongCurrency, operatorapi.Duplicate,
 				},
 				Test: exchanges + payCall,
@@ -96,14 +96,14 @@ func routes() []operatorapi.Route {
 		},
 		{
 			Name: "transactionstatus", Method: http.MethodPost, Path: "/orange-money-webpay/{country}/v1/transactionstatus",
-			Access: operatorapi.ByToken, Handle: inMarket(tellStatus),
+			Access: operatorapi.ByToken, Handle: inMarket(statusAnswer),
 			Doc: operatorapi.Doc{
 				Summary: "What came of an order", Mark: operatorapi.Documented, Source: guide,
 				Body:    `{"order_id": "order-1042", "amount": 1000, "pay_token": "` + strings.Repeat("8f2b1c5a9d3e4f60", 4) + `"}`,
 				Request: askFields, Status: http.StatusOK,
 				Answer:   `{"status": "SUCCESS", "order_id": "order-1042", "txnid": "MP261126.2013.01KB0000000000000000000000"}`,
 				Response: stateFields,
-				Refused:  []operatorapi.Why{noCountry, wrongCountry, noBody, noJSON, missingOfStatus, wrongField, operatorapi.NotFound},
+				Refused:  []operatorapi.Reason{noCountry, wrongCountry, noBody, noJSON, missingOfStatus, wrongField, operatorapi.NotFound},
 				Test:     exchanges + "transactionstatus",
 			},
 		},
@@ -121,7 +121,7 @@ func tokenRoute(version, expires string, fields []operatorapi.Field, issue opera
 			Summary: "An access token", Mark: operatorapi.Documented, Source: guide, Status: http.StatusOK,
 			Body: `{"grant_type": "client_credentials"}`, Form: true, Request: grantFields,
 			Answer:   `{"token_type": "Bearer", "access_token": "` + strings.Repeat("8f2b1c5a9d3e4f60", 4) + `", ` + expires + `}`,
-			Response: fields, Refused: []operatorapi.Why{wrongGrant}, Test: exchanges + "token",
+			Response: fields, Refused: []operatorapi.Reason{wrongGrant}, Test: exchanges + "token",
 		},
 	}
 }

@@ -10,17 +10,17 @@ import (
 
 // The refusals that only Orange has.
 const (
-	wrongGrant    operatorapi.Why = "unsupported_grant_type"
-	wrongCountry  operatorapi.Why = "country_forbidden"
-	noCountry     operatorapi.Why = "wrong_country"
-	noBody        operatorapi.Why = "missing_body"
-	noJSON        operatorapi.Why = "invalid_body"
-	missingField  operatorapi.Why = "missing_field"
-	wrongField    operatorapi.Why = "invalid_field"
-	wrongMerchant operatorapi.Why = "wrong_merchant_key"
-	wrongCurrency operatorapi.Why = "wrong_currency"
+	wrongGrant    operatorapi.Reason = "unsupported_grant_type"
+	wrongCountry  operatorapi.Reason = "country_forbidden"
+	noCountry     operatorapi.Reason = "wrong_country"
+	noBody        operatorapi.Reason = "missing_body"
+	noJSON        operatorapi.Reason = "invalid_body"
+	missingField  operatorapi.Reason = "missing_field"
+	wrongField    operatorapi.Reason = "invalid_field"
+	wrongMerchant operatorapi.Reason = "wrong_merchant_key"
+	wrongCurrency operatorapi.Reason = "wrong_currency"
 
-	missingOfStatus operatorapi.Why = "missing_field_of_status"
+	missingOfStatus operatorapi.Reason = "missing_field_of_status"
 )
 
 // apiError is the body of an error of every API of Orange (o).
@@ -40,7 +40,7 @@ type oauthError struct {
 const forbidden = "Forbidden transaction"
 
 // refusals are Orange's answers to refused requests. The mark is o unless another is given.
-var refusals = map[operatorapi.Why]operatorapi.Answer{
+var refusals = map[operatorapi.Reason]operatorapi.Answer{
 	operatorapi.UserInvalid: {
 		Status: http.StatusUnauthorized,
 		Body:   oauthError{"invalid_client", "The requested service needs credentials, but the ones provided were invalid."},
@@ -126,7 +126,7 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 }
 
 // advice is for the refusals that only Orange has.
-var advice = map[operatorapi.Why]operatorapi.Advice{
+var advice = map[operatorapi.Reason]operatorapi.Advice{
 	wrongGrant: {When: "The form has no `grant_type=client_credentials`.", Instead: "Send it, with `Content-Type: application/x-www-form-urlencoded`."},
 	noCountry:  {When: "The country in the path has not two letters.", Instead: "Send the country of an environment, such as `ci`, or `dev`."},
 	wrongCountry: {

@@ -98,7 +98,7 @@ type orderBody struct {
 }
 
 // readBody reads a body whose fields with these names must not be empty. The refusal has the reason without.
-func readBody(r *operatorapi.Request, without operatorapi.Why, needed ...string) (*orderBody, error) {
+func readBody(r *operatorapi.Request, without operatorapi.Reason, needed ...string) (*orderBody, error) {
 	var fields map[string]json.RawMessage
 	var body orderBody
 	if len(bytes.TrimSpace(r.Body)) == 0 {

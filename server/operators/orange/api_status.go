@@ -67,8 +67,8 @@ func txnIDOf(t *payments.Transaction) string {
 	return "MP" + t.CreatedAt.UTC().Format("060102.1504") + "." + t.ID.Code()
 }
 
-// tellStatus answers with the state of an order.
-func tellStatus(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ market) (operatorapi.Answer, error) {
+// statusAnswer answers with the state of an order.
+func statusAnswer(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ market) (operatorapi.Answer, error) {
 	body, err := readBody(r, missingOfStatus, "order_id", "amount", "pay_token")
 	if err != nil {
 		return operatorapi.Answer{}, err
@@ -101,7 +101,7 @@ func tellStatus(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Reque
 
 // newCallback returns the notification of a collection with an outcome: SUCCESS or FAILED (o). The merchant recognizes
 // it by the token.
-func newCallback(t *payments.Transaction, kept json.RawMessage, _ operatorapi.Telling) operatorapi.Callback {
+func newCallback(t *payments.Transaction, kept json.RawMessage, _ operatorapi.StatusView) operatorapi.Callback {
 	var from sent
 	_ = json.Unmarshal(kept, &from) // it was encoded by placeOrder
 	told := struct {
