@@ -18,25 +18,25 @@ func IsDropped(err error) bool {
 	return errors.As(err, &fault) && fault.Fault.Answer().Status == 0
 }
 
-// carryOut applies the faults of a request to its answer. It adds a header with the names of the faults.
-func carryOut(f *service.RequestFaults, a Answer, now time.Time) Answer {
+// applyFaults applies the faults of a request to its answer. It adds a header with the names of the faults.
+func applyFaults(f *service.RequestFaults, a Answer, now time.Time) Answer {
 	if f.ToAnswer != nil {
-		a = change(a, f.ToAnswer.Answer(), now)
-		a = named(a, f.ToAnswer)
+		a = delayOrTruncate(a, f.ToAnswer.Answer(), now)
+		a = withFaultHeader(a, f.ToAnswer)
 	}
 	if f.ToStatus != nil && f.ToStatus != f.ToAnswer {
-		a = named(a, f.ToStatus)
+		a = withFaultHeader(a, f.ToStatus)
 	}
 	return a
 }
 
-// change delays or drops an answer, or truncates its body, as the fault says.
-func change(a Answer, f *faults.API, now time.Time) Answer {
+// delayOrTruncate delays or drops an answer, or truncates its body, as the fault says.
+func delayOrTruncate(a Answer, f *faults.API, now time.Time) Answer {
 	if f.DropConnection != "" {
 		a.Status = 0
 	}
 	if f.MalformedBody && a.Body != nil {
-		a.Body = half{a.Body}
+		a.Body = firstHalf{a.Body}
 	}
 	if delay := f.Delay.Of(); delay > 0 {
 		if a.Due.Before(now) {
@@ -47,7 +47,7 @@ func change(a Answer, f *faults.API, now time.Time) Answer {
 	return a
 }
 
-func named(a Answer, f *faults.Fault) Answer {
+func withFaultHeader(a Answer, f *faults.Fault) Answer {
 	a.Header = a.Header.Clone() // [Answer.Await] may return the same header
 	if a.Header == nil {
 		a.Header = http.Header{}
@@ -56,11 +56,11 @@ func named(a Answer, f *faults.Fault) Answer {
 	return a
 }
 
-// half is the first half of a body, which is not valid JSON.
-type half struct{ Body }
+// firstHalf is the first firstHalf of a body, which is not valid JSON.
+type firstHalf struct{ Body }
 
 // Append implements [Body].
-func (h half) Append(text []byte) ([]byte, error) {
+func (h firstHalf) Append(text []byte) ([]byte, error) {
 	all, err := h.Body.Append(text)
 	return all[:len(text)+(len(all)-len(text))/2], err
 }

@@ -86,7 +86,7 @@ func (x *Exchange) faulty(c *call, a Answer) Answer {
 	if c.caller == nil {
 		return a
 	}
-	return carryOut(&c.caller.Faults, a, x.now())
+	return applyFaults(&c.caller.Faults, a, x.now())
 }
 
 // WithKey returns a handler that admits requests by their API key and then calls h. If the configuration changed during

@@ -169,7 +169,7 @@ func TestFaultsAreCarriedOut(t *testing.T) {
 		if c.faults.ToAnswer == told { // a fault of a status has an answer too if it delays that
 			told.Operator.Delay = new(faults.Duration)
 		}
-		a := carryOut(&c.faults, Answer{Status: http.StatusOK, Body: text("whole")}, now)
+		a := applyFaults(&c.faults, Answer{Status: http.StatusOK, Body: text("whole")}, now)
 		body, err := a.Body.Append(nil)
 		if names := strings.Join(a.Header.Values(faults.Header), " "); err != nil || a.Status != c.status || string(body) != c.body ||
 			!a.Due.Equal(c.due) || names != c.names {
