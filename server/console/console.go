@@ -58,7 +58,7 @@ func New(o Options) *Console {
 	c := &Console{Options: o, crossed: http.NewCrossOriginProtection()}
 	c.watched = &watched{open: o.Sandboxes.OpenConsoleSessions, valid: c.isOpen}
 	c.front = &exchange.Front{
-		Failed: c.failed, Kept: func(string, string) exchange.Kept { return exchange.Kept{} }, OnlyChanges: true,
+		Failed: c.failed, Kept: func(string, string) exchange.LoggedFields { return exchange.LoggedFields{} }, OnlyChanges: true,
 	}
 	return c
 }

@@ -17,7 +17,7 @@ type Unlogged struct {
 // Follow does what is done for one request beside answering it, and returns how much of its body the log holds afterward.
 func (u *Unlogged) Follow(r *http.Request, sandbox *sandboxes.Sandbox, into, answer []byte) (held int) {
 	u.call, u.caller = call{caller: &u.caller}, service.Caller{Sandbox: sandbox}
-	u.call.logged.sent.keep(r)
+	u.call.logged.sent.record(r)
 	for {
 		if _, err := r.Body.Read(into); err == io.EOF {
 			break

@@ -13,14 +13,14 @@ type Front struct {
 	Failed func(*http.Request, error) Answer
 	// Kept returns the fields that the request log keeps of requests to a route. The route is empty for an unknown
 	// path.
-	Kept func(method, route string) Kept
+	Kept func(method, route string) LoggedFields
 	// OnlyChanges limits the request log to the requests that change something. These are logged with any status. Their
 	// bodies are not logged.
 	OnlyChanges bool
 }
 
-// Kept are the fields that the request log keeps of requests.
-type Kept struct {
+// LoggedFields are the fields that the request log keeps of requests.
+type LoggedFields struct {
 	Query, Body, Answer requests.Fields
 	OnlyFailures        bool // true: the log omits requests with the status 200
 }

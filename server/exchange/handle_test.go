@@ -29,7 +29,7 @@ func serve(x *Exchange, h OpenHandler) (*httptest.ResponseRecorder, any) {
 		Failed: func(_ *http.Request, err error) Answer {
 			return Answer{Status: http.StatusTeapot, Body: text(err.Error()), Code: "failed"}
 		},
-		Kept: func(string, string) Kept { return Kept{} },
+		Kept: func(string, string) LoggedFields { return LoggedFields{} },
 	}
 	router, recorder := chi.NewRouter(), httptest.NewRecorder()
 	x.Use(router, front)

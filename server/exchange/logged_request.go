@@ -62,8 +62,8 @@ func (b *sentBody) release() {
 	}
 }
 
-// keep replaces a request's body by b.
-func (b *sentBody) keep(r *http.Request) {
+// record replaces a request's body by b.
+func (b *sentBody) record(r *http.Request) {
 	if r.Body != nil && r.Body != http.NoBody {
 		b.ReadCloser = r.Body
 		r.Body = b

@@ -92,9 +92,9 @@ func (x *Exchange) describeCaller(e *requests.Entry, c *call) {
 }
 
 // kept returns the fields of a request that the request log keeps, as the front says.
-func (c *call) kept(route string) Kept {
+func (c *call) kept(route string) LoggedFields {
 	if c.front == nil {
-		return Kept{}
+		return LoggedFields{}
 	}
 	if isHead(c.request) {
 		return c.front.Kept(http.MethodGet, route)
@@ -104,13 +104,13 @@ func (c *call) kept(route string) Kept {
 
 // keeperOf returns a keeper that reduces a request to the fields that may be kept. The keeper hides the credentials of
 // all fronts, not only those of the request's front.
-func (x *Exchange) keeperOf(r *http.Request) *requests.Keeper {
+func (x *Exchange) keeperOf(r *http.Request) *requests.Redactor {
 	user, password, _ := r.BasicAuth()
 	presented := []string{user, password}
 	for _, secret := range x.options.Secrets {
 		presented = append(presented, secret.Of(r))
 	}
-	k := requests.NewKeeper(r.Header, presented...)
+	k := requests.NewRedactor(r.Header, presented...)
 	for _, secret := range x.options.Secrets {
 		k.HideForm(secret.Form)
 	}

@@ -35,7 +35,7 @@ func (x *Exchange) carry(next http.Handler) http.Handler {
 		c := x.begin(w, r, id)
 		defer x.report(r, c)
 		answered := r.WithContext(c)
-		c.logged.sent.keep(answered)
+		c.logged.sent.record(answered)
 		next.ServeHTTP(&c.out, answered)
 		c.worked = x.now().Sub(c.began)
 		if c.late != nil {

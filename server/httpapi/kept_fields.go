@@ -15,9 +15,9 @@ import (
 
 // kept returns the fields that the request log keeps of the requests to a route. The log omits successful requests for
 // the log itself and for streams, because these would fill the log of a sandbox that somebody watches.
-func kept(method, route string) exchange.Kept {
+func kept(method, route string) exchange.LoggedFields {
 	fields := keptFields()[method+" "+route]
-	return exchange.Kept{
+	return exchange.LoggedFields{
 		Query: fields.query, Body: fields.body, Answer: answerFields(),
 		OnlyFailures: route == apidoc.ListRequests.Path || route == apidoc.OpenStream.Path,
 	}

@@ -47,7 +47,7 @@ func (n *Native) routePage(router chi.Router, api *operatorapi.API, base string)
 				return api.Page.Refuse(refusal, lookOf(r, api))
 			}))
 		},
-		Kept: func(string, string) exchange.Kept { return exchange.Kept{} },
+		Kept: func(string, string) exchange.LoggedFields { return exchange.LoggedFields{} },
 	}, n.page(api))
 	for _, form := range exchange.FormsOf(base + api.Page.Path) {
 		router.Method(http.MethodGet, form, h)

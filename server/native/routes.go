@@ -51,7 +51,7 @@ func (n *Native) front(api *operatorapi.API) *exchange.Front {
 			errors.As(err, &refused)
 			return n.refuse(r, api, err, func(refusal *operatorapi.Refusal) operatorapi.Answer { return refused.answer(api, refusal) })
 		},
-		Kept: func(string, string) exchange.Kept { return exchange.Kept{Body: fields, Answer: fields} },
+		Kept: func(string, string) exchange.LoggedFields { return exchange.LoggedFields{Body: fields, Answer: fields} },
 	}
 }
 

@@ -32,10 +32,10 @@ const (
 // Fields are the names of the fields or parameters whose values may be kept. No other part of a body or query is kept.
 type Fields map[string]bool
 
-// Keeper extracts the parts of one request that may be kept: the method, words and identifiers of the path, and named
+// Redactor extracts the parts of one request that may be kept: the method, words and identifiers of the path, and named
 // fields and parameters. It replaces credentials that are in these parts by mistake. It recognizes Cauri's credentials
 // by their forms, and the credentials of the request itself in any form.
-type Keeper struct {
+type Redactor struct {
 	presented []string         // parts of the credentials of the request
 	forms     []*regexp.Regexp // of further credentials
 	isForm    bool             // whether the body of the request is a form
@@ -48,10 +48,10 @@ const minPresented = 6
 // schemes are words before a credential.
 var schemes = regexp.MustCompile(`(?i)^(bearer|basic|digest)$`)
 
-// NewKeeper returns the keeper of a request with this header. presented are credentials of the request that are not in
+// NewRedactor returns the keeper of a request with this header. presented are credentials of the request that are not in
 // its header.
-func NewKeeper(header http.Header, presented ...string) *Keeper {
-	k := &Keeper{isForm: strings.HasPrefix(strings.ToLower(header.Get("Content-Type")), "application/x-www-form-urlencoded")}
+func NewRedactor(header http.Header, presented ...string) *Redactor {
+	k := &Redactor{isForm: strings.HasPrefix(strings.ToLower(header.Get("Content-Type")), "application/x-www-form-urlencoded")}
 	for _, name := range []string{"Authorization", "Proxy-Authorization"} {
 		presented = append(presented, header.Values(name)...)
 	}
@@ -66,7 +66,7 @@ func NewKeeper(header http.Header, presented ...string) *Keeper {
 }
 
 // HideForm makes the keeper replace texts of this form like credentials.
-func (k *Keeper) HideForm(form *regexp.Regexp) { k.forms = append(k.forms, form) }
+func (k *Redactor) HideForm(form *regexp.Regexp) { k.forms = append(k.forms, form) }
 
 var (
 	// credentials matches the credentials of sandboxes, and other common forms of credentials.
@@ -77,7 +77,7 @@ var (
 )
 
 // Text returns a text with its credentials replaced, cut to maxText characters.
-func (k *Keeper) Text(text string) string {
+func (k *Redactor) Text(text string) string {
 	for _, secret := range k.presented {
 		text = strings.ReplaceAll(text, secret, hiddenCredential)
 	}
@@ -99,10 +99,10 @@ func (k *Keeper) Text(text string) string {
 }
 
 // clean reports whether a text has no credential.
-func (k *Keeper) clean(text string) bool { return k.Text(text) == text }
+func (k *Redactor) clean(text string) bool { return k.Text(text) == text }
 
 // Method returns the method of a request if it is a common HTTP method, else "other".
-func (k *Keeper) Method(method string) string {
+func (k *Redactor) Method(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
 		return method
@@ -121,13 +121,13 @@ var (
 // maxWord is the length of the longest word that is kept.
 const maxWord = 40
 
-func (k *Keeper) word(text string) bool {
+func (k *Redactor) word(text string) bool {
 	return len(text) <= maxWord && word.MatchString(text) && k.clean(text)
 }
 
 // Path returns a path with its words, versions, phone numbers, and identifiers of Cauri. Every other part is replaced
 // by {...}.
-func (k *Keeper) Path(path string) string {
+func (k *Redactor) Path(path string) string {
 	parts := strings.Split(path, "/")
 	if len(parts) > maxNames {
 		parts = append(parts[:maxNames], hiddenPart)
@@ -141,7 +141,7 @@ func (k *Keeper) Path(path string) string {
 }
 
 // RequestID returns the id of a request, empty if it has a credential.
-func (k *Keeper) RequestID(id string) string {
+func (k *Redactor) RequestID(id string) string {
 	if !k.clean(id) {
 		return ""
 	}
@@ -152,7 +152,7 @@ func (k *Keeper) RequestID(id string) string {
 type names []string
 
 // add adds the name of a field or parameter. If the name itself may not be kept, add adds the argument what.
-func (n *names) add(k *Keeper, name, what string) {
+func (n *names) add(k *Redactor, name, what string) {
 	if !k.word(name) {
 		name = what
 	}
@@ -167,13 +167,13 @@ func (n *names) say(name string) {
 
 // Query returns the parameters whose names are in allowed, as a JSON object (nil for none), and the other names. A
 // repeated parameter has all of its values.
-func (k *Keeper) Query(raw string, allowed Fields) (kept json.RawMessage, notKept []string) {
+func (k *Redactor) Query(raw string, allowed Fields) (kept json.RawMessage, notKept []string) {
 	return k.pairs(raw, allowed, "a parameter", "the rest of the query")
 }
 
 // pairs is Query. In the names of what is not kept, the argument what replaces a name that may not be kept, and rest what
 // follows after MaxBody.
-func (k *Keeper) pairs(raw string, allowed Fields, what, rest string) (kept json.RawMessage, notKept []string) {
+func (k *Redactor) pairs(raw string, allowed Fields, what, rest string) (kept json.RawMessage, notKept []string) {
 	values, left := map[string]string{}, names{}
 	if len(raw) >= MaxBody { // without the pair that is cut, since a part of a credential is not recognized
 		left.say(rest)
@@ -197,7 +197,7 @@ func (k *Keeper) pairs(raw string, allowed Fields, what, rest string) (kept json
 // Request returns the fields of a request's body whose names are in allowed, except objects and lists, and the names of
 // the other fields. text is the beginning of the body: a JSON object, XML, or a form. kept is nil for anything else, and
 // for a body without such fields.
-func (k *Keeper) Request(text []byte, allowed Fields) (kept json.RawMessage, notKept []string) {
+func (k *Redactor) Request(text []byte, allowed Fields) (kept json.RawMessage, notKept []string) {
 	switch {
 	case len(text) == 0:
 		return nil, nil
@@ -236,7 +236,7 @@ var inWords = []string{"true", "false", "null", "None", "True", "False", "NaN", 
 // Outline returns the beginning of a body that cannot be read, without what may be a secret: of all names, values and
 // other words it has only the names in allowed and those of constants; every other one is an asterisk. A body in another
 // encoding than UTF-8 is told by its first bytes, in hexadecimal digits.
-func (k *Keeper) Outline(text []byte, allowed Fields) string {
+func (k *Redactor) Outline(text []byte, allowed Fields) string {
 	text, bom := bytes.CutPrefix(text, []byte("\ufeff"))
 	text = text[:min(len(text), longestOutlined)]
 	for i := 0; i < utf8.UTFMax && !utf8.Valid(text) && len(text) == longestOutlined-i; i++ {
@@ -263,7 +263,7 @@ func (k *Keeper) Outline(text []byte, allowed Fields) string {
 
 // Answer returns the fields of an answer's body whose names are in allowed, at every level. text is the beginning of
 // the body: a JSON object or XML. The result is nil for anything else.
-func (k *Keeper) Answer(text []byte, allowed Fields) json.RawMessage {
+func (k *Redactor) Answer(text []byte, allowed Fields) json.RawMessage {
 	if isXML(text) {
 		kept, _ := k.elements(text, allowed)
 		return kept
@@ -277,15 +277,15 @@ func (k *Keeper) Answer(text []byte, allowed Fields) json.RawMessage {
 
 // copier copies the parts of a JSON object that may be kept. Its output is valid JSON, also if its input is cut off.
 type copier struct {
-	*Keeper
+	*Redactor
 	in      *json.Decoder
 	out     []byte
 	allowed Fields
 	left    *names // names of fields that are not kept; nil: fields of all levels are kept, else of the first
 }
 
-func newCopier(k *Keeper, text []byte, allowed Fields) *copier {
-	c := &copier{Keeper: k, in: json.NewDecoder(bytes.NewReader(text)), allowed: allowed}
+func newCopier(k *Redactor, text []byte, allowed Fields) *copier {
+	c := &copier{Redactor: k, in: json.NewDecoder(bytes.NewReader(text)), allowed: allowed}
 	c.in.UseNumber()
 	return c
 }
@@ -335,13 +335,13 @@ func (c *copier) member() (kept, whole bool) {
 	}
 	if !c.allowed[name] {
 		if c.left != nil {
-			c.left.add(c.Keeper, name, "a field")
+			c.left.add(c.Redactor, name, "a field")
 		}
 		return false, c.skip()
 	}
 	c.out = append(append(c.out, encoded(name)...), ':')
 	if kept, whole = c.value(); !kept && whole && c.left != nil {
-		c.left.add(c.Keeper, name, "a field")
+		c.left.add(c.Redactor, name, "a field")
 	}
 	return kept, whole
 }

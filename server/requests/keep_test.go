@@ -10,8 +10,8 @@ import (
 )
 
 // keeper takes from a request that presents a key.
-func keeper() *Keeper {
-	k := NewKeeper(http.Header{"Authorization": {"Bearer opaque-7f3a9c51d2"}})
+func keeper() *Redactor {
+	k := NewRedactor(http.Header{"Authorization": {"Bearer opaque-7f3a9c51d2"}})
 	k.HideForm(regexp.MustCompile(`\d{20}`))
 	k.HideForm(regexp.MustCompile(`pin-\d{4}`))
 	return k
@@ -158,7 +158,7 @@ func TestKeptElements(t *testing.T) {
 func TestKeptForms(t *testing.T) {
 	t.Parallel()
 	allowed := Fields{"amount": true, "reference": true}
-	k := NewKeeper(http.Header{"Content-Type": {"application/x-www-form-urlencoded; charset=utf-8"}, "Authorization": {"Bearer opaque-7f3a9c51d2"}})
+	k := NewRedactor(http.Header{"Content-Type": {"application/x-www-form-urlencoded; charset=utf-8"}, "Authorization": {"Bearer opaque-7f3a9c51d2"}})
 	for body, want := range map[string][2]string{
 		"amount=5&reference=a%20b&token=secret":                        {`{"amount":"5","reference":"a b"}`, "token"},
 		"reference=opaque-7f3a9c51d2":                                  {`{"reference":"[credential]"}`, ""},
@@ -198,7 +198,7 @@ func FuzzKeep(f *testing.F) {
 		if len(secret) < minPresented || len(strings.Fields(secret)) != 1 || strings.Contains(hiddenCredential, secret) {
 			t.Skip("nothing to look for")
 		}
-		k := NewKeeper(http.Header{"Authorization": {"Bearer " + secret}})
+		k := NewRedactor(http.Header{"Authorization": {"Bearer " + secret}})
 		allowed := Fields{"reference": true, "amount": true, "status": true}
 		sent, _ := k.Request([]byte(body), allowed)
 		asked, _ := k.Query(query, allowed)
@@ -231,7 +231,7 @@ func FuzzKeep(f *testing.F) {
 func TestOutline(t *testing.T) {
 	t.Parallel()
 	allowed := Fields{"amount": true, "reference": true}
-	k := NewKeeper(http.Header{})
+	k := NewRedactor(http.Header{})
 	for text, want := range map[string]string{
 		`{'amount': 25000, 'pin': '4711'}`:                    `{'amount': *, '*': '*'}`,
 		"{\n\t\"amount\": 1,\n\t\"reference\": \"a b c\",\n}": `{ "amount": *, "reference": "*", }`,
@@ -257,7 +257,7 @@ func FuzzOutline(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		outline := NewKeeper(http.Header{}).Outline(text, Fields{"amount": true})
+		outline := NewRedactor(http.Header{}).Outline(text, Fields{"amount": true})
 		for _, word := range regexp.MustCompile(`[A-Za-z]{6,}`).FindAllString(outline, -1) {
 			if word != "amount" && word != "undefined" {
 				t.Errorf("%q has %q", text, word)

@@ -20,7 +20,7 @@ func isXML(text []byte) bool {
 
 // elements returns the elements without children whose local names are in allowed, as a JSON object of texts (nil for
 // none), and the names of the others. It reads no document type, and so no entities but those of XML itself.
-func (k *Keeper) elements(text []byte, allowed Fields) (kept json.RawMessage, notKept names) {
+func (k *Redactor) elements(text []byte, allowed Fields) (kept json.RawMessage, notKept names) {
 	in := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
 	in.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // clients declare wrong ones
 	values := map[string]string{}
@@ -54,7 +54,7 @@ func (k *Keeper) elements(text []byte, allowed Fields) (kept json.RawMessage, no
 }
 
 // join adds a value to those with its name. A repeated name has all of its values.
-func (k *Keeper) join(values map[string]string, name, value string) {
+func (k *Redactor) join(values map[string]string, name, value string) {
 	if former, repeated := values[name]; repeated {
 		value = former + ", " + value
 	}

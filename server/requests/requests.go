@@ -2,7 +2,7 @@
 // code sends.
 //
 // It keeps the last failed requests and, while somebody watches, the last successful ones. Of a request, it keeps only
-// named fields, see [Keeper], and no headers. Every front may record the requests to a sandbox here.
+// named fields, see [Redactor], and no headers. Every front may record the requests to a sandbox here.
 package requests
 
 import (
