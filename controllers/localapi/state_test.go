@@ -19,7 +19,7 @@ func keeping(t *testing.T, databaseURL string, options Options) *process {
 		t.Fatal(err)
 	}
 	t.Cleanup(db.Close)
-	options.State = InDatabase(db.System())
+	options.State = InDatabase(db.Unscoped())
 	return startOn(t, databaseURL, options)
 }
 

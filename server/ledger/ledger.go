@@ -95,11 +95,11 @@ type Upkeep struct{ core }
 func NewUpkeep(db *postgres.DB) *Upkeep { return &Upkeep{core{db: db}} }
 
 // system returns queries outside the tenant scope: for the configuration, and for sweeps over all sandboxes.
-func (c core) system() *sqlc.Queries { return sqlc.New(c.db.System()) }
+func (c core) system() *sqlc.Queries { return sqlc.New(c.db.Unscoped()) }
 
 // polling returns queries outside the tenant scope, for the statements with which workers poll, and for those that anybody
 // may cause.
-func (c core) polling() *sqlc.Queries { return sqlc.New(c.db.Frequent()) }
+func (c core) polling() *sqlc.Queries { return sqlc.New(c.db.GenericPlans()) }
 
 // inTx runs f in one database transaction outside the tenant scope.
 func (c core) inTx(ctx context.Context, f func(q *sqlc.Queries) error) error {

@@ -24,7 +24,7 @@ import (
 // reads what it needs and not what the sandbox has, from its first row to its last.
 
 // kept are the statements whose plans are kept, since every payment sends them, or a process many times a second: see
-// [postgres.DB.VersionChecked] and [postgres.DB.Frequent]. All others are planned each time.
+// [postgres.DB.VersionChecked] and [postgres.DB.GenericPlans]. All others are planned each time.
 var kept = []string{
 	"BookCollection", "BookCollections", "RecordCollection", "RecordNativeCollection", "BookDisbursement", "BookDisbursements", "LookUp", "SetProviderTxID",
 	"SetTransactionFaults", "RecordNativeRequest", "RecordCallbacks", "ConfirmNativeOrder", "TakeStamp",

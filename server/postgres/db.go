@@ -120,7 +120,7 @@ func (d *DB) Ping(ctx context.Context) error {
 	if err := d.CheckSchema(ctx); err != nil {
 		return err
 	}
-	return Classify(d.System().QueryRow(ctx, ping).Scan(nil), "asking the database")
+	return Classify(d.Unscoped().QueryRow(ctx, ping).Scan(nil), "asking the database")
 }
 
 // Now returns the time of this process.

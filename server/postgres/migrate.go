@@ -38,7 +38,7 @@ func migrate(ctx context.Context, url string, folder fs.FS) error {
 	if err != nil {
 		return err
 	}
-	err = alone(ctx, config, func() error {
+	err = exclusively(ctx, config, func() error {
 		conn := stdlib.OpenDB(*config) // goose speaks database/sql
 		defer func() { _ = conn.Close() }()
 		digested, err := checkDigest(ctx, conn)
@@ -118,11 +118,11 @@ func checkDigest(ctx context.Context, conn *sql.DB) (stored bool, err error) {
 // lockPoll is the time between two tries to get the lock while another process migrates.
 const lockPoll = 250 * time.Millisecond
 
-// alone calls f under the database's advisory lock, which only one process can hold. A separate database transaction
+// exclusively calls f under the database's advisory lock, which only one process can hold. A separate database transaction
 // holds the lock, because a pooler keeps a database transaction on one connection. goose uses the same lock. A process
 // that waits for the lock polls for it in short database transactions, since CREATE INDEX CONCURRENTLY waits for every
 // open transaction that has a snapshot.
-func alone(ctx context.Context, config *pgx.ConnConfig, f func() error) error {
+func exclusively(ctx context.Context, config *pgx.ConnConfig, f func() error) error {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return err

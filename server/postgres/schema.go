@@ -78,7 +78,7 @@ func (d *DB) CheckSchema(ctx context.Context) error {
 		return nil
 	}
 	var has int64
-	err := timely{d.pool, checkTimeout}.QueryRow(ctx, SchemaVersion).Scan(&has)
+	err := withTimeout{d.pool, checkTimeout}.QueryRow(ctx, SchemaVersion).Scan(&has)
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) && (answer.Code == pgerrcode.UndefinedTable || answer.Code == pgerrcode.InsufficientPrivilege) {
 		return ErrSchemaBehind{Needs: d.schema.needs}
@@ -105,7 +105,7 @@ func (d *DB) CheckSchema(ctx context.Context) error {
 
 func (d *DB) checkDigest(ctx context.Context) error {
 	var digest string
-	err := timely{d.pool, checkTimeout}.QueryRow(ctx, schemaDigest).Scan(&digest)
+	err := withTimeout{d.pool, checkTimeout}.QueryRow(ctx, schemaDigest).Scan(&digest)
 	var answer *pgconn.PgError
 	switch {
 	case errors.As(err, &answer) && answer.Code == pgerrcode.UndefinedTable:

@@ -45,7 +45,7 @@ type sharedCommit struct {
 
 	mu     sync.Mutex
 	within map[int64]bool // tenants with a statement that waits or is under way
-	alone  map[int64]solitude
+	alone  map[int64]isolation
 	stats  SharedCommits
 }
 
@@ -74,8 +74,8 @@ func (d *DB) SharedCommits() SharedCommits {
 	return stats
 }
 
-// solitude is the time during which a tenant shares no commit.
-type solitude struct {
+// isolation is the time during which a tenant shares no commit.
+type isolation struct {
 	length time.Duration
 	until  time.Time
 }
@@ -89,7 +89,7 @@ type sharedStatement struct {
 }
 
 func newSharedCommit(db *DB) *sharedCommit {
-	c := &sharedCommit{db: db, within: map[int64]bool{}, alone: map[int64]solitude{}}
+	c := &sharedCommit{db: db, within: map[int64]bool{}, alone: map[int64]isolation{}}
 	c.stats.Failed = map[string]int64{"lock": 0, "constraint": 0, "unavailable": 0, "other": 0}
 	c.stats.Alone = map[string]int64{aloneBusy: 0, aloneFailed: 0, aloneIsolated: 0}
 	c.queue = Coalescer[*sharedStatement]{
@@ -166,7 +166,7 @@ func (c *sharedCommit) failed(tenant int64) {
 	if known && now.Sub(last.until) < last.length {
 		length = min(2*last.length, aloneAtMost)
 	}
-	c.alone[tenant] = solitude{length, now.Add(length)}
+	c.alone[tenant] = isolation{length, now.Add(length)}
 }
 
 // sendAlone sends one statement as if there were no shared commit.

@@ -21,14 +21,14 @@ func Readable(url string, err error) error {
 	case err == nil:
 		return nil
 	default:
-		err = errors.New(told(url, err.Error()))
+		err = errors.New(withoutURL(url, err.Error()))
 	}
 	return errors.New(err.Error() + ": " + form)
 }
 
-// told returns what pgx says of a URL, without the URL. If the URL could not be read, or is a list of keywords, everything
+// withoutURL returns what pgx says of a URL, without the URL. If the URL could not be read, or is a list of keywords, everything
 // that pgx quotes may be of the password.
-func told(url, said string) string {
+func withoutURL(url, said string) string {
 	said = said[strings.LastIndex(said, "`: ")+1:]
 	switch {
 	case strings.Contains(said, "percent-encoded"):

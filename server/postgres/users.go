@@ -29,7 +29,7 @@ func EnsureUsers(ctx context.Context, url string, users []User) error {
 	if err != nil {
 		return err
 	}
-	err = alone(ctx, config, func() error { // two at a time would conflict
+	err = exclusively(ctx, config, func() error { // two at a time would conflict
 		conn, err := pgx.ConnectConfig(ctx, config)
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ import (
 type core struct{ db *postgres.DB }
 
 // system returns queries that run outside the tenant scope.
-func (c core) system() *sqlc.Queries { return sqlc.New(c.db.System()) }
+func (c core) system() *sqlc.Queries { return sqlc.New(c.db.Unscoped()) }
 
 // inTx runs f in one database transaction outside the tenant scope.
 func (c core) inTx(ctx context.Context, options pgx.TxOptions, f func(q *sqlc.Queries) error) error {

@@ -210,7 +210,7 @@ func (d *Directory) load(ctx context.Context) error {
 	if err := d.db.CheckSchema(ctx); err != nil {
 		return err
 	}
-	version, err := sqlc.New(d.db.System()).ConfigVersion(ctx)
+	version, err := sqlc.New(d.db.Unscoped()).ConfigVersion(ctx)
 	if err != nil {
 		return err
 	}

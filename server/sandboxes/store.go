@@ -49,10 +49,10 @@ func New(db *postgres.DB, o Options) *Store {
 }
 
 // system returns queries that run outside the tenant scope.
-func (s *Store) system() *sqlc.Queries { return sqlc.New(s.db.System()) }
+func (s *Store) system() *sqlc.Queries { return sqlc.New(s.db.Unscoped()) }
 
 // frequent returns queries that run outside the tenant scope, and whose plans Postgres keeps.
-func (s *Store) frequent() *sqlc.Queries { return sqlc.New(s.db.Frequent()) }
+func (s *Store) frequent() *sqlc.Queries { return sqlc.New(s.db.GenericPlans()) }
 
 // inTx runs f in one database transaction outside the tenant scope.
 func (s *Store) inTx(ctx context.Context, f func(q *sqlc.Queries) error) error {
