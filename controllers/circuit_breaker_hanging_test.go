@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/controllers"
-	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/ledgertest"
 )
 
 // TestResourcesSayThatTheDatabaseHangs: a database that swallows what is sent to it, and refuses nothing, is unavailable too, and the

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/ledgertest"
 )
 
 // kubernetes is a Kubernetes API that knows the controller's kinds and has none of their objects; it returns its kubeconfig file.

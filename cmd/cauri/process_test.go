@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/ledgertest"
 )
 
 const (

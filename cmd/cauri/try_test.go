@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
-	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/ledgertest"
 )
 
 // What is open when a sandbox ends, ends with it: streams are closed, an advance and a held answer are answered, and nothing is left that

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/expectations"
-	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/ledgertest"
 )
 
 // Lines that take longer than 2 s to evaluate are refused, with what to write instead, and the next request is answered.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/fronts/frontstest"
-	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/ledgertest"
 )
 
 // Nobody needs a key to ask whether the service is healthy. However many ask at a time, they ask the database together: what they would

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/ledgertest"
 )
 
 // TestStoredHashes holds what the database has against the golden hashes, in each form of the path.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/fronts"
-	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )

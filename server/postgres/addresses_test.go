@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/ledgertest"
 )
 
 func TestAddressesOfTheDatabase(t *testing.T) {

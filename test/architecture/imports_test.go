@@ -35,7 +35,7 @@ var (
 	fronts = []string{"server/httpapi", "server/native", "server/console"}
 	// doubles stand in for something in tests, or put it together for them.
 	doubles = []string{
-		"server/ledger/ledgertest", "server/operators/operatorstest", "server/operators/operatorapi/operatorapitest", "server/fronts/frontstest",
+		"server/ledgertest", "server/operators/operatorstest", "server/operators/operatorapi/operatorapitest", "server/fronts/frontstest",
 	}
 	// above are the packages that stand on the stores.
 	above      = slices.Concat([]string{"server/service", "server/streams", "server/exchange", "server/worker", "server/fronts"}, fronts)
@@ -139,7 +139,7 @@ func TestWrongImportsAreNamed(t *testing.T) {
 		{"server/httpapi", "sigs.k8s.io/controller-runtime/pkg/client"},
 		{"api/v1alpha1", "server/payments"},
 		{"cmd/cauri/cli", "server/ledger"},
-		{"server/httpapi", "server/ledger/ledgertest"},
+		{"server/httpapi", "server/ledgertest"},
 		{"cmd/cauri", "test/system"},
 		{"test/load/baseline", "server/payments"},
 	} {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/fronts"
-	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
