@@ -180,11 +180,15 @@ func TestCodeSendsTheRequest(t *testing.T) {
 	text := "it's \"quoted\" \\n $HOME {$x} `id` $(id) ${x} </pre> \u202e\u2066 é \U0001F600 \U000E0041 \x7f"
 	address := "https://shop.example/'"
 	made := payments.Transaction{
-		ID: payments.ID{15: 1}, Type: payments.Collection, Amount: 25000, Currency: "RWF", Operator: payments.MTN, Country: "RW", MSISDN: "+250788000001",
-		Reference: "ref", OrderRef: text, Description: &text, OrderURL: &address, URLProtected: true, Store: "shop", Scenario: payments.ScenarioSuccess,
+		Details: payments.Details{
+			Currency: "RWF", MSISDN: "+250788000001", Reference: "ref", Description: &text, OrderURL: &address,
+			URLProtected: true, Scenario: payments.ScenarioSuccess,
+		},
+		ID: payments.ID{15: 1}, Type: payments.Collection, Amount: 25000, Operator: payments.MTN, Country: "RW",
+		OrderRef: text, Store: "shop",
 	}
 	parent := payments.ID{15: 2}
-	refund := payments.Transaction{Type: payments.Refund, ParentID: &parent, Amount: 5, Reference: text}
+	refund := payments.Transaction{Details: payments.Details{Reference: text}, Type: payments.Refund, ParentID: &parent, Amount: 5}
 	payout := made
 	payout.Type, payout.Scenario = payments.Disbursement, ""
 	common := map[string]any{

@@ -63,9 +63,12 @@ func (m *maker) invented() (*payments.Transaction, error) {
 	order := orderPrefix + m.nonce + "-" + strconv.Itoa(m.made)
 	description := "A check of your receiver by Cauri: this payment does not exist"
 	return &payments.Transaction{
-		ID: id, Type: payments.Collection, Status: payments.Success, Reference: strings.ToUpper(order), OrderRef: order, Store: "cauri-check",
-		Description: &description, EnvironmentID: "env_check", Operator: payments.Operators[0], Country: payments.Rwanda, Currency: "RWF",
-		MSISDN: "+250788000001", Amount: inventedAmount, Commission: inventedCommission, NetAmount: inventedAmount - inventedCommission,
+		Details: payments.Details{
+			Reference: strings.ToUpper(order), Description: &description, Currency: "RWF", MSISDN: "+250788000001",
+		},
+		ID: id, Type: payments.Collection, Status: payments.Success, OrderRef: order, Store: "cauri-check",
+		EnvironmentID: "env_check", Operator: payments.Operators[0], Country: payments.Rwanda,
+		Amount: inventedAmount, Commission: inventedCommission, NetAmount: inventedAmount - inventedCommission,
 		AbsorptionPct: 100, Latency: time.Second, CreatedAt: now.Add(-time.Second), CompletedAt: &now,
 	}, nil
 }

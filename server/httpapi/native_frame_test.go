@@ -63,8 +63,10 @@ func kioskPay(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.Invalid)
 	}
 	o.Order = payments.Order{
-		Reference: r.Query.Get("reference"), OrderRef: r.Query.Get("reference"), MSISDN: r.Query.Get("payer"), Country: payments.Rwanda,
-		Currency: string(payments.RWF), Amount: 100,
+		Details: payments.Details{
+			Reference: r.Query.Get("reference"), MSISDN: r.Query.Get("payer"), Currency: string(payments.RWF),
+		},
+		OrderRef: r.Query.Get("reference"), Country: payments.Rwanda, Amount: 100,
 	}
 	o.Operation, o.Sent = "pay", object{"reference": o.Reference}
 	return operatorapi.Answer{Status: http.StatusAccepted, Body: object{}}, s.Collect(ctx, o)

@@ -113,8 +113,9 @@ func TestEventsAreAsDescribed(t *testing.T) {
 	at := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
 	for _, kind := range payments.Types {
 		bare := &payments.Transaction{
-			ID: payments.ID{1}, Type: kind, Status: payments.Timeout, Reference: "r", OrderRef: "r", Operator: payments.Moov, Country: "BJ",
-			Currency: "XOF", MSISDN: "+22997000001", Amount: 1000, NetAmount: 1000, CreatedAt: at, CompletedAt: &at,
+			Details: payments.Details{Reference: "r", Currency: "XOF", MSISDN: "+22997000001"}, ID: payments.ID{1},
+			Type: kind, Status: payments.Timeout, OrderRef: "r", Operator: payments.Moov, Country: "BJ", Amount: 1000,
+			NetAmount: 1000, CreatedAt: at, CompletedAt: &at,
 		}
 		if kind == payments.Refund {
 			bare.ParentID = &payments.ID{2}

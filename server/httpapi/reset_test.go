@@ -91,9 +91,10 @@ func TestWhatWasRecordedAfterAResetIsFoundEverywhere(t *testing.T) {
 	n := &ledger.NewCollection{
 		RequestStamp: ledger.RequestStamp{RequestHash: []byte("r2"), ConfigVersion: sandbox.ConfigVersion},
 		Transaction: payments.Transaction{
-			ID: payments.ID{1}, Type: payments.Collection, Status: payments.UnknownMSISDN, Reference: "r2", OrderRef: "r2", Store: "shop",
-			EnvironmentID: sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: "RW"}].ID, Operator: payments.MTN, Country: "RW",
-			Currency: "RWF", MSISDN: alice, Amount: 1000, NetAmount: 1000,
+			Details: payments.Details{Reference: "r2", Currency: "RWF", MSISDN: alice}, ID: payments.ID{1},
+			Type: payments.Collection, Status: payments.UnknownMSISDN, OrderRef: "r2", Store: "shop",
+			EnvironmentID: sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: "RW"}].ID,
+			Operator:      payments.MTN, Country: "RW", Amount: 1000, NetAmount: 1000,
 		},
 	}
 	if err := f.store.CreateCollection(t.Context(), sandbox.Tenant, n); err != nil {

@@ -10,9 +10,9 @@ import (
 
 // lookUpColumns are the columns of a look-up, in the order in which binaryRow.transaction reads them: those that
 // [payments.Transaction] needs.
-const lookUpColumns = "id, type, status, reference, order_ref, order_url, is_url_protected, store, description, scenario, " +
-	"env_id, operator, country, currency, msisdn, amount, commission, net_amount, absorption_pct, refunded, latency_ms, " +
-	"created_at, completed_at, native_raw, merchant_balance_after, sim_balance_after, to_json(faults), native_id, " +
+const lookUpColumns = "reference, order_url, is_url_protected, description, scenario, currency, msisdn, " +
+	"id, type, status, order_ref, store, env_id, operator, country, amount, commission, net_amount, absorption_pct, refunded, " +
+	"latency_ms, created_at, completed_at, native_raw, merchant_balance_after, sim_balance_after, to_json(faults), native_id, " +
 	"provider_tx_id, test_behavior, request_hash, parent_id"
 
 // binaryRow has the columns of a row that are not read yet, in the binary format of Postgres. The memory of the columns
@@ -23,13 +23,17 @@ type binaryRow [][]byte
 // each column of each statement, which takes longer than the rest of reading a row.
 func (r *binaryRow) transaction() *payments.Transaction {
 	t := &payments.Transaction{
+		Details: payments.Details{
+			Reference: r.text(), OrderURL: r.optionalText(), URLProtected: r.next()[0] != 0,
+			Description: r.optionalText(), Scenario: payments.Scenario(r.text()), Currency: r.text(),
+			MSISDN: r.text(),
+		},
 		ID: payments.ID(r.next()), Type: payments.Type(r.text()), Status: payments.Status(r.text()),
-		Reference: r.text(), OrderRef: r.text(), OrderURL: r.optionalText(), URLProtected: r.next()[0] != 0, Store: r.text(),
-		Description: r.optionalText(), Scenario: payments.Scenario(r.text()), EnvironmentID: r.text(),
-		Operator: payments.Operator(r.text()), Country: payments.Country(r.text()), Currency: r.text(), MSISDN: r.text(),
-		Amount: r.integer(), Commission: r.integer(), NetAmount: r.integer(), AbsorptionPct: int(r.integer()),
-		Refunded: r.integer(), Latency: time.Duration(r.integer()) * time.Millisecond,
-		CreatedAt: *r.optionalTime(), CompletedAt: r.optionalTime(), NativeRaw: json.RawMessage(r.optionalBytes()),
+		OrderRef: r.text(), Store: r.text(), EnvironmentID: r.text(), Operator: payments.Operator(r.text()),
+		Country: payments.Country(r.text()), Amount: r.integer(), Commission: r.integer(), NetAmount: r.integer(),
+		AbsorptionPct: int(r.integer()), Refunded: r.integer(),
+		Latency: time.Duration(r.integer()) * time.Millisecond, CreatedAt: *r.optionalTime(),
+		CompletedAt: r.optionalTime(), NativeRaw: json.RawMessage(r.optionalBytes()),
 		MerchantBalanceAfter: r.optionalInteger(), SIMBalanceAfter: r.optionalInteger(), Faults: r.texts(),
 		NativeID: r.text(), DrawnProviderTxID: r.text(), TestBehavior: payments.Behavior(r.text()),
 		NativeCall: nativeCall(r.next()),

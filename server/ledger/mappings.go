@@ -17,17 +17,19 @@ import (
 // transactionOf returns the transaction in a row.
 func transactionOf(row *sqlc.Transaction) *payments.Transaction {
 	t := &payments.Transaction{
-		ID: row.ID.Bytes, Type: row.Type, Status: row.Status,
-		Reference: row.Reference, OrderRef: row.OrderRef, OrderURL: row.OrderURL, URLProtected: row.URLProtected,
-		Store: row.Store, Description: row.Description, Scenario: payments.Scenario(row.Scenario),
-		EnvironmentID: row.EnvID, Operator: payments.Operator(row.Operator), Country: payments.Country(row.Country),
-		Currency: row.Currency, MSISDN: row.MSISDN,
-		Amount: row.Amount, Commission: row.Commission, NetAmount: row.NetAmount, AbsorptionPct: int(row.AbsorptionPct),
-		Refunded: row.Refunded, Latency: time.Duration(row.LatencyMs) * time.Millisecond,
-		CreatedAt: row.CreatedAt, CompletedAt: row.CompletedAt, NativeRaw: row.NativeRaw,
-		MerchantBalanceAfter: row.MerchantBalanceAfter, SIMBalanceAfter: row.SimBalanceAfter, Faults: row.Faults,
-		NativeID: orEmpty(row.NativeID), DrawnProviderTxID: orEmpty(row.ProviderTxID),
-		TestBehavior: payments.Behavior(orEmpty(row.TestBehavior)),
+		Details: payments.Details{
+			Reference: row.Reference, OrderURL: row.OrderURL, URLProtected: row.URLProtected,
+			Description: row.Description, Scenario: payments.Scenario(row.Scenario), Currency: row.Currency,
+			MSISDN: row.MSISDN,
+		},
+		ID: row.ID.Bytes, Type: row.Type, Status: row.Status, OrderRef: row.OrderRef, Store: row.Store,
+		EnvironmentID: row.EnvID, Operator: payments.Operator(row.Operator),
+		Country: payments.Country(row.Country), Amount: row.Amount, Commission: row.Commission,
+		NetAmount: row.NetAmount, AbsorptionPct: int(row.AbsorptionPct), Refunded: row.Refunded,
+		Latency: time.Duration(row.LatencyMs) * time.Millisecond, CreatedAt: row.CreatedAt,
+		CompletedAt: row.CompletedAt, NativeRaw: row.NativeRaw, MerchantBalanceAfter: row.MerchantBalanceAfter,
+		SIMBalanceAfter: row.SimBalanceAfter, Faults: row.Faults, NativeID: orEmpty(row.NativeID),
+		DrawnProviderTxID: orEmpty(row.ProviderTxID), TestBehavior: payments.Behavior(orEmpty(row.TestBehavior)),
 	}
 	t.NativeCall = nativeCall(row.RequestHash)
 	if row.ParentID.Valid {

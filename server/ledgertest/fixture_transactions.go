@@ -21,9 +21,10 @@ func (w *Fixture) Collection(reference string, status payments.Status, msisdn st
 	market := sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}
 	return &ledger.NewCollection{
 		Transaction: payments.Transaction{
-			ID: id, Type: payments.Collection, Status: status, Reference: reference, OrderRef: reference, Store: "shop",
-			EnvironmentID: w.Sandbox.Environments[market].ID, Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF",
-			MSISDN: msisdn, Amount: 1000, Commission: 15, NetAmount: 985, AbsorptionPct: 100, Latency: time.Second,
+			Details: payments.Details{Reference: reference, Currency: "RWF", MSISDN: msisdn}, ID: id,
+			Type: payments.Collection, Status: status, OrderRef: reference, Store: "shop",
+			EnvironmentID: w.Sandbox.Environments[market].ID, Operator: payments.MTN, Country: payments.Rwanda,
+			Amount: 1000, Commission: 15, NetAmount: 985, AbsorptionPct: 100, Latency: time.Second,
 		},
 		RequestStamp: ledger.RequestStamp{
 			RequestHash: RequestHash(reference), ConfigVersion: w.Sandbox.ConfigVersion, Clocked: w.Sandbox.Clocked,

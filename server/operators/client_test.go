@@ -94,7 +94,8 @@ var requested = payments.ID{1, 2, 3}.Code()
 
 func forwarded(operator payments.Operator) *payments.Transaction {
 	t := &payments.Transaction{
-		ID: payments.ID{1, 2, 3}, Type: payments.Collection, Status: payments.Pending, Reference: "SHOP/1", Operator: operator, Amount: 25000,
+		Details: payments.Details{Reference: "SHOP/1"}, ID: payments.ID{1, 2, 3}, Type: payments.Collection,
+		Status: payments.Pending, Operator: operator, Amount: 25000,
 	}
 	switch operator {
 	case payments.Orange:

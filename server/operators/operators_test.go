@@ -32,14 +32,10 @@ var (
 func sample(op payments.Operator, status payments.Status) *payments.Transaction {
 	description := `Tea & <biscuits> "à emporter"`
 	t := &payments.Transaction{
-		ID:          payments.ID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
-		Type:        payments.Collection,
-		Status:      status,
-		Reference:   "SHOP-PAY-20260531120000-0123456789AB",
-		Description: &description,
-		Operator:    op,
-		Amount:      25_000,
-		CreatedAt:   created,
+		Details: payments.Details{Reference: "SHOP-PAY-20260531120000-0123456789AB", Description: &description},
+		ID:      payments.ID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
+		Type:    payments.Collection, Status: status, Operator: op, Amount: 25_000,
+		CreatedAt: created,
 	}
 	if status.Terminal() {
 		t.CompletedAt = &completed
@@ -280,13 +276,9 @@ func field(t *testing.T, raw json.RawMessage, path []string) string {
 
 func ExampleRaw() {
 	fmt.Println(string(operators.Raw(&payments.Transaction{
-		Type:      payments.Collection,
-		Status:    payments.InsufficientFunds,
-		Reference: "SHOP-PAY-1",
-		Operator:  payments.MTN,
-		Currency:  "RWF",
-		MSISDN:    "+250788000001",
-		Amount:    25_000,
+		Details: payments.Details{Reference: "SHOP-PAY-1", Currency: "RWF", MSISDN: "+250788000001"},
+		Type:    payments.Collection, Status: payments.InsufficientFunds, Operator: payments.MTN,
+		Amount: 25_000,
 	})))
 	// Output:
 	// {"_simulated":true,"amount":"25000","currency":"RWF","externalId":"SHOP-PAY-1","payer":{"partyIdType":"MSISDN","partyId":"250788000001"},"payerMessage":"Payment","payeeNote":"SHOP-PAY-1","status":"FAILED","reason":"NOT_ENOUGH_FUNDS"}

@@ -16,14 +16,9 @@ type Transaction struct {
 	Status   Status
 	ParentID *ID // the collection that a refund belongs to
 
-	Reference string
-	OrderRef  string // falls back to the reference
-	OrderURL  *string
-	// URLProtected marks that the order's link needs a permission.
-	URLProtected bool
-	Store        string // the slug, `application` in the API
-	Description  *string
-	Scenario     Scenario // empty when nothing was forced
+	Details
+	OrderRef string // falls back to the reference
+	Store    string // the slug, `application` in the API
 	// NativeCall is the call of the operator's own API that recorded the transaction; empty for a transaction of /v1.
 	NativeCall string
 	// NativeSent has the parts of its request that the operator's answers repeat, in the format of the operator's
@@ -33,8 +28,6 @@ type Transaction struct {
 	EnvironmentID string
 	Operator      Operator
 	Country       Country
-	Currency      string // as sent; see CanonicalCurrency
-	MSISDN        string
 
 	Amount        int64
 	Commission    int64

@@ -66,12 +66,10 @@ func (s *Service) decideCollection(
 	}
 	split := environment.Terms.SplitCommission(o.Amount)
 	t := payments.Transaction{
-		ID: id, Type: payments.Collection, Scenario: o.Scenario, Reference: o.Reference,
-		OrderRef: cmp.Or(o.OrderRef, o.Reference),
-		OrderURL: o.OrderURL, URLProtected: o.URLProtected, Store: storeOf(sandbox, o), Description: o.Description,
-		EnvironmentID: environment.ID, Operator: market.Operator, Country: market.Country, Currency: o.Currency,
-		MSISDN: o.MSISDN,
-		Amount: o.Amount, Commission: split.Commission, NetAmount: split.NetAmount,
+		Details: o.Details,
+		ID:      id, Type: payments.Collection, OrderRef: cmp.Or(o.OrderRef, o.Reference),
+		Store: storeOf(sandbox, o), EnvironmentID: environment.ID, Operator: market.Operator,
+		Country: market.Country, Amount: o.Amount, Commission: split.Commission, NetAmount: split.NetAmount,
 		AbsorptionPct: environment.Terms.AbsorptionPct,
 	}
 	n := &ledger.NewCollection{Transaction: t, Presumed: presumed, ExpireAfter: sandbox.PendingTimeout}

@@ -47,11 +47,11 @@ func (s *Service) decideDisbursement(sandbox *sandboxes.Sandbox, asked *intent) 
 		return nil, err
 	}
 	t := payments.Transaction{
-		ID: id, Type: payments.Disbursement, Status: payments.Success, Reference: o.Reference,
-		OrderRef: cmp.Or(o.OrderRef, o.Reference),
-		OrderURL: o.OrderURL, URLProtected: o.URLProtected, Store: storeOf(sandbox, o), Description: o.Description,
-		EnvironmentID: environment.ID, Operator: market.Operator, Country: market.Country, Currency: o.Currency,
-		MSISDN: o.MSISDN, Amount: o.Amount, NetAmount: o.Amount, AbsorptionPct: environment.Terms.AbsorptionPct,
+		Details: o.Details,
+		ID:      id, Type: payments.Disbursement, Status: payments.Success,
+		OrderRef: cmp.Or(o.OrderRef, o.Reference), Store: storeOf(sandbox, o), EnvironmentID: environment.ID,
+		Operator: market.Operator, Country: market.Country, Amount: o.Amount, NetAmount: o.Amount,
+		AbsorptionPct: environment.Terms.AbsorptionPct,
 	}
 	facts := payments.DisbursementFacts{
 		Policy: environment.UnknownPolicy, TestNumber: TestNumberIn(sandbox, market, o.MSISDN),

@@ -45,7 +45,7 @@ func newFixture() *fixture {
 	f.configuration.sandbox = f.who.Sandbox
 	f.Service = New(Options{Directory: &f.configuration, Metrics: &f.counted, Now: time.Now})
 	f.asked = newIntent(payments.Collection, Ask{
-		Order: payments.Order{Reference: "r"}, Fingerprint: func(reference string) []byte { return []byte(reference) },
+		Order: payments.Order{Details: payments.Details{Reference: "r"}}, Fingerprint: func(reference string) []byte { return []byte(reference) },
 	})
 	return f
 }
@@ -64,7 +64,7 @@ func (f *fixture) tries(failures ...error) (try attempt, made *int) {
 
 func TestTransactionIsRecordedOnce(t *testing.T) {
 	taken := &ledger.ErrReferenceTaken{
-		Transaction: &payments.Transaction{Type: payments.Collection, Reference: "r"}, RequestHash: []byte("r"),
+		Transaction: &payments.Transaction{Details: payments.Details{Reference: "r"}, Type: payments.Collection}, RequestHash: []byte("r"),
 	}
 	other := &ledger.ErrReferenceTaken{Transaction: taken.Transaction, RequestHash: []byte("other")}
 	changed := postgres.ErrConfigChanged

@@ -48,7 +48,7 @@ func (s *source) ChangesAfter(_ context.Context, _ int64, after ledger.Position,
 		if c.At.Compare(after) <= 0 || c.At.Xact >= s.below {
 			continue
 		}
-		c.Transaction = &payments.Transaction{Reference: c.Transaction.Reference, Amount: int64(s.state)}
+		c.Transaction = &payments.Transaction{Details: payments.Details{Reference: c.Transaction.Reference}, Amount: int64(s.state)}
 		if page.Changes = append(page.Changes, c); len(page.Changes) == limit {
 			page.More, page.Next = true, c.At
 			break
@@ -62,7 +62,7 @@ func (s *source) change(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for range n {
-		t := &payments.Transaction{Reference: fmt.Sprint(len(s.changes))}
+		t := &payments.Transaction{Details: payments.Details{Reference: fmt.Sprint(len(s.changes))}}
 		s.changes = append(s.changes, ledger.Change{At: ledger.Position{Xact: s.below, Seq: int64(len(s.changes) + 1)}, Transaction: t})
 		s.below++
 	}
@@ -85,7 +85,8 @@ func open(s *source, size int, limits ...int) *streams.Streams {
 	o := streams.Options{Source: s, Process: 10, Sandbox: 5, Encode: func(_ int64, c *ledger.Change) (streams.Entry, error) {
 		text := fmt.Appendf(nil, "%s %d%*s", c.Transaction.Reference, c.Transaction.Amount, size, "")
 		return streams.Entry{At: c.At, Type: "transaction", Text: text}, nil
-	}, Ready: func(at ledger.Position) streams.Entry { return streams.Entry{At: at, Type: "ready"} }}
+	},
+		Ready: func(at ledger.Position) streams.Entry { return streams.Entry{At: at, Type: "ready"} }}
 	if len(limits) == 2 {
 		o.Sandbox, o.Process = limits[0], limits[1]
 	}

@@ -27,11 +27,13 @@ var (
 // sample is a successful collection of which the merchant bears three quarters of the commission.
 func sample() *payments.Transaction {
 	return &payments.Transaction{
-		ID: payments.ID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, Type: payments.Collection, Status: payments.Success,
-		Reference: "SHOP-PAY-20260531120000-0123456789AB", OrderRef: "order-7", Store: "shop", EnvironmentID: "env_1",
-		Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF", MSISDN: "+250788000001",
-		Amount: 25_000, Commission: 400, NetAmount: 24_700, AbsorptionPct: 75, Latency: 1500 * time.Millisecond,
-		CreatedAt: created, CompletedAt: &completed,
+		Details: payments.Details{
+			Reference: "SHOP-PAY-20260531120000-0123456789AB", Currency: "RWF", MSISDN: "+250788000001",
+		},
+		ID: payments.ID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, Type: payments.Collection,
+		Status: payments.Success, OrderRef: "order-7", Store: "shop", EnvironmentID: "env_1",
+		Operator: payments.MTN, Country: payments.Rwanda, Amount: 25_000, Commission: 400, NetAmount: 24_700,
+		AbsorptionPct: 75, Latency: 1500 * time.Millisecond, CreatedAt: created, CompletedAt: &completed,
 	}
 }
 

@@ -72,8 +72,10 @@ func FuzzBody(f *testing.F) {
 			net > amount {
 			return
 		}
-		tx := &payments.Transaction{Type: payments.Collection, Status: payments.Success, Reference: reference, Currency: currency, Amount: amount,
-			Commission: commission, NetAmount: net, CompletedAt: &at}
+		tx := &payments.Transaction{
+			Details: payments.Details{Reference: reference, Currency: currency}, Type: payments.Collection,
+			Status: payments.Success, Amount: amount, Commission: commission, NetAmount: net, CompletedAt: &at,
+		}
 		body, err := webhooks.Body("org_1", tx, json.RawMessage(raw))
 		if err != nil || !json.Valid(body) {
 			t.Fatalf("%q, %v", body, err)

@@ -97,8 +97,9 @@ func (w *fixture) ownCall(kind payments.Type, status payments.Status, reference 
 		return r.ID
 	}
 	d := &ledger.NewDisbursement{Transaction: payments.Transaction{
-		ID: w.newID(), Type: kind, Status: status, Reference: reference, OrderRef: reference, Store: "shop", EnvironmentID: "env_1",
-		Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF", MSISDN: alice, Amount: 100, NetAmount: 100,
+		Details: payments.Details{Reference: reference, Currency: "RWF", MSISDN: alice}, ID: w.newID(),
+		Type: kind, Status: status, OrderRef: reference, Store: "shop", EnvironmentID: "env_1",
+		Operator: payments.MTN, Country: payments.Rwanda, Amount: 100, NetAmount: 100,
 	}}
 	if status != payments.Success {
 		d.Transaction.Amount, d.Transaction.NetAmount = 1_000_000_000_000, 1_000_000_000_000

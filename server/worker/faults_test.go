@@ -110,9 +110,9 @@ func (w *fixture) oneOfEach(name string) (ids []payments.ID) {
 		w.t.Fatal(err)
 	}
 	disbursement := &ledger.NewDisbursement{Transaction: payments.Transaction{
-		ID: w.newID(), Type: payments.Disbursement, Status: payments.Success, Reference: name + "-disbursement", OrderRef: name,
-		Store: "shop", EnvironmentID: "env_1", Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF", MSISDN: alice,
-		Amount: 100, NetAmount: 100,
+		Details: payments.Details{Reference: name + "-disbursement", Currency: "RWF", MSISDN: alice},
+		ID:      w.newID(), Type: payments.Disbursement, Status: payments.Success, OrderRef: name, Store: "shop",
+		EnvironmentID: "env_1", Operator: payments.MTN, Country: payments.Rwanda, Amount: 100, NetAmount: 100,
 	}}
 	disbursement.RequestHash, disbursement.ConfigVersion = []byte(name), w.sandbox.ConfigVersion
 	if err := w.CreateDisbursement(w.t.Context(), w.sandbox.Tenant, disbursement); err != nil {

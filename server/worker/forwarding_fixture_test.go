@@ -129,10 +129,10 @@ func (w *fixture) collect(reference string, operator payments.Operator, change .
 		payments.Moov: "TG"}[operator]
 	currency, _ := country.Currency()
 	n := &ledger.NewCollection{ExpireAfter: time.Hour, Transaction: payments.Transaction{
-		ID: id, Type: payments.Collection, Status: payments.Pending, Reference: reference, OrderRef: reference, Store: "shop",
-		EnvironmentID: "env_1",
-		Operator:      operator, Country: country, Currency: string(currency), MSISDN: number[operator],
-		Amount: 1000, Commission: 15, NetAmount: 985, AbsorptionPct: 100, Latency: time.Second,
+		Details: payments.Details{Reference: reference, Currency: string(currency), MSISDN: number[operator]},
+		ID:      id, Type: payments.Collection, Status: payments.Pending, OrderRef: reference, Store: "shop",
+		EnvironmentID: "env_1", Operator: operator, Country: country, Amount: 1000, Commission: 15,
+		NetAmount: 985, AbsorptionPct: 100, Latency: time.Second,
 	}}
 	n.RequestHash, n.ConfigVersion = []byte(reference), w.sandbox.ConfigVersion
 	for _, f := range change {

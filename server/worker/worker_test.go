@@ -118,8 +118,9 @@ func (w *fixture) tryToPay(reference string, status payments.Status, change ...f
 		w.t.Fatal(err)
 	}
 	n := &ledger.NewCollection{ExpireAfter: time.Hour, Transaction: payments.Transaction{
-		ID: id, Type: payments.Collection, Status: status, Reference: reference, OrderRef: reference, Store: "shop", EnvironmentID: "env_1",
-		Operator: payments.MTN, Country: payments.Rwanda, Currency: "RWF", MSISDN: alice, Amount: 1000, NetAmount: 1000, AbsorptionPct: 100,
+		Details: payments.Details{Reference: reference, Currency: "RWF", MSISDN: alice}, ID: id,
+		Type: payments.Collection, Status: status, OrderRef: reference, Store: "shop", EnvironmentID: "env_1",
+		Operator: payments.MTN, Country: payments.Rwanda, Amount: 1000, NetAmount: 1000, AbsorptionPct: 100,
 	}}
 	n.RequestHash, n.ConfigVersion, n.Clocked = []byte(reference), w.sandbox.ConfigVersion, w.sandbox.Clocked
 	for _, f := range change {

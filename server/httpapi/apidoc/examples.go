@@ -41,9 +41,10 @@ func exampleTransaction(
 	id payments.ID, kind payments.Type, status payments.Status, reference string, amount int64, at time.Time,
 ) payments.Transaction {
 	t := payments.Transaction{
-		ID: id, Type: kind, Status: status, Reference: reference, OrderRef: reference, Store: "shop",
-		EnvironmentID: exampleEnvironment, Operator: payments.MTN, Country: payments.Rwanda, Currency: string(payments.RWF),
-		MSISDN: exampleMSISDN, Amount: amount, NetAmount: amount, AbsorptionPct: exampleTerms.AbsorptionPct, CreatedAt: at,
+		Details: payments.Details{Reference: reference, Currency: string(payments.RWF), MSISDN: exampleMSISDN},
+		ID:      id, Type: kind, Status: status, OrderRef: reference, Store: "shop", EnvironmentID: exampleEnvironment,
+		Operator: payments.MTN, Country: payments.Rwanda, Amount: amount, NetAmount: amount,
+		AbsorptionPct: exampleTerms.AbsorptionPct, CreatedAt: at,
 	}
 	t.Latency, _ = LatencyRange(status)
 	if status.Terminal() {

@@ -5,10 +5,12 @@ import "github.com/cauri-dev/cauri/server/payments"
 // Order returns the collection to record.
 func (b *CreatePaymentRequest) Order() payments.Order {
 	return payments.Order{
-		Reference: b.Reference, Operator: payments.Operator(b.Operator), Country: payments.Country(b.Country),
-		Currency: b.Currency,
-		MSISDN:   b.MSISDN, Amount: b.Amount, Store: b.Application, Scenario: payments.Scenario(b.Scenario),
-		OrderRef: b.OrderRef, OrderURL: b.OrderURL, URLProtected: isTrue(b.IsURLProtected), Description: b.Description,
+		Details: payments.Details{
+			Reference: b.Reference, Currency: b.Currency, MSISDN: b.MSISDN, Scenario: payments.Scenario(b.Scenario),
+			OrderURL: b.OrderURL, URLProtected: isTrue(b.IsURLProtected), Description: b.Description,
+		},
+		Operator: payments.Operator(b.Operator), Country: payments.Country(b.Country), Amount: b.Amount,
+		Store: b.Application, OrderRef: b.OrderRef,
 	}
 }
 
@@ -24,10 +26,12 @@ func (b *CreatePaymentRequest) setFrom(t *payments.Transaction) []string {
 // Order returns the disbursement to record.
 func (b *DisbursementRequest) Order() payments.Order {
 	return payments.Order{
-		Reference: b.Reference, Operator: payments.Operator(b.Operator), Country: payments.Country(b.Country),
-		Currency: b.Currency,
-		MSISDN:   b.MSISDN, Amount: b.Amount, Store: b.Application, OrderRef: b.OrderRef, OrderURL: b.OrderURL,
-		URLProtected: isTrue(b.IsURLProtected), Description: b.Description,
+		Details: payments.Details{
+			Reference: b.Reference, Currency: b.Currency, MSISDN: b.MSISDN, OrderURL: b.OrderURL,
+			URLProtected: isTrue(b.IsURLProtected), Description: b.Description,
+		},
+		Operator: payments.Operator(b.Operator), Country: payments.Country(b.Country), Amount: b.Amount,
+		Store: b.Application, OrderRef: b.OrderRef,
 	}
 }
 
@@ -42,7 +46,7 @@ func (b *DisbursementRequest) setFrom(t *payments.Transaction) []string {
 
 // Order returns the refund to record. The parameter parent is the id of the refunded collection.
 func (b *RefundRequest) Order(parent payments.ID) payments.Order {
-	o := payments.Order{Reference: b.Reference, Parent: parent, Description: b.Description}
+	o := payments.Order{Details: payments.Details{Reference: b.Reference, Description: b.Description}, Parent: parent}
 	if b.Amount != nil {
 		o.Amount = *b.Amount
 	}

@@ -31,10 +31,10 @@ func sameAsReflection(t *testing.T, answer appender) {
 func TestPaymentsWriteThemselves(t *testing.T) {
 	at, id, text := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC), payments.ID{1}, "two <tickets> & more"
 	pending := payments.Transaction{
-		ID: id, Type: payments.Collection, Status: payments.Pending, Reference: "r", OrderRef: "o", Store: "shop", EnvironmentID: "env_1",
-		Country: payments.Rwanda, Currency: "RWF", MSISDN: "+250788000001", Amount: 25_000, Commission: 375, NetAmount: 24_625,
-		AbsorptionPct: 100,
-		Latency:       time.Second, CreatedAt: at,
+		Details: payments.Details{Reference: "r", Currency: "RWF", MSISDN: "+250788000001"}, ID: id,
+		Type: payments.Collection, Status: payments.Pending, OrderRef: "o", Store: "shop", EnvironmentID: "env_1",
+		Country: payments.Rwanda, Amount: 25_000, Commission: 375, NetAmount: 24_625, AbsorptionPct: 100,
+		Latency: time.Second, CreatedAt: at,
 	}
 	settled := pending
 	settled.Status, settled.CompletedAt, settled.Scenario, settled.Description, settled.OrderURL = payments.Success, &at,

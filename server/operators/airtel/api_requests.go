@@ -114,8 +114,8 @@ func newOrder(r *operatorapi.Request, e operatorapi.Environment, operation strin
 		return nil, nil, err
 	}
 	order := payments.Order{
-		Reference: id, Country: e.Country, Currency: string(e.Currency), MSISDN: msisdn, Amount: amount,
-		OrderRef: operatorapi.Cut(body.Reference, maxOrderRef),
+		Details: payments.Details{Reference: id, Currency: string(e.Currency), MSISDN: msisdn},
+		Country: e.Country, Amount: amount, OrderRef: operatorapi.Cut(body.Reference, maxOrderRef),
 	}
 	return &operatorapi.Order{Order: order, Operation: operation, Sent: sent{}}, &body, nil
 }

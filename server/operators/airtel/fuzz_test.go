@@ -24,7 +24,10 @@ func checkOrder(t *testing.T, o operatorapi.Order) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paid := &payments.Transaction{Type: payments.Collection, Status: payments.Success, Reference: o.Reference, Amount: o.Amount}
+	paid := &payments.Transaction{
+		Details: payments.Details{Reference: o.Reference}, Type: payments.Collection, Status: payments.Success,
+		Amount: o.Amount,
+	}
 	body := newCallback(paid, raw, operatorapi.StatusView{}).Body
 	if signed := sign(body, json.RawMessage(`{"hash":true}`), "key"); !json.Valid(body) || !json.Valid(signed) {
 		t.Errorf("the callback is %s, signed %s", body, signed)

@@ -42,7 +42,8 @@ func newOrder(
 		}
 	}
 	return &operatorapi.Order{Operation: operation, Sent: struct{}{}, Order: payments.Order{
-		Reference: reference, Country: e.Country, Currency: string(e.Currency), MSISDN: msisdn, Amount: units,
+		Details: payments.Details{Reference: reference, Currency: string(e.Currency), MSISDN: msisdn},
+		Country: e.Country, Amount: units,
 	}}, nil
 }
 

@@ -26,7 +26,10 @@ func checkOrder(t *testing.T, o operatorapi.Order) {
 		o.Reference == "" || len([]rune(o.Reference)) > maxReference || o.Description != nil && len([]rune(*o.Description)) > maxText {
 		t.Errorf("it is recorded: %+v", o)
 	}
-	paid := &payments.Transaction{Type: payments.Collection, Status: payments.Success, Reference: o.Reference, Amount: o.Amount}
+	paid := &payments.Transaction{
+		Details: payments.Details{Reference: o.Reference}, Type: payments.Collection, Status: payments.Success,
+		Amount: o.Amount,
+	}
 	if body := newCallback(paid, nil, operatorapi.StatusView{}).Body; !json.Valid(body) {
 		t.Errorf("the callback is %s", body)
 	}

@@ -104,8 +104,8 @@ func newOrder(
 		return nil, nil, operatorapi.Refuse(wrongCallbackHost)
 	}
 	order := payments.Order{
-		Reference: reference, Country: t.Country, Currency: string(t.Currency), Amount: amount,
-		OrderRef: operatorapi.Cut(body.ExternalID, maxOrderRef),
+		Details: payments.Details{Reference: reference, Currency: string(t.Currency)}, Country: t.Country,
+		Amount: amount, OrderRef: operatorapi.Cut(body.ExternalID, maxOrderRef),
 	}
 	if body.PayerMessage != "" {
 		order.Description = &body.PayerMessage

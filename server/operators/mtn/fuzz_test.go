@@ -19,7 +19,10 @@ func checkOrder(t *testing.T, o operatorapi.Order) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paid := &payments.Transaction{Type: payments.Collection, Status: payments.Success, Amount: o.Amount, MSISDN: o.MSISDN}
+	paid := &payments.Transaction{
+		Details: payments.Details{MSISDN: o.MSISDN}, Type: payments.Collection, Status: payments.Success,
+		Amount: o.Amount,
+	}
 	if _, err := statusBody(paid, raw, operatorapi.StatusView{}); err != nil {
 		t.Error(err)
 	}

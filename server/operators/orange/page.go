@@ -135,7 +135,8 @@ func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o
 	}
 	err := s.Confirm(ctx, v.Order, code, operatorapi.Order{
 		Order: payments.Order{
-			Reference: o.Reference, Country: o.Country, Currency: string(o.placed.Currency), MSISDN: msisdn, Amount: o.Amount,
+			Details: payments.Details{Reference: o.Reference, Currency: string(o.placed.Currency), MSISDN: msisdn},
+			Country: o.Country, Amount: o.Amount,
 		},
 		Operation: payCall, Sent: sent{o.NotifToken}, CallbackURL: o.NotifURL,
 	})

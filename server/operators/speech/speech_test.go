@@ -35,8 +35,9 @@ func TestReceipts(t *testing.T) {
 	t.Parallel()
 	at, balance := time.Date(2026, 5, 29, 14, 29, 0, 0, time.UTC), int64(58_320)
 	paid := payments.Transaction{
-		Type: payments.Collection, Store: "akwaba", Reference: "order-1", Amount: 15_000, NetAmount: 15_000, Commission: 108,
-		CompletedAt: &at, SIMBalanceAfter: &balance, NativeID: "MP1",
+		Details: payments.Details{Reference: "order-1"}, Type: payments.Collection, Store: "akwaba",
+		Amount: 15_000, NetAmount: 15_000, Commission: 108, CompletedAt: &at, SIMBalanceAfter: &balance,
+		NativeID: "MP1",
 	}
 	back, got := paid, paid
 	back.Type, got.Type = payments.Refund, payments.Disbursement

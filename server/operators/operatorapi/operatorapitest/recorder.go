@@ -59,7 +59,8 @@ func found(reference string) (*payments.Transaction, error) {
 		return nil, operatorapi.Refuse(operatorapi.NotFound)
 	}
 	return &payments.Transaction{
-		Type: payments.Collection, Status: payments.Success, Reference: reference, Amount: 5, MSISDN: "+250788123456", Country: payments.Rwanda,
+		Details: payments.Details{Reference: reference, MSISDN: "+250788123456"}, Type: payments.Collection,
+		Status: payments.Success, Amount: 5, Country: payments.Rwanda,
 	}, nil
 }
 
@@ -110,7 +111,10 @@ func (Recorder) FindCollection(_ context.Context, reference string) (*payments.T
 
 // FindCollectionByID implements [operatorapi.Sandbox].
 func (Recorder) FindCollectionByID(_ context.Context, id payments.ID) (*payments.Transaction, error) {
-	return &payments.Transaction{ID: id, Type: payments.Collection, Status: payments.Success, Amount: 5, MSISDN: "+250788123456"}, nil
+	return &payments.Transaction{
+		Details: payments.Details{MSISDN: "+250788123456"}, ID: id, Type: payments.Collection,
+		Status: payments.Success, Amount: 5,
+	}, nil
 }
 
 // Notify implements [operatorapi.Sandbox].
