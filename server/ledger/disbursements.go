@@ -56,21 +56,23 @@ type NewDisbursement struct {
 	Unknown     payments.Status // status for a number that is not in the registry; empty: the float decides
 	Latency     PayoutLatency
 	AnswerAfter time.Duration // filled in by the ledger
+
+	recipientFull bool // an earlier try failed, because the SIM would exceed [payments.MaxBalance]
 }
 
 // CreateDisbursement records a disbursement, with the money that it moves and the event that it owes, in one database
 // transaction and one round trip. A disbursement that would raise the recipient's SIM beyond [payments.MaxBalance] ends
 // with the status LIMIT_EXCEEDED. It returns the errors of [Ledger.CreateCollection].
-func (l *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) error {
+func (l *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDisbursement) (err error) {
 	at := postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
-	book := l.disbursements.Do
 	if n.Clocked || !n.Optional.none() {
-		book = l.bookDisbursementAlone
+		err = l.bookDisbursement(ctx, at, n, false)
+	} else {
+		err = l.disbursements.Do(ctx, at, n)
 	}
-	err := book(ctx, at, n)
 	if exceedsMaxBalance(err) {
-		const recipientFull = true
-		err = l.bookDisbursementTo(ctx, at, n, recipientFull)
+		n.recipientFull = true
+		err = l.bookDisbursement(ctx, at, n, false)
 	}
 	if err != nil {
 		err = l.whyNotRecorded(ctx, tenant, n.Transaction.Reference, err)
@@ -82,19 +84,8 @@ func (l *Ledger) CreateDisbursement(ctx context.Context, tenant int64, n *NewDis
 // blockedRecipient is the outcome of a disbursement to a SIM that is blocked.
 var blockedRecipient = string(payments.DisbursementFacts{Recipient: &payments.SIM{Blocked: true}}.Outcome())
 
-// bookDisbursementAlone books one disbursement outside the group commit.
-func (l *Ledger) bookDisbursementAlone(ctx context.Context, at postgres.QueueKey, n *NewDisbursement) error {
-	return l.bookDisbursement(ctx, at, n, false)
-}
-
+// bookDisbursement books one disbursement.
 func (l *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, _ bool) error {
-	const recipientFull = false
-	return l.bookDisbursementTo(ctx, at, n, recipientFull)
-}
-
-// bookDisbursementTo books one disbursement. The parameter recipientFull is true if an earlier attempt failed because
-// the SIM would exceed [payments.MaxBalance].
-func (l *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, recipientFull bool) error {
 	t := &n.Transaction
 	latencies, after := n.Latency.all()
 	q, err := recorder(ctx, l.db.VersionChecked(at.Tenant).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, at.Tenant, t.ID)
@@ -104,7 +95,7 @@ func (l *Ledger) bookDisbursementTo(ctx context.Context, at postgres.QueueKey, n
 	row, err := q.BookDisbursement(ctx, sqlc.BookDisbursementParams{
 		Tenant: at.Tenant, ConfigVersion: n.ConfigVersion, Reference: t.Reference,
 		UnknownStatus: n.unknown(), BlockedStatus: blockedRecipient,
-		RecipientFull: recipientFull, Own: n.Optional.Native != nil, FloatCurrency: floatOf(t), Amount: t.Amount,
+		RecipientFull: n.recipientFull, Own: n.Optional.Native != nil, FloatCurrency: floatOf(t), Amount: t.Amount,
 		ID: postgres.UUID(t.ID), RequestHash: n.RequestHash,
 		OrderRef: t.OrderRef, OrderURL: t.OrderURL, URLProtected: t.URLProtected, Store: t.Store, Description: t.Description,
 		EnvID: t.EnvironmentID, Operator: string(t.Operator), Country: string(t.Country), Currency: t.Currency, MSISDN: t.MSISDN,

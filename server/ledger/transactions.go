@@ -57,8 +57,22 @@ type StatusAndLatency struct {
 // sandbox's quota is used up, [ErrMarketKnown] if the market was presumed and the registry knows another, [ErrOrderEnded],
 // and [postgres.ErrConfigChanged] if the outcome has to be decided again. An error other than [postgres.ErrUncertain] means
 // that nothing was recorded.
-func (l *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) error {
-	err := l.createCollection(ctx, tenant, n)
+func (l *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewCollection) (err error) {
+	succeeds := n.ByPayer == nil && n.Transaction.Status == payments.Success
+	if succeeds {
+		at := postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
+		if n.Clocked || !n.Optional.none() {
+			err = l.bookCollection(ctx, at, n, false)
+		} else {
+			err = l.collections.Do(ctx, at, n)
+		}
+	}
+	if exceedsMaxBalance(err) {
+		n.Transaction.Status, succeeds = payments.LimitExceeded, false
+	}
+	if !succeeds {
+		err = l.recordCollection(ctx, tenant, n)
+	}
 	if err != nil {
 		err = l.whyNotRecorded(ctx, tenant, n.Transaction.Reference, err)
 	}
@@ -72,23 +86,6 @@ func (l *Ledger) noteRecorded(tenant int64, err error) {
 	if err == nil || errors.Is(err, postgres.ErrUncertain) {
 		l.sandboxes.NoteActivity(tenant)
 	}
-}
-
-func (l *Ledger) createCollection(ctx context.Context, tenant int64, n *NewCollection) error {
-	if n.ByPayer != nil || n.Transaction.Status != payments.Success {
-		return l.recordCollection(ctx, tenant, n)
-	}
-	at := postgres.QueueKey{Tenant: tenant, Name: floatOf(&n.Transaction)}
-	book := l.collections.Do
-	if n.Clocked || !n.Optional.none() {
-		book = l.bookCollectionAlone
-	}
-	err := book(ctx, at, n)
-	if exceedsMaxBalance(err) {
-		n.Transaction.Status = payments.LimitExceeded
-		err = l.recordCollection(ctx, tenant, n)
-	}
-	return err
 }
 
 // whyNotRecorded returns the reason why a statement recorded nothing. The parameter err is the error of the statement.
@@ -124,11 +121,6 @@ func (l *Ledger) CheckQuota(ctx context.Context, tenant int64) error {
 		return ErrQuotaExceeded{Quota: *usage.Quota}
 	}
 	return nil
-}
-
-// bookCollectionAlone books one collection outside the group commit.
-func (l *Ledger) bookCollectionAlone(ctx context.Context, at postgres.QueueKey, n *NewCollection) error {
-	return l.bookCollection(ctx, at, n, false)
 }
 
 // bookCollection books one collection, which succeeds at once and moves its money.

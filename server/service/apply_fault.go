@@ -30,20 +30,17 @@ func (s *Service) ApplyFault(ctx context.Context, who *Caller) error {
 // requestOf describes a request that records a transaction, so that faults can be matched with it.
 type requestOf func(context.Context, *sandboxes.Sandbox, *intent) (*faults.Target, error)
 
-// afterFault returns an attempt that applies faults to the request and then calls try.
-func (s *Service) afterFault(describe requestOf, try attempt) attempt {
-	return func(ctx context.Context, who *Caller, asked *intent) (Recorded, error) {
-		if who.Faults.canApply(who.Sandbox) {
-			request, err := describe(ctx, who.Sandbox, asked)
-			if err == nil {
-				err = s.applyFault(ctx, who, request)
-			}
-			if err != nil {
-				return Recorded{}, err
-			}
-		}
-		return try(ctx, who, asked)
+// applyFaultTo decides which fault applies to a request that records a transaction. It returns [ErrFault] if the fault
+// ends the request.
+func (s *Service) applyFaultTo(ctx context.Context, who *Caller, asked *intent, describe requestOf) error {
+	if !who.Faults.canApply(who.Sandbox) {
+		return nil
 	}
+	request, err := describe(ctx, who.Sandbox, asked)
+	if err != nil {
+		return err
+	}
+	return s.applyFault(ctx, who, request)
 }
 
 // applyFault decides which fault applies to a request. It returns [ErrFault] if the fault ends the request.

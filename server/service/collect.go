@@ -12,38 +12,34 @@ import (
 
 // Collect records a collection. For a repeated request, it returns the collection that the first request recorded.
 func (s *Service) Collect(ctx context.Context, who *Caller, a Ask) (Recorded, error) {
-	return s.record(ctx, who, newIntent(payments.Collection, a), s.afterFault(s.requestOfCollection, s.tryCollect))
+	return s.record(ctx, who, newIntent(payments.Collection, a), s.requestOfCollection, s.tryCollect)
 }
 
-// tryCollect records a collection. If the registry has another market than the presumed one, it decides again with that
-// market.
+// tryCollect decides the outcome of a collection by the caller's snapshot of the configuration, and records the
+// collection. If the registry has another market than the presumed one, it decides again with that market.
 func (s *Service) tryCollect(ctx context.Context, who *Caller, asked *intent) (Recorded, error) {
-	recorded, err := s.collectIn(ctx, who, asked, true)
-	if errors.Is(err, ledger.ErrMarketKnown) {
-		return s.collectIn(ctx, who, asked, false)
-	}
-	return recorded, err
-}
-
-// collectIn decides the outcome of a collection by the caller's snapshot of the configuration, and records the
-// collection. If the registry has another market than the presumed one, it returns [ledger.ErrMarketKnown].
-func (s *Service) collectIn(ctx context.Context, who *Caller, asked *intent, mayPresume bool) (Recorded, error) {
 	sandbox := who.Sandbox
-	n, err := s.decideCollection(ctx, sandbox, asked, mayPresume)
-	if err != nil {
-		return Recorded{}, err
+	for mayPresume := true; ; mayPresume = false {
+		n, err := s.decideCollection(ctx, sandbox, asked, mayPresume)
+		if err != nil {
+			return Recorded{}, err
+		}
+		n.RequestStamp = s.stamp(sandbox, asked.fingerprint)
+		n.Optional = optionalFields(who, asked)
+		begun := s.now() // read before the statement sets the event's due time, so that the answer is due first
+		err = s.ledger.CreateCollection(ctx, sandbox.Tenant, n)
+		if mayPresume && errors.Is(err, ledger.ErrMarketKnown) {
+			continue
+		}
+		if err != nil {
+			return Recorded{}, err
+		}
+		recorded := Recorded{Transaction: &n.Transaction, AnswerAt: begun}
+		if n.Transaction.Status.Terminal() {
+			recorded.AnswerAt = begun.Add(n.AnswerAfter)
+		}
+		return recorded, nil
 	}
-	n.RequestStamp = s.stamp(sandbox, asked.fingerprint)
-	n.Optional = optionalFields(who, asked)
-	begun := s.now() // read before the statement sets the event's due time, so that the answer is due first
-	if err := s.ledger.CreateCollection(ctx, sandbox.Tenant, n); err != nil {
-		return Recorded{}, err
-	}
-	recorded := Recorded{Transaction: &n.Transaction, AnswerAt: begun}
-	if n.Transaction.Status.Terminal() {
-		recorded.AnswerAt = begun.Add(n.AnswerAfter)
-	}
-	return recorded, nil
 }
 
 // decideCollection checks a collection against the sandbox's configuration and decides its outcome. If the outcome

@@ -11,7 +11,7 @@ import (
 
 // Disburse records a disbursement. For a repeated request, it returns the disbursement that the first request recorded.
 func (s *Service) Disburse(ctx context.Context, who *Caller, a Ask) (Recorded, error) {
-	return s.record(ctx, who, newIntent(payments.Disbursement, a), s.afterFault(requestOfDisbursement, s.tryDisburse))
+	return s.record(ctx, who, newIntent(payments.Disbursement, a), requestOfDisbursement, s.tryDisburse)
 }
 
 // tryDisburse decides a disbursement by the caller's snapshot of the configuration, and records it.

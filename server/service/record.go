@@ -7,12 +7,24 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres"
 )
 
-// record records a transaction with the function try. For a repeated request, it returns the transaction of the first
-// request.
-func (s *Service) record(ctx context.Context, who *Caller, asked *intent, try attempt) (Recorded, error) {
+// record records a transaction with the function try, after the faults that apply to the request. For a repeated request,
+// it returns the transaction of the first request. It tries again as long as the configuration is outdated, at most
+// maxTries times.
+func (s *Service) record(ctx context.Context, who *Caller, asked *intent, describe requestOf, try attempt) (recorded Recorded, err error) {
 	ctx, cancel := untilRecorded(ctx)
 	defer cancel()
-	recorded, err := s.recordOnce(ctx, who, asked, try)
+	for again, n := true, 0; again && n < maxTries; n++ {
+		if err = s.applyFaultTo(ctx, who, asked, describe); err == nil {
+			recorded, err = try(ctx, who, asked)
+		}
+		if err != nil && !isFinal(err) {
+			recorded, err = s.findReplay(ctx, who.Sandbox.Tenant, asked, err)
+		}
+		if err == nil {
+			break
+		}
+		again, err = s.isOutdated(ctx, who, err)
+	}
 	switch {
 	case err != nil:
 		err = ErrUnfinished{err, asked.Reference}
@@ -24,27 +36,6 @@ func (s *Service) record(ctx context.Context, who *Caller, asked *intent, try at
 		recorded.Hint = s.hintOf(ctx, who.Sandbox, asked, recorded.Transaction)
 	}
 	return recorded, err
-}
-
-// recordOnce repeats tryOrFind as long as it fails because of an outdated configuration, at most maxTries times.
-func (s *Service) recordOnce(ctx context.Context, who *Caller, asked *intent, try attempt) (recorded Recorded, err error) {
-	for again, n := true, 0; again && n < maxTries; n++ {
-		if recorded, err = s.tryOrFind(ctx, who, asked, try); err == nil {
-			break
-		}
-		again, err = s.isOutdated(ctx, who, err)
-	}
-	return recorded, err
-}
-
-// tryOrFind tries to record a transaction. If the try is refused, it looks for the transaction of an earlier, identical
-// request.
-func (s *Service) tryOrFind(ctx context.Context, who *Caller, asked *intent, try attempt) (Recorded, error) {
-	recorded, err := try(ctx, who, asked)
-	if err == nil || isFinal(err) {
-		return recorded, err
-	}
-	return s.findReplay(ctx, who.Sandbox.Tenant, asked, err)
 }
 
 // isOutdated reports whether a try failed because of an outdated configuration. It also refreshes the caller's

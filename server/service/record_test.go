@@ -85,7 +85,7 @@ func TestTransactionIsRecordedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture()
 			try, tries := f.tries(c.failures...)
-			made, err := f.recordOnce(t.Context(), &f.who, f.asked, try)
+			made, err := f.record(t.Context(), &f.who, f.asked, nil, try)
 			if *tries != c.tries || made.Replayed != c.replayed || !errors.Is(err, c.err) {
 				t.Errorf("after %d tries: %+v, %v", *tries, made, err)
 			}
@@ -105,7 +105,7 @@ func TestRefusalByAnOldConfiguration(t *testing.T) {
 	f := newFixture()
 	f.configuration.sandbox = &sandboxes.Sandbox{ConfigVersion: 2}
 	try, tries := f.tries(errors.ErrUnsupported)
-	if _, err := f.recordOnce(t.Context(), &f.who, f.asked, try); err != nil || *tries != 2 || f.who.Sandbox.ConfigVersion != 2 {
+	if _, err := f.record(t.Context(), &f.who, f.asked, nil, try); err != nil || *tries != 2 || f.who.Sandbox.ConfigVersion != 2 {
 		t.Errorf("after %d tries: %v; the configuration is %d", *tries, err, f.who.Sandbox.ConfigVersion)
 	}
 }
@@ -123,7 +123,7 @@ func TestCallerThatIsGone(t *testing.T) {
 		f := newFixture()
 		f.configuration = c.configuration
 		try, tries := f.tries(repeated(postgres.ErrConfigChanged, maxTries)...)
-		if _, err := f.recordOnce(t.Context(), &f.who, f.asked, try); !errors.Is(err, c.want) || *tries != 1 {
+		if _, err := f.record(t.Context(), &f.who, f.asked, nil, try); !errors.Is(err, c.want) || *tries != 1 {
 			t.Errorf("%s, after %d tries: %v", name, *tries, err)
 		}
 		calls := 0
@@ -138,17 +138,17 @@ func TestCallerThatIsGone(t *testing.T) {
 func TestRecordTellsTheReferenceAndCounts(t *testing.T) {
 	f := newFixture()
 	try, _ := f.tries(postgres.ErrUncertain)
-	_, err := f.record(t.Context(), &f.who, f.asked, try)
+	_, err := f.record(t.Context(), &f.who, f.asked, nil, try)
 	if unfinished := (ErrUnfinished{}); !errors.As(err, &unfinished) || unfinished.Reference != "r" {
 		t.Errorf("the error is %v", err)
 	}
-	if _, err := f.record(t.Context(), &f.who, f.asked, try); err != nil || f.counted.recorded != 1 {
+	if _, err := f.record(t.Context(), &f.who, f.asked, nil, try); err != nil || f.counted.recorded != 1 {
 		t.Errorf("%d were counted, %v", f.counted.recorded, err)
 	}
 	try, _ = f.tries(&ledger.ErrReferenceTaken{
 		Transaction: &payments.Transaction{Type: payments.Collection}, RequestHash: []byte("r"),
 	})
-	if made, err := f.record(t.Context(), &f.who, f.asked, try); err != nil || !made.Replayed || f.counted.recorded != 1 {
+	if made, err := f.record(t.Context(), &f.who, f.asked, nil, try); err != nil || !made.Replayed || f.counted.recorded != 1 {
 		t.Errorf("%+v: %d were counted, %v", made, f.counted.recorded, err)
 	}
 }
@@ -158,7 +158,7 @@ func TestWriteOutlivesItsClient(t *testing.T) {
 	client, leave := context.WithCancel(t.Context())
 	leave()
 	f := newFixture()
-	_, err := f.record(client, &f.who, f.asked, func(ctx context.Context, _ *Caller, _ *intent) (Recorded, error) {
+	_, err := f.record(client, &f.who, f.asked, nil, func(ctx context.Context, _ *Caller, _ *intent) (Recorded, error) {
 		if until, bounded := ctx.Deadline(); !bounded || time.Until(until) > recordTimeout {
 			t.Errorf("it is bounded by %v", until)
 		}
@@ -172,24 +172,25 @@ func TestWriteOutlivesItsClient(t *testing.T) {
 // A fault is decided before a request is tried. Without faults, nothing is looked up for them.
 func TestFaultBeforeTheRequest(t *testing.T) {
 	f := newFixture()
-	try, tries := f.tries()
 	described := 0
-	step := f.afterFault(func(context.Context, *sandboxes.Sandbox, *intent) (*faults.Target, error) {
-		described++
-		return nil, errors.ErrUnsupported
-	}, try)
-	if _, err := step(t.Context(), &f.who, f.asked); err != nil || described != 0 || *tries != 1 {
+	decide := func() error {
+		return f.applyFaultTo(t.Context(), &f.who, f.asked, func(context.Context, *sandboxes.Sandbox, *intent) (*faults.Target, error) {
+			described++
+			return nil, errors.ErrUnsupported
+		})
+	}
+	if err := decide(); err != nil || described != 0 {
 		t.Errorf("without faults: %v", err)
 	}
 	fault := faults.Fault{Name: "bad", API: &faults.API{Status: 502}}
 	f.who.Sandbox.Faults = faults.Set{fault}
-	if _, err := step(t.Context(), &f.who, f.asked); !errors.Is(err, errors.ErrUnsupported) || *tries != 1 {
+	if err := decide(); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("with a fault: %v", err)
 	}
 	if err := f.decided(&f.who.Faults, &fault); !errors.As(err, new(ErrFault)) || f.counted.faults != 1 {
 		t.Errorf("the fault that ends a request: %v", err)
 	}
-	if _, err := step(t.Context(), &f.who, f.asked); err != nil || *tries != 2 { // it is decided once
+	if err := decide(); err != nil || described != 1 { // it is decided once
 		t.Errorf("when it is decided: %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // Refund records a refund of the collection that the order names as its parent. For a repeated request, it returns the
 // refund that the first request recorded. It returns [ErrRefundRefused] if the collection cannot be refunded.
 func (s *Service) Refund(ctx context.Context, who *Caller, a Ask) (Recorded, error) {
-	return s.record(ctx, who, newIntent(payments.Refund, a), s.afterFault(s.requestOfRefund, s.tryRefund))
+	return s.record(ctx, who, newIntent(payments.Refund, a), s.requestOfRefund, s.tryRefund)
 }
 
 // tryRefund records a refund.
