@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -93,7 +92,7 @@ func (r *expectationReconciler) evaluate(ctx context.Context, expectation *v1alp
 	if err != nil {
 		return failed(v1alpha1.ReasonInvalidSpec, "The spec cannot be evaluated: %s. Delete the Expectation and create it again.", err)
 	}
-	sandbox, err := r.findSandbox(ctx, expectation)
+	sandbox, err := findSandbox(ctx, r, client.ObjectKey{Namespace: expectation.Namespace, Name: expectation.Spec.SandboxRef.Name}, "Expectation")
 	if isWaiting(err) && isStarted(expectation) && reasonOf(err) == v1alpha1.ReasonSandboxNotFound {
 		return failed(v1alpha1.ReasonSandboxDeleted, "The sandbox was deleted while the expectation was open. "+anotherRun)
 	}
@@ -120,7 +119,7 @@ func (r *expectationReconciler) evaluate(ctx context.Context, expectation *v1alp
 	}
 	err = r.database.BeginExpectation(ctx, string(sandbox.UID), config)
 	if errors.Is(err, sandboxes.ErrNoOrganization) {
-		return r.notBegun(expectation, config, expectationSandboxNotReady(sandbox.Name))
+		return r.notBegun(expectation, config, sandboxNotReady(sandbox.Name, "Expectation"))
 	}
 	if errors.Is(err, sandboxes.ErrTooManyExpectations) {
 		return r.notBegun(expectation, config, errTooManyExpectations)
@@ -162,42 +161,10 @@ func (r *expectationReconciler) notBegun(
 	return expectationObservation{err: err, wait: left}
 }
 
-// findSandbox returns the sandbox that the Expectation names, or a waiting error. The watch on sandboxes reports when it is there.
-func (r *expectationReconciler) findSandbox(ctx context.Context, e *v1alpha1.Expectation) (*v1alpha1.SandboxEnvironment, error) {
-	key := client.ObjectKey{Namespace: e.Namespace, Name: e.Spec.SandboxRef.Name}
-	sandbox := &v1alpha1.SandboxEnvironment{}
-	err := r.Get(ctx, key, sandbox)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && !sandbox.DeletionTimestamp.IsZero():
-		return nil, &waitingError{
-			reason:  v1alpha1.ReasonSandboxNotFound,
-			message: fmt.Sprintf("The SandboxEnvironment %q does not exist in this namespace. The Expectation waits for it.", key.Name),
-			woken:   true,
-		}
-	case err != nil:
-		return nil, &failedError{reason: v1alpha1.ReasonRetrying, cause: fmt.Errorf("reading the SandboxEnvironment %q: %w", key.Name, err)}
-	case sandbox.Status.OrganizationID == "":
-		waiting := expectationSandboxNotReady(key.Name)
-		waiting.woken = true
-		if !isObserved(sandbox.Status.ObservedGeneration) {
-			waiting.cause = errSandboxUnseen
-		}
-		return nil, waiting
-	}
-	return sandbox, nil
-}
-
 var errTooManyExpectations = &waitingError{
 	reason: v1alpha1.ReasonLimitExceeded,
 	message: fmt.Sprintf("The sandbox has %d open Expectations, and no more are evaluated at a time. This one waits until others are "+
 		"decided: delete those that you do not need.", sandboxes.MaxOpenExpectations),
-}
-
-func expectationSandboxNotReady(name string) *waitingError {
-	return &waitingError{
-		reason:  v1alpha1.ReasonSandboxNotReady,
-		message: fmt.Sprintf("The SandboxEnvironment %q is not in the database yet: see its conditions. The Expectation waits for it.", name),
-	}
 }
 
 // expectationConfig returns what the workers evaluate. Its error says which field is wrong.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
@@ -20,7 +19,7 @@ func (r *testClientReconciler) reconcileRegistration(ctx context.Context, testCl
 	if seen.config, seen.err = testClientConfig(testClient); seen.err != nil {
 		return seen
 	}
-	sandbox, err := r.findSandbox(ctx, testClient)
+	sandbox, err := findSandbox(ctx, r, sandboxOf(testClient), "TestClient")
 	if err != nil {
 		seen.err = err
 		seen.unregistered = isWaiting(err)
@@ -98,42 +97,6 @@ func (r *testClientReconciler) exists(ctx context.Context, namespace string, hol
 	return false, nil
 }
 
-// findSandbox returns the sandbox that the TestClient names. It returns a waiting error if the sandbox cannot register
-// a SIM yet. The watch on sandboxes ends the wait.
-func (r *testClientReconciler) findSandbox(ctx context.Context, testClient *v1alpha1.TestClient) (*v1alpha1.SandboxEnvironment, error) {
-	key := sandboxOf(testClient)
-	sandbox := &v1alpha1.SandboxEnvironment{}
-	err := r.Get(ctx, key, sandbox)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && !sandbox.DeletionTimestamp.IsZero():
-		return nil, &waitingError{
-			reason:  v1alpha1.ReasonSandboxNotFound,
-			message: fmt.Sprintf("The SandboxEnvironment %q does not exist in this namespace. The TestClient waits for it.", key.Name),
-			woken:   true,
-		}
-	case err != nil:
-		return nil, &failedError{reason: v1alpha1.ReasonRetrying, cause: fmt.Errorf("reading the SandboxEnvironment %q: %w", key.Name, err)}
-	case sandbox.Status.OrganizationID == "":
-		waiting := sandboxNotReady(key.Name)
-		waiting.woken = true
-		if !isObserved(sandbox.Status.ObservedGeneration) {
-			waiting.cause = errSandboxUnseen
-		}
-		return nil, waiting
-	}
-	return sandbox, nil
-}
-
-// errSandboxUnseen means that the sandbox has no status yet.
-var errSandboxUnseen = errors.New("the sandbox was not reconciled yet")
-
-func sandboxNotReady(name string) *waitingError {
-	return &waitingError{
-		reason:  v1alpha1.ReasonSandboxNotReady,
-		message: fmt.Sprintf("The SandboxEnvironment %q is not in the database yet: see its conditions. The TestClient waits for it.", name),
-	}
-}
-
 // registrationFailure returns the step error for an error of the database.
 func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 	var duplicate sandboxes.ErrDuplicateMSISDN
@@ -156,7 +119,7 @@ func registrationFailure(testClient *v1alpha1.TestClient, err error) error {
 			),
 		}
 	case errors.Is(err, sandboxes.ErrNoOrganization):
-		return sandboxNotReady(testClient.Spec.SandboxRef.Name)
+		return sandboxNotReady(testClient.Spec.SandboxRef.Name, "TestClient")
 	default:
 		return databaseFailure(err)
 	}
