@@ -21,7 +21,6 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange/static"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -146,11 +145,8 @@ func (c *Console) carryOut(r *route, v *visit) (a exchange.Answer, err error) {
 
 // renewing calls f. If the configuration of the sandbox changed, it loads the new one and repeats the call. Unlike
 // [service.Service.Renewing], it calls f also for a suspended sandbox.
-func (c *Console) renewing(v *visit, f func() error) (err error) {
-	for range maxTries {
-		if err = f(); !errors.Is(err, postgres.ErrConfigChanged) {
-			return err
-		}
+func (c *Console) renewing(v *visit, f func() error) error {
+	return service.RenewingBy(f, func() error {
 		if err := c.Directory.Refresh(v.request.Context()); err != nil {
 			return err
 		}
@@ -159,12 +155,9 @@ func (c *Console) renewing(v *visit, f func() error) (err error) {
 			return sandboxes.ErrNoConsoleSession
 		}
 		v.who.Sandbox = sandbox
-	}
-	return err
+		return nil
+	})
 }
-
-// maxTries bounds how often a request is repeated because the configuration changed.
-const maxTries = 10
 
 // visitOf returns the visit of a request, without the session.
 func (c *Console) visitOf(w http.ResponseWriter, r *http.Request) *visit {

@@ -14,15 +14,21 @@ const maxTries = 10
 // and calls f again, at most ten times. Then it returns this error. A reset also changes the configuration, because the
 // sandbox gets a new tenant.
 func (s *Service) Renewing(ctx context.Context, who *Caller, f func(context.Context) error) error {
-	err := f(ctx)
+	return RenewingBy(func() error { return f(ctx) }, func() error {
+		_, err := s.renew(ctx, who)
+		return err
+	})
+}
+
+// RenewingBy is [Service.Renewing] with a function that updates the configuration.
+func RenewingBy(f, update func() error) (err error) {
 	for range maxTries {
-		if !errors.Is(err, postgres.ErrConfigChanged) {
-			break
-		}
-		if _, err := s.renew(ctx, who); err != nil {
+		if err = f(); !errors.Is(err, postgres.ErrConfigChanged) {
 			return err
 		}
-		err = f(ctx)
+		if err := update(); err != nil {
+			return err
+		}
 	}
 	return err
 }
