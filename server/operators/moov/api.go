@@ -132,7 +132,8 @@ func routes() []operatorapi.Route {
 					`"amount": "500", "mrchreference": "order-1042", "mrchname": "shop", "msisdn": "22879000001", "mrorreference": "` + exampleReference +
 					`", "referenceid": "` + exampleReference + `", "validationdate": "2026-11-26 22:14:05", "status": "0"}}`,
 				Response: append(saidFields[:len(saidFields):len(saidFields)], detailsField),
-				Refused:  []operatorapi.Reason{noReference, operatorapi.Invalid, operatorapi.NotFound, operatorapi.NoRoute}, Test: exchanges + debitCall,
+				Refused:  []operatorapi.Reason{noReference, operatorapi.Invalid, operatorapi.NotFound, operatorapi.NoRoute},
+				Test:     exchanges + debitCall,
 			},
 		})
 	}
