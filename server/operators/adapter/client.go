@@ -13,8 +13,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Client is a client of one operator's own API. Its methods return [ErrRefused] if the operator refuses the payment for
-// good. After any other error, a retry may succeed. No error contains a credential or a URL.
+// Client is a client of one operator's own API. Its methods return [ErrRefused] if a retry cannot succeed. After any
+// other error, a retry may succeed. No error contains a credential or a URL.
 type Client interface {
 	// Collect sends a collection to the operator. It may be repeated, because the id at the operator is derived from
 	// the transaction. The answer to a repeated request is [payments.DuplicateReference].
@@ -28,19 +28,19 @@ type Client interface {
 type Answer struct {
 	Status   payments.Status
 	NativeID string          // the operator's id of the collection; empty if it has none yet
-	Raw      json.RawMessage // the operator's payload. That of an accepted collection is kept for Ask, in its NativeRaw
+	Raw      json.RawMessage // the operator's payload. The transaction keeps it in NativeRaw, for Ask
 }
 
-// RequestID returns the id of a payment in requests to an operator. It is the code of the transaction, with 26 digits
-// and capital letters (Orange accepts 30 characters, t). The merchant's reference is not used, because references are
-// unique only in one sandbox until its next reset. Several sandboxes may use one account at an operator. MTN requires a
-// UUID, see package mtn.
+// RequestID returns the id of a payment in requests to an operator. It is the code of the transaction: 26 digits and
+// capital letters. Orange accepts 30 characters (ThirdParty). MTN requires a UUID, see package mtn. RequestID does not
+// use the merchant's reference: it is unique only in one sandbox until its next reset, and several sandboxes may use
+// one account at an operator.
 func RequestID(t *payments.Transaction) string { return t.ID.Code() }
 
 // Paid returns the answer of a successful payment if the operator reports the requested amount and currency. The
 // currency is empty if the operator does not report it. For another amount or currency, Paid returns an answer with the
-// status SERVICE_UNAVAILABLE, whose payload the function unavailable makes. Otherwise the merchant would be credited
-// with another amount than the paid one.
+// status SERVICE_UNAVAILABLE and the payload that the function unavailable makes. Otherwise the merchant would be
+// credited with another amount than the payer paid.
 func (a Answer) Paid(
 	t *payments.Transaction, amount, currency string, unavailable func(t *payments.Transaction, why string) json.RawMessage,
 ) Answer {

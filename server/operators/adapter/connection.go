@@ -30,7 +30,7 @@ type Request struct {
 	Method string
 	Path   string // escaped, with a leading slash
 	Header map[string]string
-	Body   any // encoded as JSON, or as a form if it is url.Values, or sent as it is if it is XML; nil for none
+	Body   any // url.Values are sent as a form, an XML as it is, anything else as JSON; nil for none
 }
 
 // XML is a body of a request.

@@ -54,7 +54,7 @@ func (t *Tokens) get(ctx context.Context, a Access, fetch fetchToken) (string, e
 	return text, nil
 }
 
-// forget removes a token that the operator refused, unless it was already replaced.
+// forget removes a token that the operator refused. It does nothing if the token was already replaced.
 func (t *Tokens) forget(a Access, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

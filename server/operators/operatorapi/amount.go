@@ -15,9 +15,9 @@ const AmountForm = `^[0-9]{1,18}(\.0{1,18})?$`
 // number bounds the exponent too, because the value is computed exactly.
 var number = regexp.MustCompile(`^[0-9]{1,18}(\.[0-9]{1,18})?([eE]\+?[0-9]{1,2})?$`)
 
-// WholeAmount returns an amount in whole units, from a JSON number or from a JSON string with one. Clients send
-// floating-point numbers: 5.0 is 5, and 1.0E7, as Java writes it, is 10000000. WholeAmount returns false for anything
-// else, such as an amount with decimals.
+// WholeAmount returns an amount in whole units, from a JSON number or from a JSON string with one. It accepts
+// floating-point numbers, which clients send: 5.0 is 5, and Java's 1.0E7 is 10000000. ok is false for anything else,
+// such as an amount with decimals.
 func WholeAmount(raw json.RawMessage) (amount int64, ok bool) {
 	text := strings.Trim(string(raw), `"`)
 	if !number.MatchString(text) {

@@ -10,16 +10,15 @@ import (
 	"github.com/cauri-dev/cauri/server/egress"
 )
 
-// CallbackRules are the allowed hosts of a sandbox's callbacks. They prevent that the holder of an API key, who chooses
-// the URL, makes Cauri send requests to internal hosts (SSRF).
+// CallbackRules are the allowed hosts of a sandbox's callbacks. The holder of an API key chooses the URL of a callback.
+// With these rules, that person cannot make Cauri send requests to internal hosts (SSRF).
 type CallbackRules struct {
 	Hosts       []string // patterns such as *.shop.example; * allows every host; nil: the defaults
 	WebhookHost string   // host that is allowed by default; may be empty
 	Namespace   string   // namespace whose Services are allowed by default
 }
 
-// Allow reports whether callbacks may go to a URL. The result publicOnly is true if the host must have a public
-// address.
+// Allow reports whether callbacks may go to a URL. publicOnly is true if its host must have a public address.
 func (r CallbackRules) Allow(target string) (allowed, publicOnly bool) {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || egress.HostOf(u) == "" {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Described returns the calls that the document and the page of the API have.
+// Described returns the calls that the OpenAPI document and the page of the API list.
 func (a *API) Described() (all []*Route) {
 	for i := range a.Routes {
 		if r := &a.Routes[i]; r.Doc.Elsewhere == "" {
@@ -20,8 +20,8 @@ func (a *API) Described() (all []*Route) {
 	return all
 }
 
-// Document returns the description of the API as OpenAPI 3.1, without servers. x-fidelity has the mark of each call,
-// field and fact.
+// Document returns the description of the API as OpenAPI 3.1, without servers. The extension x-fidelity has the mark of
+// each call, field and fact.
 func (a *API) Document() map[string]any {
 	paths := map[string]map[string]any{}
 	var tags []map[string]any
@@ -199,7 +199,7 @@ func (a *API) responses(r *Route) map[string]any {
 	return responses
 }
 
-// refusals returns the refusals of a call with a reason whose answers may differ.
+// refusals returns the refusals of a call for one reason: one for each different answer.
 func (a *API) refusals(r *Route, why Reason) (all []*Refusal) {
 	prefix, namesField := a.FieldReasons[why]
 	switch {

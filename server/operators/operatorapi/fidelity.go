@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// ExchangesTest is the name of the test that replays recorded exchanges. The name of a subtest is a slash and the file.
+// ExchangesTest is the name of the test that replays recorded exchanges. Each file is a subtest.
 const ExchangesTest = "TestExchangesOfOperators"
 
-// Summary returns the summary for the page of fidelity, in Markdown: the mark and the exchanges of each call, and the
-// differences to the operator's own API.
+// Summary returns the summary for the page of fidelity, in Markdown. It has the mark and the exchanges of each call,
+// and the differences to the operator's own API.
 func (a *API) Summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s: calls | mark | exchanges |\n| --- | --- | --- |\n", a.Operator)
@@ -26,7 +26,7 @@ func (a *API) Summary() string {
 	return b.String()
 }
 
-// group has the calls with the same file of exchanges and the same mark.
+// group has the calls that share a file of exchanges and a mark.
 type group struct {
 	name, test string
 	mark       Mark

@@ -12,10 +12,10 @@ import (
 // Handler handles a call.
 type Handler func(context.Context, Sandbox, *Request) (Answer, error)
 
-// HandlerIn handles a call in the environment that its request names, in the form that the operator needs.
+// HandlerIn handles a call in the environment that its request names. E is the operator's type for an environment.
 type HandlerIn[E any] func(context.Context, Sandbox, *Request, E) (Answer, error)
 
-// In returns the handler of a call whose environment the function of finds.
+// In returns a handler that finds the environment with the function of, and then calls f.
 func In[E any](of func(Sandbox, *Request) (E, error), f HandlerIn[E]) Handler {
 	return func(ctx context.Context, s Sandbox, r *Request) (Answer, error) {
 		e, err := of(s, r)
@@ -26,11 +26,11 @@ func In[E any](of func(Sandbox, *Request) (E, error), f HandlerIn[E]) Handler {
 	}
 }
 
-// lengthOfUser is the length of the ids and of the random parts of tokens, both made by Cauri.
+// lengthOfUser is the length of a user's id, and of the random part of a token.
 const lengthOfUser = 32
 
-// IssueToken issues a token to the user of a request. It begins with the id of the user, which [Derived] made, so that it
-// names the sandbox.
+// IssueToken issues a token to the user of a request. The token begins with the id of the user. [Derived] made the id
+// from the API key, so the token identifies the sandbox.
 func (r *Request) IssueToken(ctx context.Context, s Sandbox, lifetime time.Duration) (token string, err error) {
 	drawn, err := s.Text()
 	if err != nil {
@@ -40,7 +40,8 @@ func (r *Request) IssueToken(ctx context.Context, s Sandbox, lifetime time.Durat
 	return token, s.IssueToken(ctx, token, r.Product, r.User, lifetime)
 }
 
-// UserOfToken returns the id of the user to whom [Request.IssueToken] issued the token of a request; empty for none.
+// UserOfToken returns the id of the user in the token of a request, see [Request.IssueToken]. It returns "" without
+// such a token.
 func UserOfToken(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if token = strings.TrimSpace(token); strings.EqualFold(scheme, "Bearer") && len(token) == 2*lengthOfUser {

@@ -23,37 +23,40 @@ type API struct {
 	Operator payments.Operator
 	Routes   []Route
 	Files    []File
-	// Key returns the credential of a request that identifies the sandbox; "" for none. It calls body only if the API
+	// Key returns the credential that identifies the sandbox of a request; "" for none. It calls body only if the API
 	// has credentials in bodies.
 	Key func(r *http.Request, body func() []byte) string
-	// KeyHeader is the header that Key reads first. It is empty if requests have no credential beside the user and the
-	// token, so that Key reads these.
+	// KeyHeader is the header that Key reads first. It is empty if the API has none, so that Key reads the user or the
+	// token.
 	KeyHeader string
-	// Login returns the user and the password of a request for a token. nil: those of Basic authentication.
+	// Login returns the user and the password of a request for a token. If Login is nil, they come from Basic
+	// authentication.
 	Login func(r *http.Request, body func() []byte) (id, password string, given bool)
 	// Derive returns the credentials of the API, derived from a sandbox's API key.
 	Derive func(apiKey string) Credentials
 	// Refuse returns the operator's answer for a refusal.
 	Refuse func(*Refusal) Answer
-	// FieldReasons are the reasons whose answers name a field of the request, with the prefix of [Refusal.Reason] before
-	// its name.
+	// FieldReasons are the reasons whose answers name a field of the request. [Refusal.Reason] is then the prefix in
+	// this map, followed by the name of the field.
 	FieldReasons map[Reason]string
-	// OwnAdvice is the advice for the reasons that only this operator has, see [API.Advice].
+	// OwnAdvice is the advice for reasons that only this operator has, or for which it needs other advice, see
+	// [API.Advice].
 	OwnAdvice map[Reason]Advice
 	// Examples are values of parameters of paths and of headers, by name.
 	Examples map[string]string
-	// Variables are the values in example bodies that a reader has to replace, and the environment variables from which
-	// the programs of the page take them.
+	// Variables are the values in example bodies that a reader replaces. Each has the environment variable from which
+	// the programs of the page take it.
 	Variables map[string]string
-	// Callback returns the callback of a transaction with an outcome, or of a [Notice], which has no transaction.
+	// Callback returns the callback of a transaction with an outcome, or of a [Notice]. The transaction is nil for a
+	// notice.
 	Callback func(*payments.Transaction, json.RawMessage, StatusView) Callback
-	// Retries are the pauses between the attempts to send a callback that its receiver does not acknowledge, in sandbox
-	// time. nil: each is sent once.
+	// Retries are the pauses before each retry of a callback that its receiver does not acknowledge, in sandbox time.
+	// nil: each callback is sent once.
 	Retries []time.Duration
-	// Sign returns the body of a callback as it is sent, signed with a key if the stored fields of the request say so;
-	// nil for an operator that signs none.
+	// Sign returns the body of a callback to send. It signs the body if the stored fields of the request say so. Sign
+	// is nil if the operator signs no callbacks.
 	Sign func(body []byte, sent json.RawMessage, key string) []byte
-	// CallbackKey is the entry of the credentials Secret with the key of Sign; empty for none.
+	// CallbackKey is the entry of the credentials Secret that has the key of Sign; empty for none.
 	CallbackKey string
 	// ContentType is the type of the bodies of all answers.
 	ContentType string
@@ -63,7 +66,7 @@ type API struct {
 	Quirks []Quirk
 	// Logged are the fields of bodies and answers that the request log keeps. None of them is a credential.
 	Logged []string
-	// SecretForm matches the credentials of the API, so that the request log can hide one in a kept field.
+	// SecretForm matches the credentials of the API. The request log hides what it matches in a kept field.
 	SecretForm *regexp.Regexp
 }
 
@@ -73,8 +76,7 @@ type File struct {
 	Text              func(base string) string // base is the base URL of the API that the client used
 }
 
-// Quirk is a special behavior of the operator's own sandbox. The simulated API has it too, unless the resource turns it
-// off.
+// Quirk is a special behavior of the operator's own sandbox. Cauri has it too, unless the resource turns it off.
 type Quirk struct {
 	Name  string // name in the resource
 	About string // description for the reference of the resource
@@ -108,8 +110,8 @@ type Route struct {
 	Product string // product of the issued or required token
 	Orders  bool   // whether the call records a transaction
 	Handle  Handler
-	// Refuse returns the answer for a refusal of this call. sent is the body of the request, as far as it could be read.
-	// nil: Refuse of the API.
+	// Refuse returns the answer for a refusal of this call. sent is the body of the request, as far as it could be
+	// read. If Refuse is nil, [API.Refuse] returns it.
 	Refuse func(r *Refusal, sent []byte) Answer
 	Doc    Doc
 }
@@ -119,8 +121,8 @@ type Doc struct {
 	Summary string
 	Mark    Mark // mark of the call as a whole
 	Source  string
-	// Elsewhere is where a call is described that the OpenAPI document does not have, below the base URL of the
-	// operator's API; empty: the document has it.
+	// Elsewhere is the path, below the base URL of the operator's API, of the description of a call that the OpenAPI
+	// document leaves out. It is empty if the document has the call.
 	Elsewhere string
 	Query     []Field
 	Headers   []Field
@@ -143,7 +145,7 @@ type Mark string
 // The marks.
 const (
 	Documented Mark = "documented"  // documented by the operator, or observed in its answers
-	ThirdParty Mark = "third-party" // not documented, but used by several clients
+	ThirdParty Mark = "third-party" // not documented; independent clients agree on it
 	Assumed    Mark = "assumed"
 )
 
@@ -156,18 +158,18 @@ type Fact struct {
 	Real   string // known difference of the operator's own API; empty for none
 }
 
-// Fact returns a fact with this mark. The test is the name of the one that checks it.
+// Fact returns a fact with this mark. test is the name of the test that checks it.
 func (m Mark) Fact(what, source, test string) Fact {
 	return Fact{What: what, Mark: m, Source: source, Test: test}
 }
 
-// Differs returns the fact with the known difference of the operator's own API.
+// Differs returns a copy of the fact with the known difference of the operator's own API.
 func (f Fact) Differs(theirs string) Fact {
 	f.Real = theirs
 	return f
 }
 
-// The sources of facts that no operator documents.
+// The sources of the facts that are not documented.
 const (
 	PublishedClients = "published clients"
 	OurChoice        = "our choice"
@@ -194,11 +196,11 @@ type Answer struct {
 	Status  int
 	Header  http.Header
 	Body    any    // encoded as JSON, except a [Text]; nil: none
-	Reason  Reason // of an answer to a refusal: what the header X-Cauri-Reason says; empty: the refusal's code
-	Detail  string // of an answer to a refusal: what is wrong, in place of the refusal's; empty: that of the refusal
-	Outcome bool   // whether it has the outcome of the recorded transaction, so that it waits for the simulated latency
-	// Await makes the body of an answer that waits for the payer of the recorded transaction, if the transaction is
-	// pending. nil: the answer does not wait. Body is the body if the wait ends without an outcome.
+	Reason  Reason // only for a refusal: the code in the header X-Cauri-Reason; empty: [Refusal.Code]
+	Detail  string // only for a refusal: what is wrong; empty: Detail of the [Refusal]
+	Outcome bool   // whether it has the outcome of the recorded transaction. Such an answer waits for the simulated latency
+	// Await returns the body after the payer of the recorded transaction has decided. The answer waits only if the
+	// transaction is pending. If the wait ends without an outcome, the body is Body. nil: the answer does not wait.
 	Await func(*Payment) any
 }
 
@@ -214,7 +216,7 @@ type Environment struct {
 	Callback CallbackTarget
 }
 
-// CallbackTarget is where the resource sends callbacks, for operators whose requests name no URL.
+// CallbackTarget is the receiver of callbacks in the resource. It is for operators whose requests name no URL.
 type CallbackTarget struct {
 	URL  string // empty for none
 	Hash bool   // whether callbacks are signed
@@ -225,14 +227,15 @@ type Order struct {
 	payments.Order
 	Operation   string // name of the call
 	Sent        any    // fields of the request that answers repeat; encoded as JSON
-	CallbackURL string // of the only callback, which has no kind; empty for none
-	// Callbacks are the callbacks in place of that to CallbackURL, at most [payments.MaxCallbacks].
+	CallbackURL string // URL of the only callback, which has no kind; empty for none
+	// Callbacks are the callbacks if CallbackURL is empty, at most [payments.MaxCallbacks].
 	Callbacks []payments.PlannedCallback
-	// Party is the behavior of the number in the operator's own sandbox, used if no SIM has the number; nil for none.
+	// Party is the behavior of the number in the operator's own sandbox; nil for none. It applies if no SIM has the
+	// number.
 	Party *payments.TestNumber
 }
 
-// StatusView is how an outcome is reported.
+// StatusView says how an outcome is reported.
 type StatusView struct {
 	Vague  bool   // whether the reason of a failure is omitted
 	Reason string // reason of a fault that replaces the real one; empty for none
@@ -261,35 +264,39 @@ type Sandbox interface {
 	Collect(context.Context, Order) error
 	Disburse(context.Context, Order) error
 	Refund(context.Context, Order) error
-	// Find returns a transaction that one of the given operations recorded.
+	// Find returns the transaction with a reference. It refuses with [NotFound] if none of the given operations
+	// recorded it.
 	Find(ctx context.Context, reference string, operations ...string) (Payment, error)
-	// ApplyFault applies the faults of a call that records nothing, of a route whose other calls do.
+	// ApplyFault applies the faults of a call. A handler calls it only if the route has [Route.Orders] and the call
+	// records no transaction.
 	ApplyFault(context.Context) error
-	// FindByID is Find for the id of a transaction.
+	// FindByID is Find by the id of the transaction.
 	FindByID(ctx context.Context, id payments.ID, operations ...string) (Payment, error)
-	// Place opens an order that a payer confirms on the page of the operator. It refuses an id that is that of an open
-	// order, or a reference, with [Duplicate].
+	// Place opens an order that a payer confirms on the page of the operator. It refuses with [Duplicate] if an open
+	// order or a transaction has the reference.
 	Place(context.Context, PlacedOrder) error
 	// Placed returns the order with a token.
 	Placed(ctx context.Context, token string) (PlacedOrder, error)
-	// Confirm records the collection of an open order whose payer has given a one-time code, and ends it as the payer's
-	// behavior says. It refuses a wrong code with [WrongCode]. The order ends with the last code that may be tried, and
-	// with a reference that is taken, which is refused with [Duplicate].
+	// Confirm checks the one-time code that a payer has given for an open order. If the code is right, it records the
+	// collection, whose outcome follows from the payer's behavior. It refuses a wrong code with [WrongCode]. The last
+	// wrong code ends the order. If the reference is taken, it refuses with [Duplicate], and the order ends. It refuses
+	// with [NotFound] if the order is no longer open.
 	Confirm(ctx context.Context, placed PlacedOrder, code string, o Order) error
-	// Cancel ends an open order for its payer, without a collection.
+	// Cancel ends an open order without a collection, because its payer canceled it.
 	Cancel(context.Context, PlacedOrder) error
 	// PageOf returns the address of the page of an order.
 	PageOf(PlacedOrder) string
-	// FindCollection returns a collection of this operator, recorded by any API.
+	// FindCollection returns the collection of this operator with a reference. Any API may have recorded it.
 	FindCollection(ctx context.Context, reference string) (*payments.Transaction, error)
-	// FindCollectionByID is FindCollection for the id of a transaction.
+	// FindCollectionByID is FindCollection by the id of the transaction.
 	FindCollectionByID(ctx context.Context, id payments.ID) (*payments.Transaction, error)
-	// Notify queues a callback that belongs to no transaction. A sandbox keeps the newest 10,000 of each operator, for 30
-	// days. Faults do not act on it, because they act on transactions.
+	// Notify queues a callback that belongs to no transaction. No fault acts on it. A sandbox keeps the newest 10,000
+	// of each operator, for 30 days.
 	Notify(context.Context, Notice) error
-	// Ask asks the merchant about a payment before it is recorded: it sends a callback that belongs to no transaction, once,
-	// and waits for the reply. It returns nil if the limit passes, or the receiver cannot be reached: the default of the
-	// operator holds then. The limit is in real time, at most 8 s. Nothing is recorded but the callback with its attempt.
+	// Ask asks the merchant about a payment before it is recorded. It sends a callback that belongs to no transaction,
+	// once, and waits for the reply. It returns nil if the limit passes, or if it cannot reach the receiver: then the
+	// operator's default applies. The limit is in real time, at most 8 s. Ask records only the callback and its
+	// attempt.
 	Ask(ctx context.Context, question Notice, limit time.Duration) (*Reply, error)
 	Balance(context.Context, payments.Currency) (int64, error)
 	Holder(ctx context.Context, e Environment, msisdn string) (Holder, error)
@@ -297,10 +304,10 @@ type Sandbox interface {
 	MayCall(url string) bool
 	// Checks reports whether a credential of [Credentials].Checked has this value.
 	Checks(name, value string) bool
-	// PINKey returns the public part of the key of this installation, with which clients encrypt PINs; nil for none.
+	// PINKey returns the public key with which clients encrypt PINs; nil if this installation has none.
 	PINKey() *rsa.PublicKey
-	// OpenPIN decrypts a PIN, and returns it with its padding. It waits for its turn, and refuses with [Unavailable] if that
-	// takes too long. The text has as many bytes as the key.
+	// OpenPIN decrypts a PIN, and returns it with its padding. It waits for its turn, and refuses with [Unavailable] if
+	// the wait is too long. The text must have as many bytes as the key.
 	OpenPIN(ctx context.Context, text []byte) (padded []byte, err error)
 	IssueToken(ctx context.Context, token, product string, u User, lifetime time.Duration) error
 	// AddUser adds a user without a password. SetPassword sets or replaces the password.
@@ -316,11 +323,11 @@ type Sandbox interface {
 // Notice is a callback that belongs to no transaction, for example the result of an inquiry.
 type Notice struct {
 	URL, Kind string
-	Sent      any           // what [API.Callback] builds it from; encoded as JSON
-	After     time.Duration // until it is due, in sandbox time; the latency of the sandbox scales it
+	Sent      any           // fields for [API.Callback]; encoded as JSON
+	After     time.Duration // pause until it is due, in sandbox time; the sandbox's latencyPercent scales it
 }
 
-// Reply is what a merchant replied to a question.
+// Reply is the merchant's reply to [Sandbox.Ask].
 type Reply struct {
 	Status int
 	Body   []byte // the first 4 KiB
@@ -347,9 +354,9 @@ const (
 	Invalid      Reason = "invalid_request" // the request is malformed, or has an invalid value
 	Duplicate    Reason = "duplicate_reference"
 	TooMany      Reason = "rate_limited"
-	Unavailable  Reason = "unavailable" // suspended, the quota is used up, or the database cannot be reached
+	Unavailable  Reason = "unavailable" // the sandbox is suspended, its quota is used up, or the database cannot be reached
 	Internal     Reason = "internal"
-	WrongCode    Reason = "wrong_code" // of a payer, on a page
+	WrongCode    Reason = "wrong_code" // a payer typed a wrong one-time code on a page
 	Gateway      Reason = "gateway"    // the gateway answers, not the application; Refusal.Status is set
 )
 
@@ -358,23 +365,23 @@ type Refusal struct {
 	Why    Reason
 	Status int    // HTTP status, only for [Gateway]
 	Reason string // more specific error code of /v1, for the header X-Cauri-Reason; empty: Why
-	Detail string // what is wrong, a sentence without its period, behind the code in X-Cauri-Reason; empty: no more is known
+	Detail string // sentence without its period for X-Cauri-Reason, after the code: what is wrong; empty for none
 	Token  Token  // what is wrong with the token, only for [TokenInvalid]
-	// Allow has the methods of a path that is called with another one, only for [NoRoute]; empty: there is no such path.
+	// Allow has the methods that the path has, only for [NoRoute]. It is empty if there is no such path.
 	Allow []string
 }
 
 // Token says what is wrong with a token.
 type Token int
 
-// The zero value is a token that nobody has issued.
+// The zero value is for a token that was never issued.
 const (
 	UnknownToken Token = iota
 	NoToken
 	ExpiredToken
 )
 
-// Say sets what is wrong, and returns the refusal.
+// Say sets Detail, and returns the refusal.
 func (r *Refusal) Say(detail string) *Refusal {
 	r.Detail = detail
 	return r
@@ -383,7 +390,7 @@ func (r *Refusal) Say(detail string) *Refusal {
 // Refuse returns a refusal.
 func Refuse(why Reason) *Refusal { return &Refusal{Why: why} }
 
-// Because returns a refusal with an error code of /v1.
+// Because returns a refusal with a more specific error code of /v1.
 func Because(why Reason, reason string) *Refusal { return &Refusal{Why: why, Reason: reason} }
 
 // IsRefused reports whether an error is a refusal with this reason.
@@ -392,7 +399,7 @@ func IsRefused(err error, why Reason) bool {
 	return errors.As(err, &r) && r.Why == why
 }
 
-// OfStatus returns the refusal whose answer has an HTTP status, with an error code of /v1.
+// OfStatus returns the refusal that is answered with an HTTP status. reason is its error code of /v1.
 func OfStatus(status int, reason string) *Refusal {
 	switch status {
 	case http.StatusUnauthorized:

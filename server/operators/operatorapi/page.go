@@ -11,20 +11,22 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Page is the page on which payers confirm orders, in a browser. The token in its path is the only credential. The
-// answers of its functions are pages without scripts.
+// Page is the web page on which payers confirm orders. The token in its path is the only credential. Its functions
+// answer with pages without scripts.
 type Page struct {
 	Path  string         // below the base URL of the operator's API, with the parameter {token}
 	Token *regexp.Regexp // form of the tokens of its orders
-	// Handle shows the page, or carries out its form.
+	// Handle answers with the page. If the visit has a form, it first does what the form asks.
 	Handle func(context.Context, Sandbox, *Visit) (Answer, error)
-	// Refuse tells a refusal, also that no order has the token.
+	// Refuse returns the page for a refusal. If no order has the token, the reason is [NotFound].
 	Refuse func(*Refusal, Look) Answer
-	// Waiting reads what a merchant sees of a stored order that waits for its payer.
+	// Waiting returns what a merchant sees of an order that waits for its payer. It returns an error if the stored
+	// fields cannot be decoded.
 	Waiting func(PlacedOrder) (WaitingOrder, error)
 }
 
-// WaitingOrder is what a merchant sees of an order that waits for its payer, beside what a [PlacedOrder] has.
+// WaitingOrder is what a merchant sees of an order that waits for its payer, in addition to the fields of
+// [PlacedOrder].
 type WaitingOrder struct {
 	Country  payments.Country
 	Currency payments.Currency // of the environment
@@ -34,7 +36,7 @@ type WaitingOrder struct {
 // Of returns the path of the page of an order, below the base URL of the operator's API.
 func (p *Page) Of(token string) string { return strings.Replace(p.Path, "{token}", token, 1) }
 
-// HTML is the content type of pages, which are answers with a [Text].
+// HTML is the content type of pages. A page is an answer whose body is a [Text].
 const HTML = "text/html; charset=utf-8"
 
 // Visit is a request of a payer's browser.
@@ -52,14 +54,14 @@ type Look struct {
 
 // PlacedOrder is an order that a payer confirms on a page. It is no transaction, and moves nothing.
 type PlacedOrder struct {
-	Reference string        // of the collection that it becomes
+	Reference string        // reference of the collection that Confirm records
 	Token     string        // names the order on its page
 	Amount    int64         // in whole units of the environment's currency
 	Sent      any           // fields of the request that the page and its answers need; encoded as JSON
 	Lifetime  time.Duration // of a new order, in sandbox time
-	Expired   bool          // of a stored order: it cannot be confirmed any more
-	Ended     bool          // of a stored order: without a collection
-	Canceled  bool          // of an order that has ended: by its payer
+	Expired   bool          // of a stored order: whether its lifetime is over
+	Ended     bool          // of a stored order: whether it ended without a collection
+	Canceled  bool          // of an ended order: whether its payer ended it
 	Tried     int           // of a stored order: how many codes were tried
 	Codes     int           // of a stored order: how many codes may be tried
 }

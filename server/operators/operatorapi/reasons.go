@@ -37,5 +37,5 @@ var advice = map[Reason]Advice{
 	Internal:    {"An error of the service.", "Send the same request again. If the error stays, report it with the header `X-Request-Id`."},
 }
 
-// Advice returns the advice for a reason; the zero value for a reason without one.
+// Advice returns the advice for a reason. It returns the zero value for a reason without advice.
 func (a *API) Advice(why Reason) Advice { return cmp.Or(a.OwnAdvice[why], advice[why]) }

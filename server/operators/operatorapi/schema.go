@@ -21,7 +21,7 @@ type Field struct {
 	Source   string
 }
 
-// Assumed returns the field with the mark of a fact that is assumed.
+// Assumed returns a copy of the field with the mark [Assumed].
 func (f Field) Assumed() Field {
 	f.Mark, f.Source = Assumed, OurChoice
 	return f
@@ -73,8 +73,8 @@ func (f *Field) schema(mark Mark, source string) map[string]any {
 	return s
 }
 
-// refused is for the bodies of refusals. It returns their schema, or nil if no refusal has a body. Bodies with the same
-// keys share one object schema.
+// refused returns the schema of the bodies of refusals; nil if no refusal has a body. Bodies with the same keys share
+// one object schema.
 func refused(answers []Answer) map[string]any {
 	byKeys := map[string][]map[string]any{}
 	for _, a := range answers {
@@ -101,7 +101,7 @@ func refused(answers []Answer) map[string]any {
 	return map[string]any{"oneOf": shapes}
 }
 
-// oneOfValues returns the schema of a key of some bodies, with the values as an enumeration.
+// oneOfValues returns the schema of a key that all the bodies have. It enumerates the values.
 func oneOfValues(key string, bodies []map[string]any) map[string]any {
 	if inside := insideOf(key, bodies); inside != nil {
 		return inside
@@ -122,7 +122,7 @@ func oneOfValues(key string, bodies []map[string]any) map[string]any {
 	return map[string]any{"type": kind, "enum": values}
 }
 
-// insideOf returns the schema of the objects that some bodies have under a key; nil if they have none.
+// insideOf returns the schema of the objects that the bodies have under a key; nil if they have none.
 func insideOf(key string, bodies []map[string]any) map[string]any {
 	var answers []Answer
 	for _, body := range bodies {

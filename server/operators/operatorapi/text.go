@@ -15,12 +15,12 @@ func IsText(text string, most int) bool {
 	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsRune(text, 0)
 }
 
-// Unreadable returns a refusal of a body that is no JSON object. It says why.
+// Unreadable returns a refusal of a body that is no JSON object. Its Detail says what is wrong with the body.
 func (r *Request) Unreadable(why Reason) *Refusal {
 	return r.because(why, "no JSON object", syntax.JSON)
 }
 
-// UnreadableXML returns a refusal of a body that is no XML. It says why.
+// UnreadableXML returns a refusal of a body that is no XML. Its Detail says what is wrong with the body.
 func (r *Request) UnreadableXML(why Reason) *Refusal {
 	return r.because(why, "not readable", syntax.XML)
 }
@@ -37,8 +37,8 @@ func (r *Request) because(why Reason, what string, explain func([]byte) string) 
 	return refused
 }
 
-// NumberForm says how many digits a number of a country has, for a number that was sent in another form. It is a sentence
-// without a period, and does not repeat the number.
+// NumberForm returns the detail of a refused phone number: how many digits it needs. It is a sentence without a period,
+// and does not repeat the number.
 func NumberForm(sent string, country payments.Country, digits int) string {
 	wanted := fmt.Sprintf("a number of %s has %d digits, with or without %s before them", country, digits, country.CallingCode())
 	if strings.Trim(sent, "0123456789") != "" {
@@ -55,14 +55,15 @@ func Cut(text string, most int) string {
 	return text
 }
 
-// IsTo reports whether the path of a request ends with a path of an API, also with the slashes and spaces that clients add.
+// IsTo reports whether the path of a request ends with a path of an API. It ignores the slashes and spaces that clients
+// add.
 func IsTo(r *http.Request, path string) bool {
 	parts := strings.FieldsFunc(strings.TrimRight(r.URL.Path, "/ "), func(c rune) bool { return c == '/' })
 	return strings.HasSuffix("/"+strings.Join(parts, "/"), path)
 }
 
-// Names returns the first and the last name of a holder, which are constant if the name is unknown. The last name is empty
-// if the holder has only one.
+// Names returns the first and the last name of a holder. The last name is empty if the holder has only one name. If the
+// name is unknown, both are constant.
 func (h Holder) Names() (first, last string) {
 	if h.Name == "" {
 		return "Sand", "Box"

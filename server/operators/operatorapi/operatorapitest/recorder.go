@@ -17,7 +17,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Recorder is a sandbox in Rwanda that accepts everything. Every transaction is a success, and references with a 0 are
+// Recorder is a sandbox in Rwanda that accepts everything. Every transaction succeeds. References that contain a 0 are
 // unknown.
 type Recorder struct {
 	T *testing.T
@@ -179,7 +179,7 @@ func (Recorder) Now(context.Context) (time.Time, error) {
 // Text implements [operatorapi.Sandbox].
 func (Recorder) Text() (string, error) { return "0123456789abcdef0123456789abcdef", nil }
 
-// CallAll sends a request to every call of an API. Each has to answer as its description says, or to refuse for a reason
+// CallAll sends a request to every call of an API. A call must answer as its description says, or refuse for a reason
 // that the description has. The text is the value of all parameters of paths.
 func CallAll(r Recorder, api *operatorapi.API, header http.Header, body []byte, text string) {
 	r.T.Helper()
