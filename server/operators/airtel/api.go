@@ -20,7 +20,7 @@ const (
 	refundCall = "refund"
 )
 
-// product is the product of all tokens: one token serves all calls (o).
+// product is the product of every token, because one token serves all calls (Documented).
 const product = "airtel"
 
 // NewAPI returns Airtel's own API. Its routes are those that Airtel's clients call.
@@ -59,7 +59,8 @@ func deriveCredentials(apiKey string) operatorapi.Credentials {
 	}
 }
 
-// clientID returns the client id in the access token, or in the body of a request for a token.
+// clientID returns the client id of a request. It reads it from the access token, or from the body of a request for a
+// token.
 func clientID(r *http.Request, body func() []byte) string {
 	if id := operatorapi.UserOfToken(r); id != "" || !operatorapi.IsTo(r, tokenPath) {
 		return id
@@ -79,7 +80,7 @@ type tokenRequest struct {
 	GrantType    string `json:"grant_type"`
 }
 
-// readTokenRequest reads JSON, or a form, which some clients send (t).
+// readTokenRequest reads a body of JSON. It also accepts a form, because some clients send one (ThirdParty).
 func readTokenRequest(body []byte) (request tokenRequest) {
 	if json.Unmarshal(body, &request) == nil {
 		return request
@@ -97,7 +98,7 @@ var examples = map[string]string{"id": exampleTransaction, "msisdn": "730123456"
 const (
 	exampleTransaction = "order-1042-1"
 
-	// A reader has to replace these.
+	// The reader replaces these.
 	exampleID     = "8f2b1c5a9d3e4f60718293a4b5c6d7e8"
 	exampleSecret = "0123456789abcdef0123456789abcdef"
 	examplePIN    = "KYJExln8rZwb14G1K5UE5YF/lD7KheNUM171MUE="
@@ -231,7 +232,7 @@ func payoutRoutes(version string) []operatorapi.Route {
 	}
 }
 
-// withCountry returns the refusals of a call with those of the headers with the country and the currency.
+// withCountry adds the reasons of refusals that concern the headers X-Country and X-Currency.
 func withCountry(more ...operatorapi.Reason) []operatorapi.Reason {
 	return append([]operatorapi.Reason{noCountry, noCurrency, wrongCurrency}, more...)
 }

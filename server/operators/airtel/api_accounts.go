@@ -43,9 +43,9 @@ type registration struct {
 	Status string `json:"status"`
 }
 
-// user answers with the test client that has a number. Without one, the name is constant.
+// user answers with the test client that has a number. If no test client has it, the name is constant.
 func user(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, e operatorapi.Environment) (operatorapi.Answer, error) {
-	if r.Param("msisdn") == "balance" { // v2 has another call there, which is not here
+	if r.Param("msisdn") == "balance" { // a call of v2, which Cauri does not have
 		return operatorapi.Answer{}, operatorapi.Refuse(operatorapi.NoRoute)
 	}
 	msisdn, err := msisdnOf(r.Param("msisdn"), e.Country)

@@ -27,24 +27,24 @@ const (
 	notJSON         operatorapi.Reason = "unsupported_media_type"
 )
 
-// oauthError is an error of the token call, or of the check of a token (o).
+// oauthError is the error of a token call, or of a call with a wrong token (Documented).
 type oauthError struct {
 	Description string `json:"error_description"`
 	Error       string `json:"error"`
 }
 
-// routerError is an error of the gateway (o).
+// routerError is an error of the gateway (Documented).
 type routerError struct {
 	Message string `json:"status_message"`
 	Code    string `json:"status_code"`
 }
 
-// envelope is the body of an error of the application (o).
+// envelope is the body of an error of the application (Documented).
 type envelope struct {
 	Status Status `json:"status"`
 }
 
-// refused is a business failure: Airtel answers it with 200, and tells the failure in the body (o).
+// refused returns the answer for a business failure: the status is 200, and the body has the failure (Documented).
 func refused(result, response, message string) operatorapi.Answer {
 	return failedWith(http.StatusOK, "400", result, response, message)
 }
@@ -59,19 +59,19 @@ func router(code, message string) operatorapi.Answer {
 
 const invalidNumber = "Invalid Msisdn Length. Msisdn Length should be 9"
 
-// refusals are Airtel's answers to refused requests. The mark is o unless another is given.
+// refusals are Airtel's answers to refused requests. The mark is Documented unless another is given.
 var refusals = map[operatorapi.Reason]operatorapi.Answer{
-	operatorapi.UserInvalid: {Status: http.StatusUnauthorized, Body: oauthError{"Invalid client authentication", "invalid_client"}}, // a: the status
+	operatorapi.UserInvalid: {Status: http.StatusUnauthorized, Body: oauthError{"Invalid client authentication", "invalid_client"}}, // Assumed: the status
 	operatorapi.TokenInvalid: {
 		Status: http.StatusUnauthorized, Body: oauthError{"The access token is invalid or has expired", "invalid_token"},
 	},
-	noGrant: {Status: http.StatusBadRequest, Body: oauthError{"Invalid input grant_type: must not be blank", "Validation Error"}}, // t
+	noGrant: {Status: http.StatusBadRequest, Body: oauthError{"Invalid input grant_type: must not be blank", "Validation Error"}}, // ThirdParty
 
-	operatorapi.NoRoute:     failedWith(http.StatusNotFound, "404", "ESB000001", "", "Not found"),                       // a
-	operatorapi.TooMany:     failedWith(http.StatusTooManyRequests, "429", "ESB000001", "", "Too many requests"),        // a
-	operatorapi.Unavailable: failedWith(http.StatusServiceUnavailable, "503", "ESB000001", "", "Service unavailable"),   // a
-	operatorapi.Internal:    failedWith(http.StatusInternalServerError, "500", "ESB000001", "", "Something went wrong"), // a: the status
-	notJSON:                 {Status: http.StatusUnsupportedMediaType},                                                  // a: without a body
+	operatorapi.NoRoute:     failedWith(http.StatusNotFound, "404", "ESB000001", "", "Not found"),                       // Assumed
+	operatorapi.TooMany:     failedWith(http.StatusTooManyRequests, "429", "ESB000001", "", "Too many requests"),        // Assumed
+	operatorapi.Unavailable: failedWith(http.StatusServiceUnavailable, "503", "ESB000001", "", "Service unavailable"),   // Assumed
+	operatorapi.Internal:    failedWith(http.StatusInternalServerError, "500", "ESB000001", "", "Something went wrong"), // Assumed: the status
+	notJSON:                 {Status: http.StatusUnsupportedMediaType},                                                  // Assumed: no body
 	operatorapi.Invalid:     refused(invalid, "", "Missing header/body params"),
 	operatorapi.NotFound:    refused("ESB000045", "DP00800001025", "Transaction not found"),
 	operatorapi.Duplicate:   refused(duplicateID, "", "Transaction id already exists"),
@@ -88,8 +88,8 @@ var refusals = map[operatorapi.Reason]operatorapi.Answer{
 	duplicatePayout: refused("ESB000041", "DP00900001017", "Duplicate transaction id"),
 	noPayout:        refused("ESB000045", "DP00900001015", "Transaction not found"),
 	noUser:          refused("ESB000045", "DP02200000002", "User not found"),
-	wrongPIN:        router("ROUTER115", "Incorrect Pin"),           // a: that it is this code
-	unreadablePIN:   router("ROUTER116", "Incorrect Encrypted Pin"), // a: that it is this code
+	wrongPIN:        router("ROUTER115", "Incorrect Pin"),           // Assumed: that it is this code
+	unreadablePIN:   router("ROUTER116", "Incorrect Encrypted Pin"), // Assumed: that it is this code
 }
 
 // refuse returns Airtel's answer to a refused request.
@@ -97,14 +97,15 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 	told, known := refusals[r.Why]
 	switch {
 	case r.Why == operatorapi.Gateway:
-		return failedWith(r.Status, strconv.Itoa(r.Status), "ESB000001", "", http.StatusText(r.Status)) // a
+		return failedWith(r.Status, strconv.Itoa(r.Status), "ESB000001", "", http.StatusText(r.Status)) // Assumed
 	case !known:
 		return refusals[operatorapi.Internal]
 	}
 	return told
 }
 
-// instead replaces the reason of a refusal by that of another product, which has codes of its own.
+// instead replaces the reason of a refusal according to the map of. It returns any other error unchanged. A product
+// needs it if it has other codes than collections have.
 func instead(err error, of map[operatorapi.Reason]operatorapi.Reason) error {
 	var refused *operatorapi.Refusal
 	if errors.As(err, &refused) && of[refused.Why] != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// tokenLifetime is the validity of a token (o).
+// tokenLifetime is the validity of a token (Documented).
 const tokenLifetime = 180 * time.Second
 
 func issueToken(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
@@ -26,7 +26,7 @@ func issueToken(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Reque
 	}{"bearer", token, "180"}}, err
 }
 
-// collect records a collection. A wrong PIN, and a barred or unknown number, are told by the enquiry only (o).
+// collect records a collection. Only the enquiry reports a wrong PIN, or a barred or unknown number (Documented).
 func collect(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, e operatorapi.Environment) (operatorapi.Answer, error) {
 	order, body, err := newOrder(r, e, payCall, func(b *orderBody) *partyBody { return b.Subscriber })
 	if err != nil {
@@ -101,7 +101,7 @@ func giveBack(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 	return a, nil
 }
 
-// encryptionKey answers with the public key for PINs. It has 2048 bits, as for v2 and v3 (o).
+// encryptionKey answers with the public key for PINs. It has 2048 bits, as in v2 and v3 (Documented).
 func encryptionKey(
 	_ context.Context, s operatorapi.Sandbox, _ *operatorapi.Request, _ operatorapi.Environment,
 ) (operatorapi.Answer, error) {
@@ -121,7 +121,7 @@ type publicKey struct {
 	ValidUpto string `json:"valid_upto"`
 }
 
-// tell returns the handler of an enquiry.
+// tell returns the handler that answers with the state of a transaction that the call operation recorded.
 func tell(operation string) operatorapi.HandlerIn[operatorapi.Environment] {
 	return func(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ operatorapi.Environment) (operatorapi.Answer, error) {
 		p, err := s.Find(ctx, r.Param("id"), operation)

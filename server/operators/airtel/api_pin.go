@@ -3,7 +3,7 @@ package airtel
 import (
 	"context"
 	"crypto"
-	_ "crypto/sha1" // a padding of clients: nothing here needs that collisions are hard to find
+	_ "crypto/sha1" // some clients use it in a padding, which does not depend on resistance to collisions
 	_ "crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
@@ -13,20 +13,20 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
-// lengthOfPIN is the number of digits of a PIN (o).
+// lengthOfPIN is the number of digits of a PIN (Documented).
 const lengthOfPIN = 4
 
-// oaep are the paddings by OAEP that clients use: that of v2 and v3 of the API (o), the one that Java calls
-// OAEPWithSHA-256AndMGF1Padding, and that of PHP's openssl_public_encrypt (t).
+// oaep has the variants of OAEP that clients use: that of v2 and v3 of the API (Documented), Java's
+// OAEPWithSHA-256AndMGF1Padding (ThirdParty), and that of PHP's openssl_public_encrypt (ThirdParty).
 var oaep = []struct{ label, mask crypto.Hash }{
 	{crypto.SHA256, crypto.SHA256}, {crypto.SHA256, crypto.SHA1}, {crypto.SHA1, crypto.SHA1},
 }
 
-// paddings are the reason for the header X-Cauri-Reason. It is the same for all that the private key tells.
+// paddings is the text of the header X-Cauri-Reason for every failure that only the private key can detect.
 const paddings = string(wrongPIN) + ": taken are 4 digits with OAEP (SHA-256, with MGF1 by SHA-256 or SHA-1), OAEP (SHA-1) or PKCS#1 v1.5"
 
-// checkPIN compares the encrypted PIN of a request with the sandbox's. Whatever only the private key can tell has one
-// answer, which takes one time: a wrong PIN, a wrong padding, another key.
+// checkPIN returns an error if the encrypted PIN of a request is not the sandbox's. A wrong PIN, a wrong padding and
+// another key get the same answer after the same time, because only the private key can tell them apart.
 func checkPIN(ctx context.Context, s operatorapi.Sandbox, encrypted string) error {
 	key := s.PINKey()
 	switch {
@@ -53,8 +53,8 @@ func checkPIN(ctx context.Context, s operatorapi.Sandbox, encrypted string) erro
 	return nil
 }
 
-// isPIN reports whether the padded text has the sandbox's PIN, in one of the paddings of clients. It always does the same
-// work: it tries all paddings, and compares the digits of each.
+// isPIN reports whether the padded text has the sandbox's PIN, in any padding that clients use. Its time does not
+// depend on the text: it always tries all paddings, and compares the digits of each.
 func isPIN(s operatorapi.Sandbox, padded []byte) bool {
 	pin, ok := unpadded15(padded)
 	right := ok & check(s, pin)
@@ -72,8 +72,8 @@ func check(s operatorapi.Sandbox, pin []byte) int {
 	return 0
 }
 
-// unpadded15 removes the padding of PKCS#1 v1.5: 0, 2, at least eight bytes that are not 0, and 0 (RFC 8017, 7.2). A PIN
-// stands at the end, so that no place in the text depends on the text. It returns ok=1 if the padding is right.
+// unpadded15 removes the padding of PKCS#1 v1.5: 0, 2, at least eight bytes that are not 0, and 0 (RFC 8017, 7.2). The
+// PIN has a fixed length, so its place does not depend on the text. ok is 1 if the padding is right, otherwise 0.
 func unpadded15(padded []byte) (pin []byte, ok int) {
 	end := len(padded) - lengthOfPIN
 	ok = subtle.ConstantTimeByteEq(padded[0], 0) & subtle.ConstantTimeByteEq(padded[1], 2) & subtle.ConstantTimeByteEq(padded[end-1], 0)
@@ -83,7 +83,7 @@ func unpadded15(padded []byte) (pin []byte, ok int) {
 	return padded[end:], ok
 }
 
-// unpaddedOAEP is unpadded15 for OAEP, with an empty label (RFC 8017, 7.1.2).
+// unpaddedOAEP is like unpadded15, for OAEP with an empty label (RFC 8017, 7.1.2).
 func unpaddedOAEP(padded []byte, label, mask crypto.Hash) (pin []byte, ok int) {
 	size := label.Size()
 	seed, block := append([]byte{}, padded[1:1+size]...), append([]byte{}, padded[1+size:]...)
@@ -98,7 +98,7 @@ func unpaddedOAEP(padded []byte, label, mask crypto.Hash) (pin []byte, ok int) {
 	return block[end:], ok
 }
 
-// unmask applies MGF1 of the text from (RFC 8017, B.2.1).
+// unmask applies MGF1 of from to the bytes of to (RFC 8017, B.2.1).
 func unmask(to, from []byte, hash crypto.Hash) {
 	h := hash.New()
 	var counter [4]byte

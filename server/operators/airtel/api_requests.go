@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// place is a country or a currency inside of a body. Both are optional (o).
+// place is a country or a currency inside of a body. Both are optional (Documented).
 type place struct {
 	Country  string `json:"country"`
 	Currency string `json:"currency"`
@@ -24,24 +24,24 @@ type orderBody struct {
 	PIN         string     `json:"pin"`
 	Transaction struct {
 		place
-		Amount json.RawMessage `json:"amount"` // a JSON number (o) or string (a)
+		Amount json.RawMessage `json:"amount"` // a JSON number (Documented) or string (Assumed)
 		ID     string          `json:"id"`
 	} `json:"transaction"`
 }
 
 type partyBody struct {
 	place
-	MSISDN json.RawMessage `json:"msisdn"` // a JSON string or number (o)
+	MSISDN json.RawMessage `json:"msisdn"` // a JSON string or number (Documented)
 }
 
-// sent has those fields of a request that answers and callbacks need.
+// sent has the fields of a request that answers and callbacks need.
 type sent struct {
-	Hash bool `json:"hash,omitempty"` // the callback is signed
+	Hash bool `json:"hash,omitempty"` // whether the callback is signed
 }
 
 const (
 	maxID        = 80
-	maxReference = 500 // a
+	maxReference = 500 // Assumed
 	maxOrderRef  = 120
 	maxPIN       = 1024
 )
@@ -69,7 +69,7 @@ func environmentOf(s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.E
 	return operatorapi.Environment{}, operatorapi.Refuse(noCountry)
 }
 
-// readOrder reads a body, and refuses texts that cannot be kept.
+// readOrder decodes a body. It refuses texts that cannot be stored.
 func readOrder(r *operatorapi.Request, body any) error {
 	kind := r.Header.Get("Content-Type")
 	if media, _, err := mime.ParseMediaType(kind); kind != "" && (err != nil || media != "application/json") {
@@ -120,12 +120,13 @@ func newOrder(r *operatorapi.Request, e operatorapi.Environment, operation strin
 	return &operatorapi.Order{Order: order, Operation: operation, Sent: sent{}}, &body, nil
 }
 
-// isID reports whether a text may be the id of a transaction. The path of its enquiry cannot begin or end with a space.
+// isID reports whether a text may be the id of a transaction. It refuses spaces at both ends, which the path of the
+// enquiry cannot have.
 func isID(text string) bool {
 	return text != "" && strings.TrimSpace(text) == text && operatorapi.IsText(text, maxID)
 }
 
-// amountOf returns an amount in whole units. Amounts with decimals are refused (o).
+// amountOf returns an amount in whole units. It refuses amounts with decimals (Documented).
 func amountOf(raw json.RawMessage) (int64, error) {
 	if text := strings.Trim(string(raw), `"`); text == "" || text == "null" {
 		return 0, operatorapi.Refuse(operatorapi.Invalid)
@@ -142,7 +143,7 @@ const lengthOfNumber = 9
 
 var digits = regexp.MustCompile(`^[0-9]+$`)
 
-// msisdnOf returns a number in E.164. It has 9 digits, or 12 with the country code.
+// msisdnOf returns a number in E.164. The text has 9 digits, or 12 with the country code.
 func msisdnOf(text string, country payments.Country) (string, error) {
 	national, code := text, country.CallingCode()
 	if len(text) == len(code)+lengthOfNumber {

@@ -17,13 +17,13 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// inProcess is the response code of a request that was accepted, and notDone the result code of a failure (o).
+// inProcess is the response code of an accepted request. notDone is the result code of a failure (Documented).
 const (
 	inProcess = "DP00800001006"
 	notDone   = "ESB000011"
 )
 
-// answered is an answer of the application (o).
+// answered is an answer of the application (Documented).
 type answered[T any] struct {
 	Data   T      `json:"data"`
 	Status Status `json:"status"`
@@ -34,13 +34,13 @@ type inTransaction[T any] struct {
 	Transaction T `json:"transaction"`
 }
 
-// acceptance is the answer to a payment. The id is that of the request (o).
+// acceptance is the answer to a payment. The id is that of the request (Documented).
 type acceptance struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
 }
 
-// enquiry is the state of a transaction. Only a success has Airtel's id (o).
+// enquiry is the state of a transaction. Only a success has Airtel's id (Documented).
 type enquiry struct {
 	AirtelMoneyID string `json:"airtel_money_id,omitempty"`
 	ID            string `json:"id"`
@@ -72,15 +72,16 @@ func okStatus(response, message string) Status {
 	return Status{Code: "200", Message: message, ResultCode: processed, ResponseCode: response, Success: true}
 }
 
-// vagueFailure is a failure without its reason: the ambiguous state of the product (o).
+// vagueFailure is the message of a failure without its reason. Its code is the ambiguous one of the product
+// (Documented).
 const vagueFailure = "Transaction failed"
 
-// ofPayout are the response codes of disbursements that /v1 does not have (o).
+// ofPayout are response codes of disbursements that are not in the table answers (Documented).
 var ofPayout = map[payments.Status]string{
 	payments.Pending: "DP00900001006", payments.AccountBlocked: "DP00900001010", payments.Timeout: "DP00900001014",
 }
 
-// outcome is how Airtel tells the state of a transaction.
+// outcome is the state of a transaction in Airtel's terms.
 type outcome struct{ status, code, message string }
 
 func outcomeOf(p *operatorapi.Payment) outcome { return newOutcome(p.Transaction, p.StatusView) }
@@ -103,7 +104,8 @@ func newOutcome(t *payments.Transaction, how operatorapi.StatusView) outcome {
 	return o
 }
 
-// enquiryStatus returns the status beside the data. A failure has no success, and 200 as its code, since the enquiry succeeded.
+// enquiryStatus returns the Status of an answer to an enquiry. The code is 200 even for a failed transaction, because
+// the enquiry succeeded.
 func (o outcome) enquiryStatus() Status {
 	s := okStatus(o.code, o.message)
 	if o.status == failed || o.status == expired {
@@ -112,19 +114,19 @@ func (o outcome) enquiryStatus() Status {
 	return s
 }
 
-// moneyID returns Airtel's id of a transaction, which begins with a time (o). It has the id of the transaction, so that
-// a refund finds it.
+// moneyID returns Airtel's id of a transaction, which begins with a time (Documented). It ends with Cauri's id, by
+// which a refund finds the transaction.
 func moneyID(prefix string, t *payments.Transaction) string {
 	return prefix + t.CreatedAt.UTC().Format("060102.1504") + "." + t.ID.Code()
 }
 
-// idIn returns the id of the transaction in Airtel's id.
+// idIn returns Cauri's id of the transaction from Airtel's id.
 func idIn(moneyID string) (id payments.ID, ok bool) {
 	id, err := payments.ParseCode(moneyID[strings.LastIndexByte(moneyID, '.')+1:])
 	return id, err == nil
 }
 
-// payoutID returns Airtel's id of a disbursement, which has the id of the request (o).
+// payoutID returns Airtel's id of a disbursement. It contains the id of the request (Documented).
 func payoutID(t *payments.Transaction) string {
 	hash := sha256.Sum256(t.ID[:])
 	return "disburs-" + strings.ToUpper(hex.EncodeToString(hash[:5])) + "-" + t.Reference
@@ -140,7 +142,7 @@ type callback struct {
 	} `json:"transaction"`
 }
 
-// newCallback returns the callback of a collection with an outcome: TS or TF (o).
+// newCallback returns the callback of a collection with an outcome. Its status is TS or TF (Documented).
 func newCallback(t *payments.Transaction, _ json.RawMessage, how operatorapi.StatusView) operatorapi.Callback {
 	o := newOutcome(t, how)
 	var c callback
@@ -153,8 +155,9 @@ func newCallback(t *payments.Transaction, _ json.RawMessage, how operatorapi.Sta
 	return operatorapi.Post(c)
 }
 
-// sign adds the hash of a callback beside its transaction: the HMAC-SHA256 of the body without the hash, as in Airtel's
-// sample (o; other implementations hash the inner object).
+// sign adds the hash of a callback, beside its transaction. The hash is the HMAC-SHA256 of the body without it, as in
+// Airtel's sample (Documented). Some implementations hash only the inner object. sign returns the body unchanged if the
+// request asked for no hash.
 func sign(body []byte, kept json.RawMessage, key string) []byte {
 	var s sent
 	end, isObject := bytes.CutSuffix(body, []byte("}"))

@@ -13,7 +13,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// client is a client of the collections of Airtel's Open API (o). Airtel does not report the amount of a payment.
+// client is a client of the collections of Airtel's Open API (Documented). Airtel does not report the amount of a
+// payment.
 type client struct{ adapter.Connection }
 
 const (
@@ -81,7 +82,7 @@ func (a *client) Ask(ctx context.Context, t *payments.Transaction) (adapter.Answ
 	switch said.Data.Transaction.Status {
 	case succeeded:
 		return said.answer(t, payments.Success), nil
-	case inProgress, ambiguous: // ambiguous means not decided yet
+	case inProgress, ambiguous: // ambiguous: not decided yet
 		return said.answer(t, payments.Pending), nil
 	case expired:
 		return said.answer(t, payments.Timeout), nil
@@ -108,7 +109,7 @@ func (a *client) ask(ctx context.Context, t *payments.Transaction, r adapter.Req
 		return said, err
 	}
 	if !answer.OK() && (said.Status.Success || said.Data.Transaction.Status == succeeded) {
-		return said, answer.Unexpected() // the HTTP status and the body contradict each other: money must not move
+		return said, answer.Unexpected() // money must not move, because the HTTP status and the body contradict each other
 	}
 	return said, nil
 }
@@ -125,7 +126,7 @@ func (a *client) token(ctx context.Context) (string, time.Duration, error) {
 	return answer.Token()
 }
 
-// answer combines the request and the answer of Airtel into the payload for the merchant.
+// answer returns an answer whose payload combines Airtel's answer with the request.
 func (r reply) answer(t *payments.Transaction, status payments.Status) adapter.Answer {
 	p := NewPayload(t)
 	id := r.id(t)
@@ -134,8 +135,8 @@ func (r reply) answer(t *payments.Transaction, status payments.Status) adapter.A
 	return adapter.Answer{Status: status, NativeID: id, Raw: adapter.Encode(p)}
 }
 
-// id returns Airtel's id of the payment; empty if it has none yet. A stored id does not change. id ignores the caller's
-// id, which Airtel's answers repeat (o).
+// id returns Airtel's id of the payment; "" if it has none yet. A stored id does not change. id ignores the id of the
+// request, which Airtel's answers repeat (Documented).
 func (r reply) id(t *payments.Transaction) string {
 	given := r.Data.Transaction
 	switch {
@@ -149,14 +150,14 @@ func (r reply) id(t *payments.Transaction) string {
 	return ""
 }
 
-// failure returns the status for the response code of a failed payment (o, except 012: a).
+// failure returns the status for the response code of a failed payment (Documented, except 012: Assumed).
 func failure(code string) payments.Status {
 	switch code {
 	case "DP00800001002":
 		return payments.PINInvalid
 	case "DP00800001003":
 		return payments.LimitExceeded
-	case "DP00800001005", "DP00800001008": // no PIN entered; refused
+	case "DP00800001005", "DP00800001008": // the payer entered no PIN, or refused
 		return payments.UserCancelled
 	case "DP00800001007":
 		return payments.InsufficientFunds

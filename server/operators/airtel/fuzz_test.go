@@ -34,8 +34,8 @@ func checkOrder(t *testing.T, o operatorapi.Order) {
 	}
 }
 
-// FuzzRequest sends any body with any headers to every call: tokens, payments, refunds, disbursements, enquiries. Each answers, or refuses
-// in Airtel's words with what its description has. A body in which %PIN% stands has an encrypted PIN there.
+// FuzzRequest sends any body with any headers to every call: tokens, payments, refunds, disbursements, enquiries. Each
+// call answers, or refuses as its description says. %PIN% in a body is replaced by an encrypted PIN.
 func FuzzRequest(f *testing.F) {
 	api := NewAPI()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)

@@ -1,5 +1,5 @@
-// Package airtel has the payloads (payload.go) and a client (client.go) of Airtel's own API. Package operators explains
-// the marks o, t and a.
+// Package airtel has the payloads (payload.go) and a client (client.go) of Airtel's own API, and a simulation of that
+// API (api.go). Package operators explains the marks Documented, ThirdParty and Assumed.
 package airtel
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Payload is a transaction in the format of Airtel's Open API (o). The fields Subscriber and Transaction are from the
-// request, Data and Status from the answer. No key is omitted: an outcome without a code has an empty code.
+// Payload is a transaction in the format of Airtel's Open API (Documented). The fields Subscriber and Transaction come
+// from the request, Data and Status from the answer. No key is omitted: a code that does not exist is empty.
 type Payload struct {
 	Simulated   bool        `json:"_simulated"`
 	Reference   string      `json:"reference"`
@@ -32,7 +32,7 @@ type Transaction struct {
 	Amount   int64  `json:"amount"`
 	Country  string `json:"country"`
 	Currency string `json:"currency"`
-	ID       string `json:"id"` // the caller's id
+	ID       string `json:"id"` // id of the request
 }
 
 // Data is the part of an answer about the payment.
@@ -56,7 +56,7 @@ type Status struct {
 	Success      bool   `json:"success"`
 }
 
-// Statuses of a transaction (o).
+// Statuses of a transaction (Documented).
 const (
 	succeeded  = "TS"
 	failed     = "TF"
@@ -64,18 +64,17 @@ const (
 	expired    = "TE"
 )
 
-// Result codes of the gateway (o).
+// Result codes of the gateway (Documented).
 const (
 	processed   = "ESB000010"
 	duplicateID = "ESB000041"
 )
 
-// answer is Airtel's report of an outcome: the status of the transaction, the response codes and the message. If the
-// payout code is empty, payouts have the code of collections.
+// answer is Airtel's report of an outcome: the status of the transaction, the response codes of collections and of
+// payouts, and the message. Payouts have the code of collections if payout is empty.
 type answer struct{ status, collection, payout, message string }
 
-// answers are the answers of Airtel. The codes have the mark o of package operators unless another mark is given. The
-// texts have the mark a.
+// answers are the answers of Airtel. The codes are Documented unless another mark is given. The texts are Assumed.
 var answers = map[payments.Status]answer{
 	payments.Success:            {succeeded, "DP00800001001", "DP00900001001", "Success"},
 	payments.Pending:            {inProgress, "DP00800001006", "", "In process"},
@@ -84,7 +83,7 @@ var answers = map[payments.Status]answer{
 	payments.Timeout:            {expired, "DP00800001029", "", "Transaction expired"},
 	payments.AccountBlocked:     {failed, "DP00800001010", "", "Transaction not permitted to payee"},
 	payments.UserCancelled:      {failed, "DP00800001008", "", "Refused"},
-	payments.UnknownMSISDN:      {failed, "DP00800001012", "DP00900001012", "Invalid mobile number"}, // mark a for collections
+	payments.UnknownMSISDN:      {failed, "DP00800001012", "DP00900001012", "Invalid mobile number"}, // Assumed for collections
 	payments.LimitExceeded:      {failed, "DP00800001003", "DP00900001003", "Amount limit exceeded"},
 	payments.ServiceUnavailable: {failed, "", "", "Service unavailable"},
 	payments.DuplicateReference: {failed, "", "DP00900001011", "Transaction id already exists"},
@@ -93,7 +92,7 @@ var answers = map[payments.Status]answer{
 // Raw returns the encoded payload of a transaction.
 func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
 
-// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable], because Airtel's API
+// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable] because Airtel's API
 // could not be used. Its message is the parameter why.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
@@ -119,7 +118,7 @@ func NewPayload(t *payments.Transaction) *Payload {
 
 func newStatus(t *payments.Transaction, answer answer) Status {
 	s := Status{
-		Code:         "200", // a: the request for a refused payment succeeds too
+		Code:         "200", // Assumed: also for a refused payment
 		Message:      answer.message,
 		ResultCode:   processed,
 		ResponseCode: answer.collection,

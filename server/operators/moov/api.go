@@ -11,8 +11,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// NewAPI returns Moov's own API: the SOAP of Benin, and the JSON of Togo. Nothing is known about other countries, so
-// they have none.
+// NewAPI returns Moov's own API: the SOAP of Benin, and the JSON of Togo. Other countries have none, because nothing is
+// known about theirs.
 func NewAPI() *operatorapi.API {
 	return &operatorapi.API{
 		Operator: payments.Moov, Routes: routes(), Files: files(),
@@ -46,9 +46,9 @@ func deriveCredentials(apiKey string) operatorapi.Credentials {
 
 const authorization = "Authorization"
 
-// keyOf returns the token of a request, as this package makes one: other tokens of the same user name and password
-// have another counter or initialization vector. It is in the header (Togo), in the body (Benin), or follows from the
-// user name and password in the query of a request for a token.
+// keyOf returns the token of a request, from the header (Togo) or the body (Benin). For a request for a token, it makes
+// the token from the user name and the password in the query. Clients choose another counter or initialization vector,
+// so keyOf returns the token that this package makes for the same user name and password.
 func keyOf(r *http.Request, body func() []byte) string {
 	if operatorapi.IsTo(r, "/"+string(payments.Moov)+tokenPath) {
 		user, password, given := loginInQuery(r, nil)
@@ -70,7 +70,7 @@ func keyOf(r *http.Request, body func() []byte) string {
 	return token
 }
 
-// loginInQuery returns the user name and the password of a request for a token.
+// loginInQuery returns the user name and the password in the query of a request for a token.
 func loginInQuery(r *http.Request, _ func() []byte) (user, password string, given bool) {
 	return loginOf(r.URL.Query())
 }
@@ -149,7 +149,7 @@ func routes() []operatorapi.Route {
 	})
 }
 
-// issueToken answers with the token of a user name and a password.
+// issueToken answers with the token for the user name and the password in the query.
 func issueToken(_ context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
 	if _, err := environmentIn(s, payments.Togo); err != nil {
 		return operatorapi.Answer{}, err
@@ -164,7 +164,8 @@ func issueToken(_ context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 	}{newToken(counter, r.User.ID, password)}}, nil
 }
 
-// environmentIn returns the environment of a country. A country without one has no API.
+// environmentIn returns the environment of a country. It refuses with [operatorapi.NoRoute] if the sandbox has none
+// there.
 func environmentIn(s operatorapi.Sandbox, country payments.Country) (operatorapi.Environment, error) {
 	for _, e := range s.Environments() {
 		if e.Country == country {

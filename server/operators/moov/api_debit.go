@@ -16,15 +16,16 @@ import (
 // debitCall is the name of the call of Togo that moves money. It is stored with its transactions.
 const debitCall = "debit"
 
-// debitBody is the body of a debit, and of a question for its state. Unknown fields are ignored, and so are those of the
-// merchant: key, mrchname and partnermsisdn.
+// debitBody is the body of a debit, and of a question for its state. Other fields are ignored, for example the
+// merchant's: key, mrchname and partnermsisdn.
 type debitBody struct {
-	MSISDN    json.RawMessage `json:"msisdn"` // a JSON string (t) or number (a)
+	MSISDN    json.RawMessage `json:"msisdn"` // a JSON string (ThirdParty) or number (Assumed)
 	Reference string          `json:"mrchrefid"`
-	Amount    json.RawMessage `json:"amount"` // a JSON string (t) or number (a)
+	Amount    json.RawMessage `json:"amount"` // a JSON string (ThirdParty) or number (Assumed)
 }
 
-// debitAnswer has the fields that clients read: some status and mrorrefid, others code and refid (t).
+// debitAnswer has the fields that clients read. Some clients read status and mrorrefid, others code and refid
+// (ThirdParty).
 type debitAnswer struct {
 	Status      string        `json:"status"`
 	Message     string        `json:"message"`
@@ -51,7 +52,7 @@ type debitDetails struct {
 
 const beingProcessed = "Transaction is being processed"
 
-// exampleReference is a reference of Moov for the description.
+// exampleReference is an example of Moov's reference, for the description of the API.
 const exampleReference = "01KB0000000000000000000000"
 
 // newDebitAnswer returns an answer with a code of Togo.
@@ -80,7 +81,7 @@ func unquoted(raw json.RawMessage) string {
 	return text
 }
 
-// debit records a collection. What came of it is told by verify.
+// debit records a collection. Its answer has no outcome: clients ask verify for it.
 func debit(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (operatorapi.Answer, error) {
 	e, err := environmentIn(s, payments.Togo)
 	if err != nil {
@@ -134,7 +135,8 @@ func verify(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) 
 	return operatorapi.Answer{Status: http.StatusOK, Body: a}, nil
 }
 
-// inTogo returns an error about the fields of an order as Togo tells it, which has one code for all of them.
+// inTogo replaces the reason of a refusal about a field of an order by [operatorapi.Invalid], because Togo has one code
+// for all fields. It returns any other error unchanged.
 func inTogo(err error) error {
 	var refused *operatorapi.Refusal
 	if errors.As(err, &refused) && slices.Contains([]operatorapi.Reason{wrongNumber, tooLittle, tooMuch, notANumber}, refused.Why) {

@@ -18,7 +18,8 @@ const (
 	unknownHolder operatorapi.Reason = "account_not_found"
 )
 
-// refusal is how a refusal is told: by a code of Togo, by a status of Benin, which is empty for a fault, and by a text.
+// refusal is Moov's answer to a refused request: the HTTP status, Togo's code, Benin's status and the text. benin is
+// empty if the SOAP service answers with a SOAP fault instead.
 type refusal struct {
 	http              int
 	togo, benin, text string
@@ -26,12 +27,13 @@ type refusal struct {
 
 const badCredentials = "Invalid authorization"
 
-// refusals are Moov's answers to refused requests. Codes and statuses are t, HTTP statuses other than 200 are a.
+// refusals are Moov's answers to refused requests. Codes and statuses are ThirdParty. HTTP statuses other than 200 are
+// Assumed.
 var refusals = map[operatorapi.Reason]refusal{
 	operatorapi.KeyMissing:   {http.StatusOK, "99", "98", badCredentials},
 	operatorapi.KeyInvalid:   {http.StatusOK, "99", "98", badCredentials},
 	operatorapi.UserInvalid:  {http.StatusOK, "99", "98", badCredentials},
-	operatorapi.TokenInvalid: {http.StatusUnauthorized, "99", "98", badCredentials}, // only by a fault
+	operatorapi.TokenInvalid: {http.StatusUnauthorized, "99", "98", badCredentials}, // only a fault of the sandbox refuses with it
 	operatorapi.NotFound:     {http.StatusOK, "3", "94", "Transaction does not exist"},
 	operatorapi.Invalid:      {http.StatusOK, "3", "91", "Invalid request"},
 	operatorapi.Duplicate:    {http.StatusOK, "4", "95", "Reference already used"},
@@ -63,13 +65,13 @@ func refusalFor(r *operatorapi.Refusal) refusal {
 // refuse returns Moov's answer to a refused request of Togo.
 func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 	if r.Why == operatorapi.NoRoute {
-		return operatorapi.Answer{Status: http.StatusNotFound} // a
+		return operatorapi.Answer{Status: http.StatusNotFound} // Assumed
 	}
 	told := refusalFor(r)
 	return operatorapi.Answer{Status: told.http, Body: newDebitAnswer(told.togo, told.text, "")}
 }
 
-// advice is for the refusals that only Moov has, and for those that it tells in another way.
+// advice is for the refusals that only Moov has, and for those that need other advice than at other operators.
 var advice = map[operatorapi.Reason]operatorapi.Advice{
 	operatorapi.NoRoute: {
 		When:    "No client of Moov calls this path, or the sandbox has no enabled environment of Moov in Togo.",

@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// pushWith returns the handler of an operation that records a collection. Push waits for the payer. PushWithPending tells
-// nothing but that it is pending.
+// pushWith returns the handler of an operation that records a collection. Push waits for the payer. PushWithPending
+// always answers that the collection is pending.
 func pushWith(name string) func(context.Context, operatorapi.Sandbox, operatorapi.Environment, *soapCall) (values, bool, error) {
 	return func(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
 		f := c.fields
@@ -34,7 +34,7 @@ func pushWith(name string) func(context.Context, operatorapi.Sandbox, operatorap
 	}
 }
 
-// stateOf returns the state of a transaction. While it is pending, Moov has no reference for it.
+// stateOf returns the state of a transaction. While the transaction is pending, the answer has no reference of Moov.
 func stateOf(p *operatorapi.Payment) values {
 	code, text := outcomeOf(p.Transaction, p.StatusView)
 	if p.Status == payments.Pending {
@@ -43,7 +43,8 @@ func stateOf(p *operatorapi.Payment) values {
 	return values{"description": text, "referenceid": referenceOf(p.Transaction), "status": code, "transid": p.Reference}
 }
 
-// statusAnswer answers with the state of a transaction, by the reference of the client or by that of Moov.
+// statusAnswer answers with the state of a transaction. It finds the transaction by the client's reference or by
+// Moov's.
 func statusAnswer(ctx context.Context, s operatorapi.Sandbox, _ operatorapi.Environment, c *soapCall) (values, bool, error) {
 	asked := c.fields["transid"]
 	if asked == "" {
@@ -79,13 +80,13 @@ func payOut(name string) func(context.Context, operatorapi.Sandbox, operatorapi.
 			return nil, false, err
 		}
 		code, text := outcomeOf(p.Transaction, p.StatusView)
-		if p.MerchantBalanceAfter != nil { // since then others may have changed the float
+		if p.MerchantBalanceAfter != nil { // other transactions may have changed the float since
 			balance = *p.MerchantBalanceAfter
 		}
 		before := balance
 		if p.Status == payments.Success {
 			before += p.Amount
-			text = fmt.Sprintf("Vous avez transfere %d FCFA. Votre nouveau solde %s FCFA", p.Amount, decimal(balance)) // t: the second sentence
+			text = fmt.Sprintf("Vous avez transfere %d FCFA. Votre nouveau solde %s FCFA", p.Amount, decimal(balance)) // ThirdParty: the second sentence
 		}
 		return values{
 			"message": text, "referenceid": referenceOf(p.Transaction), "status": code, "transid": p.Reference, "transactionid": p.Reference,
@@ -94,10 +95,11 @@ func payOut(name string) func(context.Context, operatorapi.Sandbox, operatorapi.
 	}
 }
 
-// decimal returns an amount as Moov writes it (t).
+// decimal returns an amount as Moov writes it (ThirdParty).
 func decimal(amount int64) string { return fmt.Sprintf("%d.00", amount) }
 
-// tellBalance answers with the float of the environment. The number is that of the merchant, who has one float.
+// tellBalance answers with the float of the environment. It ignores the merchant's number, because a merchant has one
+// float.
 func tellBalance(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
 	if c.fields["msisdn"] == "" {
 		return nil, false, operatorapi.Refuse(incomplete)
@@ -109,7 +111,7 @@ func tellBalance(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Envir
 	return values{"balance": decimal(balance), "message": success, "status": completed}, false, err
 }
 
-// tellAccount answers with the test client that has a number. Without one, the name is constant.
+// tellAccount answers with the test client that has a number. If no test client has it, the name is constant.
 func tellAccount(ctx context.Context, s operatorapi.Sandbox, e operatorapi.Environment, c *soapCall) (values, bool, error) {
 	if c.fields["msisdn"] == "" {
 		return nil, false, operatorapi.Refuse(incomplete)

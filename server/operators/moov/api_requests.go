@@ -11,14 +11,14 @@ import (
 
 const (
 	maxReference = 80
-	maxText      = 200 // a
+	maxText      = 200 // Assumed
 )
 
-// lengths are those of numbers without the calling code, in the countries of the API. Benin has numbers of ten digits,
-// and of eight from the time before.
+// lengths are the lengths of numbers without the calling code, by country. Benin has ten digits, and eight in its
+// former format.
 var lengths = map[payments.Country][]int{payments.Benin: {10, 8}, payments.Togo: {8}}
 
-// newOrder returns an order. An empty reference is generated.
+// newOrder returns an order. If the reference is empty, newOrder generates one.
 func newOrder(
 	s operatorapi.Sandbox, e operatorapi.Environment, operation, reference, number, amount string,
 ) (*operatorapi.Order, error) {
@@ -65,7 +65,7 @@ func amountOf(text string) (int64, error) {
 
 var digits = regexp.MustCompile(`^[0-9]{8,13}$`)
 
-// msisdnOf returns a number of a country in E.164. The number has its country code, or does not.
+// msisdnOf returns a number of a country in E.164. The text may have the country code or not.
 func msisdnOf(text string, country payments.Country) (string, error) {
 	if code := country.CallingCode(); digits.MatchString(text) {
 		for _, length := range lengths[country] {

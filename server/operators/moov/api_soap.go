@@ -21,8 +21,8 @@ const (
 	merchantName = "http://api.merchant.tlc.com/"
 )
 
-// soapCall is the operation in a SOAP envelope. Its fields are the elements without children inside of the operation,
-// by their local names: clients differ in prefixes, namespaces, and the order of fields (t).
+// soapCall is the operation in a SOAP envelope. Its fields are the elements without children in the operation, by their
+// local names. Clients differ in prefixes, namespaces and the order of fields (ThirdParty).
 type soapCall struct {
 	operation string
 	fields    map[string]string
@@ -30,16 +30,17 @@ type soapCall struct {
 
 var errNoCall = errors.New("no SOAP envelope with an operation")
 
-// maxDepth is the depth of the fields of an operation: Envelope, Body, operation, request, field. maxFields bounds them.
+// maxDepth is the maximum depth of elements: Envelope, Body, operation, request, field. maxFields is the maximum number
+// of fields.
 const (
 	maxDepth  = 5
 	maxFields = 40
 )
 
-// readCall reads an envelope. It reads no document type, and so no entities but those of XML itself.
+// readCall decodes an envelope. It refuses a document type, so it knows only the entities that XML predefines.
 func readCall(body []byte) (*soapCall, error) {
 	in := xml.NewDecoder(bytes.NewReader(body))
-	// A client declares UTF-16 and sends UTF-8 (t).
+	// One client declares UTF-16 but sends UTF-8 (ThirdParty).
 	in.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	c := &soapCall{fields: map[string]string{}}
 	var path []string
@@ -74,7 +75,7 @@ func readCall(body []byte) (*soapCall, error) {
 	}
 }
 
-// enter notes the element at the end of a path. It reports whether an envelope has one there.
+// enter handles the start of the element at a path. It returns false if an envelope must not have an element there.
 func (c *soapCall) enter(path []string) bool {
 	switch {
 	case len(path) > maxDepth, path[0] != "Envelope", len(c.fields) > maxFields:
@@ -92,7 +93,7 @@ func (c *soapCall) enter(path []string) bool {
 type operation struct {
 	name    string
 	request []string // fields
-	inside  bool     // whether the fields are inside of an element request
+	inside  bool     // whether an element request contains the fields
 	answer  string   // element around the fields of the answer
 	fields  []string // of the answer
 	handle  func(context.Context, operatorapi.Sandbox, operatorapi.Environment, *soapCall) (values, bool, error)
@@ -143,7 +144,8 @@ func operationNames() (names []string) {
 	return names
 }
 
-// operationOf returns the operation of a request. It returns nil for a request without one.
+// operationOf returns the operation that a request calls. Both results are nil if the body cannot be read. The
+// operation is nil if its name is unknown.
 func operationOf(body []byte) (*soapCall, *operation) {
 	call, err := readCall(body)
 	if err != nil {
@@ -152,7 +154,7 @@ func operationOf(body []byte) (*soapCall, *operation) {
 	return call, operationNamed(call.operation)
 }
 
-// operationNamed returns an operation; nil for an unknown name.
+// operationNamed returns the operation with a name; nil for an unknown name.
 func operationNamed(name string) *operation {
 	for i := range operations {
 		if operations[i].name == name {
@@ -193,7 +195,7 @@ func soap(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request) (o
 	return a, nil
 }
 
-// unreadable returns the refusal of a body without an operation. It says why.
+// unreadable returns the refusal of a body without an operation. Its Detail says what is wrong with the body.
 func unreadable(r *operatorapi.Request) *operatorapi.Refusal {
 	refused := r.UnreadableXML(operatorapi.Invalid)
 	if refused.Detail == "" {
@@ -202,8 +204,8 @@ func unreadable(r *operatorapi.Request) *operatorapi.Refusal {
 	return refused
 }
 
-// refuseCall returns the answer to a refused request to the SOAP service: a status in the response of the operation, or
-// a fault (t).
+// refuseCall returns the answer to a refused request to the SOAP service. It is the response of the operation with a
+// status, or a SOAP fault (ThirdParty).
 func refuseCall(r *operatorapi.Refusal, sent []byte) operatorapi.Answer {
 	if r.Why == operatorapi.NoRoute {
 		return refuse(r)
@@ -213,21 +215,21 @@ func refuseCall(r *operatorapi.Refusal, sent []byte) operatorapi.Answer {
 	switch {
 	case o != nil && told.benin != "":
 		return operatorapi.Answer{Status: told.http, Body: envelope(o.response(values{"status": told.benin, o.says(): told.text}))}
-	case told.http == http.StatusOK: // a request that cannot be read
+	case told.http == http.StatusOK: // the request names no known operation
 		a := operatorapi.Answer{Status: http.StatusInternalServerError, Body: fault("soap:Client", "Error reading XMLStreamReader.")}
-		if call == nil { // the token is in what cannot be read
+		if call == nil { // the token was not found, because the body cannot be read
 			a.Reason, a.Detail = operatorapi.Invalid, unreadable(&operatorapi.Request{Body: sent}).Detail
 		}
 		return a
 	}
 	text := told.text
-	if r.Why == notANumber && call != nil { // as Java tells it (t)
+	if r.Why == notANumber && call != nil { // in the words of Java (ThirdParty)
 		text += fmt.Sprintf(": %q", call.fields["amount"])
 	}
 	return operatorapi.Answer{Status: told.http, Body: fault("soap:Server", text)}
 }
 
-// says returns the field with the text of an answer.
+// says returns the name of the field that has the text of an answer.
 func (o *operation) says() string {
 	if slices.Contains(o.fields, "message") {
 		return "message"
@@ -235,7 +237,7 @@ func (o *operation) says() string {
 	return "description"
 }
 
-// response returns the response element of an operation. Clients read its literal prefix (t).
+// response returns the response element of an operation. Clients depend on its literal prefix ns2 (ThirdParty).
 func (o *operation) response(v values) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<ns2:%sResponse xmlns:ns2="%s"><%s>`, o.name, merchantName, o.answer)

@@ -9,13 +9,13 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// referenceOf returns Moov's reference of a transaction. It is the code of its id, so that a question for it finds the
+// referenceOf returns Moov's reference of a transaction: the code of its id, by which statusAnswer finds the
 // transaction.
 func referenceOf(t *payments.Transaction) string { return t.ID.Code() }
 
 func amountIn(t *payments.Transaction) string { return strconv.FormatInt(t.Amount, 10) }
 
-// The codes of Togo for the state of a debit, and the codes of Benin that differ from those of /v1 (t).
+// The codes of Togo for the state of a debit, and the codes of Benin that differ from those of /v1 (ThirdParty).
 const (
 	completed    = "0"
 	validation   = "9"   // Togo: the payer has not answered
@@ -28,7 +28,7 @@ const (
 	success      = "SUCCESS"
 )
 
-// outcomeOf returns the code and the text of the state of a transaction, as its country has them.
+// outcomeOf returns the code and the text for the state of a transaction, in the form of its country.
 func outcomeOf(t *payments.Transaction, how operatorapi.StatusView) (code, text string) {
 	code, text = answers[t.Status].code, answers[t.Status].message
 	togo := t.Country == payments.Togo
@@ -58,7 +58,7 @@ func outcomeOf(t *payments.Transaction, how operatorapi.StatusView) (code, text 
 	return code, text
 }
 
-// callback is the body of a callback (t: of Togo; a: of Benin).
+// callback is the body of a callback (ThirdParty for Togo, Assumed for Benin).
 type callback struct {
 	Amount    string `json:"amount"`
 	RefID     string `json:"refid"`

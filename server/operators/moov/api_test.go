@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
-// The advice for an incomplete request names the fields that its call needs, and no other.
+// The advice for an incomplete request names the fields that its call needs, and no others.
 func TestAdviceForAnIncompleteRequest(t *testing.T) {
 	for _, route := range NewAPI().Routes {
 		told := ""

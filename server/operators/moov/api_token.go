@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// encryptionKey is the key that all clients have in common (t): the SDK of Benin has it as its default, and scripts of
-// Togo have it too. A token so proves the user name and the password, not the key.
+// encryptionKey is the key that all clients share (ThirdParty). It is the default of the SDK of Benin, and scripts of
+// Togo use it. So a token proves the user name and the password, not the key.
 const encryptionKey = "tlc12345tlc12345tlc12345tlc12345"
 
 // exampleToken is a token for the description.
@@ -18,7 +18,8 @@ const exampleToken = "EHq2wGn0p5Mba0OJmA2zJ1J5oJ0mT3rV1fYqk0m0JcE8d3m0b7Yk1wq9bK
 
 var counterForm = regexp.MustCompile(`^[0-9]{1,18}$`)
 
-// newToken returns a token: AES-256-CBC with the initialization vector zero over counter, user name and password (t).
+// newToken returns a token. It encrypts counter, user name and password by AES-256-CBC, with the initialization vector
+// zero (ThirdParty).
 func newToken(counter, user, password string) string {
 	text := []byte(counter + ":" + user + ":" + password)
 	padding := aes.BlockSize - len(text)%aes.BlockSize
@@ -27,8 +28,8 @@ func newToken(counter, user, password string) string {
 	return base64.StdEncoding.EncodeToString(text)
 }
 
-// readToken returns the user name and the password of a token. In some clients an initialization vector comes first:
-// base64(vector):base64(text) (t).
+// readToken returns the user name and the password in a token. Some clients put an initialization vector before the
+// text: base64(vector):base64(text) (ThirdParty).
 func readToken(token string) (user, password string, ok bool) {
 	vector, sealed := make([]byte, aes.BlockSize), token
 	if first, second, found := strings.Cut(token, ":"); found {

@@ -7,8 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
-// files returns the WSDL at the path of the service, and at those of its operations, which some clients have in its place
-// (t).
+// files returns the WSDL at the path of the service. It is also at the path of each operation, where some clients look
+// for it (ThirdParty).
 func files() []operatorapi.File {
 	all := []operatorapi.File{{Path: soapPath, ContentType: textXML, Text: wsdl}}
 	for _, name := range operationNames() {
@@ -17,8 +17,8 @@ func files() []operatorapi.File {
 	return all
 }
 
-// wsdl returns the WSDL of the SOAP service at the base URL of the API. It is written from the table of operations, and
-// for clients that make requests from a WSDL; Moov's own was not seen.
+// wsdl returns the WSDL of the SOAP service. base is the base URL of the API. The text follows from the table of
+// operations, because Moov's own WSDL was not seen.
 func wsdl(base string) string {
 	var types, messages, ports, bindings strings.Builder
 	for i := range operations {

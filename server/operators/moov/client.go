@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// client is a client of Moov's API: the SOAP of Benin, and the JSON of Togo (t).
+// client is a client of Moov's API: the SOAP of Benin, and the JSON of Togo (ThirdParty).
 type client struct{ adapter.Connection }
 
 // NewClient returns a client of Moov's API.
@@ -105,7 +105,7 @@ func (m *client) send(ctx context.Context, t *payments.Transaction, path string,
 	case said.Details != nil && said.Details.MrchReference != adapter.RequestID(t):
 		return adapter.Answer{}, errors.New("the operator answered for another payment")
 	case said.Code == completed && !asked:
-		said.Code = validation // it is accepted, and not paid
+		said.Code = validation // accepted, but not paid yet
 	}
 	a, err := answerOf(t, togoCodes[said.Code], said.Message, said.RefID)
 	if err == nil && asked && said.Details != nil {
@@ -114,7 +114,7 @@ func (m *client) send(ctx context.Context, t *payments.Transaction, path string,
 	return a, err
 }
 
-// togoCodes are the statuses of Benin for the codes of Togo. One that failed says why in its text.
+// togoCodes are the statuses of Benin for the codes of Togo. The text of the answer says why a payment failed.
 var togoCodes = map[string]string{
 	completed: completed, "8": inPending, validation: inPending, notDone: failedCode, "100": failedCode, "4": duplicateCode,
 	"1": "91", "3": "91", "5": "2", "99": codeOfCredentials,
@@ -122,10 +122,11 @@ var togoCodes = map[string]string{
 
 const (
 	codeOfCredentials = "98"
-	duplicateCode     = "duplicate" // of Togo, which has a code for it
+	duplicateCode     = "duplicate" // no status of Benin: Togo has a code of its own for it
 )
 
-// statuses are the statuses of Benin. Those of them with several meanings are decided by their texts.
+// statuses are Cauri's statuses for the statuses of Benin. If one of Benin's has several meanings, the text of the
+// answer decides.
 var statuses = map[string]payments.Status{
 	completed: payments.Success, inPending: payments.Pending, payerFunds: payments.InsufficientFunds, "7": payments.AccountBlocked,
 	"9": payments.AccountBlocked, "3": payments.UnknownMSISDN, "555": payments.UnknownMSISDN, "92": payments.Timeout,
@@ -135,7 +136,8 @@ var statuses = map[string]payments.Status{
 // limits are the statuses of Benin for amounts and limits.
 const limits = " 11 12 13 14 15 16 17 18 19 20 "
 
-// answerOf returns the answer for a status of Benin.
+// answerOf returns the answer for a status of Benin. It returns an error if the operator refused the request, or if the
+// status is unknown.
 func answerOf(t *payments.Transaction, code, text, reference string) (adapter.Answer, error) {
 	status, known := statuses[code]
 	if code == "92" || code == failedCode {

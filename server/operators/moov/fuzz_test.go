@@ -35,8 +35,8 @@ func checkOrder(t *testing.T, o operatorapi.Order) {
 	}
 }
 
-// FuzzRequest sends any body to every call of Togo and Benin. Each answers, or refuses in Moov's words with what its description has. Every
-// answer of SOAP is an envelope, whatever was sent.
+// FuzzRequest sends any body to every call of Togo and Benin. Each call answers, or refuses as its description says.
+// Every answer of SOAP is an envelope.
 func FuzzRequest(f *testing.F) {
 	api := NewAPI()
 	for _, route := range api.Routes {

@@ -1,5 +1,5 @@
 // Package moov has the payloads (payload.go) and a client (client.go) of Moov's own API, and a simulation of that API
-// (api.go). Package operators explains the marks o, t and a.
+// (api.go). Package operators explains the marks Documented, ThirdParty and Assumed.
 package moov
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Payload is a transaction in the format of Moov's API (t).
+// Payload is a transaction in the format of Moov's API (ThirdParty).
 type Payload struct {
 	Simulated         bool   `json:"_simulated"`
 	ResponseCode      string `json:"responseCode"`
@@ -26,28 +26,27 @@ type Payload struct {
 // answer is Moov's report of an outcome.
 type answer struct{ code, message string }
 
-// answers are the answers of Moov. By the marks of package operators, the codes are t unless another
-// mark is given, and the texts are a. Outcomes
-// with the same code have different texts.
+// answers are the answers of Moov. The codes are ThirdParty unless another mark is given. The texts are Assumed.
+// Outcomes with the same code have different texts.
 var answers = map[payments.Status]answer{
 	payments.Success:            {"0", "Success"},
 	payments.Pending:            {"100", "Pending"},
-	payments.PINInvalid:         {"95", "Failed: wrong PIN"}, // a
+	payments.PINInvalid:         {"95", "Failed: wrong PIN"}, // Assumed
 	payments.InsufficientFunds:  {"51", "Insufficient funds"},
 	payments.Timeout:            {"92", "USSD timeout"},
-	payments.AccountBlocked:     {"7", "Account locked"}, // a
+	payments.AccountBlocked:     {"7", "Account locked"}, // Assumed
 	payments.UserCancelled:      {"92", "Cancelled by the subscriber"},
 	payments.UnknownMSISDN:      {"555", "Subscriber not registered"},
 	payments.LimitExceeded:      {"13", "Daily maximum exceeded"},
-	payments.ServiceUnavailable: {"99", "Internal error: service unavailable"}, // a
-	payments.DuplicateReference: {"95", "Failed: duplicate reference"},         // a
+	payments.ServiceUnavailable: {"99", "Internal error: service unavailable"}, // Assumed
+	payments.DuplicateReference: {"95", "Failed: duplicate reference"},         // Assumed
 }
 
 // Raw returns the encoded payload of a transaction.
 func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
 
-// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable], because Moov's API
-// could not be used. Its message is the argument why.
+// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable] because Moov's API
+// could not be used. Its message is the parameter why.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
 	p.ResponseMessage = why
@@ -70,8 +69,8 @@ func NewPayload(t *payments.Transaction) *Payload {
 	}
 }
 
-// timestamp returns the time at which the transaction got its status. It does not return the current time, because the
-// payload must not change between two reads.
+// timestamp returns the time at which the transaction got its status. It is not the current time, because two reads
+// must return the same payload.
 func timestamp(t *payments.Transaction) string {
 	at := t.CreatedAt
 	if t.CompletedAt != nil {
