@@ -61,7 +61,7 @@ const (
 	notificationHeader = "notificationMessage"
 )
 
-// subscriptionKey returns the subscription key of a request. It is checked before everything else (o).
+// subscriptionKey returns the subscription key of a request. MTN checks it before everything else (Documented).
 func subscriptionKey(r *http.Request, _ func() []byte) string {
 	if key := r.Header.Get(keyHeader); key != "" {
 		return key

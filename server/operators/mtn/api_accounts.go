@@ -9,8 +9,8 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
-// balance answers with the float of the environment. For the target environment sandbox, the currency is EUR with the
-// same amount.
+// balance answers with the float of the environment. For the target environment sandbox, the amount is the same but the
+// currency is EUR.
 func balance(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (operatorapi.Answer, error) {
 	currency := t.currency()
 	if asked := r.Param("currency"); asked != "" {
@@ -34,7 +34,7 @@ func holderOf(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request
 		name = strings.TrimPrefix(msisdn, "+")
 	}
 	why, isTest := holderParties[kind+"/"+name]
-	if !isTest || !t.sandbox || holder.Name != "" { // with a name, the holder is a test client
+	if !isTest || !t.sandbox || holder.Name != "" { // a holder with a name is a test client
 		return holder, err
 	}
 	if why == inactiveHolder {
@@ -49,7 +49,7 @@ func active(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, 
 }
 
 // basicUserInfo answers with the name of the test client that has a number. The other fields are constant, as in MTN's
-// own sandbox (o).
+// own sandbox (Documented).
 func basicUserInfo(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, t target) (operatorapi.Answer, error) {
 	holder, err := holderOf(ctx, s, r, t)
 	if err != nil {

@@ -15,19 +15,19 @@ const (
 	notCompleted      operatorapi.Reason = "not_completed"
 )
 
-// applicationError is an error of MTN's application (o).
+// applicationError is an error of MTN's application (Documented).
 type applicationError struct {
 	Message string `json:"message"`
 	Code    string `json:"code"`
 }
 
-// gatewayError is an error of the gateway before the application (o).
+// gatewayError is an error of the gateway before the application (Documented).
 type gatewayError struct {
 	StatusCode int    `json:"statusCode"`
 	Message    string `json:"message"`
 }
 
-// oauthError is an error of the token calls (t).
+// oauthError is an error of the token calls (ThirdParty).
 type oauthError struct {
 	Error string `json:"error"`
 }
@@ -47,21 +47,22 @@ func gateway(status int, message string) refusal {
 
 const codeUnavailable, textUnavailable = "SERVICE_UNAVAILABLE", "Service temporarily unavailable, try again later."
 
-// refusals are MTN's answers to refused requests. The mark is o unless another is given.
+// refusals are MTN's answers to refused requests. The mark is Documented unless another is given.
 var refusals = map[operatorapi.Reason]refusal{
 	operatorapi.KeyMissing: gateway(http.StatusUnauthorized, "Access denied due to missing subscription key. Make sure to include subscription "+
 		"key when making requests to an API."),
 	operatorapi.KeyInvalid: gateway(http.StatusUnauthorized, "Access denied due to invalid subscription key. Make sure to provide a valid key "+
 		"for an active subscription."),
-	operatorapi.UserInvalid: {http.StatusUnauthorized, oauthError{"login_failed"}}, // t
-	// a. For MTN's PHP SDK, a 401 with a statusCode means a problem of the key, and any other 401 an expired token.
+	operatorapi.UserInvalid: {http.StatusUnauthorized, oauthError{"login_failed"}}, // ThirdParty
+	// Assumed. MTN's PHP SDK takes a 401 with a statusCode for a problem of the key, and any other 401 for an expired
+	// token.
 	operatorapi.TokenInvalid: {http.StatusUnauthorized, oauthError{"invalid_token"}},
 	operatorapi.NoRoute:      gateway(http.StatusNotFound, "Resource not found"),
 	operatorapi.NotFound:     application(http.StatusNotFound, "RESOURCE_NOT_FOUND", "Requested resource was not found."),
-	operatorapi.Invalid:      {http.StatusBadRequest, nil}, // a: the body was not observed; clients use only the status
+	operatorapi.Invalid:      {http.StatusBadRequest, nil}, // Assumed: no body; clients use only the status
 	operatorapi.Duplicate: application(http.StatusConflict, "RESOURCE_ALREADY_EXIST",
 		"Duplicated reference id. Creation of resource failed."),
-	operatorapi.TooMany:     gateway(http.StatusTooManyRequests, "Rate limit is exceeded. Try again later."), // a
+	operatorapi.TooMany:     gateway(http.StatusTooManyRequests, "Rate limit is exceeded. Try again later."), // Assumed
 	operatorapi.Unavailable: application(http.StatusServiceUnavailable, codeUnavailable, textUnavailable),
 	operatorapi.Internal: application(http.StatusInternalServerError, internalError,
 		"An internal error occurred while processing."),
@@ -71,7 +72,7 @@ var refusals = map[operatorapi.Reason]refusal{
 	wrongCallbackHost: application(http.StatusInternalServerError, "INVALID_CALLBACK_URL_HOST",
 		"Callback URL does not match the configured value."),
 	notAllowed: application(http.StatusInternalServerError, "NOT_ALLOWED", "Authorization failed. Insufficient permissions."),
-	notCompleted: application(http.StatusConflict, "NOT_SUCCESSFULLY_COMPLETED", // the code is documented, the text is assumed
+	notCompleted: application(http.StatusConflict, "NOT_SUCCESSFULLY_COMPLETED", // the text: Assumed
 		"The transaction is not successfully completed."),
 }
 
@@ -101,7 +102,7 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 	told, known := refusals[r.Why]
 	switch {
 	case r.Why == operatorapi.Gateway:
-		told = gateway(r.Status, http.StatusText(r.Status)) // a
+		told = gateway(r.Status, http.StatusText(r.Status)) // Assumed
 	case !known:
 		told = refusals[operatorapi.Internal]
 	}

@@ -58,7 +58,7 @@ func giveBack(second bool) operatorapi.Handler {
 		if err != nil {
 			test, isTest := refundedTests[body.ReferenceIDToRefund]
 			if isTest && t.sandbox && operatorapi.IsRefused(err, operatorapi.NotFound) {
-				// Without a collection, the test is recorded as a disbursement.
+				// There is no collection to refund, so the test value is recorded as a disbursement.
 				setParty(order, Party{PartyIDType: "MSISDN", PartyID: refundedParty}, "+"+refundedParty, &test)
 				return acceptedAnswer, s.Disburse(ctx, *order)
 			}
@@ -70,8 +70,8 @@ func giveBack(second bool) operatorapi.Handler {
 	})
 }
 
-// newOrder returns the order of a call that moves money, without its party. It checks the request in MTN's order (a):
-// reference, body, currency, callback. The check for a taken reference follows later.
+// newOrder returns the order of a call that moves money, without its party. It checks the reference, the body, the
+// currency and the callback, in MTN's order (Assumed). The caller checks later whether the reference is taken.
 func newOrder(
 	s operatorapi.Sandbox, r *operatorapi.Request, t target, operation string, second bool,
 ) (*operatorapi.Order, *orderBody, error) {
@@ -130,8 +130,8 @@ func addParty(o *operatorapi.Order, p *Party, t target) error {
 	return nil
 }
 
-// setParty sets the party of an order. test is the behavior of a test number of MTN's own sandbox; nil for other
-// numbers.
+// setParty sets the party of an order. test is the behavior of the number in MTN's own sandbox; nil if it is no test
+// number.
 func setParty(o *operatorapi.Order, p Party, msisdn string, test *testParty) {
 	sent := o.Sent.(sent)
 	p.PartyID = strings.TrimSpace(p.PartyID)
@@ -154,7 +154,7 @@ func statusAnswer(operation string) operatorapi.HandlerIn[target] {
 	}
 }
 
-// notify validates a text for the payer of a successful payment. It sends nothing.
+// notify accepts a text for the payer of a successful payment. It only checks the text, and sends nothing.
 func notify(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request, _ target) (operatorapi.Answer, error) {
 	var body struct {
 		NotificationMessage string `json:"notificationMessage"`

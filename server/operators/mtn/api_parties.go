@@ -8,9 +8,10 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// This file has the test numbers of MTN's own sandbox. They work for the target environment sandbox, if no test client
-// has the number. MTN documents their outcomes (o). The numbers ending in 450 to 454, and 56733123453, were observed
-// (o). That requests to the other numbers are accepted first and fail later is assumed (a).
+// This file has the test numbers of MTN's own sandbox. They work only in the target environment sandbox, and only if no
+// test client has the number. MTN documents their outcomes (Documented). The numbers ending in 450 to 454, and
+// 56733123453, were also observed. For the other numbers, Cauri accepts the request first and fails the payment later
+// (Assumed).
 
 // testParty is the behavior of a test number in MTN's own sandbox.
 type testParty struct {
@@ -18,7 +19,7 @@ type testParty struct {
 	behavior payments.Behavior // behavior of the payer while the payment is pending
 	latency  time.Duration     // time until the payer answers; zero: the usual latency
 	begins   string            // MTN's status while the payment is pending; empty: PENDING
-	reason   string            // reason of the failure, if it does not follow from Cauri's status
+	reason   string            // reason of the failure; empty: it follows from Cauri's status
 }
 
 // number returns the party as a test number of Cauri.
@@ -31,7 +32,7 @@ func failing(reason string) testParty {
 	return testParty{status: payments.ServiceUnavailable, reason: reason}
 }
 
-// paying returns a party that pays after a latency.
+// paying returns a party that pays after a latency. begins is MTN's status until then.
 func paying(after time.Duration, begins string) testParty {
 	return testParty{status: payments.Pending, behavior: payments.Approve, latency: after, begins: begins}
 }
@@ -42,7 +43,7 @@ var (
 	ongoing   = testParty{status: payments.Pending, behavior: payments.Ignore}
 )
 
-// delayed is the latency of a delayed party: 25 to 30 s (o).
+// delayed is the latency of a delayed party: 25 to 30 s (Documented).
 const delayed = 25 * time.Second
 
 // partiesOfAll are the parties of every call.
@@ -68,7 +69,7 @@ var withdrawParties = with(partiesOfAll, map[string]testParty{
 	"46733123463": failing("COULD_NOT_PERFORM_TRANSACTION"),
 })
 
-// transferTypeUnknown is the code of an error (a). MTN documents only the text of the error.
+// transferTypeUnknown is the code of an error (Assumed). MTN documents only the text of the error.
 const transferTypeUnknown = "TRANSFER_TYPE_UNKNOWN"
 
 // payParties are the payers of requests to pay.
@@ -93,9 +94,9 @@ var parties = map[string]map[string]testParty{
 	payCall: payParties, withdrawCall: withdrawParties, depositCall: withdrawParties, transferCall: transferParties,
 }
 
-// refundedTests are the test values of referenceIdToRefund, with the behavior of the refund.
+// refundedTests has the behavior of the refund for each test value of referenceIdToRefund.
 var refundedTests = map[string]testParty{
-	"1":  failing("RESOURCE_NOT_FOUND"), // a: MTN documents only the text "transaction not found"
+	"1":  failing("RESOURCE_NOT_FOUND"), // Assumed: MTN documents only the text "transaction not found"
 	"2":  failing(internalError),
 	"3":  rejecting,
 	"4":  expiring,
@@ -110,14 +111,14 @@ var refundedTests = map[string]testParty{
 	"13": failing("COULD_NOT_PERFORM_TRANSACTION"),
 }
 
-// refundedParty is the payee of a refund of refundedTests (a). It is not a test number of other calls.
+// refundedParty is the payee of a refund of refundedTests (Assumed). It is not a test number of other calls.
 const refundedParty = "46733123400"
 
 // inactiveHolder marks an account holder that exists but is not active.
 const inactiveHolder operatorapi.Reason = "inactive"
 
 // holderParties are the answers of the calls about account holders, by type and name in the path. Two of the e-mail
-// addresses are documented in full. The domains of the others are assumed.
+// addresses are Documented. The domains of the others are Assumed.
 var holderParties = map[string]operatorapi.Reason{
 	"msisdn/46733123450": operatorapi.NotFound, "email/notfound@email.com": operatorapi.NotFound,
 	"msisdn/46733123451": inactiveHolder, "email/notactive@email.com": inactiveHolder,

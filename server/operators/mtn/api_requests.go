@@ -12,7 +12,7 @@ import (
 
 // orderBody is the body of the calls that move money. Unknown fields are ignored.
 type orderBody struct {
-	Amount              json.RawMessage `json:"amount"` // a JSON string (o) or number (a)
+	Amount              json.RawMessage `json:"amount"` // a JSON string (Documented) or number (Assumed)
 	Currency            string          `json:"currency"`
 	ExternalID          string          `json:"externalId"`
 	Payer               *Party          `json:"payer"`
@@ -22,7 +22,7 @@ type orderBody struct {
 	ReferenceIDToRefund string          `json:"referenceIdToRefund"`
 }
 
-// sent has those fields of a request that are repeated in the answers about its transaction.
+// sent has the fields of a request that the answers about its transaction repeat.
 type sent struct {
 	Currency     string `json:"currency"`
 	ExternalID   string `json:"externalId"`
@@ -31,17 +31,17 @@ type sent struct {
 	PayeeNote    string `json:"payeeNote"`
 	Second       bool   `json:"second,omitempty"` // version 2_0 of the call
 
-	// These fields are set for a test party. Begins is MTN's status while the payment is pending. Reason is the reason
-	// of the failure if the payment ends with the status ReasonOf.
+	// These fields are set only for a test party. Begins is MTN's status while the payment is pending. Reason is the
+	// reason of the failure, if the payment ends with the status ReasonOf.
 	Begins   string          `json:"begins,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 	ReasonOf payments.Status `json:"reasonOf,omitempty"`
 }
 
 const (
-	maxPartyID     = 40 // a: the number with spaces around it
+	maxPartyID     = 40 // Assumed: the number with spaces around it
 	maxMessage     = 160
-	maxExternalID  = 500 // a: MTN says only that it is free text
+	maxExternalID  = 500 // Assumed: MTN says only that it is free text
 	maxOrderRef    = 120
 	maxCallbackURL = 2048
 )
@@ -93,8 +93,8 @@ func msisdnFrom(text string) (string, error) {
 
 var uuid4 = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-// canonicalReference returns a reference as it is stored. A UUID is stored in lower case. A reference of another API is
-// unchanged.
+// canonicalReference returns a reference in the form in which it is stored: without the spaces at its ends, and a UUID
+// in lower case.
 func canonicalReference(text string) string {
 	text = strings.TrimSpace(text)
 	if lower := strings.ToLower(text); uuid4.MatchString(lower) {
@@ -112,7 +112,8 @@ func referenceOf(h http.Header) (string, error) {
 	return reference, nil
 }
 
-// targets are MTN's names of target environments, with their countries (o). A sandbox may have only some of them.
+// targets are MTN's names of target environments, with their countries (Documented). A sandbox may have only some of
+// them.
 var targets = map[string]payments.Country{
 	"mtnivorycoast": payments.CoteDIvoire, "mtnbenin": payments.Benin, "mtnrwanda": payments.Rwanda,
 }
@@ -154,8 +155,8 @@ func targetOf(s operatorapi.Sandbox, r *operatorapi.Request) (target, error) {
 	return target{}, operatorapi.Refuse(wrongTarget)
 }
 
-// takes reports whether the environment accepts a currency. The target environment sandbox also accepts EUR. In that
-// case, one EUR equals one unit of the environment's currency.
+// takes reports whether the environment accepts a currency. The target environment sandbox also accepts EUR: there, one
+// EUR equals one unit of the environment's currency.
 func (t target) takes(currency string) bool {
 	return currency == string(t.Currency) || t.sandbox && currency == sandboxCurrency
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// collectionStatus is MTN's status of a request to pay or to withdraw, with MTN's order of fields (o).
+// collectionStatus is MTN's status of a request to pay or to withdraw, with MTN's order of fields (Documented).
 type collectionStatus struct {
 	FinancialTransactionID string `json:"financialTransactionId,omitempty"`
 	ExternalID             string `json:"externalId"`
@@ -27,7 +27,7 @@ type collectionStatus struct {
 	Reason                 string `json:"reason,omitempty"`
 }
 
-// payoutStatus is MTN's status of a transfer, a deposit or a refund (o).
+// payoutStatus is MTN's status of a transfer, a deposit or a refund (Documented).
 type payoutStatus struct {
 	Amount                 string `json:"amount"`
 	Currency               string `json:"currency"`
@@ -69,7 +69,7 @@ func statusBody(t *payments.Transaction, raw json.RawMessage, how operatorapi.St
 
 func isPaid(t *payments.Transaction) bool { return t.Status == payments.Success }
 
-// nativeReason returns the reason of a failure, which is always a string (o).
+// nativeReason returns the reason of a failure. It is always a string (Documented).
 func nativeReason(t *payments.Transaction, s *sent, how operatorapi.StatusView) string {
 	switch {
 	case how.Reason != "":
@@ -79,12 +79,13 @@ func nativeReason(t *payments.Transaction, s *sent, how operatorapi.StatusView) 
 	case s.Reason != "" && s.ReasonOf == t.Status:
 		return s.Reason
 	case t.Status == payments.AccountBlocked && adapter.IsPayout(t):
-		return "PAYEE_NOT_ALLOWED_TO_RECEIVE" // a
+		return "PAYEE_NOT_ALLOWED_TO_RECEIVE" // Assumed
 	}
 	return reason(t)
 }
 
-// financialTransactionID returns MTN's number of a transaction: ten digits (o), derived from Cauri's id.
+// financialTransactionID returns MTN's number of a transaction. It has ten digits (Documented), and is derived from
+// Cauri's id.
 func financialTransactionID(t *payments.Transaction) string {
 	const first, count = 1_000_000_000, 9_000_000_000
 	hash := sha256.Sum256([]byte(t.ProviderTxID()))
@@ -92,7 +93,7 @@ func financialTransactionID(t *payments.Transaction) string {
 }
 
 // newCallback returns the callback of a transaction with an outcome. It is unsigned and does not contain the reference.
-// The method is PUT for calls of version 2_0, and POST for others, because MTN's documentation names both.
+// MTN's documentation names two methods: Cauri uses PUT for calls of version 2_0, and POST for others.
 func newCallback(t *payments.Transaction, raw json.RawMessage, how operatorapi.StatusView) operatorapi.Callback {
 	c := operatorapi.Callback{
 		Method: http.MethodPost,

@@ -34,7 +34,7 @@ func addUser(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Request)
 	return operatorapi.Answer{Status: http.StatusCreated}, s.AddUser(ctx, operatorapi.User{ID: id, CallbackHost: host})
 }
 
-// hostOf returns the host of a URL, or of a host with or without a port; empty for an invalid host.
+// hostOf returns the host of a URL, or of a host with or without a port. It returns "" for an invalid host.
 func hostOf(text string) string {
 	if !strings.Contains(text, "://") {
 		text = "http://" + text
@@ -96,8 +96,7 @@ func issueToken(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Reque
 	}{token, "access_token", int(tokenLifetime.Seconds())}}, nil
 }
 
-// newToken returns a token in the format of MTN's tokens, a JWT. Its payload is only for readers: the sandbox finds
-// tokens by their hashes.
+// newToken returns a token in MTN's format, a JWT. Cauri never reads its payload: it finds tokens by their hashes.
 func newToken(user, session string, expires time.Time) string {
 	encode := base64.RawURLEncoding.EncodeToString
 	header := encode([]byte(`{"typ":"JWT","alg":"HS256"}`))

@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// client is a client of the collections of MTN's Open API (o).
+// client is a client of the collections of MTN's Open API (Documented).
 type client struct{ adapter.Connection }
 
 const (

@@ -34,8 +34,9 @@ func checkUser(t *testing.T, u operatorapi.User) {
 	}
 }
 
-// FuzzRequest sends any body with any headers to every call: API users, tokens, requests to pay and to withdraw, transfers, deposits,
-// refunds, delivery notifications, and those without a body. Each answers, or refuses in MTN's words with what its description has.
+// FuzzRequest sends any body with any headers to every call: API users, tokens, requests to pay and to withdraw,
+// transfers, deposits, refunds, delivery notifications, and those without a body. Each call answers, or refuses as its
+// description says.
 func FuzzRequest(f *testing.F) {
 	api := NewAPI()
 	for _, route := range api.Routes {

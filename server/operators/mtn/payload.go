@@ -1,5 +1,5 @@
 // Package mtn has the payloads (payload.go) and a client (client.go) of MTN's own API, and a simulation of that API
-// (api.go). Package operators explains the marks o, t and a.
+// (api.go). Package operators explains the marks Documented, ThirdParty and Assumed.
 package mtn
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Payload is the answer of MTN's Open API to a status query for a request to pay, or for a transfer (o). A transfer has
-// a payee instead of a payer.
+// Payload is the answer of MTN's Open API to a status query for a request to pay, or for a transfer (Documented). A
+// transfer has a payee instead of a payer.
 type Payload struct {
 	Simulated              bool   `json:"_simulated"`
 	Amount                 string `json:"amount"`
@@ -40,9 +40,9 @@ const (
 	failed     = "FAILED"
 )
 
-// reasons are the reasons of failed transactions (o).
+// reasons are the reasons of failed transactions (Documented).
 var reasons = map[payments.Status]string{
-	payments.PINInvalid:         "APPROVAL_REJECTED", // a: MTN has no reason for a wrong PIN
+	payments.PINInvalid:         "APPROVAL_REJECTED", // Assumed: MTN has no reason for a wrong PIN
 	payments.InsufficientFunds:  "NOT_ENOUGH_FUNDS",
 	payments.Timeout:            "EXPIRED",
 	payments.AccountBlocked:     "SENDER_ACCOUNT_NOT_ACTIVE",
@@ -53,14 +53,14 @@ var reasons = map[payments.Status]string{
 	payments.DuplicateReference: "RESOURCE_ALREADY_EXIST",
 }
 
-// payeeNotFound is the reason of a payout to a number without an account (o).
+// payeeNotFound is the reason of a payout to a number without an account (Documented).
 const payeeNotFound = "PAYEE_NOT_FOUND"
 
 // Raw returns the encoded payload of a transaction.
 func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
 
-// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable], because MTN's API
-// could not be used. The parameter why is its message.
+// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable] because MTN's API could
+// not be used. Its message is the parameter why.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))
 	p.Message = why

@@ -13,7 +13,7 @@ import (
 // payCall is the name of the call that opens an order. It is stored with the transaction of the order.
 const payCall = "webpayment"
 
-// product is the product of all tokens: one token serves all calls (o).
+// product is the product of every token, because one token serves all calls (Documented).
 const product = "webpay"
 
 // NewAPI returns Orange's own API, WebPay. Its routes are those that Orange's clients call.
@@ -27,15 +27,15 @@ func NewAPI() *operatorapi.API {
 	}
 }
 
-// quirks are the habits of Orange's own sandbox.
+// quirks are the special behaviors of Orange's own sandbox.
 var quirks = []operatorapi.Quirk{{
 	Name: devQuirk,
 	About: "Whether the country `dev` of Orange's own API means the first enabled environment of Orange, and takes amounts in the currency OUV. " +
 		"They are booked as whole units of the environment's currency.",
 }}
 
-// logged are the fields that the request log keeps. Tokens and the merchant key are not among them, and of URLs the log
-// keeps the host.
+// logged are the fields that the request log keeps. Tokens and the merchant key are not among them. The log keeps only
+// the host of a URL.
 var logged = []string{
 	"currency", "order_id", "amount", "return_url", "cancel_url", "notif_url", "lang", "reference", "status", "message", "txnid", "code",
 	"description", "expires_in", "error", "error_description",
@@ -56,7 +56,8 @@ func deriveCredentials(apiKey string) operatorapi.Credentials {
 	}
 }
 
-// clientID returns the client id in the access token, or in the Basic authentication of a request for a token.
+// clientID returns the client id of a request. It reads it from the access token, or from the Basic authentication of a
+// request for a token.
 func clientID(r *http.Request, _ func() []byte) string {
 	id, _, _ := r.BasicAuth()
 	return cmp.Or(operatorapi.UserOfToken(r), strings.ToLower(id))

@@ -23,53 +23,54 @@ const (
 	missingOfStatus operatorapi.Reason = "missing_field_of_status"
 )
 
-// apiError is the body of an error of every API of Orange (o).
+// apiError is the body of an error of every API of Orange (Documented).
 type apiError struct {
 	Code        int    `json:"code"`
 	Message     string `json:"message"`
 	Description string `json:"description"`
 }
 
-// oauthError is the body of an error of the call for a token (o).
+// oauthError is the body of an error of a token call (Documented).
 type oauthError struct {
 	Error       string `json:"error"`
 	Description string `json:"error_description"`
 }
 
-// forbidden is the message of the errors that concern the merchant or the order (t).
+// forbidden is the message of errors about the merchant or the order (ThirdParty).
 const forbidden = "Forbidden transaction"
 
-// refusals are Orange's answers to refused requests. The mark is o unless another is given.
+// refusals are Orange's answers to refused requests. The mark is Documented unless another is given.
 var refusals = map[operatorapi.Reason]operatorapi.Answer{
 	operatorapi.UserInvalid: {
 		Status: http.StatusUnauthorized,
 		Body:   oauthError{"invalid_client", "The requested service needs credentials, but the ones provided were invalid."},
 	},
 	wrongGrant: {
-		Status: http.StatusBadRequest, // a
+		Status: http.StatusBadRequest, // Assumed
 		Body:   oauthError{"unsupported_grant_type", "The grant type is not supported: send client_credentials."},
 	},
 	operatorapi.TokenInvalid: tokens[operatorapi.UnknownToken],
 
 	operatorapi.NoRoute:  notFound,
-	operatorapi.NotFound: notFound, // a: that it is this code
-	// a: the texts of the next three
+	operatorapi.NotFound: notFound, // Assumed: that it is this code
+	// Assumed: the texts of the next three
 	operatorapi.TooMany:     failedWith(http.StatusTooManyRequests, 53, "Too many requests", "The application has made too many calls."),
 	operatorapi.Unavailable: failedWith(http.StatusServiceUnavailable, 5, "The service is temporarily unavailable", "Try again later."),
 	operatorapi.Internal:    failedWith(http.StatusInternalServerError, 1, "Internal error", "Try again later."),
 
-	noCountry:    failedWith(http.StatusBadRequest, 20, "Invalid URL parameter value", "The country is none."), // a: description
-	wrongCountry: failedWith(http.StatusForbidden, 50, "Forbidden access to the API", "Access denied by ACL"),  // t
-	noBody:       failedWith(http.StatusBadRequest, 21, "Missing body", "The request has no body."),            // a: description
-	noJSON:       failedWith(http.StatusBadRequest, 22, "Invalid body", "The body is not a JSON object."),      // a: description
-	wrongField:   failedWith(http.StatusBadRequest, 24, "Invalid body field", "A field has an invalid value"),  // t; a: description
+	noCountry:    failedWith(http.StatusBadRequest, 20, "Invalid URL parameter value", "The country is none."), // Assumed: description
+	wrongCountry: failedWith(http.StatusForbidden, 50, "Forbidden access to the API", "Access denied by ACL"),  // ThirdParty
+	noBody:       failedWith(http.StatusBadRequest, 21, "Missing body", "The request has no body."),            // Assumed: description
+	noJSON:       failedWith(http.StatusBadRequest, 22, "Invalid body", "The body is not a JSON object."),      // Assumed: description
+	wrongField:   failedWith(http.StatusBadRequest, 24, "Invalid body field", "A field has an invalid value"),  // ThirdParty; Assumed: description
 
-	wrongMerchant:         failedWith(http.StatusForbidden, 1202, forbidden, "Invalid merchant key"),                   // t
-	wrongCurrency:         failedWith(http.StatusForbidden, 1203, forbidden, "Unauthorized currency for this country"), // t
-	operatorapi.Duplicate: failedWith(http.StatusForbidden, 1204, forbidden, "Order Already exists"),                   // t
+	wrongMerchant:         failedWith(http.StatusForbidden, 1202, forbidden, "Invalid merchant key"),                   // ThirdParty
+	wrongCurrency:         failedWith(http.StatusForbidden, 1203, forbidden, "Unauthorized currency for this country"), // ThirdParty
+	operatorapi.Duplicate: failedWith(http.StatusForbidden, 1204, forbidden, "Order Already exists"),                   // ThirdParty
 }
 
-// tokens are the answers to a request whose token is not valid (o; a: the descriptions of the first two).
+// tokens are the answers to a request whose token is not valid (Documented). The descriptions of the first two are
+// Assumed.
 var tokens = map[operatorapi.Token]operatorapi.Answer{
 	operatorapi.NoToken: failedWith(http.StatusUnauthorized, 40, "Missing credentials",
 		"The requested service needs credentials, but none were provided."),
@@ -82,8 +83,9 @@ var tokens = map[operatorapi.Token]operatorapi.Answer{
 // missingReason is the prefix of the reason of a field that is missing.
 const missingReason = "missing_"
 
-// missing returns the answer for a field that is missing, in the words of the library that Orange uses. The key was
-// observed in answers to transactionstatus (o; the end of the text: a). Nobody has recorded that of webpayment.
+// missing returns the answer for a missing field, in the words of the library that Orange uses. The key was observed in
+// answers to transactionstatus (Documented). The end of the text is Assumed. The key of webpayment is not known: there,
+// key is empty.
 func missing(key, reason string) operatorapi.Answer {
 	field := ""
 	for _, word := range strings.Split(strings.TrimPrefix(cmp.Or(reason, missingReason+"order_id"), missingReason), "_") {
@@ -106,11 +108,11 @@ func refuse(r *operatorapi.Refusal) operatorapi.Answer {
 	told, known := refusals[r.Why]
 	switch {
 	case r.Why == operatorapi.Gateway:
-		return failedWith(r.Status, 5, http.StatusText(r.Status), "Try again later.") // a
-	case r.Why == operatorapi.Invalid: // what /v1 would refuse
+		return failedWith(r.Status, 5, http.StatusText(r.Status), "Try again later.") // Assumed
+	case r.Why == operatorapi.Invalid: // package service refused a field
 		return refusals[wrongField]
 	case r.Why == operatorapi.NoRoute && len(r.Allow) > 0:
-		a := failedWith(http.StatusMethodNotAllowed, 61, "Method not allowed", "The resource does not have this method.") // a: texts
+		a := failedWith(http.StatusMethodNotAllowed, 61, "Method not allowed", "The resource does not have this method.") // Assumed: texts
 		a.Header, a.Reason = http.Header{"Allow": {strings.Join(r.Allow, ", ")}}, "method_not_allowed"
 		return a
 	case r.Why == operatorapi.TokenInvalid:

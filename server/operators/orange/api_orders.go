@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	tokenLifetime    = time.Hour           // of v3 (o)
-	oldTokenLifetime = 90 * 24 * time.Hour // of v2 (t)
-	orderLifetime    = 10 * time.Minute    // (o)
+	tokenLifetime    = time.Hour           // of v3 (Documented)
+	oldTokenLifetime = 90 * 24 * time.Hour // of v2 (ThirdParty)
+	orderLifetime    = 10 * time.Minute    // (Documented)
 )
 
 const (
-	dev      = "dev" // the country of Orange's own sandbox (o)
-	devMoney = "OUV" // its currency (o)
+	dev      = "dev" // country of Orange's own sandbox (Documented)
+	devMoney = "OUV" // its currency (Documented)
 	devQuirk = "orangeDev"
 )
 
-// bearer is a token with its lifetime, which is a number or a text.
+// bearer is the answer with a token. Its lifetime is a number in v3, and a string in v2.
 type bearer struct {
 	TokenType   string `json:"token_type"`
 	AccessToken string `json:"access_token"`
@@ -64,7 +64,7 @@ func inMarket(f operatorapi.HandlerIn[market]) operatorapi.Handler {
 	return operatorapi.In(marketOf, f)
 }
 
-// countryForm matches countries. Orange's own sandbox is one of them.
+// countryForm matches the countries in paths. dev is one of them.
 var countryForm = regexp.MustCompile(`^(?i)([a-z]{2}|dev)$`)
 
 func marketOf(s operatorapi.Sandbox, r *operatorapi.Request) (market, error) {
@@ -83,12 +83,12 @@ func marketOf(s operatorapi.Sandbox, r *operatorapi.Request) (market, error) {
 	return market{}, operatorapi.Refuse(wrongCountry)
 }
 
-// orderBody is the body of both calls. Unknown fields are ignored.
+// orderBody is the body of webpayment and of transactionstatus. Unknown fields are ignored.
 type orderBody struct {
 	MerchantKey string          `json:"merchant_key"`
 	Currency    string          `json:"currency"`
 	OrderID     string          `json:"order_id"`
-	Amount      json.RawMessage `json:"amount"` // a JSON number or string (o)
+	Amount      json.RawMessage `json:"amount"` // a JSON number or string (Documented)
 	ReturnURL   string          `json:"return_url"`
 	CancelURL   string          `json:"cancel_url"`
 	NotifURL    string          `json:"notif_url"`
@@ -97,7 +97,7 @@ type orderBody struct {
 	PayToken    string          `json:"pay_token"`
 }
 
-// readBody reads a body whose fields with these names must not be empty. The refusal has the reason without.
+// readBody decodes a body. If one of the needed fields is empty, it refuses with the reason without.
 func readBody(r *operatorapi.Request, without operatorapi.Reason, needed ...string) (*orderBody, error) {
 	var fields map[string]json.RawMessage
 	var body orderBody
@@ -120,7 +120,7 @@ func readBody(r *operatorapi.Request, without operatorapi.Reason, needed ...stri
 
 func wrong(field string) error { return operatorapi.Because(wrongField, "wrong_"+field) }
 
-// placed are the fields of an order that its page and its answers need.
+// placed has the fields of an order that its page and its answers need.
 type placed struct {
 	Country    payments.Country  `json:"country"`
 	Currency   payments.Currency `json:"currency"` // of the environment
@@ -130,17 +130,17 @@ type placed struct {
 	CancelURL  string            `json:"cancel_url"`
 	NotifURL   string            `json:"notif_url"`
 	NotifToken string            `json:"notif_token"`
-	PayToken   string            `json:"pay_token"` // for the merchant's own eyes: the order is found by its hash
+	PayToken   string            `json:"pay_token"` // only for the merchant's view; the hash of the token finds the order
 }
 
-// waiting reads what the merchant sees of an order.
+// waiting returns what the merchant sees of an order.
 func waiting(o operatorapi.PlacedOrder) (operatorapi.WaitingOrder, error) {
 	var p placed
 	err := o.Read(&p)
 	return operatorapi.WaitingOrder{Country: p.Country, Currency: p.Currency, Token: p.PayToken}, err
 }
 
-// sent are the fields of an order that its transaction keeps.
+// sent has the fields of an order that its transaction keeps.
 type sent struct {
 	NotifToken string `json:"notif_token"`
 }
@@ -180,7 +180,7 @@ func placeOrder(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Reque
 	}{http.StatusCreated, "OK", o.Token, s.PageOf(o), drawn[2]}}, nil
 }
 
-// check checks the fields of a new order, and returns its amount.
+// check validates the fields of a new order, and returns its amount.
 func (b *orderBody) check(s operatorapi.Sandbox, m market) (int64, error) {
 	switch {
 	case !s.Checks(merchantKey, b.MerchantKey):
@@ -205,7 +205,7 @@ func (b *orderBody) check(s operatorapi.Sandbox, m market) (int64, error) {
 	return amountOf(b.Amount)
 }
 
-// isURL reports whether a browser may be sent to an address.
+// isURL reports whether an address is a URL to which a browser may go.
 func isURL(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && operatorapi.IsText(address, maxURL) && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""

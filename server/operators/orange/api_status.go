@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// The states of an order that its collection does not have (o).
+// The states of an order that are no statuses of its collection (Documented).
 const (
 	initiated = "INITIATED" // it waits for its payer
 	success   = "SUCCESS"
@@ -24,8 +24,8 @@ type order struct {
 	txnID  string          // of its collection
 }
 
-// read returns an order with its present state. The transaction with the id of an order is that of the order if it has
-// its notification token.
+// read returns an order with its present state. A transaction with the same order id belongs to the order only if it
+// also has the same notification token.
 func read(ctx context.Context, s operatorapi.Sandbox, o operatorapi.PlacedOrder) (*order, error) {
 	found := &order{PlacedOrder: o}
 	if err := o.Read(&found.placed); err != nil {
@@ -62,7 +62,7 @@ func stateOf(status payments.Status) string {
 	return failed
 }
 
-// txnIDOf returns Orange's id of a transaction, which begins with a time (o).
+// txnIDOf returns Orange's id of a transaction. It begins with a time (Documented).
 func txnIDOf(t *payments.Transaction) string {
 	return "MP" + t.CreatedAt.UTC().Format("060102.1504") + "." + t.ID.Code()
 }
@@ -99,8 +99,8 @@ func statusAnswer(ctx context.Context, s operatorapi.Sandbox, r *operatorapi.Req
 	return operatorapi.Answer{Status: http.StatusOK, Body: told}, nil
 }
 
-// newCallback returns the notification of a collection with an outcome: SUCCESS or FAILED (o). The merchant recognizes
-// it by the token.
+// newCallback returns the notification of a collection with an outcome. Its status is SUCCESS or FAILED (Documented).
+// The merchant recognizes the order by the notification token.
 func newCallback(t *payments.Transaction, kept json.RawMessage, _ operatorapi.StatusView) operatorapi.Callback {
 	var from sent
 	_ = json.Unmarshal(kept, &from) // it was encoded by placeOrder

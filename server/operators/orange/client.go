@@ -16,9 +16,9 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// client is a client of WebPay under the country dev, which moves no real money (o). A collection is an order there, and
-// its payer confirms it on a page of Orange's, with any number. WebPay reports no amount: it is sent with each request,
-// and Orange refuses one that is not the order's.
+// client is a client of WebPay under the country dev, which moves no real money (Documented). A collection is an order
+// there. Its payer confirms it on Orange's page, with any number. Answers have no amount. Instead, each request has it,
+// and Orange refuses an amount that is not the order's.
 type client struct{ adapter.Connection }
 
 const (
@@ -27,11 +27,11 @@ const (
 	statusPath = "/orange-money-webpay/" + dev + "/v1/transactionstatus"
 )
 
-// mostOrders is the maximum number of orders of one collection. A worker that dies before it has kept the token of an
-// order leaves one that nobody can pay, whose id is taken.
+// mostOrders is the maximum number of orders of one collection. A collection needs another order if a worker dies
+// before it has stored the token: then the id of the first order is taken, and no payer can open that order.
 const mostOrders = 9
 
-// The codes of errors that a client tells from others.
+// The error codes that the client handles.
 const (
 	duplicateOrder  = 1204
 	tooManyRequests = 53
@@ -53,8 +53,8 @@ type paymentRequest struct {
 // NewClient returns a client of Orange's API.
 func NewClient(a adapter.Access) adapter.Client { return &client{adapter.NewConnection(a)} }
 
-// Collect implements [adapter.Client]. The payload of the answer has the page of the order, and its token, with which
-// Ask asks.
+// Collect implements [adapter.Client]. The payload of the answer has the page of the order, and the token that Ask
+// needs.
 func (o *client) Collect(ctx context.Context, t *payments.Transaction) (adapter.Answer, error) {
 	if o.MerchantKey == "" {
 		return adapter.Answer{}, adapter.ErrRefused{Why: "the store's Secret has no key merchant_key, which the operator asks for"}
@@ -75,8 +75,8 @@ func (o *client) Collect(ctx context.Context, t *payments.Transaction) (adapter.
 	}
 }
 
-// order returns the request for an order. The browser of the payer returns to the address of the merchant's order, and
-// without one to the operator's host, where the notification goes too: Cauri asks instead.
+// order returns the request for an order. The payer's browser returns to the address of the merchant's order, or else
+// to the operator's host. The notification also goes to the operator's host, because Cauri asks for the status instead.
 func (o *client) order(t *payments.Transaction, id string) paymentRequest {
 	home := "/"
 	if base, err := url.Parse(o.BaseURL); err == nil {
@@ -146,8 +146,8 @@ func (o *client) Ask(ctx context.Context, t *payments.Transaction) (adapter.Answ
 	return a, err
 }
 
-// answered returns the answer for a state of an order. The page and its token end with the order, so that the payload of
-// an outcome has neither.
+// answered returns the answer for a state of an order. The payload of an outcome has neither the page nor its token,
+// because both end with the order.
 func answered(t *payments.Transaction, state, txnID string) (adapter.Answer, error) {
 	ended := *t
 	ended.NativeID = cmp.Or(txnID, t.NativeID)
@@ -181,7 +181,7 @@ func codeOf(reply adapter.Reply) int {
 	return said.Code
 }
 
-// failure returns the error for an answer that is no 2xx.
+// failure returns the error for an answer with a status other than 2xx.
 func failure(reply adapter.Reply) error {
 	code := codeOf(reply)
 	passing := reply.Code < 400 || reply.Code >= 500 || reply.Code == http.StatusTooManyRequests || reply.Code == http.StatusRequestTimeout ||

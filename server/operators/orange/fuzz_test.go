@@ -28,7 +28,7 @@ func checkPlaced(t *testing.T, o operatorapi.PlacedOrder) {
 	}
 }
 
-// FuzzRequest sends any body to every call. Each answers, or refuses in Orange's words with what its description has.
+// FuzzRequest sends any body to every call. Each call answers, or refuses as its description says.
 func FuzzRequest(f *testing.F) {
 	api := NewAPI()
 	for _, route := range api.Routes {
@@ -42,8 +42,8 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzPage sends any form to the page of an order with any merchant. What is recorded has a number of the form of E.164, and what was typed
-// comes back escaped.
+// FuzzPage sends any form to the page of an order with any merchant. Only a number in E.164 is recorded, and the page
+// escapes the texts that it shows.
 func FuzzPage(f *testing.F) {
 	f.Add("0707000001", "123456", "confirm", "Boutique")
 	f.Add("+225 07 07 00 00 01", "123 456", "cancel", "<b>&\"'")

@@ -15,13 +15,13 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// pagePath is the path of the page, as in the addresses of Orange (o).
+// pagePath is the path of the page, as in the addresses of Orange (Documented).
 const pagePath = "/payment/pay_token/{token}"
 
 // pageToken matches the tokens that placeOrder draws.
 var pageToken = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// view is what the page shows: the form, or how the order ended.
+// view has what the page shows: the form, or how the order ended.
 type view struct {
 	operatorapi.Look
 	Title, Text string
@@ -30,18 +30,18 @@ type view struct {
 	Again       bool   // whether to offer to load the page again
 	Wrong       string // what is wrong with the form; empty: nothing
 	Amount      string
-	Money       string // its currency; empty: the order is not known
+	Money       string // currency of the amount; empty: the order is not known
 	Merchant    string
 	Order       string
-	TxnID       string // of a payment that was made
+	TxnID       string // id of a successful payment; empty for none
 	Back        string // address of the shop
 }
 
-// page returns an answer with a page.
+// page returns the answer with the page and an HTTP status.
 func (v *view) page(status int) operatorapi.Answer {
 	var text bytes.Buffer
 	if err := v.document().Render(context.Background(), &text); err != nil {
-		panic(err) // a buffer takes all
+		panic(err) // writing to a buffer does not fail
 	}
 	return operatorapi.Answer{Status: status, Body: operatorapi.Text{ContentType: operatorapi.HTML, Text: text.String()}}
 }
@@ -72,7 +72,7 @@ func newView(v *operatorapi.Visit, o *order) *view {
 	case failed:
 		shown.Sign, shown.Class = "st-fail", "bad"
 		shown.Title, shown.Text = endOf(o)
-		if o.status == "" && o.Canceled { // and not paid meanwhile in another tab
+		if o.status == "" && o.Canceled { // it was not paid in another tab meanwhile
 			shown.Back = o.CancelURL
 		}
 	default:
@@ -87,10 +87,10 @@ func newView(v *operatorapi.Visit, o *order) *view {
 	return shown
 }
 
-// lastTry tells that number and code did not go together, or that the operator did not answer.
+// lastTry is shown after a wrong code, and if the operator did not answer.
 const lastTry = "Le dernier essai n'a pas abouti\u00a0: vérifier le numéro et le code. "
 
-// endOf tells how an order failed.
+// endOf returns the texts that say why an order failed.
 func endOf(o *order) (title, text string) {
 	switch title = "Le paiement a échoué"; {
 	case o.status != "":
@@ -103,7 +103,7 @@ func endOf(o *order) (title, text string) {
 	return title, "La commande a déjà été payée autrement. Rien n'a été payé ici."
 }
 
-// servePage shows the page of an order, or carries out its form.
+// servePage answers with the page of an order. If the visit has a form, it first confirms or cancels the order.
 func servePage(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit) (operatorapi.Answer, error) {
 	o, err := read(ctx, s, v.Order)
 	if err != nil {
@@ -118,10 +118,10 @@ func servePage(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit)
 	return confirm(ctx, s, v, o)
 }
 
-// confirm records the collection of an order, if number and code are right.
+// confirm records the collection of an order if the number and the code are right.
 func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o *order) (operatorapi.Answer, error) {
 	shown := newView(v, o)
-	msisdn, isNumber := msisdnOf(v.Form.Get("msisdn"), o.Country) // no answer repeats it: another payer may have the browser next
+	msisdn, isNumber := msisdnOf(v.Form.Get("msisdn"), o.Country) // no page shows it again: the next payer may use the same browser
 	shown.Wrong = ""
 	code := strings.Join(strings.Fields(v.Form.Get("otp")), "")
 	switch {
@@ -148,8 +148,8 @@ func confirm(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o
 	return toPage(), nil
 }
 
-// toPage leads the browser back to the page, which shows what came of the form: so it may be loaded again, and the button
-// back leads to it. An answer to the form that is not stored would be missing there. The address is the same.
+// toPage redirects the browser to the same address, where the page shows the result of the form. After the redirect,
+// the payer can load the page again and use the button Back without sending the form again.
 func toPage() operatorapi.Answer {
 	return operatorapi.Answer{Status: http.StatusSeeOther, Header: http.Header{"Location": {"?"}}}
 }
@@ -163,8 +163,8 @@ func again(ctx context.Context, s operatorapi.Sandbox, token string) (*order, er
 	return read(ctx, s, placed)
 }
 
-// decide shows how an order ended after a decision of its payer, and leads the browser to an address of the shop. A
-// redirect would not do: browsers refuse a redirect to another site after a form, by the policy of the page.
+// decide shows how an order ended after its payer's decision, and leads the browser to an address of the shop. It sends
+// the header Refresh, because the policy of the page makes browsers refuse a redirect to another site after a form.
 func decide(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o *order, err error) (operatorapi.Answer, error) {
 	if err == nil {
 		o, err = again(ctx, s, v.Order.Token)
@@ -172,7 +172,7 @@ func decide(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o 
 	if err != nil {
 		return operatorapi.Answer{}, err
 	}
-	if o.state == initiated { // it could not be ended, since somebody confirms it
+	if o.state == initiated { // it was not ended, because another request confirms it
 		return toPage(), nil
 	}
 	shown := newView(v, o)
@@ -181,7 +181,7 @@ func decide(ctx context.Context, s operatorapi.Sandbox, v *operatorapi.Visit, o 
 	return answer, nil
 }
 
-// inHeader returns an address with only ASCII, since browsers read headers as ISO 8859-1.
+// inHeader escapes all but ASCII in an address, because browsers read headers as ISO 8859-1.
 func inHeader(address string) string {
 	return notASCII.ReplaceAllStringFunc(address, url.QueryEscape)
 }
@@ -197,7 +197,8 @@ var (
 // longestNational is the length of the longest number without its country code.
 const longestNational = 10
 
-// msisdnOf returns a number as it was typed in E.164. It has the country code after + or 00, or if it is long, or else none.
+// msisdnOf returns a typed number in E.164; ok is false if it is none. The typed number has a country code if it begins
+// with + or 00, or if it begins with the country's code and is longer than a national number.
 func msisdnOf(typed string, country payments.Country) (msisdn string, ok bool) {
 	parts := numberForm.FindStringSubmatch(notInNumber.Replace(strings.TrimSpace(typed)))
 	if parts == nil {
@@ -210,10 +211,10 @@ func msisdnOf(typed string, country payments.Country) (msisdn string, ok bool) {
 	return msisdn, payments.ValidMSISDN(msisdn)
 }
 
-// A page that was not read may be that of a payment that was made.
+// The payment may have succeeded although the payer did not get the page. pageTells says so.
 const tryAgain, pageTells = "Réessayer ", "\u00a0: la page dira si le paiement est fait."
 
-// refusePage is the page for a refusal.
+// refusePage returns the page for a refusal.
 func refusePage(r *operatorapi.Refusal, look operatorapi.Look) operatorapi.Answer {
 	shown := view{
 		Look: look, Sign: "st-off", Class: "bad", Title: "Service indisponible", Text: tryAgain + "dans un instant" + pageTells,

@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// decidedMeanwhile is a sandbox in which another tab has an order paid, or canceled, while this one ends it.
+// decidedMeanwhile is a sandbox in which another tab pays or cancels an order while this one cancels it.
 type decidedMeanwhile struct {
 	operatorapitest.Recorder
 	ended bool
@@ -36,7 +36,8 @@ func (d *decidedMeanwhile) Placed(ctx context.Context, token string) (operatorap
 	return o, err
 }
 
-// A payer who cancels an order that another tab has paid is not led to where a shop expects unpaid orders.
+// If a payer cancels an order that another tab has paid, the browser does not go to the shop's address for canceled
+// orders.
 func TestCanceledAfterAPayment(t *testing.T) {
 	t.Parallel()
 	kept, err := json.Marshal(placed{

@@ -1,5 +1,5 @@
 // Package orange has the payloads (payload.go) and a client (client.go) of Orange's own API. Package operators explains
-// the marks o, t and a.
+// the marks Documented, ThirdParty and Assumed.
 package orange
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Payload is a transaction in the format of Orange's core API (t).
+// Payload is a transaction in the format of Orange's core API (ThirdParty).
 type Payload struct {
 	Simulated         bool    `json:"_simulated"`
 	Status            string  `json:"status"`
@@ -19,11 +19,12 @@ type Payload struct {
 	PayToken          string  `json:"pay_token"`
 	InitTxnStatus     string  `json:"inittxnstatus"`
 	InitTxnMessage    string  `json:"inittxnmessage"`
-	ConfirmTxnStatus  *string `json:"confirmtxnstatus"` // null while pending (t)
+	ConfirmTxnStatus  *string `json:"confirmtxnstatus"` // null while pending (ThirdParty)
 	ConfirmTxnMessage *string `json:"confirmtxnmessage"`
 	OrderID           string  `json:"order_id"`
 
-	// Only of a forwarded collection that waits for its payer: the page on which they confirm it, and the id of its order.
+	// Only for a forwarded collection that waits for its payer: the page on which the payer confirms it, and the id of
+	// its order.
 	PaymentURL      string `json:"payment_url,omitempty"`
 	OperatorOrderID string `json:"operator_order_id,omitempty"`
 }
@@ -34,32 +35,32 @@ const (
 	failed      = "FAILED"
 	expired     = "EXPIRED"
 
-	codeOK  = "200"   // t
-	refused = "60019" // t for missing funds and a blocked account, a for the other failures
+	codeOK  = "200"   // ThirdParty
+	refused = "60019" // ThirdParty for missing funds and a blocked account, Assumed for the others
 )
 
 // answer is Orange's report of an outcome. The code is empty while the payment is pending.
 type answer struct{ status, code, message string }
 
-// answers are the answers of Orange (t). Orange writes French without accents.
+// answers are the answers of Orange (ThirdParty). Orange writes French without accents.
 var answers = map[payments.Status]answer{
 	payments.Success:            {successfull, codeOK, "Transaction successfully processed"},
 	payments.Pending:            {pending, "", ""},
-	payments.PINInvalid:         {failed, refused, "Code PIN incorrect"}, // a
+	payments.PINInvalid:         {failed, refused, "Code PIN incorrect"}, // Assumed
 	payments.InsufficientFunds:  {failed, refused, "Le solde du compte du payeur est insuffisant"},
-	payments.Timeout:            {expired, refused, "Delai de confirmation depasse"}, // a: code and text
+	payments.Timeout:            {expired, refused, "Delai de confirmation depasse"}, // Assumed: code and text
 	payments.AccountBlocked:     {failed, refused, "Utilisateur bloque"},
-	payments.UserCancelled:      {failed, refused, "Transaction annulee par le client"}, // a
+	payments.UserCancelled:      {failed, refused, "Transaction annulee par le client"}, // Assumed
 	payments.UnknownMSISDN:      {failed, refused, "Beneficiaire introuvable"},
-	payments.LimitExceeded:      {failed, refused, "Montant superieur au montant maximum autorise"}, // a
-	payments.ServiceUnavailable: {failed, refused, "Service momentanement indisponible"},            // a
-	payments.DuplicateReference: {failed, refused, "Reference de transaction deja utilisee"},        // a
+	payments.LimitExceeded:      {failed, refused, "Montant superieur au montant maximum autorise"}, // Assumed
+	payments.ServiceUnavailable: {failed, refused, "Service momentanement indisponible"},            // Assumed
+	payments.DuplicateReference: {failed, refused, "Reference de transaction deja utilisee"},        // Assumed
 }
 
 // Raw returns the encoded payload of a transaction.
 func Raw(t *payments.Transaction) json.RawMessage { return adapter.Encode(NewPayload(t)) }
 
-// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable], because Orange's API
+// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable] because Orange's API
 // could not be used. Its message is the parameter why.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	p := NewPayload(adapter.Ended(t, payments.ServiceUnavailable))

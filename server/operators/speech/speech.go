@@ -1,6 +1,6 @@
-// Package speech has what operators write on the phones of their customers, in the language of the country.
+// Package speech has the texts that operators show on their customers' phones, in the language of the country.
 //
-// The sentences are assumed: no operator documents them. The codes of menus are documented.
+// The sentences are Assumed, because no operator documents them. The codes of menus are Documented.
 package speech
 
 import (
@@ -10,16 +10,16 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Speech is what an operator writes in a country.
+// Speech has the texts of an operator in a country.
 type Speech struct {
 	Lang                   string // BCP 47 tag
 	Service                string // name of the operator's money service
 	Code                   string // USSD code of its menu; empty: it is not known
-	Pay, PIN, Cancel, Send string // the words before the merchant, of the field, and of the keys
+	Pay, PIN, Cancel, Send string // text before the merchant's name, label of the field, labels of the keys
 	Locked                 string
 	account                string
-	fee, noFee             string // ask for the PIN
-	paid, received, refund string // with bars around the amount
+	fee, noFee             string // sentences that ask for the PIN
+	paid, received, refund string // sentences, with | around the amount
 	balance                string
 	money, group           string // an amount with its currency, and the separator of groups of digits
 	failed                 string
@@ -61,7 +61,7 @@ var services = map[payments.Operator]string{
 	payments.MTN: "MTN MoMo", payments.Orange: "Orange Money", payments.Moov: "Moov Money", payments.Airtel: "Airtel Money",
 }
 
-// codes are the USSD codes of the operators' menus, as far as they are documented.
+// codes are the documented USSD codes of the operators' menus.
 var codes = map[payments.Operator]map[payments.Country]string{
 	payments.MTN:    {payments.CoteDIvoire: "*133#", payments.Rwanda: "*182#"},
 	payments.Orange: {payments.CoteDIvoire: "#144#"},
@@ -69,7 +69,7 @@ var codes = map[payments.Operator]map[payments.Country]string{
 	payments.Airtel: {payments.Rwanda: "*182#"},
 }
 
-// Of returns what an operator writes in a country.
+// Of returns the texts of an operator in a country.
 func Of(o payments.Operator, country payments.Country) Speech {
 	s := french
 	if country == payments.Rwanda {
@@ -79,7 +79,7 @@ func Of(o payments.Operator, country payments.Country) Speech {
 	return s
 }
 
-// Digits returns a number in groups.
+// Digits returns a number with its digits in groups of three.
 func (s *Speech) Digits(n int64) string {
 	digits := fmt.Sprint(n)
 	for at := len(digits) - 3; at > 0; at -= 3 {
@@ -91,10 +91,10 @@ func (s *Speech) Digits(n int64) string {
 // Money returns an amount, in whole units of the country's currency.
 func (s *Speech) Money(amount int64) string { return fmt.Sprintf(s.money, s.Digits(amount)) }
 
-// Account says that an account is suspended.
+// Account returns the sentence that the account is suspended.
 func (s *Speech) Account() string { return fmt.Sprintf(s.account, s.Service) }
 
-// Asks returns the sentence that asks for the PIN. The payer's total is the amount of the merchant and the fee.
+// Asks returns the sentence that asks for the PIN. total is what the payer pays: the amount and the fee.
 func (s *Speech) Asks(amount, total int64) string {
 	if total == amount {
 		return fmt.Sprintf(s.noFee, s.Money(0))
@@ -102,7 +102,7 @@ func (s *Speech) Asks(amount, total int64) string {
 	return fmt.Sprintf(s.fee, s.Digits(amount), s.Digits(total-amount))
 }
 
-// Message is a text message in parts. The reference of the merchant ends it.
+// Message is a text message in parts. It ends with the merchant's reference.
 type Message struct{ Before, Amount, After, Reference string }
 
 // Receipt returns the message about a successful transaction of the phone.

@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// Every operator speaks in each of its countries, and an outcome is never silent.
+// Every operator has texts in each of its countries, and a text for every outcome.
 func TestOperatorsSpeak(t *testing.T) {
 	t.Parallel()
 	for _, o := range payments.Operators {
