@@ -13,7 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// What the operator says was paid is what was asked for, or it is no success.
+// A payment succeeds only if the operator reports the requested amount and currency.
 func TestAnotherAmountIsNoSuccess(t *testing.T) {
 	mtn := func(amount, currency string) string {
 		return `{"amount":"` + amount + `","currency":"` + currency + `","status":"SUCCESSFUL","financialTransactionId":"F1"}`
@@ -52,7 +52,7 @@ func TestAnotherAmountIsNoSuccess(t *testing.T) {
 	}
 }
 
-// The merchant sees its own reference, whatever the operator knows the payment by.
+// The payload has the merchant's reference, not the id of the payment at the operator.
 func TestRawHasTheMerchantsReference(t *testing.T) {
 	for operator, body := range map[payments.Operator]string{
 		payments.Airtel: `{"data":{"transaction":{"airtel_money_id":"F1","id":"` + requested +
@@ -69,7 +69,7 @@ func TestRawHasTheMerchantsReference(t *testing.T) {
 	}
 }
 
-// Airtel repeats the caller's id, which is none of its own.
+// Airtel's answer repeats the id of the request. This is not Airtel's id.
 func TestAirtelsEchoIsNoID(t *testing.T) {
 	f := newFake(t, answers(200, `{"data":{"transaction":{"id":"`+requested+`","status":"SUCCESS"}},"status":{"success":true}}`))
 	if got, err := f.api(payments.Airtel).Collect(t.Context(), forwarded(payments.Airtel)); err != nil || got.NativeID != "" {
@@ -77,15 +77,15 @@ func TestAirtelsEchoIsNoID(t *testing.T) {
 	}
 }
 
-// nativeAnswer is an answer of an operator's and what it means.
+// nativeAnswer is an answer of an operator, and what it means.
 type nativeAnswer struct {
 	operator payments.Operator
 	code     int
 	body     string
 	want     payments.Status // empty: an error
 	id       string
-	raw      string // empty: not looked at
-	why      string // of the error
+	raw      string // part of the payload; empty: not checked
+	why      string // part of the error
 }
 
 func TestAnswersToAQuestion(t *testing.T) {
@@ -196,7 +196,7 @@ func (c nativeAnswer) check(t *testing.T, got adapter.Answer, err error) {
 	}
 }
 
-// Benin has SOAP, with statuses of its own. Nothing is known about Côte d'Ivoire.
+// Benin has SOAP with other statuses. Nothing is known about Côte d'Ivoire.
 func TestMoovInOtherCountries(t *testing.T) {
 	said := func(name, element, code, text string) string {
 		return `<soap:Envelope><soap:Body><ns2:` + name + `Response><` + element + `><status>` + code + `</status><description>` + text +
@@ -296,7 +296,7 @@ func TestAnswersToAPayment(t *testing.T) {
 	}
 }
 
-// Airtel's enquiry answers with the caller's id; the one that it gave at the payment stays.
+// Airtel's answer to an enquiry has the id of the request. The id from Airtel's first answer stays.
 func TestAirtelKeepsTheIDOfThePayment(t *testing.T) {
 	f := newFake(t, answers(200, `{"data":{"transaction":{"id":"`+requested+`","status":"TS"}},"status":{"code":"200"}}`))
 	transaction := forwarded(payments.Airtel)
@@ -307,7 +307,7 @@ func TestAirtelKeepsTheIDOfThePayment(t *testing.T) {
 	}
 }
 
-// A worker that died before it kept the token of an order leaves its id taken, and an order that nobody can pay. The next order has a
+// If a worker dies before it has stored the token of an order, the id of the order is taken. The next order has a
 // longer id, of at most 30 characters.
 func TestOrangeOpensAnotherOrder(t *testing.T) {
 	taken := map[string]bool{requested: true, requested + "-2": true}
@@ -329,7 +329,7 @@ func TestOrangeOpensAnotherOrder(t *testing.T) {
 	}
 }
 
-// The browser of the payer returns to the merchant's order, if its address is one that the payer may open.
+// The payer's browser returns to the address of the merchant's order, if the payer may open it.
 func TestOrangeLeadsBackToTheOrder(t *testing.T) {
 	for address, c := range map[string]struct{ protected, used bool }{
 		"https://shop.example/orders/1": {false, true}, "https://shop.example/orders/2": {true, false}, "myapp:order": {false, false},
@@ -345,7 +345,7 @@ func TestOrangeLeadsBackToTheOrder(t *testing.T) {
 	}
 }
 
-// Without what it needs, the client sends nothing.
+// Without a merchant key or the token of the order, the client sends nothing.
 func TestOrangeNeedsAMerchantKeyAndAnOrder(t *testing.T) {
 	f := newFake(t, answers(http.StatusOK, `{}`))
 	access := f.access()

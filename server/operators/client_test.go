@@ -22,7 +22,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// fake is an operator's API of the test's own. It gives a token to everybody and keeps what came.
+// fake is an operator's API. It gives a token to every client, and records the requests.
 type fake struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -36,7 +36,7 @@ var ofInterest = []string{"Authorization", "X-Reference-Id", "X-Target-Environme
 
 const grants = `{"access_token":"T","token":"T","expires_in":"180","expiresIn":180}`
 
-// newFake answers everything but requests for tokens as answer says.
+// newFake returns a fake that answers requests for tokens itself, and all others by the function answer.
 func newFake(t *testing.T, answer http.HandlerFunc) *fake {
 	t.Helper()
 	f := &fake{clock: time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC), patience: time.Minute}
@@ -69,7 +69,7 @@ func answers(code int, body string) http.HandlerFunc {
 	}
 }
 
-// api is a client of the fake that does not follow redirections and is patient for a while.
+// api returns a client of the fake. The client follows no redirects, and waits at most f.patience for an answer.
 func (f *fake) api(operator payments.Operator) adapter.Client {
 	client := operators.NewClient(operator, f.access())
 	if client == nil {
@@ -89,7 +89,7 @@ func (f *fake) access() adapter.Access {
 	}
 }
 
-// requested is what Airtel, Orange and Moov know the transaction by.
+// requested is the id of the transaction at Airtel, Orange and Moov.
 var requested = payments.ID{1, 2, 3}.Code()
 
 func forwarded(operator payments.Operator) *payments.Transaction {
@@ -112,7 +112,7 @@ func forwarded(operator payments.Operator) *payments.Transaction {
 // moovToken is 0:id:hush, encrypted with the key that all clients of Moov have.
 const moovToken = "sNvX0b99R12HBe4EsHV93g=="
 
-// What is sent is what the operator documents.
+// Requests are as the operators document them.
 func TestRequests(t *testing.T) {
 	for operator, want := range map[payments.Operator][]string{
 		payments.MTN: {
@@ -164,8 +164,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// A payment has one id at its operator, whoever asks and however often, and every payment another, though it has the same reference: an
-// account of a merchant's serves several sandboxes, and a sandbox's references are free again after a reset.
+// A payment has the same id at its operator in every request. Two payments have different ids even with the same
+// reference: several sandboxes may use one account of a merchant, and a reset makes references free again.
 func TestRequestHasTheTransactionsID(t *testing.T) {
 	for operator, named := range map[payments.Operator]string{
 		payments.MTN: "X-Reference-Id: ", payments.Airtel: `"RWF","id":"`, payments.Orange: `"order_id":"`,
@@ -231,7 +231,7 @@ func TestHostileOperators(t *testing.T) {
 	}
 }
 
-// drip answers one byte after another, for ever.
+// drip sends one byte after another until the client gives up.
 func drip(w http.ResponseWriter, r *http.Request) {
 	for r.Context().Err() == nil {
 		_, _ = io.WriteString(w, " ")

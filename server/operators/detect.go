@@ -10,7 +10,7 @@ type numberingPlan struct {
 	country payments.Country
 	digits  int // length of a number
 	// formerDigits is the length of a number before the country's last renumbering, which added the prefix formerLead.
-	// Zero if former numbers are not in use any more.
+	// It is zero if former numbers are no longer in use.
 	formerDigits int
 	formerLead   string
 	renumbered   english.Text                 // day of that renumbering
@@ -18,8 +18,8 @@ type numberingPlan struct {
 	prefixes     map[string]payments.Operator // prefixes of mobile numbers of the supported operators
 }
 
-// plans are the numbering plans of the markets, by calling code (o; a test compares them with libphonenumber's carrier
-// data). All calling codes of the markets have three digits.
+// plans are the numbering plans of the markets, by calling code (Documented). A test compares them with
+// libphonenumber's carrier data. All calling codes of the markets have three digits.
 var plans = map[string]numberingPlan{
 	"225": {
 		country:      payments.CoteDIvoire,
@@ -73,7 +73,7 @@ const callingCodeDigits = 3
 // sign. Values from the caller or from the SIM registry take precedence, because numbers are portable in some markets.
 //
 //   - For a number of a supported operator, it returns both, and ok is true.
-//   - For a number of another operator in a market, or a fixed line, it returns only the country, and ok is false. A
+//   - For a fixed line, or a number of another operator in a market, it returns only the country, and ok is false. A
 //     caller that already knows the operator may use the country.
 //   - For a number of another country, or of a wrong length, it returns neither.
 //
@@ -91,8 +91,8 @@ func Detect(msisdn string) (op payments.Operator, country payments.Country, ok b
 	return op, plan.country, ok
 }
 
-// planOf returns the calling code of a number in E.164, the number behind it, and the numbering plan of its country. ok is
-// false for a number of a country that is no market.
+// planOf splits a number in E.164 into its calling code and the rest, and returns the numbering plan of its country. ok
+// is false if the country is no market.
 func planOf(msisdn string) (code, number string, plan numberingPlan, ok bool) {
 	if !payments.ValidMSISDN(msisdn) {
 		return "", "", plan, false

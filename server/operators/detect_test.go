@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// detected is what Detect returns.
+// detected has the results of Detect.
 type detected struct {
 	Operator payments.Operator
 	Country  payments.Country
@@ -86,9 +86,8 @@ var carriers = map[string]payments.Operator{
 	"TIGO":   payments.Airtel, // taken over by Airtel
 }
 
-// TestDetectAgreesWithLibphonenumber goes through all numbers of the markets by their leading digits. Where the library
-// knows the carrier, Detect finds the same operator, or none if it is not supported; where the library knows none, nor
-// does Detect.
+// TestDetectAgreesWithLibphonenumber compares Detect with the library for all leading digits of the markets. Detect
+// finds the same operator as the library, or none if Cauri does not support it.
 func TestDetectAgreesWithLibphonenumber(t *testing.T) {
 	t.Parallel()
 	markets := []struct {
@@ -123,8 +122,8 @@ func TestDetectAgreesWithLibphonenumber(t *testing.T) {
 	}
 }
 
-// carrier is libphonenumber's name of the number's carrier, empty if it knows none. A number that the library had to fix
-// before it could read it, such as one with a trunk prefix behind the calling code, has none.
+// carrier returns libphonenumber's name of a number's carrier; "" if it knows none. It also returns "" if the library
+// corrects the number, for example by removing a trunk prefix after the calling code.
 func carrier(t *testing.T, msisdn string) string {
 	t.Helper()
 	number, err := phonenumbers.Parse(msisdn, "")

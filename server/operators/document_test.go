@@ -10,7 +10,7 @@ import (
 	"github.com/cauri-dev/cauri/server/operators"
 )
 
-// A document describes the credentials that its calls need, and no other.
+// A document describes the credentials that its calls need, and no others.
 func TestDocumentsHaveTheCredentialsOfTheirCalls(t *testing.T) {
 	t.Parallel()
 	for _, api := range operators.NativeAPIs() {

@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// roundTrip is an operator without a network.
+// roundTrip is a transport that answers by a function, without a network.
 type roundTrip func(*http.Request) *http.Response
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
@@ -23,8 +23,8 @@ func response(code int, body string) *http.Response {
 	return &http.Response{StatusCode: code, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-// FuzzAnswers checks that whatever an operator answers is an outcome that is known, with a payload that is JSON, or an error that shows
-// no credential. What is no 2xx is never a success.
+// FuzzAnswers checks that any answer of an operator becomes a known outcome with a payload of JSON, or an error without
+// a credential. An answer with a status other than 2xx is never a success.
 func FuzzAnswers(f *testing.F) {
 	for i, body := range []string{
 		`{"amount":"25000","currency":"RWF","status":"SUCCESSFUL","financialTransactionId":"1","reason":{"code":"EXPIRED"}}`,
@@ -86,7 +86,8 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// FuzzTokens checks that an operator's token is used as it was given, for a day at most, and that no answer without one is taken for one.
+// FuzzTokens checks that a client uses an operator's token unchanged, and for at most a day. An answer without a token
+// must not give one.
 func FuzzTokens(f *testing.F) {
 	for i, body := range []string{grants, `{"access_token":"T","expires_in":99999999999999}`, `{"access_token":"","expires_in":1}`,
 		`{"access_token":"a b","expires_in":"x"}`, `{"expires_in":-1}`, `null`, "{\"access_token\":\"a\\nb\"}"} {
@@ -134,8 +135,8 @@ func FuzzTokens(f *testing.F) {
 	})
 }
 
-// FuzzDetect checks that a number belongs to one operator of one country at most, and that what is no number belongs to none. The country
-// is told of a number that is of no operator, too.
+// FuzzDetect checks that a number belongs to at most one operator of one country, and that any other text belongs to
+// none. A number without a known operator may still have a country.
 func FuzzDetect(f *testing.F) {
 	for _, seed := range []string{"+250788000001", "+2250700000001", "+2290195000001", "+22890000001", "+1234567", "", "+250"} {
 		f.Add(seed)

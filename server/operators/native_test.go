@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
-// Every call and every fact says which test holds it, and the page of fidelity has the present tables.
+// Every call and every fact names an existing test, and the page of fidelity has the present tables.
 func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
 	var tests strings.Builder
 	for _, folder := range []string{"../httpapi", "../worker", "../webhooks", "operatorapi", "."} {
@@ -57,7 +57,7 @@ func TestFactsAreHeldByTestsAndPublished(t *testing.T) {
 	}
 }
 
-// The request log hides each credential of an API by its form, wherever it stands.
+// The SecretForm of an API matches each of its credentials, so that the request log can hide them anywhere.
 func TestCredentialsOfEveryAPIHaveAForm(t *testing.T) {
 	other := map[string]string{
 		"moov-encryption-key": "all clients have it", "airtel-pin": "four digits, which requests have encrypted",
@@ -76,7 +76,8 @@ func TestCredentialsOfEveryAPIHaveAForm(t *testing.T) {
 	}
 }
 
-// Texts of requests that are kept have a bound, which a bound for the whole body does not replace: each is stored, repeated and listed.
+// Every text of a request that Cauri keeps has a maximum length. The limit of the body is not enough, because each text
+// is stored, repeated and listed.
 func TestTextsOfRequestsAreBounded(t *testing.T) {
 	notKept := map[string]string{
 		"providerCallbackHost": "its host is kept, of 253 characters", "currency": "it is one of the environment", "Language": "ignored",
@@ -99,7 +100,7 @@ func TestTextsOfRequestsAreBounded(t *testing.T) {
 	}
 }
 
-// bounded reports whether a pattern matches texts of some length only.
+// bounded reports whether a pattern limits the length of a text.
 func bounded(t *testing.T, pattern string) bool {
 	t.Helper()
 	parsed, err := syntax.Parse(pattern, syntax.Perl)

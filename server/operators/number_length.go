@@ -11,7 +11,8 @@ type WrongLength struct {
 	Country    payments.Country
 	Code       string // calling code, without the plus sign
 	Has, Wants int    // digits after the calling code
-	// Present is the same number in the present format of the country, if MSISDN has the former one; else empty.
+	// Present is the same number in the present format of the country. It is empty if MSISDN does not have the former
+	// format.
 	Present    string
 	renumbered english.Text // day on which the former format ended
 }

@@ -39,7 +39,7 @@ func TestCheckLength(t *testing.T) {
 	}
 }
 
-// Detect finds the country of a number if, and only if, its length is right or that of the former format.
+// Detect finds the country of a number only if its length is right, or is that of the former format.
 func TestCheckLengthAgreesWithDetect(t *testing.T) {
 	t.Parallel()
 	for code, country := range map[string]payments.Country{"225": "CI", "228": "TG", "229": "BJ", "250": "RW"} {

@@ -1,11 +1,12 @@
 // Package operators has the table of the mobile-money operators, and the prefixes of their numbers. Each operator has
 // its own package.
 //
-// Every fact about an operator has a mark. The mark of a table applies to all rows without a mark.
+// Every fact about an operator has a mark, see [operatorapi.Mark]. The mark of a table applies to all rows without a
+// mark.
 //
-//   - o: the operator documents the fact, or it was observed in the operator's answers.
-//   - t: third-party clients use the fact.
-//   - a: the fact is assumed.
+//   - Documented: the operator documents the fact, or it was observed in the operator's answers.
+//   - ThirdParty: independent clients agree on the fact.
+//   - Assumed: no source is known.
 //
 // An operator is added in these places (docs/where.md and docs/adding-an-operator.md say more):
 //
@@ -63,7 +64,7 @@ func Raw(t *payments.Transaction) json.RawMessage {
 	return nil
 }
 
-// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable], because the operator's
+// Unavailable returns the payload of a collection that ended with [payments.ServiceUnavailable] because the operator's
 // API could not be used. The parameter why becomes the text field of the payload. Unavailable returns nil for an
 // unknown operator.
 func Unavailable(t *payments.Transaction, why string) json.RawMessage {
@@ -73,7 +74,7 @@ func Unavailable(t *payments.Transaction, why string) json.RawMessage {
 	return nil
 }
 
-// NewClient returns a client of an operator's API; nil for an unknown operator.
+// NewClient returns a client of an operator's API. It returns nil for an unknown operator.
 func NewClient(name payments.Operator, a adapter.Access) adapter.Client {
 	if o, known := all[name]; known {
 		return o.newClient(a)
@@ -95,11 +96,11 @@ func NativeAPIs() []*operatorapi.API {
 	return apis
 }
 
-// NativeAPI returns the simulated own API of an operator; nil for none.
+// NativeAPI returns the simulated own API of an operator. It returns nil if the operator has none.
 func NativeAPI(name payments.Operator) *operatorapi.API { return all[name].api }
 
-// Replace replaces the own API of an operator until undo is called. Tests of the frame call it, before anything reads the
-// table, with an API that no operator has.
+// Replace replaces the own API of an operator until undo is called. Only tests call it, before anything reads the
+// table.
 func Replace(name payments.Operator, api *operatorapi.API) (undo func()) {
 	before := all[name]
 	changed := before
@@ -108,8 +109,8 @@ func Replace(name payments.Operator, api *operatorapi.API) (undo func()) {
 	return func() { all[name] = before }
 }
 
-// CallbackOf returns the request of a callback. The parameter reason is that of a fault, see [operatorapi.StatusView]. The
-// request is empty if the operator has no own API.
+// CallbackOf returns the request of a callback. It is empty if the operator has no own API. The parameter reason is the
+// reason that a fault sets, see [operatorapi.StatusView]; empty for none.
 func CallbackOf(c *payments.Callback, reason string) operatorapi.Callback {
 	api := NativeAPI(c.Operator)
 	if api == nil {

@@ -28,7 +28,7 @@ var (
 	completed = created.Add(1500 * time.Millisecond)
 )
 
-// sample is a collection as an operator of its market would have it.
+// sample returns a collection of an operator with a status.
 func sample(op payments.Operator, status payments.Status) *payments.Transaction {
 	description := `Tea & <biscuits> "à emporter"`
 	t := &payments.Transaction{
@@ -156,7 +156,7 @@ func TestRawKeepsNativeAnswer(t *testing.T) {
 	}
 }
 
-// What came through MTN's own API has its texts as they were sent, empty ones too.
+// A payment of MTN's own API has its texts as they were sent, even if they are empty.
 func TestRawRepeatsARequestOfMTN(t *testing.T) {
 	t.Parallel()
 	tx := sample(payments.MTN, payments.Success)
@@ -164,7 +164,7 @@ func TestRawRepeatsARequestOfMTN(t *testing.T) {
 	for sent, want := range map[string]string{
 		`{"externalId":"order-1042","payerMessage":"Two tickets","payeeNote":"shop"}`: `"payerMessage":"Two tickets","payeeNote":"shop"`,
 		`{"externalId":"","payerMessage":"","payeeNote":""}`:                          `"payerMessage":"","payeeNote":""`,
-		``: `"payeeNote":"` + tx.Reference + `"`, // the request is not kept any more
+		``: `"payeeNote":"` + tx.Reference + `"`, // the request is no longer kept
 	} {
 		tx.NativeSent = json.RawMessage(sent)
 		if raw := operators.Raw(tx); !bytes.Contains(raw, []byte(want)) {
@@ -181,7 +181,7 @@ func TestRawOfUnknownOperator(t *testing.T) {
 	}
 }
 
-// fields are where an operator's payload has what is common to all.
+// fields has the paths of the fields that the payloads of all operators have.
 type fields struct{ amount, msisdn, reference []string }
 
 var fieldsOf = map[payments.Operator]fields{
@@ -198,7 +198,7 @@ func mtnFields(typ payments.Type) fields {
 	return fields{[]string{"amount"}, []string{party, "partyId"}, []string{"externalId"}}
 }
 
-// TestRawProperties checks for many transactions what holds for every payload.
+// TestRawProperties checks properties of all payloads, for many random transactions.
 func TestRawProperties(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(2026, 5))
@@ -246,7 +246,7 @@ func randomTransaction(random *rand.Rand) *payments.Transaction {
 	return tx
 }
 
-// randomText is made of what JSON, HTML and careless code treat in a special way.
+// randomText returns a text of characters that are special in JSON or HTML, or that careless code handles wrongly.
 func randomText(random *rand.Rand) string {
 	const alphabet = "aZ09 \"\\/<>&'\u0001\n\t\u2028é€😀"
 	runes := []rune(alphabet)
@@ -257,7 +257,7 @@ func randomText(random *rand.Rand) string {
 	return string(text)
 }
 
-// field is the text of the field that path leads to, whether it is a JSON string or a number.
+// field returns the text of the field at a path: a JSON string or a number.
 func field(t *testing.T, raw json.RawMessage, path []string) string {
 	t.Helper()
 	for _, key := range path {

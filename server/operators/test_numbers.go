@@ -21,13 +21,13 @@ type testBlock struct {
 // should accept it as a number of the operator. No numbering plan has a range for tests.
 //
 // The first blocks have a prefix of their operator. The operators do not publish which numbers are in use, so these
-// blocks were chosen as the least likely ones (a). In Côte d'Ivoire, the renumbering of 2021 put the operators'
-// prefixes before the former numbers. No former mobile number began with 3 (o, libphonenumber's metadata of December
-// 2020), so no renumbered number is in the block. In other countries, the block is the lowest of a prefix. The prefixes
-// 79 of Rwanda, 78 of Togo, and 0142 and 0145 of Benin are newer than that metadata (o).
+// blocks were chosen as the least likely ones (Assumed). In Côte d'Ivoire, the renumbering of 2021 put the operators'
+// prefixes before the former numbers. No former mobile number began with 3 (Documented: libphonenumber's metadata of
+// December 2020), so no renumbered number is in the block. In other countries, the block is the lowest of a prefix. The
+// prefixes 79 of Rwanda, 78 of Togo, and 0142 and 0145 of Benin are newer than that metadata (Documented).
 //
-// The last blocks are for operators without a prefix in the country. No valid number begins with their digits (o,
-// libphonenumber's metadata).
+// The last blocks are for operators without a prefix in the country. No valid number begins with their digits
+// (Documented: libphonenumber's metadata).
 var testBlocks = []testBlock{
 	{payments.MTN, payments.CoteDIvoire, "+2250530000"},
 	{payments.Orange, payments.CoteDIvoire, "+2250730000"},

@@ -23,8 +23,9 @@ var unnumbered = map[detected]bool{
 	{payments.Orange, payments.Togo, true}:   true,
 }
 
-// TestTestNumbersOfEveryEnvironment checks that each environment has each test number once, that a number with a prefix of the
-// operator is one that libphonenumber takes for a number of the country, and that any other belongs to a range in which it knows no number.
+// TestTestNumbersOfEveryEnvironment checks that each environment has each test number once. libphonenumber accepts a
+// test number with a prefix of the operator as a number of the country. It knows no valid number in the range of the
+// others.
 func TestTestNumbersOfEveryEnvironment(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -69,7 +70,8 @@ func TestTestNumbersOfEveryEnvironment(t *testing.T) {
 	}
 }
 
-// TestOtherNumbersAreNoTestNumbers checks the rest of each block.
+// TestOtherNumbersAreNoTestNumbers checks numbers in a block that are no test numbers, and numbers outside of the
+// blocks.
 func TestOtherNumbersAreNoTestNumbers(t *testing.T) {
 	t.Parallel()
 	suffixes := map[string]bool{}

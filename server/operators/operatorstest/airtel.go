@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// airtel is the collection product of Airtel's Open API (o; a where marked).
+// airtel is the collection product of Airtel's Open API. The mark is Documented unless another is given.
 var airtel = native{
 	token: "/auth/oauth2/token",
 	valid: 3 * time.Minute,
@@ -29,7 +29,7 @@ func airtelGrant(v *visit) (clientID, clientSecret string) {
 		GrantType    string `json:"grant_type"`
 	}
 	if v.body(&request) != nil || request.GrantType != "client_credentials" {
-		return "", "" // missing credentials get the same answer as wrong ones
+		return "", "" // missing credentials have the same answer as wrong ones
 	}
 	return request.ClientID, request.ClientSecret
 }
@@ -50,7 +50,7 @@ type airtelRequest struct {
 	} `json:"transaction"`
 }
 
-// airtelBody is every answer.
+// airtelBody is the body of every answer.
 type airtelBody struct {
 	Data   *airtelData  `json:"data,omitempty"`
 	Status airtelStatus `json:"status"`
@@ -120,13 +120,13 @@ func airtelProblem(p problem) answer {
 	switch p.kind {
 	case badCredentials:
 		return answer{http.StatusUnauthorized, map[string]string{"error": "invalid_client", "error_description": p.message}}
-	case badToken: // a
+	case badToken: // Assumed
 		return answer{http.StatusUnauthorized, map[string]string{"error": "invalid_token", "error_description": p.message}}
 	case invalid:
 		return failed(http.StatusBadRequest, "ESB000008")
 	case duplicate:
-		return failed(http.StatusBadRequest, "ESB000041") // a: the HTTP status
+		return failed(http.StatusBadRequest, "ESB000041") // Assumed: the HTTP status
 	default:
-		return failed(http.StatusNotFound, "ESB000045") // a: the HTTP status
+		return failed(http.StatusNotFound, "ESB000045") // Assumed: the HTTP status
 	}
 }

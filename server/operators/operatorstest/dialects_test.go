@@ -13,7 +13,7 @@ type call struct {
 	header             map[string]string
 }
 
-// with is the call with one header more, or another one.
+// with returns a copy of the call with a header added or replaced.
 func (c call) with(name, value string) call {
 	header := map[string]string{name: value}
 	for n, v := range c.header {
@@ -25,11 +25,11 @@ func (c call) with(name, value string) call {
 	return c
 }
 
-// dialect is how one operator is spoken to.
+// dialect has the requests to one operator, and its answers.
 type dialect struct {
 	operator payments.Operator
 	token    func(id, secret string) call
-	pay      call // of the reference r1, or of MTN's form of it
+	pay      call // with the reference r1, or a UUID for MTN
 	find     call
 	again    string // path of another payment that was never made; empty if paths name none
 

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// moov is a simple version of Moov's API of Togo (t). Clients make its tokens themselves, so any token is accepted.
+// moov is a simple version of Moov's API of Togo (ThirdParty). It accepts any token, because clients make their tokens
+// themselves.
 var moov = native{
 	create: "/Flooz/DebitService/Debit",
 	verify: "/Flooz/DebitService/Verify",

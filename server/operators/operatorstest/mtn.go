@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// mtn is the collection product of MTN's Open API (o; a where marked).
+// mtn is the collection product of MTN's Open API. The mark is Documented unless another is given.
 var mtn = native{
 	token:  "/collection/token",
 	valid:  time.Hour,
@@ -58,7 +58,7 @@ func mtnAsk(v *visit) (answer, error) {
 	if err := v.body(&request); err != nil {
 		return answer{}, err
 	}
-	amount, _ := strconv.ParseInt(request.Amount, 10, 64) // 0 for an invalid number, which is out of range
+	amount, _ := strconv.ParseInt(request.Amount, 10, 64) // an invalid number becomes 0, which checkPayment refuses
 	if err := checkPayment(reference, amount, request.Currency, request.Payer.PartyID); err != nil {
 		return answer{}, err
 	}
@@ -83,12 +83,12 @@ func mtnProblem(p problem) answer {
 		return answer{status, map[string]string{"code": code, "message": p.message}}
 	}
 	switch p.kind {
-	case badCredentials: // a
+	case badCredentials: // Assumed
 		return answer{http.StatusUnauthorized, map[string]string{"error": "login_failed"}}
-	case badToken: // a
+	case badToken: // Assumed
 		return answer{http.StatusUnauthorized, json.RawMessage(`{"error":"invalid_token"}`)}
 	case invalid:
-		return failed(http.StatusBadRequest, "BAD_REQUEST") // a
+		return failed(http.StatusBadRequest, "BAD_REQUEST") // Assumed
 	case duplicate:
 		return failed(http.StatusConflict, "RESOURCE_ALREADY_EXIST")
 	default:
@@ -96,7 +96,7 @@ func mtnProblem(p problem) answer {
 	}
 }
 
-// issuedOAuth returns a function for the answer with a token in the format of OAuth 2.0.
+// issuedOAuth returns a function that returns the answer with a token, in the format of OAuth 2.0.
 func issuedOAuth(kind string) func(string, time.Duration) any {
 	return func(token string, valid time.Duration) any {
 		return map[string]any{"access_token": token, "token_type": kind, "expires_in": int(valid.Seconds())}

@@ -20,8 +20,8 @@ type native struct {
 	issued func(token string, valid time.Duration) any // returns the answer with a token
 
 	create   string // path that creates a payment
-	find     string // path of a payment, without its reference; empty: verify
-	verify   string // path of a question with the reference in its body
+	find     string // path of a payment without its reference; empty: clients ask at verify
+	verify   string // path of a request for the status, with the reference in its body
 	verified func(v *visit) (reference string, err error)
 	ask      func(v *visit) (answer, error)
 	tell     func(v *visit, p Payment) (answer, error)
@@ -73,7 +73,7 @@ func (v *visit) serve(n native) {
 	v.write(a)
 }
 
-// route calls the handler of a request. Paths may end with a slash, although only some operators allow this.
+// route calls the handler of a request. It accepts a slash at the end of a path, although only some operators do.
 func (v *visit) route(n native) (answer, error) {
 	nothing := problem{unknownPath, "no such resource"}
 	path := strings.TrimRight(v.path, "/")
@@ -94,7 +94,7 @@ func (v *visit) route(n native) (answer, error) {
 	return serve(n)
 }
 
-// verify answers a question with the reference in its body.
+// verify answers a request for the status, whose body has the reference.
 func (v *visit) verify(n native) (answer, error) {
 	if err := v.authorize(n); err != nil {
 		return answer{}, err

@@ -29,8 +29,8 @@ type ClientSecret struct{ ID, Secret string }
 // Payment is a payment that an operator has.
 type Payment struct {
 	Operator  payments.Operator
-	Reference string // the caller's id
-	NativeID  string // the operator's id
+	Reference string // id that the caller chose
+	NativeID  string // id that the operator chose
 	CreatedAt time.Time
 	Answered  bool // whether its payer has approved it
 
@@ -62,7 +62,7 @@ func (o *Operators) Expire() {
 	clear(o.tokens)
 }
 
-// Keep adds a payment. It returns false if its operator already has a payment with this id.
+// Keep adds a payment. It returns false if the operator already has a payment with this reference.
 func (o *Operators) Keep(p Payment) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

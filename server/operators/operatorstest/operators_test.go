@@ -18,7 +18,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// fixture is a server of all operators, at a time that stands still.
+// fixture is a server of all operators. Its clock does not move by itself.
 type fixture struct {
 	*operatorstest.Operators
 	t     *testing.T
@@ -58,14 +58,14 @@ func (w *fixture) do(operator payments.Operator, c call) (int, string) {
 	return answer.StatusCode, strings.TrimSpace(string(body))
 }
 
-// forEach tests every operator.
+// forEach runs a test for every operator.
 func forEach(t *testing.T, test func(t *testing.T, d dialect)) {
 	for _, d := range dialects {
 		t.Run(string(d.operator), func(t *testing.T) { test(t, d) })
 	}
 }
 
-// in fills what differs from run to run into an expected answer.
+// in replaces the placeholders of an expected answer by values that differ from run to run.
 func in(want string, what ...string) string {
 	id := strings.Join(what, "")
 	token := strings.Repeat(id, 64)[:min(64, 64*len(id))]
@@ -203,7 +203,7 @@ func TestBadRequests(t *testing.T) {
 	})
 }
 
-// References may hold anything; none leads to another payment or out of the operator's paths.
+// A reference may contain any text. None leads to another payment, or out of the operator's paths.
 func TestReferencesOfAnyForm(t *testing.T) {
 	w := newFixture(t)
 	d := dialects[1] // of Airtel
@@ -249,7 +249,7 @@ func TestRequestsForOnePaymentAtOnce(t *testing.T) {
 	})
 }
 
-// A payment is made once, is pending until its payer answers, and is known by its reference alone.
+// A payment is made once, and is pending until its payer answers. Only its reference finds it.
 func TestPayment(t *testing.T) {
 	forEach(t, func(t *testing.T, d dialect) {
 		w := newFixture(t)

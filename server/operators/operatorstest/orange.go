@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// orange is Orange's WebPay under the country dev (o). Payers confirm by themselves, without its page.
+// orange is Orange's WebPay under the country dev (Documented). Payers confirm without its page.
 var orange = native{
 	token:    "/oauth/v3/token",
 	valid:    time.Hour,
