@@ -16,8 +16,8 @@ import (
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
-// admit finds the sandbox of a request, and counts the request against the sandbox's rate limit if its key is a secret. It
-// returns an error for an unknown path, for which route is nil.
+// admit finds the sandbox of a request. It counts the request against the sandbox's rate limit if the key is a secret.
+// If route is nil, the path is unknown, and admit returns an error.
 func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
 	if err := s.enter(r); err != nil {
 		return s.asCredential(err, route)
@@ -26,12 +26,12 @@ func (s *sandbox) admit(r *http.Request, route *operatorapi.Route) error {
 		return s.noRoute(r)
 	}
 	if s.api.KeyHeader == "" {
-		return nil // the key names the user, and is no secret: the request is counted when its token or password is right
+		return nil // the key is only the user's id, so the request counts after its token or password was checked
 	}
 	return s.count(r.Context())
 }
 
-// noRoute returns the refusal of a path or a method that the API does not have.
+// noRoute returns the refusal of a path or a method that the API does not have. Its Allow has the methods of the path.
 func (s *sandbox) noRoute(r *http.Request) error {
 	refusal := operatorapi.Refuse(operatorapi.NoRoute)
 	routes := chi.RouteContext(r.Context()).Routes
@@ -44,7 +44,8 @@ func (s *sandbox) noRoute(r *http.Request) error {
 	return refusal
 }
 
-// count counts a request against the rate limit of the sandbox. It returns an error for a suspended one.
+// count counts a request against the rate limit of the sandbox. It returns an error if the limit is reached, or if the
+// sandbox is suspended.
 func (s *sandbox) count(ctx context.Context) error {
 	if s.who.Sandbox.Suspended {
 		return service.ErrSuspended
@@ -56,8 +57,8 @@ func (s *sandbox) count(ctx context.Context) error {
 	return err
 }
 
-// asCredential returns the refusal of the user or of the token for the refusal of a key, if the API has no key beside
-// them.
+// asCredential replaces the refusal of a key by that of the user or of the token, if the API has no other key. It
+// returns any other error unchanged.
 func (s *sandbox) asCredential(err error, route *operatorapi.Route) error {
 	if s.api.KeyHeader != "" || !operatorapi.IsRefused(err, operatorapi.KeyMissing) && !operatorapi.IsRefused(err, operatorapi.KeyInvalid) {
 		return err
@@ -72,8 +73,8 @@ func (s *sandbox) asCredential(err error, route *operatorapi.Route) error {
 	return refusal
 }
 
-// unreadableLogin says why the body of a request for a token cannot be read, if the user and the password should be in it;
-// "" if it can be read.
+// unreadableLogin returns why the body of a request for a token cannot be read. It returns "" if the body is readable,
+// or if it should not have the user and the password.
 func (s *sandbox) unreadableLogin(route *operatorapi.Route) string {
 	sent := s.sent()
 	form := strings.HasPrefix(s.request.Header.Get("Content-Type"), operatorapi.FormType)
@@ -83,8 +84,8 @@ func (s *sandbox) unreadableLogin(route *operatorapi.Route) string {
 	return (&operatorapi.Request{Header: s.request.Header, Body: sent}).Unreadable(operatorapi.UserInvalid).Detail
 }
 
-// enter finds the sandbox of a request by the key of the operator's API. The error for a wrong key does not depend on
-// the path, so that it does not reveal whether a sandbox exists.
+// enter finds the sandbox of a request by the key of the operator's API. For a wrong key, the error is the same on
+// every path, so that it does not reveal whether a sandbox exists.
 func (s *sandbox) enter(r *http.Request) error {
 	key := s.api.Key(r, s.sent)
 	if key == "" {

@@ -7,7 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
-// await makes an answer wait for the payer of the recorded transaction. The function tell makes its body after the wait.
+// await makes an answer wait for the payer of the recorded transaction. After the wait, the function tell returns its
+// body.
 func (s *sandbox) await(a *exchange.Answer, tell func(*operatorapi.Payment) any) {
 	n, t, operation := s.native, s.recorded.Transaction, s.operation
 	waiting := &sandbox{native: n, api: s.api, who: s.who} // without the body of the request, which may be large

@@ -7,8 +7,8 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// answerOf returns an answer of an operator's API as an answer of package exchange. If a fault truncates the body and the answer
-// has no body, the answer gets a body first.
+// answerOf converts an answer of an operator's API into one of package exchange. An answer without a body gets one if a
+// fault of the caller truncates bodies.
 func answerOf(api *operatorapi.API, answered operatorapi.Answer, who *service.Caller) exchange.Answer {
 	a := exchange.Answer{Status: answered.Status, Header: answered.Header.Clone()}
 	if text, isText := answered.Body.(operatorapi.Text); isText {

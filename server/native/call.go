@@ -72,8 +72,8 @@ func (s *sandbox) answer(r *http.Request, route *operatorapi.Route) (answered op
 	return answered, err
 }
 
-// unread returns the refusal of a call whose body could not be read; nil for a call that needs none. The calls for tokens
-// document no other refusal of what was sent than that of the user.
+// unread returns the refusal of a call whose body could not be read. It returns nil if the call needs no body. For a
+// call for a token, the reason is [operatorapi.UserInvalid], the only one that these calls document for their input.
 func unread(route *operatorapi.Route, err error) *operatorapi.Refusal {
 	refusal, hint := operatorapi.Refuse(operatorapi.Invalid), "the body is incomplete"
 	switch {
@@ -88,7 +88,7 @@ func unread(route *operatorapi.Route, err error) *operatorapi.Refusal {
 	return refusal.Say(hint)
 }
 
-// handle applies faults and then calls the handler of a route. If the route records a transaction, package service
+// handle applies faults, and then calls the handler of a route. If the route records a transaction, package service
 // applies the faults instead, because they depend on the transaction.
 func (s *sandbox) handle(
 	ctx context.Context, route *operatorapi.Route, r *operatorapi.Request,

@@ -34,7 +34,7 @@ func serveFile(f operatorapi.File, base string, public *url.URL) http.HandlerFun
 func encoded(value any) json.RawMessage {
 	text, err := json.Marshal(value)
 	if err != nil {
-		// The document does not depend on the request, so an error would fail every test.
+		// The document is the same for every request, so an error would fail every test.
 		panic("the description of an operator's own API: " + err.Error())
 	}
 	return text

@@ -58,7 +58,7 @@ func New(o Options) *Native {
 	}
 }
 
-// Secrets returns the credentials that the operators' own APIs accept, so that the request log can hide them.
+// Secrets returns the forms of the credentials of the operators' own APIs, so that the request log can hide them.
 func Secrets() (all []exchange.Secret) {
 	for _, api := range operators.NativeAPIs() {
 		presented := func(r *http.Request) string { return api.Key(r, func() []byte { return nil }) }
@@ -67,9 +67,9 @@ func Secrets() (all []exchange.Secret) {
 	return all
 }
 
-// RoutedPath returns the path that the router matches. Of a request to an operator's API each part is escaped, because an
-// id in it may have a slash, and there are no slashes and spaces at the end and no repeated slashes, which some clients
-// add. Any other path is unescaped, so that %2B matches a +.
+// RoutedPath returns the path that the router matches. In a path of an operator's API, each part stays escaped, because
+// an id may contain a slash. RoutedPath removes what some clients add: repeated slashes, and slashes and spaces at the
+// end. Any other path is unescaped, so that %2B matches a +.
 func RoutedPath(u *url.URL) string {
 	if !isOfOperator(u.Path) {
 		return u.Path
@@ -81,13 +81,13 @@ func RoutedPath(u *url.URL) string {
 		if err != nil {
 			panic(err) // an escaped path can always be unescaped
 		}
-		parts[i] = url.PathEscape(plain) // clients escape what need not be
+		parts[i] = url.PathEscape(plain) // clients escape more than they need to
 	}
 	return "/" + strings.Join(parts, "/")
 }
 
-// isOfOperator reports whether a path, unescaped, is one of an operator's API. The router matches no other with a route
-// of package native, so [param] can unescape every parameter.
+// isOfOperator reports whether an unescaped path is one of an operator's API. The router matches no other path with a
+// route of package native, so [param] can unescape every parameter.
 func isOfOperator(path string) bool {
 	if within, ok := strings.CutPrefix(path, "/sandboxes/"); ok {
 		_, named, _ := strings.Cut(within, "/")
@@ -97,7 +97,7 @@ func isOfOperator(path string) bool {
 	return strings.HasPrefix(path, prefix)
 }
 
-// param returns a parameter of the path of a request.
+// param returns a parameter of the path of a request, unescaped.
 func param(r *http.Request, name string) string {
 	plain, err := url.PathUnescape(chi.URLParam(r, name))
 	if err != nil {

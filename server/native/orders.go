@@ -18,8 +18,8 @@ import (
 // record is a method of [service.Service] that records an order.
 type record func(context.Context, *service.Caller, service.Ask) (service.Recorded, error)
 
-// recordOnce records an order. If the reference is taken, it returns an error for a duplicate. It does so even for a
-// repetition of the same order, because operators, unlike /v1, do not repeat an answer.
+// recordOnce records an order. If the reference is taken, it refuses with [operatorapi.Duplicate], even for a
+// repetition of the same order. Unlike /v1, operators do not repeat an answer.
 func (s *sandbox) recordOnce(ctx context.Context, o operatorapi.Order, record record) error {
 	sent, err := json.Marshal(o.Sent)
 	if err != nil {
@@ -152,7 +152,8 @@ func (s *sandbox) FindCollectionByID(ctx context.Context, id payments.ID) (*paym
 	return s.collection(s.native.ledger.GetTransaction(ctx, s.who.Sandbox.Tenant, id))
 }
 
-// collection returns a transaction that was found, if it is a collection of the operator.
+// collection returns the transaction if it is a collection of the operator. Otherwise it refuses with
+// [operatorapi.NotFound].
 func (s *sandbox) collection(t *payments.Transaction, err error) (*payments.Transaction, error) {
 	if err == nil && (t.Type != payments.Collection || t.Operator != s.api.Operator) {
 		err = ledger.ErrNotFound
@@ -163,8 +164,8 @@ func (s *sandbox) collection(t *payments.Transaction, err error) (*payments.Tran
 	return t, err
 }
 
-// applyStatusFault applies a fault to the reported status of a completed transaction. The fault may replace the reason,
-// or keep the status pending.
+// applyStatusFault applies a fault to the status that an answer reports. The fault may replace the reason, or keep the
+// status pending.
 func (s *sandbox) applyStatusFault(ctx context.Context, payment *operatorapi.Payment) error {
 	f, staysPending, err := s.native.service.StatusFault(ctx, s.who, payment.Transaction)
 	if err != nil || f == nil {

@@ -24,8 +24,8 @@ import (
 // assetPath is the path of the files of pages, below the base path of an operator's API.
 const assetPath = "/assets/{file}"
 
-// pageHeaders are the headers of every page. The address of a page is a secret, which neither a search engine nor the
-// shop's site gets.
+// pageHeaders are the headers of every page. They keep its address, which is a secret, from search engines and from the
+// shop's site.
 var pageHeaders = http.Header{
 	"Content-Security-Policy": {"default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
 		"frame-ancestors 'none'"},
@@ -80,7 +80,7 @@ func (n *Native) page(api *operatorapi.API) exchange.OpenHandler {
 		}
 		var answered operatorapi.Answer
 		err = n.service.Renewing(ctx, s.who, func(ctx context.Context) (err error) {
-			if visit.Form == nil { // service applies the faults of a form, by its transaction
+			if visit.Form == nil { // for a form, package service applies the faults, because they depend on the transaction
 				if err := s.ApplyFault(ctx); err != nil {
 					return err
 				}
@@ -93,7 +93,7 @@ func (n *Native) page(api *operatorapi.API) exchange.OpenHandler {
 		}
 		a := asPage(answerOf(api, answered, s.who))
 		a.Before, a.Hint = s.recorded.BeforeAnswer, s.recorded.Hint
-		a.Header[requests.ReasonHeader] = nil // the payer does not learn whether the sandbox knows a number
+		a.Header[requests.ReasonHeader] = nil // a payer must not learn whether the sandbox knows a number
 		return a, nil
 	}
 }
@@ -107,7 +107,7 @@ func asPage(a exchange.Answer) exchange.Answer {
 	return a
 }
 
-// lookOf returns how a page looks. The addresses are relative.
+// lookOf returns the appearance of a page. Its addresses are relative.
 func lookOf(r *http.Request, api *operatorapi.API) operatorapi.Look {
 	up := strings.Repeat("../", strings.Count(api.Page.Path, "/")-1) + "assets/"
 	return operatorapi.Look{
@@ -122,9 +122,9 @@ const (
 	payerBurst     = 30
 )
 
-// admitPayer finds the sandbox that the path of a page names, and the order with its token. Neither the refusal nor its
-// time depends on whether the sandbox exists. A page ends with the API key that opened its order. What a payer does takes
-// nothing of the sandbox's rate limit. The caller calls end when the request is carried out.
+// admitPayer finds the sandbox and the order in the path of a page. The caller calls end after the request. Neither the
+// refusal nor its time depends on whether the sandbox exists. An order is not found if the API key that opened it is no
+// longer valid. The requests of payers do not count against the sandbox's rate limit.
 func (s *sandbox) admitPayer(r *http.Request, visit *operatorapi.Visit) (end func(), err error) {
 	token := param(r, "token")
 	if err := s.findOrder(r, token); err != nil {
@@ -138,7 +138,7 @@ func (s *sandbox) admitPayer(r *http.Request, visit *operatorapi.Visit) (end fun
 	found, err := s.native.ledger.FindNativeOrder(r.Context(), sandbox.Tenant, s.api.Operator, hash)
 	switch {
 	case errors.Is(err, ledger.ErrNotFound), errors.Is(err, postgres.ErrConfigChanged), err == nil && !s.holds(found.MadeWith):
-		err = operatorapi.Refuse(operatorapi.NotFound) // it has ended with its key or its sandbox
+		err = operatorapi.Refuse(operatorapi.NotFound) // its key or its sandbox is gone
 	case err == nil && sandbox.Suspended:
 		err = service.ErrSuspended
 	}
@@ -150,8 +150,9 @@ func (s *sandbox) admitPayer(r *http.Request, visit *operatorapi.Visit) (end fun
 	return end, nil
 }
 
-// findOrder finds the sandbox that the path of a page names, if it has an order with this token. Until that is known, the
-// sandbox is no more than a name.
+// findOrder finds the sandbox that the path of a page names. It refuses with [operatorapi.NotFound] if no sandbox has
+// this name, or if the sandbox has no order with this token. It asks the database in both cases, so that they take the
+// same time.
 func (s *sandbox) findOrder(r *http.Request, token string) error {
 	n := s.native
 	if !s.api.Page.Token.MatchString(token) {
@@ -164,7 +165,7 @@ func (s *sandbox) findOrder(r *http.Request, token string) error {
 		named, _ := exchange.SandboxInPath(r)
 		opened, ok := n.directory.ByName(named.Namespace, named.Name)
 		if !ok {
-			opened = &sandboxes.Sandbox{} // no order has its tenant
+			opened = &sandboxes.Sandbox{} // no order belongs to its tenant
 		}
 		if asked != nil && asked.Tenant == opened.Tenant {
 			return nil

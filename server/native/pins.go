@@ -10,16 +10,17 @@ import (
 )
 
 const (
-	// pinsAtOnce bounds the private operations of a process. A sandbox makes one at a time.
+	// pinsAtOnce is the maximum number of private operations of a process at the same time. A sandbox has one at a
+	// time.
 	pinsAtOnce = 2
-	// pinRest is how many times as long as its operation a sandbox then keeps its turn. So the PINs of a sandbox take a
-	// tenth of a core, and those of all a fifth.
+	// pinRest is the pause after an operation, as a multiple of its duration. The sandbox keeps its turn during the
+	// pause. So a sandbox takes at most a tenth of a core for PINs, and all sandboxes together take a fifth.
 	pinRest = 9
 	// pinWait is the longest wait for a turn.
 	pinWait = 3 * time.Second
 )
 
-// noPINKey is the reason of a refusal where no key for PINs is set.
+// noPINKey is the error code of a refusal if no key for PINs is set.
 const noPINKey = "no_encryption_key"
 
 // pinTurns bounds the private operations that callers can ask for.
@@ -40,7 +41,7 @@ func newPINTurns() *pinTurns {
 	return &pinTurns{slots: make(chan struct{}, pinsAtOnce), sandboxes: map[int64]*pinTurn{}}
 }
 
-// open decrypts a text in its turn. It returns the padded PIN.
+// open waits for a turn, and decrypts a text. It returns the padded PIN.
 func (p *pinTurns) open(ctx context.Context, tenant int64, key *rsa.PrivateKey, text []byte) ([]byte, error) {
 	release, err := p.take(ctx, tenant)
 	if err != nil {
@@ -52,7 +53,8 @@ func (p *pinTurns) open(ctx context.Context, tenant int64, key *rsa.PrivateKey, 
 	return padded, err
 }
 
-// take waits for the turn of a sandbox, and for a slot.
+// take waits for the turn of a sandbox, and for a slot. It refuses with [operatorapi.Unavailable] after pinWait. The
+// caller calls release to end the turn.
 func (p *pinTurns) take(ctx context.Context, tenant int64) (release func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, pinWait)
 	defer cancel()

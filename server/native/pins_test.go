@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/operators/operatorapi"
 )
 
-// A sandbox has one turn at a time, the process two, and who waits too long is refused and leaves nothing behind.
+// A sandbox has one turn at a time, and a process has two. A caller who waits too long is refused, and leaves no state.
 func TestPINTurns(t *testing.T) {
 	p := newPINTurns()
 	gone, cancel := context.WithCancel(t.Context())

@@ -80,7 +80,7 @@ func placedOf(o *ledger.NativeOrder, token string) operatorapi.PlacedOrder {
 	}
 }
 
-// stored returns the name of an order in the ledger.
+// stored returns an order with the fields by which the ledger finds it.
 func (s *sandbox) stored(o operatorapi.PlacedOrder) *ledger.NativeOrder {
 	return &ledger.NativeOrder{Operator: s.api.Operator, Token: hashOf(o.Token)}
 }
@@ -112,7 +112,7 @@ func (s *sandbox) Confirm(ctx context.Context, placed operatorapi.PlacedOrder, c
 		return err
 	}
 	if err != nil || subtle.ConstantTimeCompare([]byte(wanted), []byte(code)) != 1 {
-		// For the merchant's request log. A wrong code of a known number takes the same time.
+		// The hint is for the merchant's request log. It takes the same time for known and unknown numbers.
 		s.recorded.Hint = s.native.service.WhyUnknown(ctx, s.who.Sandbox, market, o.MSISDN)
 		if left == 0 {
 			err = s.end(ctx, placed, false)
@@ -124,7 +124,8 @@ func (s *sandbox) Confirm(ctx context.Context, placed operatorapi.PlacedOrder, c
 	return s.payPlaced(ctx, placed, o)
 }
 
-// payPlaced records the collection of an order whose payer has given the right code.
+// payPlaced records the collection of an order after its payer has given the right code. If that fails, the code does
+// not count as tried, except if the reference is taken: then the order ends.
 func (s *sandbox) payPlaced(ctx context.Context, placed operatorapi.PlacedOrder, o operatorapi.Order) error {
 	err := s.recordOnce(ctx, o, func(ctx context.Context, who *service.Caller, a service.Ask) (service.Recorded, error) {
 		a.Call.Order = s.stored(placed)
@@ -147,8 +148,8 @@ func (s *sandbox) payPlaced(ctx context.Context, placed operatorapi.PlacedOrder,
 	return nil
 }
 
-// PageOf implements [operatorapi.Sandbox]. The page is at the host of the request, and its path names the sandbox, since a
-// browser has no credential that would.
+// PageOf implements [operatorapi.Sandbox]. The page is at the host of the request. Its path names the sandbox, because
+// a payer's browser has no credential that identifies it.
 func (s *sandbox) PageOf(o operatorapi.PlacedOrder) string {
 	origin, _ := static.AskedAt(s.request, s.native.baseURL, "")
 	return origin + "/sandboxes/" + s.who.Sandbox.Namespace + "/" + s.who.Sandbox.Name + prefix + string(s.api.Operator) +

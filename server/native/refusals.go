@@ -32,8 +32,8 @@ func (e refusedCall) answer(api *operatorapi.API, refusal *operatorapi.Refusal) 
 	return api.Refuse(refusal)
 }
 
-// refuse returns the operator's answer to an error, which the function tell makes. It logs the error if isFailure returns
-// true.
+// refuse returns the operator's answer to an error. The function tell returns the answer for the refusal. refuse logs
+// the error if isFailure returns true.
 func (n *Native) refuse(
 	r *http.Request, api *operatorapi.API, err error, tell func(*operatorapi.Refusal) operatorapi.Answer,
 ) exchange.Answer {
@@ -57,7 +57,7 @@ func (n *Native) refuse(
 	return a
 }
 
-// isFailure reports whether neither the caller nor a fault caused an error.
+// isFailure reports whether an error is to be logged: neither the caller nor a fault caused it.
 func isFailure(err error, refusal *operatorapi.Refusal) bool {
 	deliberate := errors.As(err, new(*operatorapi.Refusal)) || errors.As(err, new(service.ErrFault))
 	return refusal.Why == operatorapi.Internal && !deliberate || errors.Is(err, postgres.ErrUnavailable)
@@ -80,11 +80,11 @@ func pauseAfter(err error) string {
 	return ""
 }
 
-// suspendedPause is a minute, because only a person ends a suspension.
+// suspendedPause is a minute, in seconds, because only a person ends a suspension.
 const suspendedPause = "60"
 
-// refusalOf returns the refusal of the operators' APIs for an error. Its reason is the error's code in /v1, if that
-// code is more specific.
+// refusalOf returns the refusal of the operators' APIs for an error. Its Reason is the error code of /v1 if that is
+// more specific.
 func refusalOf(err error) *operatorapi.Refusal {
 	var refusal *operatorapi.Refusal
 	var fault service.ErrFault
@@ -96,7 +96,7 @@ func refusalOf(err error) *operatorapi.Refusal {
 		return operatorapi.OfStatus(status, faults.CodeOf(status))
 	case errors.As(err, new(exchange.ErrRateLimited)):
 		return operatorapi.Refuse(operatorapi.TooMany)
-	case errors.As(err, new(exchange.ErrMisdirected)): // no operator has a code for it, so the reason names the flag
+	case errors.As(err, new(exchange.ErrMisdirected)): // no operator has a code for it, so Reason names the flag
 		return operatorapi.OfStatus(http.StatusMisdirectedRequest, exchange.MisdirectedCode+": "+exchange.AllowedHostsFlag)
 	case errors.Is(err, service.ErrUnauthorized):
 		return operatorapi.Because(operatorapi.KeyInvalid, "unauthorized")
@@ -109,7 +109,7 @@ func refusalOf(err error) *operatorapi.Refusal {
 	return failureOf(err)
 }
 
-// orderRefusal returns the refusal for an error about an order; nil for any other error.
+// orderRefusal returns the refusal for an error about an order. It returns nil for any other error.
 func orderRefusal(err error) *operatorapi.Refusal {
 	var environment service.ErrNoEnvironment
 	var notRefundable payments.ErrNotRefundable

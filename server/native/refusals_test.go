@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// Each error has a reason of the contract, and the code that /v1 has for it in the header X-Cauri-Reason.
+// Each error has a reason of package operatorapi. The header X-Cauri-Reason has the code of /v1.
 func TestErrorsAsOperatorsTellThem(t *testing.T) {
 	t.Parallel()
 	answers := func(status int) service.ErrFault {
@@ -58,7 +58,7 @@ func TestErrorsAsOperatorsTellThem(t *testing.T) {
 	}
 }
 
-// Only what is none of the caller is logged.
+// Only errors that the caller did not cause are logged.
 func TestFailuresAreTold(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]bool{
@@ -72,7 +72,8 @@ func TestFailuresAreTold(t *testing.T) {
 	}
 }
 
-// A path is routed without what clients add to it. A slash in an id stays escaped. Paths of other fronts are unescaped.
+// RoutedPath removes the slashes and spaces that clients add. A slash in an id stays escaped. Paths of other fronts are
+// unescaped.
 func TestRoutedPath(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
@@ -84,7 +85,7 @@ func TestRoutedPath(t *testing.T) {
 		"/v1/x/operators/payments": "/v1/x/operators/payments",
 		"/operators/airtel/standard/v1/payments/%61%2fb": "/operators/airtel/standard/v1/payments/a%2Fb",
 		"/operators/airtel%2Fstandard/%E9":               "/operators/airtel%2Fstandard/%E9",
-		// In every form that leads to an operator, parameters stay escaped.
+		// Parameters stay escaped in every form of a path of an operator's API.
 		"/operator%73/airtel/%25zz":                       "/operators/airtel/%25zz",
 		"/sandboxes/team/sh%6Fp/operators%2Fairtel/%25zz": "/sandboxes/team/shop/operators%2Fairtel/%25zz",
 		"/sandboxes/team%2Fshop/operators/airtel/%25zz":   "/sandboxes/team%2Fshop/operators/airtel/%25zz",

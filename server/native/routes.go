@@ -47,7 +47,7 @@ func (n *Native) front(api *operatorapi.API) *exchange.Front {
 	fields := loggedFields(api)
 	return &exchange.Front{
 		Failed: func(r *http.Request, err error) exchange.Answer {
-			var refused refusedCall // stays empty for a panic
+			var refused refusedCall // empty after a panic
 			errors.As(err, &refused)
 			return n.refuse(r, api, err, func(refusal *operatorapi.Refusal) operatorapi.Answer { return refused.answer(api, refusal) })
 		},
@@ -55,8 +55,8 @@ func (n *Native) front(api *operatorapi.API) *exchange.Front {
 	}
 }
 
-// FrontOf returns the front of the operator's API to which the path of a request leads, for errors that are found before
-// the request has a route; nil for none.
+// FrontOf returns the front of the operator's API that the path of a request names; nil if it names none. It is for
+// errors that occur before the request is routed.
 func (n *Native) FrontOf(r *http.Request) *exchange.Front {
 	if !isOfOperator(r.URL.Path) {
 		return nil
@@ -68,7 +68,7 @@ func (n *Native) FrontOf(r *http.Request) *exchange.Front {
 		return nil
 	}
 	front, tell := n.front(api), api.Refuse
-	for i := range api.Routes { // the SOAP of an API has its own errors
+	for i := range api.Routes { // a route may have its own errors, for example SOAP
 		if route := &api.Routes[i]; route.Refuse != nil && strings.HasPrefix("/"+path, route.Path[:strings.IndexByte(route.Path+"{", '{')]) {
 			tell = func(refusal *operatorapi.Refusal) operatorapi.Answer { return route.Refuse(refusal, nil) }
 		}
@@ -77,7 +77,7 @@ func (n *Native) FrontOf(r *http.Request) *exchange.Front {
 	return front
 }
 
-// loggedFields returns the fields that the request log keeps of an operator's own API.
+// loggedFields returns the fields of an operator's own API that the request log keeps.
 func loggedFields(api *operatorapi.API) requests.Fields {
 	all := requests.Fields{}
 	for _, name := range api.Logged {

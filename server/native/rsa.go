@@ -10,9 +10,9 @@ import (
 
 var errRSA = errors.New("the RSA key cannot be used")
 
-// decryptUnpadded returns what was encrypted with the public part of a key, with its padding: as many bytes as the key
-// has. It makes one private operation, in a time that depends neither on the text nor on the result, as crypto/rsa does.
-// The caller looks at the padding in constant time. It returns an error only for a key that is none.
+// decryptUnpadded decrypts a text by RSA, and returns it with its padding. The result has as many bytes as the key. It
+// returns an error only if the key cannot be used. Like crypto/rsa, it makes one private operation, whose time depends
+// neither on the text nor on the result. The caller must check the padding in constant time.
 func decryptUnpadded(key *rsa.PrivateKey, text []byte) ([]byte, error) {
 	if len(key.Primes) != 2 || key.Precomputed.Qinv == nil {
 		return nil, errRSA
@@ -23,7 +23,7 @@ func decryptUnpadded(key *rsa.PrivateKey, text []byte) ([]byte, error) {
 	if err = errors.Join(err, errP, errQ); err != nil {
 		return nil, errRSA
 	}
-	// A text above the modulus is public, and so is its remainder.
+	// The text is public, so the time of the remainder may depend on it.
 	c, err := bigmod.NewNat().SetBytes(new(big.Int).Mod(new(big.Int).SetBytes(text), key.N).FillBytes(make([]byte, key.Size())), n)
 	qInv, errInv := bigmod.NewNat().SetBytes(key.Precomputed.Qinv.FillBytes(make([]byte, p.Size())), p)
 	if errors.Join(err, errInv) != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The unpadded text is what the public operation began with, for every number, also one above the modulus.
+// decryptUnpadded reverses the public operation for every number, even for a text above the modulus.
 func TestDecryptUnpadded(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

@@ -26,8 +26,8 @@ type sandbox struct {
 	request *http.Request
 	who     *service.Caller
 	digest  sandboxes.NativeDigest
-	body    func() ([]byte, error) // reads the body of the request, once
-	// recorded is the transaction that the request recorded, with the operator's name of the call.
+	body    func() ([]byte, error) // returns the body of the request, which it reads once
+	// recorded is the transaction that the request recorded. operation is the operator's name of the call.
 	recorded  service.Recorded
 	operation string
 }
@@ -59,8 +59,8 @@ func (s *sandbox) Balance(ctx context.Context, currency payments.Currency) (int6
 	return s.native.ledger.FloatBalance(ctx, s.who.Sandbox.Tenant, currency)
 }
 
-// Holder implements [operatorapi.Sandbox]. A number without a SIM has a holder if unknown numbers may pay in the
-// sandbox. A SIM of another operator or country is none here.
+// Holder implements [operatorapi.Sandbox]. A number without a SIM has a holder if the sandbox accepts unknown numbers.
+// A SIM of another operator or country does not count.
 func (s *sandbox) Holder(ctx context.Context, e operatorapi.Environment, msisdn string) (operatorapi.Holder, error) {
 	sandbox, market := s.who.Sandbox, sandboxes.Market{Operator: s.api.Operator, Country: e.Country}
 	sim, err := s.native.ledger.FindHolder(ctx, sandbox.Tenant, market.Operator, market.Country, msisdn)
@@ -98,7 +98,7 @@ func (s *sandbox) Notify(ctx context.Context, n operatorapi.Notice) error {
 	return err
 }
 
-// questionLimit bounds how long a question waits for its reply, so that the call has time to record the payment.
+// questionLimit is the longest wait for the reply to a question. It leaves the call time to record the payment.
 const questionLimit = exchange.AnswerTimeout - 2*time.Second
 
 // Ask implements [operatorapi.Sandbox].
@@ -114,7 +114,7 @@ func (s *sandbox) Ask(ctx context.Context, question operatorapi.Notice, limit ti
 	return &operatorapi.Reply{Status: *attempt.ResponseStatus, Body: attempt.ResponseBody}, nil
 }
 
-// queue queues a callback that belongs to no transaction.
+// queue queues a callback that belongs to no transaction, and returns its id. If once is true, it is sent only once.
 func (s *sandbox) queue(ctx context.Context, n operatorapi.Notice, once bool) (payments.ID, error) {
 	sent, err := json.Marshal(n.Sent)
 	if err != nil {

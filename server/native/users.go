@@ -17,7 +17,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// user returns the user of a request; the zero User if the route needs none.
+// user returns the user of a request. It returns the zero User if the route needs none.
 func (s *sandbox) user(ctx context.Context, r *http.Request, route *operatorapi.Route) (operatorapi.User, error) {
 	switch route.Access {
 	case operatorapi.ByUser:
@@ -40,8 +40,8 @@ func (s *sandbox) user(ctx context.Context, r *http.Request, route *operatorapi.
 	return operatorapi.User{}, nil
 }
 
-// userWith returns the user with this id and password: the user of the credentials Secret, or a user that was added
-// through the API. It returns an error for any other pair.
+// userWith returns the user with this id and password: the user in the credentials Secret, or one that was added
+// through the API. It refuses any other pair with [operatorapi.UserInvalid].
 func (s *sandbox) userWith(ctx context.Context, id, password string) (operatorapi.User, error) {
 	id = strings.ToLower(id)
 	if s.digest.MatchesUser(id, password) {
@@ -81,7 +81,8 @@ func (s *sandbox) holds(key sandboxes.KeyHash) bool {
 	return ok && sandbox.Tenant == s.who.Sandbox.Tenant
 }
 
-// userOf returns the user of a token. It returns an error for a token of another operator or product.
+// userOf returns the user of a token. It refuses an unknown or expired token, and a token of another operator or
+// product, with [operatorapi.TokenInvalid].
 func (s *sandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product string) (operatorapi.User, error) {
 	token, err := s.token(ctx, hash)
 	if errors.Is(err, ledger.ErrTokenExpired) {
@@ -99,8 +100,8 @@ func (s *sandbox) userOf(ctx context.Context, hash sandboxes.KeyHash, product st
 	return operatorapi.User{ID: token.UserID, CallbackHost: token.CallbackHost}, nil
 }
 
-// token returns a valid token. In a sandbox with its own clock it does not use the cache, because the clock may have
-// moved past the token's expiry.
+// token returns the valid token with a hash. It uses no cache in a sandbox with its own clock, because the clock may
+// have moved past the token's expiry.
 func (s *sandbox) token(ctx context.Context, hash sandboxes.KeyHash) (ledger.NativeToken, error) {
 	n, sandbox := s.native, s.who.Sandbox
 	if !sandbox.Clocked {
@@ -108,7 +109,7 @@ func (s *sandbox) token(ctx context.Context, hash sandboxes.KeyHash) (ledger.Nat
 			return token, nil
 		}
 	}
-	if s.api.KeyHeader == "" { // the key is a part of the token, and no secret
+	if s.api.KeyHeader == "" { // anybody can send such a token, because its key is no secret
 		if known, err := n.ledger.KnowsNativeSecret(ctx, sandbox.Tenant, s.api.Operator, hash); err != nil || !known {
 			return ledger.NativeToken{}, cmp.Or(err, ledger.ErrNotFound)
 		}
