@@ -91,8 +91,9 @@ var routedMethods = []string{
 	http.MethodPut, http.MethodTrace,
 }
 
-// byRoutedPath makes the router use the path of [Options.RoutedPath]. A method that the router does not know, which it would answer
-// without a look at the path, is routed as TRACE, which no route has alone. HEAD is routed as GET (RFC 9110, section 9.3.2).
+// byRoutedPath makes the router match the path of [Options.RoutedPath]. It routes HEAD as GET (RFC 9110, section
+// 9.3.2). It routes a method that the router does not know as TRACE: otherwise the router would refuse the method
+// before it matches the path. No route is for TRACE only.
 func (x *Exchange) byRoutedPath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		routed := chi.RouteContext(r.Context())
