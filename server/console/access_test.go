@@ -68,7 +68,7 @@ func TestSignInByKey(t *testing.T) {
 	}
 }
 
-// The cookie of one sandbox under the name of another one's opens nothing.
+// A session's cookie opens only its own sandbox, even under the cookie name of another one.
 func TestSessionIsOfItsSandbox(t *testing.T) {
 	f := newFixture(t)
 	in := f.browser().send(http.MethodPost, checkout+"/sign-in", url.Values{"key": {key}})
@@ -96,7 +96,7 @@ func TestSecureCookieBehindHTTPS(t *testing.T) {
 	}
 }
 
-// Nobody learns from the console which sandboxes there are.
+// The console does not reveal which sandboxes exist.
 func TestSandboxThatDoesNotExistLooksLikeOneThatDoes(t *testing.T) {
 	f := newFixture(t)
 	b := f.browser()
@@ -169,7 +169,8 @@ func TestLinkOpensTheConsoleOnce(t *testing.T) {
 	}
 }
 
-// mayCall has every route of the console that needs a session, with the roles that may call it. A new one gets a line here.
+// mayCall has every route of the console that needs a session, with the roles that may call it. A new route needs a
+// line here.
 var mayCall = map[string]string{
 	"POST /sign-out":                       "full viewer handset",
 	"POST /appearance":                     "full viewer handset",
@@ -266,7 +267,7 @@ func TestFormsNeedTheTokenOfTheSession(t *testing.T) {
 		}
 	}
 	foreign := func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }
-	older := func(r *http.Request) { // a browser without Sec-Fetch-Site
+	older := func(r *http.Request) { // like a browser that does not send Sec-Fetch-Site
 		r.Header.Del("Sec-Fetch-Site")
 		r.Header.Set("Origin", "https://evil.example.com")
 	}
@@ -308,7 +309,7 @@ func TestPagesAreGuardedByHeaders(t *testing.T) {
 	}
 }
 
-// A session ends with the key that made it, and with its sandbox. A reset ends none.
+// A session ends with the key that made it, and with its sandbox. A reset does not end it.
 func TestSessionsEnd(t *testing.T) {
 	f := newFixture(t)
 	b, byLink := f.signedIn(checkout, key), f.browser()
@@ -376,7 +377,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
-// What a person changes is in the request log: who, what, when. Tokens and keys are not.
+// The request log has what a person changes: who, what, when. It has no tokens or keys.
 func TestRequestLogHasChanges(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(checkout, key)
@@ -411,7 +412,7 @@ func TestRequestLogHasChanges(t *testing.T) {
 	}
 }
 
-// readStream opens a stream and returns what ends it, and the lines that it sends.
+// readStream opens a stream. It returns the lines of the stream, and a channel that gets a value when the stream ends.
 func (b *browser) readStream(ctx context.Context, path string) (<-chan string, <-chan time.Time) {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.url+path, nil)
@@ -507,7 +508,7 @@ func TestStreamEndsWithItsSession(t *testing.T) {
 	}
 }
 
-// Pages beyond the streams of a session say so and are complete without one.
+// A session has a maximum number of streams. Further pages say so, and are complete without a stream.
 func TestStreamsOfPagesAreBounded(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(checkout, key)
@@ -524,7 +525,7 @@ func TestStreamsOfPagesAreBounded(t *testing.T) {
 	}
 }
 
-// The cookie of a session is no key: it opens neither the API nor a new link.
+// The cookie of a session is no API key: it opens neither the API nor a new link.
 func TestSessionOpensNoAPI(t *testing.T) {
 	f := newFixture(t)
 	in := f.browser().send(http.MethodPost, checkout+"/sign-in", url.Values{"key": {key}})
@@ -550,8 +551,8 @@ func TestSessionOpensNoAPI(t *testing.T) {
 		raise 'the database has the token of a session'; end if; end $$`)
 }
 
-// Every route below the console is in the table with the roles, but for the files and the page
-// for wrong addresses, which are the same for all.
+// Every route of the console is in the table with the roles. The files and the page for wrong addresses are not,
+// because they are the same for everybody.
 func TestEveryRouteIsOnAList(t *testing.T) {
 	t.Parallel()
 	listed := map[string]bool{"GET /assets/{file}": true, "GET /*": true}
@@ -575,7 +576,7 @@ func TestEveryRouteIsOnAList(t *testing.T) {
 	}
 }
 
-// Tokens and keys are in no log of the process, and in no entry of the request log.
+// Neither the log of the process nor the request log has tokens or keys.
 func TestTokensReachNoLog(t *testing.T) {
 	var log syncBuffer
 	f := newFixture(t, func(o *fronts.Options) {
@@ -628,7 +629,7 @@ func TestTokensReachNoLog(t *testing.T) {
 	}
 }
 
-// syncBuffer is a buffer that may be written and read at the same time.
+// syncBuffer is a buffer that is safe for concurrent use.
 type syncBuffer struct {
 	mutex sync.Mutex
 	text  bytes.Buffer
@@ -675,7 +676,7 @@ func TestConsoleCanBeSwitchedOff(t *testing.T) {
 	}
 }
 
-// What htmx replaces on a page is there, and each id once.
+// A page has each element that htmx replaces, and has each id only once.
 func TestLivePartsArePartsOfTheirPage(t *testing.T) {
 	f := newFixture(t)
 	path, _, _ := f.refused(time.Now())
@@ -705,7 +706,7 @@ func TestLivePartsArePartsOfTheirPage(t *testing.T) {
 	}
 }
 
-// Pages are compressed for a browser that takes that, and for no other client.
+// Pages are compressed only for clients that accept it.
 func TestPagesAreCompressed(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(checkout, key)

@@ -43,7 +43,7 @@ func (c *Console) account(v *visit) (page, error) {
 	p := page{
 		title: nameOf(v, a.Account, a.names), body: accountPage(v, a), live: []string{"proof", "accounts"}, every: proofEvery,
 	}
-	if a.newer == "" { // rows that somebody reads further down stay where they are
+	if a.newer == "" { // rows on a later page stay where they are
 		p.live = append(p.live, "entries")
 	}
 	return p, nil
@@ -98,7 +98,7 @@ func (c *Console) readAccount(v *visit) (*account, error) {
 	return a, err
 }
 
-// page returns the address of the page whose newest movement has this number.
+// page returns the address of the page on which the movement with this number is the newest.
 func (a *account) page(newest int64) string {
 	if newest >= a.Movements {
 		return accountPath(a.Account)
@@ -116,12 +116,12 @@ func (a *account) change(e *proof.Entry) (change int64) {
 	return change
 }
 
-// side returns the postings of an entry that debit, or those that credit.
+// side returns the postings of an entry on one side: the debits, or the credits.
 func side(e *proof.Entry, debit bool) []proof.Posting {
 	return slices.DeleteFunc(slices.Clone(e.Postings), func(p proof.Posting) bool { return debit != (p.Debit > 0) })
 }
 
-// party returns how a posting's account is shown, and whether it is the name of a person.
+// party returns the text for a posting's account. person is true if the text is the name of a person.
 func (a *account) party(p proof.Posting) (text string, person bool) {
 	number, ok := strings.CutPrefix(p.Account, proof.TestClientAccount+":")
 	if name := a.names[number]; ok && name != "" {
@@ -130,7 +130,8 @@ func (a *account) party(p proof.Posting) (text string, person bool) {
 	return p.Account, false
 }
 
-// what returns the title of an entry: the order of its transaction, or what set the balance.
+// entryTitle returns the title of an entry: the order or the reference of its transaction, or else the type of the
+// entry.
 func entryTitle(v *visit, e *proof.Entry) string {
 	switch {
 	case e.OrderRef != "":
@@ -141,23 +142,23 @@ func entryTitle(v *visit, e *proof.Entry) string {
 	return v.Text(entryKinds[e.Type])
 }
 
-// entryKinds are the types of entries.
+// entryKinds are the texts for the types of entries.
 var entryKinds = map[proof.EntryType]english.Text{
 	proof.EntryOpening: "opening", proof.EntryAdjustment: "adjustment", "collection": "collection", "refund": "refund",
 	"disbursement": "disbursement",
 }
 
-// verifiedFrom reports whether an entry is the newest one that a worker has verified, and is not the newest of all.
+// verifiedFrom reports whether an entry is the newest verified one, and newer ones wait to be verified.
 func (a *account) verifiedFrom(e *proof.Entry) bool {
 	return a.VerifiedAt != nil && e.Number == a.VerifiedUpTo && a.VerifiedUpTo < a.Movements && a.Imbalance == nil
 }
 
-// breaksAfter reports whether the balance differs from the movements after an entry.
+// breaksAfter reports whether the movements and the balance stop matching after an entry.
 func (a *account) breaksAfter(e *proof.Entry) bool {
 	return a.Imbalance != nil && e.Number == a.Imbalance.After
 }
 
-// lead says what the balance is, and how many of its movements are verified.
+// lead returns the balance, and how many of its movements are verified, as a text.
 func (a *account) lead(v *visit) string {
 	text := v.Money(string(a.Currency), a.Balance) + ". "
 	switch {
@@ -187,13 +188,14 @@ func (c *Console) exportEntries(v *visit) (exchange.Answer, error) {
 	}}, nil
 }
 
-// export is a body with the movements of an account, in the order of their numbers, up to the last one at its begin.
+// export is a body with the movements of an account, in the order of their numbers. It ends with the movement that was
+// the last one when the export began.
 type export struct {
 	books       *proof.Books
 	csv         func(of proof.Account, entries []proof.Entry, header bool) []byte
 	tenant      int64
 	of          proof.Account
-	after, last int64 // numbers of movements: of the last one that was sent, and of the last one to send
+	after, last int64 // numbers of the last movement that was sent, and of the last one to send
 }
 
 // ContentType implements [exchange.Body].

@@ -11,7 +11,7 @@ type callbackTrouble struct {
 	trouble trouble // of the newest one
 }
 
-// readCallbacks adds to callbacks that are not acknowledged why they are not.
+// readCallbacks returns the unacknowledged callbacks with the reason why the newest one of each operator failed.
 func (c *Console) readCallbacks(v *visit, found []ledger.UnacknowledgedCallbacks) (all []callbackTrouble, err error) {
 	failing, err := c.Service.WhyCallbacksFail(v.ctx(), v.who, found)
 	for _, of := range failing {
@@ -20,17 +20,17 @@ func (c *Console) readCallbacks(v *visit, found []ledger.UnacknowledgedCallbacks
 	return all, err
 }
 
-// what says in two sentences what fails.
+// what returns two sentences: whose callbacks fail, and why.
 func (h *callbackTrouble) what(v *visit) string {
 	return v.Text("Callbacks of %s's own API fail.", operatorName(h.Operator)) + " " + h.trouble.what + "."
 }
 
-// often says how many callbacks failed.
+// often returns the operator, and how many of its callbacks are unacknowledged, as a text.
 func (h *callbackTrouble) often(v *visit) string {
 	return operatorName(h.Operator) + ", " + unacknowledged(v, h.Count)
 }
 
-// unacknowledged says how many events or callbacks of the last 24 hours are unacknowledged.
+// unacknowledged returns the text for a number of unacknowledged events or callbacks of the last 24 hours.
 func unacknowledged(v *visit, n int) string {
 	if n >= ledger.MostCounted {
 		return v.Text("more than %s of the last 24 hours not acknowledged", v.Number(ledger.MostCounted-1))

@@ -1,8 +1,7 @@
 // Package console serves the web console of each sandbox, below {uri}/console.
 //
-// A page has a Go file, a template beside this file, and a line in the table of routes, see [routes]. A handler reads
-// through the packages of the application layer and returns a page; the frame around it, the session and the headers
-// are the same for all.
+// A page has a Go file, a template, and a line in the table [routes]. Its handler reads through the packages of the
+// application layer, and returns the page. The frame, the session and the headers are the same for all pages.
 package console
 
 import (
@@ -46,10 +45,10 @@ type Options struct {
 	APIURL    *url.URL       // public URL of the APIs; nil: not known
 	BaseURL   *url.URL       // public URL of the consoles; cookies are Secure if it has https; nil: not known
 	Metrics   *telemetry.API // nil for none
-	// Instead returns what a client sends instead of a request that was refused with an error code of /v1, with code
-	// between backticks. The text is empty for other codes.
+	// Instead returns the advice for an error code of /v1: what to send instead, with code between backticks. It
+	// returns an empty text if there is none.
 	Instead func(code string) english.Text
-	// EntriesCSV returns entries of an account in CSV, after the header line if header is true.
+	// EntriesCSV returns entries of an account in CSV. If header is true, the header line comes first.
 	EntriesCSV func(of proof.Account, entries []proof.Entry, header bool) []byte
 }
 
@@ -85,8 +84,8 @@ func (c *Console) Route(router chi.Router) {
 	router.Method(http.MethodGet, below+"/*", c.Exchange.Handle(c.front, nothing))
 }
 
-// label matches the names that Kubernetes allows. A path with any other name has no page, so that no page repeats an
-// attacker's text from a link.
+// label matches the names that Kubernetes allows. A path with any other name has no page, so that a link cannot put an
+// attacker's text into a page.
 var label = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 
 // secure are the headers of every page.

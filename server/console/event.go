@@ -30,7 +30,7 @@ type eventPage struct {
 	webhook  *ledger.Webhook
 	captured *service.Captured   // nil: no form was sent
 	compared *service.Comparison // the same
-	form     map[string]string   // the fields as they were sent
+	form     map[string]string   // fields of the form, as they were sent
 	wrong    string              // why the form cannot be read; empty: it can
 }
 
@@ -38,7 +38,7 @@ func (c *Console) event(v *visit) (page, error) {
 	return c.showEvent(v, func(*eventPage) error { return nil })
 }
 
-// compareBytes shows the event with the difference to what a receiver captured. What the form has is in no log.
+// compareBytes shows the event, and compares it with what a receiver captured. No log has the fields of the form.
 func (c *Console) compareBytes(v *visit) (page, error) {
 	return c.showEvent(v, func(e *eventPage) (err error) {
 		if e.readForm(v); e.wrong == "" {
@@ -48,7 +48,7 @@ func (c *Console) compareBytes(v *visit) (page, error) {
 	})
 }
 
-// showEvent returns the page of an event, after complete has added to it.
+// showEvent returns the page of an event. The function complete adds to the event before.
 func (c *Console) showEvent(v *visit, complete func(*eventPage) error) (page, error) {
 	e, err := c.readEvent(v)
 	if err == nil {
@@ -61,7 +61,7 @@ func (c *Console) showEvent(v *visit, complete func(*eventPage) error) (page, er
 		return page{}, err
 	}
 	p := page{title: e.Name() + " " + e.EventID().String(), body: eventShown(v, e), live: []string{"lead", "why", "attempts", "facts"}}
-	if e.Signature == nil { // a reader of the signature keeps what is being read
+	if e.Signature == nil { // a person who reads the signature keeps the same one
 		p.live = append(p.live, "secret", "headers")
 	}
 	if e.wrong != "" {
@@ -96,10 +96,11 @@ func (c *Console) readEvent(v *visit) (*eventPage, error) {
 	return e, err
 }
 
-// compareFields are the fields of the form in which a person says what a receiver has.
+// compareFields are the fields of the form for what a receiver has captured.
 var compareFields = []string{"body", "computed", "fingerprint", "timestamp"}
 
-// readForm reads the form. A body in base64 is exact. In a text, the blanks around it are of who copied it.
+// readForm reads the form. A body in base64 is exact. In a text, it removes the blanks at both ends, because they come
+// from copying.
 func (e *eventPage) readForm(v *visit) {
 	for _, name := range compareFields {
 		e.form[name] = v.form(name)
@@ -116,7 +117,7 @@ func (e *eventPage) readForm(v *visit) {
 	f := e.captured.SecretFingerprint
 	for _, name := range compareFields {
 		if strings.HasPrefix(e.form[name], webhooks.SecretPrefix) {
-			e.form[name] = "" // it is shown to nobody
+			e.form[name] = "" // the page must not show it
 			e.wrong = v.Text("This is a secret. It was not kept. Write the fingerprint of it, which the command beside prints.")
 		}
 	}
@@ -134,10 +135,10 @@ func isFingerprint(text string) bool {
 	return err == nil && len(text) == 8
 }
 
-// verdict is what a comparison says of one thing.
+// verdict is the result of a comparison for one thing.
 type verdict struct{ class, icon, what, text string }
 
-// verdicts say which of the body, the secret and the timestamp is wrong.
+// verdicts returns which of the body, the secret and the timestamp are wrong.
 func (e *eventPage) verdicts(v *visit) []verdict {
 	c := e.compared
 	caused := func(codes ...string) bool {
@@ -169,16 +170,16 @@ func (e *eventPage) verdicts(v *visit) []verdict {
 
 func unknownVerdict(what, text string) verdict { return verdict{"quiet", "st-skip", what, text} }
 
-// excerpt is a part of a body with the place where it differs.
+// excerpt is a part of a body, around the place where it differs.
 type excerpt struct{ before, differs, after string }
 
-// How many bytes of a body an excerpt has before and after the first byte that differs.
+// The maximum numbers of bytes in an excerpt before and after the first byte that differs.
 const (
 	excerptBefore = 28
 	excerptAfter  = 44
 )
 
-// excerptAt returns a part of a text around a byte. Blanks at that byte are dots.
+// excerptAt returns the part of a text around a byte. A blank at that byte is shown as a dot.
 func excerptAt(text []byte, at int) (x excerpt) {
 	at = min(at, len(text))
 	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
@@ -206,12 +207,12 @@ func excerptAt(text []byte, at int) (x excerpt) {
 	return x
 }
 
-// shownBytes returns bytes as a text in which everything can be seen.
+// shownBytes returns bytes as a text in which invisible characters are escapes.
 func shownBytes(text []byte) string {
 	return asJSON.visible(strings.ToValidUTF8(string(text), "\uFFFD"))
 }
 
-// resend queues the event again. The request log has who did so.
+// resend queues the event again. The request log names the session that did so.
 func (c *Console) resend(v *visit) (exchange.Answer, error) {
 	id, err := payments.ParseEventID(chi.URLParam(v.request, "id"))
 	if err != nil {
@@ -240,7 +241,7 @@ func (c *Console) resend(v *visit) (exchange.Answer, error) {
 	return v.goTo("/webhooks/" + id.String()), nil
 }
 
-// lead says in a sentence what the event is about, and how far its delivery is.
+// lead returns sentences: what the event is about, and how far its delivery is.
 func (e *eventPage) lead(v *visit) string {
 	text := tried(v, &e.Event.Event)
 	if e.payment != nil {
@@ -255,7 +256,7 @@ func (e *eventPage) lead(v *visit) string {
 	return text
 }
 
-// order returns the order of the payment, or the kind of a callback that belongs to none.
+// order returns the order of the payment. For a callback without a payment, it returns the kind.
 func (e *eventPage) order() string {
 	if e.payment == nil {
 		return e.Kind
@@ -263,7 +264,8 @@ func (e *eventPage) order() string {
 	return e.payment.OrderRef
 }
 
-// callbackKey returns the entry of the Secret with the key that signs a callback in its body; empty: it is not signed.
+// callbackKey returns the entry of the Secret that has the key of a callback's signature. It returns "" if the callback
+// is not signed.
 func (e *eventPage) callbackKey() string {
 	api := operators.NativeAPI(e.Callback.Operator)
 	if api == nil || api.Sign == nil || bytes.Equal(api.Sign(e.Body, e.Callback.Sent, ""), e.Body) {
@@ -272,7 +274,7 @@ func (e *eventPage) callbackKey() string {
 	return api.CallbackKey
 }
 
-// last returns the last attempt; nil: there was none.
+// last returns the last attempt; nil if there was none.
 func (e *eventPage) last() *ledger.AttemptRecord {
 	if len(e.History) == 0 {
 		return nil
@@ -280,7 +282,8 @@ func (e *eventPage) last() *ledger.AttemptRecord {
 	return &e.History[len(e.History)-1]
 }
 
-// trouble returns why the last attempt failed; false: it did not, or a fault of the sandbox acted on it.
+// trouble returns why the last attempt failed. It returns false if the attempt did not fail, or if a fault of the
+// sandbox acted on it.
 func (e *eventPage) trouble(v *visit) (trouble, bool) {
 	last := e.last()
 	if last == nil || last.Error == nil || e.State == ledger.EventDelivered || len(last.Faults) > 0 {
@@ -295,7 +298,7 @@ func (e *eventPage) trouble(v *visit) (trouble, bool) {
 	return troubleOf(v, attempt), true
 }
 
-// address returns where the event is sent to; empty: nowhere.
+// address returns the URL to which the event is sent; "" if there is none.
 func (e *eventPage) address() string {
 	if e.Callback != nil {
 		return e.Callback.URL
@@ -303,7 +306,7 @@ func (e *eventPage) address() string {
 	return e.webhook.URL
 }
 
-// doubted reports whether the receiver refused the signature.
+// doubted reports whether the receiver answered 401 or 403, as it does for a wrong signature.
 func (e *eventPage) doubted() bool {
 	last := e.last()
 	if last == nil || last.ResponseStatus == nil {
@@ -317,7 +320,8 @@ func (e *eventPage) mayResend(v *visit) bool {
 	return v.may(full) && !v.who.Sandbox.Suspended && (e.Callback != nil || e.webhook.URL != "")
 }
 
-// fingerprints returns the fingerprints of the secrets that signed the last attempt, or else of the present one.
+// fingerprints returns the fingerprints of the secrets that signed the last attempt. Without an attempt, it returns
+// that of the present secret.
 func (e *eventPage) fingerprints() []string {
 	if e.Signature == nil {
 		if e.webhook.Secret == nil {
@@ -332,7 +336,7 @@ func (e *eventPage) fingerprints() []string {
 	return all
 }
 
-// rotation says in a sentence since when the secret signs, and until when others do.
+// rotation returns since when the secret signs, and until when former secrets do, as a text.
 func (e *eventPage) rotation(v *visit) string {
 	s := e.webhook.Secret
 	if s == nil || s.Since == nil {
@@ -348,7 +352,7 @@ func (e *eventPage) rotation(v *visit) string {
 	return text
 }
 
-// digestOf returns the beginning of the SHA-256 of a text.
+// digestOf returns the first digits of the SHA-256 of a text.
 func digestOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
@@ -374,8 +378,8 @@ func (e *eventPage) headersText(v *visit) string {
 	return strings.Join(lines, "\n")
 }
 
-// following returns the times at which the retries after the next attempt begin, if each of them fails at once. Each may
-// be up to a tenth of its delay earlier or later.
+// following returns the times of the retries after the next attempt, if every attempt fails at once. The real times
+// differ by up to a tenth of each delay.
 func (e *eventPage) following() (all []time.Time) {
 	if e.NextAttemptAt == nil || e.Callback != nil {
 		return nil
@@ -393,5 +397,5 @@ func (e *eventPage) following() (all []time.Time) {
 	}
 }
 
-// mostFollowing is how many retries the page of an event shows in advance.
+// mostFollowing is the maximum number of future retries on the page of an event.
 const mostFollowing = 10

@@ -21,8 +21,8 @@ import (
 // signer is a signing secret.
 const signer = "whsec_c2lnbmVy"
 
-// refused writes down an attempt to send the event of a new payment that was signed, and that the receiver refused. It
-// returns the path of the event, its body and its signatures.
+// refused stores a signed attempt to send the event of a new payment, which the receiver refused. It returns the path
+// of the event's page, the body and the signatures.
 func (f *fixture) refused(at time.Time) (path, body string, signed webhooks.Signed) {
 	f.t.Helper()
 	f.heard()
@@ -54,7 +54,7 @@ func TestEventExplainsItsSignature(t *testing.T) {
 	}
 }
 
-// A person whose code has the wrong secret, bytes or timestamp learns which of them it is.
+// The comparison finds whether the secret, the bytes or the timestamp of a receiver is wrong.
 func TestEventFindsTheCause(t *testing.T) {
 	f := newFixture(t)
 	at := time.Unix(1780061444, 0)
@@ -186,7 +186,7 @@ func TestEventThatDoesNotExist(t *testing.T) {
 	}
 }
 
-// The page of an event has its next attempt, and when the others follow if it fails.
+// The page of an event has its next attempt, and the times of the retries after it.
 func TestEventHasItsSchedule(t *testing.T) {
 	f := newFixture(t)
 	f.heard()

@@ -17,19 +17,20 @@ import (
 const (
 	// expectationsOnPage is how many expectations a page has, each with its lines.
 	expectationsOnPage = 20
-	// rereadOpen and rereadDecided are the intervals in seconds at which the page is read again: no stream tells of a
-	// verdict, or of a new expectation.
+	// rereadOpen and rereadDecided are the intervals in seconds at which the browser reads the page again. It must,
+	// because no stream reports a verdict or a new expectation.
 	rereadOpen, rereadDecided = 3, 10
 )
 
-// expectationsPage is a page of the sandbox's expectations and, after a form was sent, the results of its lines.
+// expectationsPage is a page of the sandbox's expectations. After a form was sent, it also has the results of the
+// form's lines.
 type expectationsPage struct {
 	ledger.ExpectationList
 	first   bool                // it is the first page
 	older   string              // address of the next page; empty: there is none
 	form    string              // the lines as they were sent
 	wrong   string              // why they cannot be evaluated; empty: they can
-	tag     string              // the language of wrong
+	tag     string              // tag of the language of wrong
 	lines   []expectations.Line // that were sent
 	results []expectations.Result
 }
@@ -39,7 +40,7 @@ func (c *Console) expectations(v *visit) (page, error) {
 	return l.page(v), err
 }
 
-// page returns the page. Older expectations, which somebody has turned to, stay where they are.
+// page returns the page. Only the first page is live: on the others, the rows stay where they are.
 func (l *expectationsPage) page(v *visit) page {
 	p := page{title: v.Text("Expectations"), body: expectationsShown(v, l)}
 	if l.first {
@@ -66,7 +67,7 @@ func (c *Console) listExpectations(v *visit) (*expectationsPage, error) {
 	return l, err
 }
 
-// evaluate shows whether the sandbox meets the lines of a form at this moment. It records nothing.
+// evaluate shows whether the sandbox meets the lines of a form now. It records nothing.
 func (c *Console) evaluate(v *visit) (page, error) {
 	l, err := c.listExpectations(v)
 	if err != nil {
@@ -91,7 +92,8 @@ func (c *Console) evaluate(v *visit) (page, error) {
 	return l.page(v), nil
 }
 
-// readLines reads lines in YAML or JSON: a list, a file for `cauri expect`, or a resource. wrong says why it cannot.
+// readLines decodes lines in YAML or JSON: a list, a file for `cauri expect`, or a resource. wrong says why it cannot;
+// empty if it can.
 func readLines(text string) (lines []expectations.Line, wrong string) {
 	read, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
@@ -101,7 +103,7 @@ func readLines(text string) (lines []expectations.Line, wrong string) {
 		Expect json.RawMessage                  `json:"expect"`
 		Spec   struct{ Expect json.RawMessage } `json:"spec"`
 	}
-	if json.Unmarshal(read, &file) == nil { // a list is no file
+	if json.Unmarshal(read, &file) == nil { // otherwise it is a list
 		read = []byte(cmp.Or(string(file.Expect), string(file.Spec.Expect)))
 	}
 	if lines, err = expectations.Parse(read); err != nil {
@@ -110,7 +112,7 @@ func readLines(text string) (lines []expectations.Line, wrong string) {
 	return lines, ""
 }
 
-// lead says how many expectations there are.
+// lead returns a sentence with the number of expectations.
 func (l *expectationsPage) lead(v *visit) string {
 	if l.Open+l.Met+l.Failed == 0 {
 		return v.Text("No test has said what has to happen in this sandbox.")
@@ -128,7 +130,7 @@ func (l *expectationsPage) lead(v *visit) string {
 	return v.Text("Of the expectations of this sandbox, %s.", strings.Join(said, ", "))
 }
 
-// told says what the verdict of an expectation is, why, and since when. Its times are real times.
+// told returns the verdict of an expectation, its reason, and its time, as a text. The times are in real time.
 func (l *expectationsPage) told(v *visit, e *ledger.Expectation) string {
 	switch {
 	case e.Verdict == expectations.Met:
@@ -143,7 +145,7 @@ func (l *expectationsPage) told(v *visit, e *ledger.Expectation) string {
 	return l.why(v, e.Reason) + " " + v.Text("Open %s, %s left.", v.Since(e.BeganAt, l.Now), v.Duration(max(0, e.Deadline.Sub(l.Now))))
 }
 
-// why says the reason for a verdict.
+// why returns the sentence for the reason of a verdict.
 func (l *expectationsPage) why(v *visit, reason string) string {
 	switch reason {
 	case "":
@@ -160,7 +162,7 @@ func (l *expectationsPage) why(v *visit, reason string) string {
 	return v.Text("A line is not met yet.")
 }
 
-// unmet returns the first line that is not met; empty: all are, or none was evaluated.
+// unmet returns the first line that is not met. It returns "" if all are met, or if none was evaluated.
 func unmet(e *ledger.Expectation) string {
 	for _, r := range e.Results {
 		if !r.Met {

@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// expect makes an expectation, as the controller does.
+// expect adds an expectation, as the controller does.
 func (f *fixture) expect(number int, name, lines string) {
 	f.t.Helper()
 	err := f.store.BeginExpectation(f.t.Context(), f.config.UID, sandboxes.ExpectationConfig{
@@ -57,7 +57,7 @@ func TestExpectations(t *testing.T) {
 	}
 }
 
-// The pages of many expectations do not overlap, and none is left out.
+// The pages of expectations do not overlap, and leave none out.
 func TestOlderExpectations(t *testing.T) {
 	f := newFixture(t)
 	for i := range 45 {

@@ -9,7 +9,7 @@ import (
 // Route is a route of the console, for tests.
 type Route struct{ Method, Path, Roles, Does string }
 
-// Routes are the routes of the console.
+// Routes returns the routes of the console.
 func Routes() (all []Route) {
 	for _, r := range routes {
 		var roles []string
@@ -21,10 +21,10 @@ func Routes() (all []Route) {
 	return all
 }
 
-// WatchInterval is how often the sessions that have a stream are checked.
+// WatchInterval is the interval between checks of the sessions that have a stream.
 const WatchInterval = watchInterval
 
-// CodeOf returns the request to a sandbox that made a transaction, by language.
+// CodeOf returns the code of the request that made a transaction, by language. uri is the address of the sandbox.
 func CodeOf(uri string, t *payments.Transaction) map[string]string {
 	all := map[string]string{}
 	r := requestOf(t)

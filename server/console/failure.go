@@ -21,10 +21,10 @@ type problem struct {
 // Error implements error.
 func (p problem) Error() string { return p.title }
 
-// told returns a problem with these texts for the user as an error.
+// told returns an error whose title and text are shown to the user.
 func told(status int, title, text, code string) error { return problem{status, title, text, code} }
 
-// problemOf returns the problem for an error that the user may see; false for all other errors.
+// problemOf returns the problem for an error that the user may see. It returns false for any other error.
 func problemOf(v *visit, err error) (problem, bool) {
 	if own := (problem{}); errors.As(err, &own) {
 		return own, true

@@ -26,7 +26,7 @@ const (
 	other    = "/sandboxes/team/other/console"
 )
 
-// fixture is a served database with the sandboxes team/checkout and team/other.
+// fixture is a server with a database that has the sandboxes team/checkout and team/other.
 type fixture struct {
 	t       *testing.T
 	store   *ledgertest.Store
@@ -81,7 +81,7 @@ func (f *fixture) apply(config sandboxes.Config, key string) {
 	}
 }
 
-// exec runs a statement outside of every scope.
+// exec runs a statement without a tenant scope.
 func (f *fixture) exec(sql string, args ...any) {
 	f.t.Helper()
 	if _, err := ledgertest.Connect(f.t, f.db).Exec(f.t.Context(), sql, args...); err != nil {
@@ -102,14 +102,14 @@ func (f *fixture) browser() *browser {
 	}}}
 }
 
-// answer is what a browser got.
+// answer is the answer that a browser received.
 type answer struct {
 	status int
 	header http.Header
 	text   string
 }
 
-// send makes a request; change changes it before.
+// send makes a request, after the functions change have changed it.
 func (b *browser) send(method, path string, form url.Values, change ...func(*http.Request)) answer {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, strings.NewReader(form.Encode()))
@@ -137,7 +137,7 @@ func (b *browser) send(method, path string, form url.Values, change ...func(*htt
 
 func (b *browser) get(path string) answer { b.t.Helper(); return b.send(http.MethodGet, path, nil) }
 
-// has checks that texts are in what a person reads on a page.
+// has checks that the visible text of a page contains texts.
 func (a answer) has(t *testing.T, texts ...string) {
 	t.Helper()
 	page := words(a.text)
@@ -150,7 +150,7 @@ func (a answer) has(t *testing.T, texts ...string) {
 
 var tokenField = regexp.MustCompile(`name="token" value="([^"]+)"`)
 
-// post sends a form with the token of a page of the console.
+// post sends a form, with the form token of the session.
 func (b *browser) post(console, path string, form url.Values) answer {
 	b.t.Helper()
 	if form == nil {
@@ -162,7 +162,7 @@ func (b *browser) post(console, path string, form url.Values) answer {
 	return b.send(http.MethodPost, console+path, form)
 }
 
-// signedIn returns a browser that is signed in to a console with its key.
+// signedIn returns a browser that is signed in to a console with the API key.
 func (f *fixture) signedIn(console, key string) *browser {
 	f.t.Helper()
 	b := f.browser()
@@ -172,7 +172,7 @@ func (f *fixture) signedIn(console, key string) *browser {
 	return b
 }
 
-// open reports whether a browser sees the console.
+// open reports whether the browser has a session of the console.
 func (b *browser) open(console string) bool {
 	b.t.Helper()
 	got := b.get(console + "/overview")

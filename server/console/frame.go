@@ -12,11 +12,11 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// htmxConfig is the configuration of htmx: no style in the page, nothing evaluated, no balance in the browser's
-// storage, and new forms that htmx sends from the start.
+// htmxConfig is the configuration of htmx. htmx adds no style to the page, evaluates no code, and stores no page,
+// because pages have balances. It handles new forms without a delay.
 const htmxConfig = `{"includeIndicatorStyles":false,"allowEval":false,"historyCacheSize":0,"selfRequestsOnly":true,"defaultSettleDelay":0}`
 
-// The variable always has the ids of the frame's elements that each update replaces.
+// always has the ids of the elements of the frame that every update replaces.
 var always = []string{
 	"now", "title", "stopped", "count-handsets", "count-payments", "count-webhooks", "count-requests", "pip-handsets", "pip-payments",
 	"pip-webhooks", "pip-requests",
@@ -43,7 +43,7 @@ func (v *visit) current(path string) bool {
 	return v.path == path || strings.HasPrefix(v.path, path+"/")
 }
 
-// back returns the page's path and query below {uri}/console, for the appearance form.
+// back returns the page's path and query, below {uri}/console. The appearance form leads back to it.
 func (v *visit) back() string {
 	if query := v.request.URL.RawQuery; query != "" {
 		return v.path + "?" + query
@@ -51,18 +51,18 @@ func (v *visit) back() string {
 	return v.path
 }
 
-// again returns a relative link to the page that the live elements are read from, with its query.
+// again returns a relative link, with its query, to the page from which the browser reads the live elements.
 func (v *visit) again(p page) string { return string(v.To(cmp.Or(p.again, v.back()))) }
 
 // ahead returns how far sandbox time is ahead of real time.
 func (v *visit) ahead() time.Duration { return v.clock.Now.Sub(v.clockAt).Round(time.Second) }
 
-// clockStands reports whether the clock moves only when it is advanced.
+// clockStands reports whether the clock is manual: it moves only when it is advanced.
 func (v *visit) clockStands() bool {
 	return v.who.Sandbox.ClockMode == sandboxes.ManualClock || v.clock.Target != nil
 }
 
-// distance returns how far sandbox time is from real time, in words; empty if they are the same.
+// distance returns the difference between sandbox time and real time, in words; "" if there is none.
 func (v *visit) distance() string {
 	switch d := v.ahead(); {
 	case d > 2*time.Second:
@@ -73,7 +73,7 @@ func (v *visit) distance() string {
 	return ""
 }
 
-// offset is distance as a number: +1 h 01 min.
+// offset returns the difference as a signed duration: +1 h 01 min.
 func (v *visit) offset() string {
 	if v.ahead() < 0 {
 		return "−" + v.Duration(v.ahead())
@@ -103,7 +103,7 @@ func pressed(yes bool) string {
 	return "false"
 }
 
-// clockSays returns a text with the date in the sandbox and the way its clock moves.
+// clockSays returns a text with the date in the sandbox, and how its clock moves.
 func (v *visit) clockSays() string {
 	day := v.LongDate(v.clock.Now)
 	switch {
@@ -123,7 +123,7 @@ type navCounts struct {
 	refused int // requests of the last hour
 }
 
-// refusedSince is the time for which the sidebar counts refused requests.
+// refusedSince is how far back the sidebar counts refused requests.
 const refusedSince = time.Hour
 
 func (c *Console) readCounts(ctx context.Context, tenant int64) (n navCounts, err error) {
@@ -145,11 +145,11 @@ func (c *Console) readCounts(ctx context.Context, tenant int64) (n navCounts, er
 // navCount is the number beside a page.
 type navCount struct {
 	n    int
-	text string // what it counts, behind the number
+	text string // what it counts: the text after the number
 	bad  bool
 }
 
-// countOf returns the number beside a page; false for a page that has none.
+// countOf returns the number beside a page. It returns false if the page has none.
 func (v *visit) countOf(path string) (navCount, bool) {
 	switch path {
 	case "/handsets":
@@ -165,7 +165,7 @@ func (v *visit) countOf(path string) (navCount, bool) {
 	return navCount{}, false
 }
 
-// shown returns the number, or its bound if there may be more.
+// shown returns the number as a text. If there may be more than were counted, it says so.
 func (c navCount) shown(v *visit) string {
 	if c.n >= ledger.MostCounted {
 		return v.Number(ledger.MostCounted-1) + "+"

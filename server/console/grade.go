@@ -22,7 +22,7 @@ type gradePage struct {
 	card    grade.Card            // so far
 }
 
-// rereadGrade is the interval in seconds at which the page of a check that runs is read again.
+// rereadGrade is the interval in seconds at which the browser reads the page again while a check runs.
 const rereadGrade = 2
 
 func (c *Console) grade(v *visit) (page, error) {
@@ -101,7 +101,7 @@ func (c *Console) gradeReport(v *visit) (exchange.Answer, error) {
 	return exchange.Answer{Status: http.StatusOK, Header: header, Body: xmlFile(text)}, err
 }
 
-// xmlFile is a body with a whole file.
+// xmlFile is a body with an XML file.
 type xmlFile []byte
 
 // ContentType implements [exchange.Body].
@@ -126,7 +126,7 @@ func classOfLetter(l grade.Letter) string {
 	return "bad"
 }
 
-// titleOfGroup says what the lines of a group have in common.
+// titleOfGroup returns the title of a group of lines.
 func titleOfGroup(v *visit, g grade.Group) string {
 	switch g {
 	case grade.Genuine:
@@ -149,7 +149,7 @@ func (g *gradePage) resultsOf(of grade.Group) (results []*grade.Result) {
 	return results
 }
 
-// passedOf says how many of the lines that count hold.
+// passedOf returns how many lines passed, of those that count, as a text.
 func passedOf(v *visit, results []*grade.Result) string {
 	var passed, counted int64
 	for _, r := range results {
@@ -163,7 +163,7 @@ func passedOf(v *visit, results []*grade.Result) string {
 	return v.Text("%s of %s", v.Number(passed), v.Number(counted))
 }
 
-// passed says how many lines of the report card passed.
+// passed returns how many lines of the report card passed, as a text.
 func (g *gradePage) passed(v *visit) string {
 	text := v.Count(int64(g.card.Count(grade.Passed)), "1 of %s lines passed.", "%s of %s lines passed.", v.Number(int64(len(g.card.Results))))
 	if n := int64(g.card.Count(grade.Skipped)); n > 0 {
@@ -172,7 +172,7 @@ func (g *gradePage) passed(v *visit) string {
 	return text
 }
 
-// ran says when the check ran.
+// ran returns when the check ran, as a text.
 func (g *gradePage) ran(v *visit) string {
 	return v.Text("Ran on %s at %s UTC in %s, battery %s, against the webhook URL of this sandbox and no other. Nothing was booked, no money moved.",
 		v.Date(g.card.StartedAt), v.Clock(g.card.StartedAt),

@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/junit"
 )
 
-// cardOf is the card of a receiver that fails some lines with 500.
+// cardOf returns the card of a receiver that fails some lines with 500.
 func cardOf(failed ...string) grade.Card {
 	card := grade.Card{Battery: grade.Battery, Letter: grade.A, StartedAt: time.Now().Add(-time.Minute), FinishedAt: time.Now()}
 	for _, line := range grade.Lines() {
@@ -72,7 +72,7 @@ func TestReportCard(t *testing.T) {
 	redReport(t, b, "no signing secret yet")
 }
 
-// redReport tests that the report has a case that failed and says a text.
+// redReport checks that the report has one failed case, whose message contains a text.
 func redReport(t *testing.T, b *browser, said string) {
 	t.Helper()
 	var report junit.Report
@@ -84,7 +84,7 @@ func redReport(t *testing.T, b *browser, said string) {
 	}
 }
 
-// A card without a letter says what is most likely wrong, and its report is red: nothing was judged.
+// A card without a letter says what is probably wrong. Its report fails, because nothing was graded.
 func TestReportCardWithoutALetter(t *testing.T) {
 	f := newFixture(t)
 	f.heard()

@@ -14,7 +14,7 @@ import (
 
 const guestsPhone = "+250788000001"
 
-// guestWith returns a browser that has used a link.
+// guestWith returns a browser that has used a link for a role.
 func (f *fixture) guestWith(role sandboxes.ConsoleRole) *browser {
 	f.t.Helper()
 	access := sandboxes.ConsoleAccess{Role: role}
@@ -28,7 +28,7 @@ func (f *fixture) guestWith(role sandboxes.ConsoleRole) *browser {
 	return b
 }
 
-// streams opens streams until one is refused, and returns how many were opened with the refusal.
+// streams opens streams until one is refused. It returns how many were opened, and the refusal.
 func (b *browser) streams(ctx context.Context, path string, change ...func(*http.Request)) (opened int, refused *http.Response) {
 	b.t.Helper()
 	for ; opened <= 100; opened++ {
@@ -51,7 +51,7 @@ func (b *browser) streams(ctx context.Context, path string, change ...func(*http
 	return opened, nil
 }
 
-// A session has its own number of streams. However many sessions there are, the holder of the API key has some left.
+// Every session has a maximum number of streams. Sessions never use up all streams of the holder of the API key.
 func TestStreamsOfSessionsAreBounded(t *testing.T) {
 	f := newFixture(t)
 	ctx, end := context.WithCancel(t.Context())
@@ -81,8 +81,8 @@ func TestStreamsOfSessionsAreBounded(t *testing.T) {
 	}
 }
 
-// A guest who loads pages again and again is refused after a while. Neither the owner nor another guest notices, and the
-// requests that the owner looks for stay in the request log.
+// A guest who loads too many pages is refused. This affects neither the owner nor other guests, and removes no requests
+// from the request log.
 func TestGuestsWhoAskTooOften(t *testing.T) {
 	f := newFixture(t)
 	f.log.Add(requests.Entry{Tenant: f.of("checkout").Tenant, Kind: requests.Failed, Method: "POST", Path: "/v1/payments", Status: 400})
@@ -100,7 +100,7 @@ func TestGuestsWhoAskTooOften(t *testing.T) {
 			t.Errorf("%s: the headers are %v", role, last.header)
 		}
 		for range 300 {
-			b.send(http.MethodPost, checkout+"/sign-out", nil) // which is refused, without the token of the session
+			b.send(http.MethodPost, checkout+"/sign-out", nil) // refused, because it has no form token
 		}
 		if got := f.guestWith(role).get(checkout + path); got.status == http.StatusTooManyRequests {
 			t.Errorf("another guest with the role %s is refused", role)
@@ -125,7 +125,7 @@ func TestGuestsWhoAskTooOften(t *testing.T) {
 	}
 }
 
-// The sessions of guests end those of guests, and not those of the owner. The same holds for links.
+// New sessions of guests end only old sessions of guests, not the owner's. The same applies to links.
 func TestSessionsOfGuestsEndNoOther(t *testing.T) {
 	f := newFixture(t)
 	first, sandbox := f.signedIn(checkout, key), f.of("checkout")
@@ -147,7 +147,8 @@ func TestSessionsOfGuestsEndNoOther(t *testing.T) {
 	}
 }
 
-// What has not the form of a token is refused before the database is asked, and a wrong token without anything of the sandbox.
+// A text without the form of a token is refused before any query. A wrong token is refused, and its answer shows
+// nothing of the sandbox.
 func TestTokensOfAnotherForm(t *testing.T) {
 	f := newFixture(t)
 	good := f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleFull})

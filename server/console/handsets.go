@@ -25,11 +25,12 @@ import (
 const (
 	// handsetsOnPage is how many phones a page has.
 	handsetsOnPage = 24
-	// handsetsEvery is the interval in seconds at which the remaining times of prompts are read again.
+	// handsetsEvery is the interval in seconds at which the browser reads the remaining times of prompts again.
 	handsetsEvery = 30
-	// handsetPause is the least interval in milliseconds between two replacements: a phone rings within a second.
+	// handsetPause is the minimum interval in milliseconds between two updates. It is short, so that a phone rings
+	// within a second.
 	handsetPause = 500
-	// messageShown is for how long, in sandbox time, a phone shows its last message.
+	// messageShown is how long a phone shows its last message, in sandbox time.
 	messageShown = time.Hour
 )
 
@@ -62,7 +63,7 @@ func (c *Console) handsets(v *visit) (page, error) {
 	return p, err
 }
 
-// handset shows one phone, for the browser of a real one.
+// handset shows one phone without the frame of the console, for the browser of a real phone.
 func (c *Console) handset(v *visit) (page, error) {
 	h, err := c.findHandset(v)
 	if err != nil {
@@ -102,10 +103,10 @@ type invitation struct {
 	*handset
 	link string
 	code qrCode
-	here bool // only a browser of this machine reaches the address
+	here bool // whether only a browser on this machine reaches the address
 }
 
-// linkToHandset makes a link to a phone, and shows it as a QR code. Each display makes another link.
+// linkToHandset makes a link to a phone, and shows it as a QR code. Each time it is shown, it makes another link.
 func (c *Console) linkToHandset(v *visit) (page, error) {
 	h, err := c.findHandset(v)
 	if err != nil {
@@ -153,7 +154,7 @@ func (c *Console) listHandsets(v *visit) (*handsetList, error) {
 	return l, err
 }
 
-// replaced are the live elements of the page, as a selector.
+// replaced returns the selector of the live elements of the page.
 func (l *handsetList) replaced() string {
 	p := page{}
 	for i := range l.phones {
@@ -162,13 +163,13 @@ func (l *handsetList) replaced() string {
 	return p.replaced()
 }
 
-// id returns the id of a part of the phone.
+// id returns the HTML id of a part of the phone.
 func (h *handset) id(part string) string { return part + "-" + h.MSISDN[1:] }
 
 // called returns the name of the holder, or the number of a test client without a name.
 func (h *handset) called() string { return cmp.Or(h.Name, locale.Phone(h.MSISDN)) }
 
-// shows returns what the screen shows. The phone is replaced when it changes.
+// shows returns an identifier of what the screen shows. The browser replaces the phone when it changes.
 func (h *handset) shows() string {
 	switch {
 	case h.Prompt != nil:
@@ -181,7 +182,7 @@ func (h *handset) shows() string {
 	return "idle " + h.now.UTC().Format("15:04")
 }
 
-// message returns the transaction of the last message, while the phone shows it.
+// message returns the transaction of the last message; nil if the phone no longer shows it.
 func (h *handset) message() *payments.Transaction {
 	if h.Last == nil || h.now.Sub(*h.Last.CompletedAt) > messageShown {
 		return nil
@@ -197,7 +198,7 @@ func (h *handset) answerPath() string {
 // linkPath returns the address that makes a link to the phone.
 func (h *handset) linkPath() string { return "/handsets/" + h.MSISDN + "/link" }
 
-// manualPath returns the address that lets a person answer, or the behavior again.
+// manualPath returns the address that sets who answers: a person, or the behavior again.
 func (h *handset) manualPath() string { return "/handsets/" + h.MSISDN + "/manual" }
 
 // hasPage reports whether an operator has a page on which payers confirm orders.
@@ -206,10 +207,10 @@ func hasPage(o payments.Operator) bool {
 	return api != nil && api.Page != nil
 }
 
-// others returns the number of prompts that wait behind the shown one.
+// others returns the number of prompts that wait after the shown one.
 func (h *handset) others() int64 { return int64(max(0, h.Prompts-1)) }
 
-// byItself says for how long a person answers, or what the holder does by itself.
+// byItself returns for how long a person answers, or what the holder does automatically, as a text.
 func (h *handset) byItself(v *visit) string {
 	if h.ManualUntil != nil && h.Behavior != payments.Manual {
 		return v.Text("for %s", minutes(v, time.Until(*h.ManualUntil)+time.Minute))
@@ -273,12 +274,12 @@ var keypad = []struct{ key, letters string }{
 	{"#", ""},
 }
 
-// wrongPIN is the PIN that is always wrong. Any other one is right.
+// wrongPIN is the only wrong PIN. Any other one is right.
 const wrongPIN = "0000"
 
 var pinForm = regexp.MustCompile(`^[0-9]{4}$`)
 
-// typedAnswer returns the answer that a form gives to a prompt. Nothing keeps the PIN.
+// typedAnswer returns the answer to a prompt that a form has. The PIN is not stored.
 func typedAnswer(v *visit) (payments.Answer, error) {
 	pin := v.form("pin")
 	switch {
@@ -293,8 +294,8 @@ func typedAnswer(v *visit) (payments.Answer, error) {
 	return payments.AnswerApprove, nil
 }
 
-// answerPrompt answers the prompt of a phone, and leads back to the page with what came of it. A prompt that has
-// another outcome already is no error: the page shows the outcome.
+// answerPrompt answers the prompt of a phone, and redirects to the page, which shows the outcome. It is no error if the
+// prompt already has another outcome.
 func (c *Console) answerPrompt(v *visit) (exchange.Answer, error) {
 	msisdn := chi.URLParam(v.request, "msisdn")
 	id, err := payments.ParseID(chi.URLParam(v.request, "tx"))
@@ -316,7 +317,7 @@ func (c *Console) answerPrompt(v *visit) (exchange.Answer, error) {
 	return v.goBack(), nil
 }
 
-// setManual lets a person answer the prompts of a test client for some time, or its behavior again.
+// setManual sets who answers the prompts of a test client: a person for some time, or its behavior again.
 func (c *Console) setManual(v *visit) (exchange.Answer, error) {
 	_, err := c.Service.SetManual(v.ctx(), v.who, chi.URLParam(v.request, "msisdn"), v.form("on") == "true")
 	if errors.Is(err, ledger.ErrNotFound) {

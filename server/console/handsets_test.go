@@ -19,7 +19,7 @@ const (
 	zoe = "+2250505000001"
 )
 
-// phones registers two test clients that answer by hand: one in Rwanda, and one in Côte d'Ivoire.
+// phones adds two test clients with the behavior Manual: one in Rwanda, and one in Côte d'Ivoire.
 func (f *fixture) phones() {
 	f.t.Helper()
 	f.config.Environments = append(f.config.Environments, sandboxes.EnvironmentConfig{
@@ -69,7 +69,7 @@ func TestPhonesRing(t *testing.T) {
 	b.get(checkout+"/handsets").has(t, "RWF 48,000")
 }
 
-// A phone asks for no payment, and tells of none, where the merchant could not pay out: no operator tells the recipient.
+// A phone shows nothing of a failed disbursement, because no operator informs the recipient.
 func TestPhonesTellNothingOfFailedDisbursements(t *testing.T) {
 	f := newFixture(t)
 	f.phones()
@@ -137,7 +137,7 @@ func TestPINsBecomeOutcomes(t *testing.T) {
 	}
 }
 
-// A phone that shows nothing new sleeps. A blocked one says so.
+// A phone without a message sleeps. A blocked phone says that it is blocked.
 func TestPhonesSleep(t *testing.T) {
 	f := newFixture(t)
 	f.phones()
@@ -166,7 +166,7 @@ func TestHandsetsAreTurnedByPages(t *testing.T) {
 	}
 }
 
-// A viewer sees that a phone rings, and cannot answer it.
+// A viewer sees that a phone rings, but cannot answer it.
 func TestViewersAnswerNoPhone(t *testing.T) {
 	f := newFixture(t)
 	f.phones()
@@ -178,7 +178,7 @@ func TestViewersAnswerNoPhone(t *testing.T) {
 	}
 }
 
-// The switch lets a person answer a phone that approves by itself, and tells until when.
+// The switch lets a person answer a phone that otherwise approves automatically, and shows for how long.
 func TestSwitchOfAPhone(t *testing.T) {
 	f := newFixture(t)
 	f.phones()
@@ -202,7 +202,7 @@ func TestSwitchOfAPhone(t *testing.T) {
 	}
 }
 
-// guest returns a browser that a link to the phone of awa has let in.
+// guest returns a browser that has used a link to the phone of awa.
 func (f *fixture) guest() *browser {
 	f.t.Helper()
 	b := f.browser()
@@ -214,7 +214,7 @@ func (f *fixture) guest() *browser {
 	return b
 }
 
-// A guest uses one phone: neither another one, nor anything else of the sandbox.
+// A guest can use only one phone, and nothing else of the sandbox.
 func TestGuestsUseOnePhone(t *testing.T) {
 	f := newFixture(t)
 	f.phones()
@@ -261,7 +261,7 @@ func TestGuestsUseOnePhone(t *testing.T) {
 	gone.get(checkout+"/handsets/+250788100009").has(t, "There is no such phone")
 }
 
-// The stream of a guest tells nothing of other phones.
+// The stream of a guest has no changes of other phones.
 func TestStreamOfAGuestIsOfOnePhone(t *testing.T) {
 	f := newFixture(t)
 	f.phones()
@@ -297,7 +297,7 @@ func TestStreamOfAGuestIsOfOnePhone(t *testing.T) {
 	}
 }
 
-// Each display of the code makes a link of its own, which opens the phone once.
+// Each display of the QR code makes another link, which opens the phone once.
 func TestQRCodeOfAPhone(t *testing.T) {
 	f := newFixture(t)
 	f.phones()

@@ -9,7 +9,7 @@ import (
 	"github.com/cauri-dev/cauri/server/fronts"
 )
 
-// A console with its own host is served there and nowhere else, and no API is. A port-forward leads to both.
+// If the console has its own host, only that host serves it, and that host serves no API. A port-forward serves both.
 func TestConsoleWithItsOwnHost(t *testing.T) {
 	f := newFixture(t, func(o *fronts.Options) {
 		o.BaseURL = &url.URL{Scheme: "https", Host: "pay.example.com"}

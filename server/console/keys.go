@@ -8,7 +8,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 )
 
-// keysCookie is the cookie of a person who has switched single keys off. All sandboxes share it.
+// keysCookie is the cookie that says that a person has switched single keys off. It is for all sandboxes.
 const keysCookie = "cauri_keys"
 
 // keysAge is how long a browser keeps the choice.

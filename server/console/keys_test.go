@@ -23,7 +23,7 @@ func TestSingleKeysAreSwitchedOff(t *testing.T) {
 	b.get(checkout+"/setup").has(t, "The next row of a list", "Single keys on")
 }
 
-// A wrong key at the form is no request that the merchant's code sent. It stands among the changes.
+// A wrong key in the sign-in form is no request of the merchant's code. The log shows it with the changes.
 func TestRefusedSignInsStandAmongTheChanges(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(checkout, key)
@@ -59,7 +59,7 @@ func TestSuspendedSandboxIsNotReconnecting(t *testing.T) {
 	}
 }
 
-// A mark that turns the direction of writing is contained in the element of the text that has it.
+// Pages show texts of merchants without marks of the direction of writing.
 func TestTextsOfMerchantsTurnNothing(t *testing.T) {
 	f := newFixture(t)
 	f.create(key, "/v1/test_clients", `{"msisdn":"+250788100001","name":"A\u2066wa","balance":5000}`)

@@ -11,7 +11,7 @@ func accepting(languages string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set("Accept-Language", languages) }
 }
 
-// The language is the one that a person has chosen, or else the one of the browser, on every page and before signing in.
+// Every page is in the language that a person has chosen, or else in that of the browser, also before signing in.
 func TestLanguageOfPages(t *testing.T) {
 	f := newFixture(t)
 	b := f.browser()
@@ -42,7 +42,7 @@ func TestLanguageOfPages(t *testing.T) {
 			t.Errorf("%q leads to %q", back, got.header.Get("Location"))
 		}
 	}
-	is("en", "en", "/overview") // no language removes the choice
+	is("en", "en", "/overview") // the form without a language removes the choice
 	foreign := func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }
 	got = b.send(http.MethodPost, checkout+"/language", url.Values{"language": {"fr"}}, foreign)
 	if got.status != http.StatusForbidden || got.header.Get("Set-Cookie") != "" {
@@ -50,7 +50,7 @@ func TestLanguageOfPages(t *testing.T) {
 	}
 }
 
-// What the API answered is English, and said to be so. What to send instead is in the language of the page.
+// Messages of the API are in English, and marked as English. The advice is in the language of the page.
 func TestRefusalsInFrench(t *testing.T) {
 	f := newFixture(t)
 	f.ask(key, http.MethodGet, "/v1/payments/TX_00000000000000000000000000", "")

@@ -18,8 +18,8 @@ import (
 const (
 	// accountsOnPage is how many rows a page of the ledger has.
 	accountsOnPage = 50
-	// proofEvery is the interval in seconds at which the pages of the ledger are read again: no stream tells of a
-	// verification.
+	// proofEvery is the interval in seconds at which the browser reads the pages of the ledger again. It must, because
+	// no stream reports a verification.
 	proofEvery = 10
 )
 
@@ -27,7 +27,7 @@ const (
 type accountList struct {
 	accounts []proof.AccountProof
 	names    map[string]string // of the SIMs, by number
-	balanced bool              // every balance of the sandbox, also those of other pages
+	balanced bool              // whether every balance of the sandbox is right, on all pages
 	first    bool              // it is the first page
 	next     string            // address of the next page; empty: there is none
 }
@@ -51,7 +51,7 @@ func (c *Console) listAccounts(v *visit) (*accountList, error) {
 	if err != nil {
 		return l, err
 	}
-	if len(l.accounts) > accountsOnPage { // a sandbox has fewer floats than this
+	if len(l.accounts) > accountsOnPage { // then the last one is a SIM, because a sandbox has few floats
 		l.accounts = l.accounts[:accountsOnPage]
 		l.next = pathWith("/ledger", url.Values{"after": {l.accounts[accountsOnPage-1].MSISDN}})
 	}
@@ -63,7 +63,7 @@ func (c *Console) listAccounts(v *visit) (*accountList, error) {
 	return l, err
 }
 
-// verified says what the proof found, and when a worker looked last.
+// verified returns what the proof found, and when a worker last verified the ledger, as a text.
 func (l *accountList) verified(v *visit) string {
 	var last time.Time
 	for i := range l.accounts {
@@ -101,7 +101,7 @@ func nameOf(v *visit, a proof.Account, names map[string]string) string {
 	return cmp.Or(names[a.MSISDN], v.Text("Test client without a name"))
 }
 
-// differs returns a sentence: by how much a balance differs from its movements, and where.
+// differs returns a sentence that says by how much a balance differs from its movements, and where.
 func differs(v *visit, a *proof.AccountProof) string {
 	i := a.Imbalance
 	where := v.Text("after movement %s, the last one", v.Number(i.After))
@@ -121,7 +121,7 @@ func differs(v *visit, a *proof.AccountProof) string {
 // accountPath returns the address of an account.
 func accountPath(a proof.Account) string { return "/ledger/" + cmp.Or(a.MSISDN, string(a.Currency)) }
 
-// verifyLedger lets a worker verify the whole ledger, and leads back to the page with the result.
+// verifyLedger asks a worker to verify the whole ledger, and redirects to the page with the result.
 func (c *Console) verifyLedger(v *visit) (exchange.Answer, error) {
 	back := "/ledger"
 	if a, ok := accountOf(v.form("account")); ok {
@@ -137,7 +137,7 @@ func (c *Console) verifyLedger(v *visit) (exchange.Answer, error) {
 	}}, nil
 }
 
-// accountOf returns the account in a path: the currency of a float, or the number of a SIM.
+// accountOf returns the account that a text in a path names: the currency of a float, or the number of a SIM.
 func accountOf(text string) (a proof.Account, ok bool) {
 	if currency := payments.Currency(text); slices.Contains(payments.Currencies, currency) {
 		return proof.Account{Currency: currency}, true

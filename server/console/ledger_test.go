@@ -57,7 +57,7 @@ func TestLedgerIsTurnedByPages(t *testing.T) {
 	}
 }
 
-// moved makes payments until the float has the given number of movements.
+// moved makes payments until the float has this number of movements.
 func (f *fixture) moved(movements int) {
 	f.t.Helper()
 	for i := 1; i < movements; i++ {
@@ -65,7 +65,7 @@ func (f *fixture) moved(movements int) {
 	}
 }
 
-// entryNumbers returns the numbers of the movements on a page, as they stand.
+// entryNumbers returns the numbers of the movements on a page, in its order.
 func entryNumbers(text string) (numbers []string) {
 	for _, found := range regexp.MustCompile(`<td class="num quiet c5">([^<]*)</td>`).FindAllStringSubmatch(text, -1) {
 		numbers = append(numbers, found[1])
@@ -197,7 +197,7 @@ func TestLedgerIsVerifiedNow(t *testing.T) {
 	}
 }
 
-// A ledger holds amounts of 15 digits, and a page shows all of them.
+// A page shows amounts of 15 digits in full.
 func TestAccountHasLargeAmounts(t *testing.T) {
 	f := newFixture(t)
 	f.config.OpeningFloat = map[payments.Currency]int64{payments.RWF: 1_000_000_000_000_000}

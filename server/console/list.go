@@ -10,22 +10,22 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// listing is the query of a list: its filters.
+// listing has the filters of a list, from its query.
 type listing struct {
 	path  string          // of the list
 	set   url.Values      // the parameters that filter
 	wrong map[string]bool // the parameters whose value cannot be read
 }
 
-// filterOf is a parameter of a list that the type F filters.
+// filterOf is a parameter of a list whose filter has the type F.
 type filterOf[F any] struct {
 	name string
 	read func(f *F, value string) bool
-	// chip says what the parameter filters. It has a verb for the value.
+	// chip is the text of the parameter's chip, with a verb for the value.
 	chip english.Text
 }
 
-// readListing reads the query of a list into a filter. A field that is left empty filters nothing.
+// readListing reads the query of a list into a filter. An empty field filters nothing.
 func readListing[F any](path string, fields []filterOf[F], query url.Values, into *F) listing {
 	l := listing{path, url.Values{}, map[string]bool{}}
 	for _, field := range fields {
@@ -41,11 +41,11 @@ func readListing[F any](path string, fields []filterOf[F], query url.Values, int
 	return l
 }
 
-// pick is a filter that is set, as a chip that removes it.
+// pick is the chip of a filter that is set. without is the address of the list without the filter.
 type pick struct{ text, without string }
 
-// with returns the address of the list with a parameter set to a value; without it if the value is empty. The list
-// begins with its first page.
+// with returns the address of the first page of the list, with a parameter set to a value. If the value is empty, it
+// removes the parameter.
 func (l *listing) with(name, value string) string {
 	query := url.Values{}
 	for each, values := range l.set {
@@ -57,7 +57,7 @@ func (l *listing) with(name, value string) string {
 	return pathWith(l.path, query)
 }
 
-// page returns the address of the page that is older or newer than an object.
+// page returns the address of the page beside an object. side is older or newer.
 func (l *listing) page(side, than string) string {
 	query, _ := url.ParseQuery(l.set.Encode())
 	query.Set(side, than)
@@ -68,7 +68,8 @@ func (l *listing) page(side, than string) string {
 type listReader[T, ID any] struct {
 	parse func(string) (ID, error)
 	id    func(*T) string
-	// after reads the objects after an id, from the first one for nil, and before reads those that come before an id.
+	// after reads the objects after an id, in the order of the list. For nil it begins with the first one. before reads
+	// the objects before an id.
 	after  func(id *ID, limit int) ([]T, error)
 	before func(id ID, limit int) ([]T, error)
 }
@@ -80,8 +81,8 @@ type listPage[T any] struct {
 	newer, older string // addresses of the pages beside it; empty: there is none
 }
 
-// read returns the page that a query names by its parameter older or newer, or the first one. A page without a newer one
-// is the first page.
+// read returns the page that a query names with its parameter older or newer, or else the first one. If no page is
+// newer, the result is the first page.
 func (r listReader[T, ID]) read(l *listing, query url.Values, size int) (p listPage[T], err error) {
 	var found []T
 	before, after := false, false
@@ -102,7 +103,7 @@ func (r listReader[T, ID]) read(l *listing, query url.Values, size int) (p listP
 	switch {
 	case newer:
 		p.newer = l.page("newer", r.id(&rows[0]))
-	case after: // what was on the page is gone
+	case after: // the objects of the page were removed
 		p.newer = pathWith(l.path, l.set)
 	}
 	if older {
@@ -112,7 +113,7 @@ func (r listReader[T, ID]) read(l *listing, query url.Values, size int) (p listP
 	return p, nil
 }
 
-// pathWith returns a path with a query.
+// pathWith returns a path with a query, if the query is not empty.
 func pathWith(path string, query url.Values) string {
 	if len(query) == 0 {
 		return path
@@ -123,7 +124,7 @@ func pathWith(path string, query url.Values) string {
 // parameter is a parameter of a call of the API.
 type parameter struct{ name, value string }
 
-// listCommand returns the command that lists by the API. It leaves out parameters without a value.
+// listCommand returns the curl command for a list of the API. It leaves out parameters without a value.
 func listCommand(path string, parameters ...parameter) string {
 	text := `curl -sS -G "$CAURI_URI/api` + path + `" -H "Authorization: Bearer $CAURI_API_KEY"`
 	for _, p := range parameters {
@@ -134,7 +135,7 @@ func listCommand(path string, parameters ...parameter) string {
 	return text
 }
 
-// timeOf returns a time as a parameter; empty for nil.
+// timeOf returns a time as the value of a parameter; "" for nil.
 func timeOf(at *time.Time) string {
 	if at == nil {
 		return ""
@@ -142,5 +143,5 @@ func timeOf(at *time.Time) string {
 	return payments.FormatTime(*at)
 }
 
-// shellQuoted returns a text as one word of a shell.
+// shellQuoted returns a text quoted as one word for a shell.
 func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

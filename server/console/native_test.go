@@ -16,7 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// nativeDigests are what the operators' own APIs accept of a sandbox with an API key, as the controller writes it.
+// nativeDigests returns the digests of the operators' credentials for an API key, as the controller stores them.
 func nativeDigests(key string) []byte {
 	digests := sandboxes.NativeDigests{}
 	for _, api := range operators.NativeAPIs() {
@@ -26,7 +26,7 @@ func nativeDigests(key string) []byte {
 	return digests.Encode()
 }
 
-// askOperator sends a request to an operator's own API, and returns what it answers. Headers come in pairs.
+// askOperator sends a request to an operator's own API, and returns the answer. header has pairs of a name and a value.
 func (f *fixture) askOperator(operator payments.Operator, path, body string, header ...string) map[string]any {
 	f.t.Helper()
 	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, f.url+"/operators/"+string(operator)+path, strings.NewReader(body))
@@ -34,7 +34,7 @@ func (f *fixture) askOperator(operator payments.Operator, path, body string, hea
 		f.t.Fatal(err)
 	}
 	c := operators.NativeAPI(operator).Derive(key)
-	r.SetBasicAuth(c.User, c.UserKey) // a token in header replaces it
+	r.SetBasicAuth(c.User, c.UserKey) // an Authorization in header replaces it
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
@@ -51,7 +51,7 @@ func (f *fixture) askOperator(operator payments.Operator, path, body string, hea
 	return told
 }
 
-// payByMTN makes a payment by MTN's own API. Its outcome is told to callback, unless that is empty.
+// payByMTN makes a payment by MTN's own API. callback is its callback URL; empty for none.
 func (f *fixture) payByMTN(order, callback string) {
 	f.t.Helper()
 	subscription := []string{"Ocp-Apim-Subscription-Key", operators.NativeAPI(payments.MTN).Derive(key).Key, "X-Target-Environment", "mtnrwanda"}
@@ -66,7 +66,7 @@ func (f *fixture) payByMTN(order, callback string) {
 		"payer":{"partyIdType":"MSISDN","partyId":"`+strings.TrimPrefix(stranger, "+")+`"},"payerMessage":"Two tickets","payeeNote":"shop"}`, header...)
 }
 
-// The list tells what came by an operator's own API from what came by /v1.
+// The list marks payments that came by an operator's own API.
 func TestPaymentsByAnOperatorsOwnAPIAreMarked(t *testing.T) {
 	f := newFixture(t)
 	f.pay(key, stranger, "by-v1", "")
@@ -77,7 +77,7 @@ func TestPaymentsByAnOperatorsOwnAPIAreMarked(t *testing.T) {
 	}
 }
 
-// The overview and the list of events name callbacks that fail, and lead to the newest one.
+// The overview and the list of events show failing callbacks, and link to the newest one.
 func TestCallbacksThatFailAreNamed(t *testing.T) {
 	f := newFixture(t)
 	f.config.CallbackHosts = []string{"127.0.0.1"}
@@ -117,7 +117,7 @@ func TestCallbacksThatFailAreNamed(t *testing.T) {
 	f.failing(f.pay(key, stranger, "ref-1", ""), "the receiver answered 500")
 	expect("Payments work, and 2 things need you. Your receiver answers 500", false)
 	told("order-6", "delivered", "")
-	expect("Payments work, and 2 things need you.", false) // one that arrives says nothing about those that did not
+	expect("Payments work, and 2 things need you.", false) // a later success does not acknowledge the failed ones
 	f.exec("delete from unacknowledged_events")            // they are sent again
 	f.exec("update endpoint_health set failures = 0")
 	expect("Whether your receiver is well is not known", true)
@@ -128,7 +128,7 @@ func TestCallbacksThatFailAreNamed(t *testing.T) {
 	expect("All is well", true)
 }
 
-// The page of a payment that was forwarded to an operator's page leads there while the payer has not confirmed.
+// The page of a forwarded payment links to the operator's page until the payer has confirmed.
 func TestPaymentLeadsToThePayersPage(t *testing.T) {
 	f := newFixture(t)
 	f.config.Environments[0].UnknownPolicy = payments.Passthrough
@@ -186,7 +186,8 @@ func (w webPay) order(id string) string {
 		"notif_url":"https://shop.example/"}`, "Authorization", w.bearer, "Content-Type", "application/json")["payment_url"].(string)
 }
 
-// An order that waits for its payer stands above the payments, with a link to its page for those who may end it.
+// Orders that wait for their payers are above the payments. Only sessions that may end an order get the link to its
+// page.
 func TestOrdersThatWaitForTheirPayer(t *testing.T) {
 	f := newFixture(t)
 	w := f.webPay()

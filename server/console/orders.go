@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	// newestOrders is how many of the newest orders of an operator are looked at for those that wait for their payers.
+	// newestOrders is the maximum number of orders per operator that are read: the newest ones.
 	newestOrders = 25
-	// ordersEvery is the interval in seconds at which orders are read again: nothing tells that one was opened.
+	// ordersEvery is the interval in seconds at which the browser reads the orders again. It must, because no stream
+	// reports a new order.
 	ordersEvery = 30
 )
 
@@ -18,7 +19,7 @@ const (
 type waitingOrder struct {
 	ledger.NativeOrder
 	operatorapi.WaitingOrder
-	page string // its address; empty: the session may not open it, since the page can end the order
+	page string // its address; empty: the session may not open the page, which can end the order
 }
 
 // pageOperators returns the operators of the sandbox whose payers confirm orders on a page.

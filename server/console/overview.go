@@ -28,11 +28,11 @@ const (
 	overviewFloats = 4
 )
 
-// overview is the state of a sandbox at a glance.
+// overview is the state of a sandbox in short.
 type overview struct {
 	health    ledger.Health
 	callbacks []callbackTrouble
-	called    bool // whether there are callbacks
+	called    bool // whether the sandbox has had callbacks; read only without a webhook
 	floats    []proof.AccountProof
 	balanced  bool
 	attempts  []ledger.NewestAttempt // oldest first
@@ -47,7 +47,7 @@ type feedRow struct {
 	at          time.Time
 	transaction *payments.Transaction // nil: it is an event
 	event       *ledger.Event
-	callbackOf  payments.Operator // that the event is from; empty: it is from Cauri, or of an older transaction
+	callbackOf  payments.Operator // operator whose callback the event is; empty: it is Cauri's event, or its transaction is not in the feed
 	who         string            // name of the SIM, or its number
 }
 
@@ -139,10 +139,10 @@ func (c *Console) readFeed(v *visit) ([]feedRow, error) {
 	return rows[:min(len(rows), overviewFeed)], nil
 }
 
-// late is how long after its due moment something must have happened: workers need a moment.
+// late is the time that workers get to do what is due.
 const late = time.Minute
 
-// stands reports whether something is due for so long that no worker can be at work.
+// stands reports whether something is overdue for so long that no worker can be running.
 func (o *overview) stands(v *visit) bool {
 	return slices.ContainsFunc([]*time.Time{o.health.FirstDueAt, o.eventDueAt()}, func(at *time.Time) bool {
 		return at != nil && v.clock.Now.Sub(*at) > late
@@ -158,7 +158,7 @@ func (o *overview) eventDueAt() *time.Time {
 	return o.health.EventDueAt
 }
 
-// lead returns a summary: whether the sandbox works, and if not, whether Cauri or the user is the cause.
+// lead returns a summary: whether the sandbox works, and if it does not, whether Cauri or the user is the cause.
 func (o *overview) lead(v *visit) string {
 	h := &o.health
 	needs := o.needs(v)
@@ -191,7 +191,7 @@ func (o *overview) lead(v *visit) string {
 	return v.Text("All is well: payments work, events are delivered, and the ledger adds up.")
 }
 
-// needs returns a sentence for each thing that needs the user.
+// needs returns a sentence for each problem that the user must solve.
 func (o *overview) needs(v *visit) (all []string) {
 	if o.health.Fails() {
 		what, _ := receiverSays(v, &o.health.EndpointHealth, o.health.WebhookURL)
@@ -208,7 +208,7 @@ func (o *overview) proven() bool {
 	return !slices.ContainsFunc(o.floats, func(a proof.AccountProof) bool { return a.VerifiedAt == nil })
 }
 
-// trouble returns why events do not reach the receiver.
+// trouble returns why events do not reach the receiver, and what to do.
 func (o *overview) trouble(v *visit) trouble {
 	_, t := receiverSays(v, &o.health.EndpointHealth, o.health.WebhookURL)
 	return t
@@ -264,7 +264,7 @@ func (o *overview) pending(v *visit) (title, text string) {
 	return title, v.Text("The first ends %s", v.At(*h.FirstDueAt, v.clock.Now))
 }
 
-// acted returns the text of actsIn for all faults together.
+// acted returns the text of [actsIn] for all faults together.
 func (o *overview) acted(v *visit) string {
 	var acts int64
 	var last time.Time
@@ -277,7 +277,7 @@ func (o *overview) acted(v *visit) string {
 	return actsIn(v, ledger.FaultActs{Acts: acts, LastAt: &last})
 }
 
-// actsIn returns a text: how often a fault acted, and the time of its last act.
+// actsIn returns how often a fault acted, and when it last did, as a text.
 func actsIn(v *visit, a ledger.FaultActs) string {
 	if a.Acts == 0 {
 		return v.Text("Has not acted yet")
@@ -303,7 +303,7 @@ func provenIn(v *visit, a *proof.AccountProof) string {
 	return v.Count(a.VerifiedUpTo, "1 of %s movements proven", "%s of %s movements proven", v.Number(a.Movements))
 }
 
-// beat is a bar in the chart of the receiver. It stands for one attempt.
+// beat is a bar in the chart of the receiver. It represents one attempt.
 type beat struct {
 	x      string
 	failed bool
@@ -359,7 +359,7 @@ func (o *overview) ticket(v *visit) string {
 	return strings.Join(lines, "\n")
 }
 
-// what says in words what a transaction did.
+// what returns the icon and the text for what a transaction did.
 func what(v *visit, t *payments.Transaction) (icon, text string) {
 	succeeded := t.Status == payments.Success
 	switch {
@@ -409,7 +409,7 @@ func attempted(v *visit, e *ledger.Event) string {
 	return text + " · " + titleOfFailure(v, *e.LastError)
 }
 
-// advanceWait bounds how long a page waits for the end of an advance.
+// advanceWait is the longest wait for the end of an advance before the page is shown.
 const advanceWait = 3 * time.Second
 
 // advanceClock moves the sandbox's clock forward.
@@ -449,7 +449,7 @@ func (c *Console) advanceClock(v *visit) (exchange.Answer, error) {
 		return exchange.Answer{}, err
 	}
 	return exchange.Answer{Await: func(ctx context.Context) (exchange.Answer, error) {
-		_, err := await(ctx, advanceWait) // the page tells whether the clock is still on its way
+		_, err := await(ctx, advanceWait) // the page shows whether the clock is still advancing
 		return v.goTo("/overview#clock"), err
 	}}, nil
 }

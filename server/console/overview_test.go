@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// The overview says that payments work only while no limit, no environment and no fault is in their way.
+// The overview says that payments work only if no limit, no disabled environment and no fault refuses them.
 func TestOverviewSaysWhyPaymentsAreRefused(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(checkout, key)

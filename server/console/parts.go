@@ -31,12 +31,12 @@ var looks = map[payments.Status]look{
 	payments.DuplicateReference: {"Duplicate reference", "st-twice", "bad"},
 }
 
-// isolated returns a text of a merchant for a sentence. The marks around it, and the absence of its own ones, keep its
-// direction of writing from changing that of the sentence.
+// isolated returns a text of a merchant for use in a sentence. The text cannot change the direction of writing of the
+// sentence: [tame] removes its own marks of direction, and isolating marks surround it.
 func isolated(text string) string { return "\u2068" + tame(text) + "\u2069" }
 
-// tame returns a text of a merchant without the characters that change the direction of writing: an open one of them would
-// go on behind the element of the text.
+// tame removes the characters that change the direction of writing from a text of a merchant. The effect of such a
+// character may continue after the element of the text.
 func tame(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Bidi_Control, r) {
@@ -49,8 +49,8 @@ func tame(text string) string {
 // eventName matches the names of events.
 var eventName = regexp.MustCompile(`^[a-z]+\.[a-z]+$`)
 
-// invalid returns the attributes of a field: none if the text that says what is wrong with it is empty. id is the id of
-// the text's element. The cursor stands in the first wrong field of a page.
+// invalid returns the attributes of a wrong field. It returns nil if wrong, the text that says what is wrong, is empty.
+// id is the id of the element with this text. first puts the cursor into the field.
 func invalid(wrong, id string, first bool) templ.Attributes {
 	if wrong == "" {
 		return nil
@@ -61,7 +61,7 @@ func invalid(wrong, id string, first bool) templ.Attributes {
 // operatorName returns the name of an operator as people write it.
 func operatorName(o payments.Operator) string { return o.Name() }
 
-// effects says what each of the named faults does.
+// effects returns a text for each of the named faults: what it does.
 func (v *visit) effects(names []string) (all []string) {
 	for _, name := range names {
 		all = append(all, v.Say(v.who.Sandbox.Faults.Effect(name)))

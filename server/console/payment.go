@@ -20,17 +20,17 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// mostRefunds is how many refunds of a collection its page shows.
+// mostRefunds is the maximum number of refunds on the page of a collection.
 const mostRefunds = 100
 
-// paymentDetail is a transaction with what followed from it.
+// paymentDetail is a transaction with its movements, its refunds and its events.
 type paymentDetail struct {
 	paymentRow
-	client  *ledger.TestClient // with its number; nil for none
+	client  *ledger.TestClient // test client with its number; nil for none
 	moves   []move
 	parent  *payments.Transaction
 	refunds []paymentRow     // oldest first
-	events  []*service.Event // its event, and the callback of the operator's own API
+	events  []*service.Event // its event, and the callbacks of the operator's own API
 }
 
 func (c *Console) payment(v *visit) (page, error) {
@@ -44,7 +44,8 @@ func (c *Console) payment(v *visit) (page, error) {
 	}, nil
 }
 
-// shownPayment returns the transaction that the path names. If there is none, it returns the page that says so.
+// shownPayment returns the transaction that the path names. If there is none, d is nil, and none is the page that says
+// so.
 func (c *Console) shownPayment(v *visit) (d *paymentDetail, none page, err error) {
 	d, err = c.readPayment(v)
 	if errors.Is(err, ledger.ErrNotFound) {
@@ -106,7 +107,7 @@ func (c *Console) movesOf(v *visit, t *payments.Transaction) (all []move, err er
 	return all, err
 }
 
-// refundsOf returns the refunds of a collection, which have its order.
+// refundsOf returns the refunds of a collection. It finds them by their order, which is the collection's.
 func (c *Console) refundsOf(v *visit, t *payments.Transaction) ([]paymentRow, error) {
 	if t.Type != payments.Collection || t.Status != payments.Success {
 		return nil, nil
@@ -121,7 +122,7 @@ func (c *Console) refundsOf(v *visit, t *payments.Transaction) ([]paymentRow, er
 	return c.paymentRows(v, found)
 }
 
-// eventsOf returns the event of a transaction and its callbacks, as far as they exist.
+// eventsOf returns the event of a transaction and its callbacks, if they exist.
 func (c *Console) eventsOf(v *visit, t *payments.Transaction) (all []*service.Event, err error) {
 	ids := []payments.EventID{{ID: t.ID}}
 	if t.NativeCall != "" {
@@ -146,7 +147,7 @@ func (c *Console) eventsOf(v *visit, t *payments.Transaction) (all []*service.Ev
 	return all, nil
 }
 
-// party returns the name of the payer or recipient, and its number if it has no name.
+// party returns the name of the payer or recipient, or the number if there is no name.
 func (d *paymentDetail) party() string {
 	if d.name != "" {
 		return isolated(d.name)
@@ -154,7 +155,7 @@ func (d *paymentDetail) party() string {
 	return isolated(locale.Phone(d.MSISDN))
 }
 
-// lead says in a sentence what became of the transaction.
+// lead returns a sentence with the outcome of the transaction.
 func (d *paymentDetail) lead(v *visit) string {
 	who, amount, store := d.party(), v.Money(d.Currency, d.Amount), isolated(d.Store)
 	if d.Status == payments.Pending {
@@ -178,10 +179,10 @@ func (d *paymentDetail) lead(v *visit) string {
 	return v.Text("%s did not pay %s, on %s at %s.", who, store, day, clock) + " " + d.because(v)
 }
 
-// by returns the operator with its country.
+// by returns the operator and its country, as a text.
 func (d *paymentDetail) by() string { return operatorName(d.Operator) + " " + string(d.Country) }
 
-// refundedLine says in a sentence how much of a collection went back; empty if nothing did.
+// refundedLine returns a sentence that says how much of a collection was refunded; "" for nothing.
 func (d *paymentDetail) refundedLine(v *visit) string {
 	switch {
 	case d.Refunded == 0:
@@ -192,7 +193,7 @@ func (d *paymentDetail) refundedLine(v *visit) string {
 	return v.Text("%s of it went back; %s can still be refunded.", v.Money(d.Currency, d.Refunded), v.Number(d.Refundable()))
 }
 
-// because says in a sentence why a transaction failed.
+// because returns a sentence that says why a transaction failed.
 func (d *paymentDetail) because(v *visit) string {
 	if d.Scenario != "" {
 		return v.Text("The scenario %s of the request asked for this.", string(d.Scenario))
@@ -226,7 +227,7 @@ func (d *paymentDetail) because(v *visit) string {
 	return v.Text("The operator has this reference already.")
 }
 
-// unknown says in a sentence why the operator does not know the number.
+// unknown returns a sentence that says why the operator does not know the number.
 func (d *paymentDetail) unknown(v *visit) string {
 	length := v.lengthOf(d.MSISDN)
 	switch {
@@ -238,7 +239,8 @@ func (d *paymentDetail) unknown(v *visit) string {
 	return v.Text("The operator does not know this number: no test client of the sandbox has it.")
 }
 
-// elsewhere returns the operator and the country of the test client, if they are not those of the transaction.
+// elsewhere returns the operator and the country of the test client. It returns "" if they are those of the
+// transaction, or if there is no test client.
 func (d *paymentDetail) elsewhere() string {
 	if d.client == nil || d.client.Of(d.Operator, d.Country) {
 		return ""
@@ -246,8 +248,8 @@ func (d *paymentDetail) elsewhere() string {
 	return operatorName(d.client.Operator) + " " + string(d.client.Country)
 }
 
-// otherMarket says that the test client is of another operator or country than the transaction; empty: it is not, or the
-// outcome says so.
+// otherMarket returns a sentence that the test client has another operator or country than the transaction. It returns
+// "" if that is not so, or if the outcome already says it.
 func (d *paymentDetail) otherMarket(v *visit) string {
 	if d.elsewhere() == "" || d.Status == payments.UnknownMSISDN || d.Scenario != "" {
 		return ""
@@ -255,7 +257,7 @@ func (d *paymentDetail) otherMarket(v *visit) string {
 	return v.Text("Its test client is of %s. /v1 knows a test client by its number alone; the operator's own API does not know this one.", d.elsewhere())
 }
 
-// lengthOf says in a sentence that the length of a number is wrong; empty: it is not.
+// lengthOf returns a sentence that says what is wrong with the length of a number; "" if it is right.
 func (v *visit) lengthOf(msisdn string) string {
 	if w := operators.CheckLength(msisdn); w != nil {
 		return v.Say(w.Phrase()) + "."
@@ -267,7 +269,8 @@ func (d *paymentDetail) environment(v *visit) sandboxes.Environment {
 	return v.who.Sandbox.Environments[sandboxes.Market{Operator: d.Operator, Country: d.Country}]
 }
 
-// rate returns the rate of the commission in percent, if the environment still has the terms of the transaction.
+// rate returns the rate of the commission in percent. It returns "" if the terms of the environment have changed since
+// the transaction.
 func (d *paymentDetail) rate(v *visit) string {
 	terms := d.environment(v).Terms
 	if terms.SplitCommission(d.Amount).Commission != d.Commission {
@@ -281,8 +284,8 @@ func (d *paymentDetail) moved() bool {
 	return d.Status == payments.Success || d.Status == payments.Pending
 }
 
-// payerPage returns the address of the operator's page on which the payer confirms a forwarded payment; empty for none.
-// It is for those who may change something, since the page can cancel the payment.
+// payerPage returns the address of the operator's page on which the payer confirms a forwarded payment; "" for none. It
+// also returns "" if the session may change nothing, because the page can cancel the payment.
 func (d *paymentDetail) payerPage(v *visit) string {
 	var raw struct {
 		PaymentURL string `json:"payment_url"`
@@ -293,10 +296,10 @@ func (d *paymentDetail) payerPage(v *visit) string {
 	return raw.PaymentURL
 }
 
-// raw returns the operator's payload on several lines.
+// raw returns the operator's payload as indented JSON.
 func (d *paymentDetail) raw() string { return indented(operators.Raw(d.Transaction)) }
 
-// indented returns a JSON text on several lines. Characters that nobody sees are escapes.
+// indented returns a JSON text, indented. Invisible characters become escapes.
 func indented(text []byte) string {
 	var out bytes.Buffer
 	if json.Indent(&out, text, "", "  ") != nil {

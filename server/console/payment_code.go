@@ -18,8 +18,8 @@ type requestField struct {
 	value any
 }
 
-// requestCode is a request of /v1 that can be written in several languages. It has no key: a program reads the key from
-// its environment.
+// requestCode is a request of /v1 that the console shows in several languages. It has no key, because a program reads
+// the key from its environment.
 type requestCode struct {
 	path   string
 	fields []requestField
@@ -48,7 +48,7 @@ func requestOf(t *payments.Transaction) requestCode {
 	operator, country, _ := operators.Detect(t.MSISDN)
 	if t.Type == payments.Disbursement {
 		r.path = "/api/v1/disbursements"
-		operator = "" // it has to be sent
+		operator = "" // a disbursement must name its operator
 	}
 	if operator != t.Operator || country != t.Country {
 		r.add("operator", string(t.Operator))
@@ -76,16 +76,16 @@ func requestOf(t *payments.Transaction) requestCode {
 // codeIn is a request in a language.
 type codeIn struct{ language, text string }
 
-// languages are the languages of requests, and how they write texts.
+// languages are the languages in which requests are shown, with their notations.
 var languages = []struct {
 	name string
 	notation
 }{{"curl", inShell}, {"JavaScript", asJSON}, {"Python", asPython}, {"PHP", asPHP}, {"Go", inGo}}
 
-// postedLine matches the line of a field in a request of [assets.Posting].
+// postedLine matches the line of the example field in a request of [assets.Posting].
 var postedLine = regexp.MustCompile(`(?m)^.*` + assets.PostedName + `.*$`)
 
-// inLanguages returns the request to a sandbox in all languages.
+// inLanguages returns the code of the request in all languages. uri is the address of the sandbox.
 func (r *requestCode) inLanguages(uri string) []codeIn {
 	all := make([]codeIn, len(languages))
 	for i, l := range languages {
@@ -103,7 +103,7 @@ func (r *requestCode) body() string {
 	return "{\n" + r.lines(`  "`+assets.PostedName+`": "`+assets.PostedValue+`"`, asJSON) + "\n}"
 }
 
-// lines returns a line for each field.
+// lines returns the fields, one on each line. form is the line of the example field.
 func (r *requestCode) lines(form string, n notation) string {
 	lines := make([]string, len(r.fields))
 	for i, f := range r.fields {
@@ -119,10 +119,10 @@ func (r *requestCode) lines(form string, n notation) string {
 	return strings.Join(lines, ",\n")
 }
 
-// notation is how a language writes texts.
+// notation describes how a language writes values.
 type notation struct {
 	escape  func(rune) string
-	special string // characters that have an escape too
+	special string // visible characters that also need an escape
 	yes     string
 }
 
@@ -151,8 +151,8 @@ func (n notation) quoted(text string) string {
 	return `"` + n.visible(strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)) + `"`
 }
 
-// visible returns a text with an escape in place of the characters that nobody sees, such as marks of the direction of
-// writing. So a person reads what a program reads.
+// visible replaces the invisible characters of a text, such as marks of the direction of writing, by escapes. So a
+// person sees what a program reads.
 func (n notation) visible(text string) string {
 	var out strings.Builder
 	for _, r := range text {

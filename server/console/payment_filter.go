@@ -14,7 +14,7 @@ import (
 // longestText is the maximum length of a text in a filter, in characters. No order and no reference is longer.
 const longestText = 120
 
-// paymentFilter is what the query of the list of payments says.
+// paymentFilter has the filters of the list of payments, from its query.
 type paymentFilter struct {
 	listing
 	ledger.Filter
@@ -47,19 +47,19 @@ func readText(into *string, value string) bool {
 	return utf8.ValidString(value) && !strings.ContainsRune(value, 0) && utf8.RuneCountInString(value) <= longestText
 }
 
-// readMarket reads an operator in a country: mtn-RW.
+// readMarket reads an operator and a country, such as mtn-RW.
 func readMarket(f *ledger.Filter, value string) bool {
 	operator, country, _ := strings.Cut(value, "-")
 	return readOne(&f.Operator, operator, payments.Operators) && readOne(&f.Country, country, payments.Countries)
 }
 
-// readNumber reads a phone number as people write it: with blanks, and 00 in place of +.
+// readNumber reads a phone number as people write it, for example with blanks, or with 00 instead of +.
 func readNumber(f *ledger.Filter, value string) bool {
 	f.MSISDN = asMSISDN(value)
 	return f.MSISDN != ""
 }
 
-// asMSISDN returns a phone number in the form of the API; empty if it is none.
+// asMSISDN returns a phone number in the form of the API; "" if the text is none.
 func asMSISDN(value string) string {
 	plain := strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "-", "", ".", "", "(", "", ")", "").Replace(value)
 	if rest, ok := strings.CutPrefix(plain, "00"); ok {
@@ -86,7 +86,7 @@ func readMoment(into **time.Time, value string) bool {
 	return false
 }
 
-// value returns how a parameter is shown in its chip.
+// value returns the text for the value of a parameter in its chip.
 func (f *paymentFilter) value(v *visit, name string) string {
 	switch {
 	case name == "status":
@@ -111,7 +111,7 @@ func (f *paymentFilter) picks(v *visit) (all []pick) {
 	return all
 }
 
-// curl returns the command that lists the same by the API.
+// curl returns the curl command for the same list of the API.
 func (f *paymentFilter) curl() string {
 	return listCommand("/v1/payments", parameter{"type", string(f.Type)}, parameter{"status", string(f.Status)},
 		parameter{"operator", string(f.Operator)}, parameter{"country", string(f.Country)}, parameter{"application", f.Store},

@@ -7,12 +7,13 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// paymentRefusal is why the sandbox refuses payments whatever they are, or requests that a fault matches. Its zero value: it does not.
+// paymentRefusal is the reason why the sandbox refuses all payments, or requests that a fault matches. The zero value
+// means that it refuses none.
 type paymentRefusal struct {
-	disabled bool   // all environments are
-	quota    int64  // that is used up; 0: none
-	limit    int    // of requests in a minute, that is reached; 0: none
-	fault    string // name of the first one that refuses requests; empty: none
+	disabled bool   // whether all environments are disabled
+	quota    int64  // monthly quota that is used up; 0 for none
+	limit    int    // limit of requests in a minute that is reached; 0 for none
+	fault    string // name of the first fault that refuses requests; empty for none
 }
 
 // readRefusal returns why payments would be refused now. The parameter o has the acts of the faults.
@@ -51,7 +52,7 @@ func hasEnabled(sandbox *sandboxes.Sandbox) bool {
 	return false
 }
 
-// says returns the refusal as a sentence; empty for none.
+// says returns the refusal as a sentence; "" for none.
 func (r *paymentRefusal) says(v *visit) string {
 	switch {
 	case r.disabled:

@@ -10,22 +10,22 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// mostTries is how many attempts of an event the page of its transaction shows.
+// mostTries is the maximum number of attempts of an event on the page of its transaction.
 const mostTries = 5
 
-// step is a step of what happened to a transaction.
+// step is a step in the history of a transaction.
 type step struct {
 	at                time.Time // sandbox time; zero: it has not happened
 	icon, class       string
 	title, code, text string
-	status            payments.Status // that it led to; empty: none
-	faults            []string        // that acted
-	event             *service.Event  // that the step is about
-	refund            *paymentRow     // the same
-	moves             []move          // that it made
+	status            payments.Status // status after the step; empty for none
+	faults            []string        // names of the faults that acted
+	event             *service.Event  // event of the step; nil for none
+	refund            *paymentRow     // refund of the step; nil for none
+	moves             []move          // movements that the step made
 }
 
-// story returns what happened, in its order.
+// story returns the steps of the transaction: the request, the confirmation, the outcome, the events, the refunds.
 func (d *paymentDetail) story(v *visit) []step {
 	steps := append([]step{d.requested(v)}, d.confirmed(v)...)
 	steps = append(steps, d.ended(v))
@@ -59,12 +59,12 @@ func (d *paymentDetail) requested(v *visit) step {
 	return s
 }
 
-// prompted reports whether somebody was asked to confirm the transaction.
+// prompted reports whether the payer was asked to confirm the transaction.
 func (d *paymentDetail) prompted() bool {
 	return d.Type == payments.Collection && (d.CompletedAt == nil || d.CompletedAt.After(d.CreatedAt))
 }
 
-// confirmed returns how the payer was asked and what the payer did.
+// confirmed returns the steps in which the payer was asked and answered.
 func (d *paymentDetail) confirmed(v *visit) []step {
 	if d.NativeCall != "" && d.Type == payments.Collection && hasPage(d.Operator) {
 		return []step{{
@@ -100,7 +100,7 @@ func (d *paymentDetail) confirmed(v *visit) []step {
 	return []step{asked, answered}
 }
 
-// ended returns the outcome, and what it moved.
+// ended returns the step of the outcome, with the movements.
 func (d *paymentDetail) ended(v *visit) step {
 	if d.CompletedAt == nil {
 		return step{icon: "st-pending", title: v.Text("Open"), status: d.Status, text: v.Text("Nothing has moved yet.")}
@@ -127,7 +127,7 @@ func (d *paymentDetail) ended(v *visit) step {
 	return s
 }
 
-// tried says in a sentence how far the delivery of an event is.
+// tried returns a sentence that says how far the delivery of an event is.
 func tried(v *visit, e *ledger.Event) string {
 	attempts := int64(e.Attempts)
 	switch {
@@ -148,7 +148,7 @@ func tried(v *visit, e *ledger.Event) string {
 	return v.Count(attempts, "1 attempt failed.", "%s attempts failed.") + " " + next
 }
 
-// since returns how long after the request a step was; empty for less than ten milliseconds.
+// since returns the time from the request to a step, as a text. It returns "" for less than ten milliseconds.
 func (d *paymentDetail) since(v *visit, s *step) string {
 	switch after := s.at.Sub(d.CreatedAt); {
 	case s.at.IsZero() || after < 10*time.Millisecond:
@@ -162,7 +162,7 @@ func (d *paymentDetail) since(v *visit, s *step) string {
 	}
 }
 
-// answerOf says what came back for an attempt.
+// answerOf returns the receiver's answer to an attempt, as a text.
 func answerOf(v *visit, a *ledger.AttemptRecord) string {
 	took := v.Text("in %s ms", v.Number(a.Duration.Milliseconds()))
 	switch {
@@ -174,7 +174,7 @@ func answerOf(v *visit, a *ledger.AttemptRecord) string {
 	return titleOfFailure(v, *a.Error)
 }
 
-// inRealTime returns the real time of an attempt, if it differs from sandbox time.
+// inRealTime returns the real time of an attempt; "" if it is the sandbox time.
 func inRealTime(v *visit, a *ledger.AttemptRecord) string {
 	if a.StartedAt.Sub(a.RealStartedAt).Abs() < time.Second {
 		return ""
@@ -182,7 +182,7 @@ func inRealTime(v *visit, a *ledger.AttemptRecord) string {
 	return v.Moment(a.RealStartedAt, a.StartedAt)
 }
 
-// answerBody returns the beginning of an answer on one line, or why there is none.
+// answerBody returns the beginning of an answer's body on one line. If there is no answer, it returns why.
 func answerBody(a *ledger.AttemptRecord) string {
 	text := string(a.ResponseBody)
 	if a.ResponseStatus == nil && a.Error != nil {

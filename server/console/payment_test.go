@@ -21,7 +21,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// heard gives the sandbox checkout a webhook, at which nothing listens.
+// heard gives the sandbox checkout a webhook. Nothing listens at its URL.
 func (f *fixture) heard() {
 	f.t.Helper()
 	f.config.Webhook = &sandboxes.WebhookConfig{URL: "http://127.0.0.1:1/hook?token=x", Retry: sandboxes.DefaultRetryPolicy}
@@ -29,7 +29,7 @@ func (f *fixture) heard() {
 	f.of("checkout")
 }
 
-// attempted writes down an attempt to send the event of a transaction: status 0 means that no answer came.
+// attempted stores an attempt to send the event of a transaction. status is 0 if no answer came.
 func (f *fixture) attempted(tx, state string, status int, problem, body string) {
 	f.t.Helper()
 	id, err := payments.ParseID(tx)
@@ -89,7 +89,7 @@ func TestPaymentShowsWhatHappened(t *testing.T) {
 	}
 }
 
-// A payment whose outcome is open, and one for each outcome.
+// The page explains a pending payment, and every outcome.
 func TestPaymentSaysWhyItFailed(t *testing.T) {
 	f := newFixture(t)
 	f.create(key, "/v1/test_clients", `{"msisdn":"+250788100001","name":"Awa","behavior":"Manual","balance":5000}`)
@@ -125,7 +125,7 @@ func TestPaymentThatDoesNotExist(t *testing.T) {
 	}
 }
 
-// Texts of a merchant stay texts, on the page and in the code.
+// A merchant's texts are escaped, on the page and in the code.
 func TestPaymentShowsTextsAsText(t *testing.T) {
 	f := newFixture(t)
 	name := strings.Repeat("Nyiramana", 10) + hostile
@@ -174,7 +174,7 @@ func TestPaymentOfASuspendedSandboxForAViewer(t *testing.T) {
 	}
 }
 
-// The code sends the request, whatever a merchant wrote into it.
+// The code sends the request unchanged, with any text of a merchant.
 func TestCodeSendsTheRequest(t *testing.T) {
 	t.Parallel()
 	text := "it's \"quoted\" \\n $HOME {$x} `id` $(id) ${x} </pre> \u202e\u2066 é \U0001F600 \U000E0041 \x7f"
@@ -230,7 +230,7 @@ func TestCodeSendsTheRequest(t *testing.T) {
 	}
 }
 
-// run returns the body that code sends; empty if this machine does not have the language.
+// run returns the body that the code sends. It returns "" if this machine does not have the language.
 func run(t *testing.T, language, code string) string {
 	t.Helper()
 	if language == "Go" {
@@ -261,7 +261,7 @@ func run(t *testing.T, language, code string) string {
 		t.Fatal(err)
 	}
 	command := exec.CommandContext(t.Context(), program, name)
-	noExtension := "PHP_INI_SCAN_DIR=" + filepath.Dir(name) // such as curl, in place of which the code has functions of this test
+	noExtension := "PHP_INI_SCAN_DIR=" + filepath.Dir(name) // without extensions such as curl: the test defines their functions
 	command.Env = append(os.Environ(), "CAURI_API_KEY=k", noExtension)
 	out, err := command.CombinedOutput()
 	if err != nil {

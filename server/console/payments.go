@@ -19,7 +19,7 @@ const paymentsOnPage = 25
 type paymentList struct {
 	paymentFilter
 	rows         []paymentRow
-	orders       []waitingOrder // on the first page of all transactions
+	orders       []waitingOrder // only on the first page, and only without filters
 	newer, older string         // addresses of the pages beside it; empty: there is none
 }
 
@@ -27,13 +27,13 @@ type paymentList struct {
 type paymentRow struct {
 	*payments.Transaction
 	name     string          // of the SIM; empty: there is none
-	delivery ledger.Delivery // of its event; zero: there is none yet
+	delivery ledger.Delivery // of its event; zero value: there is none yet
 }
 
 func (c *Console) payments(v *visit) (page, error) {
 	l, err := c.listPayments(v)
 	p := page{title: v.Text("Payments"), body: paymentsPage(v, l)}
-	if l.newer == "" { // rows that somebody reads further down stay where they are
+	if l.newer == "" { // rows on a later page stay where they are
 		p.live = []string{"lead", "orders", "list"}
 		if len(v.pageOperators()) > 0 {
 			p.every = ordersEvery
@@ -59,7 +59,7 @@ func (c *Console) listPayments(v *visit) (*paymentList, error) {
 		},
 	}
 	p, err := reader.read(&l.listing, query, paymentsOnPage)
-	if err == nil && len(p.rows) == 0 && l.OrderRef != "" && p.first { // it may be a reference
+	if err == nil && len(p.rows) == 0 && l.OrderRef != "" && p.first { // the text may be a reference
 		l.OrderRef, l.Reference = "", l.OrderRef
 		p, err = reader.read(&l.listing, query, paymentsOnPage)
 	}
@@ -76,7 +76,7 @@ func (c *Console) listPayments(v *visit) (*paymentList, error) {
 	return l, err
 }
 
-// paymentRows adds to transactions what their rows say beyond them.
+// paymentRows returns the rows of transactions, with the names of the SIMs and the deliveries of the events.
 func (c *Console) paymentRows(v *visit, found []*payments.Transaction) ([]paymentRow, error) {
 	if len(found) == 0 {
 		return nil, nil
@@ -97,7 +97,7 @@ func (c *Console) paymentRows(v *visit, found []*payments.Transaction) ([]paymen
 	return rows, err
 }
 
-// lead is the sentence that says what the list has.
+// lead returns the sentence that describes the list.
 func (l *paymentList) lead(v *visit) string {
 	switch {
 	case len(l.wrong) > 0:
@@ -110,10 +110,10 @@ func (l *paymentList) lead(v *visit) string {
 	return v.Text("All transactions since the last reset, newest first, in sandbox time.")
 }
 
-// none reports whether the sandbox has no transaction.
+// none reports whether the sandbox has no transactions.
 func (l *paymentList) none() bool { return len(l.rows) == 0 && len(l.set) == 0 && l.newer == "" }
 
-// who returns the name of the payer, or of the one who gets the money.
+// who returns the name of the payer or of the recipient. Without a name, it says what the number is.
 func (r *paymentRow) who(v *visit) string {
 	switch {
 	case r.name != "":
@@ -127,7 +127,7 @@ func (r *paymentRow) who(v *visit) string {
 // outgoing reports whether a transaction takes money from the float.
 func outgoing(t *payments.Transaction) bool { return t.Type != payments.Collection }
 
-// change returns what the transaction adds to the float, before commissions; what it takes is negative.
+// change returns the change of the float, before commissions. It is negative for a payout.
 func (r *paymentRow) change() int64 {
 	if outgoing(r.Transaction) {
 		return -r.Amount
@@ -135,13 +135,13 @@ func (r *paymentRow) change() int64 {
 	return r.Amount
 }
 
-// shortID returns an id without its middle.
+// shortID returns an id with … in place of its middle.
 func shortID(id payments.ID) string {
 	text := id.String()
 	return text[:9] + "…" + text[len(text)-4:]
 }
 
-// firstPayment returns a command that makes a payment which succeeds; empty if the sandbox has no test numbers.
+// firstPayment returns a command for a payment that succeeds. It returns "" if the sandbox has no test numbers.
 func (v *visit) firstPayment() string {
 	for _, n := range service.TestNumbers(v.who.Sandbox) {
 		if n.Behavior == payments.Approve {
@@ -156,7 +156,7 @@ func (v *visit) firstPayment() string {
 	return ""
 }
 
-// find leads to what somebody looks for: a transaction, an event, a number, an order or a reference.
+// find redirects to what a person searches for: a transaction, an event, a number, an order or a reference.
 func (c *Console) find(v *visit) (exchange.Answer, error) {
 	text := strings.TrimSpace(v.request.URL.Query().Get("q"))
 	id, err := payments.ParseID(text)

@@ -21,7 +21,7 @@ func (f *fixture) pay(key, msisdn, reference, fields string) string {
 	return path[len(path)-1]
 }
 
-// create sends a request to the API and returns the address of what it made.
+// create sends a request to the API, and returns the header Location of the answer.
 func (f *fixture) create(key, path, body string) string {
 	f.t.Helper()
 	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, f.url+path, strings.NewReader(body))
@@ -42,9 +42,9 @@ func (f *fixture) create(key, path, body string) string {
 
 const (
 	stranger = "+250788999999"
-	// hostile is a text with markup, and with marks that turn the direction of writing.
+	// hostile is a text with markup, and with marks of the direction of writing.
 	hostile = "\u202e<script>alert(1)</script>'\"\u2066"
-	// tamed is what pages show of it.
+	// tamed is hostile as pages show it.
 	tamed = "<script>alert(1)</script>'\""
 )
 
@@ -81,7 +81,7 @@ func TestPaymentsAreTurnedByPages(t *testing.T) {
 		}
 		return checkout + "/" + html.UnescapeString(found[1])
 	}
-	var pages []string // their first and last row
+	var pages []string // first and last row of each page
 	read := func(path string) string {
 		text := b.get(path).text
 		rows := rowsOf(text)

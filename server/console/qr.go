@@ -8,16 +8,16 @@ import (
 	"github.com/boombuler/barcode/qr"
 )
 
-// qrCode is a QR code as the path of an SVG, one unit for each of its squares.
+// qrCode is a QR code as the path of an SVG. Each square of the code is one unit wide.
 type qrCode struct {
 	path string
-	size int // of a side with its margin
+	size int // length of a side, with the margins
 }
 
-// quietZone is the width of the empty margin that readers of QR codes need.
+// quietZone is the width of the empty margin that QR code readers need, in squares.
 const quietZone = 4
 
-// newQRCode returns the QR code of a text. It returns an error for a text that is too long for one.
+// newQRCode returns the QR code of a text. It returns an error if the text is too long.
 func newQRCode(text string) (qrCode, error) {
 	drawn, err := qr.Encode(text, qr.M, qr.Auto)
 	if err != nil {

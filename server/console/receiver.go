@@ -2,14 +2,14 @@ package console
 
 import "github.com/cauri-dev/cauri/server/advice"
 
-// trouble says in words why events do not reach a receiver: where the cause is, and what to do.
+// trouble has the texts that say why events do not reach a receiver, and what to do.
 type trouble struct {
-	title  string // in two or three words
-	what   string // in a sentence without its full stop
+	title  string // two or three words
+	what   string // the cause, as a sentence without its period
 	advice string
 }
 
-// troubleOf returns the trouble behind a failed attempt.
+// troubleOf returns why an attempt failed.
 func troubleOf(v *visit, attempt advice.Attempt) trouble {
 	a := advice.OfAttempt(attempt)
 	return troubleSaid(v, &a, attempt.Failure)
@@ -24,7 +24,7 @@ func troubleSaid(v *visit, a *advice.Advice, failure string) trouble {
 	return t
 }
 
-// titleOfFailure returns the title of the trouble behind an error.
+// titleOfFailure returns the title for the error of a failed attempt.
 func titleOfFailure(v *visit, failure string) string {
 	return troubleOf(v, advice.Attempt{Failure: failure}).title
 }

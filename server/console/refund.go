@@ -10,10 +10,10 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// refundForm is what the form of a refund has.
+// refundForm has the fields of the form of a refund.
 type refundForm struct {
 	amount, reason string
-	reference      string // of the form, so that sending it twice refunds once
+	reference      string // fixed for the form, so that a form sent twice refunds once
 	sent           *sentRequest
 }
 
@@ -23,7 +23,7 @@ func (d *paymentDetail) refundForm(v *visit) *refundForm {
 	return &refundForm{reference: newReference(v, origin, payments.OpRefund)}
 }
 
-// mayRefund reports whether the session may refund the payment, and something of it is left.
+// mayRefund reports whether the session may refund the payment, and an amount to refund is left.
 func (d *paymentDetail) mayRefund(v *visit) bool { return v.may(full) && d.Refundable() > 0 }
 
 // refund shows the form of a refund, for browsers without JavaScript.
@@ -65,7 +65,7 @@ func (c *Console) refundNow(v *visit) (exchange.Answer, error) {
 	return c.again(v, f.sent.pageStatus(), refundPageOf(v, d, f), f.sent.answer.Error)
 }
 
-// wrong says what is wrong with a field, in the words of the API; empty: nothing.
+// wrong returns what is wrong with a field, in the words of the API; "" for nothing.
 func (f *refundForm) wrong(field string) string {
 	if f.sent == nil {
 		return ""
@@ -77,7 +77,7 @@ func (f *refundForm) wrong(field string) string {
 	return strings.Join(a.Detail.FieldErrors[field], "; ")
 }
 
-// trouble says why nothing was refunded; empty if a field says so.
+// trouble returns why nothing was refunded. It returns "" if the text of a field already says it.
 func (f *refundForm) trouble(v *visit) string {
 	switch {
 	case f.sent == nil || f.wrong("amount")+f.wrong("description") != "":

@@ -13,21 +13,21 @@ import (
 
 // The requests that the log shows, as values of the parameter show. Without it, the log shows refused requests.
 const (
-	showAll     = "all"     // also the requests that succeeded while somebody watched
+	showAll     = "all"     // also requests that succeeded while the sandbox was watched
 	showChanges = "changes" // what people changed in the console
 )
 
 // changesPath is the beginning of the paths of the console in the request log.
 const changesPath = "/console"
 
-// requestFilter is what the query of the request log says.
+// requestFilter has the filters of the request log, from its query.
 type requestFilter struct {
 	listing
 	requests.Filter
 	show string
 }
 
-// requestFields are the parameters that filter the request log, with what their chips say.
+// requestFields are the parameters that filter the request log, with the texts of their chips.
 var requestFields = []struct {
 	name string
 	chip english.Text
@@ -44,7 +44,7 @@ var requestFields = []struct {
 	}},
 }
 
-// readRequestFilter reads the query of the request log. A field that is left empty filters nothing.
+// readRequestFilter reads the query of the request log. An empty field filters nothing.
 func readRequestFilter(query url.Values) requestFilter {
 	f := requestFilter{listing: listing{"/requests", url.Values{}, map[string]bool{}}}
 	if show := query.Get("show"); slices.Contains([]string{showAll, showChanges}, show) {
@@ -52,7 +52,7 @@ func readRequestFilter(query url.Values) requestFilter {
 		f.set.Set("show", show)
 		f.Succeeded = true
 	}
-	f.OfAPIs = f.show == "" // what the console refused stands among the changes
+	f.OfAPIs = f.show == "" // requests that the console refused are shown with the changes
 	for _, field := range requestFields {
 		value := strings.TrimSpace(query.Get(field.name))
 		if value == "" || field.name == "path" && f.show == showChanges {
@@ -79,7 +79,7 @@ func (f *requestFilter) picks(v *visit) (all []pick) {
 	return all
 }
 
-// curl returns the command that lists the same by the API.
+// curl returns the curl command for the same list of the API.
 func (f *requestFilter) curl() string {
 	all, status := "", ""
 	if f.Succeeded {

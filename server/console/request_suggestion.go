@@ -10,8 +10,8 @@ import (
 	"github.com/cauri-dev/cauri/server/requests"
 )
 
-// suggestion returns the fields of a refused request with other values for the wrong ones. It returns nil if a wrong
-// field has none, or if the log does not have the whole body.
+// suggestion returns the fields of a refused request, with corrected values for the wrong ones. It returns nil if the
+// console knows no value for a wrong field, or if the log does not have the whole body.
 func (r *loggedRequest) suggestion(v *visit) []sentLine {
 	if r.RequestBody == nil || len(r.answer.Detail.FieldErrors) == 0 || strings.Contains(r.Path, "{") ||
 		slices.Contains(r.NotKept, string(requests.RestOfBody)) {
@@ -48,7 +48,7 @@ var (
 	onlyValueIn = regexp.MustCompile(`^must be (?:one of )?([A-Za-z]+),`)
 )
 
-// valueFor returns a value for a wrong field as JSON; empty if none is known.
+// valueFor returns a corrected value for a wrong field, as JSON; "" if none is known.
 func (v *visit) valueFor(name, sent, why string) string {
 	var text string
 	if name == "msisdn" && json.Unmarshal([]byte(sent), &text) == nil {
@@ -78,7 +78,7 @@ func quotedJSON(text string) string {
 	return string(quoted)
 }
 
-// repeated returns the command that sends a request with these fields.
+// repeated returns the curl command that sends the request again, with these fields.
 func (r *loggedRequest) repeated(lines []sentLine) string {
 	var body strings.Builder
 	for _, line := range lines {

@@ -23,8 +23,8 @@ import (
 const (
 	// requestsOnPage is how many rows a page of the request log has.
 	requestsOnPage = 25
-	// requestsEvery is the interval in seconds at which the page of the request log reads it again: no stream tells of
-	// requests.
+	// requestsEvery is the interval in seconds at which the browser reads the request log again. It must, because no
+	// stream reports requests.
 	requestsEvery = 3
 )
 
@@ -33,20 +33,20 @@ type requestList struct {
 	requestFilter
 	rows         []loggedRequest
 	one          *loggedRequest // nil: there is none
-	chosen       bool           // the address of the page names it
+	chosen       bool           // whether the address of the page names it
 	newer, older string         // addresses of the pages beside it; empty: there is none
-	now          time.Time      // in real time, by which requests are logged
+	now          time.Time      // real time, as in the request log
 }
 
 // loggedRequest is a request in the log.
 type loggedRequest struct {
 	requests.Entry
 	answer  refusal
-	does    english.Text // what it changes in the console; empty: nothing
-	instead english.Text // what to send instead; empty: nothing is known
+	does    english.Text // what it changes in the console; empty for nothing
+	instead english.Text // what to send instead; empty: not known
 }
 
-// refusal is what the answer to a refused request says. The answers of /v1 and of the operators have these fields.
+// refusal has fields of the answer to a refused request. The answers of /v1 and of the operators have them.
 type refusal struct {
 	Message string `json:"message"`
 	Detail  struct {
@@ -64,19 +64,19 @@ func (c *Console) requests(v *visit) (page, error) {
 	if l.chosen {
 		p.title = l.one.Method + " " + l.one.Path
 	}
-	if l.newer == "" && len(l.wrong) == 0 { // rows that somebody reads further down stay where they are
+	if l.newer == "" && len(l.wrong) == 0 { // rows on a later page stay where they are
 		p.live, p.every = []string{"list"}, requestsEvery
 		if !l.chosen {
 			p.live = append(p.live, "lead")
 		}
-		if l.one != nil && !l.chosen { // the request that is shown stays, also when others are newer
+		if l.one != nil && !l.chosen { // the shown request stays when newer ones come
 			p.again = l.with("one", l.one.requestID())
 		}
 	}
 	return p, nil
 }
 
-// requestID returns the id of a request in the log, as the API has it.
+// requestID returns the id of a request in the log, in the form of the API.
 func (r *loggedRequest) requestID() string { return "log_" + r.ID.Code() }
 
 // pathOf returns the address of a request beside the list.
@@ -129,7 +129,7 @@ func (c *Console) listRequests(v *visit) (*requestList, error) {
 	return l, nil
 }
 
-// choose shows the request with an id beside the list.
+// choose sets the request to show beside the list. It returns a [problem] if the log has no request with this id.
 func (c *Console) choose(v *visit, l *requestList, id string) error {
 	code, ok := strings.CutPrefix(id, "log_")
 	parsed, err := payments.ParseCode(code)
@@ -150,20 +150,20 @@ func (c *Console) choose(v *visit, l *requestList, id string) error {
 	return nil
 }
 
-// readLogged reads what a logged request says.
+// readLogged returns a request of the log, with its decoded answer and the advice for it.
 func (c *Console) readLogged(e *requests.Entry) loggedRequest {
 	r := loggedRequest{Entry: *e}
-	_ = json.Unmarshal(e.ResponseBody, &r.answer) // another form of answer has no message
+	_ = json.Unmarshal(e.ResponseBody, &r.answer) // an answer in another form has no message
 	if e.Actor != "" {
 		r.does = changeAt(e.Method, strings.TrimPrefix(e.Path, changesPath))
 	}
-	if !r.succeeded() && strings.HasPrefix(e.Path, "/v1/") { // the advice names headers and fields of this API
+	if !r.succeeded() && strings.HasPrefix(e.Path, "/v1/") { // the advice is only for this API
 		r.instead = c.Instead(e.Error)
 	}
 	return r
 }
 
-// changeAt returns what a request to a path of the console changes; empty: nothing.
+// changeAt returns what a request to a path of the console changes; "" for nothing.
 func changeAt(method, path string) english.Text {
 	parts := strings.Split(path, "/")
 	for _, change := range changes {
@@ -203,7 +203,8 @@ func (r *loggedRequest) wrongFields() (names []string) {
 	return names
 }
 
-// quoted returns the attributes of what is said of a request. Messages of the API are in English.
+// quoted returns the attributes of the text about a request. They set the language to English if the text is a message
+// of the API.
 func (r *loggedRequest) quoted() templ.Attributes {
 	if r.Status == 0 || r.does != "" || r.Kind == requests.Unauthenticated || len(r.wrongFields()) > 0 || r.said() == "" {
 		return nil
@@ -211,10 +212,10 @@ func (r *loggedRequest) quoted() templ.Attributes {
 	return templ.Attributes{"lang": "en"}
 }
 
-// fewNames is the maximum number of names that a sentence has.
+// fewNames is the maximum number of names in a sentence.
 const fewNames = 3
 
-// why returns why a request was refused, or what it did. It is short, for a row.
+// why returns a short text for a row: why the request was refused, or what it did.
 func (r *loggedRequest) why(v *visit) string {
 	names := r.wrongFields()
 	switch {
@@ -235,7 +236,7 @@ func (r *loggedRequest) why(v *visit) string {
 	return short
 }
 
-// said returns what the API says of the request: the message of a refusal, else its hint.
+// said returns the text of the API about the request: the message of a refusal, or else the hint.
 func (r *loggedRequest) said() string {
 	if r.succeeded() {
 		return r.Hint
@@ -252,7 +253,7 @@ func firstSentence(text string) (first, rest string) {
 	return first, rest
 }
 
-// verdict returns a sentence on the request: what was refused, and why.
+// verdict returns a sentence about the request: whether it was refused, and why.
 func (r *loggedRequest) verdict(v *visit) string {
 	names := len(r.wrongFields())
 	switch {
@@ -274,7 +275,7 @@ func (r *loggedRequest) verdict(v *visit) string {
 	return v.Text("Refused.")
 }
 
-// actor returns who made a change: the role and the id of a session of the console.
+// actor returns who made a change: the role and the id of a console session.
 func (r *loggedRequest) actor() (role, session string) {
 	session, role, _ = strings.Cut(strings.TrimPrefix(r.Actor, "console session "), ", ")
 	return role, session
@@ -286,15 +287,15 @@ var longID = regexp.MustCompile(`\b([A-Za-z]{2,3}_)[0-9A-Z]{22}([0-9A-Z]{4})\b`)
 // shortPath returns the path with short ids.
 func (r *loggedRequest) shortPath() string { return longID.ReplaceAllString(r.Path, "$1…$2") }
 
-// sentLine is a field or a parameter of a request, with what is wrong with it.
+// sentLine is a field or a parameter of a request. why says what is wrong with it.
 type sentLine struct {
 	name    string
-	value   string // as JSON, with the comma before the next field
+	value   string // as JSON, with the comma after it
 	missing bool
 	why     []string
 }
 
-// sent returns the fields of the kept body, in their order, and the wrong fields that are missing in it.
+// sent returns the fields of the logged body, in their order, and then the missing fields that the answer names.
 func (r *loggedRequest) sent() []sentLine {
 	object := r.RequestBody
 	if object == nil {
@@ -326,7 +327,7 @@ func (r *loggedRequest) sent() []sentLine {
 	return lines
 }
 
-// answered returns the kept fields of the answer as indented JSON; empty for none.
+// answered returns the logged fields of the answer as indented JSON; "" for none.
 func (r *loggedRequest) answered() string {
 	var out bytes.Buffer
 	if r.ResponseBody == nil || json.Indent(&out, r.ResponseBody, "", "  ") != nil {
@@ -335,17 +336,18 @@ func (r *loggedRequest) answered() string {
 	return escaped(out.Bytes())
 }
 
-// directions are the characters that turn the direction of writing.
+// directions matches the characters that change the direction of writing.
 var directions = regexp.MustCompile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
-// escaped returns JSON in which characters that turn the direction of writing are visible.
+// escaped returns JSON with escapes for the characters that change the direction of writing.
 func escaped(text []byte) string {
 	return directions.ReplaceAllStringFunc(string(text), func(c string) string {
 		return fmt.Sprintf(`\u%04x`, []rune(c)[0])
 	})
 }
 
-// notKept returns what of a request is not kept: names of fields, and words.
+// notKept returns the parts of a request that the log does not keep: names of fields, the rest of the body, or the
+// body.
 func (r *loggedRequest) notKept(v *visit) string {
 	names := slices.Clone(r.NotKept)
 	for i, name := range names {
@@ -359,7 +361,7 @@ func (r *loggedRequest) notKept(v *visit) string {
 	return strings.Join(names, ", ")
 }
 
-// lead is the sentence that says what was refused last.
+// lead returns the sentence that describes the list, for example which request was refused last.
 func (l *requestList) lead(v *visit) string {
 	switch {
 	case len(l.wrong) > 0:

@@ -30,7 +30,7 @@ func (f *fixture) ask(key, method, path, body string) int {
 	return got.StatusCode
 }
 
-// logged writes what the request log has not written yet.
+// logged flushes the request log.
 func (f *fixture) logged() {
 	f.t.Helper()
 	if err := f.log.Flush(f.t.Context()); err != nil {
@@ -45,14 +45,14 @@ func words(text string) string {
 	return strings.Join(strings.Fields(html.UnescapeString(text)), " ")
 }
 
-// part returns a page from one text to the next.
+// part returns the part of a page between two texts.
 func part(text, from, to string) string {
 	_, rest, _ := strings.Cut(text, from)
 	within, _, _ := strings.Cut(rest, to)
 	return within
 }
 
-// requestRows returns the rows of the request log in words, without their times.
+// requestRows returns the texts of the rows of the request log, without the times.
 func requestRows(text string) (rows []string) {
 	for _, row := range strings.Split(part(text, "<tbody>", "</tbody>"), "<tr")[1:] {
 		_, row, _ = strings.Cut(row, "</time>")
@@ -138,8 +138,8 @@ func TestRequestsAreFiltered(t *testing.T) {
 	}
 }
 
-// The request that is shown stays beside the list when a newer one comes. The list is read again at the same depth, so
-// that its relative links stay right.
+// The shown request stays beside the list when a newer one comes. The browser reads the list again from a path of the
+// same depth, so that its relative links stay right.
 func TestRequestsStayBesideALiveList(t *testing.T) {
 	f := newFixture(t)
 	f.ask(key, http.MethodGet, "/v1/payments?limit=0", "")
@@ -190,7 +190,7 @@ func TestRequestsThatSucceedAreThereWhileSomebodyLooks(t *testing.T) {
 	f.pay(key, stranger, "before", "")
 	b := f.signedIn(checkout, key)
 	f.logged()
-	if got := requestRows(b.get(checkout+"/requests?show=all").text + "<tbody></tbody>"); len(got) != 1 { // signing in
+	if got := requestRows(b.get(checkout+"/requests?show=all").text + "<tbody></tbody>"); len(got) != 1 { // the sign-in
 		t.Errorf("before: %q", got)
 	}
 	f.pay(key, stranger, "after", "")
@@ -204,7 +204,7 @@ func TestRequestsThatSucceedAreThereWhileSomebodyLooks(t *testing.T) {
 	}
 }
 
-// What to send instead is for requests of /v1 only.
+// Only requests of /v1 get advice.
 func TestRequestsAdviseTheAPIOnly(t *testing.T) {
 	f := newFixture(t)
 	f.signedIn(checkout, key).post(checkout, "/reset", url.Values{"name": {"wrong"}})
@@ -266,7 +266,7 @@ func TestRequestsSayWhatToSendInstead(t *testing.T) {
 	}
 }
 
-// Every request that changes something in the console says what it does.
+// Every route that changes something has a text that says what it does.
 func TestChangesHaveWords(t *testing.T) {
 	for _, r := range console.Routes() {
 		if r.Method != http.MethodGet && r.Does == "" {

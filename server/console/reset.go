@@ -49,5 +49,5 @@ func (c *Console) resetNow(v *visit) (exchange.Answer, error) {
 	case err != nil:
 		return exchange.Answer{}, err
 	}
-	return v.goTo("/overview"), c.Directory.Refresh(v.ctx()) // the request log is that of the new tenant
+	return v.goTo("/overview"), c.Directory.Refresh(v.ctx()) // now the request log is the new tenant's
 }

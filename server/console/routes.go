@@ -12,14 +12,14 @@ import (
 // route is an address of the console. Exactly one of the fields show and do is set.
 type route struct {
 	method, path string                  // below {uri}/console
-	roles        []sandboxes.ConsoleRole // who may call it; nil: everybody, without a session
-	does         english.Text            // what it changes; empty: nothing
+	roles        []sandboxes.ConsoleRole // roles that may call it; nil: everybody, without a session
+	does         english.Text            // what it changes; empty for nothing
 	show         func(*Console, *visit) (page, error)
 	do           func(*Console, *visit) (exchange.Answer, error)
 }
 
-// The roles that may call a route: all roles, those that read the whole sandbox, and those that change it. The handset role
-// may call a route with a number only for its own one.
+// The roles that may call a route: all roles, those that read the whole sandbox, those that change it, and those that
+// answer a phone. The handset role may call a route with a number only for its own number.
 var (
 	anyone  = []sandboxes.ConsoleRole{sandboxes.ConsoleFull, sandboxes.ConsoleViewer, sandboxes.ConsoleHandset}
 	viewers = []sandboxes.ConsoleRole{sandboxes.ConsoleFull, sandboxes.ConsoleViewer}

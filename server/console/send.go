@@ -20,7 +20,7 @@ type sentRequest struct {
 	status int // 0: the connection was closed without an answer
 	header http.Header
 	body   []byte
-	held   time.Duration // for which a client waits for the answer
+	held   time.Duration // how long a client waits for the answer; the console does not wait
 	answer sentAnswer
 }
 
@@ -33,14 +33,14 @@ type sentAnswer struct {
 	Status string `json:"status"`
 }
 
-// send sends a request to the API in place of a client, so that it is checked, limited, disturbed by faults and logged
-// like a request with the API key. The request log names the session.
+// send sends a request to the API as a client does. The API checks, limits and logs it like a request with the API key,
+// and faults act on it. The request log names the session.
 func (c *Console) send(v *visit, method string, r requestCode) *sentRequest {
 	behalf := &exchange.OnBehalf{Key: v.session.MadeWith, Actor: v.actor()}
 	url := exchange.SandboxPrefix(v.request) + r.path
 	request, err := http.NewRequestWithContext(behalf.Context(v.ctx()), method, url, strings.NewReader(r.body()))
 	if err != nil {
-		panic(err) // the console makes the path from parts that fit into one
+		panic(err) // every path of the console's requests is valid
 	}
 	request.Header.Set("Content-Type", "application/json")
 	answer := &recorder{header: http.Header{}}
@@ -50,12 +50,12 @@ func (c *Console) send(v *visit, method string, r requestCode) *sentRequest {
 	return s
 }
 
-// actor is the name of the person in the request log.
+// actor returns the name of the session for the request log.
 func (v *visit) actor() string {
 	return "console session " + v.session.ID + ", " + string(v.session.Role)
 }
 
-// shortWait is a wait that nobody is told of.
+// shortWait is the shortest delay of an answer that the page shows.
 const shortWait = 50 * time.Millisecond
 
 func (s *sentRequest) succeeded() bool { return s.status/100 == 2 }
@@ -66,7 +66,7 @@ func (s *sentRequest) transaction() string { return cmp.Or(s.answer.ID, s.answer
 // replayed reports whether the request repeats an earlier one.
 func (s *sentRequest) replayed() bool { return s.header.Get("Idempotent-Replayed") != "" }
 
-// pageStatus is the status of the page that shows the answer.
+// pageStatus returns the HTTP status of the page that shows the answer.
 func (s *sentRequest) pageStatus() int {
 	if s.succeeded() {
 		return http.StatusOK
@@ -91,7 +91,7 @@ func (s *sentRequest) text() string {
 	return strings.Join(lines, "\n") + "\n\n" + indented(s.body)
 }
 
-// recorder keeps an answer. It implements [http.ResponseWriter].
+// recorder stores an answer. It implements [http.ResponseWriter].
 type recorder struct {
 	header http.Header
 	status int // 0: there is none

@@ -65,12 +65,12 @@ func (c *Console) recognize(ctx context.Context, v *visit) error {
 	})
 }
 
-// trusted is what the sessions of a role may use of what a sandbox has for all.
+// trusted has the limits of a session by its role. The sessions share the sandbox's streams and requests.
 type trusted struct {
 	level     streams.Level
-	streams   int        // open at a time
-	perSecond rate.Limit // requests in the long run; 0: no limit, since the API key opens the sandbox with all rights
-	burst     int        // requests at once
+	streams   int        // maximum number of open streams
+	perSecond rate.Limit // average of requests; 0: no limit, because such a session needs the API key
+	burst     int        // maximum number of requests at once
 }
 
 var trustIn = map[sandboxes.ConsoleRole]trusted{
@@ -79,7 +79,8 @@ var trustIn = map[sandboxes.ConsoleRole]trusted{
 	sandboxes.ConsoleHandset: {level: streams.Handset, streams: 4, perSecond: 3, burst: 60},
 }
 
-// admit admits a request of the session. The caller calls end when the request is carried out.
+// admit counts a request against the limits of the session's role. It returns an error beyond them. The caller calls
+// end after the request.
 func (c *Console) admit(v *visit) (end func(), err error) {
 	trust := trustIn[v.session.Role]
 	if trust.perSecond == 0 {
@@ -89,8 +90,9 @@ func (c *Console) admit(v *visit) (end func(), err error) {
 	return c.Exchange.AdmitGuest(v.request, v.who.Sandbox.OrganizationID, guest)
 }
 
-// named returns the sandbox in the path of a visit. For a name without a sandbox it returns an empty one, which has no
-// session and no link: the caller does the same for both, so that the time of an answer does not tell them apart.
+// named returns the sandbox in the path of a visit. If there is none, it returns an empty sandbox, which has no
+// sessions and no links. The caller does the same for both, so that the time of an answer does not show whether a
+// sandbox exists.
 func (c *Console) named(v *visit) (sandbox *sandboxes.Sandbox, exists bool) {
 	if sandbox, exists = c.Directory.ByName(v.namespace, v.name); exists {
 		return sandbox, true
@@ -115,13 +117,14 @@ func (c *Console) start(v *visit, secret string, session *sandboxes.ConsoleSessi
 	return a
 }
 
-// isOpen reports whether a key opens a sandbox of an organization.
+// isOpen reports whether an API key opens the sandbox of an organization.
 func (c *Console) isOpen(key sandboxes.KeyHash, organization string) bool {
 	sandbox, ok := c.Directory.ByKey(key)
 	return ok && sandbox.OrganizationID == organization
 }
 
-// checkForm parses a form. It returns an error if a page of another origin sent the form.
+// checkForm parses a form. It returns an error if a page of another origin sent the form, or if the form cannot be
+// read.
 func (v *visit) checkForm(crossed *http.CrossOriginProtection) error {
 	if err := crossed.Check(v.request); err != nil {
 		return errForeignForm

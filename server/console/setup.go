@@ -39,7 +39,7 @@ type nativeAPI struct {
 	entries   []string           // of the credentials Secret
 }
 
-// setup shows what a client needs, and how the sandbox is made.
+// setup shows what a client needs, and the configuration of the sandbox.
 func (c *Console) setup(v *visit) (page, error) {
 	s, err := c.readSetup(v)
 	return page{title: v.Text("Setup"), body: setupPage(v, s)}, err
@@ -79,18 +79,18 @@ func nativeAPIsOf(sandbox *sandboxes.Sandbox) (all []nativeAPI) {
 	return all
 }
 
-// lead says what is open, in a sentence.
+// lead returns sentences that describe the page, with the number of open sessions.
 func (s *setup) lead(v *visit) string {
 	return v.Text("What your code needs, and how this sandbox is made.") + " " +
 		v.Count(int64(len(s.sessions)), "One session of this console is open.", "%s sessions of this console are open.")
 }
 
-// leftOf returns how long a session lasts from now on.
+// leftOf returns the remaining time of a session, as a text.
 func (v *visit) leftOf(s *sandboxes.ConsoleSession) string {
 	return v.Duration(time.Until(s.ExpiresAt).Truncate(time.Minute))
 }
 
-// countryList returns countries with commas.
+// countryList returns countries, separated by commas.
 func countryList(countries []payments.Country) string {
 	names := make([]string, len(countries))
 	for i, country := range countries {
@@ -99,14 +99,14 @@ func countryList(countries []payments.Country) string {
 	return strings.Join(names, ", ")
 }
 
-// kubectl returns the commands for what only the cluster knows.
+// kubectl returns the commands that show what only the cluster knows.
 func (v *visit) kubectl() string {
 	in, resource := "kubectl -n "+v.namespace+" ", " sandboxenvironment "+v.name
 	return in + "get" + resource + "\n" + in + "describe" + resource + "\n" + in + "get testclients,expectations\n" +
 		in + "edit" + resource
 }
 
-// endSession ends a session of the console, also the own one.
+// endSession ends a session of the console. It may be the visitor's own.
 func (c *Console) endSession(v *visit) (exchange.Answer, error) {
 	id := v.form("session")
 	err := c.renewing(v, func() error { return c.Sandboxes.EndConsoleSession(v.ctx(), v.who.Sandbox, id) })

@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// viewer returns a browser that may look and change nothing.
+// viewer returns a browser whose session may change nothing.
 func (f *fixture) viewer() *browser {
 	b := f.browser()
 	b.send(http.MethodPost, checkout+"/link", url.Values{"token": {f.link(sandboxes.ConsoleAccess{Role: sandboxes.ConsoleViewer})}})

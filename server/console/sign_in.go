@@ -78,8 +78,8 @@ func (c *Console) link(v *visit) (exchange.Answer, error) {
 	return v.html(http.StatusOK, linkPage(v, token, role)), nil
 }
 
-// useLink starts a session. The link cannot be used again. Until it is known that there is such a link, the sandbox is no
-// more than a name.
+// useLink starts a session by a link, which works once. If the link or the sandbox does not exist, the answer is the
+// same.
 func (c *Console) useLink(v *visit) (exchange.Answer, error) {
 	link := v.form("token")
 	if _, ok := sandboxes.RoleOfConsoleLink(link); !ok {
@@ -105,8 +105,8 @@ func (c *Console) useLink(v *visit) (exchange.Answer, error) {
 		return exchange.Answer{}, err
 	}
 	c.Metrics.SignIn(telemetry.SignInByLink, true)
-	if session.Role == sandboxes.ConsoleHandset { // a guest answers, and not the behavior of the test client
-		_, _ = c.Service.SetManual(v.ctx(), v.who, session.MSISDN, true) // the link is used up, so the guest gets the phone anyway
+	if session.Role == sandboxes.ConsoleHandset { // the guest answers the phone instead of the behavior
+		_, _ = c.Service.SetManual(v.ctx(), v.who, session.MSISDN, true) // the guest gets the phone even if this fails
 	}
 	return c.start(v, token, &session), nil
 }
@@ -124,7 +124,7 @@ func (c *Console) signOut(v *visit) (exchange.Answer, error) {
 	return a, nil
 }
 
-// languageCookie has the language that a person has chosen, for all sandboxes.
+// languageCookie has the language that a person has chosen. It is for all sandboxes.
 const (
 	languageCookie = "cauri_language"
 	languageAge    = 365 * 24 * time.Hour
@@ -135,7 +135,7 @@ func (c *Console) appearance(v *visit) (exchange.Answer, error) {
 	return v.goBack(assets.ThemeCookie(v.form("theme"), c.secured())), nil
 }
 
-// language sets the language, and redirects to the former page. Any other value than a language removes the choice.
+// language sets the language, and redirects to the former page. An unknown language removes the choice.
 func (c *Console) language(v *visit) (exchange.Answer, error) {
 	language, age := v.form("language"), languageAge
 	if !slices.Contains(locale.Tags(), language) {
@@ -158,7 +158,7 @@ func (v *visit) goBack(cookies ...*http.Cookie) exchange.Answer {
 	return a
 }
 
-// stream tells the page which kinds of objects have changed; a handset only of those with its number.
+// stream sends the page the kinds of objects that have changed. A handset session gets only changes of its own number.
 func (c *Console) stream(v *visit) (exchange.Answer, error) {
 	trust := trustIn[v.session.Role]
 	token := sandboxes.ConsoleToken{OrganizationID: v.who.Sandbox.OrganizationID, Hash: v.session.Hash}
@@ -169,13 +169,13 @@ func (c *Console) stream(v *visit) (exchange.Answer, error) {
 	})
 }
 
-// keyCommand is the command that prints the API key of a sandbox in a cluster.
+// keyCommand returns the command that prints the API key of a sandbox in a cluster.
 func keyCommand(v *visit) string {
 	return "kubectl -n " + v.namespace + " get secret \\\n  " + v.name +
 		"-credentials \\\n  -o jsonpath='{.data.api-key}' | base64 -d"
 }
 
-// mayDo says what a role may do.
+// mayDo returns what a role may do, as a text.
 func (v *visit) mayDo(role sandboxes.ConsoleRole) string {
 	switch role {
 	case sandboxes.ConsoleViewer:

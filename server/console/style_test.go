@@ -37,7 +37,7 @@ func tokensOf(block string) map[string]string {
 	return tokens
 }
 
-// appearances are the tokens in the light and in the dark.
+// appearances returns the tokens of the light and the dark appearance.
 func appearances(t *testing.T, style string) map[string]map[string]string {
 	t.Helper()
 	found := blocks.FindAllString(style, -1)
@@ -68,10 +68,10 @@ func TestColorsAreTokens(t *testing.T) {
 	}
 }
 
-// grounds are the tokens on which anything may stand.
+// grounds are the tokens of backgrounds that any text may have.
 var grounds = []string{"ground", "surface", "sunken", "hover"}
 
-// inks are the tokens of texts, with what they may stand on beside the ground of their own rule.
+// inks are the tokens of texts, with their possible backgrounds. A text also has the background of its own rule.
 var inks = map[string][]string{
 	"text":         append([]string{"accent-soft", "wait-soft", "bad-soft"}, grounds...),
 	"quiet":        grounds,
@@ -117,7 +117,7 @@ func TestContrastIsAA(t *testing.T) {
 	}
 }
 
-// contrast is the ratio of the Web Content Accessibility Guidelines.
+// contrast returns the contrast ratio of the Web Content Accessibility Guidelines.
 func contrast(t *testing.T, one, other string) float64 {
 	t.Helper()
 	a, b := luminance(t, one), luminance(t, other)
@@ -145,7 +145,7 @@ func luminance(t *testing.T, color string) (sum float64) {
 	return sum
 }
 
-// All files together are smaller than 150 KB, compressed.
+// All files together are at most 150 KB, compressed.
 func TestAssetsAreSmall(t *testing.T) {
 	t.Parallel()
 	const limit = 150_000

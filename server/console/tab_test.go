@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A browser opens six connections to a host, so a tab in the background closes its stream, and opens one when it is shown again.
+// A browser opens at most six connections to a host. So a hidden tab closes its stream, and opens one when it is shown
+// again.
 func TestHiddenTabClosesItsStream(t *testing.T) {
 	t.Parallel()
 	node, err := exec.LookPath("node")

@@ -18,13 +18,13 @@ type clientForm struct {
 	client *handset // nil: a new one
 }
 
-// behaviorsInOrder are what a form offers for the holder of a phone.
+// behaviorsInOrder are the behaviors that a form offers, in its order.
 var behaviorsInOrder = []payments.Behavior{payments.Manual, payments.Approve, payments.Cancel, payments.WrongPIN, payments.Ignore}
 
 // mayChangeClients reports whether the session may change test clients, and the sandbox allows it.
 func (v *visit) mayChangeClients() bool { return v.may(full) && v.who.Sandbox.API.TestClients }
 
-// newClient shows the form of a new test client. The query fills it in.
+// newClient shows the form of a new test client, filled in from the query.
 func (c *Console) newClient(v *visit) (page, error) {
 	f := &clientForm{tryForm: tryForm{set: v.request.URL.Query()}}
 	f.orElse("behavior", string(payments.Manual))
@@ -46,7 +46,7 @@ func (c *Console) addClient(v *visit) (exchange.Answer, error) {
 	return c.sendClient(v, f, http.MethodPost, r)
 }
 
-// client shows the form of a test client, or how its resource is changed.
+// client shows the form of a test client. For one of a resource, it shows how to change the resource.
 func (c *Console) client(v *visit) (page, error) {
 	h, err := c.findHandset(v)
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *Console) deleteClient(v *visit) (exchange.Answer, error) {
 	return c.sendClient(v, f, http.MethodDelete, requestCode{path: "/api/v1/test_clients/" + f.client.MSISDN})
 }
 
-// sentForm returns the form that was sent for the phone in the path.
+// sentForm returns the form that was sent, with the phone in the path.
 func (c *Console) sentForm(v *visit) (*clientForm, error) {
 	f := &clientForm{tryForm: tryForm{set: v.request.PostForm}}
 	return f, c.renewing(v, func() (err error) {
@@ -106,7 +106,8 @@ func (c *Console) sentForm(v *visit) (*clientForm, error) {
 	})
 }
 
-// sendClient sends a request, and leads to the phone, or back to the form with what is wrong.
+// sendClient sends a request. After a success it redirects to the phone. Otherwise it shows the form again, with what
+// is wrong.
 func (c *Console) sendClient(v *visit, f *clientForm, method string, r requestCode) (exchange.Answer, error) {
 	f.sent = c.send(v, method, r)
 	switch {
@@ -121,7 +122,8 @@ func (c *Console) sendClient(v *visit, f *clientForm, method string, r requestCo
 	return c.toPhone(v, f.msisdn())
 }
 
-// toPhone leads to a phone: on the first page, or on one that begins shortly before its number.
+// toPhone redirects to the page of phones that has this phone: the first page, or one that begins shortly before its
+// number.
 func (c *Console) toPhone(v *visit, msisdn string) (exchange.Answer, error) {
 	query := url.Values{}
 	err := c.renewing(v, func() error {
@@ -141,7 +143,8 @@ func (f *clientForm) page(v *visit) page {
 	return page{title: f.client.called(), body: clientPage(v, f)}
 }
 
-// trouble says why nothing was changed, and in which language; empty if a field says so.
+// trouble returns why nothing was changed, and the language of this text. Both are empty if the text of a field already
+// says it.
 func (f *clientForm) trouble(v *visit) (text, language string) {
 	a := f.sent
 	switch {
@@ -171,12 +174,12 @@ func (h *handset) patchCommand(v *visit) string {
 		` --type=merge -p '{"spec":{"behavior":"` + string(behavior) + `"}}'`
 }
 
-// deniedText says how the sandbox allows what it does not.
+// deniedText says that the sandbox does not allow it, and how its owner can.
 func deniedText(v *visit) string {
 	return v.Text("This sandbox does not let the console add or change test clients: its owner allows it with `spec.api.testClients`.")
 }
 
-// balanceHint says what an empty balance means.
+// balanceHint returns the hint for the field of the balance. It says what an empty field means.
 func (f *clientForm) balanceHint(v *visit) string {
 	if f.client == nil {
 		return v.Text("In the currency of its country. Empty: 0.")
@@ -184,7 +187,7 @@ func (f *clientForm) balanceHint(v *visit) string {
 	return v.Text("%s now. Empty: it stays.", v.Money(string(f.client.Currency()), f.client.Balance))
 }
 
-// action returns the address that takes the form.
+// action returns the address to which the form is sent.
 func (f *clientForm) action() string {
 	if f.client == nil {
 		return "/handsets/new"
@@ -192,7 +195,7 @@ func (f *clientForm) action() string {
 	return f.client.clientPath()
 }
 
-// submitText is the text of the button.
+// submitText returns the text of the button.
 func (f *clientForm) submitText(v *visit) string {
 	if f.client == nil {
 		return v.Text("Add the test client")
@@ -200,5 +203,5 @@ func (f *clientForm) submitText(v *visit) string {
 	return v.Text("Change the test client")
 }
 
-// chosen reports whether a choice of a field is the one that the form has.
+// chosen reports whether the form has this value in a field.
 func (f *clientForm) chosen(field, value string) bool { return f.set.Get(field) == value }

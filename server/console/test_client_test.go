@@ -10,10 +10,10 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// under returns what stands under a field of the form.
+// under returns the text under a field of the form.
 func under(a answer, field string) string { return words(part(a.text, `id="w-`+field+`"`, "</span>")) }
 
-// A test client is added, changed and deleted as the API does it, and the log names the session.
+// The console adds, changes and deletes test clients by the API, and the log names the session.
 func TestClientByHand(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(checkout, key)
@@ -52,7 +52,7 @@ func TestClientByHand(t *testing.T) {
 	}
 }
 
-// What the API refuses stands under its field, which keeps what was typed.
+// The message of a refusal is under its field, and the field keeps the typed text.
 func TestWrongFieldsOfATestClient(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(checkout, key)
@@ -92,7 +92,7 @@ func TestWrongFieldsOfATestClient(t *testing.T) {
 	}
 }
 
-// Test clients of resources, sandboxes that do not allow it, and people who only look get no form.
+// There is no form for test clients of resources, for viewers, and in sandboxes that do not allow changes.
 func TestWhoChangesNoTestClient(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(checkout, key)
@@ -125,7 +125,7 @@ func TestWhoChangesNoTestClient(t *testing.T) {
 	}
 }
 
-// The page after a change has the phone, also if it is not among the first.
+// The page after a change has the phone, even if it is not on the first page.
 func TestPhonesOfALargeSandbox(t *testing.T) {
 	f := newFixture(t)
 	for i := range 25 {

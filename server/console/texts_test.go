@@ -17,13 +17,13 @@ import (
 // sameEverywhere are the words that no language translates.
 var sameEverywhere = []string{"Cauri", "UTC", "curl", "Express", "Flask", "JUnit", "Laravel"}
 
-// shown are the attributes that people read or hear.
+// shown are the attributes whose texts people read or hear.
 var shown = []string{"aria-label", "title", "placeholder", "alt", "label"}
 
-// elementsOfCode have what the API says, which is never translated.
+// elementsOfCode are the elements whose texts are never translated.
 var elementsOfCode = []string{"code", "pre", "kbd"}
 
-// Templates have no text of their own: what people read goes through Text, which translates it.
+// Templates have no literal texts: all that people read goes through Text, which translates it.
 func TestTemplatesHaveNoTextsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*_templ.go")
@@ -45,7 +45,7 @@ func TestTemplatesHaveNoTextsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// markupOf is the markup that a template writes, with a space for each expression.
+// markupOf returns the markup that a template writes, with a space for each expression.
 func markupOf(f *ast.FuncDecl) string {
 	var markup strings.Builder
 	ast.Inspect(f, func(n ast.Node) bool {
@@ -55,7 +55,7 @@ func markupOf(f *ast.FuncDecl) string {
 		}
 		if name, ok := call.Fun.(*ast.SelectorExpr); ok && name.Sel.Name == "WriteString" {
 			if literal, ok := call.Args[2].(*ast.BasicLit); ok {
-				text, _ := strconv.Unquote(literal.Value) // the compiler reads it too
+				text, _ := strconv.Unquote(literal.Value) // it compiles, so it can be unquoted
 				markup.WriteString(text + " ")
 			}
 		}
@@ -66,13 +66,13 @@ func markupOf(f *ast.FuncDecl) string {
 
 var word = regexp.MustCompile(`\p{L}{2,}`)
 
-// signs matches the signs before which French has a space, outside of JSON.
+// signs matches signs that need a space before them in French. It ignores JSON.
 var signs = regexp.MustCompile(`(^|[^"])[:?!;](\s|$)`)
 
 // identifier matches names of the API, such as the beginning of its keys.
 var identifier = regexp.MustCompile(`(?i)[a-z0-9]+[_=]\S+|[a-z]+(-[a-z]+)+`)
 
-// wordsOf are the words of a markup that people read, beside code.
+// wordsOf returns the words of a markup that people read, without code.
 func wordsOf(markup string) (words []string) {
 	add := func(text string) {
 		for _, each := range word.FindAllString(identifier.ReplaceAllString(text, ""), -1) {

@@ -26,31 +26,31 @@ import (
 )
 
 const (
-	// mostClients is how many test clients the form offers.
+	// mostClients is the maximum number of test clients that the form offers.
 	mostClients = 50
-	// mostRefundable is how many payments the form offers for a refund.
+	// mostRefundable is the maximum number of payments that the form offers for a refund.
 	mostRefundable = 20
-	// firstAmount is the amount in a form that nobody has filled in yet.
+	// firstAmount is the amount in a new form.
 	firstAmount = "15000"
 )
 
-// tryForm is the form of a request that records a transaction. Its fields have the names of the API, except for the
-// following ones: payer is a number to choose, number is any other one, market is operator and country, and payment is
+// tryForm is the form of a request that records a transaction. Its fields have the names of the API, except for four:
+// payer is a number from the list, number is any other number, market is the operator and the country, and payment is
 // the payment to refund.
 type tryForm struct {
 	kind       payments.Type
-	set        url.Values          // what is in the fields
-	wrong      map[string]string   // what is wrong, by field, in the words of the API
+	set        url.Values          // values of the fields
+	wrong      map[string]string   // what is wrong with each field, in the words of the API
 	clients    []ledger.TestClient // to choose from
-	more       bool                // there are more test clients
+	more       bool                // whether there are more test clients
 	numbers    []operators.TestNumber
 	refundable []paymentRow
 	fault      string       // name of the fault for which the form is filled in; empty: none
 	sent       *sentRequest // nil: nothing was sent
 }
 
-// tryIt shows the form. The query fills it in: by its fields, by the parameter like with the id of a transaction, or by
-// the parameter fault with the name of a fault.
+// tryIt shows the form, filled in from the query. The query has fields of the form, the id of a transaction in the
+// parameter like, or the name of a fault in the parameter fault.
 func (c *Console) tryIt(v *visit) (page, error) {
 	query := v.request.URL.Query()
 	f := &tryForm{kind: payments.Type(query.Get("kind")), set: query}
@@ -89,12 +89,13 @@ func (c *Console) tryNow(v *visit) (exchange.Answer, error) {
 	f.sent = c.send(v, http.MethodPost, f.request(v))
 	f.readAnswer()
 	if f.sent.succeeded() {
-		f.set.Set("reference", newReference(v, f.store(v), f.operation())) // of the next request
+		f.set.Set("reference", newReference(v, f.store(v), f.operation())) // for the next request
 	}
 	return c.again(v, f.sent.pageStatus(), p, f.sent.answer.Error)
 }
 
-// completed is tryPage for a form that was sent.
+// completed returns the page for a form that was sent. It also reads the frame, and repeats both if the configuration
+// changed.
 func (c *Console) completed(v *visit, f *tryForm) (p page, err error) {
 	err = c.renewing(v, func() error {
 		if err := c.readFrame(v.ctx(), v); err != nil {
@@ -106,7 +107,7 @@ func (c *Console) completed(v *visit, f *tryForm) (p page, err error) {
 	return p, err
 }
 
-// tryPage returns the page with a form. It reads what the form offers, and fills in what the person left out.
+// tryPage returns the page with a form. It reads the choices of the form, and fills in its empty fields.
 func (c *Console) tryPage(v *visit, f *tryForm) (page, error) {
 	if !slices.Contains(payments.Types, f.kind) {
 		f.kind = payments.Collection
@@ -116,7 +117,7 @@ func (c *Console) tryPage(v *visit, f *tryForm) (page, error) {
 	return page{title: v.Text("Try it"), body: tryItPage(v, f)}, err
 }
 
-// readOffers reads the test clients and the payments among which the form lets choose.
+// readOffers reads the test clients, or the payments to refund, that the form offers.
 func (c *Console) readOffers(v *visit, f *tryForm) (err error) {
 	ctx, tenant := v.ctx(), v.who.Sandbox.Tenant
 	if f.kind == payments.Refund {
@@ -146,7 +147,7 @@ func (f *tryForm) fillIn(v *visit) {
 		f.orElse("reference", newReference(v, f.store(v), f.operation()))
 		return
 	}
-	if msisdn := f.set.Get("payer"); msisdn != "" && !f.offers(msisdn) { // the query has a number that the list has not
+	if msisdn := f.set.Get("payer"); msisdn != "" && !f.offers(msisdn) { // the list does not have the number of the query
 		f.set.Set("payer", "")
 		f.orElse("number", msisdn)
 	}
@@ -162,12 +163,12 @@ func (f *tryForm) orElse(field, value string) {
 	}
 }
 
-// offers reports whether the form lets choose a number.
+// offers reports whether the list of the form has a number.
 func (f *tryForm) offers(msisdn string) bool {
 	return f.client(msisdn) != nil || slices.ContainsFunc(f.numbers, func(n operators.TestNumber) bool { return n.MSISDN == msisdn })
 }
 
-// client returns the test client with a number; nil for none.
+// client returns the test client of the list with a number; nil for none.
 func (f *tryForm) client(msisdn string) *ledger.TestClient {
 	for i := range f.clients {
 		if f.clients[i].MSISDN == msisdn {
@@ -177,7 +178,8 @@ func (f *tryForm) client(msisdn string) *ledger.TestClient {
 	return nil
 }
 
-// firstNumber returns the number of the first phone that somebody answers, else the first one to choose.
+// firstNumber returns the number of the first phone that a person answers. Without one, it returns the first number of
+// the list, or "".
 func (f *tryForm) firstNumber() string {
 	for i := range f.clients {
 		if asksAPerson(&f.clients[i]) && !f.clients[i].Blocked {
@@ -198,7 +200,7 @@ func asksAPerson(c *ledger.TestClient) bool {
 	return c.Behavior == payments.Manual || c.ManualUntil != nil
 }
 
-// answersByItself reports whether the form has the phone of a test client that no person answers.
+// answersByItself reports whether the chosen phone answers automatically.
 func (f *tryForm) answersByItself() bool {
 	client := f.client(f.msisdn())
 	return client != nil && !client.Blocked && !asksAPerson(client)
@@ -224,10 +226,10 @@ func (f *tryForm) fillLike(t *payments.Transaction) {
 		f.set.Set("market", f.set.Get("operator")+" "+f.set.Get("country"))
 	}
 	f.set.Set("payer", t.MSISDN)
-	f.set.Del("reference") // it has one of its own
+	f.set.Del("reference") // the new request needs another one
 }
 
-// fillFor fills the form in with what a fault asks for, as far as a request can have it.
+// fillFor fills the form in, so that the fault acts on the request as far as possible.
 func (f *tryForm) fillFor(v *visit, fault *faults.Fault) {
 	when := &fault.When
 	f.kind, f.fault = cmp.Or(when.Type, payments.Collection), fault.Name
@@ -250,10 +252,11 @@ func (f *tryForm) fillFor(v *visit, fault *faults.Fault) {
 	}
 }
 
-// mayTry reports whether the page can make a request on which a fault acts. The operators' own APIs have other requests.
+// mayTry reports whether the form can make a request on which a fault acts. It sends no requests of the operators' own
+// APIs.
 func mayTry(f *faults.Fault) bool { return f.Kind() != faults.OperatorKind && f.When.Path == "" }
 
-// operation returns the operation that the reference names.
+// operation returns the operation for a new reference.
 func (f *tryForm) operation() payments.Operation {
 	switch f.kind {
 	case payments.Refund:
@@ -264,28 +267,28 @@ func (f *tryForm) operation() payments.Operation {
 	return payments.OpPayment
 }
 
-// store returns the store whose name the reference begins with.
+// store returns the store with whose name a new reference begins.
 func (f *tryForm) store(v *visit) string {
 	return cmp.Or(f.set.Get("application"), v.who.Sandbox.FirstStore)
 }
 
-// originForm matches what a reference may begin with.
+// originForm matches the origin with which a reference may begin.
 var originForm = regexp.MustCompile(`^[A-Z0-9]{2,12}$`)
 
-// newReference returns a new reference, which begins with the name of the store if it may.
+// newReference returns a new reference. It begins with the name of the store if a reference may begin with that name.
 func newReference(v *visit, store string, op payments.Operation) string {
 	origin := strings.ToUpper(store)
 	if !originForm.MatchString(origin) {
 		origin = payments.OwnOrigin
 	}
-	r, _ := payments.NewReference(origin, op, v.clock.Now, rand.Reader) // the random numbers of the system never fail
+	r, _ := payments.NewReference(origin, op, v.clock.Now, rand.Reader) // crypto/rand never fails
 	return r.String()
 }
 
 // payment returns the id of the payment to refund, as it was written.
 func (f *tryForm) payment() string { return strings.TrimSpace(f.set.Get("payment")) }
 
-// msisdn returns the number that the request has.
+// msisdn returns the number of the request: the field number, or else the field payer.
 func (f *tryForm) msisdn() string {
 	plain := strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -296,8 +299,8 @@ func (f *tryForm) msisdn() string {
 	return cmp.Or(plain, f.set.Get("payer"))
 }
 
-// market returns operator and country of the request: those that were chosen, else those of the number. Both are empty
-// if the number does not have them.
+// market returns the operator and the country of the request: the chosen ones, or else those of the number. Both are
+// empty if those of the number are not known. chosen says which.
 func (f *tryForm) market() (m sandboxes.Market, chosen bool) {
 	operator, country, chosen := strings.Cut(f.set.Get("market"), " ")
 	if chosen {
@@ -314,7 +317,7 @@ func (f *tryForm) market() (m sandboxes.Market, chosen bool) {
 	return m, false
 }
 
-// currency returns the currency of the request: the one of its country, else that of the first environment.
+// currency returns the currency of the request: that of its country, or else that of the first environment.
 func (f *tryForm) currency(v *visit) string {
 	m, _ := f.market()
 	currency, ok := m.Country.Currency()
@@ -324,11 +327,11 @@ func (f *tryForm) currency(v *visit) string {
 	return string(currency)
 }
 
-// grouped matches an amount in groups of three digits.
+// grouped matches an amount with separators between groups of three digits.
 var grouped = regexp.MustCompile(`^[0-9]{1,3}([,.\x{a0}\x{202f} ][0-9]{3})+$`)
 
-// amountOf returns an amount as the API takes it: an integer, and any other text as it was written, so that the API says
-// what is wrong with it; nil for an empty text.
+// amountOf returns the value of an amount for a request: an int64, or nil for an empty text. It returns any other text
+// unchanged, so that the API says what is wrong with it.
 func amountOf(text string) any {
 	text = strings.TrimSpace(text)
 	if grouped.MatchString(text) {
@@ -361,7 +364,7 @@ func (f *tryForm) request(v *visit) (r requestCode) {
 	r.path = "/api/v1/payments"
 	market, chosen := f.market()
 	if f.kind == payments.Disbursement {
-		r.path, chosen = "/api/v1/disbursements", true // it has to name them
+		r.path, chosen = "/api/v1/disbursements", true // a disbursement must name its operator and country
 	}
 	r.add("currency", f.currency(v))
 	if chosen {
@@ -378,13 +381,13 @@ func (f *tryForm) request(v *visit) (r requestCode) {
 	return r
 }
 
-// fieldsOfCodes has the fields that the error codes of the API are about, if its answer names none.
+// fieldsOfCodes has the field of the form for error codes whose answer names no field.
 var fieldsOfCodes = map[string]string{
 	"env_not_found": "market", "duplicate_reference": "reference", "exceeds_refundable": "amount", "not_refundable": "payment",
 	"duplicate_msisdn": "number",
 }
 
-// readAnswer sets what is wrong with the fields from the answer of the API.
+// readAnswer sets wrong from the answer of the API.
 func (f *tryForm) readAnswer() {
 	f.wrong = map[string]string{}
 	a := &f.sent.answer
@@ -392,7 +395,7 @@ func (f *tryForm) readAnswer() {
 		f.wrong[f.fieldOf(name)] = strings.Join(all, "; ")
 	}
 	if w := operators.CheckLength(f.msisdn()); w != nil && f.wrong["market"] != "" && f.set.Get("market") == "" {
-		delete(f.wrong, "market") // it follows from the number
+		delete(f.wrong, "market") // the wrong length of the number is the cause
 		f.wrong[f.fieldOf("msisdn")] = w.String()
 	}
 	switch field := fieldsOfCodes[a.Error]; {
@@ -418,7 +421,7 @@ func (f *tryForm) fieldOf(name string) string {
 	return name
 }
 
-// firstWrong reports whether a field is the first one that is wrong, so that the cursor stands in it.
+// firstWrong reports whether a field is the first wrong one. The cursor is placed there.
 func (f *tryForm) firstWrong(field string) bool {
 	for _, each := range []string{"payment", "payer", "number", "name", "state", "amount", "currency", "application", "order_ref", "market", "balance", "behavior", "reference", "description"} {
 		if f.wrong[each] != "" {
@@ -428,12 +431,12 @@ func (f *tryForm) firstWrong(field string) bool {
 	return false
 }
 
-// invalid returns the attributes of a field that is wrong.
+// invalid returns the attributes of a wrong field; nil if the field is right.
 func (f *tryForm) invalid(name string) templ.Attributes {
 	return invalid(f.wrong[name], "w-"+name, f.firstWrong(name))
 }
 
-// languageOf returns the language in which it says what is wrong: that of the API, or of the page if nothing was sent.
+// languageOf returns the language of the texts in wrong: that of the API, or that of the page if nothing was sent.
 func (f *tryForm) languageOf(v *visit) string {
 	if f.sent == nil {
 		return v.Tag
@@ -441,7 +444,7 @@ func (f *tryForm) languageOf(v *visit) string {
 	return locale.English.Tag
 }
 
-// shown returns the request that the page shows: the one that was sent, else the one of the form.
+// shown returns the request that the page shows: the sent one, or else that of the form.
 func (f *tryForm) shown(v *visit) *requestCode {
 	if f.sent != nil {
 		return &f.sent.requestCode
@@ -449,7 +452,7 @@ func (f *tryForm) shown(v *visit) *requestCode {
 	return new(f.request(v))
 }
 
-// previewed returns the selector of what the page replaces while somebody writes.
+// previewed returns the selector of the elements that the browser replaces while a person types.
 func (f *tryForm) previewed() string {
 	ids := []string{"#h-payer", "#answering", "#t-currency", "#submit-text"}
 	for _, l := range languages {
@@ -458,7 +461,7 @@ func (f *tryForm) previewed() string {
 	return strings.Join(ids, ",")
 }
 
-// label is the text of a test client in the list.
+// label returns the text of a test client in the list.
 func (f *tryForm) label(c *ledger.TestClient) string {
 	if c.Name == "" {
 		return locale.Phone(c.MSISDN)
@@ -466,7 +469,7 @@ func (f *tryForm) label(c *ledger.TestClient) string {
 	return isolated(c.Name) + ", " + locale.Phone(c.MSISDN)
 }
 
-// stores returns the stores of the sandbox, and the one that the form has.
+// stores returns the stores of the sandbox. It adds the store of the form, if that is another one.
 func (f *tryForm) stores(v *visit) []string {
 	all := slices.Sorted(maps.Keys(v.who.Sandbox.Stores))
 	if store := f.set.Get("application"); store != "" && !slices.Contains(all, store) {
@@ -475,7 +478,8 @@ func (f *tryForm) stores(v *visit) []string {
 	return all
 }
 
-// markets returns the markets of the sandbox, as values of the field market, and the one that the form has.
+// markets returns the markets of the sandbox, as values of the field market. It adds the market of the form, if that is
+// another one.
 func (f *tryForm) markets(v *visit) (all []string) {
 	for _, m := range v.who.Sandbox.Markets {
 		all = append(all, string(m.Operator)+" "+string(m.Country))
@@ -486,13 +490,13 @@ func (f *tryForm) markets(v *visit) (all []string) {
 	return all
 }
 
-// marketName returns a value of the field market for people.
+// marketName returns the text for a value of the field market.
 func marketName(market string) string {
 	operator, country, _ := strings.Cut(market, " ")
 	return operatorName(payments.Operator(operator)) + " " + country
 }
 
-// restIsOpen reports whether the fields that are seldom changed are shown.
+// restIsOpen reports whether the page shows the fields that are seldom changed.
 func (f *tryForm) restIsOpen() bool {
 	return f.set.Get("market")+f.set.Get("description") != "" || f.wrong["market"]+f.wrong["reference"]+f.wrong["description"] != ""
 }

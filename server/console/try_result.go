@@ -11,14 +11,14 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// result says what became of a request.
+// result has the texts about the answer to a request.
 type result struct {
 	icon, class string
 	what, text  string // two sentences; text may be empty
-	api         bool   // text has the words of the API, which are English
+	api         bool   // whether text is a message of the API, which is in English
 }
 
-// result says in words what the answer to the sent request means.
+// result returns what the answer to the sent request means.
 func (f *tryForm) result(v *visit) result {
 	s := f.sent
 	switch {
@@ -38,7 +38,7 @@ func (f *tryForm) result(v *visit) result {
 	return f.outcome(v)
 }
 
-// outcome says in words what became of the recorded transaction.
+// outcome returns what the status of the recorded transaction means.
 func (f *tryForm) outcome(v *visit) result {
 	client, status := f.client(f.msisdn()), payments.Status(f.sent.answer.Status)
 	if status == payments.Pending && client != nil && asksAPerson(client) && !client.Blocked {
@@ -60,7 +60,7 @@ func (f *tryForm) outcome(v *visit) result {
 // holderOf returns the name of a test client for a sentence.
 func holderOf(c *ledger.TestClient) string { return isolated(cmp.Or(c.Name, locale.Phone(c.MSISDN))) }
 
-// answers says what happens at the chosen number.
+// answers returns what happens at the chosen number, as a text. It returns "" if the market is not known.
 func (f *tryForm) answers(v *visit) string {
 	m, _ := f.market()
 	if m.Operator == "" || m.Country == "" {
@@ -83,7 +83,7 @@ func (f *tryForm) answers(v *visit) string {
 	return at + v.Text(behaviors[behavior]) + " " + v.Text("It has %s.", v.Money(string(client.Currency()), client.Balance))
 }
 
-// unregistered says what happens at a number without a SIM.
+// unregistered returns what happens at a number without a SIM, as a text.
 func (f *tryForm) unregistered(v *visit, m sandboxes.Market) string {
 	for i := range f.numbers {
 		if f.numbers[i].MSISDN == f.msisdn() {
@@ -100,14 +100,14 @@ func (f *tryForm) unregistered(v *visit, m sandboxes.Market) string {
 	return v.Text("No test client has this number: it is unknown.") + length
 }
 
-// behaviors are sentences on what the holder of a SIM does with a payment.
+// behaviors are sentences that say what the holder of a SIM does with a payment.
 var behaviors = map[payments.Behavior]english.Text{
 	payments.Approve: "Its holder approves at once.", payments.Cancel: "Its holder cancels.",
 	payments.WrongPIN: "Its holder enters a wrong PIN.", payments.Ignore: "Its holder never answers.",
 	payments.Manual: "Its phone rings until somebody answers.",
 }
 
-// submit is the text of the button.
+// submit returns the text of the button.
 func (f *tryForm) submit(v *visit) string {
 	amount, _ := f.amount().(int64)
 	money := v.Money(f.currency(v), amount)

@@ -12,7 +12,7 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// paymentForm is the form of a payment, with changes.
+// paymentForm returns the form of a payment. changes has pairs of a field and a value.
 func paymentForm(changes ...string) url.Values {
 	form := url.Values{
 		"kind": {"collection"}, "number": {"+250 788 000 001"}, "amount": {"12,500"}, "application": {"shop"}, "reference": {"by-hand-1"},
@@ -23,7 +23,8 @@ func paymentForm(changes ...string) url.Values {
 	return form
 }
 
-// inLog returns the requests in the log, newest first: their kind, what was sent, the status, and whether a session sent it.
+// inLog returns the requests in the log, newest first: method, path, status and error code, and whether a session or a
+// client sent it.
 func (f *fixture) inLog() (all []string) {
 	f.t.Helper()
 	if err := f.log.Flush(f.t.Context()); err != nil {
@@ -43,7 +44,7 @@ func (f *fixture) inLog() (all []string) {
 	return all
 }
 
-// A payment made by hand is a payment of the API: it is recorded once for a reference, and the log names the session.
+// A payment by the form is a payment of the API: it is recorded once for a reference, and the log names the session.
 func TestPaymentByHand(t *testing.T) {
 	f := newFixture(t)
 	f.config.LatencyPercent = 100
@@ -70,7 +71,7 @@ func TestPaymentByHand(t *testing.T) {
 	}
 }
 
-// Who calls an operator's own API finds what describes it.
+// The pages link to the descriptions of the operators' own APIs.
 func TestTryItNamesTheOperatorsAPIs(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(checkout, key)
@@ -84,7 +85,7 @@ func TestTryItNamesTheOperatorsAPIs(t *testing.T) {
 	}
 }
 
-// What the API refuses stands under its field, with what to write.
+// The message of a refusal is under its field, and says what to write.
 func TestWrongFieldsOfARequestByHand(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(checkout, key)
@@ -116,7 +117,7 @@ func TestWrongFieldsOfARequestByHand(t *testing.T) {
 	}
 }
 
-// Quota, rate limit, faults and the suspension of the sandbox hold for requests by hand.
+// Quota, rate limit, faults and suspension also apply to requests by the form.
 func TestLimitsOfRequestsByHand(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(checkout, key)
@@ -145,7 +146,7 @@ func TestLimitsOfRequestsByHand(t *testing.T) {
 	b.post(checkout, "/try", paymentForm("reference", "by-hand-5")).has(t, "Refused with 503:", "suspended")
 }
 
-// A phone that approves by itself rings for a person who says so, and the form then knows that it does.
+// A person can choose to answer a phone that approves automatically: then it rings, and the form says so.
 func TestAnswerThePhoneOfTryIt(t *testing.T) {
 	f := newFixture(t)
 	f.create(key, "/v1/test_clients", `{"msisdn":"+250788000001","name":"jean","balance":20000}`)
@@ -158,7 +159,7 @@ func TestAnswerThePhoneOfTryIt(t *testing.T) {
 	b.post(checkout, "/try", paymentForm("number", "+250788999999", "answering", "me", "reference", "by-hand-2")).has(t, "It is recorded, and nothing moved: Unknown number.")
 }
 
-// The form is filled in for the first phone that somebody answers, for a payment like another one, or as the query says.
+// The form is filled in for the first phone that a person answers, for a payment like another one, or from the query.
 func TestFormOfTryIt(t *testing.T) {
 	f := newFixture(t)
 	b := f.signedIn(checkout, key)
@@ -171,7 +172,8 @@ func TestFormOfTryIt(t *testing.T) {
 	got.has(t, "aline\u2069's phone rings.", "Type any four digits there.")
 }
 
-// A refund by hand goes through the API: it is made once for a form, and what cannot be refunded is said at the amount.
+// A refund by the form goes through the API. It is made once for each form, and the message of a refusal is at the
+// amount.
 func TestRefundByHand(t *testing.T) {
 	f := newFixture(t)
 	tx := f.pay(key, stranger, "ref-1", `,"scenario":"success"`)

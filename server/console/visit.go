@@ -32,34 +32,34 @@ type visit struct {
 	writer          http.ResponseWriter // to read a body
 	namespace, name string              // of the sandbox in the path, which may not exist
 	path            string              // below {uri}/console
-	uri             string              // of the sandbox, for clients of the API
+	uri             string              // address of the sandbox for clients of the API
 	apart           bool                // whether the API has another host
 	theme           string              // light or dark; empty: the system's theme
-	keysOff         bool                // no single key acts
+	keysOff         bool                // whether single keys are off, see keysCookie
 	version         string              // of this program
 	session         *sandboxes.ConsoleSession
-	token           string          // of the session's forms
+	token           string          // token in the forms of the session
 	who             *service.Caller // nil: nobody is signed in
-	clock           ledger.Clock    // of the sandbox, for a page
+	clock           ledger.Clock    // clock of the sandbox; only for a page
 	clockAt         time.Time       // real time at which the clock was read
-	counts          navCounts       // for a page
+	counts          navCounts       // only for a page
 }
 
 // page is the part of a page inside the common layout.
 type page struct {
 	title string
 	body  templ.Component
-	// live are the ids of the elements that are replaced when something changes in the sandbox; nil for none.
+	// live are the ids of the elements that the browser replaces when something changes in the sandbox; nil for none.
 	live []string
-	// every is the interval in seconds at which the live elements are replaced also without a change; 0: never.
+	// every is the interval in seconds at which the browser replaces the live elements even without a change; 0: never.
 	every int
-	// again is the path below {uri}/console that the live elements are read from; empty: the page's own.
+	// again is the path, below {uri}/console, from which the browser reads the live elements; empty: the page's own.
 	again string
 	// of has the types of changes that the live elements show, separated by commas; empty: all.
 	of string
-	// pause is the least interval in milliseconds between two replacements; 0: the one of console.js.
+	// pause is the minimum interval in milliseconds between two updates; 0: the default of console.js.
 	pause  int
-	alone  bool // without the frame of the console
+	alone  bool // whether the page is without the frame of the console
 	status int  // 0: 200
 }
 
@@ -104,7 +104,7 @@ func (c *Console) handler(r *route) exchange.OpenHandler {
 	}
 }
 
-// again returns an answer with a page whose form has a wrong field. The request log gets the error code.
+// again returns an answer with a page that shows a refused form again. The request log gets the error code.
 func (c *Console) again(v *visit, status int, p page, code string) (a exchange.Answer, err error) {
 	err = c.renewing(v, func() error { return c.readFrame(v.ctx(), v) })
 	a = v.html(status, framed(v, p))
@@ -125,7 +125,7 @@ func (c *Console) readFrame(ctx context.Context, v *visit) (err error) {
 	return err
 }
 
-// carryOut calls the handler of a route. It repeats the call if the configuration changed meanwhile.
+// carryOut calls the handler of a route. For a page, it repeats the call if the configuration changed meanwhile.
 func (c *Console) carryOut(r *route, v *visit) (a exchange.Answer, err error) {
 	if r.do != nil {
 		return r.do(c, v)
@@ -199,7 +199,7 @@ func (v *visit) firstPage() string {
 	return strings.Replace(firstPages[v.session.Role], "{msisdn}", v.session.MSISDN, 1)
 }
 
-// opens reports whether there is a page with this path that the session may open.
+// opens reports whether a page with this path exists, and the session may open it.
 func (v *visit) opens(path string) bool { return v.may(pages[path]) }
 
 // To returns the relative URL of a path of the console, such as /overview. It is relative to the URL of the request,
@@ -208,8 +208,8 @@ func (v *visit) To(path string) templ.SafeURL {
 	return templ.SafeURL(cmp.Or(v.up()+strings.TrimPrefix(path, "/"), "./"))
 }
 
-// apiPage returns the URL of the page that describes the API, or an operator's own API, relative if the console is at the
-// same host.
+// apiPage returns the URL of the page that describes the API, or an operator's own API. It is relative if the API has
+// the same host as the console.
 func (v *visit) apiPage(of payments.Operator) templ.SafeURL {
 	page := strings.TrimSuffix("/docs/"+string(of), "/")
 	if v.apart {
@@ -229,9 +229,9 @@ func (v *visit) up() string {
 	return strings.Repeat("../", strings.Count(v.path, "/")-1)
 }
 
-// html returns an answer with a component as its body, compressed if the browser takes that. A page has the token of its
-// forms beside texts of others. Its size gives nothing of it away: a page of another site gets none with the session's
-// cookie, which is SameSite=Strict.
+// html returns an answer with a component as its body. The body is compressed if the browser accepts that. A page has
+// the token of its forms and texts of other people, but its compressed size does not reveal the token: no other site
+// can request a page with the session's cookie, which is SameSite=Strict.
 func (v *visit) html(status int, body templ.Component) exchange.Answer {
 	header, zipped := secure.Clone(), strings.Contains(v.request.Header.Get("Accept-Encoding"), "gzip")
 	if zipped {
@@ -250,7 +250,7 @@ func (v *visit) goTo(path string) exchange.Answer {
 // toSignIn returns the answer to somebody who is not signed in.
 func (v *visit) toSignIn() exchange.Answer {
 	a := v.goTo("/sign-in")
-	if v.request.Header.Get("Hx-Request") != "" { // redirect the whole page, not an element of it
+	if v.request.Header.Get("Hx-Request") != "" { // htmx replaces the whole page, not an element of it
 		a.Status = http.StatusUnauthorized
 		a.Header.Set("HX-Redirect", a.Header.Get("Location"))
 		a.Header.Del("Location")
@@ -273,8 +273,8 @@ var zippers = sync.Pool{New: func() any {
 // ContentType implements [exchange.Body].
 func (component) ContentType() string { return "text/html; charset=utf-8" }
 
-// Append implements [exchange.Body]. It uses no context of the request, because that has ended. Templates need none:
-// they do no I/O.
+// Append implements [exchange.Body]. It does not use the context of the request, because that has ended. Templates do
+// no I/O, so they need none.
 func (b component) Append(text []byte) ([]byte, error) {
 	buffer := bytes.NewBuffer(text)
 	if !b.zipped {

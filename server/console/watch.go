@@ -11,7 +11,7 @@ import (
 const (
 	// watchInterval is the interval between checks of the sessions that have a stream.
 	watchInterval = 400 * time.Millisecond
-	// watchTimeout bounds one check.
+	// watchTimeout is the maximum time of one check.
 	watchTimeout = 5 * time.Second
 )
 
@@ -50,7 +50,7 @@ func (w *watched) add(token sandboxes.ConsoleToken, key sandboxes.KeyHash) (ctx 
 	}
 }
 
-// run checks the sessions regularly, until no stream is open.
+// run checks the sessions at every interval, until no stream is open.
 func (w *watched) run() {
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
@@ -70,7 +70,8 @@ func (w *watched) run() {
 	}
 }
 
-// check ends the streams whose session has ended. While the database is unavailable, only invalid keys end streams.
+// check ends the streams whose session has ended, or whose key is no longer valid. While the database is unavailable,
+// it can only check the keys.
 func (w *watched) check(all []*watchedStream) {
 	ctx, cancel := context.WithTimeout(context.Background(), watchTimeout)
 	defer cancel()

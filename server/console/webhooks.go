@@ -67,7 +67,7 @@ func readTransaction(f *ledger.EventFilter, value string) bool {
 func (c *Console) webhooks(v *visit) (page, error) {
 	l, err := c.listEvents(v)
 	p := page{title: v.Text("Webhooks"), body: webhooksPage(v, l)}
-	if l.newer == "" { // rows that somebody reads further down stay where they are
+	if l.newer == "" { // rows on a later page stay where they are
 		p.live = []string{"lead", "health", "list"}
 	}
 	return p, err
@@ -106,7 +106,7 @@ func (c *Console) listEvents(v *visit) (*eventList, error) {
 	return l, err
 }
 
-// eventRows adds to events what their rows say beyond them.
+// eventRows returns the rows of events, with their orders and the names of the SIMs.
 func (c *Console) eventRows(v *visit, found []ledger.Event) ([]eventRow, error) {
 	if len(found) == 0 {
 		return nil, nil
@@ -131,10 +131,10 @@ func (c *Console) eventRows(v *visit, found []ledger.Event) ([]eventRow, error) 
 	return rows, err
 }
 
-// none reports whether the sandbox has no event.
+// none reports whether the sandbox has no events.
 func (l *eventList) none() bool { return len(l.rows) == 0 && len(l.set) == 0 && l.newer == "" }
 
-// value returns how a parameter is shown in its chip.
+// value returns the text for the value of a parameter in its chip.
 func (l *eventList) value(v *visit, name string) string {
 	switch name {
 	case "tx":
@@ -157,7 +157,7 @@ func (l *eventList) picks(v *visit) (all []pick) {
 	return all
 }
 
-// curl returns the command that lists the same by the API.
+// curl returns the curl command for the same list of the API.
 func (l *eventList) curl() string {
 	var id string
 	if l.Transaction != nil {
@@ -168,7 +168,7 @@ func (l *eventList) curl() string {
 		parameter{"created_before", timeOf(l.CreatedBefore)})
 }
 
-// problem says in two sentences why events do not arrive, and what to do; empty while they do.
+// problem returns why events do not arrive, and what to do. Both are empty if they arrive.
 func (l *eventList) problem(v *visit) (what, more string) {
 	w := l.webhook
 	if !w.Fails() {
@@ -186,7 +186,8 @@ func (l *eventList) problem(v *visit) (what, more string) {
 	return what, more
 }
 
-// receiverSays says in one or two sentences why a receiver is not well. The parameter url is the webhook's.
+// receiverSays returns one or two sentences that say why a receiver does not acknowledge events, and the trouble. url
+// is that of the webhook.
 func receiverSays(v *visit, h *sandboxes.EndpointHealth, url string) (what string, t trouble) {
 	a := advice.OfReceiver(h, url)
 	t = troubleSaid(v, &a, h.Cause())
@@ -206,7 +207,7 @@ func receiverSays(v *visit, h *sandboxes.EndpointHealth, url string) (what strin
 	return what, t
 }
 
-// blamed returns the path of the page of the event that shows why the receiver is not well.
+// blamed returns the path of the page of the event whose failure shows what is wrong with the receiver.
 func (l *eventList) blamed() string {
 	switch w := l.webhook; {
 	case w.Newest != nil:
@@ -217,7 +218,7 @@ func (l *eventList) blamed() string {
 	return "/webhooks"
 }
 
-// countOf returns how many events have a state, where that is known and not zero.
+// countOf returns how many events have a state, as a text. It returns "" for zero, or if the number is not known.
 func (l *eventList) countOf(v *visit, s ledger.EventState) string {
 	n := map[ledger.EventState]int64{ledger.EventQueued: int64(l.webhook.Waiting), ledger.EventFailed: l.webhook.Failed}[s]
 	switch {
@@ -229,7 +230,7 @@ func (l *eventList) countOf(v *visit, s ledger.EventState) string {
 	return v.Number(n)
 }
 
-// lastAnswer says in a few words what came back for the last attempt.
+// lastAnswer returns the result of the last attempt in a few words.
 func lastAnswer(v *visit, e *ledger.Event) string {
 	switch {
 	case e.Attempts == 0:
@@ -242,12 +243,12 @@ func lastAnswer(v *visit, e *ledger.Event) string {
 	return titleOfFailure(v, *e.LastError)
 }
 
-// forwardCommand is the command that brings the events to a program on a person's machine.
+// forwardCommand returns the command that forwards the events to a program on a person's machine.
 func forwardCommand(v *visit) string {
 	return "kubectl cauri -n " + v.namespace + " listen " + v.name + " \\\n  --forward-to=http://localhost:3000/webhooks"
 }
 
-// webhookResource is the part of the resource that names a webhook.
+// webhookResource returns the part of the resource that sets a webhook.
 func webhookResource(v *visit) string {
 	return "spec:\n  webhook: {url: \"http://shop." + v.namespace + ".svc/webhooks\"}"
 }

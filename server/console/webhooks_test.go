@@ -14,7 +14,7 @@ import (
 // evt returns the id of the event of a transaction.
 func evt(tx string) string { return "evt_" + strings.TrimPrefix(tx, "TX_") }
 
-// failing writes down that the last attempt to send the event of a transaction failed, and that others did before.
+// failing stores a failed attempt to send the event of a transaction, and earlier failures.
 func (f *fixture) failing(tx, problem string) {
 	f.t.Helper()
 	id, err := payments.ParseID(tx)
@@ -41,7 +41,7 @@ func TestWebhooksOfASandboxWithoutOne(t *testing.T) {
 	b.get(checkout+"/webhooks/"+evt(tx)).has(t, "It is not sent", "nobody: there is no webhook", "Nothing was signed yet")
 }
 
-// The page and the overview say where the cause of a failure is.
+// The page and the overview show the cause of a failure.
 func TestWebhooksSayWhereTheFaultIs(t *testing.T) {
 	f := newFixture(t)
 	f.heard()

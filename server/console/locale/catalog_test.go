@@ -10,14 +10,14 @@ import (
 	"github.com/cauri-dev/cauri/server/english"
 )
 
-// plainSentences are texts of the console that no language translates, by their beginnings: code, commands, names of
-// classes, and words that are matched.
+// plainSentences are the beginnings of texts that are not translated: code, commands, names of classes, and texts that
+// code compares.
 var plainSentences = []string{
 	"cauri dev", "cauri expect ", "cauri grade ", "grade sm", "kubectl ", "get testclients", "inline ok", "pip calm", "rule off", "public, max-age", "const answer", "import os",
 	"for example (", "expected integer", "console session ", "forms of the console",
 }
 
-// A text that somebody adds needs its French in french.go. A text that nobody says any more leaves it.
+// Every text of the source has its French in french.go, and french.go has no other texts.
 func TestCatalogHasTheTextsOfTheSource(t *testing.T) {
 	t.Parallel()
 	s := readSource(t)
@@ -35,7 +35,7 @@ func TestCatalogHasTheTextsOfTheSource(t *testing.T) {
 		}
 		want, got := arguments(text), arguments(own)
 		if s.singles[text] && got == arguments("%s"+text) {
-			continue // it has the number too
+			continue // the French has the number too
 		}
 		if want != got {
 			t.Errorf("%q has the arguments %s, in French %s: %q", text, want, got, own)
@@ -51,7 +51,7 @@ func TestCatalogHasTheTextsOfTheSource(t *testing.T) {
 	}
 }
 
-// unspaced matches a sign before which French has a no-break space, and quotes without theirs.
+// unspaced matches signs and quotes that lack the no-break space of French, and signs that French does not use.
 var unspaced = regexp.MustCompile("[^\u00a0][:;?!»](\\s|\u00a0|$)|«[^\u00a0]|[^\u00a0]%%|\\.\\.\\.|  |\u2019|\"")
 
 // inCode matches code in a text.

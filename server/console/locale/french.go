@@ -6,7 +6,7 @@ import (
 	"github.com/cauri-dev/cauri/server/english"
 )
 
-// spaced writes no-break spaces where French has them. In the catalog they are plain spaces.
+// spaced replaces plain spaces by no-break spaces where French has them. The catalog has plain spaces.
 var spaced = strings.NewReplacer(" :", "\u00a0:", " ;", "\u00a0;", " ?", "\u00a0?", " !", "\u00a0!", "« ", "«\u00a0", " »", "\u00a0»",
 	" %%", "\u00a0%%")
 
@@ -19,7 +19,7 @@ var french = func() map[english.Text]english.Text {
 	return all
 }()
 
-// frenchTexts have the French of each text, by page. A person is « vous », and a button is an infinitive.
+// frenchTexts has the French of each text, by page. A person is « vous », and a button is an infinitive.
 var frenchTexts = map[string]string{
 	// Times
 	"at %s":          "à %s",

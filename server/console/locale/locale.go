@@ -17,18 +17,19 @@ import (
 // Locale is a language with its formats. It is safe for concurrent use.
 type Locale struct {
 	Tag       string // value of the HTML attribute lang, such as en
-	Name      string // of the language, in itself
+	Name      string // name of the language, in that language
 	texts     map[english.Text]english.Text
 	group     string // separator between groups of three digits
 	decimal   string // separator before the decimals
 	first     string // the first day of a month
-	noneIsOne bool   // texts about 0 things have the form of those about one
-	CodeLast  bool   // a currency follows its amount
+	noneIsOne bool   // whether texts about 0 things use the singular
+	CodeLast  bool   // whether the currency follows the amount
 
 	months, shortMonths, days, shortDays []string // from January, and from Sunday
 }
 
-// English is the language in which the texts are written. Its catalog has those that differ in other languages only.
+// English is the language in which the texts are written. Its catalog has only keys that are not the English text
+// itself.
 var English = &Locale{
 	Tag: "en", Name: "English", texts: map[english.Text]english.Text{"Overview, in a word": "Overview"}, group: ",", decimal: ".", first: "1",
 	months:      names("January February March April May June July August September October November December"),
@@ -49,10 +50,10 @@ var French = &Locale{
 
 func names(text string) []string { return strings.Fields(text) }
 
-// All are the languages. The first one is that of people whose language is none of them.
+// All are the languages. The first one is the default.
 var All = []*Locale{English, French}
 
-// Tags are the tags of all languages.
+// Tags returns the tags of all languages.
 func Tags() (tags []string) {
 	for _, l := range All {
 		tags = append(tags, l.Tag)
@@ -62,16 +63,17 @@ func Tags() (tags []string) {
 
 var matcher = language.NewMatcher([]language.Tag{language.English, language.French})
 
-// Of returns the language that fits best what a person has chosen, or else a header Accept-Language. Both may be empty.
+// Of returns the best language for the tag that a person has chosen, or else for a header Accept-Language. Both may be
+// empty.
 func Of(chosen, accepted string) *Locale {
 	_, i := language.MatchStrings(matcher, chosen, accepted)
 	return All[i]
 }
 
-// Text returns a text in the language, with arguments in place of its verbs.
+// Text translates a text, and replaces its verbs by arguments.
 func (l *Locale) Text(text english.Text, args ...any) string { return l.own(text).With(args...) }
 
-// Say returns a phrase in the language.
+// Say translates a phrase.
 func (l *Locale) Say(p english.Phrase) string { return p.In(l.own) }
 
 func (l *Locale) own(text english.Text) english.Text {
@@ -81,8 +83,8 @@ func (l *Locale) own(text english.Text) english.Text {
 	return text
 }
 
-// Count returns the parameter one with args if the language has the form of a single thing for n, which French has for 0
-// too. Otherwise it returns many, with n and args. A translation of one may have a verb for n too.
+// Count translates a text about n things. It uses one if the language has the singular for n, otherwise many. French
+// also has the singular for 0. The arguments are args. If the translation has one verb more, n comes before them.
 func (l *Locale) Count(n int64, one, many english.Text, args ...any) string {
 	text := l.own(many)
 	if n == 1 || n == 0 && l.noneIsOne {
@@ -101,7 +103,7 @@ func verbs(text english.Text) int {
 // minus is the sign of negative numbers.
 const minus = "−"
 
-// Number returns a number with its thousands in groups.
+// Number returns a number with its digits in groups of three.
 func (l *Locale) Number(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
@@ -134,12 +136,12 @@ func (l *Locale) Money(currency string, amount int64) string {
 	return currency + "\u00a0" + l.Number(amount)
 }
 
-// Decimal returns a number with a fixed number of decimals, or with those that it has for -1.
+// Decimal returns a number with a fixed number of decimals. For -1, it has as many as it needs.
 func (l *Locale) Decimal(n float64, decimals int) string {
 	return strings.Replace(strconv.FormatFloat(n, 'f', decimals, 64), ".", l.decimal, 1)
 }
 
-// Percent returns a share that is given in hundredths of a percent: 1.8 %.
+// Percent returns a share as a percentage: 1.8 %. The parameter is in hundredths of a percent.
 func (l *Locale) Percent(hundredths int) string {
 	return l.Decimal(float64(hundredths)/100, -1) + "\u00a0%"
 }
@@ -169,7 +171,7 @@ func (l *Locale) day(t time.Time, months []string) string {
 	return day + " " + months[t.Month()-1]
 }
 
-// otherDay returns the day of a time in UTC, without the year of now. It is empty for the day of now.
+// otherDay returns the day of a time in UTC. It leaves out the year of now. It returns "" for the day of now.
 func (l *Locale) otherDay(t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
 	switch {
@@ -181,7 +183,7 @@ func (l *Locale) otherDay(t, now time.Time) string {
 	return l.Date(t)
 }
 
-// Moment returns a time, with its day if that is not the day of now: 29 May, 14:32:07.
+// Moment returns a time: 14:32:07. On another day than now, it has the day too: 29 May, 14:32:07.
 func (l *Locale) Moment(t, now time.Time) string {
 	if day := l.otherDay(t, now); day != "" {
 		return day + ", " + l.Clock(t)
@@ -237,8 +239,8 @@ func Phone(msisdn string) string {
 	return phonenumbers.Format(number, phonenumbers.INTERNATIONAL)
 }
 
-// International returns a number that is written as people in a country write it, with the country's calling code:
-// +2250709000001. It returns an empty text for any other text.
+// International returns a number in E.164, such as +2250709000001, from the form in which people of a country write it.
+// It returns "" for any other text.
 func International(text, country string) string {
 	number, err := phonenumbers.Parse(text, country)
 	if err != nil || !phonenumbers.IsValidNumberForRegion(number, country) {

@@ -58,7 +58,7 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// French has one form for 0 and 1, which says the number.
+// In French, 0 and 1 have the same form, with the number.
 func TestCount(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int64][2]string{

@@ -28,21 +28,21 @@ const (
 	module = "github.com/cauri-dev/cauri/"
 )
 
-// speaking are the packages whose texts the console says.
+// speaking are the packages whose texts the console shows.
 var speaking = []string{
 	"server/advice", "server/console", "server/console/locale", "server/expectations", "server/faults", "server/grade", "server/httpapi/apidoc",
 	"server/operators", "server/payments", "server/requests", "server/service", "server/webhooks",
 }
 
-// source is what the packages that speak have.
+// source has the texts of the packages in speaking.
 type source struct {
-	texts   map[english.Text]string // where they are
-	singles map[english.Text]bool   // those about one thing
+	texts   map[english.Text]string // texts, with their files
+	singles map[english.Text]bool   // texts about one thing
 	plain   map[string]string       // sentences of the console that are no [english.Text], with their places
-	made    []string                // places where a text is made of something that is not constant
+	made    []string                // files that convert a value that is not constant to a text
 }
 
-// readSource reads the packages that speak.
+// readSource reads the packages in speaking.
 func readSource(t *testing.T) *source {
 	t.Helper()
 	exports := exportsOf(t)
@@ -80,7 +80,7 @@ type exported struct {
 	GoFiles            []string
 }
 
-// exportsOf builds the packages and returns where the compiler has written what they export.
+// exportsOf builds the packages, and returns the files with the compiler's export data.
 func exportsOf(t *testing.T) map[string]exported {
 	t.Helper()
 	arguments := []string{"list", "-export", "-deps", "-json=ImportPath,Export,GoFiles"}
@@ -105,10 +105,10 @@ func exportsOf(t *testing.T) map[string]exported {
 	}
 }
 
-// sentence matches two words in English.
+// sentence matches a text that begins with two English words.
 var sentence = regexp.MustCompile(`^[A-Za-z][a-z']+,? [a-z]{2,}`)
 
-// read adds what a node of a file has. It reports whether nodes in it may have more.
+// read adds the texts of a node. It returns false if the nodes inside must not be read.
 func (s *source) read(n ast.Node, info *types.Info, file string, ofConsole bool) bool {
 	isText := func(t types.Type) bool { return t != nil && t.String() == module+"server/english.Text" }
 	if call, ok := n.(*ast.CallExpr); ok {
@@ -121,9 +121,9 @@ func (s *source) read(n ast.Node, info *types.Info, file string, ofConsole bool)
 			s.singles[english.Text(constant.StringVal(info.Types[call.Args[1]].Value))] = true
 		case ofConsole && info.Types[call.Fun].IsType() && isText(info.Types[call.Fun].Type) && info.Types[call].Value == nil:
 			s.made = append(s.made, file)
-		case len(call.Args) == 1 && isText(info.Types[call.Args[0]].Type): // a text as a string
+		case len(call.Args) == 1 && isText(info.Types[call.Args[0]].Type): // converts a text to a string
 			return true
-		case name == "New" || name == "WriteString": // errors for a log, and markup, which another test reads
+		case name == "New" || name == "WriteString": // errors for a log, or markup, which another test checks
 			return false
 		}
 	}
