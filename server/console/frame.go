@@ -165,7 +165,7 @@ func (v *visit) countOf(path string) (navCount, bool) {
 	return navCount{}, false
 }
 
-// shown returns the number as a text. If there may be more than were counted, it says so.
+// shown returns the number as a text. A + after it means that there may be more.
 func (c navCount) shown(v *visit) string {
 	if c.n >= ledger.MostCounted {
 		return v.Number(ledger.MostCounted-1) + "+"

@@ -53,7 +53,7 @@ func (c *Console) readGrade(v *visit) (*gradePage, error) {
 	return g, err
 }
 
-// checkReceiver asks for a check, and leads back to the page.
+// checkReceiver asks for a check, and redirects to the page.
 func (c *Console) checkReceiver(v *visit) (exchange.Answer, error) {
 	_, err := c.Service.CheckReceiver(v.ctx(), v.who, nil, false)
 	var often ledger.ErrTooManyChecks

@@ -47,7 +47,7 @@ type feedRow struct {
 	at          time.Time
 	transaction *payments.Transaction // nil: it is an event
 	event       *ledger.Event
-	callbackOf  payments.Operator // operator whose callback the event is; empty: it is Cauri's event, or its transaction is not in the feed
+	callbackOf  payments.Operator // operator of a callback; empty: no callback, or its transaction is not in the feed
 	who         string            // name of the SIM, or its number
 }
 

@@ -300,7 +300,7 @@ func (f *tryForm) msisdn() string {
 }
 
 // market returns the operator and the country of the request: the chosen ones, or else those of the number. Both are
-// empty if those of the number are not known. chosen says which.
+// empty if those of the number are not known. chosen is true for the chosen ones.
 func (f *tryForm) market() (m sandboxes.Market, chosen bool) {
 	operator, country, chosen := strings.Cut(f.set.Get("market"), " ")
 	if chosen {

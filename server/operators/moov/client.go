@@ -122,7 +122,7 @@ var togoCodes = map[string]string{
 
 const (
 	codeOfCredentials = "98"
-	duplicateCode     = "duplicate" // no status of Benin: Togo has a code of its own for it
+	duplicateCode     = "duplicate" // no status of Benin; only Togo has a code for it
 )
 
 // statuses are Cauri's statuses for the statuses of Benin. If one of Benin's has several meanings, the text of the
