@@ -6,18 +6,17 @@
 //
 //   - Documented: the operator documents the fact, or it was observed in the operator's answers.
 //   - ThirdParty: independent clients agree on the fact.
-//   - Assumed: no source is known.
+//   - Assumed: no source is known, so the fact is our choice.
 //
 // An operator is added in these places (docs/where.md and docs/adding-an-operator.md say more):
 //
-//   - server/payments/market.go: its constant, its entry in Operators, and, if it is in one country only, its
-//     entry in the map only.
+//   - server/payments/market.go: its constant, its entry in Operators, and, for an operator of one country, its entry
+//     in the map named only.
 //   - its package below server/operators, and its row of the table in this file.
 //   - detect.go: the prefixes of its numbers.
 //   - test_numbers.go: a block of test numbers for each country.
 //   - operatorstest: a fake of its API for tests, and a golden file in testdata.
-//   - `make generate` writes the enums in api/v1alpha1/market_types.go and in its neighbors, those of the requests in
-//     server/httpapi/wire, the CRDs and the references.
+//   - `make generate` writes the enums in api/v1alpha1 and in server/httpapi/wire, the CRDs and the references.
 package operators
 
 import (

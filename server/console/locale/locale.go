@@ -21,7 +21,7 @@ type Locale struct {
 	texts     map[english.Text]english.Text
 	group     string // separator between groups of three digits
 	decimal   string // separator before the decimals
-	first     string // the first day of a month
+	first     string // text for the first day of a month
 	noneIsOne bool   // whether texts about 0 things use the singular
 	CodeLast  bool   // whether the currency follows the amount
 

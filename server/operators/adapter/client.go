@@ -65,7 +65,7 @@ func NativeID(text string) string {
 	return text
 }
 
-// ErrRefused is returned for a request or for credentials that an operator refuses.
+// ErrRefused is the error for a request or credentials that an operator refuses.
 type ErrRefused struct {
 	Why string
 }

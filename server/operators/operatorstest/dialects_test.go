@@ -31,7 +31,7 @@ type dialect struct {
 	token    func(id, secret string) call
 	pay      call // with the reference r1, or a UUID for MTN
 	find     call
-	again    string // path of another payment that was never made; empty if paths name none
+	again    string // path of a payment that was never made; empty if paths have no reference
 
 	badCredentials, badToken, duplicate, unknown, unknownPath string // status and body
 	pending, success                                          string // {id} is the operator's id

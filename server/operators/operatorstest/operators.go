@@ -16,7 +16,7 @@ import (
 type Operators struct {
 	Now     func() time.Time                     // default time.Now
 	Answer  time.Duration                        // time until a payer approves
-	Clients map[payments.Operator][]ClientSecret // clients that may get a token; any client for a missing operator
+	Clients map[payments.Operator][]ClientSecret // clients that may get a token; without an entry for an operator, any client may
 
 	mu       sync.Mutex
 	tokens   map[grant]time.Time // expiry of each token

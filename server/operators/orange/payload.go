@@ -1,5 +1,5 @@
-// Package orange has the payloads (payload.go) and a client (client.go) of Orange's own API. Package operators explains
-// the marks Documented, ThirdParty and Assumed.
+// Package orange has the payloads (payload.go) and a client (client.go) of Orange's own API, and a simulation of that
+// API (api.go). Package operators explains the marks Documented, ThirdParty and Assumed.
 package orange
 
 import (
