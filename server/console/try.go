@@ -34,9 +34,9 @@ const (
 	firstAmount = "15000"
 )
 
-// tryForm is the form of a request that records a transaction. Its fields have the names of the API, except for four:
-// payer is a number from the list, number is any other number, market is the operator and the country, and payment is
-// the payment to refund.
+// tryForm is the form of a request that records a transaction. Its fields have the names of the API, except for four.
+// payer is a number from the list, number is any other number. market is the operator and the country. payment is the
+// payment to refund.
 type tryForm struct {
 	kind       payments.Type
 	set        url.Values          // values of the fields

@@ -230,8 +230,8 @@ func (v *visit) up() string {
 }
 
 // html returns an answer with a component as its body. The body is compressed if the browser accepts that. A page has
-// the token of its forms and texts of other people, but its compressed size does not reveal the token: no other site
-// can request a page with the session's cookie, which is SameSite=Strict.
+// the token of its forms and texts of other people. Its compressed size does not reveal the token, because no other
+// site can request a page with the session's cookie: it is SameSite=Strict.
 func (v *visit) html(status int, body templ.Component) exchange.Answer {
 	header, zipped := secure.Clone(), strings.Contains(v.request.Header.Get("Accept-Encoding"), "gzip")
 	if zipped {

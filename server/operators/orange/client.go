@@ -28,7 +28,7 @@ const (
 )
 
 // mostOrders is the maximum number of orders of one collection. A collection needs another order if a worker dies
-// before it has stored the token: then the id of the first order is taken, and no payer can open that order.
+// before it has stored the token. Then the id of the first order is taken, but no payer can open that order.
 const mostOrders = 9
 
 // The error codes that the client handles.

@@ -197,8 +197,8 @@ var (
 // longestNational is the length of the longest number without its country code.
 const longestNational = 10
 
-// msisdnOf returns a typed number in E.164; ok is false if it is none. The typed number has a country code if it begins
-// with + or 00, or if it begins with the country's code and is longer than a national number.
+// msisdnOf returns a typed number in E.164; ok is false if it is none. The typed number has a country code after + or
+// 00. Without these, it has one if it begins with the country's code and is longer than a national number.
 func msisdnOf(typed string, country payments.Country) (msisdn string, ok bool) {
 	parts := numberForm.FindStringSubmatch(notInNumber.Replace(strings.TrimSpace(typed)))
 	if parts == nil {
