@@ -18,7 +18,7 @@ import (
 // readStyle returns the style sheet without comments.
 func readStyle(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("assets/console.css")
+	text, err := os.ReadFile("../assets/console.css")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestHiddenTabClosesItsStream(t *testing.T) {
 		"shown":  "loaded: open\nhidden: closed\nshown: closed open\nleft: closed closed\n",
 		"hidden": "loaded: none\nhidden: none\nshown: open\nleft: closed\n",
 	} {
-		got, err := exec.CommandContext(t.Context(), node, "testdata/tab.mjs", "assets/console.js", tab).CombinedOutput()
+		got, err := exec.CommandContext(t.Context(), node, "testdata/tab.mjs", "../assets/console.js", tab).CombinedOutput()
 		if diff := cmp.Diff(want, string(got)); err != nil || diff != "" {
 			t.Errorf("a tab that is %s at first: %v (-want +got):\n%s", tab, err, diff)
 		}
