@@ -436,7 +436,7 @@ func (c *Console) advanceClock(v *visit) (exchange.Answer, error) {
 	case errors.As(err, new(ledger.ErrClockBackwards)):
 		return exchange.Answer{}, told(http.StatusUnprocessableEntity, v.Text("Time only goes forward"),
 			v.Text("The sandbox is past this time already. A reset sets the clock back."), "clock_backwards")
-	case errors.As(err, new(ledger.ErrAdvanceTooFar)), errors.Is(err, ledger.ErrClockEnd):
+	case errors.As(err, new(ledger.ErrAdvanceTooFar)), errors.As(err, new(ledger.ErrClockEnd)):
 		return exchange.Answer{}, told(http.StatusUnprocessableEntity, v.Text("This is too far"),
 			v.Text("One step is at most 400 days, and clocks end with the year 2200."), "invalid_body")
 	case errors.Is(err, ledger.ErrNotNextDue):

@@ -26,13 +26,13 @@ func (a *API) advanceClock(w http.ResponseWriter, r *http.Request, who *service.
 	}
 	await, err := a.service.AdvanceClock(r.Context(), who, to)
 	if err != nil {
-		return exchange.Answer{}, wire.AdvanceRefusal(to, err)
+		return exchange.Answer{}, err
 	}
 	return exchange.Answer{Await: func(ctx context.Context) (exchange.Answer, error) {
 		advance, err := await(ctx, wait)
 		switch {
 		case err != nil:
-			return exchange.Answer{}, wire.AdvanceRefusal(to, err)
+			return exchange.Answer{}, err
 		case advance.Ended == nil:
 			return answered(http.StatusAccepted, wire.AdvancingOf(advance.Now, advance.Target)), nil
 		}

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/exchange/static"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
@@ -35,10 +33,8 @@ func (a *API) createConsoleLink(w http.ResponseWriter, r *http.Request, who *ser
 		return exchange.Answer{}, err
 	}
 	if access.MSISDN != "" {
-		if _, err := a.ledger.FindTestClient(r.Context(), who.Sandbox.Tenant, access.MSISDN); errors.Is(err, ledger.ErrNotFound) {
-			return exchange.Answer{}, wire.NoPhone(access.MSISDN)
-		} else if err != nil {
-			return exchange.Answer{}, err
+		if _, err := a.ledger.FindTestClient(r.Context(), who.Sandbox.Tenant, access.MSISDN); err != nil {
+			return exchange.Answer{}, orMissing(err, wire.NoPhone(access.MSISDN))
 		}
 	}
 	access.MadeWith = who.Key
@@ -93,8 +89,5 @@ func (a *API) deleteConsoleSessions(_ http.ResponseWriter, r *http.Request, who 
 
 func (a *API) deleteConsoleSession(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	err := a.sandboxes.EndConsoleSession(r.Context(), who.Sandbox, chi.URLParam(r, "session"))
-	if errors.Is(err, sandboxes.ErrNoConsoleSession) {
-		return exchange.Answer{}, wire.NoSuchConsoleSession()
-	}
 	return exchange.Answer{Status: http.StatusNoContent}, err
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -17,7 +16,10 @@ import (
 func (a *API) failed(r *http.Request, err error) exchange.Answer {
 	e := refusalOf(err)
 	if e == nil {
-		e = a.failureOf(r.Context(), err)
+		e = failureOf(err)
+		if !errors.Is(err, postgres.ErrConfigChanged) { // all tries of the request failed with this error
+			a.exchange.LogFailure(r.Context(), err)
+		}
 	}
 	answer := errorAnswer(e)
 	answer.Header.Set("Link", helpWith(r, e.Code))
@@ -40,16 +42,12 @@ func errorAnswer(e *wire.Error) exchange.Answer {
 // Overloaded returns the answer of an overloaded process.
 func Overloaded() exchange.Answer { return errorAnswer(wire.Overloaded()) }
 
-// failureOf logs an error that the request did not cause, and returns the answer to it. The answer to an unknown error
-// is `internal`.
-func (a *API) failureOf(ctx context.Context, err error) *wire.Error {
-	var unfinished service.ErrUnfinished
-	errors.As(err, &unfinished)
-	if errors.Is(err, postgres.ErrConfigChanged) { // all tries of the request failed with this error
-		return wire.Changing()
-	}
-	a.exchange.LogFailure(ctx, err)
+// failureOf returns the answer to an error that the request did not cause. The answer to an unknown error is `internal`.
+func failureOf(err error) *wire.Error {
+	unfinished, _ := errors.AsType[service.ErrUnfinished](err)
 	switch {
+	case errors.Is(err, postgres.ErrConfigChanged):
+		return wire.Changing()
 	case errors.Is(err, postgres.ErrOverloaded):
 		return wire.Overloaded()
 	case errors.Is(err, postgres.ErrUncertain):

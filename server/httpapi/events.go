@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
@@ -21,11 +20,8 @@ func (a *API) getEvent(_ http.ResponseWriter, r *http.Request, who *service.Call
 		return exchange.Answer{}, wire.NoSuchEvent()
 	}
 	event, err := a.service.ReadEvent(r.Context(), who, id)
-	if errors.Is(err, ledger.ErrNotFound) {
-		return exchange.Answer{}, wire.NoSuchEvent()
-	}
 	if err != nil {
-		return exchange.Answer{}, err
+		return exchange.Answer{}, orMissing(err, wire.NoSuchEvent())
 	}
 	declared := who.Sandbox.Faults
 	view := wire.EventDetailOf(event.EventDetail, declared)
@@ -68,7 +64,7 @@ func (a *API) resendEvent(_ http.ResponseWriter, r *http.Request, who *service.C
 	}
 	event, err := a.service.ResendEvent(r.Context(), who, id)
 	if err != nil {
-		return exchange.Answer{}, wire.ResendRefusal(err)
+		return exchange.Answer{}, orMissing(err, wire.NoSuchEvent())
 	}
 	return answered(http.StatusAccepted, wire.EventSummaryOf(&event, who.Sandbox.Faults)), nil
 }
@@ -90,11 +86,8 @@ func (a *API) compareEvent(w http.ResponseWriter, r *http.Request, who *service.
 		Body: yours, Signature: body.Signature, StandardSignature: body.WebhookSignature, Timestamp: body.WebhookTimestamp,
 		Computed: body.ComputedSignature, SecretFingerprint: body.SecretFingerprint, VerifiedAt: verifiedAt,
 	})
-	if errors.Is(err, ledger.ErrNotFound) {
-		return exchange.Answer{}, wire.NoSuchEvent()
-	}
 	if err != nil {
-		return exchange.Answer{}, err
+		return exchange.Answer{}, orMissing(err, wire.NoSuchEvent())
 	}
 	return answered(http.StatusOK, comparisonOf(compared, yours)), nil
 }

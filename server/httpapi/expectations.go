@@ -1,12 +1,10 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
@@ -20,10 +18,7 @@ func (a *API) evaluateExpectations(w http.ResponseWriter, r *http.Request, who *
 		return exchange.Answer{}, err
 	}
 	seen, err := a.service.Observe(r.Context(), who, lines, since)
-	switch {
-	case errors.Is(err, ledger.ErrTooManyRows):
-		return exchange.Answer{}, wire.TooManyRows()
-	case err != nil:
+	if err != nil {
 		return exchange.Answer{}, err
 	}
 	return answered(http.StatusOK, wire.EvaluationOf(lines, &seen)), nil

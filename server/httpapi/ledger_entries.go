@@ -1,14 +1,12 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
@@ -20,11 +18,8 @@ func (a *API) listEntries(w http.ResponseWriter, r *http.Request, who *service.C
 		return exchange.Answer{}, err
 	}
 	account, found, err := a.books.ListEntries(r.Context(), tenant, q.Account, q.After, q.Limit+1)
-	if errors.Is(err, ledger.ErrNotFound) {
-		return exchange.Answer{}, wire.NoSuchAccount(q.Account)
-	}
 	if err != nil {
-		return exchange.Answer{}, err
+		return exchange.Answer{}, orMissing(err, wire.NoSuchAccount(q.Account))
 	}
 	page := wire.LedgerEntryList{Account: account.String(), Data: []wire.LedgerEntry{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {

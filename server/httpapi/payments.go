@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
@@ -24,16 +23,6 @@ func (a *API) createPayment(w http.ResponseWriter, r *http.Request, who *service
 		return exchange.Answer{}, conflict(err, wire.CreatePayment, payments.Collection, "", body)
 	}
 	return created(r, who, recorded), nil
-}
-
-// conflict returns the answer to the error that another request has the reference of a body. It returns other errors
-// unchanged.
-func conflict[T any](err error, decoder *wire.Decoder[T], kind payments.Type, parent string, body *T) error {
-	var duplicate service.ErrDuplicateReference
-	if errors.As(err, &duplicate) {
-		return decoder.Conflict(duplicate.Taken, kind, parent, body)
-	}
-	return err
 }
 
 // created returns the answer with a recorded transaction, and when it is due. The answer to a repeated request is due
@@ -62,11 +51,8 @@ func (a *API) getPayment(_ http.ResponseWriter, r *http.Request, who *service.Ca
 		return exchange.Answer{}, wire.NoSuchTransaction()
 	}
 	t, err := a.ledger.GetTransactionBatched(r.Context(), who.Sandbox, id)
-	if errors.Is(err, ledger.ErrNotFound) {
-		return exchange.Answer{}, wire.NoSuchTransaction()
-	}
 	if err != nil {
-		return exchange.Answer{}, err
+		return exchange.Answer{}, orMissing(err, wire.NoSuchTransaction())
 	}
 	return answered(http.StatusOK, wire.PaymentOf(t, who.Sandbox.Faults)), nil
 }

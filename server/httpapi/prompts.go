@@ -1,14 +1,12 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -24,11 +22,8 @@ func (a *API) listPrompts(w http.ResponseWriter, r *http.Request, who *service.C
 		return exchange.Answer{}, wire.InvalidParams(wrong)
 	}
 	found, err := a.ledger.ListPrompts(r.Context(), tenant, msisdn, q.After, q.Limit+1)
-	if errors.Is(err, ledger.ErrNotFound) {
-		return exchange.Answer{}, wire.NoSuchTestClient(msisdn)
-	}
 	if err != nil {
-		return exchange.Answer{}, err
+		return exchange.Answer{}, orMissing(err, wire.NoSuchTestClient(msisdn))
 	}
 	page := wire.PromptList{Data: []wire.Prompt{}, HasMore: len(found) > q.Limit}
 	for i := range found[:min(len(found), q.Limit)] {
@@ -57,7 +52,7 @@ func (a *API) answerPrompt(_ http.ResponseWriter, r *http.Request, who *service.
 	}
 	t, repeated, err := a.service.AnswerPrompt(r.Context(), who, msisdn, id, given)
 	if err != nil {
-		return exchange.Answer{}, wire.PromptRefusal(err)
+		return exchange.Answer{}, orMissing(err, wire.NoSuchPrompt())
 	}
 	view := wire.PaymentOf(t, who.Sandbox.Faults)
 	if repeated {
@@ -75,7 +70,7 @@ func (a *API) setManual(on bool) exchange.Handler {
 		}
 		changed, err := a.service.SetManual(r.Context(), who, msisdn, on)
 		if err != nil {
-			return exchange.Answer{}, wire.TestClientRefusal(err, msisdn)
+			return exchange.Answer{}, orMissing(err, wire.NoSuchTestClient(msisdn))
 		}
 		return answered(http.StatusOK, wire.TestClientOf(&changed)), nil
 	}

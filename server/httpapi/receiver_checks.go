@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
@@ -26,13 +25,13 @@ func (a *API) createReceiverCheck(w http.ResponseWriter, r *http.Request, who *s
 	if body.TxID != "" {
 		id, err := payments.ParseID(body.TxID)
 		if err != nil {
-			return exchange.Answer{}, wire.CheckRefusal(ledger.ErrNoEndedCollection)
+			return exchange.Answer{}, wire.NoEndedCollection()
 		}
 		tx = &id
 	}
 	check, err := a.service.CheckReceiver(r.Context(), who, tx, body.Allow)
 	if err != nil {
-		return exchange.Answer{}, wire.CheckRefusal(err)
+		return exchange.Answer{}, err
 	}
 	return checkAnswered(http.StatusAccepted, check)
 }
@@ -43,11 +42,8 @@ func (a *API) getReceiverCheck(_ http.ResponseWriter, r *http.Request, who *serv
 		return exchange.Answer{}, wire.NoSuchCheck()
 	}
 	check, err := a.service.ReadReceiverCheck(r.Context(), who, id)
-	if errors.Is(err, ledger.ErrNotFound) {
-		return exchange.Answer{}, wire.NoSuchCheck()
-	}
 	if err != nil {
-		return exchange.Answer{}, err
+		return exchange.Answer{}, orMissing(err, wire.NoSuchCheck())
 	}
 	return checkAnswered(http.StatusOK, check)
 }

@@ -9,75 +9,123 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
+	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// refusalOf returns the answer of /v1 to an error that the request caused; nil for any other error.
-func refusalOf(err error) *wire.Error {
-	var known *wire.Error
-	var denied service.ErrDenied
-	var quota ledger.ErrQuotaExceeded
-	var fault service.ErrFault
-	var limited exchange.ErrRateLimited
-	var streams exchange.ErrTooManyStreams
-	var misdirected exchange.ErrMisdirected
-	switch {
-	case errors.As(err, &known):
-		return known
-	case errors.Is(err, service.ErrUnauthorized):
-		return wire.Unauthorized()
-	case errors.Is(err, service.ErrSuspended):
-		return wire.Suspended()
-	case errors.As(err, &denied):
-		return wire.Forbidden(denied.Permission.Action, denied.Permission.Field)
-	case errors.As(err, &quota):
-		return wire.QuotaExceeded(quota)
-	case errors.As(err, &fault) && fault.Fault.Answer().Status != 0:
-		return wire.Simulated(fault.Fault, fault.Fault.Answer())
-	case errors.As(err, &limited):
-		return wire.RateLimited(limited.Limit, limited.Reset())
-	case errors.As(err, &misdirected):
-		return wire.Misdirected(misdirected.Host)
-	case errors.As(err, &streams):
-		of := "This sandbox"
-		if streams.Process {
-			of = "This process of the API"
-		}
-		return wire.TooManyStreams(of, streams.Streams)
-	case errors.As(err, new(service.ErrRefundRefused)):
-		_ = errors.As(wire.RefundRefusal(err), &known)
-		return known
-	case errors.Is(err, proof.ErrNotVerified):
-		return wire.NotVerified()
-	}
-	return marketRefusal(err)
+// answers has the answers of /v1 to the errors that requests cause. Each returns nil for any other error.
+var answers = []func(error) *wire.Error{
+	typed(func(e exchange.ErrRateLimited) *wire.Error { return wire.RateLimited(e.Limit, e.Reset()) }),
+	typed(func(e exchange.ErrMisdirected) *wire.Error { return wire.Misdirected(e.Host) }),
+	typed(tooManyStreams),
+	sentinel(service.ErrUnauthorized, wire.Unauthorized),
+	sentinel(service.ErrSuspended, wire.Suspended),
+
+	typed(func(e service.ErrNoStore) *wire.Error { return wire.NoSuchStore(e.Store, e.Stores) }),
+	typed(func(e service.ErrNoEnvironment) *wire.Error { return wire.NoEnvironment(e.Market, e.Enabled) }),
+	typed(wrongCurrency),
+	typed(undetectedFields),
+	sentinel(service.ErrNoParent, wire.NoSuchTransaction),
+	typed(wire.NotRefundable),
+	typed(wire.ExceedsRefundable),
+	typed(duplicateReference),
+	typed(wire.QuotaExceeded),
+
+	typed(func(e service.ErrDenied) *wire.Error { return wire.Forbidden(e.Permission.Action, e.Permission.Field) }),
+	typed(func(e service.ErrFormerNumber) *wire.Error { return wire.InvalidField("msisdn", e.Length.String()) }),
+	typed(operatorElsewhere),
+	typed(wire.DuplicateMSISDN),
+	typed(wire.ManagedByResource),
+	typed(wire.TooManyTestClients),
+	typed(wire.PromptClosed),
+	sentinel(ledger.ErrNoEndpoint, wire.NoWebhook),
+	sentinel(ledger.ErrBeingSent, wire.BeingSent),
+	sentinel(ledger.ErrNoEndedCollection, wire.NoEndedCollection),
+	typed(wire.TooManyChecks),
+	typed(wire.ClockBackwards),
+	typed(wire.AdvanceTooFar),
+	typed(wire.ClockEnd),
+	typed(wire.ClockBusy),
+	sentinel(ledger.ErrClockReset, wire.ClockReset),
+	sentinel(ledger.ErrTooManyRows, wire.TooManyRows),
+	sentinel(sandboxes.ErrTooManyResets, wire.TooManyResets),
+	sentinel(sandboxes.ErrNoConsoleSession, wire.NoSuchConsoleSession),
+	sentinel(proof.ErrNotVerified, wire.NotVerified),
 }
 
-// marketRefusal returns the answer to an error about the store or the market of a request.
-func marketRefusal(err error) *wire.Error {
-	var store service.ErrNoStore
-	var environment service.ErrNoEnvironment
-	var currency service.ErrWrongCurrency
-	var undetected service.ErrUndetected
-	var former service.ErrFormerNumber
-	var elsewhere service.ErrOperatorElsewhere
-	switch {
-	case errors.As(err, &store):
-		return wire.NoSuchStore(store.Store, store.Stores)
-	case errors.As(err, &environment):
-		return wire.NoEnvironment(environment.Market, environment.Enabled)
-	case errors.As(err, &currency):
-		const format = "must be %s, the currency of %s"
-		return wire.InvalidField("currency", fmt.Sprintf(format, currency.Currency, currency.Country))
-	case errors.As(err, &undetected):
-		return undetectedFields(undetected)
-	case errors.As(err, &former):
-		return wire.InvalidField("msisdn", former.Length.String())
-	case errors.As(err, &elsewhere):
-		const format = "must be %s, where alone %s is available: send %[1]s, or another operator"
-		return wire.InvalidField("country", fmt.Sprintf(format, elsewhere.Only, elsewhere.Operator))
+// sentinel returns the answer to one error.
+func sentinel(refused error, answer func() *wire.Error) func(error) *wire.Error {
+	return func(err error) *wire.Error {
+		if errors.Is(err, refused) {
+			return answer()
+		}
+		return nil
+	}
+}
+
+// typed returns the answer to the errors of a type.
+func typed[E error](answer func(E) *wire.Error) func(error) *wire.Error {
+	return func(err error) *wire.Error {
+		if refused, ok := errors.AsType[E](err); ok {
+			return answer(refused)
+		}
+		return nil
+	}
+}
+
+// refusalOf returns the answer of /v1 to an error that the request caused; nil for any other error.
+func refusalOf(err error) *wire.Error {
+	if known, ok := errors.AsType[*wire.Error](err); ok {
+		return known
+	}
+	if fault, ok := errors.AsType[service.ErrFault](err); ok && fault.Fault.Answer().Status != 0 {
+		return wire.Simulated(fault.Fault, fault.Fault.Answer())
+	}
+	for _, answer := range answers {
+		if e := answer(err); e != nil {
+			return e
+		}
 	}
 	return nil
+}
+
+// orMissing returns the answer for [ledger.ErrNotFound], and other errors unchanged.
+func orMissing(err error, answer *wire.Error) error {
+	if errors.Is(err, ledger.ErrNotFound) {
+		return answer
+	}
+	return err
+}
+
+// conflict returns the answer to the error that another request has the reference of a body: it names what differs. It
+// returns other errors unchanged.
+func conflict[T any](err error, decoder *wire.Decoder[T], kind payments.Type, parent string, body *T) error {
+	if duplicate, ok := errors.AsType[service.ErrDuplicateReference](err); ok {
+		return decoder.Conflict(duplicate.Taken, kind, parent, body)
+	}
+	return err
+}
+
+// duplicateReference returns the answer of [conflict] without what differs.
+func duplicateReference(e service.ErrDuplicateReference) *wire.Error {
+	return wire.DuplicateReference(e.Taken.Transaction, nil)
+}
+
+func tooManyStreams(e exchange.ErrTooManyStreams) *wire.Error {
+	of := "This sandbox"
+	if e.Process {
+		of = "This process of the API"
+	}
+	return wire.TooManyStreams(of, e.Streams)
+}
+
+func wrongCurrency(e service.ErrWrongCurrency) *wire.Error {
+	return wire.InvalidField("currency", fmt.Sprintf("must be %s, the currency of %s", e.Currency, e.Country))
+}
+
+func operatorElsewhere(e service.ErrOperatorElsewhere) *wire.Error {
+	const format = "must be %s, where alone %s is available: send %[1]s, or another operator"
+	return wire.InvalidField("country", fmt.Sprintf(format, e.Only, e.Operator))
 }
 
 func undetectedFields(e service.ErrUndetected) *wire.Error {

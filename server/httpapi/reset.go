@@ -1,20 +1,15 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
 // reset needs no body and ignores one.
 func (a *API) reset(_ http.ResponseWriter, r *http.Request, who *service.Caller) (exchange.Answer, error) {
 	err := a.service.Reset(r.Context(), who)
-	if errors.Is(err, sandboxes.ErrTooManyResets) {
-		err = wire.TooManyResets()
-	}
 	return answered(http.StatusOK, wire.Reset{OrganizationID: who.Sandbox.OrganizationID}), err
 }

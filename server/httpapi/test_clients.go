@@ -1,14 +1,12 @@
 package httpapi
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/service"
@@ -40,11 +38,8 @@ func (a *API) getTestClient(_ http.ResponseWriter, r *http.Request, who *service
 		return exchange.Answer{}, err
 	}
 	client, err := a.ledger.FindTestClient(r.Context(), who.Sandbox.Tenant, msisdn)
-	if errors.Is(err, ledger.ErrNotFound) {
-		return exchange.Answer{}, wire.NoSuchTestClient(msisdn)
-	}
 	if err != nil {
-		return exchange.Answer{}, err
+		return exchange.Answer{}, orMissing(err, wire.NoSuchTestClient(msisdn))
 	}
 	return answered(http.StatusOK, wire.TestClientOf(client)), nil
 }
@@ -66,7 +61,7 @@ func (a *API) createTestClient(w http.ResponseWriter, r *http.Request, who *serv
 	}
 	added, err := a.service.AddTestClient(r.Context(), who, body.TestClient())
 	if err != nil {
-		return exchange.Answer{}, wire.TestClientRefusal(err, body.MSISDN)
+		return exchange.Answer{}, err
 	}
 	answer := answered(http.StatusCreated, wire.TestClientOf(&added))
 	answer.Header = http.Header{"Location": {exchange.PathTo(r, "/v1/test_clients/"+added.MSISDN)}}
@@ -84,7 +79,7 @@ func (a *API) patchTestClient(w http.ResponseWriter, r *http.Request, who *servi
 	}
 	changed, err := a.service.ChangeTestClient(r.Context(), who, msisdn, patch.Apply)
 	if err != nil {
-		return exchange.Answer{}, wire.TestClientRefusal(err, msisdn)
+		return exchange.Answer{}, orMissing(err, wire.NoSuchTestClient(msisdn))
 	}
 	return answered(http.StatusOK, wire.TestClientOf(&changed)), nil
 }
@@ -96,7 +91,7 @@ func (a *API) deleteTestClient(_ http.ResponseWriter, r *http.Request, who *serv
 		return exchange.Answer{}, err
 	}
 	if err := a.service.RemoveTestClient(r.Context(), who, msisdn); err != nil {
-		return exchange.Answer{}, wire.TestClientRefusal(err, msisdn)
+		return exchange.Answer{}, orMissing(err, wire.NoSuchTestClient(msisdn))
 	}
 	return exchange.Answer{Status: http.StatusNoContent}, nil
 }
@@ -107,11 +102,8 @@ func (a *API) getOneTimeCode(_ http.ResponseWriter, r *http.Request, who *servic
 		return exchange.Answer{}, err
 	}
 	code, err := a.service.OneTimeCode(r.Context(), who.Sandbox, msisdn, sandboxes.Market{})
-	if errors.Is(err, ledger.ErrNotFound) {
-		return exchange.Answer{}, wire.NoSuchTestClient(msisdn)
-	}
 	if err != nil {
-		return exchange.Answer{}, err
+		return exchange.Answer{}, orMissing(err, wire.NoSuchTestClient(msisdn))
 	}
 	return answered(http.StatusOK, wire.OneTimeCode{MSISDN: msisdn, OTP: code}), nil
 }

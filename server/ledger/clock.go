@@ -98,9 +98,9 @@ func (t ClockTarget) from(c Clock) (time.Time, error) {
 	case target.Before(c.Now):
 		return target, ErrClockBackwards{c.Now}
 	case !target.Before(ClockEnd):
-		return target, ErrClockEnd
+		return target, ErrClockEnd{t.By != nil}
 	case target.Sub(c.Now) > MaxAdvance:
-		return target, ErrAdvanceTooFar{c.Now}
+		return target, ErrAdvanceTooFar{c.Now, t.By != nil}
 	}
 	return target, nil
 }
@@ -117,14 +117,21 @@ type ErrClockBackwards struct{ Now time.Time }
 func (e ErrClockBackwards) Error() string { return "the clock is at " + e.Now.String() + " already" }
 
 // ErrAdvanceTooFar is returned for a target that is more than [MaxAdvance] ahead.
-type ErrAdvanceTooFar struct{ Now time.Time }
+type ErrAdvanceTooFar struct {
+	Now time.Time
+	By  bool // whether the target was [ClockTarget.By]
+}
 
 func (e ErrAdvanceTooFar) Error() string {
 	return fmt.Sprintf("more than %s after %s", MaxAdvance, e.Now)
 }
 
 // ErrClockEnd is returned for a target that is not before [ClockEnd].
-var ErrClockEnd = errors.New("clocks end with the year 2200")
+type ErrClockEnd struct {
+	By bool // whether the target was [ClockTarget.By]
+}
+
+func (ErrClockEnd) Error() string { return "clocks end with the year 2200" }
 
 // ErrClockBusy is returned while the clock is being advanced to another target.
 type ErrClockBusy struct{ Target time.Time }

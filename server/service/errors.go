@@ -16,6 +16,8 @@ var (
 	ErrUnauthorized = errors.New("the key opens no sandbox")
 	// ErrSuspended is returned for a sandbox that is suspended and serves no requests.
 	ErrSuspended = errors.New("the sandbox is suspended")
+	// ErrNoParent is returned for a refund of a collection that the sandbox does not have. It is a [ledger.ErrNotFound].
+	ErrNoParent = fmt.Errorf("the collection to refund: %w", ledger.ErrNotFound)
 )
 
 // ErrNoStore is returned for a store that the sandbox does not have.
@@ -77,22 +79,6 @@ func (e ErrDuplicateReference) Error() string {
 	return fmt.Sprintf("the reference %q belongs to another request", e.Taken.Transaction.Reference)
 }
 
-// ErrRefundRefused wraps the reason why a collection cannot be refunded: [ledger.ErrNotFound],
-// [payments.ErrNotRefundable] or [payments.ErrExceedsRefundable].
-type ErrRefundRefused struct{ error }
-
-// Unwrap returns the reason.
-func (e ErrRefundRefused) Unwrap() error { return e.error }
-
-// refundRefused wraps the errors that [ErrRefundRefused] lists, and returns other errors unchanged.
-func refundRefused(err error) error {
-	if errors.Is(err, ledger.ErrNotFound) || errors.As(err, new(payments.ErrNotRefundable)) ||
-		errors.As(err, new(payments.ErrExceedsRefundable)) {
-		return ErrRefundRefused{err}
-	}
-	return err
-}
-
 // ErrFault is returned for a request that a fault of the sandbox ends. Nothing is recorded, and the service does not
 // check whether the request is a repetition. The fault either has the status of the answer or drops the connection.
 type ErrFault struct{ Fault *faults.Fault }
@@ -113,5 +99,6 @@ func (e ErrUnfinished) Unwrap() error { return e.error }
 // collection to be refunded.
 func isRefusal(err error) bool {
 	return errors.As(err, new(ErrNoStore)) || errors.As(err, new(ErrNoEnvironment)) ||
-		errors.As(err, new(ErrWrongCurrency)) || errors.As(err, new(ErrUndetected)) || errors.As(err, new(ErrRefundRefused))
+		errors.As(err, new(ErrWrongCurrency)) || errors.As(err, new(ErrUndetected)) || errors.Is(err, ErrNoParent) ||
+		errors.As(err, new(payments.ErrNotRefundable)) || errors.As(err, new(payments.ErrExceedsRefundable))
 }

@@ -2,13 +2,15 @@ package service
 
 import (
 	"context"
+	"errors"
 
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
 // Refund records a refund of the collection that the order names as its parent. For a repeated request, it returns the
-// refund that the first request recorded. It returns [ErrRefundRefused] if the collection cannot be refunded.
+// refund that the first request recorded. It returns [ErrNoParent], [payments.ErrNotRefundable] or
+// [payments.ErrExceedsRefundable] if the collection cannot be refunded.
 func (s *Service) Refund(ctx context.Context, who *Caller, a Ask) (Recorded, error) {
 	return s.record(ctx, who, newIntent(payments.Refund, a), s.requestOfRefund, s.tryRefund)
 }
@@ -18,7 +20,7 @@ func (s *Service) tryRefund(ctx context.Context, who *Caller, asked *intent) (Re
 	sandbox := who.Sandbox
 	parent, err := s.refundable(ctx, sandbox.Tenant, &asked.Order)
 	if err != nil {
-		return Recorded{}, refundRefused(err)
+		return Recorded{}, orNoParent(err)
 	}
 	id, err := payments.NewID(s.now(), s.random)
 	if err != nil {
@@ -35,7 +37,7 @@ func (s *Service) tryRefund(ctx context.Context, who *Caller, asked *intent) (Re
 		Optional: optionalFields(who, asked),
 	})
 	if err != nil {
-		return Recorded{}, refundRefused(err)
+		return Recorded{}, orNoParent(err)
 	}
 	return Recorded{Transaction: t, AnswerAt: begun.Add(after)}, nil
 }
@@ -47,6 +49,14 @@ func (s *Service) refundable(ctx context.Context, tenant int64, o *payments.Orde
 		return nil, err
 	}
 	return parent, parent.CheckRefund(refundAmount(o))
+}
+
+// orNoParent returns [ErrNoParent] for [ledger.ErrNotFound], and other errors unchanged.
+func orNoParent(err error) error {
+	if errors.Is(err, ledger.ErrNotFound) {
+		return ErrNoParent
+	}
+	return err
 }
 
 // refundAmount returns the amount of a refund; nil for the whole rest of the collection.

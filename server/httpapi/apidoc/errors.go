@@ -84,42 +84,42 @@ var ErrorCases = []ErrorCase{
 	{
 		"The sandbox has no webhook URL to send events to. `detail.field` is the field to set.",
 		"Set `spec.webhook.url` of the SandboxEnvironment, then send the request again.",
-		wire.ResendRefusal(ledger.ErrNoEndpoint).(*wire.Error),
+		wire.NoWebhook(),
 	},
 	{
 		"The event is being sent now.",
 		"Read the event in a few seconds. Resend it if you still need to.",
-		wire.ResendRefusal(ledger.ErrBeingSent).(*wire.Error),
+		wire.BeingSent(),
 	},
 	{
 		"The payment already has another outcome: `detail.status`.",
 		"Read the payment. An outcome never changes: for another one, create a new payment.",
-		wire.PromptRefusal(&ledger.ErrPromptClosed{Transaction: &payments.Transaction{Status: payments.UserCancelled}}).(*wire.Error),
+		wire.PromptClosed(&ledger.ErrPromptClosed{Transaction: &payments.Transaction{Status: payments.UserCancelled}}),
 	},
 	{
 		"A test client has the number already: `detail.name`, `detail.source`.",
 		"If `detail.source` is `api`, change the test client with `PATCH`. Otherwise send another number.",
-		wire.TestClientRefusal(&ledger.ErrTestClientExists{TestClient: *exampleTestClient()}, "").(*wire.Error),
+		wire.DuplicateMSISDN(&ledger.ErrTestClientExists{TestClient: *exampleTestClient()}),
 	},
 	{
 		"A TestClient resource in the cluster manages the number: `detail.name`.",
 		"Change or delete that resource.",
-		wire.TestClientRefusal(ledger.ErrManagedByResource{Name: "alice"}, "").(*wire.Error),
+		wire.ManagedByResource(ledger.ErrManagedByResource{Name: "alice"}),
 	},
 	{
 		"The sandbox has as many test clients as it may have: `detail.limit`.",
 		"Delete a test client that you do not need.",
-		wire.TestClientRefusal(ledger.ErrTooManyTestClients{Limit: 1000}, "").(*wire.Error),
+		wire.TooManyTestClients(ledger.ErrTooManyTestClients{Limit: 1000}),
 	},
 	{
 		"The clock is being advanced to another target: `detail.target`.",
 		"Send `detail.target` as `to` to wait for that advance, or repeat the request later.",
-		wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockBusy{Target: exampleTime.Add(24 * time.Hour)}).(*wire.Error),
+		wire.ClockBusy(ledger.ErrClockBusy{Target: exampleTime.Add(24 * time.Hour)}),
 	},
 	{
 		"The sandbox was reset while its clock was being advanced.",
 		"Read the clock, and advance it again if you still need to.",
-		wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockReset).(*wire.Error),
+		wire.ClockReset(),
 	},
 	{
 		"The body has more than 64 KiB: `detail.limit`, in bytes.",
@@ -141,7 +141,7 @@ var ErrorCases = []ErrorCase{
 	{
 		"The time is before the sandbox's present one: `detail.now`.",
 		"Send a later time than `detail.now`. A clock never goes back.",
-		wire.AdvanceRefusal(ledger.ClockTarget{}, ledger.ErrClockBackwards{Now: exampleTime}).(*wire.Error),
+		wire.ClockBackwards(ledger.ErrClockBackwards{Now: exampleTime}),
 	},
 	{
 		"The sandbox has so many transactions that the lines of an expectation cannot be evaluated in time.",
@@ -151,12 +151,12 @@ var ErrorCases = []ErrorCase{
 	{
 		"The refund is larger than the amount that is left to refund: `detail.refundable`.",
 		"Send an `amount` of at most `detail.refundable`.",
-		wire.RefundRefusal(payments.ErrExceedsRefundable{Refundable: 20_000}).(*wire.Error),
+		wire.ExceedsRefundable(payments.ErrExceedsRefundable{Refundable: 20_000}),
 	},
 	{
 		"The transaction is not a collection with status `SUCCESS`: `detail.type`, `detail.status`.",
 		"Refund a collection after its status is `SUCCESS`.",
-		wire.RefundRefusal(payments.ErrNotRefundable{Type: payments.Collection, Status: payments.Timeout}).(*wire.Error),
+		wire.NotRefundable(payments.ErrNotRefundable{Type: payments.Collection, Status: payments.Timeout}),
 	},
 	{
 		"The sandbox has used its requests of this minute: `detail.limit`.",
@@ -176,7 +176,7 @@ var ErrorCases = []ErrorCase{
 	{
 		"A check of the receiver is open, or was asked for less than a minute ago.",
 		"Read the open check, or repeat the request after the seconds of `Retry-After`.",
-		wire.CheckRefusal(ledger.ErrTooManyChecks{Wait: 42 * time.Second}).(*wire.Error),
+		wire.TooManyChecks(ledger.ErrTooManyChecks{Wait: 42 * time.Second}),
 	},
 	{
 		"The service failed. The request may have been recorded.",

@@ -25,10 +25,8 @@ func TestBoundsAreWrittenAsWholeNumbers(t *testing.T) {
 func TestRefundsThatAreTooLargeSayWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	for left, want := range map[int64]string{0: "Nothing is left to refund of this payment.", 60: "write 60 at most."} {
-		var refused *Error
-		err := RefundRefusal(payments.ErrExceedsRefundable{Refundable: left})
-		if !errors.As(err, &refused) || !strings.HasSuffix(refused.Message, want) {
-			t.Errorf("%d: %v", left, err)
+		if got := ExceedsRefundable(payments.ErrExceedsRefundable{Refundable: left}); !strings.HasSuffix(got.Message, want) {
+			t.Errorf("%d: %v", left, got)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -124,30 +123,35 @@ func AdvancingOf(now, target time.Time) Advancing {
 	return Advancing{Now: exactTime(now), Target: exactTime(target)}
 }
 
-// AdvanceRefusal returns the answer to an error of an advance. It returns other errors unchanged.
-func AdvanceRefusal(to ledger.ClockTarget, err error) error {
-	var backwards ledger.ErrClockBackwards
-	var far ledger.ErrAdvanceTooFar
-	var busy ledger.ErrClockBusy
-	field := "to"
-	if to.By != nil {
-		field = "by"
+// ClockBackwards is 422 for an advance to a time before the present one.
+func ClockBackwards(e ledger.ErrClockBackwards) *Error {
+	return &Error{Status: http.StatusUnprocessableEntity, Code: "clock_backwards", Detail: map[string]any{"now": exactTime(e.Now)},
+		Message: fmt.Sprintf("The clock is at %s and never goes back. Send a later time, or reset the sandbox.", exactTime(e.Now))}
+}
+
+// AdvanceTooFar is 400 for an advance of more than 400 days.
+func AdvanceTooFar(e ledger.ErrAdvanceTooFar) *Error { return InvalidField(targetField(e.By), tooFar) }
+
+// ClockEnd is 400 for an advance beyond the time at which all clocks end.
+func ClockEnd(e ledger.ErrClockEnd) *Error { return InvalidField(targetField(e.By), clockEnd) }
+
+// targetField returns the name of the field that has the target of an advance.
+func targetField(by bool) string {
+	if by {
+		return "by"
 	}
-	switch {
-	case errors.As(err, &backwards):
-		return &Error{Status: http.StatusUnprocessableEntity, Code: "clock_backwards", Detail: map[string]any{"now": exactTime(backwards.Now)},
-			Message: fmt.Sprintf("The clock is at %s and never goes back. Send a later time, or reset the sandbox.", exactTime(backwards.Now))}
-	case errors.As(err, &far):
-		return InvalidField(field, tooFar)
-	case errors.Is(err, ledger.ErrClockEnd):
-		return InvalidField(field, clockEnd)
-	case errors.As(err, &busy):
-		return &Error{Status: http.StatusConflict, Code: "clock_busy", Detail: map[string]any{"target": exactTime(busy.Target)},
-			Message: fmt.Sprintf("The clock is being advanced to %s. Send that as to, and you wait for it; or send this request again later.",
-				exactTime(busy.Target))}
-	case errors.Is(err, ledger.ErrClockReset):
-		return &Error{Status: http.StatusConflict, Code: "clock_reset",
-			Message: "The sandbox was reset while its clock was being advanced, which ended the advance. Send the request again if it is still needed."}
-	}
-	return err
+	return "to"
+}
+
+// ClockBusy is 409 for a clock that is being advanced to another target.
+func ClockBusy(e ledger.ErrClockBusy) *Error {
+	return &Error{Status: http.StatusConflict, Code: "clock_busy", Detail: map[string]any{"target": exactTime(e.Target)},
+		Message: fmt.Sprintf("The clock is being advanced to %s. Send that as to, and you wait for it; or send this request again later.",
+			exactTime(e.Target))}
+}
+
+// ClockReset is 409 for an advance that a reset of the sandbox ended.
+func ClockReset() *Error {
+	return &Error{Status: http.StatusConflict, Code: "clock_reset",
+		Message: "The sandbox was reset while its clock was being advanced, which ended the advance. Send the request again if it is still needed."}
 }

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -128,22 +127,18 @@ func NoWebhook() *Error {
 		Message: "This sandbox has no webhook URL to send events to. Set spec.webhook.url of the SandboxEnvironment first."}
 }
 
-// CheckRefusal returns the answer to an error of asking for a check. It returns other errors unchanged.
-func CheckRefusal(err error) error {
-	var often ledger.ErrTooManyChecks
-	switch {
-	case errors.Is(err, ledger.ErrNoEndpoint):
-		return NoWebhook()
-	case errors.Is(err, ledger.ErrNoEndedCollection):
-		return InvalidField("tx_id", "must be the id of a collection of this sandbox that has ended")
-	case errors.As(err, &often):
-		e := &Error{Status: http.StatusTooManyRequests, Code: "too_many_checks", RetryAfter: "5",
-			Message: "A check of this receiver is open. Read it, and ask for another one when it has finished."}
-		if often.Wait > 0 {
-			e.RetryAfter = strconv.Itoa(int(often.Wait / time.Second))
-			e.Message = "The receiver was checked less than a minute ago. Ask again after the seconds of Retry-After."
-		}
-		return e
+// NoEndedCollection is 400 for a check with a transaction that is no collection, or has not ended.
+func NoEndedCollection() *Error {
+	return InvalidField("tx_id", "must be the id of a collection of this sandbox that has ended")
+}
+
+// TooManyChecks is 429 while a check is open, and within a minute of the last one.
+func TooManyChecks(often ledger.ErrTooManyChecks) *Error {
+	e := &Error{Status: http.StatusTooManyRequests, Code: "too_many_checks", RetryAfter: "5",
+		Message: "A check of this receiver is open. Read it, and ask for another one when it has finished."}
+	if often.Wait > 0 {
+		e.RetryAfter = strconv.Itoa(int(often.Wait / time.Second))
+		e.Message = "The receiver was checked less than a minute ago. Ask again after the seconds of Retry-After."
 	}
-	return err
+	return e
 }

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -15,40 +14,26 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// RefundRefusal returns the answer to an error of a refund. It returns other errors unchanged.
-func RefundRefusal(err error) error {
-	var refused payments.ErrNotRefundable
-	var exceeds payments.ErrExceedsRefundable
-	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		return NoSuchTransaction()
-	case errors.As(err, &refused):
-		return &Error{Status: http.StatusUnprocessableEntity, Code: "not_refundable", Detail: map[string]any{
-			"type": refused.Type, "status": refused.Status,
-		}, Message: fmt.Sprintf("Only a collection with status SUCCESS can be refunded. This is a %s with status %s.", refused.Type, refused.Status)}
-	case errors.As(err, &exceeds):
-		message := fmt.Sprintf("The refund is larger than the amount that is left to refund: write %d at most.", exceeds.Refundable)
-		if exceeds.Refundable == 0 {
-			message = "Nothing is left to refund of this payment."
-		}
-		return &Error{Status: http.StatusUnprocessableEntity, Code: "exceeds_refundable", Message: message,
-			Detail: map[string]any{"refundable": exceeds.Refundable}}
-	}
-	return err
+// NotRefundable is 422 for a refund of a transaction that is no successful collection.
+func NotRefundable(e payments.ErrNotRefundable) *Error {
+	return &Error{Status: http.StatusUnprocessableEntity, Code: "not_refundable", Detail: map[string]any{"type": e.Type, "status": e.Status},
+		Message: fmt.Sprintf("Only a collection with status SUCCESS can be refunded. This is a %s with status %s.", e.Type, e.Status)}
 }
 
-// ResendRefusal returns the answer to an error of resending an event. It returns other errors unchanged.
-func ResendRefusal(err error) error {
-	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		return NoSuchEvent()
-	case errors.Is(err, ledger.ErrNoEndpoint):
-		return NoWebhook()
-	case errors.Is(err, ledger.ErrBeingSent):
-		return &Error{Status: http.StatusConflict, Code: "being_sent",
-			Message: "The event is being sent now. Read it in a few seconds, and send the request again if it is still needed."}
+// ExceedsRefundable is 422 for a refund of more than is left of a collection.
+func ExceedsRefundable(e payments.ErrExceedsRefundable) *Error {
+	message := fmt.Sprintf("The refund is larger than the amount that is left to refund: write %d at most.", e.Refundable)
+	if e.Refundable == 0 {
+		message = "Nothing is left to refund of this payment."
 	}
-	return err
+	return &Error{Status: http.StatusUnprocessableEntity, Code: "exceeds_refundable", Message: message,
+		Detail: map[string]any{"refundable": e.Refundable}}
+}
+
+// BeingSent is 409 for an event that a worker sends now.
+func BeingSent() *Error {
+	return &Error{Status: http.StatusConflict, Code: "being_sent",
+		Message: "The event is being sent now. Read it in a few seconds, and send the request again if it is still needed."}
 }
 
 // NoEnvironment is 404 for a market in which the sandbox has no enabled environment. enabled are those in which it has one,
@@ -92,19 +77,12 @@ func NoSuchPrompt() *Error {
 	return NotFound("This test client has no payment with this id to confirm.")
 }
 
-// PromptRefusal returns the answer to an error of answering a prompt. It returns other errors unchanged.
-func PromptRefusal(err error) error {
-	closed := new(ledger.ErrPromptClosed)
-	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		return NoSuchPrompt()
-	case errors.As(err, &closed):
-		status := closed.Transaction.Status
-		return &Error{Status: http.StatusConflict, Code: "prompt_closed",
-			Message: fmt.Sprintf("The payment already has the outcome %s. An outcome never changes.", status),
-			Detail:  map[string]any{"status": status}}
-	}
-	return err
+// PromptClosed is 409 for a prompt that already has another answer, or has expired.
+func PromptClosed(e *ledger.ErrPromptClosed) *Error {
+	status := e.Transaction.Status
+	return &Error{Status: http.StatusConflict, Code: "prompt_closed",
+		Message: fmt.Sprintf("The payment already has the outcome %s. An outcome never changes.", status),
+		Detail:  map[string]any{"status": status}}
 }
 
 // NoSuchTestClient is 404 for the test client with a number.

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -95,26 +94,17 @@ func Forbidden(what, field string) *Error {
 		Message: fmt.Sprintf("This sandbox does not allow its API key to %s. Set %s of the SandboxEnvironment to true first.", what, field)}
 }
 
-// TestClientRefusal returns the answer to an error of creating, changing or deleting the test client with a number. It
-// returns other errors unchanged.
-func TestClientRefusal(err error, msisdn string) error {
-	exists := new(ledger.ErrTestClientExists)
-	var managed ledger.ErrManagedByResource
-	var tooMany ledger.ErrTooManyTestClients
-	switch {
-	case errors.Is(err, ledger.ErrNotFound):
-		return NoSuchTestClient(msisdn)
-	case errors.As(err, &exists):
-		return duplicateMSISDN(&exists.TestClient)
-	case errors.As(err, &managed):
-		return &Error{Status: http.StatusConflict, Code: "managed_by_resource", Detail: map[string]any{"name": managed.Name},
-			Message: fmt.Sprintf("The TestClient resource %q in the cluster manages this number. Change or delete that resource.", managed.Name)}
-	case errors.As(err, &tooMany):
-		return &Error{Status: http.StatusConflict, Code: "too_many_test_clients", Detail: map[string]any{"limit": tooMany.Limit},
-			Message: fmt.Sprintf("This sandbox may have %s, with those of TestClient resources. Delete one that you do not need, or "+
-				"ask your platform team for a higher --max-test-clients-per-sandbox.", english.Plural(tooMany.Limit, "test client", "test clients"))}
-	}
-	return err
+// ManagedByResource is 409 for a test client that a TestClient resource manages.
+func ManagedByResource(e ledger.ErrManagedByResource) *Error {
+	return &Error{Status: http.StatusConflict, Code: "managed_by_resource", Detail: map[string]any{"name": e.Name},
+		Message: fmt.Sprintf("The TestClient resource %q in the cluster manages this number. Change or delete that resource.", e.Name)}
+}
+
+// TooManyTestClients is 409 for a sandbox that has as many test clients as it may have.
+func TooManyTestClients(e ledger.ErrTooManyTestClients) *Error {
+	return &Error{Status: http.StatusConflict, Code: "too_many_test_clients", Detail: map[string]any{"limit": e.Limit},
+		Message: fmt.Sprintf("This sandbox may have %s, with those of TestClient resources. Delete one that you do not need, or "+
+			"ask your platform team for a higher --max-test-clients-per-sandbox.", english.Plural(e.Limit, "test client", "test clients"))}
 }
 
 // TooManyResets is 429 for more than five resets in a second.
@@ -123,7 +113,9 @@ func TooManyResets() *Error {
 		Message: "This sandbox was reset five times in the last second. It was not reset again. Try again in a second."}
 }
 
-func duplicateMSISDN(present *ledger.TestClient) *Error {
+// DuplicateMSISDN is 409 for a number that a test client has already.
+func DuplicateMSISDN(e *ledger.ErrTestClientExists) *Error {
+	present := e.TestClient
 	help := fmt.Sprintf("A test client has the number %s already. Change it with PATCH /v1/test_clients/{msisdn}, or send another number.",
 		present.MSISDN)
 	if present.Source == sandboxes.SourceResource {
