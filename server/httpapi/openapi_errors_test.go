@@ -2,13 +2,27 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/cauri-dev/cauri/server/service"
 )
+
+// wantRefusalsOfOrders checks that all error codes of orders are among the tried ones. The example's quota is too large.
+func wantRefusalsOfOrders(t *testing.T, tried []string) {
+	t.Helper()
+	for _, r := range service.Refusals {
+		if r.Of == service.Orders && !slices.Contains(tried, r.Code) && r.Code != "quota_exceeded" {
+			t.Errorf("no request is answered with %s", r.Code)
+		}
+	}
+}
 
 // What the document shows of an error is what is answered, to the letter.
 func TestExamplesOfErrorsAreWhatIsAnswered(t *testing.T) {
@@ -42,6 +56,7 @@ func TestExamplesOfErrorsAreWhatIsAnswered(t *testing.T) {
 		"no_webhook":             {"POST", "/v1/events/" + eventOf(paid) + "/resend", "/v1/events/{id}/resend", nil, nil},
 		"not_refundable":         {"POST", create + "/" + failed + "/refund", create + "/{id}/refund", nil, nil},
 	}
+	wantRefusalsOfOrders(t, slices.Collect(maps.Keys(cases)))
 	f.suspendOther()
 	f.follow()
 	for code, c := range cases {

@@ -13,7 +13,8 @@ import (
 	"github.com/cauri-dev/cauri/server/service"
 )
 
-// answers has the answers of /v1 to the errors that requests cause. Each returns nil for any other error.
+// answers has the answers of /v1 to [service.Refusals] and [exchange.Refusals], except the failures of the database, which
+// have theirs in [failureOf]. Each returns nil for any other error.
 var answers = []func(error) *wire.Error{
 	typed(func(e exchange.ErrRateLimited) *wire.Error { return wire.RateLimited(e.Limit, e.Reset()) }),
 	typed(func(e exchange.ErrMisdirected) *wire.Error { return wire.Misdirected(e.Host) }),

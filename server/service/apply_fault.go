@@ -101,7 +101,7 @@ func (s *Service) requestOfCollection(
 	ctx context.Context, sandbox *sandboxes.Sandbox, asked *intent,
 ) (*faults.Target, error) {
 	market, _, err := s.marketOf(ctx, sandbox, &asked.Order, false)
-	if err != nil && !isRefusal(err) { // decideCollection reports a wrong market
+	if err != nil && !errors.As(err, new(ErrUndetected)) { // decideCollection reports a wrong market
 		return nil, err
 	}
 	return targetOfOrder(sandbox, asked, market), nil

@@ -94,11 +94,3 @@ type ErrUnfinished struct {
 
 // Unwrap returns the error.
 func (e ErrUnfinished) Unwrap() error { return e.error }
-
-// isRefusal reports whether an error refuses a request because of the sandbox's configuration, or because of the
-// collection to be refunded.
-func isRefusal(err error) bool {
-	return errors.As(err, new(ErrNoStore)) || errors.As(err, new(ErrNoEnvironment)) ||
-		errors.As(err, new(ErrWrongCurrency)) || errors.As(err, new(ErrUndetected)) || errors.Is(err, ErrNoParent) ||
-		errors.As(err, new(payments.ErrNotRefundable)) || errors.As(err, new(payments.ErrExceedsRefundable))
-}

@@ -38,7 +38,7 @@ func (s *Service) takenReference(
 	switch {
 	case errors.As(refusal, &taken):
 		return taken, nil
-	case !isRefusal(refusal) || asked.Reference == "" || asked.generated:
+	case !refusalOf(refusal).Replay || asked.Reference == "" || asked.generated:
 		return nil, refusal // the ledger has checked the reference, or the client sent none
 	}
 	transaction, fingerprint, err := s.ledger.FindReference(ctx, tenant, asked.Reference)

@@ -3,7 +3,7 @@
 //
 // It does not depend on HTTP or SQL. A front (an HTTP API) decodes a request, calls a method of [Service], and encodes
 // the result. Errors of this package, ledger and payments mean that the request is wrong. Errors of package postgres
-// mean that the database could not execute it. The front writes the error message.
+// mean that the database could not execute it. [Refusals] lists them. The front writes the error message.
 package service
 
 import (
