@@ -83,11 +83,27 @@ func pauseAfter(err error) string {
 // suspendedPause is a minute, in seconds, because only a person ends a suspension.
 const suspendedPause = "60"
 
-// refusalOf returns the refusal of the operators' APIs for an error. Its Reason is the error code of /v1 if that is
-// more specific.
+// reasons has the reason for each error code that a request to an operator's API can meet. An error with any other code is
+// internal.
+var reasons = map[string]operatorapi.Reason{
+	"unauthorized":        operatorapi.KeyInvalid,
+	"not_found":           operatorapi.NotFound,
+	"env_not_found":       operatorapi.NotFound,
+	"invalid_body":        operatorapi.Invalid,
+	"not_refundable":      operatorapi.Invalid,
+	"exceeds_refundable":  operatorapi.Invalid,
+	"duplicate_reference": operatorapi.Duplicate,
+	"suspended":           operatorapi.Unavailable,
+	"quota_exceeded":      operatorapi.Unavailable,
+	"overloaded":          operatorapi.Unavailable,
+	"unavailable":         operatorapi.Unavailable,
+}
+
+// refusalOf returns the refusal of the operators' APIs for an error. Its code is that of the error in /v1.
 func refusalOf(err error) *operatorapi.Refusal {
 	var refusal *operatorapi.Refusal
 	var fault service.ErrFault
+	code := service.CodeOf(err)
 	switch {
 	case errors.As(err, &refusal):
 		return refusal
@@ -98,48 +114,28 @@ func refusalOf(err error) *operatorapi.Refusal {
 		return operatorapi.Refuse(operatorapi.TooMany)
 	case errors.As(err, new(exchange.ErrMisdirected)): // no operator has a code for it, so Reason names the flag
 		return operatorapi.OfStatus(http.StatusMisdirectedRequest, exchange.MisdirectedCode+": "+exchange.AllowedHostsFlag)
-	case errors.Is(err, service.ErrUnauthorized):
-		return operatorapi.Because(operatorapi.KeyInvalid, "unauthorized")
-	case errors.Is(err, service.ErrSuspended):
-		return operatorapi.Because(operatorapi.Unavailable, "suspended")
-	}
-	if refusal = orderRefusal(err); refusal != nil {
-		return refusal
-	}
-	return failureOf(err)
-}
-
-// orderRefusal returns the refusal for an error about an order. It returns nil for any other error.
-func orderRefusal(err error) *operatorapi.Refusal {
-	var environment service.ErrNoEnvironment
-	var notRefundable payments.ErrNotRefundable
-	var exceeds payments.ErrExceedsRefundable
-	switch {
-	case errors.As(err, new(ledger.ErrQuotaExceeded)):
-		return operatorapi.Because(operatorapi.Unavailable, "quota_exceeded")
-	case errors.As(err, &environment):
-		return operatorapi.Because(operatorapi.NotFound, "env_not_found").Say(environment.Error())
-	case errors.As(err, new(service.ErrNoStore)), errors.Is(err, ledger.ErrNotFound):
+	case reasons[code] != "":
+		return operatorapi.Because(reasons[code], code).Say(detailOf(err))
+	case errors.Is(err, ledger.ErrNotFound):
 		return operatorapi.Refuse(operatorapi.NotFound)
-	case errors.As(err, new(service.ErrWrongCurrency)), errors.As(err, new(service.ErrUndetected)):
-		return operatorapi.Because(operatorapi.Invalid, "invalid_body")
-	case errors.As(err, &notRefundable):
-		return operatorapi.Because(operatorapi.Invalid, "not_refundable").Say(notRefundable.Error())
-	case errors.As(err, &exceeds):
-		return operatorapi.Because(operatorapi.Invalid, "exceeds_refundable").Say(exceeds.Error())
-	}
-	return nil
-}
-
-// failureOf returns the refusal for an error that the caller did not cause.
-func failureOf(err error) *operatorapi.Refusal {
-	switch {
-	case errors.Is(err, postgres.ErrOverloaded), errors.Is(err, postgres.ErrConfigChanged):
-		return operatorapi.Because(operatorapi.Unavailable, "overloaded")
-	case errors.Is(err, postgres.ErrUnavailable):
-		return operatorapi.Refuse(operatorapi.Unavailable)
-	case errors.Is(err, ledger.ErrTooManyUsers):
+	case errors.Is(err, ledger.ErrTooManyUsers): // only the operators' APIs add users
 		return operatorapi.Because(operatorapi.Unavailable, "too_many_users")
 	}
 	return operatorapi.Refuse(operatorapi.Internal)
+}
+
+// detailOf returns what is wrong, for the errors that name what the caller cannot know; "" for any other error.
+func detailOf(err error) string {
+	var environment service.ErrNoEnvironment
+	var refused payments.ErrNotRefundable
+	var exceeds payments.ErrExceedsRefundable
+	switch {
+	case errors.As(err, &environment):
+		return environment.Error()
+	case errors.As(err, &refused):
+		return refused.Error()
+	case errors.As(err, &exceeds):
+		return exceeds.Error()
+	}
+	return ""
 }

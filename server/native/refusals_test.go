@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cauri-dev/cauri/server/exchange"
@@ -54,6 +56,25 @@ func TestErrorsAsOperatorsTellThem(t *testing.T) {
 		got := refusalOf(wrapped)
 		if got.Why != c.why || got.Code() != c.code || pauseAfter(wrapped) != c.pause {
 			t.Errorf("%v: %s, with the code %s and a pause of %q", c.err, got.Why, got.Code(), pauseAfter(wrapped))
+		}
+	}
+}
+
+// Each refusal that an operator's API can meet has a reason, and the code that it has in /v1.
+func TestEachRefusalHasAReason(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, r := range slices.Concat(service.Refusals, exchange.Refusals) {
+		known[r.Code] = true
+		got := refusalOf(r.Example)
+		code, _, _ := strings.Cut(got.Code(), ":")
+		if r.Of != service.OnlyV1 && (got.Why == operatorapi.Internal || code != r.Code) {
+			t.Errorf("%T %q is told as %s, with the code %s: add %s to reasons", r.Example, r.Example, got.Why, code, r.Code)
+		}
+	}
+	for code := range reasons {
+		if !known[code] {
+			t.Errorf("no refusal has the code %s of reasons", code)
 		}
 	}
 }
