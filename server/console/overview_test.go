@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/ledger/ledgertest"
+	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
