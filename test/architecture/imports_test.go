@@ -26,7 +26,7 @@ type rule struct {
 var (
 	// computes are the packages that compute and judge without a database.
 	computes = []string{
-		"server/advice", "server/assets", "server/egress", "server/english", "server/expectations", "server/faults", "server/grade",
+		"server/assets", "server/egress", "server/english", "server/expectations", "server/faults", "server/grade",
 		"server/junit", "server/operators", "server/payments", "server/secrets", "server/syntax", "server/webhooks",
 	}
 	// stores are the packages that ask the database.
