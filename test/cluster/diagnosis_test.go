@@ -32,6 +32,7 @@ var diagnosis = [][]string{
 	{"get", "nodes,pods,services,jobs,persistentvolumeclaims", "--all-namespaces", "-o", "wide"},
 	{"get", "sandboxenvironments,testclients", "--all-namespaces", "-o", "wide"},
 	{"get", "events", "--all-namespaces", "--sort-by=.metadata.creationTimestamp"},
+	{"describe", "nodes"},
 	{"describe", "pods", "--namespace", system},
 }
 

@@ -77,9 +77,9 @@ func (n *node) kubeletConfiguration() map[string]any {
 		"podLogsDir":      n.state.File("pod-logs"),
 		"volumePluginDir": n.state.File("volume-plugins"),
 
-		// Image garbage collection and disk eviction are disabled, because the machine's disk may be full and no
-		// registry could replace a removed image.
-		"evictionHard":                map[string]string{"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
+		// Image garbage collection is disabled, because no registry could replace a removed image. Pods are evicted only when the
+		// disk is full: a share of a large disk is more than [spaceForNode], and a machine's own files may leave less.
+		"evictionHard":                map[string]string{"memory.available": "100Mi", "nodefs.available": "200Mi", "imagefs.available": "200Mi"},
 		"imageGCHighThresholdPercent": 100,
 		// Imported images belong to no registry, so credentials cannot be verified.
 		"imagePullCredentialsVerificationPolicy": "NeverVerify",
