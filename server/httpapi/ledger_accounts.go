@@ -43,7 +43,7 @@ func (a *API) accounts(ctx context.Context, tenant int64, q *wire.LedgerQuery) (
 		page.Data = append(page.Data, wire.LedgerAccountOf(&found[i]))
 	}
 	if page.HasMore {
-		page.NextCursor = new(wire.LedgerCursors.After(tenant, wire.LedgerPlace(found[q.Limit-1].Account)))
+		page.NextCursor = new(wire.LedgerCursors.After(tenant, wire.AccountCursor(found[q.Limit-1].Account)))
 	}
 	return answered(http.StatusOK, page), nil
 }

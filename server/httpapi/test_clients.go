@@ -27,7 +27,7 @@ func (a *API) listTestClients(w http.ResponseWriter, r *http.Request, who *servi
 		page.Data = append(page.Data, wire.TestClientOf(&found[i]))
 	}
 	if page.HasMore {
-		page.NextCursor = new(wire.TestClientCursors.After(tenant, wire.PlaceOf(found[q.Limit-1].MSISDN)))
+		page.NextCursor = new(wire.TestClientCursors.After(tenant, wire.NumberCursor(found[q.Limit-1].MSISDN)))
 	}
 	return answered(http.StatusOK, page), nil
 }

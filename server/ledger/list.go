@@ -95,14 +95,14 @@ func listStatement(tenant int64, f Filter, after, before *payments.ID, limit int
 	}
 	c := conditions{where: []string{"tenant = $1"}, args: []any{tenant}}
 	c.filter(f)
-	direction := c.place("id", after, before)
+	direction := c.cursor("id", after, before)
 	return newestFirst(fmt.Sprintf("select %[1]s from transactions where %[2]s order by tenant %[3]s, id %[3]s limit $%[4]d",
 		transactionColumns, strings.Join(c.where, " and "), direction, len(c.args)+1), before), append(c.args, limit)
 }
 
-// place adds the condition that limits a list to one side of an id. It returns the direction in which the list is read
+// cursor adds the condition that limits a list to one side of an id. It returns the direction in which the list is read
 // from there.
-func (c *conditions) place(column string, after, before *payments.ID) (direction string) {
+func (c *conditions) cursor(column string, after, before *payments.ID) (direction string) {
 	if before != nil {
 		c.add(column+" > $%d", postgres.UUID(*before))
 		return "asc"

@@ -52,7 +52,7 @@ func (l listIndex) statement(tenant int64, f Filter, after, before *payments.ID,
 		c.add("msisdn = $%d", f.MSISDN)
 	}
 	c.created("created_at", f.CreatedAfter, f.CreatedBefore)
-	direction := c.place("id", after, before)
+	direction := c.cursor("id", after, before)
 	return fmt.Sprintf(`select %[1]s from transactions where tenant = $1 and id = any (array(
   select nearest.id from unnest($3::text[]::transaction_status[]) s (status), unnest($4::text[]::transaction_type[]) k (type),
     unnest($5::text[]) o (operator), unnest($6::text[]) c (country), lateral (

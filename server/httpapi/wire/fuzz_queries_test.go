@@ -112,7 +112,7 @@ func FuzzPlaceOfANumber(f *testing.F) {
 		if !payments.ValidMSISDN(a) || !payments.ValidMSISDN(b) {
 			return
 		}
-		at, beside := PlaceOf(a), PlaceOf(b)
+		at, beside := NumberCursor(a), NumberCursor(b)
 		if back := MSISDNAt(&at); back != a {
 			t.Errorf("the place of %s is that of %s", a, back)
 		}

@@ -62,12 +62,12 @@ type LedgerAccountList struct {
 // LedgerCursors encodes and decodes the cursors of the list of accounts.
 const LedgerCursors cursors = "ledger"
 
-// LedgerPlace returns an account's position in the list, in the type that cursors encode.
-func LedgerPlace(a proof.Account) payments.ID {
+// AccountCursor returns an account's position in the list, in the type that cursors encode.
+func AccountCursor(a proof.Account) payments.ID {
 	if a.MSISDN != "" {
-		return PlaceOf(a.MSISDN)
+		return NumberCursor(a.MSISDN)
 	}
-	return PlaceOf(string(a.Currency))
+	return NumberCursor(string(a.Currency))
 }
 
 // LedgerQuery is the query of the list of accounts.

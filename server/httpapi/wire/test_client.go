@@ -65,9 +65,9 @@ const (
 	PromptCursors     cursors = "prompts"
 )
 
-// PlaceOf copies a phone number, by which the list is ordered, into the type that cursors encode. A number has at most
+// NumberCursor copies a phone number, by which the list is ordered, into the type that cursors encode. A number has at most
 // 16 characters, and an id has 16 bytes.
-func PlaceOf(msisdn string) (place payments.ID) {
+func NumberCursor(msisdn string) (place payments.ID) {
 	copy(place[:], msisdn)
 	return place
 }
