@@ -175,7 +175,7 @@ func (f *foundRows) of(ref changeRef) []changeRef {
 
 // readRefs reads the current state of the rows that noted changes name.
 func (l *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) (*foundRows, error) {
-	named := namedBy(noted)
+	named := keysOf(noted)
 	found := &foundRows{changes: map[changeRef]Change{}, moved: map[payments.ID][]changeRef{}}
 	if named.clock != nil {
 		clock, err := readClock(ctx, l.tenant(tenant), tenant)
@@ -199,16 +199,16 @@ func (l *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextCh
 	return found, addSent(ctx, l.tenant(tenant), tenant, transactions...)
 }
 
-// namedRows are the rows that noted changes name, each once.
-type namedRows struct {
+// changedKeys are the rows that noted changes name, each once.
+type changedKeys struct {
 	ids        map[string][]pgtype.UUID // by kind
 	attempts   map[string][]int32       // by kind: the attempt's number for each of ids
 	currencies []string                 // of floats
 	clock      *changeRef               // nil: the clock did not change
 }
 
-func namedBy(noted []sqlc.NextChangesRow) namedRows {
-	named := namedRows{ids: map[string][]pgtype.UUID{}, attempts: map[string][]int32{}}
+func keysOf(noted []sqlc.NextChangesRow) changedKeys {
+	named := changedKeys{ids: map[string][]pgtype.UUID{}, attempts: map[string][]int32{}}
 	seen := map[changeRef]bool{}
 	for i := range noted {
 		ref := refOf(&noted[i])
@@ -229,7 +229,7 @@ func namedBy(noted []sqlc.NextChangesRow) namedRows {
 }
 
 // queueTransactions adds the statements that read transactions, events, callbacks and attempts.
-func (f *foundRows) queueTransactions(r *reading, tenant int64, named *namedRows) {
+func (f *foundRows) queueTransactions(r *reading, tenant int64, named *changedKeys) {
 	ids, bookings := named.ids, named.ids[bookingKind]
 	if of := slices.Concat(ids[transactionKind], bookings); of != nil {
 		queueReading(r, f.addTransaction, tenant, changedTransactions, of)
@@ -250,7 +250,7 @@ func (f *foundRows) queueTransactions(r *reading, tenant int64, named *namedRows
 
 // queueBalances adds the statements that read the balances of floats and SIMs: those named, and those that the named
 // bookings moved.
-func (f *foundRows) queueBalances(r *reading, tenant int64, named *namedRows) {
+func (f *foundRows) queueBalances(r *reading, tenant int64, named *changedKeys) {
 	bookings := named.ids[bookingKind]
 	if len(named.currencies)+len(bookings) > 0 {
 		queueReading(r, func(row *changedFloat) {

@@ -27,7 +27,7 @@ func (s *Store) ApplySandbox(ctx context.Context, want Config) (SandboxState, er
 	if err != nil {
 		return SandboxState{}, err
 	}
-	c := &sandboxChange{store: s, q: s.reading(), uid: uid, want: want}
+	c := &sandboxChange{store: s, q: s.readOnlyQueries(), uid: uid, want: want}
 	err = c.look(ctx)
 	if errors.Is(err, errToWrite) {
 		err = s.inTx(ctx, func(q *sqlc.Queries) error {

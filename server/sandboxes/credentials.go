@@ -66,14 +66,14 @@ func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Cr
 		return err
 	}
 	look := func() error {
-		row, err := s.reading().FindOrganization(ctx, uid)
+		row, err := s.readOnlyQueries().FindOrganization(ctx, uid)
 		if err != nil {
 			return err
 		}
 		if row.OverlapOver {
 			return errToWrite
 		}
-		c := &credentialsChange{store: s, q: s.reading(), org: row.Organization, owner: sandboxUID, want: want}
+		c := &credentialsChange{store: s, q: s.readOnlyQueries(), org: row.Organization, owner: sandboxUID, want: want}
 		return c.parts(ctx)
 	}
 	err = look()

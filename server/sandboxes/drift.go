@@ -17,9 +17,9 @@ import (
 // errToWrite is returned by a comparison that only reads, if rows have to be written.
 var errToWrite = errors.New("there is something to write")
 
-// reading returns queries that run outside the tenant scope, without a database transaction. Queries that would write
+// readOnlyQueries returns queries that run outside the tenant scope, without a database transaction. Queries that would write
 // return errToWrite instead. Most resources need no change, and then nothing is locked or committed.
-func (s *Store) reading() *sqlc.Queries { return sqlc.New(readOnly{s.db.GenericPlans()}) }
+func (s *Store) readOnlyQueries() *sqlc.Queries { return sqlc.New(readOnly{s.db.GenericPlans()}) }
 
 type readOnly struct{ postgres.DBTX }
 
