@@ -93,7 +93,7 @@ func decideCallbacks(
 			dueAt = append(dueAt, p.target.Now.Add(delay))
 		}
 	}
-	if err := counts.write(ctx, q); err != nil {
+	if err := counts.writeCounts(ctx, q); err != nil {
 		return err
 	}
 	if withFault.len() > 0 {

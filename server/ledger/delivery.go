@@ -98,7 +98,7 @@ func (s *Deliveries) LeaseDueEvents(
 		}
 		sorted := s.sortDue(due, decided, sent, build)
 		leased, found = sorted.leased, sorted.found
-		return sorted.write(ctx, q, lease)
+		return sorted.writeLeases(ctx, q, lease)
 	})
 	if err != nil {
 		return nil, nil, postgres.Classify(err, "taking due events")
@@ -129,7 +129,7 @@ func (s *Deliveries) sortDue(
 		row := &due[i]
 		key := rowKey{row.Tenant, row.ID.Bytes}
 		sorted.found[row.Tenant]++
-		if !wanted(row) {
+		if !wantsEvent(row) {
 			sorted.unqueued.add(row.Tenant, row.ID)
 			continue
 		}
@@ -149,8 +149,8 @@ func (s *Deliveries) sortDue(
 	return sorted
 }
 
-// write records the leases, and removes the unwanted events from the queue.
-func (e *sortedEvents) write(ctx context.Context, q *sqlc.Queries, lease time.Duration) error {
+// writeLeases records the leases, and removes the unwanted events from the queue.
+func (e *sortedEvents) writeLeases(ctx context.Context, q *sqlc.Queries, lease time.Duration) error {
 	if e.taken.len() > 0 {
 		err := q.LeaseEvents(ctx, postgres.Milliseconds(lease), e.taken.tenants, e.taken.ids, e.bodies)
 		if err != nil {
@@ -166,9 +166,9 @@ func (e *sortedEvents) write(ctx context.Context, q *sqlc.Queries, lease time.Du
 	return q.UnqueueEvents(ctx, e.unqueued.tenants, e.unqueued.ids)
 }
 
-// wanted reports whether the sandbox has an endpoint that wants the event. An endpoint wants every event that was sent
+// wantsEvent reports whether the sandbox has an endpoint that wants the event. An endpoint wants every event that was sent
 // again by hand, whatever its type.
-func wanted(row *sqlc.LockDueEventsRow) bool {
+func wantsEvent(row *sqlc.LockDueEventsRow) bool {
 	return row.WebhookURL != nil && (row.Resent || slices.Contains(row.WebhookTypes, string(row.Transaction.Type)))
 }
 

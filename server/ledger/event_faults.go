@@ -58,7 +58,7 @@ type eventFaults struct {
 func decideEventFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]*eventFault, error) {
 	var events []*sqlc.LockDueEventsRow
 	for i := range due {
-		if (due[i].WithFaults || faultOfNumber(&due[i]) != nil) && wanted(&due[i]) {
+		if (due[i].WithFaults || faultOfNumber(&due[i]) != nil) && wantsEvent(&due[i]) {
 			events = append(events, &due[i])
 		}
 	}
@@ -82,7 +82,7 @@ func decideEventFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueE
 	if err != nil {
 		return nil, err
 	}
-	return d.decided, d.decide(ctx, undecided)
+	return d.decided, d.decideFaults(ctx, undecided)
 }
 
 // readDeclared reads the faults of some sandboxes.
@@ -146,8 +146,8 @@ func (d *eventFaults) useDecided(ctx context.Context, events []*sqlc.LockDueEven
 	return undecided, d.q.EndWaits(ctx, waited.tenants, waited.ids)
 }
 
-// decide decides which faults apply to the next attempt of events, and records the decisions.
-func (d *eventFaults) decide(ctx context.Context, events []*sqlc.LockDueEventsRow) error {
+// decideFaults decides which faults apply to the next attempt of events, and records the decisions.
+func (d *eventFaults) decideFaults(ctx context.Context, events []*sqlc.LockDueEventsRow) error {
 	var fitting []*sqlc.LockDueEventsRow
 	var targets []faultTarget
 	for _, e := range events {
@@ -172,7 +172,7 @@ func (d *eventFaults) decide(ctx context.Context, events []*sqlc.LockDueEventsRo
 	var postponed rowKeys
 	var dueAt []time.Time
 	for i, p := range targets {
-		f := choose(counts, p, awaiting)
+		f := chooseFault(counts, p, awaiting)
 		if f == nil {
 			continue
 		}
@@ -194,7 +194,7 @@ func (d *eventFaults) decide(ctx context.Context, events []*sqlc.LockDueEventsRo
 			dueAt = append(dueAt, until)
 		}
 	}
-	if err := counts.write(ctx, d.q); err != nil {
+	if err := counts.writeCounts(ctx, d.q); err != nil {
 		return err
 	}
 	if len(decided.Ids) > 0 {
@@ -208,9 +208,9 @@ func (d *eventFaults) decide(ctx context.Context, events []*sqlc.LockDueEventsRo
 	return d.q.PostponeEvents(ctx, postponed.tenants, postponed.ids, dueAt)
 }
 
-// choose returns the first fault that applies, nil for none, and counts it. While one event of a sandbox waits for the
+// chooseFault returns the first fault that applies, nil for none, and counts it. While one event of a sandbox waits for the
 // next, no other event is sent out of order.
-func choose(counts *faultCounts, p faultTarget, awaiting map[int64]bool) *faults.Fault {
+func chooseFault(counts *faultCounts, p faultTarget, awaiting map[int64]bool) *faults.Fault {
 	for _, f := range p.fits {
 		if f.Webhook.OutOfOrder && awaiting[p.tenant] {
 			continue

@@ -48,7 +48,7 @@ func (l *Ledger) Observe(ctx context.Context, tenant int64, lines []expectations
 	}
 	defer l.observing.Release(tenant)
 	err = l.db.InTenantTx(ctx, tenant, func(tx pgx.Tx) (err error) {
-		seen, err = observe(ctx, tx, tenant, lines, since, nil)
+		seen, err = observeLines(ctx, tx, tenant, lines, since, nil)
 		return err
 	})
 	return seen, classifyObservation(err)
@@ -62,9 +62,9 @@ func classifyObservation(err error) error {
 	return postgres.Classify(err, "observing a sandbox")
 }
 
-// observe sends one statement, so that all lines are observed in one snapshot. The parameter then is nil, or a time that
+// observeLines sends one statement, so that all lines are observed in one snapshot. The parameter then is nil, or a time that
 // has passed.
-func observe(
+func observeLines(
 	ctx context.Context, tx pgx.Tx, tenant int64, lines []expectations.Line, since *payments.ID, then *pastTime,
 ) (seen Observed, err error) {
 	if _, err := tx.Exec(ctx, boundObservation); err != nil {

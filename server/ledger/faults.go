@@ -31,7 +31,7 @@ func (l *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Target, f
 				break
 			}
 		}
-		return counts.write(ctx, q)
+		return counts.writeCounts(ctx, q)
 	})
 	if err != nil {
 		return nil, postgres.ClassifyWrite(err, "counting a fault")
@@ -161,8 +161,8 @@ func (c *faultCounts) act(tenant int64, p *faults.Target, f *faults.Fault) bool 
 	return true
 }
 
-// write stores the new counts.
-func (c *faultCounts) write(ctx context.Context, q *sqlc.Queries) error {
+// writeCounts stores the new counts.
+func (c *faultCounts) writeCounts(ctx context.Context, q *sqlc.Queries) error {
 	var params sqlc.CountFaultsParams
 	for _, key := range slices.SortedFunc(maps.Keys(c.counts), compareFaultKeys) {
 		count := c.counts[key]

@@ -98,7 +98,7 @@ func evaluate(ctx context.Context, tx pgx.Tx, row *sqlc.LockExpectationRow) (sta
 	default:
 		state = terms.Judge(&former, results, at)
 	}
-	return state, write(ctx, q, row, &former, &state, terms)
+	return state, writeJudgement(ctx, q, row, &former, &state, terms)
 }
 
 // observeAlone observes the sandbox as it is, or was at the time at. It does so in a savepoint, so that a statement that
@@ -111,7 +111,7 @@ func observeAlone(
 		then = &pastTime{At: at, Clocked: row.Clocked, Changed: row.ActiveAt != nil && row.ActiveAt.After(at)}
 	}
 	err = pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error {
-		seen, err := observe(ctx, inner, row.Tenant, lines, idOrNone(row.Since), then)
+		seen, err := observeLines(ctx, inner, row.Tenant, lines, idOrNone(row.Since), then)
 		if err != nil {
 			return classifyObservation(err)
 		}
@@ -130,7 +130,7 @@ func idOrNone(id pgtype.UUID) *payments.ID {
 	return (*payments.ID)(&id.Bytes)
 }
 
-func write(
+func writeJudgement(
 	ctx context.Context, q *sqlc.Queries, row *sqlc.LockExpectationRow, former, state *expectations.State, terms expectations.Terms,
 ) error {
 	results, err := json.Marshal(state.Results)

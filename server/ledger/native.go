@@ -30,8 +30,8 @@ type NativeRequest struct {
 // NativeHash returns the value that is stored in place of the hash of a request.
 func NativeHash(operation string) []byte { return []byte(operation) }
 
-// write sends the statements that record the request and its callbacks, after the statement that records the transaction.
-func (n *NativeRequest) write(ctx context.Context, q *sqlc.Queries, tenant int64, id payments.ID) error {
+// writeRequest sends the statements that record the request and its callbacks, after the statement that records the transaction.
+func (n *NativeRequest) writeRequest(ctx context.Context, q *sqlc.Queries, tenant int64, id payments.ID) error {
 	urls, kinds, outcomes := n.plan()
 	if n.Operation != "" {
 		err := q.RecordNativeRequest(ctx, sqlc.RecordNativeRequestParams{

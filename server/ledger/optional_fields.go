@@ -60,7 +60,7 @@ func (o OptionalFields) following(ctx context.Context, tenant int64, id payments
 		}
 	}
 	if o.Native != nil {
-		if err := o.Native.write(ctx, q, tenant, id); err != nil {
+		if err := o.Native.writeRequest(ctx, q, tenant, id); err != nil {
 			return nil, err
 		}
 	}

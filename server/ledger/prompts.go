@@ -128,9 +128,9 @@ func answerPrompt(ctx context.Context, q *sqlc.Queries, p sqlc.LockPromptRow, an
 	if err != nil {
 		return err
 	}
-	decisions, err := decide(claimed, held, answer)
+	decisions, err := decideBatch(claimed, held, answer)
 	if err != nil {
 		return err
 	}
-	return decisions.write(ctx, q)
+	return decisions.writeBatch(ctx, q)
 }

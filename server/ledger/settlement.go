@@ -58,14 +58,14 @@ func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, perTenant 
 		if err != nil {
 			return err
 		}
-		decisions, err := decide(claimed, held, "")
+		decisions, err := decideBatch(claimed, held, "")
 		if err != nil {
 			return err
 		}
 		counts = BatchCounts{Claimed: len(claimed), Parked: decisions.parked.len(), Expired: decisions.expired, More: anyFull(claimed, perTenant)}
 		settledTenants = decisions.params.Tenants
 		lags = s.lags(claimed, decisions)
-		return decisions.write(ctx, q)
+		return decisions.writeBatch(ctx, q)
 	})
 	s.sandboxes.NoteActivity(settledTenants...) // after an error too: the answer to a commit may be lost
 	if err != nil {
@@ -147,10 +147,10 @@ type batchDecisions struct {
 	expired int // transactions that expired
 }
 
-// decide sets the outcome of each transaction, in the order of the slice claimed. It updates the balances in held after
+// decideBatch sets the outcome of each transaction, in the order of the slice claimed. It updates the balances in held after
 // each transaction, so that two payments of one batch cannot spend the same money. The parameter answer is the payer's
 // answer by hand. If answer is empty, the behavior of each payer decides.
-func decide(claimed []sqlc.ClaimDueTransactionsRow, held lockedBalances, answer payments.Answer) (*batchDecisions, error) {
+func decideBatch(claimed []sqlc.ClaimDueTransactionsRow, held lockedBalances, answer payments.Answer) (*batchDecisions, error) {
 	d := &batchDecisions{}
 	for _, t := range claimed {
 		payer := held.payers[tenantKey[[16]byte]{t.Tenant, t.SimID.Bytes}]
@@ -215,7 +215,7 @@ func (d *batchDecisions) settle(
 	s.SimIds, s.SimDeltas, s.SimBalances = append(s.SimIds, t.SimID), append(s.SimDeltas, simDelta), append(s.SimBalances, simBalance)
 }
 
-func (d *batchDecisions) write(ctx context.Context, q *sqlc.Queries) error {
+func (d *batchDecisions) writeBatch(ctx context.Context, q *sqlc.Queries) error {
 	if d.parked.len() > 0 {
 		if err := q.ParkTransactions(ctx, d.parked.tenants, d.parked.ids); err != nil {
 			return err

@@ -75,7 +75,7 @@ func (l *Ledger) ReadWebhook(ctx context.Context, tenant int64) (*Webhook, error
 	w.Secret, w.Previous = signingSecrets(row.SecretFingerprints, row.SecretSince, ends, row.Now)
 
 	ids := []pgtype.UUID{row.FirstFailed, row.LastFailed, row.LastAcked}
-	numbers := []int32{value(row.FirstFailedAttempt), value(row.LastFailedAttempt), value(row.LastAckedAttempt)}
+	numbers := []int32{orZero(row.FirstFailedAttempt), orZero(row.LastFailedAttempt), orZero(row.LastAckedAttempt)}
 	if w.Newest != nil {
 		ids, numbers = append(ids, postgres.UUID(w.Newest.ID)), append(numbers, int32(w.Newest.Attempt))
 	}
@@ -121,7 +121,7 @@ func signingSecrets(
 	return &SigningSecret{Fingerprint: fingerprints[0], Since: since}, previous
 }
 
-func value(n *int32) int32 {
+func orZero(n *int32) int32 {
 	if n == nil {
 		return 0
 	}
