@@ -56,7 +56,7 @@ type stream struct {
 	last      string    // id of the last entry
 	begun     time.Time // sandbox time of the start; older objects are not reported
 	newest    time.Time // sandbox time of the newest reported change
-	known     memory
+	known     seenProgress
 	behind    bool // whether the lists must be read
 	connected bool // whether the stream was connected once
 	lost      bool // whether the user was told that the connection is lost
@@ -71,7 +71,7 @@ func (s *stream) Follow(ctx context.Context, tell func(change) error) error {
 	s.begun, s.newest = now, now
 	for {
 		err := s.api.Stream(ctx, s.types, &s.last, func(e sandboxapi.Entry) error { return s.entry(ctx, e, tell) })
-		wait, fatal := patience(err, s.connected, s.retry)
+		wait, fatal := retryPause(err, s.connected, s.retry)
 		if fatal != nil {
 			return fatal
 		}
@@ -94,9 +94,9 @@ func reason(err error) error {
 	return err
 }
 
-// patience returns the pause before the next try after an error. The pause is not shorter than atLeast. It returns the
+// retryPause returns the pause before the next try after an error. The pause is not shorter than atLeast. It returns the
 // error if a retry does not help, or if the API was never reached (begun is false).
-func patience(err error, begun bool, atLeast time.Duration) (time.Duration, error) {
+func retryPause(err error, begun bool, atLeast time.Duration) (time.Duration, error) {
 	var refused *sandboxapi.RefusedError
 	var unreachable *sandboxapi.UnreachableError
 	switch {
@@ -325,21 +325,21 @@ type progress struct {
 	attempts int
 }
 
-// memory has the progress of transactions and events, by id. When the map recent is full, it replaces the map older,
+// seenProgress has the progress of transactions and events, by id. When the map recent is full, it replaces the map older,
 // whose ids are forgotten.
-type memory struct{ recent, older map[string]progress }
+type seenProgress struct{ recent, older map[string]progress }
 
 // remembered is the maximum number of ids in memory.recent.
 const remembered = 20_000
 
-func (m *memory) of(id string) progress {
+func (m *seenProgress) of(id string) progress {
 	if found, ok := m.recent[id]; ok {
 		return found
 	}
 	return m.older[id]
 }
 
-func (m *memory) set(id string, what progress) {
+func (m *seenProgress) set(id string, what progress) {
 	if m.recent == nil || len(m.recent) >= remembered {
 		m.older, m.recent = m.recent, map[string]progress{}
 	}
@@ -347,7 +347,7 @@ func (m *memory) set(id string, what progress) {
 }
 
 // in returns the ids of the transactions or events in a state.
-func (m *memory) in(state string) (ids []string) {
+func (m *seenProgress) in(state string) (ids []string) {
 	for id, what := range m.recent {
 		if what.state == state {
 			ids = append(ids, id)

@@ -252,7 +252,7 @@ func TestServicesThatCannotBeFollowed(t *testing.T) {
 
 func TestMemoryForgetsTheOldest(t *testing.T) {
 	t.Parallel()
-	var m memory
+	var m seenProgress
 	for i := range 3 * remembered {
 		m.set(fmt.Sprint(i), progress{state: eventQueued, attempts: i})
 	}

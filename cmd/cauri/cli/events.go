@@ -142,7 +142,7 @@ func (s *sandbox) showEvent(ctx context.Context, api *sandboxapi.Client, out io.
 		for i := range e.Attempts {
 			a := &e.Attempts[i]
 			t.Rows = append(t.Rows, []string{strconv.Itoa(a.Number), clockTime(a.StartedAt), milliseconds(a.DurationMs),
-				optional(a.ResponseStatus, strconv.Itoa), optional(a.Error, same), strings.TrimSpace(a.ResponseBody)})
+				optional(a.ResponseStatus, strconv.Itoa), optional(a.Error, identity), strings.TrimSpace(a.ResponseBody)})
 			if acted := effectsOf(a); len(acted) > 0 {
 				Fprintf(&faults, "Attempt %d: %s\n", a.Number, faultsNamed(acted))
 			}

@@ -140,7 +140,7 @@ func (e *expected) begin(ctx context.Context, api *sandboxapi.Client, now time.T
 		if err != nil {
 			return err
 		}
-		e.since, e.epoch = optional(first.NewestTransaction, same), first.Epoch
+		e.since, e.epoch = optional(first.NewestTransaction, identity), first.Epoch
 	}
 	return nil
 }

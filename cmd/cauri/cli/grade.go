@@ -61,7 +61,7 @@ that is no bonus, or if there is no letter.`,
 			return errors.Join(err, o.writeReports(summary, none))
 		}
 		table := func(out io.Writer) { printCard(out, check) }
-		if err := o.print(cmd.OutOrStdout(), check, []string{cmp.Or(optional(check.Letter, same), "-")}, table); err != nil {
+		if err := o.print(cmd.OutOrStdout(), check, []string{cmp.Or(optional(check.Letter, identity), "-")}, table); err != nil {
 			return err
 		}
 		return errors.Join(o.writeReports(summary, check), gradeFailure(check))
@@ -71,7 +71,7 @@ that is no bonus, or if there is no letter.`,
 
 // writeReports writes the files that the flags ask for.
 func (o *gradeOptions) writeReports(summary string, c *wire.ReceiverCheck) error {
-	letter, sentence := optional(c.Letter, same), optional(c.Summary, same)
+	letter, sentence := optional(c.Letter, identity), optional(c.Summary, identity)
 	rows := append([][]string{{cmp.Or(letter, "no grade"), "the receiver", "a letter from A to F", sentence}}, cardRows(c)...)
 	return errors.Join(writeJUnit(o.junit, grade.Report(letter, sentence, said(c))),
 		addSummary(summary, "outcome line expects observed", rows))
@@ -161,7 +161,7 @@ func cardRows(c *wire.ReceiverCheck) (rows [][]string) {
 
 // printCard prints the letter, the lines, and what to do about those that failed.
 func printCard(out io.Writer, c *wire.ReceiverCheck) {
-	Fprintf(out, "Grade: %s. %s\n\n", cmp.Or(optional(c.Letter, same), "none"), optional(c.Summary, same))
+	Fprintf(out, "Grade: %s. %s\n\n", cmp.Or(optional(c.Letter, identity), "none"), optional(c.Summary, identity))
 	table(out, Table{Titles: "OUTCOME LINE EXPECTS OBSERVED", Rows: cardRows(c), Shorten: "OBSERVED LINE"})
 	for _, l := range c.Lines {
 		if l.Outcome == string(grade.Failed) {
@@ -180,9 +180,9 @@ func gradeFailure(c *wire.ReceiverCheck) error {
 	}
 	switch {
 	case c.Letter == nil && len(c.Lines) > 1: // a program was reached
-		return fmt.Errorf("there is no grade: %s Pass the id of one with --tx", optional(c.Summary, same))
+		return fmt.Errorf("there is no grade: %s Pass the id of one with --tx", optional(c.Summary, identity))
 	case c.Letter == nil:
-		return fmt.Errorf("there is no grade: %s", optional(c.Summary, same))
+		return fmt.Errorf("there is no grade: %s", optional(c.Summary, identity))
 	case len(failed) > 0:
 		return fmt.Errorf("the grade is %s: %s failed", *c.Letter, strings.Join(failed, ", "))
 	}

@@ -295,7 +295,7 @@ func printEntries(out io.Writer, page *wire.LedgerEntryList) {
 		for j, posting := range e.Postings {
 			row := []string{"", "", "", "", posting.Account, amount(posting.Debit), amount(posting.Credit), ""}
 			if j == 0 {
-				copy(row, []string{strconv.FormatInt(e.Number, 10), clockTime(e.Time), e.Type, optional(e.TxID, same)})
+				copy(row, []string{strconv.FormatInt(e.Number, 10), clockTime(e.Time), e.Type, optional(e.TxID, identity)})
 			}
 			if posting.Account == page.Account {
 				row[len(row)-1] = money(e.Balance, e.Currency)

@@ -14,10 +14,10 @@ import (
 )
 
 // Line is one line of `cauri tail` about a change: its type, its id, and details.
-type Line []part
+type Line []cell
 
-// part is a cell of a line. The same cells of all lines have the same width, so that they form columns.
-type part struct {
+// cell is a cell of a line. The same cells of all lines have the same width, so that they form columns.
+type cell struct {
 	text   string
 	width  int             // minimum width
 	narrow int             // minimum width on a narrow terminal
@@ -36,15 +36,15 @@ const (
 	wideLine = 150
 )
 
-func whatPart(what string) part { return part{text: what, width: whatWidth, narrow: whatNarrow} }
-func idPart(id string) part     { return part{text: id, width: idWidth, whole: true} }
+func whatPart(what string) cell { return cell{text: what, width: whatWidth, narrow: whatNarrow} }
+func idPart(id string) cell     { return cell{text: id, width: idWidth, whole: true} }
 
-func statusPart(status, more string) part {
+func statusPart(status, more string) cell {
 	width := statusWidth
 	if more != "" {
 		width = 0
 	}
-	return part{text: status + more, width: width, narrow: len(payments.Success), status: payments.Status(status)}
+	return cell{text: status + more, width: width, narrow: len(payments.Success), status: payments.Status(status)}
 }
 
 // Layout returns the text of the line with its time, for a terminal of this width. It shortens or omits the last parts
@@ -93,7 +93,7 @@ func (l Line) Layout(at time.Time, width int, colored bool) string {
 }
 
 // colored colors the status at the beginning of a text.
-func (p *part) colored(text string) string {
+func (p *cell) colored(text string) string {
 	status, rest := text, ""
 	if i := strings.IndexAny(text, " ,"); i >= 0 {
 		status, rest = text[:i], text[i:]
@@ -139,7 +139,7 @@ func paymentLine(p *wire.Payment) Line {
 		Event: p.Type, TxID: p.ID, Status: p.Status, Amount: fmt.Sprint(p.Amount), Currency: p.Currency, Operator: p.Operator, Country: p.Country,
 		MSISDN: p.MSISDN, Reference: p.Reference,
 	}
-	return append(body.line(), part{text: faultsNamed(p.Effects)})
+	return append(body.line(), cell{text: faultsNamed(p.Effects)})
 }
 
 // paymentTime returns the sandbox time at which a transaction got its status.

@@ -240,7 +240,7 @@ func (f *forwarder) send(ctx context.Context, e *wire.EventDetail) error {
 	if result.Status == 0 {
 		said = Message(result.Err)
 	}
-	printLine(f.out, f.at(), append(eventSummary([]byte(e.Body)), part{text: said}))
+	printLine(f.out, f.at(), append(eventSummary([]byte(e.Body)), cell{text: said}))
 	if f.full {
 		Fprintf(f.out, "%s\n", e.Body)
 	}
@@ -317,7 +317,7 @@ func (l *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Fprintf(l.out, "%s\n", string(body))
 	} else {
 		line := append(Line{{text: "verified"}}, eventSummary(body)...)
-		printLine(l.out, l.now(), append(line, part{text: r.Header.Get(webhooks.HeaderDelivery), whole: true}))
+		printLine(l.out, l.now(), append(line, cell{text: r.Header.Get(webhooks.HeaderDelivery), whole: true}))
 	}
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -206,7 +206,7 @@ func optional[T any](value *T, text func(T) string) string {
 	return text(*value)
 }
 
-func same(text string) string { return text }
+func identity(text string) string { return text }
 
 // sayOn returns a function that prints messages for the user, apart from the command's output.
 func sayOn(out io.Writer) func(format string, args ...any) {

@@ -126,7 +126,7 @@ func why(r *wire.LoggedRequest) string {
 		fields = append(fields, field+": "+strings.Join(problems, "; "))
 	}
 	slices.Sort(fields)
-	text := cmp.Or(strings.Join(fields, "; "), said.Message, optional(r.Hint, same))
+	text := cmp.Or(strings.Join(fields, "; "), said.Message, optional(r.Hint, identity))
 	if r.Status != nil && *r.Status == http.StatusUnauthorized {
 		text = cmp.Or(text, "no API key of this sandbox") // the log keeps no body of such a request
 	}
@@ -162,7 +162,7 @@ func printRequest(out io.Writer, r *wire.LoggedRequest) {
 	Fprintf(out, "%s  %s\n\nSent      %s %s\n", r.ID, clockTime(r.Time), r.Method, r.Path)
 	Fprintf(out, "Answered  %s\n", answerOf(r))
 	for _, line := range []struct{ title, text string }{
-		{"Why      ", why(r)}, {"Hint     ", optional(r.Hint, same)}, {"Id       ", optional(r.RequestID, same)}, {"Not kept ", strings.Join(r.NotKept, ", ")},
+		{"Why      ", why(r)}, {"Hint     ", optional(r.Hint, identity)}, {"Id       ", optional(r.RequestID, identity)}, {"Not kept ", strings.Join(r.NotKept, ", ")},
 	} {
 		if line.text != "" {
 			Fprintf(out, "%s %s\n", line.title, line.text)
@@ -232,7 +232,7 @@ func (l *requestLog) Follow(ctx context.Context, tell func(change) error) error 
 	for {
 		wait, err := l.interval, l.poll(ctx, tell)
 		if err != nil {
-			if wait, err = patience(err, l.begun, wait); err != nil {
+			if wait, err = retryPause(err, l.begun, wait); err != nil {
 				return err
 			}
 		}

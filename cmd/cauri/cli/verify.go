@@ -224,12 +224,12 @@ func verify(out io.Writer, header http.Header, body []byte, secret string, now t
 	if failure == nil {
 		return nil
 	}
-	return negativeError{fmt.Errorf("%w%s", failure, likely(header, body, secret, now))}
+	return negativeError{fmt.Errorf("%w%s", failure, probableCause(header, body, secret, now))}
 }
 
-// likely returns a text about the probable cause of a failed verification. It undoes common mistakes one by one, and
+// probableCause returns a text about the probable cause of a failed verification. It undoes common mistakes one by one, and
 // reports the mistake without which the verification passes.
-func likely(header http.Header, body []byte, secret string, now time.Time) string {
+func probableCause(header http.Header, body []byte, secret string, now time.Time) string {
 	passes := func(body []byte, secret string) bool { return webhooks.Verify(header, body, secret, now) == nil }
 	without, _ := strings.CutPrefix(secret, webhooks.SecretPrefix)
 	switch {

@@ -150,7 +150,7 @@ func TestConfigurationOfTheKubelet(t *testing.T) {
 	for name, want := range map[string]any{
 		"cgroupRoot": "/cauri-node-1", "failCgroupV1": false, "clusterDNS": []string{dnsServiceIP}, "containerRuntimeEndpoint": "unix://" + n.containerdSocket(),
 		"imagePullCredentialsVerificationPolicy": "NeverVerify",
-		"evictionHard": map[string]string{"memory.available": "100Mi", "nodefs.available": "200Mi", "imagefs.available": "200Mi"},
+		"evictionHard":                           map[string]string{"memory.available": "100Mi", "nodefs.available": "200Mi", "imagefs.available": "200Mi"},
 	} {
 		if diff := cmp.Diff(want, configuration[name]); diff != "" {
 			t.Errorf("%s: %s", name, diff)
