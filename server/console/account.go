@@ -57,7 +57,7 @@ func (c *Console) findAccount(v *visit) (*proof.AccountProof, error) {
 	}
 	a, err := c.Books.FindAccount(v.ctx(), v.who.Sandbox.Tenant, of)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return nil, told(http.StatusNotFound, v.Text("There is no such account"),
+		return nil, newProblem(http.StatusNotFound, v.Text("There is no such account"),
 			strings.TrimSpace(v.Text("The sandbox has no float in this currency, or no test client with this number.")+" "+v.lengthOf(of.MSISDN)),
 			"not_found")
 	}

@@ -5,28 +5,28 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 )
 
-// callbackTrouble says why callbacks of an operator's own API do not arrive.
-type callbackTrouble struct {
+// callbackProblem says why callbacks of an operator's own API do not arrive.
+type callbackProblem struct {
 	ledger.FailingCallbacks
-	trouble trouble // of the newest one
+	problem deliveryProblem // of the newest one
 }
 
 // readCallbacks returns the unacknowledged callbacks with the reason why the newest one of each operator failed.
-func (c *Console) readCallbacks(v *visit, found []ledger.UnacknowledgedCallbacks) (all []callbackTrouble, err error) {
+func (c *Console) readCallbacks(v *visit, found []ledger.UnacknowledgedCallbacks) (all []callbackProblem, err error) {
 	failing, err := c.Service.WhyCallbacksFail(v.ctx(), v.who, found)
 	for _, of := range failing {
-		all = append(all, callbackTrouble{of, troubleOf(v, advice.Attempt{Failure: of.Failure, Host: advice.HostOf(of.URL), Callback: true})})
+		all = append(all, callbackProblem{of, deliveryProblemOf(v, advice.Attempt{Failure: of.Failure, Host: advice.HostOf(of.URL), Callback: true})})
 	}
 	return all, err
 }
 
 // what returns two sentences: whose callbacks fail, and why.
-func (h *callbackTrouble) what(v *visit) string {
-	return v.Text("Callbacks of %s's own API fail.", operatorName(h.Operator)) + " " + h.trouble.what + "."
+func (h *callbackProblem) title(v *visit) string {
+	return v.Text("Callbacks of %s's own API fail.", operatorName(h.Operator)) + " " + h.problem.what + "."
 }
 
 // often returns the operator, and how many of its callbacks are unacknowledged, as a text.
-func (h *callbackTrouble) often(v *visit) string {
+func (h *callbackProblem) often(v *visit) string {
 	return operatorName(h.Operator) + ", " + unacknowledged(v, h.Count)
 }
 

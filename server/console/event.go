@@ -219,7 +219,7 @@ func (c *Console) resend(v *visit) (exchange.Answer, error) {
 		return exchange.Answer{}, errNotFound
 	}
 	if v.who.Sandbox.Suspended {
-		return exchange.Answer{}, told(http.StatusConflict, v.Text("The sandbox is suspended"),
+		return exchange.Answer{}, newProblem(http.StatusConflict, v.Text("The sandbox is suspended"),
 			v.Text("No event is sent until it goes on."), "suspended")
 	}
 	err = c.renewing(v, func() error {
@@ -230,10 +230,10 @@ func (c *Console) resend(v *visit) (exchange.Answer, error) {
 	case errors.Is(err, ledger.ErrNotFound):
 		return exchange.Answer{}, errNotFound
 	case errors.Is(err, ledger.ErrNoEndpoint):
-		return exchange.Answer{}, told(http.StatusConflict, v.Text("There is no webhook"),
+		return exchange.Answer{}, newProblem(http.StatusConflict, v.Text("There is no webhook"),
 			v.Text("Set spec.webhook.url of the sandbox, then send the event again."), "no_endpoint")
 	case errors.Is(err, ledger.ErrBeingSent):
-		return exchange.Answer{}, told(http.StatusConflict, v.Text("It is being sent at this moment"),
+		return exchange.Answer{}, newProblem(http.StatusConflict, v.Text("It is being sent at this moment"),
 			v.Text("Wait for the end of the attempt, at most ten seconds."), "conflict")
 	case err != nil:
 		return exchange.Answer{}, err
@@ -282,12 +282,12 @@ func (e *eventPage) last() *ledger.AttemptRecord {
 	return &e.History[len(e.History)-1]
 }
 
-// trouble returns why the last attempt failed. It returns false if the attempt did not fail, or if a fault of the
+// problem returns why the last attempt failed. It returns false if the attempt did not fail, or if a fault of the
 // sandbox acted on it.
-func (e *eventPage) trouble(v *visit) (trouble, bool) {
+func (e *eventPage) problem(v *visit) (deliveryProblem, bool) {
 	last := e.last()
 	if last == nil || last.Error == nil || e.State == ledger.EventDelivered || len(last.Faults) > 0 {
-		return trouble{}, false
+		return deliveryProblem{}, false
 	}
 	attempt := advice.Attempt{Failure: *last.Error, Waits: e.State == ledger.EventQueued}
 	if e.Callback != nil {
@@ -295,7 +295,7 @@ func (e *eventPage) trouble(v *visit) (trouble, bool) {
 	} else {
 		attempt = attempt.Beside(&e.webhook.EndpointHealth, e.webhook.URL, last.RealStartedAt)
 	}
-	return troubleOf(v, attempt), true
+	return deliveryProblemOf(v, attempt), true
 }
 
 // address returns the URL to which the event is sent; "" if there is none.

@@ -80,7 +80,7 @@ func (c *Console) evaluate(v *visit) (page, error) {
 	}
 	seen, err := c.Ledger.Observe(v.ctx(), v.who.Sandbox.Tenant, l.lines, nil)
 	if errors.Is(err, ledger.ErrTooManyRows) {
-		l.wrong, l.tag = l.why(v, expectations.ReasonUnreadable), v.Tag
+		l.wrong, l.tag = l.reasonOf(v, expectations.ReasonUnreadable), v.Tag
 		return l.page(v), nil
 	}
 	if err != nil {
@@ -130,23 +130,23 @@ func (l *expectationsPage) lead(v *visit) string {
 	return v.Text("Of the expectations of this sandbox, %s.", strings.Join(said, ", "))
 }
 
-// told returns the verdict of an expectation, its reason, and its time, as a text. The times are in real time.
-func (l *expectationsPage) told(v *visit, e *ledger.Expectation) string {
+// verdict returns the verdict of an expectation, its reason, and its time, as a text. The times are in real time.
+func (l *expectationsPage) verdict(v *visit, e *ledger.Expectation) string {
 	switch {
 	case e.Verdict == expectations.Met:
 		return v.Text("All lines were met and stayed so: decided %s, begun %s.", v.At(e.ChangedAt, l.Now), v.At(e.BeganAt, l.Now))
 	case e.Verdict == expectations.Failed:
-		return l.why(v, e.Reason) + " " + v.Text("Decided %s, begun %s.", v.At(e.ChangedAt, l.Now), v.At(e.BeganAt, l.Now))
+		return l.reasonOf(v, e.Reason) + " " + v.Text("Decided %s, begun %s.", v.At(e.ChangedAt, l.Now), v.At(e.BeganAt, l.Now))
 	case e.DueAt != nil && l.Now.Sub(*e.DueAt) > late:
 		return v.Text("What follows may be old: it was to be evaluated %s, and no worker of Cauri has done so.", v.At(*e.DueAt, l.Now))
 	case e.Reason == expectations.ReasonSettling && e.DueAt != nil:
 		return v.Text("All lines are met, and have to stay so %s.", v.Until(*e.DueAt, l.Now))
 	}
-	return l.why(v, e.Reason) + " " + v.Text("Open %s, %s left.", v.Since(e.BeganAt, l.Now), v.Duration(max(0, e.Deadline.Sub(l.Now))))
+	return l.reasonOf(v, e.Reason) + " " + v.Text("Open %s, %s left.", v.Since(e.BeganAt, l.Now), v.Duration(max(0, e.Deadline.Sub(l.Now))))
 }
 
-// why returns the sentence for the reason of a verdict.
-func (l *expectationsPage) why(v *visit, reason string) string {
+// reasonOf returns the sentence for the reason of a verdict.
+func (l *expectationsPage) reasonOf(v *visit, reason string) string {
 	switch reason {
 	case "":
 		return v.Text("No line was evaluated yet.")

@@ -21,8 +21,10 @@ type problem struct {
 // Error implements error.
 func (p problem) Error() string { return p.title }
 
-// told returns an error whose title and text are shown to the user.
-func told(status int, title, text, code string) error { return problem{status, title, text, code} }
+// newProblem returns an error whose title and text are shown to the user.
+func newProblem(status int, title, text, code string) error {
+	return problem{status, title, text, code}
+}
 
 // problemOf returns the problem for an error that the user may see. It returns false for any other error.
 func problemOf(v *visit, err error) (problem, bool) {

@@ -59,11 +59,11 @@ func (c *Console) checkReceiver(v *visit) (exchange.Answer, error) {
 	var often ledger.ErrTooManyChecks
 	switch {
 	case errors.As(err, &often) && often.Wait > 0:
-		return exchange.Answer{}, told(http.StatusTooManyRequests, v.Text("The receiver was checked less than a minute ago"),
+		return exchange.Answer{}, newProblem(http.StatusTooManyRequests, v.Text("The receiver was checked less than a minute ago"),
 			v.Text("Wait for %s, and run it again.", v.Duration(often.Wait)), "too_many_checks")
 	case errors.As(err, &often): // it runs already
 	case errors.Is(err, ledger.ErrNoEndpoint):
-		return exchange.Answer{}, told(http.StatusConflict, v.Text("This sandbox has no webhook"),
+		return exchange.Answer{}, newProblem(http.StatusConflict, v.Text("This sandbox has no webhook"),
 			v.Text("Set spec.webhook.url of the SandboxEnvironment first."), "no_webhook")
 	case err != nil:
 		return exchange.Answer{}, err

@@ -85,7 +85,7 @@ func (c *Console) findHandset(v *visit) (*handset, error) {
 	msisdn := chi.URLParam(v.request, "msisdn")
 	client, err := c.Ledger.FindTestClient(v.ctx(), tenant, msisdn)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return nil, told(http.StatusNotFound, v.Text("There is no such phone"),
+		return nil, newProblem(http.StatusNotFound, v.Text("There is no such phone"),
 			strings.TrimSpace(v.Text("The sandbox has no test client with this number any more, or never had one.")+" "+v.lengthOf(msisdn)), "not_found")
 	}
 	if err != nil {
@@ -286,7 +286,7 @@ func typedAnswer(v *visit) (payments.Answer, error) {
 	case v.form("answer") == "cancel":
 		return payments.AnswerCancel, nil
 	case !pinForm.MatchString(pin):
-		return "", told(http.StatusUnprocessableEntity, v.Text("A PIN has four digits"),
+		return "", newProblem(http.StatusUnprocessableEntity, v.Text("A PIN has four digits"),
 			v.Text("Nothing was paid. Any four digits approve, and 0000 is a wrong PIN."), "invalid_body")
 	case pin == wrongPIN:
 		return payments.AnswerWrongPIN, nil
@@ -309,7 +309,7 @@ func (c *Console) answerPrompt(v *visit) (exchange.Answer, error) {
 	_, _, err = c.Service.AnswerPrompt(v.ctx(), v.who, msisdn, id, answer)
 	if closed := new(*ledger.ErrPromptClosed); err != nil && !errors.As(err, closed) {
 		if errors.Is(err, ledger.ErrNotFound) {
-			err = told(http.StatusNotFound, v.Text("This phone has no such prompt"),
+			err = newProblem(http.StatusNotFound, v.Text("This phone has no such prompt"),
 				v.Text("The sandbox was reset, or the test client is gone. Nothing was paid."), "not_found")
 		}
 		return exchange.Answer{}, err

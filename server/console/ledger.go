@@ -130,7 +130,7 @@ func (c *Console) verifyLedger(v *visit) (exchange.Answer, error) {
 	return exchange.Answer{Await: func(ctx context.Context) (exchange.Answer, error) {
 		err := c.Service.VerifyLedger(ctx, v.who)
 		if errors.Is(err, proof.ErrNotVerified) {
-			err = told(http.StatusServiceUnavailable, v.Text("No worker has verified the ledger yet"),
+			err = newProblem(http.StatusServiceUnavailable, v.Text("No worker has verified the ledger yet"),
 				v.Text("It was asked to, and does so as soon as it can. Open the ledger again in a minute."), "not_verified")
 		}
 		return v.goTo(back), err

@@ -31,7 +31,7 @@ const (
 // overview is the state of a sandbox in short.
 type overview struct {
 	health    ledger.Health
-	callbacks []callbackTrouble
+	callbacks []callbackProblem
 	called    bool // whether the sandbox has had callbacks; read only without a webhook
 	floats    []proof.AccountProof
 	balanced  bool
@@ -185,7 +185,7 @@ func (o *overview) lead(v *visit) string {
 		return v.Text("Payments work.")
 	case !h.Acknowledged:
 		return v.Text("Payments work. Whether your receiver is well is not known: it has acknowledged nothing since its URL was set or an attempt failed.")
-	case !o.proven():
+	case !o.allProven():
 		return v.Text("Payments work, and events are delivered. The ledger is not proven yet.")
 	}
 	return v.Text("All is well: payments work, events are delivered, and the ledger adds up.")
@@ -198,18 +198,18 @@ func (o *overview) needs(v *visit) (all []string) {
 		all = append(all, what)
 	}
 	for i := range o.callbacks {
-		all = append(all, o.callbacks[i].what(v))
+		all = append(all, o.callbacks[i].title(v))
 	}
 	return all
 }
 
-// proven reports whether each float was verified.
-func (o *overview) proven() bool {
+// allProven reports whether each float was verified.
+func (o *overview) allProven() bool {
 	return !slices.ContainsFunc(o.floats, func(a proof.AccountProof) bool { return a.VerifiedAt == nil })
 }
 
-// trouble returns why events do not reach the receiver, and what to do.
-func (o *overview) trouble(v *visit) trouble {
+// problem returns why events do not reach the receiver, and what to do.
+func (o *overview) problem(v *visit) deliveryProblem {
 	_, t := receiverSays(v, &o.health.EndpointHealth, o.health.WebhookURL)
 	return t
 }
@@ -223,7 +223,7 @@ func (o *overview) receiver(v *visit) (icon, class, title, text string) {
 		if h.Unacknowledged > 0 {
 			text = unacknowledged(v, h.Unacknowledged) + ", " + text
 		}
-		return "st-fail", "bad", o.trouble(v).title, text
+		return "st-fail", "bad", o.problem(v).title, text
 	case len(o.callbacks) > 0:
 		return "st-fail", "bad", v.Text("Callbacks fail"), o.callbacks[0].often(v)
 	case h.WebhookURL == "":
@@ -264,7 +264,7 @@ func (o *overview) pending(v *visit) (title, text string) {
 	return title, v.Text("The first ends %s", v.At(*h.FirstDueAt, v.clock.Now))
 }
 
-// acted returns the text of [actsIn] for all faults together.
+// acted returns the text of [faultText] for all faults together.
 func (o *overview) acted(v *visit) string {
 	var acts int64
 	var last time.Time
@@ -274,11 +274,11 @@ func (o *overview) acted(v *visit) string {
 			last = *a.LastAt
 		}
 	}
-	return actsIn(v, ledger.FaultActs{Acts: acts, LastAt: &last})
+	return faultText(v, ledger.FaultActs{Acts: acts, LastAt: &last})
 }
 
-// actsIn returns how often a fault acted, and when it last did, as a text.
-func actsIn(v *visit, a ledger.FaultActs) string {
+// faultText returns how often a fault acted, and when it last did, as a text.
+func faultText(v *visit, a ledger.FaultActs) string {
 	if a.Acts == 0 {
 		return v.Text("Has not acted yet")
 	}
@@ -295,25 +295,25 @@ func (o *overview) host() string {
 	return u.Host + u.Path
 }
 
-// provenIn returns a text with the numbers of proven movements and of all movements of a float.
-func provenIn(v *visit, a *proof.AccountProof) string {
+// proofText returns a text with the numbers of proven movements and of all movements of a float.
+func proofText(v *visit, a *proof.AccountProof) string {
 	if a.VerifiedAt == nil {
 		return v.Count(a.Movements, "1 movement, not proven yet", "%s movements, not proven yet")
 	}
 	return v.Count(a.VerifiedUpTo, "1 of %s movements proven", "%s of %s movements proven", v.Number(a.Movements))
 }
 
-// beat is a bar in the chart of the receiver. It represents one attempt.
-type beat struct {
+// attemptBar is a bar in the chart of the receiver. It represents one attempt.
+type attemptBar struct {
 	x      string
 	failed bool
 }
 
-// beats returns one bar for each attempt.
-func (o *overview) beats() []beat {
-	all := make([]beat, len(o.attempts))
+// attemptBars returns one bar for each attempt.
+func (o *overview) attemptBars() []attemptBar {
+	all := make([]attemptBar, len(o.attempts))
 	for i := range o.attempts {
-		all[i] = beat{fmt.Sprint(6 * i), o.attempts[i].Error != nil}
+		all[i] = attemptBar{fmt.Sprint(6 * i), o.attempts[i].Error != nil}
 	}
 	return all
 }
@@ -345,7 +345,7 @@ func (o *overview) ticket(v *visit) string {
 		lines = append(lines, refused)
 	}
 	for i := range o.callbacks {
-		lines = append(lines, o.callbacks[i].what(v)+" "+o.callbacks[i].Newest.String())
+		lines = append(lines, o.callbacks[i].title(v)+" "+o.callbacks[i].Newest.String())
 	}
 	balanced := v.Text("Ledger balanced")
 	if !o.balanced {
@@ -354,13 +354,13 @@ func (o *overview) ticket(v *visit) string {
 	title, _ := o.pending(v)
 	lines = append(lines, balanced, title)
 	for i := range o.faults {
-		lines = append(lines, v.Text("Fault: %s. %s", v.Say(o.faults[i].Effect()), actsIn(v, o.acts[i])))
+		lines = append(lines, v.Text("Fault: %s. %s", v.Say(o.faults[i].Effect()), faultText(v, o.acts[i])))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// what returns the icon and the text for what a transaction did.
-func what(v *visit, t *payments.Transaction) (icon, text string) {
+// paymentTitle returns the icon and the text for what a transaction did.
+func paymentTitle(v *visit, t *payments.Transaction) (icon, text string) {
 	succeeded := t.Status == payments.Success
 	switch {
 	case t.Status == payments.Pending:
@@ -434,16 +434,16 @@ func (c *Console) advanceClock(v *visit) (exchange.Answer, error) {
 	await, err := c.Service.AdvanceClock(v.ctx(), v.who, to)
 	switch {
 	case errors.As(err, new(ledger.ErrClockBackwards)):
-		return exchange.Answer{}, told(http.StatusUnprocessableEntity, v.Text("Time only goes forward"),
+		return exchange.Answer{}, newProblem(http.StatusUnprocessableEntity, v.Text("Time only goes forward"),
 			v.Text("The sandbox is past this time already. A reset sets the clock back."), "clock_backwards")
 	case errors.As(err, new(ledger.ErrAdvanceTooFar)), errors.As(err, new(ledger.ErrClockEnd)):
-		return exchange.Answer{}, told(http.StatusUnprocessableEntity, v.Text("This is too far"),
+		return exchange.Answer{}, newProblem(http.StatusUnprocessableEntity, v.Text("This is too far"),
 			v.Text("One step is at most 400 days, and clocks end with the year 2200."), "invalid_body")
 	case errors.Is(err, ledger.ErrNotNextDue):
-		return exchange.Answer{}, told(http.StatusConflict, v.Text("Something else is due next now"),
+		return exchange.Answer{}, newProblem(http.StatusConflict, v.Text("Something else is due next now"),
 			v.Text("The page was older than that. The clock did not move: look at the overview, and choose again."), "conflict")
 	case errors.As(err, new(ledger.ErrClockBusy)):
-		return exchange.Answer{}, told(http.StatusConflict, v.Text("The clock is on its way"),
+		return exchange.Answer{}, newProblem(http.StatusConflict, v.Text("The clock is on its way"),
 			v.Text("It is being advanced to another time. Wait until it is there."), "clock_busy")
 	case err != nil:
 		return exchange.Answer{}, err

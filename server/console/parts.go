@@ -11,13 +11,13 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// look is the appearance of a status.
-type look struct {
+// appearance is the look of a status.
+type appearance struct {
 	text        english.Text
 	icon, class string
 }
 
-var looks = map[payments.Status]look{
+var appearances = map[payments.Status]appearance{
 	payments.Pending:            {"Pending", "st-pending", "open"},
 	payments.Success:            {"Success", "st-ok", "ok"},
 	payments.PINInvalid:         {"Wrong PIN", "st-pin", "bad"},
@@ -32,12 +32,12 @@ var looks = map[payments.Status]look{
 }
 
 // isolated returns a text of a merchant for use in a sentence. The text cannot change the direction of writing of the
-// sentence: [tame] removes its own marks of direction, and isolating marks surround it.
-func isolated(text string) string { return "\u2068" + tame(text) + "\u2069" }
+// sentence: [isolateBidi] removes its own marks of direction, and isolating marks surround it.
+func isolated(text string) string { return "\u2068" + isolateBidi(text) + "\u2069" }
 
-// tame removes the characters that change the direction of writing from a text of a merchant. The effect of such a
+// isolateBidi removes the characters that change the direction of writing from a text of a merchant. The effect of such a
 // character may continue after the element of the text.
-func tame(text string) string {
+func isolateBidi(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Bidi_Control, r) {
 			return -1

@@ -90,7 +90,7 @@ func readMoment(into **time.Time, value string) bool {
 func (f *paymentFilter) value(v *visit, name string) string {
 	switch {
 	case name == "status":
-		return v.Text(looks[f.Status].text)
+		return v.Text(appearances[f.Status].text)
 	case name == "market":
 		return operatorName(f.Operator) + " " + string(f.Country)
 	case name == "after":

@@ -35,7 +35,7 @@ func (d *paymentDetail) story(v *visit) []step {
 	}
 	for i := range d.refunds {
 		r := &d.refunds[i]
-		s := step{at: r.CreatedAt, icon: "refund", class: looks[r.Status].class, status: r.Status, refund: r, text: v.Text("Nothing moved.")}
+		s := step{at: r.CreatedAt, icon: "refund", class: appearances[r.Status].class, status: r.Status, refund: r, text: v.Text("Nothing moved.")}
 		if r.Status == payments.Success {
 			s.text = v.Text("Float %s. No commission comes back.", v.Signed(-r.Amount))
 		}
@@ -105,7 +105,7 @@ func (d *paymentDetail) ended(v *visit) step {
 	if d.CompletedAt == nil {
 		return step{icon: "st-pending", title: v.Text("Open"), status: d.Status, text: v.Text("Nothing has moved yet.")}
 	}
-	s := step{at: *d.CompletedAt, status: d.Status, icon: "x", class: looks[d.Status].class, title: v.Text("Ended")}
+	s := step{at: *d.CompletedAt, status: d.Status, icon: "x", class: appearances[d.Status].class, title: v.Text("Ended")}
 	latency := " · " + v.Text("latency %s ms", v.Number(d.Latency.Milliseconds()))
 	if d.Status != payments.Success {
 		s.text = d.because(v) + " " + v.Text("Nothing moved.") + latency

@@ -77,8 +77,8 @@ func (f *refundForm) wrong(field string) string {
 	return strings.Join(a.Detail.FieldErrors[field], "; ")
 }
 
-// trouble returns why nothing was refunded. It returns "" if the text of a field already says it.
-func (f *refundForm) trouble(v *visit) string {
+// problem returns why nothing was refunded. It returns "" if the text of a field already says it.
+func (f *refundForm) problem(v *visit) string {
 	switch {
 	case f.sent == nil || f.wrong("amount")+f.wrong("description") != "":
 		return ""

@@ -134,7 +134,7 @@ func (c *Console) choose(v *visit, l *requestList, id string) error {
 	code, ok := strings.CutPrefix(id, "log_")
 	parsed, err := payments.ParseCode(code)
 	if !ok || err != nil {
-		return told(http.StatusNotFound, v.Text("This is not the id of a request"), v.Text("It begins with log_."),
+		return newProblem(http.StatusNotFound, v.Text("This is not the id of a request"), v.Text("It begins with log_."),
 			"not_found")
 	}
 	found, err := c.Requests.Find(v.ctx(), v.who.Sandbox.Tenant, parsed)
@@ -142,7 +142,7 @@ func (c *Console) choose(v *visit, l *requestList, id string) error {
 		return err
 	}
 	if found == nil {
-		return told(http.StatusNotFound, v.Text("This request is not in the log"),
+		return newProblem(http.StatusNotFound, v.Text("This request is not in the log"),
 			v.Text("The log keeps the newest requests, and a reset empties it."), "not_found")
 	}
 	one := c.readLogged(found)
@@ -181,8 +181,8 @@ func (r *loggedRequest) succeeded() bool { return r.Kind == requests.Succeeded }
 // isOf reports whether two requests are the same one.
 func (r *loggedRequest) isOf(o *loggedRequest) bool { return o != nil && r.ID == o.ID }
 
-// look returns the appearance of the answer: an icon, a CSS class and a text.
-func (r *loggedRequest) look(v *visit) (icon, class, text string) {
+// appearance returns the appearance of the answer: an icon, a CSS class and a text.
+func (r *loggedRequest) appearance(v *visit) (icon, class, text string) {
 	switch {
 	case r.Status == 0:
 		return "bolt", "wait", v.Text("no answer")
@@ -215,8 +215,8 @@ func (r *loggedRequest) quoted() templ.Attributes {
 // fewNames is the maximum number of names in a sentence.
 const fewNames = 3
 
-// why returns a short text for a row: why the request was refused, or what it did.
-func (r *loggedRequest) why(v *visit) string {
+// reasonOf returns a short text for a row: why the request was refused, or what it did.
+func (r *loggedRequest) reasonOf(v *visit) string {
 	names := r.wrongFields()
 	switch {
 	case r.does != "":

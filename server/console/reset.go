@@ -40,10 +40,10 @@ func (c *Console) resetNow(v *visit) (exchange.Answer, error) {
 	err := c.Service.Reset(v.ctx(), v.who)
 	switch {
 	case errors.As(err, new(service.ErrDenied)):
-		return exchange.Answer{}, told(http.StatusForbidden, v.Text("This sandbox may not be reset here"),
+		return exchange.Answer{}, newProblem(http.StatusForbidden, v.Text("This sandbox may not be reset here"),
 			v.Text("Its owner allows it with spec.api.reset, or resets it with: kubectl cauri reset %s", v.name), "forbidden")
 	case errors.Is(err, sandboxes.ErrTooManyResets):
-		return exchange.Answer{}, told(http.StatusTooManyRequests,
+		return exchange.Answer{}, newProblem(http.StatusTooManyRequests,
 			v.Text("The sandbox was reset five times in the last second"), v.Text("It was not reset again. Wait a second."),
 			"too_many_resets")
 	case err != nil:

@@ -111,7 +111,7 @@ func (c *Console) endSession(v *visit) (exchange.Answer, error) {
 	id := v.form("session")
 	err := c.renewing(v, func() error { return c.Sandboxes.EndConsoleSession(v.ctx(), v.who.Sandbox, id) })
 	if errors.Is(err, sandboxes.ErrNoConsoleSession) {
-		return exchange.Answer{}, told(http.StatusNotFound, v.Text("This session has ended already"),
+		return exchange.Answer{}, newProblem(http.StatusNotFound, v.Text("This session has ended already"),
 			v.Text("Open Setup again to see which sessions are open."), "not_found")
 	}
 	if id == v.session.ID {

@@ -143,9 +143,9 @@ func (f *clientForm) page(v *visit) page {
 	return page{title: f.client.called(), body: clientPage(v, f)}
 }
 
-// trouble returns why nothing was changed, and the language of this text. Both are empty if the text of a field already
+// problem returns why nothing was changed, and the language of this text. Both are empty if the text of a field already
 // says it.
-func (f *clientForm) trouble(v *visit) (text, language string) {
+func (f *clientForm) problem(v *visit) (text, language string) {
 	a := f.sent
 	switch {
 	case a == nil || len(a.answer.Detail.FieldErrors) > 0 || fieldsOfCodes[a.answer.Error] != "":

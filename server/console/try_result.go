@@ -47,14 +47,14 @@ func (f *tryForm) outcome(v *visit) result {
 	if status == payments.Pending {
 		return result{"st-pending", "ok", v.Text("The payment is made, and its payer is asked."), v.Text("Its outcome follows in a moment."), false}
 	}
-	look, known := looks[status]
+	shown, known := appearances[status]
 	if !known { // a fault broke the body of the answer
 		return result{"bolt", "wait", v.Text("It is recorded, and its answer is broken."), "", false}
 	}
 	if status == payments.Success {
 		return result{"st-ok", "ok", v.Text("It is done."), v.Text("Its status is %s.", string(status)), false}
 	}
-	return result{look.icon, look.class, v.Text("It is recorded, and nothing moved: %s.", v.Text(look.text)), v.Text("Its status is %s.", string(status)), false}
+	return result{shown.icon, shown.class, v.Text("It is recorded, and nothing moved: %s.", v.Text(shown.text)), v.Text("Its status is %s.", string(status)), false}
 }
 
 // holderOf returns the name of a test client for a sentence.

@@ -100,7 +100,7 @@ func (c *Console) handler(r *route) exchange.OpenHandler {
 		case r.method != http.MethodGet && !v.hasToken():
 			return exchange.Answer{}, errForeignForm
 		}
-		return c.carryOut(r, v)
+		return c.serve(r, v)
 	}
 }
 
@@ -125,8 +125,8 @@ func (c *Console) readFrame(ctx context.Context, v *visit) (err error) {
 	return err
 }
 
-// carryOut calls the handler of a route. For a page, it repeats the call if the configuration changed meanwhile.
-func (c *Console) carryOut(r *route, v *visit) (a exchange.Answer, err error) {
+// serve calls the handler of a route. For a page, it repeats the call if the configuration changed meanwhile.
+func (c *Console) serve(r *route, v *visit) (a exchange.Answer, err error) {
 	if r.do != nil {
 		return r.do(c, v)
 	}

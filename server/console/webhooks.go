@@ -15,7 +15,7 @@ type eventList struct {
 	ledger.EventFilter
 	listing
 	webhook      *ledger.Webhook
-	callbacks    []callbackTrouble
+	callbacks    []callbackProblem
 	rows         []eventRow
 	newer, older string // addresses of the pages beside it; empty: there is none
 }
@@ -186,11 +186,11 @@ func (l *eventList) problem(v *visit) (what, more string) {
 	return what, more
 }
 
-// receiverSays returns one or two sentences that say why a receiver does not acknowledge events, and the trouble. url
+// receiverSays returns one or two sentences that say why a receiver does not acknowledge events, and the problem. url
 // is that of the webhook.
-func receiverSays(v *visit, h *sandboxes.EndpointHealth, url string) (what string, t trouble) {
+func receiverSays(v *visit, h *sandboxes.EndpointHealth, url string) (what string, t deliveryProblem) {
 	a := advice.OfReceiver(h, url)
-	t = troubleSaid(v, &a, h.Cause())
+	t = describeProblem(v, &a, h.Cause())
 	what = t.what + "."
 	if a.Over() {
 		return what, t // it has the number
