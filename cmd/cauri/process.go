@@ -74,7 +74,7 @@ type process struct {
 	options    processOptions
 	now        func() time.Time
 	db         *postgres.DB
-	sandboxes  *sandboxes.Store
+	sandboxes  *sandboxes.Registry
 	registry   *prometheus.Registry
 	worker     *telemetry.Worker // nil in the api
 	tracing    *telemetry.Tracing

@@ -57,7 +57,7 @@ func newWorkerCommand() *cobra.Command {
 
 // workerDatabase implements [worker.Database].
 type workerDatabase struct {
-	*sandboxes.Store
+	*sandboxes.Registry
 	*ledger.Deliveries
 	*ledger.Forwards
 	*ledger.Settler
@@ -103,7 +103,7 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 	upkeep := ledger.NewUpkeep(p.db)
 	w := worker.New(worker.Options{
 		Database: workerDatabase{
-			Store: p.sandboxes, Deliveries: ledger.NewDeliveries(p.db, p.sandboxes, keys), Forwards: ledger.NewForwards(p.db, p.sandboxes),
+			Registry: p.sandboxes, Deliveries: ledger.NewDeliveries(p.db, p.sandboxes, keys), Forwards: ledger.NewForwards(p.db, p.sandboxes),
 			Settler: ledger.NewSettler(p.db, p.sandboxes, func(status payments.Status, lag *time.Duration) {
 				p.worker.Settled(string(status), lag)
 			}),

@@ -451,7 +451,7 @@ func TestStreamTellsThatSomethingChanged(t *testing.T) {
 		}
 	}
 	until("data: ready")
-	books := ledger.New(f.store.DB, f.store.Store)
+	books := ledger.New(f.store.DB, f.store.Registry)
 	if _, err := books.Advance(t.Context(), f.of("checkout").Tenant, ledger.ClockTarget{By: new(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ type Options struct {
 	Service   *service.Service
 	Ledger    *ledger.Ledger
 	Books     *proof.Books
-	Sandboxes *sandboxes.Store
+	Sandboxes *sandboxes.Registry
 	Directory *sandboxes.Directory
 	Requests  *requests.Log
 	Streams   *exchange.Streams

@@ -41,7 +41,7 @@ type Exchange struct {
 // Options are the dependencies and settings of an [Exchange].
 type Options struct {
 	Service   *service.Service
-	Sandboxes *sandboxes.Store
+	Sandboxes *sandboxes.Registry
 	Directory *sandboxes.Directory
 	Requests  *requests.Log // nil: no request is logged
 	Held      *HeldAnswers

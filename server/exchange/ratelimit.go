@@ -32,7 +32,7 @@ const (
 // limiter limits the requests of a sandbox in a minute, over all replicas of the api. The database has the common
 // count. Each replica reserves small shares of the limit.
 type limiter struct {
-	sandboxes *sandboxes.Store
+	sandboxes *sandboxes.Registry
 	now       func() time.Time
 
 	mu      sync.Mutex

@@ -35,7 +35,7 @@ type Server struct{ router chi.Router }
 type Options struct {
 	Ledger    *ledger.Ledger
 	Books     *proof.Books
-	Sandboxes *sandboxes.Store
+	Sandboxes *sandboxes.Registry
 	Directory *sandboxes.Directory
 	Requests  *requests.Log // nil: no request is logged
 	Version   string        // version of this program

@@ -27,7 +27,7 @@ type API struct {
 	streams   *exchange.Streams
 	version   string
 	baseURL   *url.URL
-	sandboxes *sandboxes.Store
+	sandboxes *sandboxes.Registry
 	console   bool
 	consoles  *url.URL
 }
@@ -41,7 +41,7 @@ type Options struct {
 	Directory *sandboxes.Directory
 	Requests  *requests.Log // nil: no request is logged
 	Streams   *exchange.Streams
-	Sandboxes *sandboxes.Store
+	Sandboxes *sandboxes.Registry
 	Console   bool     // whether there is a console
 	Consoles  *url.URL // base URL of the consoles, if they have a host of their own; nil: where the API is
 	Version   string   // version of this program

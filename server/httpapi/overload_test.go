@@ -29,7 +29,7 @@ func TestMoreThanCanBeServedIsRefusedAtOnce(t *testing.T) {
 	}
 	t.Cleanup(hasty.Close)
 	busy := f.serve(func(o *fronts.Options) {
-		o.Ledger, o.Sandboxes, o.Directory = hasty.Ledger, hasty.Store, sandboxes.NewDirectory(hasty.DB)
+		o.Ledger, o.Sandboxes, o.Directory = hasty.Ledger, hasty.Registry, sandboxes.NewDirectory(hasty.DB)
 	})
 	busy.call("GET", "/v1/payments", nil) // makes the server look for the key
 	conn := ledgertest.Connect(t, f.db)

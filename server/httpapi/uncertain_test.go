@@ -21,7 +21,7 @@ func (f *fixture) behindProxy(options ledgertest.Options) (*ledgertest.Proxy, *f
 	}
 	f.t.Cleanup(s.Close)
 	server := f.serve(func(o *fronts.Options) {
-		o.Ledger, o.Sandboxes, o.Directory = s.Ledger, s.Store, sandboxes.NewDirectory(s.DB)
+		o.Ledger, o.Sandboxes, o.Directory = s.Ledger, s.Registry, sandboxes.NewDirectory(s.DB)
 	})
 	if got := server.call("GET", "/v1/payments", nil); got.status != http.StatusOK {
 		f.t.Fatalf("answered %d: %s", got.status, got.raw)

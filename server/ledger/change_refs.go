@@ -158,15 +158,15 @@ func (l *Ledger) readChanged(ctx context.Context, tenant int64, noted []sqlc.Nex
 	return changes, nil
 }
 
-// foundRows are the current rows that changes referred to.
-type foundRows struct {
+// changedRows are the current rows that changes referred to.
+type changedRows struct {
 	changes map[changeRef]Change
 	moved   map[payments.ID][]changeRef // the balances that a transaction moved
 }
 
 // The method of returns the references for which a noted reference stands, in the order in which a stream sends them. A
 // booking stands for its transaction, its event and the balances that it moved.
-func (f *foundRows) of(ref changeRef) []changeRef {
+func (f *changedRows) of(ref changeRef) []changeRef {
 	if ref.kind != bookingKind {
 		return []changeRef{ref}
 	}
@@ -174,9 +174,9 @@ func (f *foundRows) of(ref changeRef) []changeRef {
 }
 
 // readRefs reads the current state of the rows that noted changes name.
-func (l *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) (*foundRows, error) {
+func (l *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextChangesRow) (*changedRows, error) {
 	named := keysOf(noted)
-	found := &foundRows{changes: map[changeRef]Change{}, moved: map[payments.ID][]changeRef{}}
+	found := &changedRows{changes: map[changeRef]Change{}, moved: map[payments.ID][]changeRef{}}
 	if named.clock != nil {
 		clock, err := readClock(ctx, l.tenant(tenant), tenant)
 		if err != nil {
@@ -229,7 +229,7 @@ func keysOf(noted []sqlc.NextChangesRow) changedKeys {
 }
 
 // queueTransactions adds the statements that read transactions, events, callbacks and attempts.
-func (f *foundRows) queueTransactions(r *reading, tenant int64, named *changedKeys) {
+func (f *changedRows) queueTransactions(r *reading, tenant int64, named *changedKeys) {
 	ids, bookings := named.ids, named.ids[bookingKind]
 	if of := slices.Concat(ids[transactionKind], bookings); of != nil {
 		queueReading(r, f.addTransaction, tenant, changedTransactions, of)
@@ -250,7 +250,7 @@ func (f *foundRows) queueTransactions(r *reading, tenant int64, named *changedKe
 
 // queueBalances adds the statements that read the balances of floats and SIMs: those named, and those that the named
 // bookings moved.
-func (f *foundRows) queueBalances(r *reading, tenant int64, named *changedKeys) {
+func (f *changedRows) queueBalances(r *reading, tenant int64, named *changedKeys) {
 	bookings := named.ids[bookingKind]
 	if len(named.currencies)+len(bookings) > 0 {
 		queueReading(r, func(row *changedFloat) {
@@ -269,7 +269,7 @@ func (f *foundRows) queueBalances(r *reading, tenant int64, named *changedKeys) 
 }
 
 // queueEvents adds a statement that reads events, or callbacks.
-func (f *foundRows) queueEvents(r *reading, tenant int64, sql string, of []pgtype.UUID) {
+func (f *changedRows) queueEvents(r *reading, tenant int64, sql string, of []pgtype.UUID) {
 	if len(of) == 0 {
 		return
 	}
@@ -282,7 +282,7 @@ func (f *foundRows) queueEvents(r *reading, tenant int64, sql string, of []pgtyp
 	}, tenant, sql, of)
 }
 
-func (f *foundRows) addTransaction(row *sqlc.Transaction) {
+func (f *changedRows) addTransaction(row *sqlc.Transaction) {
 	t := transactionOf(row)
 	f.changes[changeRef{kind: transactionKind, id: t.ID}] = Change{Transaction: t}
 	if row.MerchantDelta != 0 {
@@ -293,7 +293,7 @@ func (f *foundRows) addTransaction(row *sqlc.Transaction) {
 	}
 }
 
-func (f *foundRows) addAttempt(eventKind, attemptKind string, id payments.ID, attempt AttemptRecord) {
+func (f *changedRows) addAttempt(eventKind, attemptKind string, id payments.ID, attempt AttemptRecord) {
 	if e, there := f.changes[changeRef{kind: eventKind, id: id}]; there {
 		f.changes[changeRef{kind: attemptKind, id: id, attempt: int32(attempt.Number)}] = Change{Event: e.Event, Attempt: &attempt}
 	}

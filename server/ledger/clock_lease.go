@@ -18,7 +18,7 @@ import (
 type Clocks struct{ core }
 
 // NewClocks returns the clocks of all sandboxes in a database.
-func NewClocks(db *postgres.DB, configured *sandboxes.Store) *Clocks {
+func NewClocks(db *postgres.DB, configured *sandboxes.Registry) *Clocks {
 	return &Clocks{core{db, configured}}
 }
 

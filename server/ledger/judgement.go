@@ -20,7 +20,7 @@ import (
 type Expectations struct{ core }
 
 // NewExpectations returns [Expectations] of a database.
-func NewExpectations(db *postgres.DB, store *sandboxes.Store) *Expectations {
+func NewExpectations(db *postgres.DB, store *sandboxes.Registry) *Expectations {
 	return &Expectations{core{db, store}}
 }
 

@@ -21,7 +21,7 @@ import (
 // core has the fields that all types of this package share.
 type core struct {
 	db        *postgres.DB
-	sandboxes *sandboxes.Store
+	sandboxes *sandboxes.Registry
 }
 
 // Ledger records and reads transactions, events and prompts for the api. All types of this package are safe for
@@ -37,7 +37,7 @@ type Ledger struct {
 }
 
 // New makes a ledger in a database.
-func New(db *postgres.DB, store *sandboxes.Store) *Ledger {
+func New(db *postgres.DB, store *sandboxes.Registry) *Ledger {
 	l := &Ledger{core: core{db, store}}
 	admission := db.Admission()
 	// A queue of one float or one sandbox does not wait for an admission. Each statement that it sends acquires one.
@@ -65,7 +65,7 @@ type Settler struct {
 
 // NewSettler returns a [Settler] that calls onSettled, unless it is nil, for every settled transaction. lag is the time
 // from the due time to the settlement; nil in a sandbox with a clock of its own.
-func NewSettler(db *postgres.DB, store *sandboxes.Store, onSettled func(status payments.Status, lag *time.Duration)) *Settler {
+func NewSettler(db *postgres.DB, store *sandboxes.Registry, onSettled func(status payments.Status, lag *time.Duration)) *Settler {
 	return &Settler{core{db, store}, onSettled}
 }
 
@@ -76,7 +76,7 @@ type Deliveries struct {
 }
 
 // NewDeliveries returns a [Deliveries] that decrypts signing secrets with the key ring.
-func NewDeliveries(db *postgres.DB, store *sandboxes.Store, keys *secrets.KeyRing) *Deliveries {
+func NewDeliveries(db *postgres.DB, store *sandboxes.Registry, keys *secrets.KeyRing) *Deliveries {
 	return &Deliveries{core{db, store}, keys}
 }
 
@@ -84,7 +84,7 @@ func NewDeliveries(db *postgres.DB, store *sandboxes.Store, keys *secrets.KeyRin
 type Forwards struct{ core }
 
 // NewForwards returns a [Forwards] that decrypts the operators' credentials with the store.
-func NewForwards(db *postgres.DB, store *sandboxes.Store) *Forwards {
+func NewForwards(db *postgres.DB, store *sandboxes.Registry) *Forwards {
 	return &Forwards{core{db, store}}
 }
 

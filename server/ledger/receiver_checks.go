@@ -92,7 +92,7 @@ type ReceiverChecks struct {
 }
 
 // NewReceiverChecks returns a [ReceiverChecks] that decrypts signing secrets with the key ring.
-func NewReceiverChecks(db *postgres.DB, store *sandboxes.Store, keys *secrets.KeyRing) *ReceiverChecks {
+func NewReceiverChecks(db *postgres.DB, store *sandboxes.Registry, keys *secrets.KeyRing) *ReceiverChecks {
 	return &ReceiverChecks{core{db, store}, keys}
 }
 

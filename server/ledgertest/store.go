@@ -15,7 +15,7 @@ import (
 // Store has all types that work on one database, for tests.
 type Store struct {
 	*postgres.DB
-	*sandboxes.Store
+	*sandboxes.Registry
 	*ledger.Ledger
 	*ledger.Settler
 	*ledger.Deliveries
@@ -44,7 +44,7 @@ func OpenWith(url string, o Options) (*Store, error) {
 	}
 	configured := sandboxes.New(db, sandboxes.Options{KeyRing: o.KeyRing, DeletionTime: o.DeletionTime})
 	return &Store{
-		DB: db, Store: configured, Ledger: ledger.New(db, configured), Settler: ledger.NewSettler(db, configured, o.OnSettled),
+		DB: db, Registry: configured, Ledger: ledger.New(db, configured), Settler: ledger.NewSettler(db, configured, o.OnSettled),
 		Deliveries: ledger.NewDeliveries(db, configured, o.KeyRing), Forwards: ledger.NewForwards(db, configured), Upkeep: ledger.NewUpkeep(db),
 		Clocks: ledger.NewClocks(db, configured), Expectations: ledger.NewExpectations(db, configured),
 		ReceiverChecks: ledger.NewReceiverChecks(db, configured, o.KeyRing), Books: proof.NewBooks(db),

@@ -38,14 +38,14 @@ var errLeaseLost = errors.New("the lease of the verification was lost")
 // Proofs verifies that every balance follows from its movements.
 type Proofs struct {
 	core
-	sandboxes *sandboxes.Store
+	sandboxes *sandboxes.Registry
 	chance    func() float64
 	batch     int64
 }
 
 // NewProofs returns a [Proofs] on a database. The function chance returns random numbers in [0, 1). They spread the
 // passes of the sandboxes over time.
-func NewProofs(db *postgres.DB, store *sandboxes.Store, chance func() float64) *Proofs {
+func NewProofs(db *postgres.DB, store *sandboxes.Registry, chance func() float64) *Proofs {
 	return &Proofs{core{db}, store, chance, verificationBatch}
 }
 

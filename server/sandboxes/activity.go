@@ -64,7 +64,7 @@ const (
 // RunActivity records in the database which sandboxes are active, so that the controller updates the status of their
 // resources: each sandbox at most every two seconds, and all of them once more when ctx ends. If a process dies before
 // that, the status follows when the controller next reconciles the sandbox.
-func (s *Store) RunActivity(ctx context.Context) {
+func (s *Registry) RunActivity(ctx context.Context) {
 	ticker := time.NewTicker(activityPeriod)
 	defer ticker.Stop()
 	failing := false
@@ -83,11 +83,11 @@ func (s *Store) RunActivity(ctx context.Context) {
 	}
 }
 
-// FlushActivity records all active sandboxes now, see [Store.RunActivity].
-func (s *Store) FlushActivity(ctx context.Context) error { return s.writeActivity(ctx, 0) }
+// FlushActivity records all active sandboxes now, see [Registry.RunActivity].
+func (s *Registry) FlushActivity(ctx context.Context) error { return s.writeActivity(ctx, 0) }
 
 // writeActivity records the active sandboxes that were not recorded during the last pause.
-func (s *Store) writeActivity(ctx context.Context, pause time.Duration) error {
+func (s *Registry) writeActivity(ctx context.Context, pause time.Duration) error {
 	tenants := s.active.take(time.Now(), pause)
 	if len(tenants) == 0 {
 		return nil
@@ -101,6 +101,6 @@ func (s *Store) writeActivity(ctx context.Context, pause time.Duration) error {
 	return postgres.Classify(err, "writing down activity")
 }
 
-// NoteActivity notes that the status of the resources of these sandboxes is out of date, see [Store.RunActivity]. Every
+// NoteActivity notes that the status of the resources of these sandboxes is out of date, see [Registry.RunActivity]. Every
 // payment calls it, so it sends no statement.
-func (s *Store) NoteActivity(tenants ...int64) { s.active.note(tenants...) }
+func (s *Registry) NoteActivity(tenants ...int64) { s.active.note(tenants...) }

@@ -22,7 +22,7 @@ import (
 // ApplySandbox makes the rows of a sandbox equal to its resource, in one database transaction, and returns their state
 // after it. It writes nothing if they are equal already. It returns [ErrStaleGeneration] for an older generation than
 // the one that was applied last, [ErrNameTaken] if rows of another resource have the name, and [ErrClockAdvancing].
-func (s *Store) ApplySandbox(ctx context.Context, want Config) (SandboxState, error) {
+func (s *Registry) ApplySandbox(ctx context.Context, want Config) (SandboxState, error) {
 	uid, err := parseUID(want.UID)
 	if err != nil {
 		return SandboxState{}, err
@@ -46,7 +46,7 @@ func (s *Store) ApplySandbox(ctx context.Context, want Config) (SandboxState, er
 
 // sandboxChange is one run of ApplySandbox.
 type sandboxChange struct {
-	store *Store
+	store *Registry
 	q     *sqlc.Queries
 	uid   pgtype.UUID
 	want  Config

@@ -14,7 +14,7 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// ErrClockAdvancing is returned by [Store.ApplySandbox] for a new clock mode while the clock is being advanced.
+// ErrClockAdvancing is returned by [Registry.ApplySandbox] for a new clock mode while the clock is being advanced.
 // Everything else is applied. A call after the advance changes the mode.
 var ErrClockAdvancing = errors.New("the clock is being advanced")
 

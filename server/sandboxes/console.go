@@ -108,7 +108,7 @@ var (
 
 // AddConsoleLink adds a link, and returns its token and its time of expiry. It returns [postgres.ErrConfigChanged] for
 // a sandbox that was reset or deleted, as all methods of the console do.
-func (s *Store) AddConsoleLink(
+func (s *Registry) AddConsoleLink(
 	ctx context.Context, sandbox *Sandbox, a ConsoleAccess,
 ) (token string, ends time.Time, err error) {
 	org := sandbox.OrganizationID
@@ -129,7 +129,7 @@ func (s *Store) AddConsoleLink(
 // UseConsoleLink ends the link with a token, and adds a session with its access. It returns the token of the session,
 // and [ErrNoConsoleLink] if the link opens nothing. For a token that is no link of the sandbox it takes neither the lock
 // of the console nor a share of the sandbox's connections.
-func (s *Store) UseConsoleLink(
+func (s *Registry) UseConsoleLink(
 	ctx context.Context, sandbox *Sandbox, link string,
 ) (token string, session ConsoleSession, err error) {
 	if _, ok := RoleOfConsoleLink(link); !ok {
@@ -166,7 +166,7 @@ func (s *Store) UseConsoleLink(
 }
 
 // AddConsoleSession adds a session, and returns its token.
-func (s *Store) AddConsoleSession(
+func (s *Registry) AddConsoleSession(
 	ctx context.Context, sandbox *Sandbox, a ConsoleAccess,
 ) (token string, session ConsoleSession, err error) {
 	err = s.inConsole(ctx, sandbox, func(q *sqlc.Queries) (err error) {
@@ -202,7 +202,7 @@ func addConsoleSession(
 
 // inConsole runs f in one database transaction. It locks the console of the sandbox, so that f can count its links and
 // sessions.
-func (s *Store) inConsole(ctx context.Context, sandbox *Sandbox, f func(q *sqlc.Queries) error) error {
+func (s *Registry) inConsole(ctx context.Context, sandbox *Sandbox, f func(q *sqlc.Queries) error) error {
 	return s.db.InTenantTx(ctx, sandbox.Tenant, func(tx pgx.Tx) error {
 		q := sqlc.New(tx)
 		if err := q.LockConsole(ctx, sandbox.Tenant); err != nil {
@@ -223,7 +223,7 @@ type openSession struct {
 
 // FindConsoleSession returns an open session by its token. It returns [ErrNoConsoleSession] if there is none. Anybody can
 // send a token, so it takes no share of the sandbox's connections.
-func (s *Store) FindConsoleSession(ctx context.Context, sandbox *Sandbox, token string) (ConsoleSession, error) {
+func (s *Registry) FindConsoleSession(ctx context.Context, sandbox *Sandbox, token string) (ConsoleSession, error) {
 	if !consoleSessionForm.MatchString(token) {
 		return ConsoleSession{}, ErrNoConsoleSession
 	}
@@ -240,7 +240,7 @@ func (s *Store) FindConsoleSession(ctx context.Context, sandbox *Sandbox, token 
 }
 
 // ListConsoleSessions returns the open sessions of a sandbox, newest first.
-func (s *Store) ListConsoleSessions(ctx context.Context, sandbox *Sandbox) (sessions []ConsoleSession, err error) {
+func (s *Registry) ListConsoleSessions(ctx context.Context, sandbox *Sandbox) (sessions []ConsoleSession, err error) {
 	err = s.inConsole(ctx, sandbox, func(q *sqlc.Queries) error {
 		rows, err := q.ListConsoleSessions(ctx, sandbox.OrganizationID)
 		for _, row := range rows {
@@ -252,7 +252,7 @@ func (s *Store) ListConsoleSessions(ctx context.Context, sandbox *Sandbox) (sess
 }
 
 // EndConsoleSession ends a session by its id. It returns [ErrNoConsoleSession] if there is none.
-func (s *Store) EndConsoleSession(ctx context.Context, sandbox *Sandbox, id string) error {
+func (s *Registry) EndConsoleSession(ctx context.Context, sandbox *Sandbox, id string) error {
 	ended, err := sqlc.New(s.db.Tenant(sandbox.Tenant)).EndConsoleSession(ctx, sandbox.OrganizationID, id)
 	if err == nil && ended == 0 {
 		return ErrNoConsoleSession
@@ -261,7 +261,7 @@ func (s *Store) EndConsoleSession(ctx context.Context, sandbox *Sandbox, id stri
 }
 
 // EndConsoleSessions ends all sessions of a sandbox, and the links that nobody used.
-func (s *Store) EndConsoleSessions(ctx context.Context, sandbox *Sandbox) error {
+func (s *Registry) EndConsoleSessions(ctx context.Context, sandbox *Sandbox) error {
 	err := s.inConsole(ctx, sandbox, func(q *sqlc.Queries) error {
 		if err := q.EndConsoleLinks(ctx, sandbox.OrganizationID); err != nil {
 			return err
@@ -286,7 +286,7 @@ func columnsOf(asked []ConsoleToken) (orgs []string, hashes [][]byte) {
 }
 
 // OpenConsoleSessions returns those of the given sessions that have not ended.
-func (s *Store) OpenConsoleSessions(ctx context.Context, asked []ConsoleToken) (map[ConsoleToken]bool, error) {
+func (s *Registry) OpenConsoleSessions(ctx context.Context, asked []ConsoleToken) (map[ConsoleToken]bool, error) {
 	found, err := s.readConsoleSessions(ctx, asked)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for ended sessions")
@@ -298,7 +298,7 @@ func (s *Store) OpenConsoleSessions(ctx context.Context, asked []ConsoleToken) (
 	return open, nil
 }
 
-func (s *Store) readConsoleSessions(ctx context.Context, asked []ConsoleToken) (map[ConsoleToken]openSession, error) {
+func (s *Registry) readConsoleSessions(ctx context.Context, asked []ConsoleToken) (map[ConsoleToken]openSession, error) {
 	orgs, hashes := columnsOf(asked)
 	rows, err := s.frequent().OpenConsoleSessions(ctx, orgs, hashes)
 	open := map[ConsoleToken]openSession{}
@@ -312,7 +312,7 @@ func (s *Store) readConsoleSessions(ctx context.Context, asked []ConsoleToken) (
 	return open, err
 }
 
-func (s *Store) readConsoleLinks(ctx context.Context, asked []ConsoleToken) (map[ConsoleToken]struct{}, error) {
+func (s *Registry) readConsoleLinks(ctx context.Context, asked []ConsoleToken) (map[ConsoleToken]struct{}, error) {
 	orgs, hashes := columnsOf(asked)
 	rows, err := s.frequent().OpenConsoleLinks(ctx, orgs, hashes)
 	open := map[ConsoleToken]struct{}{}

@@ -37,7 +37,7 @@ const (
 
 // observe sets the fields of state about payments and deliveries. The parameter limited reports whether the sandbox has
 // a quota.
-func (s *Store) observe(ctx context.Context, tenant int64, limited bool, state *SandboxState) (err error) {
+func (s *Registry) observe(ctx context.Context, tenant int64, limited bool, state *SandboxState) (err error) {
 	if state.Transactions, err = s.countTransactions(ctx, tenant); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *Store) observe(ctx context.Context, tenant int64, limited bool, state *
 }
 
 // Counts returns the present counts and delivery state of the sandbox of a resource.
-func (s *Store) Counts(ctx context.Context, sandboxUID string) (transactions TransactionCounts, health EndpointHealth, err error) {
+func (s *Registry) Counts(ctx context.Context, sandboxUID string) (transactions TransactionCounts, health EndpointHealth, err error) {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
 		return transactions, health, err
@@ -70,7 +70,7 @@ func (s *Store) Counts(ctx context.Context, sandboxUID string) (transactions Tra
 	return state.Transactions, state.Endpoint, postgres.Classify(err, "reading the sandbox's counts")
 }
 
-func (s *Store) quotaState(ctx context.Context, tenant int64) (*QuotaState, error) {
+func (s *Registry) quotaState(ctx context.Context, tenant int64) (*QuotaState, error) {
 	row, err := s.system().QuotaUsed(ctx, tenant)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && row.Quota == nil { // the sandbox was reset or deleted meanwhile, or has no quota
 		return nil, nil
@@ -83,7 +83,7 @@ func (s *Store) quotaState(ctx context.Context, tenant int64) (*QuotaState, erro
 
 // countTransactions adds the transactions since the last stored count to that count. It stores a new count when there
 // are more than countedAtMost.
-func (s *Store) countTransactions(ctx context.Context, tenant int64) (TransactionCounts, error) {
+func (s *Registry) countTransactions(ctx context.Context, tenant int64) (TransactionCounts, error) {
 	row, err := s.system().CountTransactions(ctx, tenant)
 	if err != nil {
 		return TransactionCounts{}, err
@@ -94,7 +94,7 @@ func (s *Store) countTransactions(ctx context.Context, tenant int64) (Transactio
 	return TransactionCounts{Total: row.Counted + row.Since, Pending: row.Pending}, err
 }
 
-func (s *Store) advanceCount(ctx context.Context, tenant int64) error {
+func (s *Registry) advanceCount(ctx context.Context, tenant int64) error {
 	until, err := s.system().RecordedUntil(ctx, postgres.Milliseconds(countedLater), tenant)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func (StoredCredentials) String() string { return "(credentials)" }
 func (c StoredCredentials) GoString() string { return c.String() }
 
 // StoredCredentials reads the credentials of a sandbox. It returns the zero value if there are none, or no sandbox.
-func (s *Store) StoredCredentials(ctx context.Context, sandboxUID string) (StoredCredentials, error) {
+func (s *Registry) StoredCredentials(ctx context.Context, sandboxUID string) (StoredCredentials, error) {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
 		return StoredCredentials{}, err
@@ -60,7 +60,7 @@ func (s *Store) StoredCredentials(ctx context.Context, sandboxUID string) (Store
 // It writes nothing if nothing changes. It returns [ErrNoOrganization] for a sandbox that was not applied,
 // [ErrKeyTaken] for a key of another sandbox, and [ErrCredentialsChanged] if the configuration changed since the
 // version want.Following.
-func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Credentials) error {
+func (s *Registry) ApplyCredentials(ctx context.Context, sandboxUID string, want Credentials) error {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (s *Store) ApplyCredentials(ctx context.Context, sandboxUID string, want Cr
 
 // credentialsChange is one run of ApplyCredentials.
 type credentialsChange struct {
-	store *Store
+	store *Registry
 	q     *sqlc.Queries
 	org   sqlc.Organization // locked
 	owner string            // of the sealed secrets

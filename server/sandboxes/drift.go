@@ -19,7 +19,7 @@ var errToWrite = errors.New("there is something to write")
 
 // readOnlyQueries returns queries that run outside the tenant scope, without a database transaction. Queries that would write
 // return errToWrite instead. Most resources need no change, and then nothing is locked or committed.
-func (s *Store) readOnlyQueries() *sqlc.Queries { return sqlc.New(readOnly{s.db.GenericPlans()}) }
+func (s *Registry) readOnlyQueries() *sqlc.Queries { return sqlc.New(readOnly{s.db.GenericPlans()}) }
 
 type readOnly struct{ postgres.DBTX }
 
@@ -43,7 +43,7 @@ type OrphanedSIM struct {
 }
 
 // Inventory reads the fingerprints of all sandboxes and of all SIMs, in two statements.
-func (s *Store) Inventory(ctx context.Context) (*Inventory, error) {
+func (s *Registry) Inventory(ctx context.Context) (*Inventory, error) {
 	sandboxes, err := s.system().SandboxesDrifted(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the fingerprints of the sandboxes")

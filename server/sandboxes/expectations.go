@@ -35,7 +35,7 @@ type ExpectationConfig struct {
 }
 
 // FindExpectation returns what is known of a run of an Expectation. It returns [ErrNoExpectation].
-func (s *Store) FindExpectation(ctx context.Context, uid, run string) (state expectations.State, err error) {
+func (s *Registry) FindExpectation(ctx context.Context, uid, run string) (state expectations.State, err error) {
 	id, err := parseUID(uid)
 	if err != nil {
 		return state, err
@@ -53,7 +53,7 @@ func (s *Store) FindExpectation(ctx context.Context, uid, run string) (state exp
 
 // BeginExpectation has the workers evaluate an Expectation, in place of an earlier run of it. It returns
 // [ErrNoOrganization] for a sandbox that was never applied, and [ErrTooManyExpectations].
-func (s *Store) BeginExpectation(ctx context.Context, sandboxUID string, c ExpectationConfig) error {
+func (s *Registry) BeginExpectation(ctx context.Context, sandboxUID string, c ExpectationConfig) error {
 	sandbox, err := parseUID(sandboxUID)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (s *Store) BeginExpectation(ctx context.Context, sandboxUID string, c Expec
 }
 
 // DeleteExpectation ends the evaluation of an Expectation. It returns nil if there is none.
-func (s *Store) DeleteExpectation(ctx context.Context, uid string) error {
+func (s *Registry) DeleteExpectation(ctx context.Context, uid string) error {
 	id, err := parseUID(uid)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ type ChangedExpectation struct {
 
 // ChangedExpectations returns the Expectations of which more is known since a time of the database. It returns each for
 // some seconds, since a database transaction may become visible late.
-func (s *Store) ChangedExpectations(ctx context.Context, since time.Time) ([]ChangedExpectation, error) {
+func (s *Registry) ChangedExpectations(ctx context.Context, since time.Time) ([]ChangedExpectation, error) {
 	rows, err := s.system().ChangedExpectations(ctx, since)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for expectations that changed")

@@ -15,7 +15,7 @@ func FuzzStoredCredentials(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	s := &Store{keys: ring, random: rand.Reader}
+	s := &Registry{keys: ring, random: rand.Reader}
 	f.Add("id", "secret", "key", []byte(`{"ClientID":1}`))
 	f.Add("", "\x00", "\u2028", []byte(`null`))
 	f.Fuzz(func(t *testing.T, id, secret, key string, stored []byte) {

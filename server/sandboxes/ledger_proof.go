@@ -26,7 +26,7 @@ type Imbalance struct {
 // shownImbalances is the most imbalances that a status shows.
 const shownImbalances = 5
 
-func (s *Store) ledgerState(ctx context.Context, tenant int64) (state LedgerState, err error) {
+func (s *Registry) ledgerState(ctx context.Context, tenant int64) (state LedgerState, err error) {
 	proof, err := s.system().LedgerProof(ctx, tenant)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return state, nil

@@ -68,7 +68,7 @@ func (c *sandboxChange) sameAccess(row sqlc.OperatorCredential, a OperatorAccess
 	return err == nil && present == *a.Credentials && c.store.keys.Current(row.Sealed)
 }
 
-func (s *Store) sealAccess(sandboxUID string, c OperatorCredentials) ([]byte, error) {
+func (s *Registry) sealAccess(sandboxUID string, c OperatorCredentials) ([]byte, error) {
 	text, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (s *Store) sealAccess(sandboxUID string, c OperatorCredentials) ([]byte, er
 }
 
 // OpenCredentials decrypts the stored credentials of an operator. It returns [secrets.ErrSealed] if it cannot.
-func (s *Store) OpenCredentials(sandboxUID string, sealed []byte) (c OperatorCredentials, err error) {
+func (s *Registry) OpenCredentials(sandboxUID string, sealed []byte) (c OperatorCredentials, err error) {
 	text, err := s.keys.Open(sandboxUID, sealed)
 	if err != nil {
 		return c, err

@@ -25,7 +25,7 @@ var ErrDeletionUnfinished = errors.New("rows of the deleted sandbox are left")
 
 // DeleteSandbox revokes a sandbox's keys and removes all of its rows. It returns nil if there are none, and
 // [ErrDeletionUnfinished] if there are too many for one call. After an error the next call goes on.
-func (s *Store) DeleteSandbox(ctx context.Context, sandboxUID string) error {
+func (s *Registry) DeleteSandbox(ctx context.Context, sandboxUID string) error {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ const (
 // PurgeRetired removes the rows of tenants that a reset replaced, and the rows that were written for deleted tenants
 // during their deletion. It forgets tenants that were retired long ago. It stops between two batches when ctx ends, and
 // the next call goes on. It returns [SandboxErrors] for failures in single tenants.
-func (s *Store) PurgeRetired(ctx context.Context) error {
+func (s *Registry) PurgeRetired(ctx context.Context) error {
 	for {
 		tenants, err := s.system().TenantsToPurge(ctx, postgres.Milliseconds(lastWrite))
 		if err != nil {
@@ -84,7 +84,7 @@ func (s *Store) PurgeRetired(ctx context.Context) error {
 }
 
 // forgetRetired forgets old retired tenants in batches, until a batch is not full.
-func (s *Store) forgetRetired(ctx context.Context) error {
+func (s *Registry) forgetRetired(ctx context.Context) error {
 	for {
 		n, err := s.system().ForgetRetired(ctx, postgres.Milliseconds(retiredKept), purgeBatch)
 		if err != nil || n < purgeBatch {
@@ -93,7 +93,7 @@ func (s *Store) forgetRetired(ctx context.Context) error {
 	}
 }
 
-func (s *Store) purgeRetired(ctx context.Context, tenant int64) error {
+func (s *Registry) purgeRetired(ctx context.Context, tenant int64) error {
 	if err := s.purge(ctx, tenant); err != nil {
 		return postgres.Classify(err, "deleting the rows of a retired tenant")
 	}
@@ -101,7 +101,7 @@ func (s *Store) purgeRetired(ctx context.Context, tenant int64) error {
 }
 
 // purge removes all rows of a retired tenant in batches. If ctx ends, the rows of the batches after that are left.
-func (s *Store) purge(ctx context.Context, tenant int64) error {
+func (s *Registry) purge(ctx context.Context, tenant int64) error {
 	q := s.system()
 	for _, remove := range []func(context.Context, int64) (int64, error){
 		q.PurgeKeys, q.PurgeEnvironments, q.PurgeStores, q.PurgeFloats, q.PurgeQuotaUsage, q.PurgeRateUsage,

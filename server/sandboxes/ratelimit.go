@@ -21,7 +21,7 @@ type Grant struct {
 // TakeRequests grants requests to a tenant: at most wanted of them, and in any minute at most limit. The parameter
 // unused is the rest of an earlier grant, which TakeRequests takes back. All replicas of the api draw from the same
 // count. It returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
-func (s *Store) TakeRequests(ctx context.Context, tenant int64, limit, wanted int, unused Grant) (Grant, error) {
+func (s *Registry) TakeRequests(ctx context.Context, tenant int64, limit, wanted int, unused Grant) (Grant, error) {
 	var row sqlc.TakeRequestsRow
 	err := s.db.InTenantTxAtOnce(ctx, tenant, func(tx pgx.Tx) (err error) {
 		q := sqlc.New(tx)

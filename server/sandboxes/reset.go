@@ -16,7 +16,7 @@ var ErrTooManyResets = errors.New("the sandbox was reset five times in the last 
 // the reset. It returns [postgres.ErrConfigChanged] if the API may no longer reset the sandbox, or if the tenant was
 // reset or deleted. It returns [ErrTooManyResets] after five resets in the last second. After an error, nothing has
 // changed.
-func (s *Store) ResetByAPI(ctx context.Context, tenant int64) error {
+func (s *Registry) ResetByAPI(ctx context.Context, tenant int64) error {
 	present, err := sqlc.New(s.db.Tenant(tenant)).ResetByAPI(ctx)
 	switch {
 	case err != nil:

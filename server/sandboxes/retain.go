@@ -12,10 +12,10 @@ import (
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
 
-// RetainSandbox ends a sandbox like [Store.DeleteSandbox], but keeps its rows. It removes the sandbox's keys and stored
+// RetainSandbox ends a sandbox like [Registry.DeleteSandbox], but keeps its rows. It removes the sandbox's keys and stored
 // secrets, and frees its name. From then on nothing is settled, expired or sent for it. It returns nil for a sandbox
 // that is not in the database or is retained already.
-func (s *Store) RetainSandbox(ctx context.Context, sandboxUID string) error {
+func (s *Registry) RetainSandbox(ctx context.Context, sandboxUID string) error {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ type RetainedSandbox struct {
 }
 
 // RetainedSandboxes lists the sandboxes that were retained longer ago than olderThan, the oldest first.
-func (s *Store) RetainedSandboxes(ctx context.Context, olderThan time.Duration) ([]RetainedSandbox, error) {
+func (s *Registry) RetainedSandboxes(ctx context.Context, olderThan time.Duration) ([]RetainedSandbox, error) {
 	rows, err := s.system().RetainedOrganizations(ctx, postgres.Milliseconds(olderThan))
 	if err != nil {
 		return nil, postgres.Classify(err, "listing retained sandboxes")

@@ -19,7 +19,7 @@ type SealedSecrets struct {
 }
 
 // SealedSecrets counts the stored secrets by the keys that encrypted them. It leaves out keys that encrypted none.
-func (s *Store) SealedSecrets(ctx context.Context) ([]SealedSecrets, error) {
+func (s *Registry) SealedSecrets(ctx context.Context) ([]SealedSecrets, error) {
 	rows, err := s.system().CountSealed(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "counting the stored secrets")
@@ -31,7 +31,7 @@ func (s *Store) SealedSecrets(ctx context.Context) ([]SealedSecrets, error) {
 	return counts, nil
 }
 
-// Resealed is the result of [Store.Reseal].
+// Resealed is the result of [Registry.Reseal].
 type Resealed struct {
 	Secrets int // encrypted again
 	Failed  int // not decryptable: the key is not in the key ring, or the secret was changed
@@ -42,7 +42,7 @@ const resealBatch = 500
 
 // Reseal encrypts the stored secrets of older keys again by the first key of the ring, one row at a time. It does not
 // overwrite a secret that changes in the meantime.
-func (s *Store) Reseal(ctx context.Context) (done Resealed, err error) {
+func (s *Registry) Reseal(ctx context.Context) (done Resealed, err error) {
 	if s.keys == nil {
 		return done, secrets.ErrNoKeyRing
 	}
@@ -52,7 +52,7 @@ func (s *Store) Reseal(ctx context.Context) (done Resealed, err error) {
 	return done, postgres.Classify(s.resealOperators(ctx, &done), "encrypting operators' credentials again")
 }
 
-func (s *Store) resealOrganizations(ctx context.Context, done *Resealed) error {
+func (s *Registry) resealOrganizations(ctx context.Context, done *Resealed) error {
 	q := s.system()
 	for after := int64(-1); ; {
 		rows, err := q.SecretsSealedByOthers(ctx, after, s.keys.FirstID(), resealBatch)
@@ -75,7 +75,7 @@ func (s *Store) resealOrganizations(ctx context.Context, done *Resealed) error {
 	}
 }
 
-func (s *Store) resealOperators(ctx context.Context, done *Resealed) error {
+func (s *Registry) resealOperators(ctx context.Context, done *Resealed) error {
 	q := s.system()
 	page := sqlc.AccessSealedByOthersParams{Tenant: -1, Key: s.keys.FirstID(), Batch: resealBatch}
 	for {
@@ -117,7 +117,7 @@ func (r *Resealed) count(err error) error {
 // resealSecrets encrypts the signing secrets of an organization by the ring's first key. It keeps the times at which
 // previous secrets end. It also keeps a previous secret that it cannot decrypt, since the key may be missing by
 // mistake.
-func (s *Store) resealSecrets(ctx context.Context, q *sqlc.Queries, org sqlc.Organization) error {
+func (s *Registry) resealSecrets(ctx context.Context, q *sqlc.Queries, org sqlc.Organization) error {
 	owner := org.ResourceUid.String()
 	signing, err := s.resealed(owner, org.SigningSecret)
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *Store) resealSecrets(ctx context.Context, q *sqlc.Queries, org sqlc.Org
 
 // resealed returns a secret encrypted by the ring's first key. It returns the same bytes if that key encrypted it, and
 // nil for nil.
-func (s *Store) resealed(owner string, sealed []byte) ([]byte, error) {
+func (s *Registry) resealed(owner string, sealed []byte) ([]byte, error) {
 	if sealed == nil || s.keys.Current(sealed) {
 		return sealed, nil
 	}

@@ -26,7 +26,7 @@ type SweepFailure struct {
 
 // NoteSweepFailure makes all workers skip a sandbox in a sweep for some time. This time grows with each consecutive
 // failure from one second to five minutes. It returns the number of consecutive failures and this time.
-func (s *Store) NoteSweepFailure(
+func (s *Registry) NoteSweepFailure(
 	ctx context.Context,
 	sweep string,
 	tenant int64,
@@ -44,7 +44,7 @@ func (s *Store) NoteSweepFailure(
 }
 
 // ClearSweepFailures records that a sweep succeeded in these sandboxes.
-func (s *Store) ClearSweepFailures(ctx context.Context, sweep string, tenants []int64) error {
+func (s *Registry) ClearSweepFailures(ctx context.Context, sweep string, tenants []int64) error {
 	if err := s.system().ClearSweepFailures(ctx, tenants, sweep); err != nil {
 		return postgres.Classify(err, "writing down that a sweep works again")
 	}
@@ -52,7 +52,7 @@ func (s *Store) ClearSweepFailures(ctx context.Context, sweep string, tenants []
 	return nil
 }
 
-func (s *Store) sweepFailures(ctx context.Context, tenant int64) (failures []SweepFailure, err error) {
+func (s *Registry) sweepFailures(ctx context.Context, tenant int64) (failures []SweepFailure, err error) {
 	rows, err := s.system().SweepFailures(ctx, tenant)
 	for _, row := range rows {
 		failures = append(failures, SweepFailure{

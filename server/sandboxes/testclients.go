@@ -22,8 +22,8 @@ const (
 // ApplyTestClient makes the row of a SIM equal to its resource, and returns its state after that. It writes nothing if
 // the row is equal already. If the API created a SIM with the same number, ApplyTestClient deletes it. It returns
 // [ErrDuplicateMSISDN] if the SIM of another resource holds the number, [ErrRegistryFull] if there is no room for a new
-// SIM, [ErrNoOrganization] if the sandbox was not applied yet, and [ErrStaleGeneration] as [Store.ApplySandbox] does.
-func (s *Store) ApplyTestClient(ctx context.Context, sandboxUID string, want TestClientConfig) (TestClientState, error) {
+// SIM, [ErrNoOrganization] if the sandbox was not applied yet, and [ErrStaleGeneration] as [Registry.ApplySandbox] does.
+func (s *Registry) ApplyTestClient(ctx context.Context, sandboxUID string, want TestClientConfig) (TestClientState, error) {
 	sandbox, err := parseUID(sandboxUID)
 	if err != nil {
 		return TestClientState{}, err
@@ -46,7 +46,7 @@ func (s *Store) ApplyTestClient(ctx context.Context, sandboxUID string, want Tes
 	return state, postgres.Classify(err, "applying the test client to the database")
 }
 
-func (s *Store) applyTestClient(ctx context.Context, sandbox, sim pgtype.UUID, want TestClientConfig) (state TestClientState, err error) {
+func (s *Registry) applyTestClient(ctx context.Context, sandbox, sim pgtype.UUID, want TestClientConfig) (state TestClientState, err error) {
 	err = s.inTx(ctx, func(q *sqlc.Queries) error {
 		tenant, err := q.TenantOf(ctx, sandbox)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -186,7 +186,7 @@ func adjustSIM(ctx context.Context, q *sqlc.Queries, tenant int64, sim pgtype.UU
 }
 
 // DeleteTestClient removes a SIM. It returns nil if there is none.
-func (s *Store) DeleteTestClient(ctx context.Context, testClientUID string) error {
+func (s *Registry) DeleteTestClient(ctx context.Context, testClientUID string) error {
 	sim, err := parseUID(testClientUID)
 	if err != nil {
 		return err
@@ -204,13 +204,13 @@ func (s *Store) DeleteTestClient(ctx context.Context, testClientUID string) erro
 // the start of the database transaction. The longest transaction is a settlement, see package worker.
 const settling = 45 * time.Second
 
-// changesTimeout bounds [Store.ChangedAccounts], by which the controller notices that the database is unavailable.
+// changesTimeout bounds [Registry.ChangedAccounts], by which the controller notices that the database is unavailable.
 const changesTimeout = 5 * time.Second
 
 // ChangedAccounts returns the resources whose live balance, counts or deliveries changed after the parameter since. It
 // also returns the value of since for the next call. Both are times of the database's clock. It misses no change. It
 // may return a change twice, with the same ChangedAt.
-func (s *Store) ChangedAccounts(ctx context.Context, since time.Time) ([]AccountChange, time.Time, error) {
+func (s *Registry) ChangedAccounts(ctx context.Context, since time.Time) ([]AccountChange, time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, changesTimeout)
 	defer cancel()
 	rows, err := s.system().ChangedAccounts(ctx, since)

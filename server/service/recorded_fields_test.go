@@ -43,7 +43,7 @@ func newRecorder(w *ledgertest.Fixture, store *ledgertest.Store, filled map[stri
 		w.T.Fatal(err)
 	}
 	return &recorder{Fixture: w, filled: filled, service: service.New(service.Options{
-		Ledger: store.Ledger, Books: store.Books, Sandboxes: store.Store, Directory: directory, Now: time.Now,
+		Ledger: store.Ledger, Books: store.Books, Sandboxes: store.Registry, Directory: directory, Now: time.Now,
 		Draw: mathrand.Int64N, Random: rand.Reader, Metrics: noMetrics{},
 	})}
 }

@@ -22,7 +22,7 @@ import (
 type Service struct {
 	ledger    *ledger.Ledger
 	books     *proof.Books
-	sandboxes *sandboxes.Store
+	sandboxes *sandboxes.Registry
 	directory Configuration
 	requests  *requests.Log
 	now       func() time.Time
@@ -38,7 +38,7 @@ type Service struct {
 type Options struct {
 	Ledger    *ledger.Ledger
 	Books     *proof.Books
-	Sandboxes *sandboxes.Store
+	Sandboxes *sandboxes.Registry
 	Directory Configuration     // [sandboxes.Directory]
 	Requests  *requests.Log     // nil: no request is logged
 	Now       func() time.Time  // current time, for ids and due times of answers

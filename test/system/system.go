@@ -28,7 +28,7 @@ const readyWithin = 2 * time.Minute
 type System struct {
 	Postgres  *Postgres
 	SQL       *pgxpool.Pool    // for queries without row-level security
-	Sandboxes *sandboxes.Store // configures sandboxes, as the controller does
+	Sandboxes *sandboxes.Registry // configures sandboxes, as the controller does
 	pool      *postgres.DB
 
 	binary    string

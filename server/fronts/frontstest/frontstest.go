@@ -14,7 +14,7 @@ import (
 // possible one, and an answer waits longer for a payer than a test takes. No request is logged.
 func Options(db *ledgertest.Store) fronts.Options {
 	return fronts.Options{
-		Ledger: db.Ledger, Books: db.Books, Sandboxes: db.Store, Directory: sandboxes.NewDirectory(db.DB), Version: "test", Console: true,
+		Ledger: db.Ledger, Books: db.Books, Sandboxes: db.Registry, Directory: sandboxes.NewDirectory(db.DB), Version: "test", Console: true,
 		Now: time.Now, Draw: func(int64) int64 { return 0 }, Random: rand.Reader, PayerWait: time.Hour,
 	}
 }

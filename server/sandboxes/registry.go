@@ -19,8 +19,8 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// Store is the configuration of all sandboxes in a database. It is safe for concurrent use.
-type Store struct {
+// Registry is the configuration of all sandboxes in a database. It is safe for concurrent use.
+type Registry struct {
 	db           *postgres.DB
 	keys         *secrets.KeyRing
 	random       io.Reader
@@ -30,16 +30,16 @@ type Store struct {
 	links        *postgres.SharedLookup[ConsoleToken, struct{}]
 }
 
-// Options are the settings of a [Store]; a zero field selects its default.
+// Options are the settings of a [Registry]; a zero field selects its default.
 type Options struct {
 	KeyRing      *secrets.KeyRing // for stored secrets; without one, methods that read or write a secret fail
 	Random       io.Reader
 	DeletionTime time.Duration // the most time of a call of DeleteSandbox; default 5 s
 }
 
-// New returns the store of a database.
-func New(db *postgres.DB, o Options) *Store {
-	s := &Store{db: db, keys: o.KeyRing, random: o.Random, deletionTime: cmp.Or(o.DeletionTime, deletionTime)}
+// New returns the registry of a database.
+func New(db *postgres.DB, o Options) *Registry {
+	s := &Registry{db: db, keys: o.KeyRing, random: o.Random, deletionTime: cmp.Or(o.DeletionTime, deletionTime)}
 	if s.random == nil {
 		s.random = rand.Reader
 	}
@@ -49,18 +49,18 @@ func New(db *postgres.DB, o Options) *Store {
 }
 
 // system returns queries that run outside the tenant scope.
-func (s *Store) system() *sqlc.Queries { return sqlc.New(s.db.Unscoped()) }
+func (s *Registry) system() *sqlc.Queries { return sqlc.New(s.db.Unscoped()) }
 
 // frequent returns queries that run outside the tenant scope, and whose plans Postgres keeps.
-func (s *Store) frequent() *sqlc.Queries { return sqlc.New(s.db.GenericPlans()) }
+func (s *Registry) frequent() *sqlc.Queries { return sqlc.New(s.db.GenericPlans()) }
 
 // inTx runs f in one database transaction outside the tenant scope.
-func (s *Store) inTx(ctx context.Context, f func(q *sqlc.Queries) error) error {
+func (s *Registry) inTx(ctx context.Context, f func(q *sqlc.Queries) error) error {
 	return s.db.InTx(ctx, postgres.IdleLimited, func(tx pgx.Tx) error { return f(sqlc.New(tx)) })
 }
 
 // newCode returns the part of a new identifier after its prefix.
-func (s *Store) newCode() (string, error) {
+func (s *Registry) newCode() (string, error) {
 	id, err := payments.NewID(s.db.Now(), s.random)
 	return id.Code(), err
 }
