@@ -17,6 +17,7 @@ import (
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/expectations"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 	"github.com/cauri-dev/cauri/test/argocd"
 )
 
@@ -67,18 +68,18 @@ func TestArgoCDHealthOfSandboxes(t *testing.T) {
 }
 
 // failingEndpoint is the health of a receiver that does not acknowledge an event.
-func failingEndpoint() *sandboxes.EndpointHealth {
-	newest := &sandboxes.UnacknowledgedEvent{Waits: true, Failure: "the receiver answered 500"}
-	return &sandboxes.EndpointHealth{State: sandboxes.EndpointFailing, Unacknowledged: 1, Newest: newest}
+func failingEndpoint() *webhooks.EndpointHealth {
+	newest := &webhooks.UnacknowledgedEvent{Waits: true, Failure: "the receiver answered 500"}
+	return &webhooks.EndpointHealth{State: webhooks.EndpointFailing, Unacknowledged: 1, Newest: newest}
 }
 
 // sandboxesInEveryCondition are sandboxes with the statuses that the controller computes, and some that no controller has seen.
 func sandboxesInEveryCondition() (all []*v1alpha1.SandboxEnvironment) {
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	for _, result := range resultsOfSteps() {
-		for _, endpoint := range []*sandboxes.EndpointHealth{
-			nil, {State: sandboxes.EndpointHealthy}, {State: sandboxes.EndpointHealthy, Acknowledged: true}, failingEndpoint(),
-			{State: sandboxes.EndpointPaused},
+		for _, endpoint := range []*webhooks.EndpointHealth{
+			nil, {State: webhooks.EndpointHealthy}, {State: webhooks.EndpointHealthy, Acknowledged: true}, failingEndpoint(),
+			{State: webhooks.EndpointPaused},
 		} {
 			for _, failures := range [][]sandboxes.SweepFailure{nil, {{Sweep: "settlement", Error: "out of range"}}} {
 				for _, problem := range []*operatorProblem{nil, {reason: "OperatorSecretNotFound", message: "Create the Secret."}} {

@@ -10,11 +10,11 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/server/advice"
-	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // webhookStatus returns the counts of deliveries; nil for a sandbox without a webhook.
-func webhookStatus(webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth) *v1alpha1.WebhookStatus {
+func webhookStatus(webhook *v1alpha1.Webhook, health webhooks.EndpointHealth) *v1alpha1.WebhookStatus {
 	if webhook == nil {
 		return nil
 	}
@@ -41,7 +41,7 @@ func webhookSummary(named bool, conditions []metav1.Condition) string {
 
 // setWebhookCondition sets the condition that reports whether the webhook endpoint acknowledges events.
 func setWebhookCondition(
-	conditions *[]metav1.Condition, webhook *v1alpha1.Webhook, health sandboxes.EndpointHealth, generation int64, now time.Time,
+	conditions *[]metav1.Condition, webhook *v1alpha1.Webhook, health webhooks.EndpointHealth, generation int64, now time.Time,
 ) {
 	if webhook == nil {
 		meta.RemoveStatusCondition(conditions, v1alpha1.ConditionWebhookReady)
@@ -55,20 +55,20 @@ func setWebhookCondition(
 }
 
 // webhookJudgment returns status, reason and message of the condition.
-func webhookJudgment(url string, health *sandboxes.EndpointHealth) (status metav1.ConditionStatus, reason, message string) {
+func webhookJudgment(url string, health *webhooks.EndpointHealth) (status metav1.ConditionStatus, reason, message string) {
 	why := advice.OfReceiver(health, url)
 	switch {
 	case health.Refusal != "":
 		return metav1.ConditionFalse, v1alpha1.ReasonAddressForbidden,
 			fmt.Sprintf("No event is ever sent to spec.webhook.url: %s. %s", health.Refusal, whatToDo(&why))
-	case health.State == sandboxes.EndpointPaused:
+	case health.State == webhooks.EndpointPaused:
 		fails := "The endpoint has failed for a long time" + inParentheses(health.Cause())
 		if why.Over() {
 			fails = why.What.String()
 		}
 		return metav1.ConditionFalse, v1alpha1.ReasonEndpointFailing, fails +
 			". It gets one event a minute until it acknowledges one; the others wait. " + whatToDo(&why)
-	case health.State == sandboxes.EndpointFailing:
+	case health.State == webhooks.EndpointFailing:
 		return metav1.ConditionFalse, v1alpha1.ReasonDeliveryFailing, unacknowledged(health, &why) + " " + whatToDo(&why)
 	case health.Acknowledged:
 		return metav1.ConditionTrue, v1alpha1.ReasonReady, "The endpoint acknowledges events."
@@ -80,12 +80,12 @@ func webhookJudgment(url string, health *sandboxes.EndpointHealth) (status metav
 }
 
 // unacknowledged says how many events are unacknowledged, why the newest one is, and what happens to it.
-func unacknowledged(health *sandboxes.EndpointHealth, why *advice.Advice) string {
+func unacknowledged(health *webhooks.EndpointHealth, why *advice.Advice) string {
 	many, newest := "An event of the last 24 hours is not acknowledged: ", health.Newest.EventID().String()
 	switch n := health.Unacknowledged; {
 	case why.Over():
 		many = why.What.String() + ". The newest is "
-	case n >= sandboxes.MostUnacknowledged:
+	case n >= webhooks.MostUnacknowledged:
 		many = fmt.Sprintf("%d or more events of the last 24 hours are not acknowledged. The newest is ", n)
 	case n > 1:
 		many = fmt.Sprintf("%d events of the last 24 hours are not acknowledged. The newest is ", n)

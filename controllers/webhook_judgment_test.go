@@ -42,7 +42,7 @@ func TestForbiddenURLIsToldAtOnce(t *testing.T) {
 		if err := (&sandboxReconciler{guard: c.guard, limit: &resourceLimit{}}).reconcileSpec(t.Context(), sandbox, &seen); err != nil {
 			t.Fatal(err)
 		}
-		health, want := sandboxes.EndpointHealth{Refusal: seen.config.Webhook.Refusal}, v1alpha1.ReasonNothingDelivered
+		health, want := webhooks.EndpointHealth{Refusal: seen.config.Webhook.Refusal}, v1alpha1.ReasonNothingDelivered
 		if c.says != "" {
 			want = v1alpha1.ReasonAddressForbidden
 		}
@@ -63,15 +63,15 @@ func TestForbiddenURLIsToldAtOnce(t *testing.T) {
 func TestConditionTellsWhatIsOverAsOver(t *testing.T) {
 	t.Parallel()
 	changed := time.Now()
-	newest := &sandboxes.UnacknowledgedEvent{Attempt: 1, Failure: "connection refused", Former: true}
+	newest := &webhooks.UnacknowledgedEvent{Attempt: 1, Failure: "connection refused", Former: true}
 	for name, c := range map[string]struct {
-		health sandboxes.EndpointHealth
+		health webhooks.EndpointHealth
 		says   string
 	}{
-		"it works again": {sandboxes.EndpointHealth{State: sandboxes.EndpointFailing, Acknowledged: true, Unacknowledged: 3, Newest: newest}, "3 events were not delivered, and the receiver acknowledges events now. The newest is evt_"},
-		"another URL":    {sandboxes.EndpointHealth{State: sandboxes.EndpointFailing, URLChangedAt: &changed, Unacknowledged: 1, Newest: newest}, "An event was not delivered to a former URL. The newest is evt_"},
+		"it works again": {webhooks.EndpointHealth{State: webhooks.EndpointFailing, Acknowledged: true, Unacknowledged: 3, Newest: newest}, "3 events were not delivered, and the receiver acknowledges events now. The newest is evt_"},
+		"another URL":    {webhooks.EndpointHealth{State: webhooks.EndpointFailing, URLChangedAt: &changed, Unacknowledged: 1, Newest: newest}, "An event was not delivered to a former URL. The newest is evt_"},
 		"another URL, paused": {
-			sandboxes.EndpointHealth{State: sandboxes.EndpointPaused, URLChangedAt: &changed, Unacknowledged: 3, Newest: newest},
+			webhooks.EndpointHealth{State: webhooks.EndpointPaused, URLChangedAt: &changed, Unacknowledged: 3, Newest: newest},
 			"3 events were not delivered to a former URL. It gets one event a minute",
 		},
 	} {
@@ -108,9 +108,9 @@ func TestCountOfUnacknowledgedEventsDoesNotGetStale(t *testing.T) {
 		"a clock that stands":    {at(23 * time.Hour), sandboxes.ClockState{Mode: sandboxes.ManualClock}, 0},
 		"none":                   {nil, sandboxes.ClockState{}, 0},
 	} {
-		state := &sandboxes.SandboxState{Clock: c.clock, Endpoint: sandboxes.EndpointHealth{OldestAt: c.oldest}}
+		state := &sandboxes.SandboxState{Clock: c.clock, Endpoint: webhooks.EndpointHealth{OldestAt: c.oldest}}
 		if c.oldest != nil {
-			state.Endpoint.Newest = &sandboxes.UnacknowledgedEvent{CreatedAt: now}
+			state.Endpoint.Newest = &webhooks.UnacknowledgedEvent{CreatedAt: now}
 		}
 		if got, err := r.wake(&v1alpha1.SandboxEnvironment{}, state, ctrl.Result{}, nil); err != nil || got.RequeueAfter != c.want {
 			t.Errorf("%s: looked at in %s, %v, want %s", name, got.RequeueAfter, err, c.want)
@@ -130,8 +130,8 @@ func TestNoRetryIsPromised(t *testing.T) {
 		"connection reset by peer", "the receiver answered 500", "the receiver answered 401", "the receiver answered 410", "the receiver answered 302",
 		"events may not be sent to 127.0.0.1: it is this machine itself", "something else",
 	} {
-		health := sandboxes.EndpointHealth{
-			State: sandboxes.EndpointFailing, Unacknowledged: 1, Newest: &sandboxes.UnacknowledgedEvent{Attempt: 1, Failure: failure},
+		health := webhooks.EndpointHealth{
+			State: webhooks.EndpointFailing, Unacknowledged: 1, Newest: &webhooks.UnacknowledgedEvent{Attempt: 1, Failure: failure},
 		}
 		_, _, message := webhookJudgment("http://shop/", &health)
 		if !strings.Contains(message, "No retry follows: `cauri resend evt_") || strings.Contains(message, "retried") ||

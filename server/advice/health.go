@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/english"
-	"github.com/cauri-dev/cauri/server/sandboxes"
 	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
@@ -19,7 +18,7 @@ const (
 func (a *Advice) Over() bool { return a.Code == Recovered || a.Code == FormerURL }
 
 // OfReceiver returns why a receiver is not well. The parameter url is the present one.
-func OfReceiver(h *sandboxes.EndpointHealth, url string) Advice {
+func OfReceiver(h *webhooks.EndpointHealth, url string) Advice {
 	attempt := Attempt{
 		Failure: h.Cause(), Host: HostOf(url), Acknowledged: h.Acknowledged, Events: max(h.Unacknowledged, 1),
 		// Nothing was sent to the present URL, and it may be.
@@ -34,7 +33,7 @@ func OfReceiver(h *sandboxes.EndpointHealth, url string) Advice {
 
 // Beside returns an attempt to deliver an event, with what the health of the receiver says about it. The parameter url is the present
 // one; empty: there is none. The attempt began at started, in real time.
-func (attempt Attempt) Beside(h *sandboxes.EndpointHealth, url string, started time.Time) Attempt {
+func (attempt Attempt) Beside(h *webhooks.EndpointHealth, url string, started time.Time) Attempt {
 	attempt.Host, attempt.Acknowledged = HostOf(url), h.Acknowledged
 	_, status := webhooks.KindOfText(attempt.Failure) // an answer says what it says without a host
 	attempt.Former = url == "" && status == 0 || h.URLChangedAt != nil && started.Before(*h.URLChangedAt)
@@ -75,8 +74,8 @@ func (attempt *Attempt) many(one, some, most english.Text) english.Phrase {
 	switch n := attempt.Events; {
 	case n <= 1:
 		return english.Say(one)
-	case n >= sandboxes.MostUnacknowledged:
-		return english.Say(most, fmt.Sprint(sandboxes.MostUnacknowledged-1))
+	case n >= webhooks.MostUnacknowledged:
+		return english.Say(most, fmt.Sprint(webhooks.MostUnacknowledged-1))
 	default:
 		return english.Say(some, fmt.Sprint(n))
 	}

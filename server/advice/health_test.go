@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/advice"
-	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // What is over is not told as present: neither of a receiver that works again, nor of another URL. What one event shows while it is
@@ -15,48 +15,48 @@ func TestCauseThatIsOver(t *testing.T) {
 	t.Parallel()
 	const down, refused = "dial tcp: connection refused", "the receiver answered 500"
 	changed := time.Now()
-	event := func(failure string, waits, former bool) *sandboxes.UnacknowledgedEvent {
-		return &sandboxes.UnacknowledgedEvent{Attempt: 1, Failure: failure, Waits: waits, Former: former}
+	event := func(failure string, waits, former bool) *webhooks.UnacknowledgedEvent {
+		return &webhooks.UnacknowledgedEvent{Attempt: 1, Failure: failure, Waits: waits, Former: former}
 	}
 	for name, c := range map[string]struct {
-		health sandboxes.EndpointHealth
+		health webhooks.EndpointHealth
 		want   advice.Code
 		says   string
 	}{
 		"it is down": {
-			sandboxes.EndpointHealth{Unacknowledged: 1, Failures: 1, LastFailure: down, Newest: event(down, true, false)},
+			webhooks.EndpointHealth{Unacknowledged: 1, Failures: 1, LastFailure: down, Newest: event(down, true, false)},
 			advice.NotListening, "Nothing listens at shop:3000",
 		},
 		"it was down": {
-			sandboxes.EndpointHealth{Unacknowledged: 3, Acknowledged: true, LastFailure: down, Newest: event(down, false, false)},
+			webhooks.EndpointHealth{Unacknowledged: 3, Acknowledged: true, LastFailure: down, Newest: event(down, false, false)},
 			advice.Recovered, "3 events were not delivered, and the receiver acknowledges events now",
 		},
 		"it was down, and a retry follows": {
-			sandboxes.EndpointHealth{Unacknowledged: 1, Acknowledged: true, LastFailure: down, Newest: event(down, true, false)},
+			webhooks.EndpointHealth{Unacknowledged: 1, Acknowledged: true, LastFailure: down, Newest: event(down, true, false)},
 			advice.Recovered, "An event was not delivered",
 		},
 		"it refuses one of ten": {
-			sandboxes.EndpointHealth{Unacknowledged: 1, Acknowledged: true, LastFailure: refused, Newest: event(refused, true, false)},
+			webhooks.EndpointHealth{Unacknowledged: 1, Acknowledged: true, LastFailure: refused, Newest: event(refused, true, false)},
 			advice.Fails, "Your receiver answers 500",
 		},
 		"it refused one, without retries left": {
-			sandboxes.EndpointHealth{Unacknowledged: 1, Acknowledged: true, LastFailure: refused, Newest: event(refused, false, false)},
+			webhooks.EndpointHealth{Unacknowledged: 1, Acknowledged: true, LastFailure: refused, Newest: event(refused, false, false)},
 			advice.Recovered, "acknowledges events now",
 		},
 		"it was down, and refuses now": {
-			sandboxes.EndpointHealth{Unacknowledged: 2, Failures: 2, LastFailure: refused, Newest: event(down, true, false)},
+			webhooks.EndpointHealth{Unacknowledged: 2, Failures: 2, LastFailure: refused, Newest: event(down, true, false)},
 			advice.Fails, "Your receiver answers 500",
 		},
 		"nothing was sent to the present URL": {
-			sandboxes.EndpointHealth{Unacknowledged: 2000, URLChangedAt: &changed, LastFailure: down, Newest: event(down, true, true)},
+			webhooks.EndpointHealth{Unacknowledged: 2000, URLChangedAt: &changed, LastFailure: down, Newest: event(down, true, true)},
 			advice.FormerURL, "More than 999 events were not delivered to a former URL",
 		},
 		"the present URL acknowledges": {
-			sandboxes.EndpointHealth{Unacknowledged: 2, Acknowledged: true, URLChangedAt: &changed, Newest: event(refused, true, true)},
+			webhooks.EndpointHealth{Unacknowledged: 2, Acknowledged: true, URLChangedAt: &changed, Newest: event(refused, true, true)},
 			advice.Recovered, "2 events",
 		},
 		"the present URL fails too": {
-			sandboxes.EndpointHealth{Unacknowledged: 2, Failures: 1, URLChangedAt: &changed, LastFailure: refused, Newest: event(down, true, true)},
+			webhooks.EndpointHealth{Unacknowledged: 2, Failures: 1, URLChangedAt: &changed, LastFailure: refused, Newest: event(down, true, true)},
 			advice.Fails, "Your receiver answers 500",
 		},
 	} {
@@ -75,22 +75,22 @@ func TestCauseThatIsOver(t *testing.T) {
 func TestCauseOfAnEventThatIsOver(t *testing.T) {
 	t.Parallel()
 	changed := time.Now()
-	well := sandboxes.EndpointHealth{Acknowledged: true}
-	moved := sandboxes.EndpointHealth{URLChangedAt: &changed}
+	well := webhooks.EndpointHealth{Acknowledged: true}
+	moved := webhooks.EndpointHealth{URLChangedAt: &changed}
 	for name, c := range map[string]struct {
 		failure string
-		health  sandboxes.EndpointHealth
+		health  webhooks.EndpointHealth
 		url     string
 		want    advice.Code
 		says    string
 	}{
-		"down":                  {"connection refused", sandboxes.EndpointHealth{}, "http://shop:3000/", advice.NotListening, "shop:3000"},
+		"down":                  {"connection refused", webhooks.EndpointHealth{}, "http://shop:3000/", advice.NotListening, "shop:3000"},
 		"was down":              {"connection refused", well, "http://shop:3000/", advice.Recovered, "acknowledges events now"},
 		"refused":               {"the receiver answered 422", well, "http://shop:3000/", advice.Refuses, "answers 422"},
 		"another URL":           {"the receiver answered 422", moved, "http://new/", advice.FormerURL, "a former URL"},
 		"no URL any more":       {"connection refused", moved, "", advice.FormerURL, "There is no webhook now"},
-		"no URL, an answer":     {"the receiver answered 401", sandboxes.EndpointHealth{}, "", advice.SignatureRefused, "answers 401"},
-		"never a URL, an error": {"connection refused", sandboxes.EndpointHealth{}, "", advice.FormerURL, "There is no webhook now"},
+		"no URL, an answer":     {"the receiver answered 401", webhooks.EndpointHealth{}, "", advice.SignatureRefused, "answers 401"},
+		"never a URL, an error": {"connection refused", webhooks.EndpointHealth{}, "", advice.FormerURL, "There is no webhook now"},
 	} {
 		a := advice.OfAttempt(advice.Attempt{Failure: c.failure, Event: "evt_1"}.Beside(&c.health, c.url, changed.Add(-time.Second)))
 		if text := a.What.String() + ". " + a.Do.String(); a.Code != c.want || !strings.Contains(text, c.says) || strings.Contains(text, " .") {

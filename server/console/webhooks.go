@@ -4,7 +4,7 @@ import (
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // eventsOnPage is how many rows a page of the list of events has.
@@ -179,7 +179,7 @@ func (l *eventList) problem(v *visit) (what, more string) {
 		more = v.Text("Before that it accepted.") + " "
 	}
 	more += t.advice
-	if w.State == sandboxes.EndpointPaused {
+	if w.State == webhooks.EndpointPaused {
 		more += " " + v.Text("After %s failures in a row over %s, Cauri sends one event a minute, and all others wait.",
 			v.Number(ledger.BreakerFailures), v.Duration(ledger.BreakerAfter))
 	}
@@ -188,7 +188,7 @@ func (l *eventList) problem(v *visit) (what, more string) {
 
 // receiverSays returns one or two sentences that say why a receiver does not acknowledge events, and the problem. url
 // is that of the webhook.
-func receiverSays(v *visit, h *sandboxes.EndpointHealth, url string) (what string, t deliveryProblem) {
+func receiverSays(v *visit, h *webhooks.EndpointHealth, url string) (what string, t deliveryProblem) {
 	a := advice.OfReceiver(h, url)
 	t = describeProblem(v, &a, h.Cause())
 	what = t.what + "."
@@ -199,8 +199,8 @@ func receiverSays(v *visit, h *sandboxes.EndpointHealth, url string) (what strin
 		what = v.Text("%s %s.", t.what, v.Since(*h.FailingSince, v.clock.Now))
 	}
 	switch n := h.Unacknowledged; {
-	case n >= sandboxes.MostUnacknowledged:
-		what += " " + v.Text("More than %s events of the last 24 hours are not acknowledged.", v.Number(sandboxes.MostUnacknowledged-1))
+	case n >= webhooks.MostUnacknowledged:
+		what += " " + v.Text("More than %s events of the last 24 hours are not acknowledged.", v.Number(webhooks.MostUnacknowledged-1))
 	case n > 0:
 		what += " " + v.Count(int64(n), "1 event of the last 24 hours is not acknowledged.", "%s events of the last 24 hours are not acknowledged.")
 	}

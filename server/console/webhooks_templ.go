@@ -15,7 +15,7 @@ import (
 	"github.com/cauri-dev/cauri/server/console/locale"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 func webhooksPage(v *visit, l *eventList) templ.Component {
@@ -53,7 +53,7 @@ func webhooksPage(v *visit, l *eventList) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		switch {
-		case l.webhook.State == sandboxes.EndpointNone && l.none():
+		case l.webhook.State == webhooks.EndpointNone && l.none():
 			var templ_7745c5c3_Var3 string
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(v.Text("This sandbox has no webhook, and no event yet."))
 			if templ_7745c5c3_Err != nil {
@@ -63,7 +63,7 @@ func webhooksPage(v *visit, l *eventList) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		case l.webhook.State == sandboxes.EndpointNone:
+		case l.webhook.State == webhooks.EndpointNone:
 			var templ_7745c5c3_Var4 string
 			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(v.Text("Each transaction that ends records one event. None is sent: this sandbox has no webhook."))
 			if templ_7745c5c3_Err != nil {
@@ -126,7 +126,7 @@ func webhooksPage(v *visit, l *eventList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if l.webhook.State == sandboxes.EndpointNone && l.none() {
+		if l.webhook.State == webhooks.EndpointNone && l.none() {
 			templ_7745c5c3_Err = noWebhook(v).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -350,7 +350,7 @@ func webhookHealth(v *visit, l *eventList) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if l.webhook.State == sandboxes.EndpointHealthy && l.webhook.Acknowledged && l.webhook.LastDelivery != nil {
+		if l.webhook.State == webhooks.EndpointHealthy && l.webhook.Acknowledged && l.webhook.LastDelivery != nil {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 27, "<div class=\"note ok\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

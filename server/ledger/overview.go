@@ -13,6 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // MostCounted is the maximum of Waiting and Pending in a [Health].
@@ -20,7 +21,7 @@ const MostCounted = 1000
 
 // Health says how a sandbox's receiver is, and has the numbers of pending events and payments.
 type Health struct {
-	sandboxes.EndpointHealth
+	webhooks.EndpointHealth
 	WebhookURL string     // empty: there is none
 	Waiting    int        // events that are to be sent, [MostCounted] at most
 	Pending    int        // payments without an outcome, [MostCounted] at most
@@ -32,7 +33,7 @@ type Health struct {
 }
 
 // UnacknowledgedCallbacks are the callbacks of an operator's own API that are not acknowledged, as the events of a
-// [sandboxes.EndpointHealth].
+// [webhooks.EndpointHealth].
 type UnacknowledgedCallbacks struct {
 	Operator payments.Operator
 	Count    int // [MostCounted] at most

@@ -13,6 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // MostWaiting is the largest number of waiting events that is counted.
@@ -21,7 +22,7 @@ const MostWaiting = 1000
 // Webhook is the endpoint of a sandbox's events, how deliveries to it go, and the secrets that sign them. Attempts to
 // which a fault applied are no failures.
 type Webhook struct {
-	sandboxes.EndpointHealth
+	webhooks.EndpointHealth
 	URL          string // without user, password and query; empty: none
 	Types        []payments.Type
 	Retry        sandboxes.RetryPolicy

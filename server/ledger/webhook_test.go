@@ -11,7 +11,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // webhook describes the webhook of the sandbox in a line.
@@ -141,7 +141,7 @@ func TestReceiverIsJudgedByItsPresentURL(t *testing.T) {
 	w := newFixture(t)
 	w.owe(2)
 	w.attempts(exhausted, exhausted) // no retry is due
-	health := func() *sandboxes.EndpointHealth {
+	health := func() *webhooks.EndpointHealth {
 		t.Helper()
 		got, err := w.Health(t.Context(), w.Sandbox.Tenant)
 		if err != nil {
@@ -156,7 +156,7 @@ func TestReceiverIsJudgedByItsPresentURL(t *testing.T) {
 	w.Apply()
 	w.Reload()
 	h := health()
-	if h.State != sandboxes.EndpointFailing || h.Failures != 0 || h.FailingSince != nil || h.URLChangedAt == nil || !h.Newest.Former ||
+	if h.State != webhooks.EndpointFailing || h.Failures != 0 || h.FailingSince != nil || h.URLChangedAt == nil || !h.Newest.Former ||
 		h.Unacknowledged != 2 {
 		t.Errorf("after the change: %+v, %+v", h, h.Newest)
 	}
@@ -225,7 +225,7 @@ func TestReceiverIsJudgedAtItsPresentURL(t *testing.T) {
 func TestWebhookOfAPausedEndpoint(t *testing.T) {
 	w := fallen(t, 5)
 	got, err := w.ReadWebhook(t.Context(), w.Sandbox.Tenant)
-	if err != nil || got.State != sandboxes.EndpointPaused || got.ProbeAt == nil || got.Failures != 20 || got.Waiting != 5 {
+	if err != nil || got.State != webhooks.EndpointPaused || got.ProbeAt == nil || got.Failures != 20 || got.Waiting != 5 {
 		t.Errorf("it is %+v, %v", got, err)
 	}
 	if got.FirstFailure != nil {
@@ -247,7 +247,7 @@ func TestWebhookShowsNoSecret(t *testing.T) {
 		t.Errorf("it is %+v", got)
 	}
 	w.Exec("update organizations set webhook_url = null")
-	if got, err := w.ReadWebhook(t.Context(), w.Sandbox.Tenant); err != nil || got.State != sandboxes.EndpointNone || got.URL != "" {
+	if got, err := w.ReadWebhook(t.Context(), w.Sandbox.Tenant); err != nil || got.State != webhooks.EndpointNone || got.URL != "" {
 		t.Errorf("it is %+v, %v", got, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // Config is the desired state of a sandbox, as its resource declares it. The UID of the resource identifies the
@@ -125,7 +126,7 @@ type SandboxState struct {
 	TestClients    int
 	Transactions   TransactionCounts
 	Quota          *QuotaState // nil: there is none
-	Endpoint       EndpointHealth
+	Endpoint       webhooks.EndpointHealth
 	Failures       []SweepFailure // sweeps that fail only in this sandbox
 	Ledger         LedgerState
 	Clock          ClockState

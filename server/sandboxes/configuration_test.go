@@ -13,6 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 const nobody = "00000000-0000-0000-0000-00000000dead"
@@ -48,7 +49,7 @@ func TestSandboxState(t *testing.T) {
 	want := sandboxes.SandboxState{
 		OrganizationID: w.Sandbox.OrganizationID, Balances: map[payments.Currency]int64{payments.RWF: 1985, payments.XOF: 0}, TestClients: 1,
 		Transactions: sandboxes.TransactionCounts{Total: 1}, Clock: sandboxes.ClockState{Mode: sandboxes.RealClock},
-		Endpoint: sandboxes.EndpointHealth{State: sandboxes.EndpointHealthy},
+		Endpoint: webhooks.EndpointHealth{State: webhooks.EndpointHealthy},
 		Environments: []sandboxes.EnvironmentState{
 			{
 				ID:       w.Sandbox.Environments[sandboxes.Market{Operator: payments.MTN, Country: payments.Rwanda}].ID,

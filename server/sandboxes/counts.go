@@ -9,6 +9,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // TransactionCounts has the numbers of transactions of a sandbox.
@@ -57,7 +58,7 @@ func (s *Registry) observe(ctx context.Context, tenant int64, limited bool, stat
 }
 
 // Counts returns the present counts and delivery state of the sandbox of a resource.
-func (s *Registry) Counts(ctx context.Context, sandboxUID string) (transactions TransactionCounts, health EndpointHealth, err error) {
+func (s *Registry) Counts(ctx context.Context, sandboxUID string) (transactions TransactionCounts, health webhooks.EndpointHealth, err error) {
 	uid, err := parseUID(sandboxUID)
 	if err != nil {
 		return transactions, health, err

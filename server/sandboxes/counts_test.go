@@ -8,6 +8,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // history adds n transactions like r1 whose ids were made at a time before now.
@@ -85,8 +86,8 @@ func TestDeliveriesAreTold(t *testing.T) {
 	at := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
 	w.Exec(`insert into endpoint_health (tenant, failures, failing_since, probe_at, delivered, failed, last_failure_at, last_failure)
 		values ($1, 3, $2, $2, 41, 1, $2, 'the receiver answered 500')`, w.Sandbox.Tenant, at)
-	want := sandboxes.EndpointHealth{
-		State: sandboxes.EndpointPaused, Delivered: 41, Failed: 1, Failures: 3, FailingSince: &at, ProbeAt: &at,
+	want := webhooks.EndpointHealth{
+		State: webhooks.EndpointPaused, Delivered: 41, Failed: 1, Failures: 3, FailingSince: &at, ProbeAt: &at,
 		LastFailure: "the receiver answered 500", LastFailedAt: &at,
 	}
 	if diff := cmp.Diff(want, w.Apply().Endpoint); diff != "" {
@@ -100,23 +101,23 @@ func TestForbiddenURLIsTold(t *testing.T) {
 	const why = "events may not be sent to 127.0.0.1: it is this machine itself"
 	w.Config.Webhook = &sandboxes.WebhookConfig{URL: "http://localhost/x", Retry: sandboxes.DefaultRetryPolicy, Refusal: why}
 	health := w.Apply().Endpoint
-	if health.State != sandboxes.EndpointFailing || health.Cause() != why || !health.Fails() {
+	if health.State != webhooks.EndpointFailing || health.Cause() != why || !health.Fails() {
 		t.Errorf("it is %+v", health)
 	}
 	w.Exec("insert into endpoint_health (tenant, probe_at, last_failure) values ($1, now(), 'no answer within 10s')", w.Sandbox.Tenant)
-	if health = w.Apply().Endpoint; health.State != sandboxes.EndpointPaused || health.Cause() != why {
+	if health = w.Apply().Endpoint; health.State != webhooks.EndpointPaused || health.Cause() != why {
 		t.Errorf("paused at a former URL, it is %+v", health)
 	}
 	w.Exec("update endpoint_health set probe_at = null, acknowledged_url = 'http://localhost/x'")
-	if health = w.Apply().Endpoint; health.State != sandboxes.EndpointHealthy || !health.Acknowledged || health.Refusal != "" {
+	if health = w.Apply().Endpoint; health.State != webhooks.EndpointHealthy || !health.Acknowledged || health.Refusal != "" {
 		t.Errorf("what works nevertheless is %+v", health)
 	}
 	w.Config.Webhook.URL, w.Config.Webhook.Refusal = "http://shop.team.svc/x", ""
-	if health = w.Apply().Endpoint; health.State != sandboxes.EndpointHealthy || health.Acknowledged {
+	if health = w.Apply().Endpoint; health.State != webhooks.EndpointHealthy || health.Acknowledged {
 		t.Errorf("another URL is %+v", health)
 	}
 	w.Config.Webhook = nil
-	if health = w.Apply().Endpoint; health.State != sandboxes.EndpointNone {
+	if health = w.Apply().Endpoint; health.State != webhooks.EndpointNone {
 		t.Errorf("no webhook is %+v", health)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // What a reset does to each table. A new table has to be written into one of the two, or it begins empty.
@@ -101,7 +102,7 @@ func resetEmptiesTheSandbox(t *testing.T, byResource bool, reset func(*fixture) 
 		t.Errorf("the SIM has %d, floats (-want +got):\n%s", w.Balance(alice), diff)
 	}
 	if (state.Reset == "1") != byResource || state.TestClients != 2 || state.Transactions != (sandboxes.TransactionCounts{}) ||
-		state.Endpoint != (sandboxes.EndpointHealth{State: sandboxes.EndpointHealthy}) {
+		state.Endpoint != (webhooks.EndpointHealth{State: webhooks.EndpointHealthy}) {
 		t.Errorf("the state is %+v", state)
 	}
 	if diff := cmp.Diff(ofOther, other.configurationOf(other.Sandbox.Tenant)); diff != "" {

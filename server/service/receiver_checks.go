@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
-	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // CheckReceiver asks the workers to check the receiver of the sandbox. If tx is not nil, the check sends the event of
@@ -21,7 +21,7 @@ func (s *Service) CheckReceiver(ctx context.Context, who *Caller, tx *payments.I
 	err = s.Renewing(ctx, who, func(ctx context.Context) error {
 		tenant := who.Sandbox.Tenant
 		webhook, err := s.ledger.ReadWebhook(ctx, tenant)
-		if err == nil && webhook.State == sandboxes.EndpointNone {
+		if err == nil && webhook.State == webhooks.EndpointNone {
 			err = ledger.ErrNoEndpoint
 		}
 		if err == nil && tx != nil {

@@ -26,7 +26,7 @@ type rule struct {
 var (
 	// computes are the packages that compute and judge without a database.
 	computes = []string{
-		"server/assets", "server/egress", "server/english", "server/expectations", "server/faults", "server/grade",
+		"server/advice", "server/assets", "server/egress", "server/english", "server/expectations", "server/faults", "server/grade",
 		"server/junit", "server/operators", "server/payments", "server/secrets", "server/syntax", "server/webhooks",
 	}
 	// stores are the packages that ask the database.
@@ -125,6 +125,7 @@ func TestWrongImportsAreNamed(t *testing.T) {
 		{"server/payments", "github.com/google/uuid"},
 		{"server/payments", "server/ledger"},
 		{"server/faults", "server/sandboxes"},
+		{"server/advice", "server/sandboxes"},
 		{"server/grade", "github.com/jackc/pgx/v5"},
 		{"server/ledger", "server/service"},
 		{"server/sandboxes", "server/worker"},

@@ -13,7 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 func TestCommandsAreNamedAsTheUserCallsThem(t *testing.T) {
@@ -127,7 +127,7 @@ func TestStatusTellsWhoIsNotWell(t *testing.T) {
 		f.print(&out, s)
 		return out.String()
 	}
-	down := sandboxes.EndpointHealth{Unacknowledged: 3, LastFailure: "connection refused", Newest: &sandboxes.UnacknowledgedEvent{Failure: "connection refused"}}
+	down := webhooks.EndpointHealth{Unacknowledged: 3, LastFailure: "connection refused", Newest: &webhooks.UnacknowledgedEvent{Failure: "connection refused"}}
 	again := down
 	again.Acknowledged = true
 	failing := wire.Webhook{State: "failing", Unacknowledged: 3, Advice: wire.AdviceOf(advice.OfReceiver(&down, "http://shop:3000/"), "")}

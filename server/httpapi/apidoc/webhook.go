@@ -7,7 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 var GetWebhook = Operation{
@@ -36,9 +36,9 @@ func failingWebhook() *ledger.Webhook {
 	since := exampleTime.Add(-3 * time.Minute)
 	last := attempt(4, exampleTime, http.StatusUnauthorized)
 	return &ledger.Webhook{
-		EndpointHealth: sandboxes.EndpointHealth{
-			State: sandboxes.EndpointFailing, Failures: 16, FailingSince: &since, Delivered: 1162, Failed: 1, Unacknowledged: 5,
-			Newest: &sandboxes.UnacknowledgedEvent{ID: settledID, CreatedAt: since, Waits: true, Attempt: 4, Failure: *last.Error},
+		EndpointHealth: webhooks.EndpointHealth{
+			State: webhooks.EndpointFailing, Failures: 16, FailingSince: &since, Delivered: 1162, Failed: 1, Unacknowledged: 5,
+			Newest: &webhooks.UnacknowledgedEvent{ID: settledID, CreatedAt: since, Waits: true, Attempt: 4, Failure: *last.Error},
 		},
 		URL: "https://shop.example/webhooks/cauri", Types: payments.Types, Waiting: 5,
 		FirstFailure: attempt(1, since, http.StatusUnauthorized), LastFailed: last, NewestFailed: last,

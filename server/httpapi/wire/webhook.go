@@ -4,7 +4,7 @@ import (
 	"github.com/cauri-dev/cauri/server/advice"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/ledger"
-	"github.com/cauri-dev/cauri/server/sandboxes"
+	"github.com/cauri-dev/cauri/server/webhooks"
 )
 
 // Webhook is the answer of GET /v1/webhook.
@@ -64,7 +64,7 @@ func WebhookOf(w *ledger.Webhook, callbacks []ledger.FailingCallbacks, declared 
 	for i := range callbacks {
 		view.Callbacks = append(view.Callbacks, failingCallbacksOf(&callbacks[i], pageOf))
 	}
-	if w.State != sandboxes.EndpointNone {
+	if w.State != webhooks.EndpointNone {
 		view.URL = &w.URL
 	}
 	if w.Fails() {
