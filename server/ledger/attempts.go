@@ -64,7 +64,7 @@ func (s *Deliveries) FinishAttempts(ctx context.Context, finished []FinishedAtte
 	leaseHeld = make([]bool, len(finished))
 	for _, ordinal := range ordinals {
 		leaseHeld[ordinal-1] = true
-		s.sandboxes.NoteActivity(finished[ordinal-1].Event.Tenant)
+		s.core.Sandboxes.NoteActivity(finished[ordinal-1].Event.Tenant)
 	}
 	return leaseHeld, nil
 }
@@ -75,9 +75,9 @@ func (s *Deliveries) finishAttempts(
 	ctx context.Context, finished []FinishedAttempt, params sqlc.FinishAttemptsParams,
 ) (ordinals []int32, err error) {
 	if !slices.ContainsFunc(finished, func(f FinishedAttempt) bool { return f.Event.Fault != nil || f.Event.OutOfOrder }) {
-		return s.polling().FinishAttempts(ctx, params)
+		return s.core.Polling().FinishAttempts(ctx, params)
 	}
-	err = s.inTx(ctx, func(q *sqlc.Queries) (err error) {
+	err = s.core.InTx(ctx, func(q *sqlc.Queries) (err error) {
 		if ordinals, err = q.FinishAttempts(ctx, params); err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ type CallbackDetail struct {
 // GetCallback returns a callback, or [ErrNotFound]. It builds and stores the body of a callback that has none, so that a
 // worker sends the same bytes later.
 func (l *Ledger) GetCallback(ctx context.Context, tenant int64, id payments.ID, build BuildCallback) (*CallbackDetail, error) {
-	q := l.tenant(tenant)
+	q := l.core.Tenant(tenant)
 	row, err := q.GetCallback(ctx, tenant, postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
@@ -74,7 +74,7 @@ func (l *Ledger) AddNotice(ctx context.Context, tenant int64, id payments.ID, n 
 	if n.Once {
 		retries = math.MaxInt32 // none is left
 	}
-	err := l.db.InTenantTx(ctx, tenant, func(tx pgx.Tx) error {
+	err := l.core.DB.InTenantTx(ctx, tenant, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, postgres.TakeStamp, tenant); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (l *Ledger) AddNotice(ctx context.Context, tenant int64, id payments.ID, n 
 
 // LastCallbackAttempt returns the last attempt to send a callback; nil for none.
 func (l *Ledger) LastCallbackAttempt(ctx context.Context, tenant int64, id payments.ID) (*AttemptRecord, error) {
-	rows, err := l.tenant(tenant).ListCallbackAttempts(ctx, tenant, postgres.UUID(id), math.MaxInt32, 1)
+	rows, err := l.core.Tenant(tenant).ListCallbackAttempts(ctx, tenant, postgres.UUID(id), math.MaxInt32, 1)
 	if err != nil || len(rows) == 0 {
 		return nil, postgres.Classify(err, "reading the attempts of the callback")
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
@@ -22,12 +23,12 @@ type callbackFault struct {
 // neither a sandbox nor a test number has faults. A callback that belongs to no transaction has none.
 func decideCallbackFaults(
 	ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCallbacksRow, about aboutTransactions,
-) (map[rowKey]callbackFault, error) {
+) (map[ledgerdb.Key]callbackFault, error) {
 	var callbacks []*sqlc.LockDueCallbacksRow
 	var tenants []int64
 	for i := range due {
 		c := &due[i]
-		of := about[rowKey{c.Tenant, c.TransactionID.Bytes}]
+		of := about[ledgerdb.KeyOf(c.Tenant, c.TransactionID.Bytes)]
 		if of != nil && c.Attempts == 0 && (c.WithFaults || numberFault(&of.Transaction) != nil) {
 			callbacks, tenants = append(callbacks, c), append(tenants, c.Tenant)
 		}
@@ -39,11 +40,11 @@ func decideCallbackFaults(
 	if err != nil {
 		return nil, err
 	}
-	decided := map[rowKey]callbackFault{}
+	decided := map[ledgerdb.Key]callbackFault{}
 	var undecided []*sqlc.LockDueCallbacksRow
 	var targets []faultTarget
 	for _, c := range callbacks {
-		t := &about[rowKey{c.Tenant, c.TransactionID.Bytes}].Transaction
+		t := &about[ledgerdb.KeyOf(c.Tenant, c.TransactionID.Bytes)].Transaction
 		of := declared[t.Tenant]
 		if of == nil {
 			continue // the faults were removed a moment ago
@@ -51,7 +52,7 @@ func decideCallbackFaults(
 		set := of.faultsOf(t)
 		if c.Fault != nil {
 			if f := set.Named(*c.Fault); f != nil && f.Operator != nil {
-				decided[rowKey{t.Tenant, c.ID.Bytes}] = callbackFault{fault: f}
+				decided[ledgerdb.KeyOf(t.Tenant, c.ID.Bytes)] = callbackFault{fault: f}
 			}
 			continue
 		}
@@ -69,13 +70,13 @@ func decideCallbackFaults(
 
 // decideCallbacks decides which faults apply to callbacks without a recorded decision.
 func decideCallbacks(
-	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, targets []faultTarget, decided map[rowKey]callbackFault,
+	ctx context.Context, q *sqlc.Queries, due []*sqlc.LockDueCallbacksRow, targets []faultTarget, decided map[ledgerdb.Key]callbackFault,
 ) error {
 	counts, err := holdFaultCounts(ctx, q, targets)
 	if err != nil {
 		return err
 	}
-	var withFault, postponed rowKeys
+	var withFault, postponed ledgerdb.Keys
 	var names []string
 	var dueAt []time.Time
 	for i, p := range targets {
@@ -85,31 +86,31 @@ func decideCallbacks(
 		}
 		f, id := p.fits[acts], due[i].ID
 		delay := f.OfCallback().Delay.Of()
-		decided[rowKey{p.tenant, id.Bytes}] = callbackFault{f, delay > 0}
-		withFault.add(p.tenant, id)
+		decided[ledgerdb.KeyOf(p.tenant, id.Bytes)] = callbackFault{f, delay > 0}
+		withFault.Add(p.tenant, id)
 		names = append(names, f.Name)
 		if delay > 0 {
-			postponed.add(p.tenant, id)
+			postponed.Add(p.tenant, id)
 			dueAt = append(dueAt, p.target.Now.Add(delay))
 		}
 	}
 	if err := counts.writeCounts(ctx, q); err != nil {
 		return err
 	}
-	if withFault.len() > 0 {
-		if err := q.DecideCallbackFaults(ctx, withFault.tenants, withFault.ids, names); err != nil {
+	if withFault.Len() > 0 {
+		if err := q.DecideCallbackFaults(ctx, withFault.Tenants, withFault.IDs, names); err != nil {
 			return err
 		}
 	}
-	if postponed.len() == 0 {
+	if postponed.Len() == 0 {
 		return nil
 	}
-	return q.PostponeCallbacks(ctx, postponed.tenants, postponed.ids, dueAt)
+	return q.PostponeCallbacks(ctx, postponed.Tenants, postponed.IDs, dueAt)
 }
 
 // SendCallbackAgain queues a sent callback once more for the same attempt, and ends its lease. It returns false, and
 // changes nothing, if the lease had expired.
 func (s *Deliveries) SendCallbackAgain(ctx context.Context, c *LeasedCallback) (leaseHeld bool, err error) {
-	changed, err := s.system().SendCallbackAgain(ctx, c.Tenant, postgres.UUID(c.ID), c.Fence)
+	changed, err := s.core.System().SendCallbackAgain(ctx, c.Tenant, postgres.UUID(c.ID), c.Fence)
 	return changed > 0, postgres.Classify(err, "sending a callback again")
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -36,7 +37,7 @@ type LeasedCallback struct {
 
 // TenantsToCallBack finds the sandboxes that have callbacks due.
 func (s *Deliveries) TenantsToCallBack(ctx context.Context) ([]DueTenant, error) {
-	rows, err := s.polling().TenantsToCallBack(ctx)
+	rows, err := s.core.Polling().TenantsToCallBack(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with due callbacks")
 	}
@@ -58,8 +59,8 @@ func (s *Deliveries) LeaseDueCallbacks(
 	ctx context.Context, from []SlotGrant, lease time.Duration, build BuildCallback,
 ) (leased []LeasedCallback, found map[int64]int, err error) {
 	given := grantColumnsOf(from)
-	var decided map[rowKey]callbackFault
-	err = s.inTx(ctx, func(q *sqlc.Queries) error {
+	var decided map[ledgerdb.Key]callbackFault
+	err = s.core.InTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}
 		due, err := q.LockDueCallbacks(ctx, given.tenants, given.limits)
 		if err != nil || len(due) == 0 {
@@ -72,46 +73,46 @@ func (s *Deliveries) LeaseDueCallbacks(
 		if decided, err = decideCallbackFaults(ctx, q, due, about); err != nil {
 			return err
 		}
-		var taken rowKeys
+		var taken ledgerdb.Keys
 		var bodies [][]byte
 		for i := range due {
 			row := &due[i]
 			found[row.Tenant]++
-			fault := decided[rowKey{row.Tenant, row.ID.Bytes}]
+			fault := decided[ledgerdb.KeyOf(row.Tenant, row.ID.Bytes)]
 			if fault.postponed {
 				continue
 			}
-			c := s.leasedCallback(row, about[rowKey{row.Tenant, row.TransactionID.Bytes}], build)
+			c := s.leasedCallback(row, about[ledgerdb.KeyOf(row.Tenant, row.TransactionID.Bytes)], build)
 			c.Fault = fault.fault
 			leased = append(leased, c)
-			taken.add(c.Tenant, row.ID)
+			taken.Add(c.Tenant, row.ID)
 			bodies = append(bodies, c.Body)
 		}
-		return q.LeaseCallbacks(ctx, postgres.Milliseconds(lease), taken.tenants, taken.ids, bodies)
+		return q.LeaseCallbacks(ctx, postgres.Milliseconds(lease), taken.Tenants, taken.IDs, bodies)
 	})
 	if err != nil {
 		return nil, nil, postgres.Classify(err, "taking due callbacks")
 	}
 	for of := range decided {
-		s.sandboxes.NoteActivity(of.tenant)
+		s.core.Sandboxes.NoteActivity(of.Tenant)
 	}
 	return leased, found, nil
 }
 
 // aboutTransactions are the transactions of callbacks.
-type aboutTransactions map[rowKey]*sqlc.TransactionsOfCallbacksRow
+type aboutTransactions map[ledgerdb.Key]*sqlc.TransactionsOfCallbacksRow
 
 func transactionsOf(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueCallbacksRow) (aboutTransactions, error) {
-	var keys rowKeys
+	var keys ledgerdb.Keys
 	for i := range due {
 		if due[i].TransactionID.Valid {
-			keys.add(due[i].Tenant, due[i].TransactionID)
+			keys.Add(due[i].Tenant, due[i].TransactionID)
 		}
 	}
-	rows, err := q.TransactionsOfCallbacks(ctx, keys.tenants, keys.ids)
+	rows, err := q.TransactionsOfCallbacks(ctx, keys.Tenants, keys.IDs)
 	about := aboutTransactions{}
 	for i := range rows {
-		about[rowKey{rows[i].Transaction.Tenant, rows[i].Transaction.ID.Bytes}] = &rows[i]
+		about[ledgerdb.KeyOf(rows[i].Transaction.Tenant, rows[i].Transaction.ID.Bytes)] = &rows[i]
 	}
 	return about, err
 }
@@ -121,12 +122,12 @@ func (s *Deliveries) leasedCallback(
 ) LeasedCallback {
 	c := LeasedCallback{
 		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, OrganizationID: row.OrgID, TakenAt: row.TakenAt, Now: row.Present,
-		Callback: payments.Callback{Operator: payments.Operator(orEmpty(row.Operator)), Kind: row.Kind, Sent: row.Sent},
+		Callback: payments.Callback{Operator: payments.Operator(ledgerdb.OrEmpty(row.Operator)), Kind: row.Kind, Sent: row.Sent},
 		URL:      row.URL, Body: row.Body, Retries: int(row.Retries),
 		TimesSent: int(row.TimesSent), Hosts: row.CallbackHosts, WebhookHost: row.WebhookHost, Namespace: row.Namespace,
 	}
 	if about != nil {
-		c.Transaction, c.Sent, c.Vague = transactionOf(&about.Transaction), about.Sent, about.Vague
+		c.Transaction, c.Sent, c.Vague = ledgerdb.TransactionOf(&about.Transaction), about.Sent, about.Vague
 		c.Operator = c.Transaction.Operator
 	}
 	if c.Body == nil {
@@ -140,22 +141,22 @@ func (s *Deliveries) leasedCallback(
 
 // GiveBackCallbacks ends the leases of callbacks for which no attempt was made. They are due at once.
 func (s *Deliveries) GiveBackCallbacks(ctx context.Context, callbacks []LeasedCallback) error {
-	var keys rowKeys
+	var keys ledgerdb.Keys
 	fences := make([]int64, len(callbacks))
 	for i := range callbacks {
-		keys.add(callbacks[i].Tenant, postgres.UUID(callbacks[i].ID))
+		keys.Add(callbacks[i].Tenant, postgres.UUID(callbacks[i].ID))
 		fences[i] = callbacks[i].Fence
 	}
-	return postgres.Classify(s.system().GiveBackCallbacks(ctx, keys.tenants, keys.ids, fences), "giving callbacks back")
+	return postgres.Classify(s.core.System().GiveBackCallbacks(ctx, keys.Tenants, keys.IDs, fences), "giving callbacks back")
 }
 
 // FinishCallback records an attempt and ends its lease. It reports false, and writes nothing, if the lease was lost.
 func (s *Deliveries) FinishCallback(ctx context.Context, c *LeasedCallback, a AttemptResult) (leaseHeld bool, err error) {
-	rows, err := s.system().FinishCallback(ctx, sqlc.FinishCallbackParams{
+	rows, err := s.core.System().FinishCallback(ctx, sqlc.FinishCallbackParams{
 		Tenant: c.Tenant, ID: postgres.UUID(c.ID), Fence: c.Fence, StartedAt: a.StartedAt, RealStartedAt: c.TakenAt,
 		DurationMs: int32(a.Duration.Milliseconds()), ResponseStatus: int32(a.ResponseStatus), ResponseBody: a.ResponseBody, Error: a.Error,
 		Fault: faultName(c.Fault), State: sqlc.EventState(a.State), RetryAfterMs: postgres.Milliseconds(a.RetryAfter),
 	})
-	s.sandboxes.NoteActivity(c.Tenant)
+	s.core.Sandboxes.NoteActivity(c.Tenant)
 	return rows == 1, postgres.Classify(err, "writing down a callback")
 }

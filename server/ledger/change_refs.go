@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -35,7 +36,7 @@ type changeRef struct {
 }
 
 func refOf(row *sqlc.NextChangesRow) changeRef {
-	ref := changeRef{kind: row.Kind, id: row.ID.Bytes, currency: orEmpty(row.Currency)}
+	ref := changeRef{kind: row.Kind, id: row.ID.Bytes, currency: ledgerdb.OrEmpty(row.Currency)}
 	if row.Attempt != nil {
 		ref.attempt = *row.Attempt
 	}
@@ -44,7 +45,7 @@ func refOf(row *sqlc.NextChangesRow) changeRef {
 
 // The statements that read changed rows. As in lookUpStatement, they hide the number of rows from the planner.
 const (
-	changedTransactions = "select " + transactionColumns + `
+	changedTransactions = "select " + ledgerdb.TransactionColumns + `
 from transactions where tenant = $1 and id = any((select $2::uuid[])::uuid[])`
 	changedEvents = "select " + eventColumns + `
 from events e
@@ -52,7 +53,7 @@ cross join lateral (select type, status from transactions where tenant = $1 and 
 left join lateral (
   select response_status, error, faults from delivery_attempts where tenant = $1 and event_id = e.id and attempt = e.attempts limit 1) a on true
 where e.tenant = $1 and e.id = any((select $2::uuid[])::uuid[])`
-	changedAttempts = "select " + deliveryAttemptColumns + `
+	changedAttempts = "select " + ledgerdb.DeliveryAttemptColumns + `
 from (select unnest($2::uuid[]) as of_id, unnest($3::integer[]) as number) n
 cross join lateral (select * from delivery_attempts where tenant = $1 and event_id = n.of_id and attempt = n.number limit 1) a`
 	changedCallbacks = "select " + callbackColumns + `
@@ -60,7 +61,7 @@ from native_callbacks n
 left join lateral (select type, status, completed_at from transactions where tenant = $1 and id = n.transaction_id limit 1) t on true
 left join lateral (select faults from callback_attempts where tenant = $1 and id = n.id and attempt = n.attempts limit 1) a on true
 where n.tenant = $1 and n.id = any((select $2::uuid[])::uuid[])`
-	changedCallbackAttempts = "select " + callbackAttemptColumns + `
+	changedCallbackAttempts = "select " + ledgerdb.CallbackAttemptColumns + `
 from (select unnest($2::uuid[]) as of_id, unnest($3::integer[]) as number) n
 cross join lateral (select * from callback_attempts where tenant = $1 and id = n.of_id and attempt = n.number limit 1) a`
 	changedFloats = `select currency, balance from floats where tenant = $1 and (currency = any((select $2::text[])::text[])
@@ -112,11 +113,11 @@ func (l *Ledger) read(ctx context.Context, tenant int64, r *reading) error {
 	if r.reads == nil {
 		return nil
 	}
-	if err := l.db.Admission().Acquire(ctx, tenant); err != nil {
+	if err := l.core.DB.Admission().Acquire(ctx, tenant); err != nil {
 		return err
 	}
-	defer l.db.Admission().Release(tenant)
-	results := l.db.Send(ctx, &r.batch)
+	defer l.core.DB.Admission().Release(tenant)
+	results := l.core.DB.Send(ctx, &r.batch)
 	for _, read := range r.reads {
 		if err := read(results); err != nil {
 			_ = results.Close()
@@ -178,7 +179,7 @@ func (l *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextCh
 	named := keysOf(noted)
 	found := &changedRows{changes: map[changeRef]Change{}, moved: map[payments.ID][]changeRef{}}
 	if named.clock != nil {
-		clock, err := readClock(ctx, l.tenant(tenant), tenant)
+		clock, err := readClock(ctx, l.core.Tenant(tenant), tenant)
 		if err != nil {
 			return nil, err
 		}
@@ -196,7 +197,7 @@ func (l *Ledger) readRefs(ctx context.Context, tenant int64, noted []sqlc.NextCh
 			transactions = append(transactions, change.Transaction)
 		}
 	}
-	return found, addSent(ctx, l.tenant(tenant), tenant, transactions...)
+	return found, ledgerdb.AddSent(ctx, l.core.Tenant(tenant), tenant, transactions...)
 }
 
 // changedKeys are the rows that noted changes name, each once.
@@ -283,7 +284,7 @@ func (f *changedRows) queueEvents(r *reading, tenant int64, sql string, of []pgt
 }
 
 func (f *changedRows) addTransaction(row *sqlc.Transaction) {
-	t := transactionOf(row)
+	t := ledgerdb.TransactionOf(row)
 	f.changes[changeRef{kind: transactionKind, id: t.ID}] = Change{Transaction: t}
 	if row.MerchantDelta != 0 {
 		f.moved[t.ID] = append(f.moved[t.ID], changeRef{kind: floatKind, currency: row.FloatCurrency})

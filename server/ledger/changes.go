@@ -60,7 +60,7 @@ type Changes struct {
 // WatchChanges makes triggers note the changes of a sandbox for the next ten minutes. It returns a position after which
 // no change is missing. It returns [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (l *Ledger) WatchChanges(ctx context.Context, tenant int64) (Position, error) {
-	q := l.tenant(tenant)
+	q := l.core.Tenant(tenant)
 	followed, err := q.FollowSandbox(ctx)
 	if err == nil && !followed {
 		err = postgres.ErrConfigChanged
@@ -75,7 +75,7 @@ func (l *Ledger) WatchChanges(ctx context.Context, tenant int64) (Position, erro
 // ChangesAfter returns the changes of a tenant after a position, at most the number limit. It returns [ErrChangesLost]
 // if some of them are not known, and [postgres.ErrConfigChanged] for a tenant that was reset or deleted.
 func (l *Ledger) ChangesAfter(ctx context.Context, tenant int64, after Position, limit int) (Changes, error) {
-	noted, err := l.tenant(tenant).NextChanges(ctx, after.Xact, tenant, after.Seq, int32(limit))
+	noted, err := l.core.Tenant(tenant).NextChanges(ctx, after.Xact, tenant, after.Seq, int32(limit))
 	if err != nil {
 		return Changes{}, postgres.Classify(err, "reading what has changed")
 	}
@@ -110,13 +110,13 @@ const changesBatch = 10_000
 // removed. Several callers may run at once.
 func (s *Upkeep) RemoveAgedChanges(ctx context.Context, age time.Duration) error {
 	ms := postgres.Milliseconds(age)
-	tenants, err := s.system().AgedChanges(ctx, ms)
+	tenants, err := s.core.System().AgedChanges(ctx, ms)
 	if err != nil {
 		return postgres.Classify(err, "looking for old changes")
 	}
 	for _, tenant := range tenants {
 		for {
-			removed, err := s.system().RemoveAgedChanges(ctx, tenant, changesBatch, ms)
+			removed, err := s.core.System().RemoveAgedChanges(ctx, tenant, changesBatch, ms)
 			if err != nil {
 				return postgres.Classify(err, "removing old changes")
 			}

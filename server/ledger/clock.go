@@ -30,7 +30,7 @@ type Clock struct {
 
 // Clock returns the clock of a sandbox.
 func (l *Ledger) Clock(ctx context.Context, tenant int64) (Clock, error) {
-	clock, err := readClock(ctx, l.tenant(tenant), tenant)
+	clock, err := readClock(ctx, l.core.Tenant(tenant), tenant)
 	return clock, postgres.Classify(err, "reading the clock")
 }
 
@@ -160,19 +160,19 @@ func (l *Ledger) Advance(ctx context.Context, tenant int64, to ClockTarget) (Adv
 // startClock gives a sandbox a clock, if the clock can go to the target. It commits the clock before the target is set,
 // so that every later record takes its stamp from the clock.
 func (l *Ledger) startClock(ctx context.Context, tenant int64, to ClockTarget) error {
-	clock, err := readClock(ctx, l.tenant(tenant), tenant)
+	clock, err := readClock(ctx, l.core.Tenant(tenant), tenant)
 	if err == nil {
 		_, err = to.from(clock)
 	}
 	if err != nil {
 		return err
 	}
-	return l.tenant(tenant).StartClock(ctx)
+	return l.core.Tenant(tenant).StartClock(ctx)
 }
 
 // setClockTarget returns [pgx.ErrNoRows] for a sandbox without a clock.
 func (l *Ledger) setClockTarget(ctx context.Context, tenant int64, to ClockTarget) (a Advance, err error) {
-	err = l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+	err = l.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		locked, err := q.LockClock(ctx, tenant)
 		if err != nil {
 			return err
@@ -218,7 +218,7 @@ type AdvanceState struct {
 // AdvanceState returns the progress of an advance. It returns [ErrClockReset] if the sandbox was reset since the
 // advance began.
 func (l *Ledger) AdvanceState(ctx context.Context, tenant int64, a Advance) (AdvanceState, error) {
-	row, err := l.tenant(tenant).AdvanceState(ctx, a.Number, tenant)
+	row, err := l.core.Tenant(tenant).AdvanceState(ctx, a.Number, tenant)
 	if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, postgres.ErrConfigChanged) {
 		return AdvanceState{}, ErrClockReset
 	}

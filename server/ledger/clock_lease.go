@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -15,11 +16,11 @@ import (
 )
 
 // Clocks leases the clocks of sandboxes to the workers that advance them.
-type Clocks struct{ core }
+type Clocks struct{ core ledgerdb.Core }
 
 // NewClocks returns the clocks of all sandboxes in a database.
 func NewClocks(db *postgres.DB, configured *sandboxes.Registry) *Clocks {
-	return &Clocks{core{db, configured}}
+	return &Clocks{ledgerdb.Core{DB: db, Sandboxes: configured}}
 }
 
 // ClockLease is the lease of a clock. Until it ends, only its holder moves the clock.
@@ -35,7 +36,7 @@ var ErrClockLeaseLost = errors.New("the lease of the clock is lost")
 
 // ClocksToAdvance returns up to batch sandboxes whose clocks are to be advanced and are not leased.
 func (s *Clocks) ClocksToAdvance(ctx context.Context, batch int) ([]DueTenant, error) {
-	rows, err := s.polling().ClocksToAdvance(ctx, int32(batch))
+	rows, err := s.core.Polling().ClocksToAdvance(ctx, int32(batch))
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for clocks to advance")
 	}
@@ -48,7 +49,7 @@ func (s *Clocks) ClocksToAdvance(ctx context.Context, batch int) ([]DueTenant, e
 
 // LeaseClock leases the clock of a sandbox. It returns [ErrClockLeaseLost] if another worker holds it.
 func (s *Clocks) LeaseClock(ctx context.Context, tenant int64, lease time.Duration) (ClockLease, error) {
-	row, err := s.system().LeaseClock(ctx, postgres.Milliseconds(lease), tenant)
+	row, err := s.core.System().LeaseClock(ctx, postgres.Milliseconds(lease), tenant)
 	if err != nil {
 		return ClockLease{}, lostOr(err, "leasing a clock")
 	}
@@ -58,7 +59,7 @@ func (s *Clocks) LeaseClock(ctx context.Context, tenant int64, lease time.Durati
 // RenewClockLease sets the lease to expire after this duration from now. It returns [ErrClockLeaseLost] if another
 // worker has leased the clock, or if the advance has ended.
 func (s *Clocks) RenewClockLease(ctx context.Context, c ClockLease, lease time.Duration) error {
-	rows, err := s.system().RenewClockLease(ctx, postgres.Milliseconds(lease), c.Tenant, c.Fence)
+	rows, err := s.core.System().RenewClockLease(ctx, postgres.Milliseconds(lease), c.Tenant, c.Fence)
 	if err == nil && rows == 0 {
 		return ErrClockLeaseLost
 	}
@@ -68,7 +69,7 @@ func (s *Clocks) RenewClockLease(ctx context.Context, c ClockLease, lease time.D
 // ReleaseClock ends a lease early, so that another worker can lease the clock at once, and adds the counts in done to
 // those of the advance. It does nothing if the lease has expired.
 func (s *Clocks) ReleaseClock(ctx context.Context, c ClockLease, done AdvanceCounts) error {
-	return postgres.Classify(s.system().ReleaseClock(ctx, sqlc.ReleaseClockParams{
+	return postgres.Classify(s.core.System().ReleaseClock(ctx, sqlc.ReleaseClockParams{
 		Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
 		Tenant: c.Tenant, Fence: c.Fence,
 	}), "releasing a clock")
@@ -99,7 +100,7 @@ type ClockView struct {
 func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, started, arrived time.Time) (ClockView, error) {
 	upTo := func(t time.Time) pgtype.UUID { return postgres.UUID(payments.FirstID(t.Add(time.Microsecond))) }
 	bounds := []pgtype.UUID{upTo(started), upTo(arrived), postgres.UUID(payments.LastID)}
-	rows, err := s.system().DueUnderClock(ctx, c.Tenant, c.Fence, bounds)
+	rows, err := s.core.System().DueUnderClock(ctx, c.Tenant, c.Fence, bounds)
 	if err != nil {
 		return ClockView{}, postgres.Classify(err, "looking for what is due under a clock")
 	}
@@ -124,7 +125,7 @@ func (s *Clocks) ViewClock(ctx context.Context, c ClockLease, started, arrived t
 // the sandbox time. All later records have later stamps. It adds the counts in done to those of the advance. It returns
 // [ErrClockLeaseLost] if the lease is lost.
 func (s *Clocks) MoveClock(ctx context.Context, c ClockLease, moment time.Time, done AdvanceCounts) (now time.Time, err error) {
-	now, err = s.system().MoveClock(ctx, sqlc.MoveClockParams{
+	now, err = s.core.System().MoveClock(ctx, sqlc.MoveClockParams{
 		Moment: moment, Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
 		Tenant: c.Tenant, Fence: c.Fence,
 	})
@@ -138,14 +139,14 @@ func (s *Clocks) MoveClock(ctx context.Context, c ClockLease, moment time.Time, 
 // reached its target, its counts are kept for the callers of [Ledger.AdvanceState]. It returns [ErrClockLeaseLost] if
 // the lease is lost.
 func (s *Clocks) EndAdvance(ctx context.Context, c ClockLease, reached bool, done AdvanceCounts) error {
-	rows, err := s.system().EndAdvance(ctx, sqlc.EndAdvanceParams{
+	rows, err := s.core.System().EndAdvance(ctx, sqlc.EndAdvanceParams{
 		Reached: reached, Settled: done.Settled, Expired: done.Expired, Delivered: done.Delivered, FailedAttempts: done.FailedAttempts,
 		Tenant: c.Tenant, Fence: c.Fence,
 	})
 	if err == nil && rows == 0 {
 		return ErrClockLeaseLost
 	}
-	s.sandboxes.NoteActivity(c.Tenant) // also after an error: the answer of the statement may be lost
+	s.core.Sandboxes.NoteActivity(c.Tenant) // also after an error: the answer of the statement may be lost
 	return postgres.Classify(err, "ending the advance of a clock")
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -79,8 +80,8 @@ func (s *Deliveries) LeaseDueEvents(
 	build BuildBody,
 ) (leased []LeasedEvent, found map[int64]int, err error) {
 	given := grantColumnsOf(from)
-	var decided map[rowKey]*eventFault
-	err = s.inTxOf(ctx, postgres.IdleLimitedKept, func(q *sqlc.Queries) error {
+	var decided map[ledgerdb.Key]*eventFault
+	err = s.core.InTxOf(ctx, postgres.IdleLimitedKept, func(q *sqlc.Queries) error {
 		probes, err := takeProbes(ctx, q, given.probes)
 		if err != nil {
 			return err
@@ -105,7 +106,7 @@ func (s *Deliveries) LeaseDueEvents(
 	}
 	for of, fault := range decided {
 		if fault.fault != nil {
-			s.sandboxes.NoteActivity(of.tenant)
+			s.core.Sandboxes.NoteActivity(of.Tenant)
 		}
 	}
 	return leased, found, nil
@@ -114,23 +115,23 @@ func (s *Deliveries) LeaseDueEvents(
 // sortedEvents has due events in groups, one for each action.
 type sortedEvents struct {
 	found    map[int64]int // by tenant
-	unqueued rowKeys       // events without an endpoint that wants them
+	unqueued ledgerdb.Keys // events without an endpoint that wants them
 	leased   []LeasedEvent
-	taken    rowKeys  // the keys of leased
-	bodies   [][]byte // the bodies of leased; nil: already stored
+	taken    ledgerdb.Keys // the keys of leased
+	bodies   [][]byte      // the bodies of leased; nil: already stored
 }
 
 // sortDue puts due events into the group of their action. Events that a fault delays are in no group.
 func (s *Deliveries) sortDue(
-	due []sqlc.LockDueEventsRow, decided map[rowKey]*eventFault, sent map[rowKey]json.RawMessage, build BuildBody,
+	due []sqlc.LockDueEventsRow, decided map[ledgerdb.Key]*eventFault, sent map[ledgerdb.Key]json.RawMessage, build BuildBody,
 ) *sortedEvents {
 	sorted := &sortedEvents{found: map[int64]int{}}
 	for i := range due {
 		row := &due[i]
-		key := rowKey{row.Tenant, row.ID.Bytes}
+		key := ledgerdb.KeyOf(row.Tenant, row.ID.Bytes)
 		sorted.found[row.Tenant]++
 		if !wantsEvent(row) {
-			sorted.unqueued.add(row.Tenant, row.ID)
+			sorted.unqueued.Add(row.Tenant, row.ID)
 			continue
 		}
 		fault := decided[key]
@@ -143,7 +144,7 @@ func (s *Deliveries) sortDue(
 			event.Probe = event.Probe && event.Fault == nil // an attempt with a fault tells nothing about the endpoint
 		}
 		sorted.leased = append(sorted.leased, event)
-		sorted.taken.add(row.Tenant, row.ID)
+		sorted.taken.Add(row.Tenant, row.ID)
 		sorted.bodies = append(sorted.bodies, newBody(row, event.Body))
 	}
 	return sorted
@@ -151,19 +152,19 @@ func (s *Deliveries) sortDue(
 
 // writeLeases records the leases, and removes the unwanted events from the queue.
 func (e *sortedEvents) writeLeases(ctx context.Context, q *sqlc.Queries, lease time.Duration) error {
-	if e.taken.len() > 0 {
-		err := q.LeaseEvents(ctx, postgres.Milliseconds(lease), e.taken.tenants, e.taken.ids, e.bodies)
+	if e.taken.Len() > 0 {
+		err := q.LeaseEvents(ctx, postgres.Milliseconds(lease), e.taken.Tenants, e.taken.IDs, e.bodies)
 		if err != nil {
 			return err
 		}
 	}
-	if e.unqueued.len() == 0 {
+	if e.unqueued.Len() == 0 {
 		return nil
 	}
 	if err := q.PlanEachTime(ctx); err != nil {
 		return err
 	}
-	return q.UnqueueEvents(ctx, e.unqueued.tenants, e.unqueued.ids)
+	return q.UnqueueEvents(ctx, e.unqueued.Tenants, e.unqueued.IDs)
 }
 
 // wantsEvent reports whether the sandbox has an endpoint that wants the event. An endpoint wants every event that was sent
@@ -182,23 +183,23 @@ func newBody(row *sqlc.LockDueEventsRow, body []byte) []byte {
 
 // sentForUnbuilt returns [NativeRequest].Sent for the transactions of events without a body. Only transactions of the
 // operators' own APIs have it.
-func sentForUnbuilt(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]json.RawMessage, error) {
-	var native rowKeys
+func sentForUnbuilt(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[ledgerdb.Key]json.RawMessage, error) {
+	var native ledgerdb.Keys
 	for i := range due {
-		if due[i].Body == nil && isNative(&due[i].Transaction) {
-			native.add(due[i].Tenant, due[i].ID)
+		if due[i].Body == nil && ledgerdb.IsNative(&due[i].Transaction) {
+			native.Add(due[i].Tenant, due[i].ID)
 		}
 	}
-	if native.len() == 0 {
+	if native.Len() == 0 {
 		return nil, nil
 	}
 	if err := q.PlanEachTime(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := q.ListSentOfAll(ctx, native.tenants, native.ids)
-	sent := make(map[rowKey]json.RawMessage, len(rows))
+	rows, err := q.ListSentOfAll(ctx, native.Tenants, native.IDs)
+	sent := make(map[ledgerdb.Key]json.RawMessage, len(rows))
 	for _, row := range rows {
-		sent[rowKey{row.Tenant, row.ID.Bytes}] = row.Sent
+		sent[ledgerdb.KeyOf(row.Tenant, row.ID.Bytes)] = row.Sent
 	}
 	return sent, err
 }
@@ -208,7 +209,7 @@ func (s *Deliveries) leasedEvent(row *sqlc.LockDueEventsRow, sent json.RawMessag
 	event := LeasedEvent{
 		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence + 1, TakenAt: row.TakenAt, Now: row.Present,
 		Attempts: int(row.Attempts), Uncounted: int(row.Uncounted), Probe: row.Probe, Seed: row.Seed,
-		OrganizationID: row.OrgID, Transaction: transactionOf(&row.Transaction), Body: row.Body, URL: *row.WebhookURL,
+		OrganizationID: row.OrgID, Transaction: ledgerdb.TransactionOf(&row.Transaction), Body: row.Body, URL: *row.WebhookURL,
 		Retry: sandboxes.RetryPolicy{
 			MaxRetries:   int(row.WebhookMaxRetries),
 			InitialDelay: time.Duration(row.WebhookInitialDelayMs) * time.Millisecond,
@@ -243,11 +244,11 @@ func (s *Deliveries) leasedEvent(row *sqlc.LockDueEventsRow, sent json.RawMessag
 
 // GiveBackEvents ends the leases of events for which no attempt was made. They are due at once.
 func (s *Deliveries) GiveBackEvents(ctx context.Context, events []LeasedEvent) error {
-	var keys rowKeys
+	var keys ledgerdb.Keys
 	fences := make([]int64, len(events))
 	for i := range events {
-		keys.add(events[i].Tenant, postgres.UUID(events[i].ID))
+		keys.Add(events[i].Tenant, postgres.UUID(events[i].ID))
 		fences[i] = events[i].Fence
 	}
-	return postgres.Classify(s.system().GiveBackEvents(ctx, keys.tenants, keys.ids, fences), "giving events back")
+	return postgres.Classify(s.core.System().GiveBackEvents(ctx, keys.Tenants, keys.IDs, fences), "giving events back")
 }

@@ -88,7 +88,7 @@ var blockedRecipient = string(payments.DisbursementFacts{Recipient: &payments.SI
 func (l *Ledger) bookDisbursement(ctx context.Context, at postgres.QueueKey, n *NewDisbursement, _ bool) error {
 	t := &n.Transaction
 	latencies, after := n.Latency.all()
-	q, err := recorder(ctx, l.db.VersionChecked(at.Tenant).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, at.Tenant, t.ID)
+	q, err := recorder(ctx, l.core.DB.VersionChecked(at.Tenant).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, at.Tenant, t.ID)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type QueuesInUse struct {
 
 // QueuesInUse returns which queues have a row. It costs a fraction of the queries for due rows.
 func (s *Upkeep) QueuesInUse(ctx context.Context) (QueuesInUse, error) {
-	row, err := s.polling().QueuesInUse(ctx)
+	row, err := s.core.Polling().QueuesInUse(ctx)
 	return QueuesInUse(row), postgres.Classify(err, "looking for queues in use")
 }
 
@@ -67,7 +67,7 @@ func grantColumnsOf(all []SlotGrant) grantColumns {
 // TenantsToDeliver returns the sandboxes with due events. It leaves out suspended sandboxes, and those whose endpoint
 // waits for its next probe.
 func (s *Deliveries) TenantsToDeliver(ctx context.Context) ([]DueTenant, error) {
-	rows, err := s.polling().TenantsToDeliver(ctx)
+	rows, err := s.core.Polling().TenantsToDeliver(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with due events")
 	}
@@ -81,7 +81,7 @@ func (s *Deliveries) TenantsToDeliver(ctx context.Context) ([]DueTenant, error) 
 // TenantsToForward returns the sandboxes with collections that are due to be forwarded, or to be queried at an
 // operator.
 func (s *Forwards) TenantsToForward(ctx context.Context) ([]DueTenant, error) {
-	rows, err := s.polling().TenantsToForward(ctx)
+	rows, err := s.core.Polling().TenantsToForward(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with collections to forward")
 	}

@@ -6,12 +6,13 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
 var (
 	// ErrNotFound is returned for a transaction that the tenant does not have.
-	ErrNotFound = errors.New("not found")
+	ErrNotFound = ledgerdb.ErrNotFound
 	// ErrMarketKnown is returned if the market was presumed from a number's prefix and the registry has another one.
 	ErrMarketKnown = errors.New("the number is registered in another market")
 	// ErrOrderEnded is returned for the collection of an order that has ended: see [NativeRequest].

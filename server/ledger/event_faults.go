@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/faults"
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -42,20 +43,20 @@ func faultOfNumber(e *sqlc.LockDueEventsRow) *faults.Fault { return numberFault(
 
 // numberFault returns the fault of the test number of a transaction, nil for none.
 func numberFault(t *sqlc.Transaction) *faults.Fault {
-	return faults.OfTestNumber(payments.Behavior(orEmpty(t.TestBehavior)))
+	return faults.OfTestNumber(payments.Behavior(ledgerdb.OrEmpty(t.TestBehavior)))
 }
 
 // eventFaults decides which faults apply to the events that one database transaction has locked.
 type eventFaults struct {
 	q        *sqlc.Queries
 	declared map[int64]*declaredFaults
-	decided  map[rowKey]*eventFault
+	decided  map[ledgerdb.Key]*eventFault
 }
 
 // decideEventFaults decides which faults apply to due events, and records the decisions. So the same fault applies if
 // another worker leases the event later. decideEventFaults postpones the events that a fault delays. No fault applies
 // to an event that a user sends again. It runs no statement if neither a sandbox nor a test number has faults.
-func decideEventFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[rowKey]*eventFault, error) {
+func decideEventFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueEventsRow) (map[ledgerdb.Key]*eventFault, error) {
 	var events []*sqlc.LockDueEventsRow
 	for i := range due {
 		if (due[i].WithFaults || faultOfNumber(&due[i]) != nil) && wantsEvent(&due[i]) {
@@ -77,7 +78,7 @@ func decideEventFaults(ctx context.Context, q *sqlc.Queries, due []sqlc.LockDueE
 	if err != nil {
 		return nil, err
 	}
-	d := &eventFaults{q: q, declared: declared, decided: map[rowKey]*eventFault{}}
+	d := &eventFaults{q: q, declared: declared, decided: map[ledgerdb.Key]*eventFault{}}
 	undecided, err := d.useDecided(ctx, events)
 	if err != nil {
 		return nil, err
@@ -107,24 +108,24 @@ func readDeclared(ctx context.Context, q *sqlc.Queries, tenants []int64) (map[in
 // useDecided applies the decisions that earlier leases recorded about the next attempt. It returns the events without
 // such a decision.
 func (d *eventFaults) useDecided(ctx context.Context, events []*sqlc.LockDueEventsRow) (undecided []*sqlc.LockDueEventsRow, err error) {
-	var keys, waited rowKeys
+	var keys, waited ledgerdb.Keys
 	for _, e := range events {
-		keys.add(e.Tenant, e.ID)
+		keys.Add(e.Tenant, e.ID)
 	}
-	rows, err := d.q.DecidedEventFaults(ctx, keys.tenants, keys.ids)
+	rows, err := d.q.DecidedEventFaults(ctx, keys.Tenants, keys.IDs)
 	if err != nil {
 		return nil, err
 	}
-	decided := map[rowKey]*sqlc.EventFault{}
+	decided := map[ledgerdb.Key]*sqlc.EventFault{}
 	for i := range rows {
-		decided[rowKey{rows[i].Tenant, rows[i].EventID.Bytes}] = &rows[i]
+		decided[ledgerdb.KeyOf(rows[i].Tenant, rows[i].EventID.Bytes)] = &rows[i]
 	}
 	for _, e := range events {
 		declared := d.declared[e.Tenant]
 		if declared == nil {
 			continue // the faults were removed a moment ago
 		}
-		key := rowKey{e.Tenant, e.ID.Bytes}
+		key := ledgerdb.KeyOf(e.Tenant, e.ID.Bytes)
 		d.decided[key] = &eventFault{outOfOrder: declared.outOfOrder}
 		before := decided[key]
 		switch {
@@ -136,14 +137,14 @@ func (d *eventFaults) useDecided(ctx context.Context, events []*sqlc.LockDueEven
 				d.decided[key].fault, d.decided[key].sent = f, int(before.Sent)
 			}
 			if before.AwaitsNext {
-				waited.add(e.Tenant, e.ID)
+				waited.Add(e.Tenant, e.ID)
 			}
 		}
 	}
-	if waited.len() == 0 {
+	if waited.Len() == 0 {
 		return undecided, nil
 	}
-	return undecided, d.q.EndWaits(ctx, waited.tenants, waited.ids)
+	return undecided, d.q.EndWaits(ctx, waited.Tenants, waited.IDs)
 }
 
 // decideFaults decides which faults apply to the next attempt of events, and records the decisions.
@@ -169,7 +170,7 @@ func (d *eventFaults) decideFaults(ctx context.Context, events []*sqlc.LockDueEv
 		return err
 	}
 	var decided sqlc.DecideEventFaultsParams
-	var postponed rowKeys
+	var postponed ledgerdb.Keys
 	var dueAt []time.Time
 	for i, p := range targets {
 		f := chooseFault(counts, p, awaiting)
@@ -177,7 +178,7 @@ func (d *eventFaults) decideFaults(ctx context.Context, events []*sqlc.LockDueEv
 			continue
 		}
 		e := fitting[i]
-		fault := d.decided[rowKey{e.Tenant, e.ID.Bytes}]
+		fault := d.decided[ledgerdb.KeyOf(e.Tenant, e.ID.Bytes)]
 		fault.fault = f
 		notBefore := p.target.Now.Add(f.Webhook.Delay.Of())
 		decided.Tenants, decided.Ids = append(decided.Tenants, e.Tenant), append(decided.Ids, e.ID)
@@ -190,7 +191,7 @@ func (d *eventFaults) decideFaults(ctx context.Context, events []*sqlc.LockDueEv
 		}
 		if until.After(p.target.Now) {
 			fault.dueAt = &until
-			postponed.add(e.Tenant, e.ID)
+			postponed.Add(e.Tenant, e.ID)
 			dueAt = append(dueAt, until)
 		}
 	}
@@ -202,10 +203,10 @@ func (d *eventFaults) decideFaults(ctx context.Context, events []*sqlc.LockDueEv
 			return err
 		}
 	}
-	if postponed.len() == 0 {
+	if postponed.Len() == 0 {
 		return nil
 	}
-	return d.q.PostponeEvents(ctx, postponed.tenants, postponed.ids, dueAt)
+	return d.q.PostponeEvents(ctx, postponed.Tenants, postponed.IDs, dueAt)
 }
 
 // chooseFault returns the first fault that applies, nil for none, and counts it. While one event of a sandbox waits for the
@@ -258,32 +259,32 @@ func targetOfTransaction(t *sqlc.Transaction, seed *int64, now time.Time) *fault
 // SendAgain queues a sent event once more for the same attempt, and ends its lease. The event is due after spacing, in
 // sandbox time. SendAgain returns false, and changes nothing, if the lease had expired.
 func (s *Deliveries) SendAgain(ctx context.Context, e *LeasedEvent, spacing time.Duration) (leaseHeld bool, err error) {
-	changed, err := s.system().SendEventAgain(ctx, postgres.Milliseconds(spacing), e.Tenant, postgres.UUID(e.ID), e.Fence)
+	changed, err := s.core.System().SendEventAgain(ctx, postgres.Milliseconds(spacing), e.Tenant, postgres.UUID(e.ID), e.Fence)
 	return changed > 0, postgres.Classify(err, "sending an event again")
 }
 
 // noteFaults records the faults of attempts. An event that waited for one of the sent events becomes due. The parameter
 // ordinals has the indexes in finished, from 1, of the attempts whose lease was held.
 func noteFaults(ctx context.Context, q *sqlc.Queries, finished []FinishedAttempt, ordinals []int32) error {
-	var withFault, sent rowKeys
+	var withFault, sent ledgerdb.Keys
 	var names []string
 	for _, ordinal := range ordinals {
 		e := finished[ordinal-1].Event
 		if e.Fault != nil {
-			withFault.add(e.Tenant, postgres.UUID(e.ID))
+			withFault.Add(e.Tenant, postgres.UUID(e.ID))
 			names = append(names, e.Fault.Name)
 		}
 		if e.OutOfOrder && (e.Fault == nil || !e.Fault.Webhook.Drop) {
-			sent.add(e.Tenant, postgres.UUID(e.ID))
+			sent.Add(e.Tenant, postgres.UUID(e.ID))
 		}
 	}
-	if withFault.len() > 0 {
-		if err := q.NoteFaults(ctx, withFault.tenants, withFault.ids, names); err != nil {
+	if withFault.Len() > 0 {
+		if err := q.NoteFaults(ctx, withFault.Tenants, withFault.IDs, names); err != nil {
 			return err
 		}
 	}
-	if sent.len() == 0 {
+	if sent.Len() == 0 {
 		return nil
 	}
-	return q.ReleaseAwaiting(ctx, sent.tenants, sent.ids)
+	return q.ReleaseAwaiting(ctx, sent.Tenants, sent.IDs)
 }

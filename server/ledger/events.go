@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -83,7 +84,7 @@ const MaxHistory = 100
 // GetEvent returns an event, or [ErrNotFound] if the tenant has none with this id. It builds and stores the body of an
 // event that has none, so that a worker sends the same bytes later.
 func (l *Ledger) GetEvent(ctx context.Context, tenant int64, organizationID string, id payments.ID, build BuildBody) (*EventDetail, error) {
-	q := l.tenant(tenant)
+	q := l.core.Tenant(tenant)
 	row, err := q.GetEvent(ctx, tenant, postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
@@ -97,8 +98,8 @@ func (l *Ledger) GetEvent(ctx context.Context, tenant int64, organizationID stri
 	}
 	detail := eventDetailOf(&row, attempts)
 	if detail.Body == nil {
-		t := transactionOf(&row.Transaction)
-		if err := addSent(ctx, q, tenant, t); err != nil {
+		t := ledgerdb.TransactionOf(&row.Transaction)
+		if err := ledgerdb.AddSent(ctx, q, tenant, t); err != nil {
 			return nil, err
 		}
 		detail.Body, err = storeBody(ctx, q, tenant, organizationID, t, build)
@@ -155,7 +156,7 @@ func (l *Ledger) ResendEvent(ctx context.Context, tenant int64, id payments.ID) 
 func (l *Ledger) requeue(
 	ctx context.Context, tenant int64, id payments.ID, read string, queue func(*sqlc.Queries) error,
 ) (queued Event, err error) {
-	err = l.db.InTenantTx(ctx, tenant, func(tx pgx.Tx) error {
+	err = l.core.DB.InTenantTx(ctx, tenant, func(tx pgx.Tx) error {
 		if err := queue(sqlc.New(tx)); err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func (l *Ledger) listEvents(
 	if sql == "" {
 		return nil, nil
 	}
-	err := l.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+	err := l.core.DB.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
 		events, err = collect[Event](ctx, scope, sql, args)
 		return err
 	})

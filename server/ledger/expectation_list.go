@@ -40,12 +40,12 @@ func (l *Ledger) ListExpectations(ctx context.Context, tenant int64, after strin
 		from = pgtype.UUID{}
 	}
 	list := ExpectationList{Now: time.Now()}
-	count, err := l.tenant(tenant).CountExpectations(ctx, tenant)
+	count, err := l.core.Tenant(tenant).CountExpectations(ctx, tenant)
 	if err != nil {
 		return list, postgres.Classify(err, "counting expectations")
 	}
 	list.Open, list.Met, list.Failed = count.Open, count.Met, count.Failed
-	rows, err := l.tenant(tenant).ListExpectations(ctx, tenant, from, int32(limit))
+	rows, err := l.core.Tenant(tenant).ListExpectations(ctx, tenant, from, int32(limit))
 	if err != nil {
 		return list, postgres.Classify(err, "listing expectations")
 	}

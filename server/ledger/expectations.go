@@ -47,7 +47,7 @@ func (l *Ledger) Observe(ctx context.Context, tenant int64, lines []expectations
 		return seen, postgres.Classify(err, "waiting to observe a sandbox")
 	}
 	defer l.observing.Release(tenant)
-	err = l.db.InTenantTx(ctx, tenant, func(tx pgx.Tx) (err error) {
+	err = l.core.DB.InTenantTx(ctx, tenant, func(tx pgx.Tx) (err error) {
 		seen, err = observeLines(ctx, tx, tenant, lines, since, nil)
 		return err
 	})

@@ -12,7 +12,7 @@ import (
 func (l *Ledger) Observing() *postgres.Admission { return l.observing }
 
 // Scoped are the queries that run in the scope of a tenant.
-func (l *Ledger) Scoped(tenant int64) *sqlc.Queries { return l.tenant(tenant) }
+func (l *Ledger) Scoped(tenant int64) *sqlc.Queries { return l.core.Tenant(tenant) }
 
 // BookTogether books collections of one float as a batch that takes all of them at once, and returns the result of each, and the order
 // in which they were booked: those that were not booked with the others are tried alone, after them.

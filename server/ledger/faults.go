@@ -19,7 +19,7 @@ func (l *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Target, f
 	if len(fits) == 0 {
 		return nil, nil
 	}
-	err = l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+	err = l.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		acts = nil
 		counts, err := holdFaultCounts(ctx, q, []faultTarget{{tenant, p, fits}})
 		if err != nil {
@@ -36,13 +36,13 @@ func (l *Ledger) ActFault(ctx context.Context, tenant int64, p *faults.Target, f
 	if err != nil {
 		return nil, postgres.ClassifyWrite(err, "counting a fault")
 	}
-	l.sandboxes.NoteActivity(tenant)
+	l.core.Sandboxes.NoteActivity(tenant)
 	return acts, nil
 }
 
 // CountFaultRequest counts a request with a reference, and returns the new count.
 func (l *Ledger) CountFaultRequest(ctx context.Context, tenant int64, reference string) (int, error) {
-	requests, err := l.tenant(tenant).CountFaultRequest(ctx, reference, tenant)
+	requests, err := l.core.Tenant(tenant).CountFaultRequest(ctx, reference, tenant)
 	return int(requests), postgres.ClassifyWrite(err, "counting the requests with a reference")
 }
 

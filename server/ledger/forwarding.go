@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -51,19 +52,19 @@ func (s *Forwards) LeaseDueForwards(
 	lease time.Duration,
 ) (leased []Forward, found map[int64]int, err error) {
 	given := grantColumnsOf(from)
-	err = s.inTx(ctx, func(q *sqlc.Queries) error {
+	err = s.core.InTx(ctx, func(q *sqlc.Queries) error {
 		leased, found = nil, map[int64]int{}
 		due, err := q.LockDueForwards(ctx, given.tenants, given.limits)
 		if err != nil || len(due) == 0 {
 			return err
 		}
-		var keys rowKeys
+		var keys ledgerdb.Keys
 		for i := range due {
 			found[due[i].Transaction.Tenant]++
 			leased = append(leased, s.forwardOf(&due[i]))
-			keys.add(due[i].Transaction.Tenant, due[i].Transaction.ID)
+			keys.Add(due[i].Transaction.Tenant, due[i].Transaction.ID)
 		}
-		return q.LeaseForwards(ctx, postgres.Milliseconds(lease), keys.tenants, keys.ids)
+		return q.LeaseForwards(ctx, postgres.Milliseconds(lease), keys.Tenants, keys.IDs)
 	})
 	if err != nil {
 		return nil, nil, postgres.Classify(err, "taking collections to forward")
@@ -74,19 +75,19 @@ func (s *Forwards) LeaseDueForwards(
 // BeginForwardAttempt records that a collection is about to be sent to its operator. If it reports false, the lease was
 // lost, and the caller must not send the collection.
 func (s *Forwards) BeginForwardAttempt(ctx context.Context, f *Forward) (begun bool, err error) {
-	rows, err := s.system().BeginForwardAttempt(ctx, f.Tenant, postgres.UUID(f.Transaction.ID), f.Fence)
+	rows, err := s.core.System().BeginForwardAttempt(ctx, f.Tenant, postgres.UUID(f.Transaction.ID), f.Fence)
 	return rows == 1, postgres.Classify(err, "writing down an attempt to forward a collection")
 }
 
 // GiveBackForwards ends the leases of collections for which no attempt was made. They are due at once.
 func (s *Forwards) GiveBackForwards(ctx context.Context, forwards []Forward) error {
-	var keys rowKeys
+	var keys ledgerdb.Keys
 	fences := make([]int64, len(forwards))
 	for i := range forwards {
-		keys.add(forwards[i].Tenant, postgres.UUID(forwards[i].Transaction.ID))
+		keys.Add(forwards[i].Tenant, postgres.UUID(forwards[i].Transaction.ID))
 		fences[i] = forwards[i].Fence
 	}
-	return postgres.Classify(s.system().GiveBackForwards(ctx, keys.tenants, keys.ids, fences), "giving collections back")
+	return postgres.Classify(s.core.System().GiveBackForwards(ctx, keys.Tenants, keys.IDs, fences), "giving collections back")
 }
 
 func (s *Forwards) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
@@ -94,7 +95,7 @@ func (s *Forwards) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
 	f := Forward{
 		Tenant:         t.Tenant,
 		Fence:          *row.ForwardFence + 1,
-		Transaction:    transactionOf(t),
+		Transaction:    ledgerdb.TransactionOf(t),
 		OrganizationID: row.OrgID,
 		Accepted:       t.ForwardedAt != nil,
 		Attempts:       int(deref(t.ForwardAttempts)),
@@ -112,7 +113,7 @@ func (s *Forwards) forwardOf(row *sqlc.LockDueForwardsRow) Forward {
 		f.CredentialsWhy = ErrCredentialsMissing
 		return f
 	}
-	credentials, err := s.sandboxes.OpenCredentials(row.ResourceUid.String(), row.Sealed)
+	credentials, err := s.core.Sandboxes.OpenCredentials(row.ResourceUid.String(), row.Sealed)
 	if err != nil {
 		f.CredentialsWhy = fmt.Errorf("%w: %w", ErrCredentialsUnreadable, err)
 		return f
@@ -133,7 +134,7 @@ type Deferred struct {
 // DeferForward ends the lease of a collection. The collection becomes due again after d.After or at its expiry,
 // whichever is earlier. DeferForward reports false, and writes nothing, if the lease was lost.
 func (s *Forwards) DeferForward(ctx context.Context, f *Forward, d Deferred) (leaseHeld bool, err error) {
-	rows, err := s.system().DeferForward(ctx, sqlc.DeferForwardParams{
+	rows, err := s.core.System().DeferForward(ctx, sqlc.DeferForwardParams{
 		AgainAfterMs: postgres.Milliseconds(d.After), Failures: int32(d.Failures), Accepted: d.Accepted, NativeID: postgres.Optional(d.NativeID),
 		NativeRaw: d.NativeRaw,
 		Tenant:    f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
@@ -156,13 +157,13 @@ func (s *Forwards) SettleForward(ctx context.Context, f *Forward, r OperatorResu
 		Status: r.Status, NativeID: postgres.Optional(r.NativeID), NativeRaw: r.NativeRaw,
 		Tenant: f.Tenant, ID: postgres.UUID(f.Transaction.ID), Fence: f.Fence,
 	}
-	rows, err := s.system().SettleForward(ctx, params)
+	rows, err := s.core.System().SettleForward(ctx, params)
 	if exceedsMaxBalance(err) {
 		params.Status = payments.LimitExceeded
-		rows, err = s.system().SettleForward(ctx, params)
+		rows, err = s.core.System().SettleForward(ctx, params)
 	}
 	if rows == 1 {
-		s.sandboxes.NoteActivity(f.Tenant)
+		s.core.Sandboxes.NoteActivity(f.Tenant)
 	}
 	return rows == 1, postgres.Classify(err, "settling a forwarded collection")
 }

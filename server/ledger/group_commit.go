@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
@@ -16,7 +17,7 @@ func (l *Ledger) bookCollections(ctx context.Context, at postgres.QueueKey, all 
 	unfollowed := true
 	for _, n := range all {
 		t := &n.Transaction
-		url, description := orEmpty(t.OrderURL), orEmpty(t.Description)
+		url, description := ledgerdb.OrEmpty(t.OrderURL), ledgerdb.OrEmpty(t.Description)
 		unfollowed = unfollowed && n.Unfollowed
 		p.Ids = append(p.Ids, postgres.UUID(t.ID))
 		p.ConfigVersions = append(p.ConfigVersions, n.ConfigVersion)
@@ -61,7 +62,7 @@ func (l *Ledger) bookDisbursements(ctx context.Context, at postgres.QueueKey, al
 	for _, n := range all {
 		t := &n.Transaction
 		latencies, after := n.Latency.all()
-		url, description := orEmpty(t.OrderURL), orEmpty(t.Description)
+		url, description := ledgerdb.OrEmpty(t.OrderURL), ledgerdb.OrEmpty(t.Description)
 		unfollowed = unfollowed && n.Unfollowed
 		p.Ids = append(p.Ids, postgres.UUID(t.ID))
 		p.ConfigVersions = append(p.ConfigVersions, n.ConfigVersion)
@@ -99,5 +100,5 @@ func (l *Ledger) bookDisbursements(ctx context.Context, at postgres.QueueKey, al
 
 // bookTogether returns the queries that record several requests of a tenant in one statement.
 func (l *Ledger) bookTogether(tenant int64, unfollowed bool) *sqlc.Queries {
-	return sqlc.New(l.db.VersionChecked(tenant).Unfollowed(unfollowed))
+	return sqlc.New(l.core.DB.VersionChecked(tenant).Unfollowed(unfollowed))
 }

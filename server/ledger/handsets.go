@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 )
@@ -33,7 +34,7 @@ func (l *Ledger) Handsets(ctx context.Context, tenant int64, clients []TestClien
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	waiting, err := l.tenant(tenant).OldestPrompts(ctx, tenant, ids)
+	waiting, err := l.core.Tenant(tenant).OldestPrompts(ctx, tenant, ids)
 	if err != nil {
 		return nil, postgres.Classify(err, "reading what phones ask")
 	}
@@ -43,12 +44,12 @@ func (l *Ledger) Handsets(ctx context.Context, tenant int64, clients []TestClien
 			Reference: row.Reference, Description: row.Description, CreatedAt: row.CreatedAt, ExpiresAt: *row.ExpiresAt,
 		}
 	}
-	ended, err := l.tenant(tenant).LastOutcomes(ctx, ids, tenant, RecentFailures)
+	ended, err := l.core.Tenant(tenant).LastOutcomes(ctx, ids, tenant, RecentFailures)
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the messages of phones")
 	}
 	for i := range ended {
-		t := transactionOf(&ended[i].Transaction)
+		t := ledgerdb.TransactionOf(&ended[i].Transaction)
 		if h := at[ended[i].Transaction.SimID.Bytes]; h.Last == nil || h.Last.CompletedAt.Before(*t.CompletedAt) {
 			h.Last = t
 		}

@@ -7,26 +7,25 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/cauri-dev/cauri/server/expectations"
-	"github.com/cauri-dev/cauri/server/payments"
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
 // Expectations evaluates the rows of Expectations.
-type Expectations struct{ core }
+type Expectations struct{ core ledgerdb.Core }
 
 // NewExpectations returns [Expectations] of a database.
 func NewExpectations(db *postgres.DB, store *sandboxes.Registry) *Expectations {
-	return &Expectations{core{db, store}}
+	return &Expectations{ledgerdb.Core{DB: db, Sandboxes: store}}
 }
 
 // TenantsToEvaluate returns the sandboxes with expectations that are due, at most the number batch.
 func (e *Expectations) TenantsToEvaluate(ctx context.Context, batch int) ([]DueTenant, error) {
-	rows, err := e.system().TenantsToEvaluate(ctx, int32(batch))
+	rows, err := e.core.System().TenantsToEvaluate(ctx, int32(batch))
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for expectations to evaluate")
 	}
@@ -40,14 +39,14 @@ func (e *Expectations) TenantsToEvaluate(ctx context.Context, batch int) ([]DueT
 // FailExpectationsOfResets fails the open expectations whose sandbox was reset or deleted, and returns how many they
 // were.
 func (e *Expectations) FailExpectationsOfResets(ctx context.Context) (failed int, err error) {
-	n, err := e.system().FailExpectationsOfResets(ctx, expectations.ResetMessage)
+	n, err := e.core.System().FailExpectationsOfResets(ctx, expectations.ResetMessage)
 	return int(n), postgres.Classify(err, "failing the expectations of sandboxes that were reset")
 }
 
 // EvaluateExpectation evaluates the expectation of a sandbox that is due and was not evaluated for the longest time. It
 // returns Open if it is not decided, and an empty verdict if none is due, or other workers evaluate those that are.
 func (e *Expectations) EvaluateExpectation(ctx context.Context, tenant int64) (verdict expectations.Verdict, err error) {
-	err = e.db.InTx(ctx, postgres.IdleLimited, func(tx pgx.Tx) error {
+	err = e.core.DB.InTx(ctx, postgres.IdleLimited, func(tx pgx.Tx) error {
 		q := sqlc.New(tx)
 		if err := q.EnterToObserve(ctx, tenant); err != nil {
 			return err
@@ -111,7 +110,7 @@ func observeAlone(
 		then = &pastTime{At: at, Clocked: row.Clocked, Changed: row.ActiveAt != nil && row.ActiveAt.After(at)}
 	}
 	err = pgx.BeginFunc(ctx, tx, func(inner pgx.Tx) error {
-		seen, err := observeLines(ctx, inner, row.Tenant, lines, idOrNone(row.Since), then)
+		seen, err := observeLines(ctx, inner, row.Tenant, lines, ledgerdb.IDOrNone(row.Since), then)
 		if err != nil {
 			return classifyObservation(err)
 		}
@@ -121,13 +120,6 @@ func observeAlone(
 		return nil
 	})
 	return results, err
-}
-
-func idOrNone(id pgtype.UUID) *payments.ID {
-	if !id.Valid {
-		return nil
-	}
-	return (*payments.ID)(&id.Bytes)
 }
 
 func writeJudgement(

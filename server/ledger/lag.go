@@ -3,6 +3,7 @@ package ledger
 import (
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -20,15 +21,15 @@ func (s *Settler) lags(claimed []sqlc.ClaimDueTransactionsRow, d *batchDecisions
 	if s.onSettled == nil || len(d.params.Ids) == 0 {
 		return nil
 	}
-	byKey := make(map[rowKey]*time.Duration, len(claimed))
+	byKey := make(map[ledgerdb.Key]*time.Duration, len(claimed))
 	for _, t := range claimed {
 		if !t.Clocked {
-			byKey[rowKey{t.Tenant, t.ID.Bytes}] = new(postgres.FromMilliseconds(t.LateMs))
+			byKey[ledgerdb.KeyOf(t.Tenant, t.ID.Bytes)] = new(postgres.FromMilliseconds(t.LateMs))
 		}
 	}
 	lags := make([]settledLag, len(d.params.Ids))
 	for i, id := range d.params.Ids {
-		lags[i] = settledLag{payments.Status(d.params.Statuses[i]), byKey[rowKey{d.params.Tenants[i], id.Bytes}]}
+		lags[i] = settledLag{payments.Status(d.params.Statuses[i]), byKey[ledgerdb.KeyOf(d.params.Tenants[i], id.Bytes)]}
 	}
 	return lags
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -63,7 +64,7 @@ func (l *Ledger) listTransactions(
 ) ([]*payments.Transaction, error) {
 	sql, args := listStatement(tenant, f, after, before, limit)
 	var found []sqlc.Transaction
-	err := l.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+	err := l.core.DB.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
 		found, err = collect[sqlc.Transaction](ctx, scope, sql, args)
 		return err
 	})
@@ -72,9 +73,9 @@ func (l *Ledger) listTransactions(
 	}
 	transactions := make([]*payments.Transaction, len(found))
 	for i := range found {
-		transactions[i] = transactionOf(&found[i])
+		transactions[i] = ledgerdb.TransactionOf(&found[i])
 	}
-	return transactions, addSent(ctx, l.tenant(tenant), tenant, transactions...)
+	return transactions, ledgerdb.AddSent(ctx, l.core.Tenant(tenant), tenant, transactions...)
 }
 
 // collect returns all rows of a statement that package sqlc does not have.
@@ -97,7 +98,7 @@ func listStatement(tenant int64, f Filter, after, before *payments.ID, limit int
 	c.filter(f)
 	direction := c.cursor("id", after, before)
 	return newestFirst(fmt.Sprintf("select %[1]s from transactions where %[2]s order by tenant %[3]s, id %[3]s limit $%[4]d",
-		transactionColumns, strings.Join(c.where, " and "), direction, len(c.args)+1), before), append(c.args, limit)
+		ledgerdb.TransactionColumns, strings.Join(c.where, " and "), direction, len(c.args)+1), before), append(c.args, limit)
 }
 
 // cursor adds the condition that limits a list to one side of an id. It returns the direction in which the list is read

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -58,7 +59,7 @@ func (l listIndex) statement(tenant int64, f Filter, after, before *payments.ID,
     unnest($5::text[]) o (operator), unnest($6::text[]) c (country), lateral (
       select id from listed_transactions where %[2]s order by id %[3]s limit $2) nearest
   order by nearest.id %[3]s limit $2)) order by tenant desc, id desc`,
-		transactionColumns, strings.Join(c.where, " and "), direction), c.args
+		ledgerdb.TransactionColumns, strings.Join(c.where, " and "), direction), c.args
 }
 
 // texts returns names as the array argument of a statement.

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -33,7 +34,7 @@ type lookup struct {
 // The statement returns no row to a caller with an outdated configuration. The limit in the lateral join forces an index
 // look-up for each id. The subselects hide the number of ids from the planner, which would otherwise make a new plan each
 // time.
-const lookUpStatement = "select asked.n, " + lookUpColumns + `
+const lookUpStatement = "select asked.n, " + ledgerdb.LookUpColumns + `
 from (
   select a.n, a.id as asked_id, a.version, set_config('cauri.tenant', a.tenant::text, true)::bigint as entered
   from unnest((select $1::bigint[]), (select $2::uuid[]), (select $3::bigint[]))
@@ -46,21 +47,21 @@ cross join lateral (
 
 // GetTransaction returns a transaction, or [ErrNotFound] if the tenant has none with this id.
 func (l *Ledger) GetTransaction(ctx context.Context, tenant int64, id payments.ID) (*payments.Transaction, error) {
-	row, err := l.tenant(tenant).GetTransaction(ctx, tenant, postgres.UUID(id))
+	row, err := l.core.Tenant(tenant).GetTransaction(ctx, tenant, postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
 	}
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the transaction")
 	}
-	t := transactionOf(&row)
-	return t, addSent(ctx, l.tenant(tenant), tenant, t)
+	t := ledgerdb.TransactionOf(&row)
+	return t, ledgerdb.AddSent(ctx, l.core.Tenant(tenant), tenant, t)
 }
 
 // MovementsOf returns the numbers of the movements that a transaction made of the float and of the SIM. A number is 0 for
 // an account that it did not change. MovementsOf returns [ErrNotFound] for an unknown id.
 func (l *Ledger) MovementsOf(ctx context.Context, tenant int64, id payments.ID) (float, sim int64, err error) {
-	row, err := l.tenant(tenant).GetTransaction(ctx, tenant, postgres.UUID(id))
+	row, err := l.core.Tenant(tenant).GetTransaction(ctx, tenant, postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, 0, ErrNotFound
 	}
@@ -78,7 +79,7 @@ func (l *Ledger) GetTransactionBatched(ctx context.Context, sandbox *sandboxes.S
 	if err != nil {
 		return nil, postgres.Classify(err, "reading the transaction")
 	}
-	return asked.found, addSent(ctx, l.tenant(sandbox.Tenant), sandbox.Tenant, asked.found)
+	return asked.found, ledgerdb.AddSent(ctx, l.core.Tenant(sandbox.Tenant), sandbox.Tenant, asked.found)
 }
 
 func (l *Ledger) lookUp(ctx context.Context, at postgres.QueueKey, asked *lookup, _ bool) error {
@@ -104,10 +105,10 @@ func (l *Ledger) lookUpAll(ctx context.Context, _ postgres.QueueKey, all []*look
 // readBatch makes the round trip for one sandbox.
 func (l *Ledger) readBatch(ctx context.Context, _ postgres.QueueKey, asked []*lookup, admitted bool) error {
 	if !admitted {
-		if err := l.db.Admission().Acquire(ctx, asked[0].tenant); err != nil {
+		if err := l.core.DB.Admission().Acquire(ctx, asked[0].tenant); err != nil {
 			return err
 		}
-		defer l.db.Admission().Release(asked[0].tenant)
+		defer l.core.DB.Admission().Release(asked[0].tenant)
 	}
 	return l.readAll(ctx, asked)
 }
@@ -124,7 +125,7 @@ func (l *Ledger) readAll(ctx context.Context, all []*lookup) error {
 	}
 	var batch postgres.ScopeBatch
 	batch.Queue(tenants[0], lookUpStatement, tenants, ids, versions)
-	results := l.db.Send(ctx, &batch)
+	results := l.core.DB.Send(ctx, &batch)
 	err := readLookedUp(results, all)
 	if closed := results.Close(); err == nil {
 		err = closed
@@ -142,8 +143,8 @@ func readLookedUp(results postgres.ScopeResults, all []*lookup) error {
 	defer rows.Close()
 	for rows.Next() {
 		if rows.FieldDescriptions()[0].Format == pgx.BinaryFormatCode {
-			r := binaryRow(rows.RawValues())
-			all[r.integer()-1].found = r.transaction()
+			r := ledgerdb.BinaryRow(rows.RawValues())
+			all[r.Integer()-1].found = r.Transaction()
 		}
 	}
 	return rows.Err()

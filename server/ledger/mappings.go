@@ -1,93 +1,14 @@
 package ledger
 
 import (
-	"context"
-	"crypto/sha256"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgtype"
-
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
-	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
 )
-
-// transactionOf returns the transaction in a row.
-func transactionOf(row *sqlc.Transaction) *payments.Transaction {
-	t := &payments.Transaction{
-		Details: payments.Details{
-			Reference: row.Reference, OrderURL: row.OrderURL, URLProtected: row.URLProtected,
-			Description: row.Description, Scenario: payments.Scenario(row.Scenario), Currency: row.Currency,
-			MSISDN: row.MSISDN,
-		},
-		ID: row.ID.Bytes, Type: row.Type, Status: row.Status, OrderRef: row.OrderRef, Store: row.Store,
-		EnvironmentID: row.EnvID, Operator: payments.Operator(row.Operator),
-		Country: payments.Country(row.Country), Amount: row.Amount, Commission: row.Commission,
-		NetAmount: row.NetAmount, AbsorptionPct: int(row.AbsorptionPct), Refunded: row.Refunded,
-		Latency: time.Duration(row.LatencyMs) * time.Millisecond, CreatedAt: row.CreatedAt,
-		CompletedAt: row.CompletedAt, NativeRaw: row.NativeRaw, MerchantBalanceAfter: row.MerchantBalanceAfter,
-		SIMBalanceAfter: row.SimBalanceAfter, Faults: row.Faults, NativeID: orEmpty(row.NativeID),
-		DrawnProviderTxID: orEmpty(row.ProviderTxID), TestBehavior: payments.Behavior(orEmpty(row.TestBehavior)),
-	}
-	t.NativeCall = nativeCall(row.RequestHash)
-	if row.ParentID.Valid {
-		parent := payments.ID(row.ParentID.Bytes)
-		t.ParentID = &parent
-	}
-	return t
-}
-
-// isNative reports whether an operator's own API recorded a transaction, see [NativeRequest].
-func isNative(row *sqlc.Transaction) bool { return nativeCall(row.RequestHash) != "" }
-
-// nativeCall returns [payments.Transaction].NativeCall of a transaction with this request hash.
-func nativeCall(requestHash []byte) string {
-	if len(requestHash) == sha256.Size {
-		return ""
-	}
-	return string(requestHash)
-}
-
-// addSent sets NativeSent of the transactions that the operators' own APIs recorded. If there are none, it runs no
-// statement.
-func addSent(ctx context.Context, q *sqlc.Queries, tenant int64, transactions ...*payments.Transaction) error {
-	native := map[payments.ID]*payments.Transaction{}
-	var ids []pgtype.UUID
-	for _, t := range transactions {
-		if t.NativeCall != "" {
-			native[t.ID], ids = t, append(ids, postgres.UUID(t.ID))
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	rows, err := q.ListSent(ctx, tenant, ids)
-	for _, row := range rows {
-		native[row.ID.Bytes].NativeSent = row.Sent
-	}
-	return postgres.Classify(err, "reading what was sent")
-}
-
-// floatOf returns the currency of the float that a transaction belongs to.
-func floatOf(t *payments.Transaction) string { return string(payments.CanonicalCurrency(t.Currency)) }
-
-func simOf(row *sqlc.Sim) *payments.SIM {
-	return &payments.SIM{
-		ID: row.SimID.Bytes, MSISDN: row.MSISDN, Operator: payments.Operator(row.Operator),
-		Country: payments.Country(row.Country), Blocked: row.Blocked, Behavior: payments.Behavior(row.Behavior),
-		Balance: row.Balance,
-	}
-}
-
-func testClientOf(row *sqlc.Sim, prompts int64) TestClient {
-	c := TestClient{SIM: *simOf(row), Name: row.Name, Source: row.Source, Prompts: int(prompts), Code: oneTimeCode(row)}
-	if row.ManualUntil != nil && row.ManualUntil.After(time.Now()) {
-		c.ManualUntil = row.ManualUntil
-	}
-	return c
-}
 
 func eventDetailOf(row *sqlc.GetEventRow, attempts []sqlc.DeliveryAttempt) *EventDetail {
 	e := &row.Event
@@ -133,8 +54,8 @@ func signatureOf(row *sqlc.DeliveryAttempt) *Signature {
 		return nil
 	}
 	return &Signature{
-		At: *row.SignedAt, Signature: *row.Signature, Previous: orEmpty(row.PreviousSignature),
-		Standard: orEmpty(row.StandardSignature), Secrets: strings.Fields(orEmpty(row.SignedWith)),
+		At: *row.SignedAt, Signature: *row.Signature, Previous: ledgerdb.OrEmpty(row.PreviousSignature),
+		Standard: ledgerdb.OrEmpty(row.StandardSignature), Secrets: strings.Fields(ledgerdb.OrEmpty(row.SignedWith)),
 	}
 }
 
@@ -153,7 +74,7 @@ func callbackDetailOf(
 		c.Callback = payments.Callback{Operator: t.Operator, Kind: n.Kind, Transaction: t, Sent: t.NativeSent}
 		c.Event.Transaction, c.Type, c.Status, c.CreatedAt = &t.ID, t.Type, t.Status, *t.CompletedAt
 	} else {
-		c.Callback = payments.Callback{Operator: payments.Operator(orEmpty(n.Operator)), Kind: n.Kind, Sent: n.Sent}
+		c.Callback = payments.Callback{Operator: payments.Operator(ledgerdb.OrEmpty(n.Operator)), Kind: n.Kind, Sent: n.Sent}
 		c.CreatedAt = *n.CreatedAt
 	}
 	if !row.BeingSent {
@@ -186,11 +107,4 @@ func orElse(at *time.Time, instead time.Time) time.Time {
 		return instead
 	}
 	return *at
-}
-
-func orEmpty(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -99,21 +100,21 @@ func (n *NativeRequest) record(ctx context.Context, q *sqlc.Queries, p sqlc.Reco
 // FindNative returns the transaction that an operator's own API recorded with a reference, and NativeRequest.Sent, or
 // [ErrNotFound].
 func (l *Ledger) FindNative(ctx context.Context, tenant int64, reference string) (*payments.Transaction, json.RawMessage, error) {
-	row, err := l.tenant(tenant).FindNative(ctx, tenant, reference)
+	row, err := l.core.Tenant(tenant).FindNative(ctx, tenant, reference)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil, ErrNotFound
 	}
 	if err != nil {
 		return nil, nil, postgres.Classify(err, "looking up the request")
 	}
-	t := transactionOf(&row.Transaction)
+	t := ledgerdb.TransactionOf(&row.Transaction)
 	t.NativeSent = row.Sent
 	return t, row.Sent, nil
 }
 
 // FloatBalance returns the current balance of a float in minor units, or [ErrNotFound].
 func (l *Ledger) FloatBalance(ctx context.Context, tenant int64, currency payments.Currency) (int64, error) {
-	balance, err := l.tenant(tenant).FloatBalance(ctx, tenant, string(currency))
+	balance, err := l.core.Tenant(tenant).FloatBalance(ctx, tenant, string(currency))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, ErrNotFound
 	}
@@ -130,8 +131,8 @@ type NumberHolder struct {
 func (l *Ledger) FindHolder(
 	ctx context.Context, tenant int64, operator payments.Operator, country payments.Country, msisdn string,
 ) (NumberHolder, error) {
-	row, err := l.tenant(tenant).FindSIM(ctx, tenant, msisdn)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && !simOf(&row).Of(operator, country) {
+	row, err := l.core.Tenant(tenant).FindSIM(ctx, tenant, msisdn)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !ledgerdb.SIMOf(&row).Of(operator, country) {
 		return NumberHolder{}, ErrNotFound
 	}
 	return NumberHolder{Name: row.Name, Blocked: row.Blocked}, postgres.Classify(err, "looking up the SIM")
@@ -155,7 +156,7 @@ var ErrTooManyUsers = errors.New("the sandbox has as many users as it may have")
 // AddNativeUser adds a user. It returns false if a user has this id.
 func (l *Ledger) AddNativeUser(ctx context.Context, tenant int64, u NativeUser) (added bool, err error) {
 	var row sqlc.AddNativeUserRow
-	err = l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) (err error) {
+	err = l.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) (err error) {
 		if err := q.LockNativeUsers(ctx, tenant); err != nil {
 			return err
 		}
@@ -176,7 +177,7 @@ func (l *Ledger) AddNativeUser(ctx context.Context, tenant int64, u NativeUser) 
 
 // FindNativeUser returns a user, or [ErrNotFound].
 func (l *Ledger) FindNativeUser(ctx context.Context, tenant int64, operator payments.Operator, id payments.ID) (NativeUser, error) {
-	row, err := l.tenant(tenant).FindNativeUser(ctx, tenant, string(operator), postgres.UUID(id))
+	row, err := l.core.Tenant(tenant).FindNativeUser(ctx, tenant, string(operator), postgres.UUID(id))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return NativeUser{}, ErrNotFound
 	}
@@ -190,7 +191,7 @@ func (l *Ledger) FindNativeUser(ctx context.Context, tenant int64, operator paym
 
 // SetNativeUserSecret gives a user a password, or returns [ErrNotFound].
 func (l *Ledger) SetNativeUserSecret(ctx context.Context, tenant int64, operator payments.Operator, id payments.ID, hash []byte) error {
-	rows, err := l.tenant(tenant).SetNativeUserSecret(ctx, hash, tenant, string(operator), postgres.UUID(id))
+	rows, err := l.core.Tenant(tenant).SetNativeUserSecret(ctx, hash, tenant, string(operator), postgres.UUID(id))
 	if err == nil && rows == 0 {
 		return ErrNotFound
 	}
@@ -221,7 +222,7 @@ func (l *Ledger) AddNativeToken(ctx context.Context, tenant int64, t NativeToken
 	if clocked {
 		known = 0 // its tokens are always looked up, and its time may stand
 	}
-	err := l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+	err := l.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		if err := q.SortNothing(ctx); err != nil {
 			return err
 		}
@@ -242,7 +243,7 @@ var ErrTokenExpired = fmt.Errorf("%w: the token has expired", ErrNotFound)
 func (l *Ledger) FindNativeToken(
 	ctx context.Context, tenant int64, operator payments.Operator, hash sandboxes.KeyHash,
 ) (NativeToken, error) {
-	row, err := l.tenant(tenant).FindNativeToken(ctx, tenant, string(operator), hash[:])
+	row, err := l.core.Tenant(tenant).FindNativeToken(ctx, tenant, string(operator), hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return NativeToken{}, ErrNotFound
 	}

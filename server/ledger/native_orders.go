@@ -43,7 +43,7 @@ const (
 // OpenNativeOrder stores a new order, in place of one with the same id that has ended. It returns false if the id is
 // that of an open order, or a reference of the sandbox. Beyond [MaxNativeOrders], it deletes the oldest orders.
 func (l *Ledger) OpenNativeOrder(ctx context.Context, tenant int64, o *NativeOrder) (opened bool, err error) {
-	err = l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+	err = l.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		if err := q.SortNothing(ctx); err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (l *Ledger) OpenNativeOrder(ctx context.Context, tenant int64, o *NativeOrd
 func (l *Ledger) FindNativeOrder(
 	ctx context.Context, tenant int64, operator payments.Operator, token sandboxes.KeyHash,
 ) (*NativeOrder, error) {
-	row, err := l.tenant(tenant).FindNativeOrder(ctx, tenant, string(operator), token[:])
+	row, err := l.core.Tenant(tenant).FindNativeOrder(ctx, tenant, string(operator), token[:])
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
 	}
@@ -81,7 +81,7 @@ func (l *Ledger) FindNativeOrder(
 func (l *Ledger) ListOpenNativeOrders(
 	ctx context.Context, tenant int64, operator payments.Operator, newest int,
 ) (open []NativeOrder, err error) {
-	err = l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+	err = l.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		if err := q.SortNothing(ctx); err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (l *Ledger) ListOpenNativeOrders(
 // TryNativeOrderCode counts a one-time code that is tried for an order, before it is compared. It returns how many may
 // be tried after it, or [ErrNotFound] for an order that is not open any more.
 func (l *Ledger) TryNativeOrderCode(ctx context.Context, tenant int64, o *NativeOrder) (left int, err error) {
-	tried, err := l.tenant(tenant).TryNativeOrderCode(ctx, tenant, string(o.Operator), o.Token[:], MaxNativeOrderCodes)
+	tried, err := l.core.Tenant(tenant).TryNativeOrderCode(ctx, tenant, string(o.Operator), o.Token[:], MaxNativeOrderCodes)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, ErrNotFound
 	}
@@ -109,13 +109,13 @@ func (l *Ledger) TryNativeOrderCode(ctx context.Context, tenant int64, o *Native
 
 // GiveBackNativeOrderCode takes back what TryNativeOrderCode has done, for a right code whose collection was not recorded.
 func (l *Ledger) GiveBackNativeOrderCode(ctx context.Context, tenant int64, o *NativeOrder) error {
-	err := l.tenant(tenant).GiveBackNativeOrderCode(ctx, tenant, string(o.Operator), o.Token[:])
+	err := l.core.Tenant(tenant).GiveBackNativeOrderCode(ctx, tenant, string(o.Operator), o.Token[:])
 	return postgres.ClassifyWrite(err, "giving the code back")
 }
 
 // EndNativeOrder ends an open order without a transaction. o.Canceled tells whether its payer ends it.
 func (l *Ledger) EndNativeOrder(ctx context.Context, tenant int64, o *NativeOrder) error {
-	err := l.tenant(tenant).EndNativeOrder(ctx, o.Canceled, tenant, string(o.Operator), o.Token[:])
+	err := l.core.Tenant(tenant).EndNativeOrder(ctx, o.Canceled, tenant, string(o.Operator), o.Token[:])
 	return postgres.ClassifyWrite(err, "ending the order")
 }
 

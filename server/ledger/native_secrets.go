@@ -32,7 +32,7 @@ func (l *Ledger) readNativeSecrets(ctx context.Context, asked []nativeSecret) (m
 		tenants, operators = append(tenants, asked[i].tenant), append(operators, string(asked[i].operator))
 		hashes = append(hashes, asked[i].hash[:])
 	}
-	rows, err := l.polling().KnownNativeSecrets(ctx, tenants, operators, hashes)
+	rows, err := l.core.Polling().KnownNativeSecrets(ctx, tenants, operators, hashes)
 	known := map[nativeSecret]struct{}{}
 	for _, row := range rows {
 		known[nativeSecret{row.Tenant, payments.Operator(row.Operator), sandboxes.KeyHash(row.Hash)}] = struct{}{}

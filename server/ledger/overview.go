@@ -49,7 +49,7 @@ type FailingCallbacks struct {
 
 // Health returns the health of a sandbox.
 func (l *Ledger) Health(ctx context.Context, tenant int64) (Health, error) {
-	q := l.tenant(tenant)
+	q := l.core.Tenant(tenant)
 	row, err := q.SandboxHealth(ctx, tenant, MostCounted)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Health{}, postgres.ErrConfigChanged
@@ -71,13 +71,13 @@ func (l *Ledger) Health(ctx context.Context, tenant int64) (Health, error) {
 
 // GrantedRequests returns how many requests of a sandbox count against its limit of requests in a minute.
 func (l *Ledger) GrantedRequests(ctx context.Context, tenant int64) (int64, error) {
-	n, err := l.tenant(tenant).GrantedRequests(ctx, tenant)
+	n, err := l.core.Tenant(tenant).GrantedRequests(ctx, tenant)
 	return n, postgres.Classify(err, "reading the count of requests")
 }
 
 // UnacknowledgedCallbacks returns the operators with callbacks that are not acknowledged, the newest of these first.
 func (l *Ledger) UnacknowledgedCallbacks(ctx context.Context, tenant int64) (all []UnacknowledgedCallbacks, err error) {
-	rows, err := l.tenant(tenant).UnacknowledgedCallbacks(ctx, payments.Texts(payments.Operators), tenant, MostCounted)
+	rows, err := l.core.Tenant(tenant).UnacknowledgedCallbacks(ctx, payments.Texts(payments.Operators), tenant, MostCounted)
 	for _, r := range rows {
 		all = append(all, UnacknowledgedCallbacks{
 			payments.Operator(r.Operator), int(r.Callbacks), payments.EventID{ID: r.Newest.Bytes, Callback: true},
@@ -96,7 +96,7 @@ type NewestAttempt struct {
 
 // NewestAttempts returns at most limit attempts, the newest events first, and the newest attempts of each event first.
 func (l *Ledger) NewestAttempts(ctx context.Context, tenant int64, limit int) ([]NewestAttempt, error) {
-	rows, err := l.tenant(tenant).NewestAttempts(ctx, tenant, int32(limit))
+	rows, err := l.core.Tenant(tenant).NewestAttempts(ctx, tenant, int32(limit))
 	if err != nil {
 		return nil, postgres.Classify(err, "listing attempts")
 	}
@@ -111,7 +111,7 @@ func (l *Ledger) NewestAttempts(ctx context.Context, tenant int64, limit int) ([
 
 // SIMNames returns the names of the SIMs with these numbers. A number without a SIM is not in the map.
 func (l *Ledger) SIMNames(ctx context.Context, tenant int64, numbers []string) (map[string]string, error) {
-	rows, err := l.tenant(tenant).SIMNames(ctx, tenant, numbers)
+	rows, err := l.core.Tenant(tenant).SIMNames(ctx, tenant, numbers)
 	names := make(map[string]string, len(rows))
 	for _, r := range rows {
 		names[r.MSISDN] = r.Name
@@ -130,7 +130,7 @@ func (l *Ledger) FaultActs(ctx context.Context, tenant int64, of faults.Set) ([]
 	if len(of) == 0 {
 		return nil, nil
 	}
-	rows, err := l.tenant(tenant).FaultCounts(ctx, tenant)
+	rows, err := l.core.Tenant(tenant).FaultCounts(ctx, tenant)
 	if err != nil {
 		return nil, postgres.Classify(err, "counting the acts of faults")
 	}
@@ -158,7 +158,7 @@ func (l *Ledger) Deliveries(ctx context.Context, tenant int64, of []*payments.Tr
 	for i, t := range of {
 		ids[i] = postgres.UUID(t.ID)
 	}
-	rows, err := l.tenant(tenant).DeliveryStates(ctx, ids, tenant)
+	rows, err := l.core.Tenant(tenant).DeliveryStates(ctx, ids, tenant)
 	deliveries := make(map[payments.ID]Delivery, len(rows))
 	for _, r := range rows {
 		deliveries[r.ID.Bytes] = Delivery{EventState(r.State), int(r.Attempts)}
@@ -180,7 +180,7 @@ func (l *Ledger) OrdersOf(ctx context.Context, tenant int64, of []Event) (map[pa
 			ids = append(ids, postgres.UUID(*of[i].Transaction))
 		}
 	}
-	rows, err := l.tenant(tenant).OrdersOf(ctx, ids, tenant)
+	rows, err := l.core.Tenant(tenant).OrdersOf(ctx, ids, tenant)
 	orders := make(map[payments.ID]OrderOf, len(rows))
 	for _, r := range rows {
 		orders[r.ID.Bytes] = OrderOf{r.OrderRef, r.MSISDN, payments.Operator(r.Operator)}

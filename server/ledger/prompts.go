@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -42,7 +43,7 @@ func (l *Ledger) ListPrompts(ctx context.Context, tenant int64, msisdn string, a
 	if after != nil {
 		from = postgres.UUID(*after)
 	}
-	rows, err := l.tenant(tenant).ListPrompts(ctx, from, int32(limit), tenant, postgres.UUID(sim.ID))
+	rows, err := l.core.Tenant(tenant).ListPrompts(ctx, from, int32(limit), tenant, postgres.UUID(sim.ID))
 	if err != nil {
 		return nil, postgres.Classify(err, "listing the prompts")
 	}
@@ -83,7 +84,7 @@ func (l *Ledger) AnswerPrompt(
 		return nil, false, ErrNotFound
 	}
 	var prompt sqlc.LockPromptRow
-	err = l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+	err = l.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		if prompt, err = q.LockPrompt(ctx, tenant, postgres.UUID(id), postgres.UUID(sim.ID)); err != nil {
 			return err
 		}
@@ -99,11 +100,11 @@ func (l *Ledger) AnswerPrompt(
 		if err != nil {
 			return err
 		}
-		t = transactionOf(&row)
-		return addSent(ctx, q, tenant, t)
+		t = ledgerdb.TransactionOf(&row)
+		return ledgerdb.AddSent(ctx, q, tenant, t)
 	})
 	if err == nil && !prompt.Status.Terminal() {
-		l.sandboxes.NoteActivity(tenant)
+		l.core.Sandboxes.NoteActivity(tenant)
 	}
 	answered := !prompt.Status.Terminal() && !prompt.Expired
 	replayed = prompt.Status == answer.Outcome()

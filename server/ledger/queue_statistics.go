@@ -37,7 +37,7 @@ func (s *Upkeep) QueueStatistics(ctx context.Context) (QueueStatistics, error) {
 }
 
 func (s *Upkeep) readQueueStatistics(ctx context.Context) (found QueueStatistics, err error) {
-	q := s.system()
+	q := s.core.System()
 	settlements, err := q.CountDueSettlements(ctx)
 	if err != nil {
 		return found, err

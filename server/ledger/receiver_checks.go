@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -41,7 +42,7 @@ var ErrNoEndedCollection = errors.New("the transaction is no collection that has
 
 // RequestReceiverCheck asks the workers for a check with a new id. It returns [ErrTooManyChecks].
 func (l *Ledger) RequestReceiverCheck(ctx context.Context, tenant int64, id payments.ID, tx *payments.ID, allow bool) error {
-	err := l.inTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+	err := l.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		n, err := q.RequestReceiverCheck(ctx, tenant, postgres.UUID(id), uuidOrNull(tx), allow)
 		if err != nil || n == 1 {
 			return errors.Join(err, q.TrimReceiverChecks(ctx, tenant))
@@ -64,12 +65,12 @@ func uuidOrNull(id *payments.ID) (u pgtype.UUID) {
 
 // GetReceiverCheck returns a check, or [ErrNotFound].
 func (l *Ledger) GetReceiverCheck(ctx context.Context, tenant int64, id payments.ID) (*ReceiverCheck, error) {
-	return receiverCheckOf(l.tenant(tenant).GetReceiverCheck(ctx, tenant, postgres.UUID(id)))
+	return receiverCheckOf(l.core.Tenant(tenant).GetReceiverCheck(ctx, tenant, postgres.UUID(id)))
 }
 
 // NewestReceiverCheck returns the check that was asked for last, or [ErrNotFound].
 func (l *Ledger) NewestReceiverCheck(ctx context.Context, tenant int64) (*ReceiverCheck, error) {
-	return receiverCheckOf(l.tenant(tenant).NewestReceiverCheck(ctx, tenant))
+	return receiverCheckOf(l.core.Tenant(tenant).NewestReceiverCheck(ctx, tenant))
 }
 
 func receiverCheckOf(row sqlc.ReceiverCheck, err error) (*ReceiverCheck, error) {
@@ -80,20 +81,20 @@ func receiverCheckOf(row sqlc.ReceiverCheck, err error) (*ReceiverCheck, error) 
 		return nil, postgres.Classify(err, "reading a check of the receiver")
 	}
 	return &ReceiverCheck{
-		ID: row.ID.Bytes, Transaction: idOrNone(row.TxID), Allow: row.Allow, RequestedAt: row.RequestedAt, BeganAt: row.BeganAt,
+		ID: row.ID.Bytes, Transaction: ledgerdb.IDOrNone(row.TxID), Allow: row.Allow, RequestedAt: row.RequestedAt, BeganAt: row.BeganAt,
 		FinishedAt: row.FinishedAt, Problem: row.Problem, Card: row.Card,
 	}, nil
 }
 
 // ReceiverChecks leases checks to the workers that run them.
 type ReceiverChecks struct {
-	core
+	core ledgerdb.Core
 	keys *secrets.KeyRing
 }
 
 // NewReceiverChecks returns a [ReceiverChecks] that decrypts signing secrets with the key ring.
 func NewReceiverChecks(db *postgres.DB, store *sandboxes.Registry, keys *secrets.KeyRing) *ReceiverChecks {
-	return &ReceiverChecks{core{db, store}, keys}
+	return &ReceiverChecks{ledgerdb.Core{DB: db, Sandboxes: store}, keys}
 }
 
 // LeasedCheck is a check. Only the holder of the lease may run it.
@@ -117,7 +118,7 @@ const expiredCheck = "No worker could begin the check within ten minutes: the sa
 // LeaseReceiverCheck leases a check that is to be run; nil: there is none. One host is checked once a minute. A check
 // that no worker could begin for the time expire ends.
 func (s *ReceiverChecks) LeaseReceiverCheck(ctx context.Context, lease, expire time.Duration) (leased *LeasedCheck, err error) {
-	err = s.inTx(ctx, func(q *sqlc.Queries) error {
+	err = s.core.InTx(ctx, func(q *sqlc.Queries) error {
 		if free, err := q.OneReceiverCheckAtATime(ctx); err != nil || !free {
 			return err
 		}
@@ -136,7 +137,7 @@ func (s *ReceiverChecks) LeaseReceiverCheck(ctx context.Context, lease, expire t
 func (s *ReceiverChecks) leasedCheck(row *sqlc.LeaseReceiverCheckRow) *LeasedCheck {
 	c := &LeasedCheck{
 		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence, OrganizationID: row.OrgID, URL: *row.WebhookURL,
-		Transaction: idOrNone(row.TxID), Body: row.Body, Allow: row.Allow,
+		Transaction: ledgerdb.IDOrNone(row.TxID), Body: row.Body, Allow: row.Allow,
 	}
 	switch {
 	case row.SigningSecret == nil:
@@ -157,7 +158,7 @@ var ErrCheckEnded = errors.New("the check of the receiver has ended")
 
 // RenewReceiverCheck extends the lease of a check and keeps its card so far. It returns [ErrCheckEnded].
 func (s *ReceiverChecks) RenewReceiverCheck(ctx context.Context, c *LeasedCheck, card json.RawMessage, lease time.Duration) error {
-	n, err := s.system().RenewReceiverCheck(ctx, sqlc.RenewReceiverCheckParams{
+	n, err := s.core.System().RenewReceiverCheck(ctx, sqlc.RenewReceiverCheckParams{
 		Tenant: c.Tenant, ID: postgres.UUID(c.ID), Fence: c.Fence, Card: card, LeaseMs: postgres.Milliseconds(lease),
 	})
 	if err == nil && n == 0 {
@@ -169,7 +170,7 @@ func (s *ReceiverChecks) RenewReceiverCheck(ctx context.Context, c *LeasedCheck,
 // FinishReceiverCheck ends a check with its card, or with the problem because of which it could not be run. It returns
 // [ErrCheckEnded].
 func (s *ReceiverChecks) FinishReceiverCheck(ctx context.Context, c *LeasedCheck, card json.RawMessage, problem string) error {
-	n, err := s.system().FinishReceiverCheck(ctx, sqlc.FinishReceiverCheckParams{
+	n, err := s.core.System().FinishReceiverCheck(ctx, sqlc.FinishReceiverCheckParams{
 		Tenant: c.Tenant, ID: postgres.UUID(c.ID), Fence: c.Fence, Card: card, Problem: problem,
 	})
 	if err == nil && n == 0 {

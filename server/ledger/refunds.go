@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -40,7 +41,7 @@ func (l *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*
 		PaidLatencyMs: int32(n.Latency.Paid.Simulated.Milliseconds()), RefusedLatencyMs: int32(n.Latency.Refused.Simulated.Milliseconds()),
 		PaidAfterMs: postgres.Milliseconds(n.Latency.Paid.Waited), RefusedAfterMs: postgres.Milliseconds(n.Latency.Refused.Waited),
 	}
-	q, err := recorder(ctx, l.db.Tenant(tenant), n.Clocked, n.Optional, tenant, n.ID)
+	q, err := recorder(ctx, l.core.DB.Tenant(tenant), n.Clocked, n.Optional, tenant, n.ID)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -50,8 +51,8 @@ func (l *Ledger) CreateRefund(ctx context.Context, tenant int64, n NewRefund) (*
 		row, err = q.BookRefund(ctx, params)
 	}
 	if err == nil {
-		l.sandboxes.NoteActivity(tenant)
-		t := transactionOf((*sqlc.Transaction)(&row))
+		l.core.Sandboxes.NoteActivity(tenant)
+		t := ledgerdb.TransactionOf((*sqlc.Transaction)(&row))
 		n.Optional.complete(t)
 		return t, n.Latency.of(t.Status).Waited, nil
 	}

@@ -23,7 +23,7 @@ const clockSlack = time.Hour
 // through one sandbox after another, in small batches. If ctx ends, the finished batches stay removed. Several callers
 // may run at once.
 func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int64, err error) {
-	now, err := s.system().DatabaseTime(ctx)
+	now, err := s.core.System().DatabaseTime(ctx)
 	if err != nil {
 		return 0, postgres.Classify(err, "reading the database's clock")
 	}
@@ -32,7 +32,7 @@ func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int
 	if err != nil {
 		return 0, err
 	}
-	tenants, err := s.system().AgedTenants(ctx, postgres.UUID(before), cutoff, retentionBatch)
+	tenants, err := s.core.System().AgedTenants(ctx, postgres.UUID(before), cutoff, retentionBatch)
 	if err != nil {
 		return 0, postgres.Classify(err, "looking for old events")
 	}
@@ -59,7 +59,7 @@ func (s *Upkeep) RemoveAged(ctx context.Context, age time.Duration) (removed int
 // has no old event.
 func (s *Upkeep) removeAgedEvents(ctx context.Context, params sqlc.RemoveAgedEventsParams) (removed int64, err error) {
 	for {
-		done, err := s.system().RemoveAgedEvents(ctx, params)
+		done, err := s.core.System().RemoveAgedEvents(ctx, params)
 		if err != nil {
 			return removed, err
 		}
@@ -75,7 +75,7 @@ func (s *Upkeep) removeAgedEvents(ctx context.Context, params sqlc.RemoveAgedEve
 // tokens, orders, callbacks without a transaction, links and sessions, and old references for which faults have applied
 // or requests were counted.
 func (s *Upkeep) RemoveOldUsage(ctx context.Context) error {
-	q := s.system()
+	q := s.core.System()
 	for _, remove := range []func(context.Context, int32) (int64, error){
 		q.RemoveAgedRateUsage, q.RemoveAgedQuotaUsage, q.RemoveAgedNativeTokens, q.RemoveAgedNativeOrders, q.RemoveAgedNotices,
 		q.RemoveAgedFaultActs, q.RemoveAgedFaultRequests,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -13,7 +14,7 @@ import (
 // TenantsToSettle returns the sandboxes with due transactions, in a different order each time. It leaves out suspended
 // sandboxes.
 func (s *Settler) TenantsToSettle(ctx context.Context) ([]DueTenant, error) {
-	rows, err := s.polling().TenantsToSettle(ctx)
+	rows, err := s.core.Polling().TenantsToSettle(ctx)
 	if err != nil {
 		return nil, postgres.Classify(err, "looking for sandboxes with something to settle")
 	}
@@ -43,7 +44,7 @@ func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, perTenant 
 	var counts BatchCounts
 	var settledTenants []int64
 	var lags []settledLag
-	err := s.inTxOf(ctx, postgres.LockLimited, func(q *sqlc.Queries) error {
+	err := s.core.InTxOf(ctx, postgres.LockLimited, func(q *sqlc.Queries) error {
 		claimed, err := q.ClaimDueTransactions(ctx, int32(perTenant), tenantsOf(tenants))
 		if err != nil || len(claimed) == 0 {
 			return err
@@ -62,12 +63,12 @@ func (s *Settler) SettleDue(ctx context.Context, tenants []DueTenant, perTenant 
 		if err != nil {
 			return err
 		}
-		counts = BatchCounts{Claimed: len(claimed), Parked: decisions.parked.len(), Expired: decisions.expired, More: anyFull(claimed, perTenant)}
+		counts = BatchCounts{Claimed: len(claimed), Parked: decisions.parked.Len(), Expired: decisions.expired, More: anyFull(claimed, perTenant)}
 		settledTenants = decisions.params.Tenants
 		lags = s.lags(claimed, decisions)
 		return decisions.writeBatch(ctx, q)
 	})
-	s.sandboxes.NoteActivity(settledTenants...) // after an error too: the answer to a commit may be lost
+	s.core.Sandboxes.NoteActivity(settledTenants...) // after an error too: the answer to a commit may be lost
 	if err != nil {
 		return BatchCounts{}, postgres.Classify(err, "settling due transactions")
 	}
@@ -91,7 +92,7 @@ func anyFull(claimed []sqlc.ClaimDueTransactionsRow, perTenant int) bool {
 // RequeueStuck finds pending transactions that have expired and that no worker would take any more, at most the number
 // batch. It makes them due, and returns their number. Normally there are none.
 func (s *Settler) RequeueStuck(ctx context.Context, batch int) (int, error) {
-	woken, err := s.system().RequeueStuck(ctx, int32(batch))
+	woken, err := s.core.System().RequeueStuck(ctx, int32(batch))
 	return int(woken), postgres.Classify(err, "looking for payments that were forgotten")
 }
 
@@ -110,14 +111,14 @@ type lockedBalances struct {
 // lockBalances locks the SIMs and the floats of the transactions, in the order in which all callers lock them.
 func lockBalances(ctx context.Context, q *sqlc.Queries, claimed []sqlc.ClaimDueTransactionsRow) (lockedBalances, error) {
 	held := lockedBalances{map[tenantKey[[16]byte]]*payments.SIM{}, map[tenantKey[string]]int64{}}
-	var sims rowKeys
+	var sims ledgerdb.Keys
 	var tenants []int64
 	var currencies []string
 	for _, t := range claimed {
 		payer, float := tenantKey[[16]byte]{t.Tenant, t.SimID.Bytes}, tenantKey[string]{t.Tenant, t.FloatCurrency}
 		if _, seen := held.payers[payer]; t.SimID.Valid && !seen {
 			held.payers[payer] = nil
-			sims.add(t.Tenant, t.SimID)
+			sims.Add(t.Tenant, t.SimID)
 		}
 		if _, seen := held.floats[float]; !seen {
 			held.floats[float] = 0
@@ -125,7 +126,7 @@ func lockBalances(ctx context.Context, q *sqlc.Queries, claimed []sqlc.ClaimDueT
 		}
 	}
 	clear(held.floats)
-	rows, err := q.LockBalances(ctx, tenants, sims.tenants, sims.ids, currencies)
+	rows, err := q.LockBalances(ctx, tenants, sims.Tenants, sims.IDs, currencies)
 	for _, row := range rows {
 		if row.SimID.Valid {
 			held.payers[tenantKey[[16]byte]{row.Tenant, row.SimID.Bytes}] = &payments.SIM{
@@ -142,7 +143,7 @@ func lockBalances(ctx context.Context, q *sqlc.Queries, claimed []sqlc.ClaimDueT
 // batchDecisions are the decisions on the transactions of a batch, as the array arguments of a statement.
 type batchDecisions struct {
 	params sqlc.SettleTransactionsParams
-	parked rowKeys
+	parked ledgerdb.Keys
 
 	expired int // transactions that expired
 }
@@ -166,7 +167,7 @@ func decideBatch(claimed []sqlc.ClaimDueTransactionsRow, held lockedBalances, an
 		}.Outcome()
 		switch {
 		case status == payments.Pending:
-			d.parked.add(t.Tenant, t.ID)
+			d.parked.Add(t.Tenant, t.ID)
 		case status == payments.Success && !there:
 			return nil, fmt.Errorf("the sandbox has no float in %s", t.FloatCurrency)
 		case status == payments.Success && payer == nil: // a test number
@@ -186,7 +187,7 @@ func decideBatch(claimed []sqlc.ClaimDueTransactionsRow, held lockedBalances, an
 // pays reports whether a SIM is still one that the transaction can take money from. Its operator or country may have changed
 // since, and with the country the currency of its balance. An operator's own API knows no SIM of another operator or country.
 func pays(payer *payments.SIM, t *sqlc.ClaimDueTransactionsRow) bool {
-	own := nativeCall(t.RequestHash) != ""
+	own := ledgerdb.NativeCall(t.RequestHash) != ""
 	return string(payer.Currency()) == t.FloatCurrency && (!own || payer.Of(payments.Operator(t.Operator), payments.Country(t.Country)))
 }
 
@@ -216,8 +217,8 @@ func (d *batchDecisions) settle(
 }
 
 func (d *batchDecisions) writeBatch(ctx context.Context, q *sqlc.Queries) error {
-	if d.parked.len() > 0 {
-		if err := q.ParkTransactions(ctx, d.parked.tenants, d.parked.ids); err != nil {
+	if d.parked.Len() > 0 {
+		if err := q.ParkTransactions(ctx, d.parked.Tenants, d.parked.IDs); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -36,7 +37,7 @@ type TestClientFilter struct {
 // number of the previous page, empty for the first page.
 func (l *Ledger) ListTestClients(ctx context.Context, tenant int64, f TestClientFilter, after string, limit int) ([]TestClient, error) {
 	var rows []sqlc.ListTestClientsRow
-	err := l.db.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
+	err := l.core.DB.List(ctx, tenant, func(ctx context.Context, scope postgres.DBTX) (err error) {
 		rows, err = sqlc.New(scope).ListTestClients(ctx, sqlc.ListTestClientsParams{
 			Tenant:   tenant,
 			After:    after,
@@ -59,7 +60,7 @@ func (l *Ledger) ListTestClients(ctx context.Context, tenant int64, f TestClient
 
 // FindTestClient returns the SIM with a number, or [ErrNotFound].
 func (l *Ledger) FindTestClient(ctx context.Context, tenant int64, msisdn string) (*TestClient, error) {
-	row, err := l.tenant(tenant).FindTestClient(ctx, tenant, msisdn)
+	row, err := l.core.Tenant(tenant).FindTestClient(ctx, tenant, msisdn)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
 	}
@@ -68,4 +69,12 @@ func (l *Ledger) FindTestClient(ctx context.Context, tenant int64, msisdn string
 	}
 	client := testClientOf(&row.Sim, row.Prompts)
 	return &client, nil
+}
+
+func testClientOf(row *sqlc.Sim, prompts int64) TestClient {
+	c := TestClient{SIM: *ledgerdb.SIMOf(row), Name: row.Name, Source: row.Source, Prompts: int(prompts), Code: oneTimeCode(row)}
+	if row.ManualUntil != nil && row.ManualUntil.After(time.Now()) {
+		c.ManualUntil = row.ManualUntil
+	}
+	return c
 }

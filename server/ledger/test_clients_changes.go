@@ -181,7 +181,7 @@ func (l *Ledger) RemoveTestClient(ctx context.Context, sandbox *sandboxes.Sandbo
 // changeRegistry runs f in the scope of a sandbox, under an advisory lock on its registry. It returns
 // [postgres.ErrConfigChanged] if the configuration of the sandbox has changed.
 func (l *Ledger) changeRegistry(ctx context.Context, sandbox *sandboxes.Sandbox, f func(q *sqlc.Queries) error) error {
-	return l.inTenantTx(ctx, sandbox.Tenant, func(q *sqlc.Queries) error {
+	return l.core.InTenantTx(ctx, sandbox.Tenant, func(q *sqlc.Queries) error {
 		version, err := q.HoldRegistry(ctx, sandbox.Tenant)
 		if errors.Is(err, pgx.ErrNoRows) || err == nil && version != sandbox.ConfigVersion {
 			return postgres.ErrConfigChanged

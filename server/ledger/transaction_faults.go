@@ -18,13 +18,13 @@ func (l *Ledger) RequestInFaults(
 	for i := range of {
 		names[i] = of[i].Name
 	}
-	row, err := l.tenant(tenant).RequestInFaults(ctx, tenant, names, reference)
+	row, err := l.core.Tenant(tenant).RequestInFaults(ctx, tenant, names, reference)
 	return row.Now, row.Acted, postgres.Classify(err, "reading what faults ask")
 }
 
 // AddTransactionFault adds a fault to the names of the faults that applied to a transaction, at most once.
 func (l *Ledger) AddTransactionFault(ctx context.Context, tenant int64, id payments.ID, fault string) error {
-	err := l.tenant(tenant).AddTransactionFault(ctx, fault, tenant, postgres.UUID(id))
+	err := l.core.Tenant(tenant).AddTransactionFault(ctx, fault, tenant, postgres.UUID(id))
 	return postgres.ClassifyWrite(err, "writing down the fault of a transaction")
 }
 
@@ -40,19 +40,19 @@ func (l *Ledger) UsedUpFaults(ctx context.Context, tenant int64, of []*faults.Fa
 	if len(names) == 0 {
 		return nil, nil
 	}
-	used, err := l.tenant(tenant).UsedUpFaults(ctx, names, firsts, tenant)
+	used, err := l.core.Tenant(tenant).UsedUpFaults(ctx, names, firsts, tenant)
 	return used, postgres.Classify(err, "reading the counts of faults")
 }
 
 // FirstCallback returns the status of a transaction. done is true if its callback was sent, or will never be sent.
 func (l *Ledger) FirstCallback(ctx context.Context, tenant int64, id payments.ID) (status payments.Status, done bool, err error) {
-	row, err := l.tenant(tenant).FirstCallback(ctx, tenant, postgres.UUID(id))
+	row, err := l.core.Tenant(tenant).FirstCallback(ctx, tenant, postgres.UUID(id))
 	return row.Status, row.Done, postgres.Classify(err, "reading the callback of the transaction")
 }
 
 // FirstAttempt returns the status of a transaction. done is true if an attempt to send its event was made, or if none
 // will be made.
 func (l *Ledger) FirstAttempt(ctx context.Context, tenant int64, id payments.ID) (status payments.Status, done bool, err error) {
-	row, err := l.tenant(tenant).FirstAttempt(ctx, tenant, postgres.UUID(id))
+	row, err := l.core.Tenant(tenant).FirstAttempt(ctx, tenant, postgres.UUID(id))
 	return row.Status, row.Done, postgres.Classify(err, "reading the event of the transaction")
 }

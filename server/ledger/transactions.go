@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/postgres/sqlc"
@@ -84,7 +85,7 @@ func (l *Ledger) CreateCollection(ctx context.Context, tenant int64, n *NewColle
 // recorded. It also does so if the answer of the database was lost.
 func (l *Ledger) noteRecorded(tenant int64, err error) {
 	if err == nil || errors.Is(err, postgres.ErrUncertain) {
-		l.sandboxes.NoteActivity(tenant)
+		l.core.Sandboxes.NoteActivity(tenant)
 	}
 }
 
@@ -111,7 +112,7 @@ func (l *Ledger) whyNotRecorded(ctx context.Context, tenant int64, reference str
 
 // CheckQuota returns [ErrQuotaExceeded] if a sandbox's quota is used up, and [postgres.ErrConfigChanged] for a sandbox that is gone.
 func (l *Ledger) CheckQuota(ctx context.Context, tenant int64) error {
-	usage, err := l.tenant(tenant).QuotaUsed(ctx, tenant)
+	usage, err := l.core.Tenant(tenant).QuotaUsed(ctx, tenant)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return postgres.ErrConfigChanged
@@ -126,7 +127,7 @@ func (l *Ledger) CheckQuota(ctx context.Context, tenant int64) error {
 // bookCollection books one collection, which succeeds at once and moves its money.
 func (l *Ledger) bookCollection(ctx context.Context, at postgres.QueueKey, n *NewCollection, _ bool) error {
 	t := &n.Transaction
-	q, err := recorder(ctx, l.db.VersionChecked(at.Tenant).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, at.Tenant, t.ID)
+	q, err := recorder(ctx, l.core.DB.VersionChecked(at.Tenant).Unfollowed(n.Unfollowed), n.Clocked, n.Optional, at.Tenant, t.ID)
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (l *Ledger) recordCollection(ctx context.Context, tenant int64, n *NewColle
 	statuses, latencies, after := byPayer.all()
 	rest := n.Optional
 	rest.Native = rest.Native.afterRequest()
-	q, err := recorder(ctx, l.db.VersionChecked(tenant).Unfollowed(n.Unfollowed), n.Clocked, rest, tenant, t.ID)
+	q, err := recorder(ctx, l.core.DB.VersionChecked(tenant).Unfollowed(n.Unfollowed), n.Clocked, rest, tenant, t.ID)
 	if err != nil {
 		return err
 	}
@@ -227,24 +228,27 @@ func (s *StatusByPayer) all() (statuses []string, simulated []int32, waited []fl
 // FindReference returns the transaction that has a reference. It also returns the hash of the request that recorded it.
 // It returns [ErrNotFound] for an unknown reference.
 func (l *Ledger) FindReference(ctx context.Context, tenant int64, reference string) (*payments.Transaction, []byte, error) {
-	row, err := l.tenant(tenant).FindReference(ctx, tenant, reference)
+	row, err := l.core.Tenant(tenant).FindReference(ctx, tenant, reference)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil, ErrNotFound
 	}
 	if err != nil {
 		return nil, nil, postgres.Classify(err, "looking up the reference")
 	}
-	return transactionOf(&row), row.RequestHash, nil
+	return ledgerdb.TransactionOf(&row), row.RequestHash, nil
 }
 
 // FindSIM returns the SIM with a number, or nil if the tenant's registry has none.
 func (l *Ledger) FindSIM(ctx context.Context, tenant int64, msisdn string) (*payments.SIM, error) {
-	row, err := l.tenant(tenant).FindSIM(ctx, tenant, msisdn)
+	row, err := l.core.Tenant(tenant).FindSIM(ctx, tenant, msisdn)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, postgres.Classify(err, "looking up the SIM")
 	}
-	return simOf(&row), nil
+	return ledgerdb.SIMOf(&row), nil
 }
+
+// floatOf returns the currency of the float that a transaction belongs to.
+func floatOf(t *payments.Transaction) string { return string(payments.CanonicalCurrency(t.Currency)) }

@@ -50,7 +50,7 @@ type SigningSecret struct {
 
 // ReadWebhook returns the webhook of a tenant. It returns [postgres.ErrConfigChanged] if a reset has replaced the tenant.
 func (l *Ledger) ReadWebhook(ctx context.Context, tenant int64) (*Webhook, error) {
-	q := l.tenant(tenant)
+	q := l.core.Tenant(tenant)
 	row, err := q.GetWebhook(ctx, tenant, MostWaiting)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, postgres.ErrConfigChanged // by a reset, since the statement before

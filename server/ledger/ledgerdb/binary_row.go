@@ -1,4 +1,4 @@
-package ledger
+package ledgerdb
 
 import (
 	"encoding/binary"
@@ -8,20 +8,20 @@ import (
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
-// lookUpColumns are the columns of a look-up, in the order in which binaryRow.transaction reads them: those that
+// LookUpColumns are the columns of a look-up, in the order in which [BinaryRow.Transaction] reads them: those that
 // [payments.Transaction] needs.
-const lookUpColumns = "reference, order_url, is_url_protected, description, scenario, currency, msisdn, " +
+const LookUpColumns = "reference, order_url, is_url_protected, description, scenario, currency, msisdn, " +
 	"id, type, status, order_ref, store, env_id, operator, country, amount, commission, net_amount, absorption_pct, refunded, " +
 	"latency_ms, created_at, completed_at, native_raw, merchant_balance_after, sim_balance_after, to_json(faults), native_id, " +
 	"provider_tx_id, test_behavior, request_hash, parent_id"
 
-// binaryRow has the columns of a row that are not read yet, in the binary format of Postgres. The memory of the columns
+// BinaryRow has the columns of a row that are not read yet, in the binary format of Postgres. The memory of the columns
 // belongs to the connection.
-type binaryRow [][]byte
+type BinaryRow [][]byte
 
-// transaction returns the transaction of a row, as transactionOf does for other rows. pgx would look for a way to scan
+// Transaction returns the transaction of a row, as TransactionOf does for other rows. pgx would look for a way to scan
 // each column of each statement, which takes longer than the rest of reading a row.
-func (r *binaryRow) transaction() *payments.Transaction {
+func (r *BinaryRow) Transaction() *payments.Transaction {
 	t := &payments.Transaction{
 		Details: payments.Details{
 			Reference: r.text(), OrderURL: r.optionalText(), URLProtected: r.next()[0] != 0,
@@ -30,13 +30,13 @@ func (r *binaryRow) transaction() *payments.Transaction {
 		},
 		ID: payments.ID(r.next()), Type: payments.Type(r.text()), Status: payments.Status(r.text()),
 		OrderRef: r.text(), Store: r.text(), EnvironmentID: r.text(), Operator: payments.Operator(r.text()),
-		Country: payments.Country(r.text()), Amount: r.integer(), Commission: r.integer(), NetAmount: r.integer(),
-		AbsorptionPct: int(r.integer()), Refunded: r.integer(),
-		Latency: time.Duration(r.integer()) * time.Millisecond, CreatedAt: *r.optionalTime(),
+		Country: payments.Country(r.text()), Amount: r.Integer(), Commission: r.Integer(), NetAmount: r.Integer(),
+		AbsorptionPct: int(r.Integer()), Refunded: r.Integer(),
+		Latency: time.Duration(r.Integer()) * time.Millisecond, CreatedAt: *r.optionalTime(),
 		CompletedAt: r.optionalTime(), NativeRaw: json.RawMessage(r.optionalBytes()),
 		MerchantBalanceAfter: r.optionalInteger(), SIMBalanceAfter: r.optionalInteger(), Faults: r.texts(),
 		NativeID: r.text(), DrawnProviderTxID: r.text(), TestBehavior: payments.Behavior(r.text()),
-		NativeCall: nativeCall(r.next()),
+		NativeCall: NativeCall(r.next()),
 	}
 	if parent := r.next(); parent != nil {
 		id := payments.ID(parent)
@@ -45,16 +45,16 @@ func (r *binaryRow) transaction() *payments.Transaction {
 	return t
 }
 
-func (r *binaryRow) next() []byte {
+func (r *BinaryRow) next() []byte {
 	column := (*r)[0]
 	*r = (*r)[1:]
 	return column
 }
 
 // text returns "" for a null.
-func (r *binaryRow) text() string { return string(r.next()) }
+func (r *BinaryRow) text() string { return string(r.next()) }
 
-func (r *binaryRow) optionalText() *string {
+func (r *BinaryRow) optionalText() *string {
 	column := r.next()
 	if column == nil {
 		return nil
@@ -64,17 +64,17 @@ func (r *binaryRow) optionalText() *string {
 }
 
 // texts reads an array that was converted to JSON.
-func (r *binaryRow) texts() (all []string) {
+func (r *BinaryRow) texts() (all []string) {
 	if column := r.next(); column != nil {
 		_ = json.Unmarshal(column, &all) // Postgres made it
 	}
 	return all
 }
 
-func (r *binaryRow) optionalBytes() []byte { return append([]byte(nil), r.next()...) }
+func (r *BinaryRow) optionalBytes() []byte { return append([]byte(nil), r.next()...) }
 
-// integer reads a bigint or an integer.
-func (r *binaryRow) integer() int64 {
+// Integer reads a bigint or an integer.
+func (r *BinaryRow) Integer() int64 {
 	column := r.next()
 	if len(column) == 4 {
 		return int64(int32(binary.BigEndian.Uint32(column)))
@@ -82,17 +82,17 @@ func (r *binaryRow) integer() int64 {
 	return int64(binary.BigEndian.Uint64(column))
 }
 
-func (r *binaryRow) optionalInteger() *int64 {
+func (r *BinaryRow) optionalInteger() *int64 {
 	if (*r)[0] == nil {
 		r.next()
 		return nil
 	}
-	n := r.integer()
+	n := r.Integer()
 	return &n
 }
 
 // optionalTime reads a timestamp, which is in microseconds since the year 2000.
-func (r *binaryRow) optionalTime() *time.Time {
+func (r *BinaryRow) optionalTime() *time.Time {
 	micros := r.optionalInteger()
 	if micros == nil {
 		return nil
