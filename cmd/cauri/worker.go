@@ -15,6 +15,7 @@ import (
 
 	"github.com/cauri-dev/cauri/cmd/cauri/cli"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -64,7 +65,7 @@ type workerDatabase struct {
 	*ledger.Upkeep
 	*ledger.Clocks
 	*ledger.Expectations
-	*ledger.ReceiverChecks
+	*receiverchecks.Queue
 	*proof.Proofs
 }
 
@@ -107,11 +108,11 @@ func newWorker(ctx context.Context, o workerOptions, keys *secrets.KeyRing) (*pr
 			Settler: ledger.NewSettler(p.db, p.sandboxes, func(status payments.Status, lag *time.Duration) {
 				p.worker.Settled(string(status), lag)
 			}),
-			Upkeep:         upkeep,
-			Clocks:         ledger.NewClocks(p.db, p.sandboxes),
-			Proofs:         proof.NewProofs(p.db, p.sandboxes, rand.Float64),
-			Expectations:   ledger.NewExpectations(p.db, p.sandboxes),
-			ReceiverChecks: ledger.NewReceiverChecks(p.db, p.sandboxes, keys),
+			Upkeep:       upkeep,
+			Clocks:       ledger.NewClocks(p.db, p.sandboxes),
+			Proofs:       proof.NewProofs(p.db, p.sandboxes, rand.Float64),
+			Expectations: ledger.NewExpectations(p.db, p.sandboxes),
+			Queue:        receiverchecks.NewQueue(p.db, p.sandboxes, keys),
 		},
 		Sender: webhooks.NewSender(guard, programVersion(), p.now), Log: slog.Default(), Concurrency: o.concurrency,
 		PerSandbox:     o.perSandbox,

@@ -13,12 +13,13 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/grade"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 )
 
 // gradePage is the report card of the sandbox's receiver.
 type gradePage struct {
 	webhook *ledger.Webhook
-	check   *ledger.ReceiverCheck // the newest one; nil: there is none
+	check   *receiverchecks.Check // the newest one; nil: there is none
 	card    grade.Card            // so far
 }
 
@@ -56,7 +57,7 @@ func (c *Console) readGrade(v *visit) (*gradePage, error) {
 // checkReceiver asks for a check, and redirects to the page.
 func (c *Console) checkReceiver(v *visit) (exchange.Answer, error) {
 	_, err := c.Service.CheckReceiver(v.ctx(), v.who, nil, false)
-	var often ledger.ErrTooManyChecks
+	var often receiverchecks.ErrTooManyChecks
 	switch {
 	case errors.As(err, &often) && often.Wait > 0:
 		return exchange.Answer{}, newProblem(http.StatusTooManyRequests, v.Text("The receiver was checked less than a minute ago"),

@@ -7,7 +7,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/service"
 )
@@ -48,7 +48,7 @@ func (a *API) getReceiverCheck(_ http.ResponseWriter, r *http.Request, who *serv
 	return checkAnswered(http.StatusOK, check)
 }
 
-func checkAnswered(status int, check *ledger.ReceiverCheck) (exchange.Answer, error) {
+func checkAnswered(status int, check *receiverchecks.Check) (exchange.Answer, error) {
 	view, err := wire.ReceiverCheckOf(check)
 	if err != nil {
 		return exchange.Answer{}, err

@@ -7,6 +7,7 @@ import (
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -41,7 +42,7 @@ var answers = []func(error) *wire.Error{
 	typed(wire.PromptClosed),
 	sentinel(ledger.ErrNoEndpoint, wire.NoWebhook),
 	sentinel(ledger.ErrBeingSent, wire.BeingSent),
-	sentinel(ledger.ErrNoEndedCollection, wire.NoEndedCollection),
+	sentinel(receiverchecks.ErrNoEndedCollection, wire.NoEndedCollection),
 	typed(wire.TooManyChecks),
 	typed(wire.ClockBackwards),
 	typed(wire.AdvanceTooFar),

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger/ledgerdb"
+	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -18,6 +19,9 @@ import (
 // Ledger records and reads transactions, events and prompts for the api. All types of this package are safe for
 // concurrent use.
 type Ledger struct {
+	// What the packages in this folder do for the api, with the same database.
+	*receiverchecks.Requests
+
 	core           ledgerdb.Core
 	collections    postgres.Coalescer[*NewCollection]   // one queue for each float, of collections that succeed at once
 	disbursements  postgres.Coalescer[*NewDisbursement] // one queue for each float
@@ -29,7 +33,8 @@ type Ledger struct {
 
 // New makes a ledger in a database.
 func New(db *postgres.DB, store *sandboxes.Registry) *Ledger {
-	l := &Ledger{core: ledgerdb.Core{DB: db, Sandboxes: store}}
+	core := ledgerdb.Core{DB: db, Sandboxes: store}
+	l := &Ledger{core: core, Requests: receiverchecks.NewRequests(core)}
 	admission := db.Admission()
 	// A queue of one float or one sandbox does not wait for an admission. Each statement that it sends acquires one.
 	l.collections = postgres.Coalescer[*NewCollection]{

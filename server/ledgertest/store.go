@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -23,7 +24,7 @@ type Store struct {
 	*ledger.Upkeep
 	*ledger.Clocks
 	*ledger.Expectations
-	*ledger.ReceiverChecks
+	*receiverchecks.Queue
 	*proof.Books
 	*proof.Proofs
 }
@@ -47,7 +48,7 @@ func OpenWith(url string, o Options) (*Store, error) {
 		DB: db, Registry: configured, Ledger: ledger.New(db, configured), Settler: ledger.NewSettler(db, configured, o.OnSettled),
 		Deliveries: ledger.NewDeliveries(db, configured, o.KeyRing), Forwards: ledger.NewForwards(db, configured), Upkeep: ledger.NewUpkeep(db),
 		Clocks: ledger.NewClocks(db, configured), Expectations: ledger.NewExpectations(db, configured),
-		ReceiverChecks: ledger.NewReceiverChecks(db, configured, o.KeyRing), Books: proof.NewBooks(db),
+		Queue: receiverchecks.NewQueue(db, configured, o.KeyRing), Books: proof.NewBooks(db),
 		Proofs: proof.NewProofs(db, configured, func() float64 { return 0 }),
 	}, nil
 }

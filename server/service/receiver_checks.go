@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/webhooks"
@@ -12,8 +13,8 @@ import (
 
 // CheckReceiver asks the workers to check the receiver of the sandbox. If tx is not nil, the check sends the event of
 // that collection, and with allow also a refund of it that did not happen. CheckReceiver returns
-// [ledger.ErrNoEndpoint], [ledger.ErrTooManyChecks] or [ledger.ErrNoEndedCollection].
-func (s *Service) CheckReceiver(ctx context.Context, who *Caller, tx *payments.ID, allow bool) (check *ledger.ReceiverCheck, err error) {
+// [ledger.ErrNoEndpoint], [receiverchecks.ErrTooManyChecks] or [receiverchecks.ErrNoEndedCollection].
+func (s *Service) CheckReceiver(ctx context.Context, who *Caller, tx *payments.ID, allow bool) (check *receiverchecks.Check, err error) {
 	id, err := payments.NewID(s.now(), s.random)
 	if err != nil {
 		return nil, err
@@ -45,12 +46,12 @@ func (s *Service) CheckReceiver(ctx context.Context, who *Caller, tx *payments.I
 func (s *Service) keepBody(ctx context.Context, who *Caller, id payments.ID) error {
 	event, err := s.ledger.GetEvent(ctx, who.Sandbox.Tenant, who.Sandbox.OrganizationID, id, eventBody)
 	if errors.Is(err, ledger.ErrNotFound) || err == nil && event.Type != payments.Collection {
-		return ledger.ErrNoEndedCollection
+		return receiverchecks.ErrNoEndedCollection
 	}
 	return err
 }
 
 // ReadReceiverCheck returns a check of the receiver, or [ledger.ErrNotFound].
-func (s *Service) ReadReceiverCheck(ctx context.Context, who *Caller, id payments.ID) (*ledger.ReceiverCheck, error) {
+func (s *Service) ReadReceiverCheck(ctx context.Context, who *Caller, id payments.ID) (*receiverchecks.Check, error) {
 	return s.ledger.GetReceiverCheck(ctx, who.Sandbox.Tenant, id)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/postgres"
@@ -57,8 +58,8 @@ var Refusals = []Refusal{
 	typed(&ledger.ErrPromptClosed{Transaction: &payments.Transaction{}}, "prompt_closed", OnlyV1, false),
 	sentinel(ledger.ErrNoEndpoint, "no_webhook", OnlyV1, false),
 	sentinel(ledger.ErrBeingSent, "being_sent", OnlyV1, false),
-	sentinel(ledger.ErrNoEndedCollection, "invalid_body", OnlyV1, false),
-	typed(ledger.ErrTooManyChecks{}, "too_many_checks", OnlyV1, false),
+	sentinel(receiverchecks.ErrNoEndedCollection, "invalid_body", OnlyV1, false),
+	typed(receiverchecks.ErrTooManyChecks{}, "too_many_checks", OnlyV1, false),
 	typed(ledger.ErrClockBackwards{}, "clock_backwards", OnlyV1, false),
 	typed(ledger.ErrAdvanceTooFar{}, "invalid_body", OnlyV1, false),
 	typed(ledger.ErrClockEnd{}, "invalid_body", OnlyV1, false),

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/grade"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/telemetry"
 )
 
@@ -26,9 +26,9 @@ const (
 
 // receiverCheckDatabase has the methods of the database that checks of receivers need.
 type receiverCheckDatabase interface {
-	LeaseReceiverCheck(ctx context.Context, lease, expire time.Duration) (*ledger.LeasedCheck, error)
-	RenewReceiverCheck(ctx context.Context, c *ledger.LeasedCheck, card json.RawMessage, lease time.Duration) error
-	FinishReceiverCheck(ctx context.Context, c *ledger.LeasedCheck, card json.RawMessage, problem string) error
+	LeaseReceiverCheck(ctx context.Context, lease, expire time.Duration) (*receiverchecks.Leased, error)
+	RenewReceiverCheck(ctx context.Context, c *receiverchecks.Leased, card json.RawMessage, lease time.Duration) error
+	FinishReceiverCheck(ctx context.Context, c *receiverchecks.Leased, card json.RawMessage, problem string) error
 }
 
 // checkReceivers runs the checks of receivers that were asked for, until ctx ends.
@@ -46,7 +46,7 @@ func (w *Worker) checkReceivers(ctx context.Context) {
 			return false, nil
 		case slots <- struct{}{}:
 		}
-		var leased *ledger.LeasedCheck
+		var leased *receiverchecks.Leased
 		err = within(ctx, leaseTimeout, func(ctx context.Context) (err error) {
 			leased, err = w.database.LeaseReceiverCheck(ctx, checkLease, checkExpiry)
 			return err
@@ -66,7 +66,7 @@ func (w *Worker) checkReceivers(ctx context.Context) {
 }
 
 // checkReceiver runs one check. If ctx ends, the check stays open, and another worker runs it from its beginning.
-func (w *Worker) checkReceiver(ctx context.Context, c *ledger.LeasedCheck) {
+func (w *Worker) checkReceiver(ctx context.Context, c *receiverchecks.Leased) {
 	log := w.log.With("organization", c.OrganizationID, "check", c.ID.Code())
 	var card *grade.Card
 	var err error
@@ -78,7 +78,7 @@ func (w *Worker) checkReceiver(ctx context.Context, c *ledger.LeasedCheck) {
 	}
 	switch {
 	case ctx.Err() != nil:
-	case errors.Is(err, ledger.ErrCheckEnded):
+	case errors.Is(err, receiverchecks.ErrEnded):
 		w.metrics.ReceiverChecked(telemetry.CheckCanceled, nil)
 		log.InfoContext(ctx, "the check of a receiver was canceled")
 	case err != nil:
@@ -93,7 +93,7 @@ func (w *Worker) checkReceiver(ctx context.Context, c *ledger.LeasedCheck) {
 	}
 }
 
-func (w *Worker) gradeReceiver(ctx context.Context, c *ledger.LeasedCheck) (*grade.Card, error) {
+func (w *Worker) gradeReceiver(ctx context.Context, c *receiverchecks.Leased) (*grade.Card, error) {
 	o := grade.Options{
 		Secret: c.Secret, Allow: c.Allow, Now: w.now, Send: grade.Through(w.sender, c.URL),
 		After: func(ctx context.Context, card *grade.Card) error {
@@ -112,7 +112,7 @@ func (w *Worker) gradeReceiver(ctx context.Context, c *ledger.LeasedCheck) (*gra
 	return grade.Run(ctx, o)
 }
 
-func (w *Worker) finishCheck(ctx context.Context, c *ledger.LeasedCheck, card *grade.Card) error {
+func (w *Worker) finishCheck(ctx context.Context, c *receiverchecks.Leased, card *grade.Card) error {
 	var text json.RawMessage
 	if card != nil {
 		var err error

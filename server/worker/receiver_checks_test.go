@@ -19,6 +19,7 @@ import (
 	"github.com/cauri-dev/cauri/server/egress"
 	"github.com/cauri-dev/cauri/server/grade"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
@@ -84,7 +85,7 @@ func (w *fixture) runCounted() (ended func(result string, want float64)) {
 }
 
 // awaitCheck waits until a check has ended, and returns it with its card.
-func (w *fixture) awaitCheck(id payments.ID) (check *ledger.ReceiverCheck, card grade.Card) {
+func (w *fixture) awaitCheck(id payments.ID) (check *receiverchecks.Check, card grade.Card) {
 	w.t.Helper()
 	eventually(w.t, func() string {
 		var err error
@@ -120,7 +121,7 @@ func TestReceiverIsChecked(t *testing.T) {
 		t.Errorf("the check has left %d rows", n)
 	}
 	before := requests.Load()
-	var often ledger.ErrTooManyChecks
+	var often receiverchecks.ErrTooManyChecks
 	if _, err := w.askForCheck(nil); !errors.As(err, &often) || often.Wait <= 0 || often.Wait > time.Minute {
 		t.Errorf("another check within a minute has the error %v", err)
 	}
@@ -217,7 +218,7 @@ func TestCheckOfAWorkerThatIsKilled(t *testing.T) {
 	if _, card := w.awaitCheck(id); card.Letter != grade.A {
 		t.Errorf("the card is %+v", card)
 	}
-	if err := own.FinishReceiverCheck(t.Context(), killed, json.RawMessage(`{}`), ""); !errors.Is(err, ledger.ErrCheckEnded) {
+	if err := own.FinishReceiverCheck(t.Context(), killed, json.RawMessage(`{}`), ""); !errors.Is(err, receiverchecks.ErrEnded) {
 		t.Errorf("the killed worker's result has the error %v", err)
 	}
 }
@@ -238,7 +239,7 @@ func TestOneHostIsCheckedOnceAMinute(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := ledgertest.OpenAs(t, w.url, ledgertest.Worker)
-	lease := func() *ledger.LeasedCheck {
+	lease := func() *receiverchecks.Leased {
 		t.Helper()
 		leased, err := own.LeaseReceiverCheck(t.Context(), time.Minute, time.Hour)
 		if err != nil {

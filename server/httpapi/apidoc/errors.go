@@ -13,6 +13,7 @@ import (
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -176,7 +177,7 @@ var ErrorCases = []ErrorCase{
 	{
 		"A check of the receiver is open, or was asked for less than a minute ago.",
 		"Read the open check, or repeat the request after the seconds of `Retry-After`.",
-		wire.TooManyChecks(ledger.ErrTooManyChecks{Wait: 42 * time.Second}),
+		wire.TooManyChecks(receiverchecks.ErrTooManyChecks{Wait: 42 * time.Second}),
 	},
 	{
 		"The service failed. The request may have been recorded.",

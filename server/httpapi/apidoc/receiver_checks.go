@@ -6,7 +6,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 )
 
 var CreateReceiverCheck = Operation{
@@ -39,7 +39,7 @@ var GetReceiverCheck = Operation{
 }
 
 func exampleCheck() *wire.ReceiverCheck {
-	check, err := wire.ReceiverCheckOf(&ledger.ReceiverCheck{ID: settledID, RequestedAt: exampleTime})
+	check, err := wire.ReceiverCheckOf(&receiverchecks.Check{ID: settledID, RequestedAt: exampleTime})
 	if err != nil {
 		panic(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/cauri-dev/cauri/server/grade"
-	"github.com/cauri-dev/cauri/server/ledger"
+	"github.com/cauri-dev/cauri/server/ledger/receiverchecks"
 	"github.com/cauri-dev/cauri/server/payments"
 )
 
@@ -63,7 +63,7 @@ func ParseCheckID(text string) (payments.ID, error) {
 }
 
 // ReceiverCheckOf returns the view of a check. It returns an error if its card cannot be read.
-func ReceiverCheckOf(c *ledger.ReceiverCheck) (*ReceiverCheck, error) {
+func ReceiverCheckOf(c *receiverchecks.Check) (*ReceiverCheck, error) {
 	view := &ReceiverCheck{
 		ID: checkPrefix + c.ID.Code(), State: "queued", RequestedAt: payments.FormatTime(c.RequestedAt), StartedAt: momentOf(c.BeganAt),
 		FinishedAt: momentOf(c.FinishedAt), Battery: grade.Battery, Lines: []ReceiverLineView{},
@@ -133,7 +133,7 @@ func NoEndedCollection() *Error {
 }
 
 // TooManyChecks is 429 while a check is open, and within a minute of the last one.
-func TooManyChecks(often ledger.ErrTooManyChecks) *Error {
+func TooManyChecks(often receiverchecks.ErrTooManyChecks) *Error {
 	e := &Error{Status: http.StatusTooManyRequests, Code: "too_many_checks", RetryAfter: "5",
 		Message: "A check of this receiver is open. Read it, and ask for another one when it has finished."}
 	if often.Wait > 0 {

@@ -1,4 +1,5 @@
-package ledger
+// Package receiverchecks keeps the checks of receivers: what asks for one, and the workers that run it.
+package receiverchecks
 
 import (
 	"context"
@@ -18,8 +19,8 @@ import (
 	"github.com/cauri-dev/cauri/server/secrets"
 )
 
-// ReceiverCheck is a check of a sandbox's receiver. All times are real times.
-type ReceiverCheck struct {
+// Check is a check of a sandbox's receiver. All times are real times.
+type Check struct {
 	ID          payments.ID  // sorts by RequestedAt
 	Transaction *payments.ID // its event is sent; nil: all transactions are invented
 	Allow       bool         // a refund of the transaction may be told that did not happen
@@ -40,9 +41,15 @@ func (e ErrTooManyChecks) Error() string { return "another check of the receiver
 // ErrNoEndedCollection is returned for a transaction that is no collection, or has not ended: a check cannot send its event.
 var ErrNoEndedCollection = errors.New("the transaction is no collection that has ended")
 
+// Requests ask for checks, and read them.
+type Requests struct{ core ledgerdb.Core }
+
+// NewRequests returns the requests of all sandboxes of a database.
+func NewRequests(core ledgerdb.Core) *Requests { return &Requests{core} }
+
 // RequestReceiverCheck asks the workers for a check with a new id. It returns [ErrTooManyChecks].
-func (l *Ledger) RequestReceiverCheck(ctx context.Context, tenant int64, id payments.ID, tx *payments.ID, allow bool) error {
-	err := l.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
+func (r *Requests) RequestReceiverCheck(ctx context.Context, tenant int64, id payments.ID, tx *payments.ID, allow bool) error {
+	err := r.core.InTenantTx(ctx, tenant, func(q *sqlc.Queries) error {
 		n, err := q.RequestReceiverCheck(ctx, tenant, postgres.UUID(id), uuidOrNull(tx), allow)
 		if err != nil || n == 1 {
 			return errors.Join(err, q.TrimReceiverChecks(ctx, tenant))
@@ -63,42 +70,42 @@ func uuidOrNull(id *payments.ID) (u pgtype.UUID) {
 	return u
 }
 
-// GetReceiverCheck returns a check, or [ErrNotFound].
-func (l *Ledger) GetReceiverCheck(ctx context.Context, tenant int64, id payments.ID) (*ReceiverCheck, error) {
-	return receiverCheckOf(l.core.Tenant(tenant).GetReceiverCheck(ctx, tenant, postgres.UUID(id)))
+// GetReceiverCheck returns a check, or ledger.ErrNotFound.
+func (r *Requests) GetReceiverCheck(ctx context.Context, tenant int64, id payments.ID) (*Check, error) {
+	return checkOf(r.core.Tenant(tenant).GetReceiverCheck(ctx, tenant, postgres.UUID(id)))
 }
 
-// NewestReceiverCheck returns the check that was asked for last, or [ErrNotFound].
-func (l *Ledger) NewestReceiverCheck(ctx context.Context, tenant int64) (*ReceiverCheck, error) {
-	return receiverCheckOf(l.core.Tenant(tenant).NewestReceiverCheck(ctx, tenant))
+// NewestReceiverCheck returns the check that was asked for last, or ledger.ErrNotFound.
+func (r *Requests) NewestReceiverCheck(ctx context.Context, tenant int64) (*Check, error) {
+	return checkOf(r.core.Tenant(tenant).NewestReceiverCheck(ctx, tenant))
 }
 
-func receiverCheckOf(row sqlc.ReceiverCheck, err error) (*ReceiverCheck, error) {
+func checkOf(row sqlc.ReceiverCheck, err error) (*Check, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, ErrNotFound
+		return nil, ledgerdb.ErrNotFound
 	}
 	if err != nil {
 		return nil, postgres.Classify(err, "reading a check of the receiver")
 	}
-	return &ReceiverCheck{
+	return &Check{
 		ID: row.ID.Bytes, Transaction: ledgerdb.IDOrNone(row.TxID), Allow: row.Allow, RequestedAt: row.RequestedAt, BeganAt: row.BeganAt,
 		FinishedAt: row.FinishedAt, Problem: row.Problem, Card: row.Card,
 	}, nil
 }
 
-// ReceiverChecks leases checks to the workers that run them.
-type ReceiverChecks struct {
+// Queue leases checks to the workers that run them.
+type Queue struct {
 	core ledgerdb.Core
 	keys *secrets.KeyRing
 }
 
-// NewReceiverChecks returns a [ReceiverChecks] that decrypts signing secrets with the key ring.
-func NewReceiverChecks(db *postgres.DB, store *sandboxes.Registry, keys *secrets.KeyRing) *ReceiverChecks {
-	return &ReceiverChecks{ledgerdb.Core{DB: db, Sandboxes: store}, keys}
+// NewQueue returns a [Queue] that decrypts signing secrets with the key ring.
+func NewQueue(db *postgres.DB, store *sandboxes.Registry, keys *secrets.KeyRing) *Queue {
+	return &Queue{ledgerdb.Core{DB: db, Sandboxes: store}, keys}
 }
 
-// LeasedCheck is a check. Only the holder of the lease may run it.
-type LeasedCheck struct {
+// Leased is a check. Only the holder of the lease may run it.
+type Leased struct {
 	Tenant         int64
 	ID             payments.ID
 	Fence          int64
@@ -117,7 +124,7 @@ const expiredCheck = "No worker could begin the check within ten minutes: the sa
 
 // LeaseReceiverCheck leases a check that is to be run; nil: there is none. One host is checked once a minute. A check
 // that no worker could begin for the time expire ends.
-func (s *ReceiverChecks) LeaseReceiverCheck(ctx context.Context, lease, expire time.Duration) (leased *LeasedCheck, err error) {
+func (s *Queue) LeaseReceiverCheck(ctx context.Context, lease, expire time.Duration) (leased *Leased, err error) {
 	err = s.core.InTx(ctx, func(q *sqlc.Queries) error {
 		if free, err := q.OneReceiverCheckAtATime(ctx); err != nil || !free {
 			return err
@@ -134,8 +141,8 @@ func (s *ReceiverChecks) LeaseReceiverCheck(ctx context.Context, lease, expire t
 	return leased, postgres.Classify(err, "taking a check of a receiver")
 }
 
-func (s *ReceiverChecks) leasedCheck(row *sqlc.LeaseReceiverCheckRow) *LeasedCheck {
-	c := &LeasedCheck{
+func (s *Queue) leasedCheck(row *sqlc.LeaseReceiverCheckRow) *Leased {
+	c := &Leased{
 		Tenant: row.Tenant, ID: row.ID.Bytes, Fence: row.Fence, OrganizationID: row.OrgID, URL: *row.WebhookURL,
 		Transaction: ledgerdb.IDOrNone(row.TxID), Body: row.Body, Allow: row.Allow,
 	}
@@ -153,28 +160,28 @@ func (s *ReceiverChecks) leasedCheck(row *sqlc.LeaseReceiverCheckRow) *LeasedChe
 	return c
 }
 
-// ErrCheckEnded is returned for a check whose sandbox was reset, suspended or deleted, and for one that another worker has.
-var ErrCheckEnded = errors.New("the check of the receiver has ended")
+// ErrEnded is returned for a check whose sandbox was reset, suspended or deleted, and for one that another worker has.
+var ErrEnded = errors.New("the check of the receiver has ended")
 
-// RenewReceiverCheck extends the lease of a check and keeps its card so far. It returns [ErrCheckEnded].
-func (s *ReceiverChecks) RenewReceiverCheck(ctx context.Context, c *LeasedCheck, card json.RawMessage, lease time.Duration) error {
+// RenewReceiverCheck extends the lease of a check and keeps its card so far. It returns [ErrEnded].
+func (s *Queue) RenewReceiverCheck(ctx context.Context, c *Leased, card json.RawMessage, lease time.Duration) error {
 	n, err := s.core.System().RenewReceiverCheck(ctx, sqlc.RenewReceiverCheckParams{
 		Tenant: c.Tenant, ID: postgres.UUID(c.ID), Fence: c.Fence, Card: card, LeaseMs: postgres.Milliseconds(lease),
 	})
 	if err == nil && n == 0 {
-		return ErrCheckEnded
+		return ErrEnded
 	}
 	return postgres.Classify(err, "renewing the lease of a check")
 }
 
 // FinishReceiverCheck ends a check with its card, or with the problem because of which it could not be run. It returns
-// [ErrCheckEnded].
-func (s *ReceiverChecks) FinishReceiverCheck(ctx context.Context, c *LeasedCheck, card json.RawMessage, problem string) error {
+// [ErrEnded].
+func (s *Queue) FinishReceiverCheck(ctx context.Context, c *Leased, card json.RawMessage, problem string) error {
 	n, err := s.core.System().FinishReceiverCheck(ctx, sqlc.FinishReceiverCheckParams{
 		Tenant: c.Tenant, ID: postgres.UUID(c.ID), Fence: c.Fence, Card: card, Problem: problem,
 	})
 	if err == nil && n == 0 {
-		return ErrCheckEnded
+		return ErrEnded
 	}
 	return postgres.Classify(err, "finishing a check of a receiver")
 }
