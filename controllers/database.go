@@ -87,6 +87,10 @@ func databaseUnavailable(err error) string {
 		return "The database has no connections or no memory left. Retrying until it has some."
 	case postgres.ReadOnly:
 		return "The database is a standby and accepts no writes. Retrying until it is the primary."
+	case postgres.Refused:
+		return "The database refuses the login: a wrong password, no right to log in or to connect, or no such database. Retrying until it accepts it."
+	case postgres.Untrusted:
+		return "The certificate of the database is not trusted, or is that of another host. Retrying until it is trusted."
 	}
 	return "The database cannot be reached. Retrying until it answers."
 }

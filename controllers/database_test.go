@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"errors"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 	"github.com/cauri-dev/cauri/controllers/resync"
+	"github.com/cauri-dev/cauri/server/ledgertest"
 	"github.com/cauri-dev/cauri/server/postgres"
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
@@ -50,5 +52,24 @@ func TestAResourceWaitsForTheMigration(t *testing.T) {
 	if err := gate.check(t.Context(), resync.Change{}); !isWaiting(err) || isWoken(err) ||
 		reasonOf(err) != v1alpha1.ReasonDatabaseUnavailable {
 		t.Errorf("before: %s: %v", reasonOf(err), err)
+	}
+}
+
+// A database that refuses the login is unavailable, not broken, and the condition says what it is.
+func TestRefusedLoginIsADatabaseThatIsUnavailable(t *testing.T) {
+	t.Parallel()
+	at, err := url.Parse(ledgertest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.User = url.UserPassword("nobody", "wrong")
+	db, err := postgres.Open(at.String(), postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	err = databaseFailure(db.Ping(t.Context()))
+	if !isWaiting(err) || reasonOf(err) != v1alpha1.ReasonDatabaseUnavailable || !strings.Contains(err.Error(), "refuses the login") {
+		t.Errorf("%s: %v", reasonOf(err), err)
 	}
 }

@@ -1,9 +1,14 @@
 package httpapi_test
 
 import (
+	"cmp"
+	"context"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"github.com/cauri-dev/cauri/server/fronts"
 	"github.com/cauri-dev/cauri/server/ledgertest"
@@ -15,7 +20,13 @@ import (
 func (f *fixture) behindProxy(options ledgertest.Options) (*ledgertest.Proxy, *fixture) {
 	f.t.Helper()
 	proxy, through := ledgertest.NewProxy(f.t, ledgertest.WholeStatements(ledgertest.URLAs(f.t, f.db, ledgertest.API)))
-	s, err := ledgertest.OpenWith(through, options)
+	return proxy, f.servedBy(through, options)
+}
+
+// servedBy is a server of the fixture with another URL of the database.
+func (f *fixture) servedBy(database string, options ledgertest.Options) *fixture {
+	f.t.Helper()
+	s, err := ledgertest.OpenWith(database, options)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -26,7 +37,7 @@ func (f *fixture) behindProxy(options ledgertest.Options) (*ledgertest.Proxy, *f
 	if got := server.call("GET", "/v1/payments", nil); got.status != http.StatusOK {
 		f.t.Fatalf("answered %d: %s", got.status, got.raw)
 	}
-	return proxy, server
+	return server
 }
 
 // The answer of the database is lost after it has committed. The client is told that nobody knows, and the reference with which it
@@ -102,6 +113,52 @@ func TestDatabaseThatCannotBeReachedRecordedNothing(t *testing.T) {
 		if got.status != http.StatusServiceUnavailable || !strings.Contains(message, "recorded nothing") || got.body["detail"] != nil {
 			t.Errorf("answered %d: %s", got.status, got.raw)
 		}
+	}
+	if n := f.transactions(); n != 0 {
+		t.Errorf("%d are recorded", n)
+	}
+}
+
+// The password of the api's user is changed while the api runs, or the user may not log in any more: each API says that it is
+// unavailable, and that nothing was recorded.
+func TestLoginRefusedWhileTheAPIRuns(t *testing.T) {
+	f := newFixture(t)
+	user := "refused_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	sql := ledgertest.Connect(t, f.db)
+	run := func(statement string) {
+		t.Helper()
+		if _, err := sql.Exec(context.WithoutCancel(t.Context()), strings.ReplaceAll(statement, "USER", user)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("create role USER login password 'first' in role " + ledgertest.API)
+	t.Cleanup(func() { run("drop role USER") })
+	at, err := url.Parse(f.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.User = url.UserPassword(user, "first")
+	server := f.servedBy(at.String(), ledgertest.Options{})
+	m := server.mtn(key)
+	m.call("GET", "/collection/v1_0/account/balance", "").is(t, http.StatusOK, `{"availableBalance":"1000","currency":"RWF"}`)
+
+	for _, refusal := range []string{"alter role USER password 'rotated'", "alter role USER nologin"} {
+		run(refusal)
+		run("select pg_terminate_backend(pid, 60000) from pg_stat_activity where usename = 'USER'")
+		for what, got := range map[string]response{
+			"payment":      server.call("POST", "/v1/payments", payment("refused")),
+			"disbursement": server.call("POST", "/v1/disbursements", disbursement("refused", object{"amount": 10})),
+			"list":         server.call("GET", "/v1/payments", nil),
+			"health":       server.call("GET", "/v1/health", nil),
+		} {
+			code, _ := cmp.Or(got.body["error"], got.body["status"]).(string)
+			if got.status != http.StatusServiceUnavailable || code != "unavailable" {
+				t.Errorf("%s, %s: answered %d: %s", refusal, what, got.status, got.raw)
+			}
+		}
+		m.call("GET", "/collection/v1_0/account/balance", "").is(t, http.StatusServiceUnavailable, mtnUnavailable)
+		m.call("POST", "/collection/v1_0/requesttopay", payBody(alice, "100", "RWF"), "X-Reference-Id", newReference()).
+			is(t, http.StatusServiceUnavailable, mtnUnavailable)
 	}
 	if n := f.transactions(); n != 0 {
 		t.Errorf("%d are recorded", n)

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -35,6 +36,8 @@ const (
 	Exhausted // no connections or no memory left
 	ReadOnly  // a standby
 	NotMigrated
+	Refused   // it refuses the login: the password, the right to log in or to connect, or the database itself
+	Untrusted // its certificate is not trusted, or is that of another host
 )
 
 // AbsenceOf returns why the database is not available.
@@ -48,6 +51,10 @@ func AbsenceOf(err error) Absence {
 		return Exhausted
 	case answer != nil && answer.Code == pgerrcode.ReadOnlySQLTransaction:
 		return ReadOnly
+	case refusesLogin(err):
+		return Refused
+	case errors.As(err, new(*tls.CertificateVerificationError)):
+		return Untrusted
 	case errors.As(err, new(ErrSchemaBehind)), errors.Is(err, ErrOtherSchema),
 		answer != nil && (answer.Code == pgerrcode.UndefinedTable || answer.Code == pgerrcode.UndefinedFunction):
 		return NotMigrated
@@ -55,6 +62,19 @@ func AbsenceOf(err error) Absence {
 		return Hanging
 	}
 	return Unreachable
+}
+
+// refusesLogin reports whether Postgres answered an attempt to connect with an error that a person has to resolve.
+func refusesLogin(err error) bool {
+	var answer *pgconn.PgError
+	if !errors.As(err, new(*pgconn.ConnectError)) || !errors.As(err, &answer) {
+		return false
+	}
+	switch answer.Code {
+	case pgerrcode.InvalidCatalogName, pgerrcode.InsufficientPrivilege, pgerrcode.ObjectNotInPrerequisiteState:
+		return true // no such database; no right to connect to it; it takes no connections
+	}
+	return pgerrcode.IsInvalidAuthorizationSpecification(answer.Code)
 }
 
 // Classify adds a description of the operation, the parameter doing, to an error. It makes the error an
@@ -83,12 +103,13 @@ func ClassifyWrite(err error, doing string) error {
 // pgx's SafeToRetry, which is also true for a pipeline whose connection was lost after the statement.
 func recordedNothing(err error) bool {
 	var answer *pgconn.PgError
-	if errors.As(err, &answer) {
+	switch {
+	case errors.Is(err, ErrOverloaded), errors.As(err, new(*pgconn.ConnectError)), errors.As(err, new(notSent)):
+		return true
+	case errors.As(err, &answer):
 		return answer.SeverityUnlocalized == "ERROR"
 	}
-	var connecting *pgconn.ConnectError
-	var unsent notSent
-	return errors.Is(err, ErrOverloaded) || errors.As(err, &connecting) || errors.As(err, &unsent)
+	return false
 }
 
 // notSent is the error of a statement whose deadline passed before it was sent.
@@ -107,24 +128,27 @@ func waitedFor(ctx context.Context, what string) error {
 
 // unavailable reports whether an error is temporary, so that a retry may succeed.
 func unavailable(err error) bool {
+	// Whatever Postgres answers an attempt to connect, and whatever ends a connection: another attempt may succeed.
+	if errors.As(err, new(*pgconn.ConnectError)) {
+		return true
+	}
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {
 		switch {
+		case answer.SeverityUnlocalized == "FATAL", answer.SeverityUnlocalized == "PANIC":
+			return true
 		case pgerrcode.IsConnectionException(answer.Code), pgerrcode.IsInsufficientResources(answer.Code),
 			pgerrcode.IsOperatorIntervention(answer.Code):
 			return true
 		case answer.Code == pgerrcode.ReadOnlySQLTransaction: // a standby, during a fail-over
-			return true
-		case answer.Code == pgerrcode.IdleInTransactionSessionTimeout: // this process was paused
 			return true
 		case answer.Code == pgerrcode.UndefinedTable, answer.Code == pgerrcode.UndefinedFunction:
 			return true // not migrated yet
 		}
 		return false
 	}
-	var connecting *pgconn.ConnectError
 	var network net.Error
-	return errors.As(err, &connecting) || errors.As(err, &network) || errors.Is(err, net.ErrClosed) ||
+	return errors.As(err, &network) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
 		errors.Is(err, context.DeadlineExceeded) || pgconn.SafeToRetry(err)
 }

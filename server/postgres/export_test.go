@@ -19,3 +19,6 @@ func (d *DB) Prepared(ctx context.Context) (prepared bool, err error) {
 
 // TextOf is a statement as the scope sends it.
 func (s Scope) TextOf(statement string) string { return s.recording.text(statement) }
+
+// Forget closes the connections of a pool.
+func Forget(d *DB) { d.pool.Reset() }

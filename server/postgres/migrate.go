@@ -61,7 +61,7 @@ func migrate(ctx context.Context, url string, folder fs.FS) error {
 		return err
 	})
 	var answer *pgconn.PgError
-	if errors.As(err, &answer) && answer.Code == pgerrcode.InsufficientPrivilege {
+	if !refusesLogin(err) && errors.As(err, &answer) && answer.Code == pgerrcode.InsufficientPrivilege {
 		return fmt.Errorf("the database's user may not change its schema, run `cauri migrate` as the owner: %w", err)
 	}
 	return Classify(err, "migrating the database")

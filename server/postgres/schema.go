@@ -80,15 +80,12 @@ func (d *DB) CheckSchema(ctx context.Context) error {
 	var has int64
 	err := withTimeout{d.pool, checkTimeout}.QueryRow(ctx, SchemaVersion).Scan(&has)
 	var answer *pgconn.PgError
-	if errors.As(err, &answer) && (answer.Code == pgerrcode.UndefinedTable || answer.Code == pgerrcode.InsufficientPrivilege) {
+	switch {
+	case refusesLogin(err):
+		return fmt.Errorf("the database refuses the login; in some installations `cauri migrate --user-passwords` makes its user: %w: %w",
+			ErrUnavailable, err)
+	case errors.As(err, &answer) && (answer.Code == pgerrcode.UndefinedTable || answer.Code == pgerrcode.InsufficientPrivilege):
 		return ErrSchemaBehind{Needs: d.schema.needs}
-	}
-	if answer != nil && pgerrcode.IsInvalidAuthorizationSpecification(answer.Code) { // the answer for a user that does not exist
-		return fmt.Errorf(
-			"the database does not let the user in, whom `cauri migrate --user-passwords` makes in some installations: %w: %w",
-			ErrUnavailable,
-			err,
-		)
 	}
 	if err != nil {
 		return Classify(err, "asking for the version of the database's schema")
