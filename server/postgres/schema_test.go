@@ -36,7 +36,7 @@ func TestSchemaIsAwaited(t *testing.T) {
 	if err := stranger.CheckSchema(
 		t.Context(),
 	); !errors.Is(err, postgres.ErrUnavailable) ||
-		!strings.Contains(err.Error(), "does not let the user in") {
+		!strings.Contains(err.Error(), "refuses the login") {
 		t.Errorf("a user that is not there: %v", err)
 	}
 	waiting := ledgertest.OpenAs(t, url, ledgertest.Worker)
