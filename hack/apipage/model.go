@@ -139,7 +139,7 @@ func (p *page) addTables() {
 
 func newPageError(c apidoc.ErrorCase) pageError {
 	status := c.Example.Status
-	return pageError{status, c.Example.Code, c.When, string(c.Instead), pageCode{Caption: strconv.Itoa(status), Text: indented(c.Example)}}
+	return pageError{status, c.Example.Code, c.When, string(c.Instead()), pageCode{Caption: strconv.Itoa(status), Text: indented(c.Example)}}
 }
 
 // addContents adds the menu.

@@ -184,7 +184,7 @@ func (c *Console) exportEntries(v *visit) (exchange.Answer, error) {
 	header := secure.Clone()
 	header.Set("Content-Disposition", `attachment; filename="`+exportName(v, found.Account)+`"`)
 	return exchange.Answer{Status: http.StatusOK, Header: header, Body: &export{
-		books: c.Books, csv: c.EntriesCSV, tenant: v.who.Sandbox.Tenant, of: found.Account, last: found.Movements,
+		books: c.Books, tenant: v.who.Sandbox.Tenant, of: found.Account, last: found.Movements,
 	}}, nil
 }
 
@@ -192,7 +192,6 @@ func (c *Console) exportEntries(v *visit) (exchange.Answer, error) {
 // the last one when the export began.
 type export struct {
 	books       *proof.Books
-	csv         func(of proof.Account, entries []proof.Entry, header bool) []byte
 	tenant      int64
 	of          proof.Account
 	after, last int64 // numbers of the last movement that was sent, and of the last one to send
@@ -210,7 +209,7 @@ func (e *export) Next(ctx context.Context, text []byte) ([]byte, error) {
 	if err != nil {
 		return text, err
 	}
-	text = append(text, e.csv(e.of, entries, e.after == 0)...)
+	text = append(text, proof.EntriesCSV(e.of, entries, e.after == 0)...)
 	if len(entries) == 0 {
 		return text, io.EOF
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/cauri-dev/cauri/server/assets"
-	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -45,11 +44,6 @@ type Options struct {
 	APIURL    *url.URL       // public URL of the APIs; nil: not known
 	BaseURL   *url.URL       // public URL of the consoles; cookies are Secure if it has https; nil: not known
 	Metrics   *telemetry.API // nil for none
-	// Instead returns the advice for an error code of /v1: what to send instead, with code between backticks. It
-	// returns an empty text if there is none.
-	Instead func(code string) english.Text
-	// EntriesCSV returns entries of an account in CSV. If header is true, the header line comes first.
-	EntriesCSV func(of proof.Account, entries []proof.Entry, header bool) []byte
 }
 
 // New returns the console of a process.

@@ -17,8 +17,6 @@ import (
 	"github.com/cauri-dev/cauri/server/console"
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi"
-	"github.com/cauri-dev/cauri/server/httpapi/apidoc"
-	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
 	"github.com/cauri-dev/cauri/server/native"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -101,7 +99,7 @@ func New(o Options) *Server {
 			Exchange: x, Service: svc, Ledger: o.Ledger, Books: o.Books, Sandboxes: o.Sandboxes, Directory: o.Directory,
 			Requests: o.Requests, Streams: streams, API: router, Version: o.Version, APIURL: o.BaseURL,
 			BaseURL: cmp.Or(o.ConsoleURL, o.BaseURL),
-			Instead: apidoc.Instead, EntriesCSV: wire.EntriesCSV, Metrics: o.Metrics,
+			Metrics: o.Metrics,
 		})
 	}
 	if o.RefusedHost != nil {

@@ -20,7 +20,7 @@ func (jsonBody) ContentType() string { return "application/json" }
 func (b jsonBody) Append(text []byte) ([]byte, error) { return wire.Append(text, b.view) }
 
 // csvBody is a table in CSV. It implements [exchange.Body].
-type csvBody wire.CSV
+type csvBody []byte
 
 // ContentType implements [exchange.Body].
 func (csvBody) ContentType() string { return "text/csv; charset=utf-8; header=present" }

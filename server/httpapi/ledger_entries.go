@@ -7,6 +7,7 @@ import (
 
 	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/proof"
 	"github.com/cauri-dev/cauri/server/service"
 )
 
@@ -36,7 +37,7 @@ func (a *API) listEntries(w http.ResponseWriter, r *http.Request, who *service.C
 	if !wire.PrefersCSV(r.Header) {
 		return answer, nil
 	}
-	answer.Body = csvBody(append(wire.CSVHeader(), page.CSV()...))
+	answer.Body = csvBody(proof.EntriesCSV(account, found[:min(len(found), q.Limit)], true))
 	if page.HasMore {
 		answer.Header.Set("Link", "<"+nextEntries(r, q.Limit, *page.NextCursor)+`>; rel="next"`)
 	}

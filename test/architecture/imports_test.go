@@ -27,7 +27,7 @@ var (
 	// computes are the packages that compute and judge without a database.
 	computes = []string{
 		"server/advice", "server/assets", "server/egress", "server/english", "server/expectations", "server/faults", "server/grade",
-		"server/junit", "server/operators", "server/payments", "server/secrets", "server/syntax", "server/webhooks",
+		"server/junit", "server/ledgercsv", "server/operators", "server/payments", "server/secrets", "server/syntax", "server/webhooks",
 	}
 	// stores are the packages that ask the database.
 	stores = []string{"server/postgres", "server/sandboxes", "server/ledger", "server/proof", "server/requests"}
@@ -130,6 +130,7 @@ func TestWrongImportsAreNamed(t *testing.T) {
 		{"server/ledger", "server/service"},
 		{"server/sandboxes", "server/worker"},
 		{"server/console", "server/httpapi/wire"},
+		{"server/ledgercsv", "server/proof"},
 		{"server/native", "server/console"},
 		{"server/service", "net/http"},
 		{"server/service", "github.com/jackc/pgx/v5/pgxpool"},

@@ -16,6 +16,7 @@ import (
 	"github.com/cauri-dev/cauri/cmd/cauri/sandboxapi"
 	"github.com/cauri-dev/cauri/server/english"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
+	"github.com/cauri-dev/cauri/server/ledgercsv"
 	"github.com/cauri-dev/cauri/server/operators"
 	"github.com/cauri-dev/cauri/server/payments"
 )
@@ -249,9 +250,9 @@ func (f *ledgerFlags) export(ctx context.Context, api *sandboxapi.Client, out io
 func (f *ledgerFlags) writer(out io.Writer) (write func(page *wire.LedgerEntryList) error, end func() error) {
 	switch f.format {
 	case formatCSV:
-		header := wire.CSVHeader()
+		header := ledgercsv.AppendHeader(nil)
 		return func(page *wire.LedgerEntryList) error {
-			lines := strings.Split(string(append(header, page.CSV()...)), "\r\n")
+			lines := strings.Split(string(appendEntries(header, page)), "\r\n")
 			for i := range lines {
 				lines[i] = Printable(lines[i])
 			}
@@ -280,6 +281,22 @@ func (f *ledgerFlags) writer(out io.Writer) (write func(page *wire.LedgerEntryLi
 			}
 	}
 	return func(page *wire.LedgerEntryList) error { printEntries(out, page); return nil }, func() error { return nil }
+}
+
+// appendEntries appends the entries of a page to b in CSV.
+func appendEntries(b []byte, page *wire.LedgerEntryList) []byte {
+	for i := range page.Data {
+		e := &page.Data[i]
+		line := ledgercsv.Entry{
+			Number: e.Number, Time: e.Time, Type: e.Type, TxID: optional(e.TxID, identity), Reference: optional(e.Reference, identity),
+			OrderRef: optional(e.OrderRef, identity), Currency: e.Currency, Balance: e.Balance,
+		}
+		for _, p := range e.Postings {
+			line.Postings = append(line.Postings, ledgercsv.Posting(p))
+		}
+		b = ledgercsv.AppendEntry(b, page.Account, &line)
+	}
+	return b
 }
 
 // exported is an entry with its account.

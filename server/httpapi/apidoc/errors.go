@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cauri-dev/cauri/server/english"
+	"github.com/cauri-dev/cauri/server/exchange"
 	"github.com/cauri-dev/cauri/server/faults"
 	"github.com/cauri-dev/cauri/server/httpapi/wire"
 	"github.com/cauri-dev/cauri/server/ledger"
@@ -18,20 +19,20 @@ import (
 	"github.com/cauri-dev/cauri/server/sandboxes"
 )
 
-// ErrorCase describes when the API answers with an error and what the client sends instead, and has an example of the
-// answer. The texts have code between backticks.
+// ErrorCase describes when the API answers with an error, with code between backticks, and has an example of the answer.
 type ErrorCase struct {
 	When    string
-	Instead english.Text
 	Example *wire.Error
 }
+
+// Instead returns what a client sends instead of a request that was answered with the error.
+func (c ErrorCase) Instead() english.Text { return exchange.Instead(c.Example.Code) }
 
 // ErrorCases has all errors of the API. If a function of package wire returns the error, the same function returns the
 // example.
 var ErrorCases = []ErrorCase{
 	{
 		"The body is not one JSON object: `message` says where and why. Or fields are missing, invalid or misspelled: `detail.fieldErrors` names all of them.",
-		"Correct the fields in `detail.fieldErrors`. Keep the `reference`.",
 		wire.InvalidBody(wire.FieldErrors{
 			"amount":    {"expected integer, for example 25000"},
 			"reference": {"is required, for example SHOP-PAY-20260531120000-0123456789AB"},
@@ -39,187 +40,150 @@ var ErrorCases = []ErrorCase{
 	},
 	{
 		"A parameter of a list, or a number in a path, has an invalid value, or a parameter is misspelled. `detail.fieldErrors` names all of them.",
-		"Correct the parameters in `detail.fieldErrors`. In a URL write the `+` of a phone number as `%2B`.",
 		wire.InvalidParams(wire.FieldErrors{"limit": {"must be a number from 1 to 100"}}),
 	},
 	{
 		"The key is missing, malformed, revoked or unknown, or it belongs to another sandbox than the one in the path.",
-		"Send the API key of this sandbox as `Authorization: Bearer <key>`.",
 		wire.Unauthorized(),
 	},
 	{
 		"The sandbox has used its monthly quota of transactions. Nothing is recorded.",
-		"Wait for the next calendar month (UTC), or ask for a higher `spec.quota.monthlyTransactions`.",
 		wire.QuotaExceeded(ledger.ErrQuotaExceeded{Quota: 1000}),
 	},
 	{
 		"The transaction, event, test client or store does not exist in this sandbox, or the path does not exist. `detail.stores` has the stores, " +
 			"`detail.path` the path without a slash too many.",
-		"Check the id, the number, the store and the path. A reset removes transactions and events.",
 		wire.NoSuchTransaction(),
 	},
 	{
 		"The sandbox has no enabled environment for `detail.operator` in `detail.country`, as they were sent or detected.",
-		"Send an `operator` and a `country` of `detail.environments`, or ask for this environment.",
 		wire.NoEnvironment(sandboxes.Market{Operator: payments.Moov, Country: payments.Benin}, []sandboxes.Market{
 			{Operator: payments.MTN, Country: payments.Rwanda}, {Operator: payments.Orange, Country: payments.CoteDIvoire},
 		}),
 	},
 	{
 		"The sandbox's resource does not allow this to its API key. `detail.field` is the field to set.",
-		"Set `detail.field` of the SandboxEnvironment to true, or ask its owner.",
 		wire.Forbidden("change test clients", "spec.api.testClients"),
 	},
 	{
 		"The path does not answer this method.",
-		"Send one of the methods in the header `Allow` and in `detail.allow`.",
 		wire.MethodNotAllowed(http.MethodDelete, "GET, HEAD, POST"),
 	},
 	{
 		"The reference belongs to another request, which recorded `detail.transaction`. `detail.recorded` has what that request sent in each field in " +
 			"which this one differs; null: it left the field out. Nothing is recorded.",
-		"To get that transaction, send the fields of `detail.recorded` as they were, or read it by its id. Send a new `reference` only for another " +
-			"payment: its customer pays once more.",
 		wire.DuplicateReference(pendingCollection(), map[string]any{"description": "Two tickets"}),
 	},
 	{
 		"The sandbox has no webhook URL to send events to. `detail.field` is the field to set.",
-		"Set `spec.webhook.url` of the SandboxEnvironment, then send the request again.",
 		wire.NoWebhook(),
 	},
 	{
 		"The event is being sent now.",
-		"Read the event in a few seconds. Resend it if you still need to.",
 		wire.BeingSent(),
 	},
 	{
 		"The payment already has another outcome: `detail.status`.",
-		"Read the payment. An outcome never changes: for another one, create a new payment.",
 		wire.PromptClosed(&ledger.ErrPromptClosed{Transaction: &payments.Transaction{Status: payments.UserCancelled}}),
 	},
 	{
 		"A test client has the number already: `detail.name`, `detail.source`.",
-		"If `detail.source` is `api`, change the test client with `PATCH`. Otherwise send another number.",
 		wire.DuplicateMSISDN(&ledger.ErrTestClientExists{TestClient: *exampleTestClient()}),
 	},
 	{
 		"A TestClient resource in the cluster manages the number: `detail.name`.",
-		"Change or delete that resource.",
 		wire.ManagedByResource(ledger.ErrManagedByResource{Name: "alice"}),
 	},
 	{
 		"The sandbox has as many test clients as it may have: `detail.limit`.",
-		"Delete a test client that you do not need.",
 		wire.TooManyTestClients(ledger.ErrTooManyTestClients{Limit: 1000}),
 	},
 	{
 		"The clock is being advanced to another target: `detail.target`.",
-		"Send `detail.target` as `to` to wait for that advance, or repeat the request later.",
 		wire.ClockBusy(ledger.ErrClockBusy{Target: exampleTime.Add(24 * time.Hour)}),
 	},
 	{
 		"The sandbox was reset while its clock was being advanced.",
-		"Read the clock, and advance it again if you still need to.",
 		wire.ClockReset(),
 	},
 	{
 		"The body has more than 64 KiB: `detail.limit`, in bytes.",
-		"Send at most 64 KiB.",
 		wire.BodyTooLarge(),
 	},
 	{
 		"The body's Content-Type is not `application/json`.",
-		"Send `Content-Type: application/json`. `PATCH` also takes `application/merge-patch+json`.",
 		&wire.Error{Status: http.StatusUnsupportedMediaType, Code: "unsupported_media_type",
 			Message: "The body's Content-Type is text/plain. Send the body as JSON with the header Content-Type: application/json."},
 	},
 	{
 		"The host name of the request is not one under which `cauri dev` answers: `detail.host`. Without this rule, a page of any site could read " +
 			"the answers (DNS rebinding).",
-		"Ask `localhost` or an address, or start `cauri dev` with `--allowed-hosts`.",
 		wire.Misdirected("pay.example.com"),
 	},
 	{
 		"The time is before the sandbox's present one: `detail.now`.",
-		"Send a later time than `detail.now`. A clock never goes back.",
 		wire.ClockBackwards(ledger.ErrClockBackwards{Now: exampleTime}),
 	},
 	{
 		"The sandbox has so many transactions that the lines of an expectation cannot be evaluated in time.",
-		"Write `orderRef` or `reference` under `where` of the lines.",
 		wire.TooManyRows(),
 	},
 	{
 		"The refund is larger than the amount that is left to refund: `detail.refundable`.",
-		"Send an `amount` of at most `detail.refundable`.",
 		wire.ExceedsRefundable(payments.ErrExceedsRefundable{Refundable: 20_000}),
 	},
 	{
 		"The transaction is not a collection with status `SUCCESS`: `detail.type`, `detail.status`.",
-		"Refund a collection after its status is `SUCCESS`.",
 		wire.NotRefundable(payments.ErrNotRefundable{Type: payments.Collection, Status: payments.Timeout}),
 	},
 	{
 		"The sandbox has used its requests of this minute: `detail.limit`.",
-		"Repeat the request after the seconds of `Retry-After`.",
 		wire.RateLimited(600, "7"),
 	},
 	{
 		"The sandbox, or the process of the API, has as many open streams as it may have: `detail.limit`.",
-		"Close a stream, or repeat the request after the seconds of `Retry-After`.",
 		wire.TooManyStreams("This sandbox", 100),
 	},
 	{
 		"The sandbox was reset five times in the last second. It was not reset again.",
-		"Repeat the request after the second of `Retry-After`.",
 		wire.TooManyResets(),
 	},
 	{
 		"A check of the receiver is open, or was asked for less than a minute ago.",
-		"Read the open check, or repeat the request after the seconds of `Retry-After`.",
 		wire.TooManyChecks(receiverchecks.ErrTooManyChecks{Wait: 42 * time.Second}),
 	},
 	{
 		"The service failed. The request may have been recorded.",
-		"Repeat the request with the same `reference`, or with the one in `detail.reference` if it had none.",
 		wire.Internal(""),
 	},
 	{
 		"A fault of the sandbox answers so: `detail.fault`. The request recorded nothing.",
-		"Repeat the request with the same `reference`.",
 		simulated(http.StatusNotImplemented),
 	},
 	{
 		"A fault of the sandbox answers so, as a proxy does without an answer of the service. The request recorded nothing.",
-		"Repeat the request with the same `reference`.",
 		simulated(http.StatusBadGateway),
 	},
 	{
 		"A fault of the sandbox answers so, as a proxy does that waited too long. The request recorded nothing.",
-		"Repeat the request with the same `reference`.",
 		simulated(http.StatusGatewayTimeout),
 	},
 	{
 		"The sandbox is suspended. Until it is resumed, requests are refused and pending payments stay pending.",
-		"Set `spec.suspend` of the SandboxEnvironment to false, or ask its owner.",
 		wire.Suspended(),
 	},
 	{
 		"The service or this sandbox has more requests than it can handle in time, or the sandbox was reset or changed " +
 			"during every try. The request recorded nothing.",
-		"Repeat the request with the same `reference` after the seconds of `Retry-After`.",
 		wire.Overloaded(),
 	},
 	{
 		"No worker has verified the ledger within 25 seconds, as `verify=full` asked for.",
-		"Repeat the request after the seconds of `Retry-After`, or leave out `verify`.",
 		wire.NotVerified(),
 	},
 	{
 		"The database is unavailable, or does not answer within 10 s. If the error has `detail.reference`, the request " +
 			"may have been recorded. If the request had no reference, that one was generated.",
-		"Repeat the request after the seconds of `Retry-After`. Send the reference in `detail.reference` if there is one, " +
-			"otherwise the same `reference`.",
 		wire.Uncertain(exampleReference),
 	},
 }
@@ -257,7 +221,7 @@ func errorResponse(status int, cases []ErrorCase, headers []string) *huma.Respon
 	var codes []any
 	examples := map[string]*huma.Example{}
 	for _, c := range cases {
-		when = append(when, "`"+c.Example.Code+"`: "+c.When+" "+string(c.Instead))
+		when = append(when, "`"+c.Example.Code+"`: "+c.When+" "+string(c.Instead()))
 		codes = append(codes, c.Example.Code)
 		examples[c.Example.Code] = &huma.Example{Value: c.Example}
 	}
@@ -269,16 +233,6 @@ func errorResponse(status int, cases []ErrorCase, headers []string) *huma.Respon
 		Description: strings.Join(when, "\n\n"), Headers: headerRefs(slices.Concat(headers, errorHeaders[status], []string{"Link"})...),
 		Content: map[string]*huma.MediaType{MediaJSON: {Schema: schema, Examples: examples}},
 	}
-}
-
-// Instead returns what a client sends instead of a request that was answered with this error code. It returns an empty
-// text for a code that the API does not have.
-func Instead(code string) english.Text {
-	i := slices.IndexFunc(ErrorCases, func(c ErrorCase) bool { return c.Example.Code == code })
-	if i < 0 {
-		return ""
-	}
-	return ErrorCases[i].Instead
 }
 
 // ErrorCaseOf returns the description of an error code. It panics if there is none.

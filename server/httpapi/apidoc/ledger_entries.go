@@ -52,28 +52,36 @@ var ListEntries = Operation{
 		"tab or a line break has a `'` before it, so that no spreadsheet takes it for a formula. The header `Link` has the next page.",
 	Parameters: describedParameters(wire.EntryParameters, entryParameterDescriptions, []string{"currency", "msisdn", "limit", "cursor", "before"}),
 	answers:    []described{{http.StatusOK, "A page.", ledgerEntryListSchema, []string{"Link", "Vary"}}},
-	csv:        string(append(wire.CSVHeader(), exampleEntries().CSV()...)),
+	csv:        string(proof.EntriesCSV(proof.Account{Currency: payments.RWF}, exampleEntries(), true)),
 	errors:     []string{"invalid_params", "not_found"},
 	Examples: []Example{{
 		name: "float", Summary: "The first entries of a float", Status: http.StatusOK,
-		Parameters: map[string]any{"currency": payments.RWF, "limit": 2}, Answer: exampleEntries(),
+		Parameters: map[string]any{"currency": payments.RWF, "limit": 2}, Answer: exampleEntryList(),
 	}},
 }
 
-func exampleEntries() *wire.LedgerEntryList {
+// exampleEntries are the entries of the example.
+func exampleEntries() []proof.Entry {
 	paid := settledCollection()
-	collection := wire.LedgerEntryOf(&proof.Entry{
-		Number: 2, At: *paid.CompletedAt, Type: proof.EntryType(payments.Collection), Transaction: &paid.ID, Reference: paid.Reference,
-		OrderRef: paid.OrderRef, Currency: payments.RWF, BalanceAfter: 1_000_000 + paid.NetAmount, Postings: []proof.Posting{
-			{Account: "testClient:" + exampleMSISDN, Debit: paid.NetAmount + paid.Commission}, {Account: "float:RWF", Credit: paid.NetAmount},
-			{Account: "commission:RWF", Credit: paid.Commission},
+	return []proof.Entry{
+		{
+			Number: 1, At: exampleTime.Add(-time.Minute), Type: proof.EntryOpening, Currency: payments.RWF, BalanceAfter: 1_000_000,
+			Postings: []proof.Posting{{Account: "opening:RWF", Debit: 1_000_000}, {Account: "float:RWF", Credit: 1_000_000}},
 		},
-	})
-	opening := wire.LedgerEntryOf(&proof.Entry{
-		Number: 1, At: exampleTime.Add(-time.Minute), Type: proof.EntryOpening, Currency: payments.RWF, BalanceAfter: 1_000_000,
-		Postings: []proof.Posting{{Account: "opening:RWF", Debit: 1_000_000}, {Account: "float:RWF", Credit: 1_000_000}},
-	})
-	return &wire.LedgerEntryList{
-		Account: "float:RWF", Data: []wire.LedgerEntry{opening, collection}, HasMore: true, NextCursor: new("AAAAAAAAAAIAAAAAAAAAAHsBqzEwLzR-"),
+		{
+			Number: 2, At: *paid.CompletedAt, Type: proof.EntryType(payments.Collection), Transaction: &paid.ID, Reference: paid.Reference,
+			OrderRef: paid.OrderRef, Currency: payments.RWF, BalanceAfter: 1_000_000 + paid.NetAmount, Postings: []proof.Posting{
+				{Account: "testClient:" + exampleMSISDN, Debit: paid.NetAmount + paid.Commission}, {Account: "float:RWF", Credit: paid.NetAmount},
+				{Account: "commission:RWF", Credit: paid.Commission},
+			},
+		},
 	}
+}
+
+func exampleEntryList() *wire.LedgerEntryList {
+	list := &wire.LedgerEntryList{Account: "float:RWF", HasMore: true, NextCursor: new("AAAAAAAAAAIAAAAAAAAAAHsBqzEwLzR-")}
+	for _, e := range exampleEntries() {
+		list.Data = append(list.Data, wire.LedgerEntryOf(&e))
+	}
+	return list
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cauri-dev/cauri/server/payments"
 	"github.com/cauri-dev/cauri/server/proof"
@@ -56,79 +55,6 @@ type LedgerEntryList struct {
 	NextCursor     *string       `json:"nextCursor" doc:"Send it as cursor to get the next page; null on the last one."`
 	HasMore        bool          `json:"hasMore"`
 	PreviousCursor *string       `json:"previousCursor" doc:"Send it as before to get the page before this one; null on the first one."`
-}
-
-// CSVColumns are the columns of the entries in CSV, with a line for each posting.
-var CSVColumns = []string{
-	"account", "number", "time", "type", "txId", "reference", "orderRef", "currency", "posting", "debit", "credit", "balance",
-}
-
-// CSV is a text in CSV (RFC 4180).
-type CSV []byte
-
-// CSVHeader returns the header line.
-func CSVHeader() CSV { return appendRecord(nil, CSVColumns) }
-
-// CSV returns the lines of a page, without the header line. Only the line of the account's own posting has the balance.
-func (l *LedgerEntryList) CSV() CSV {
-	var out CSV
-	for i := range l.Data {
-		e := &l.Data[i]
-		for _, p := range e.Postings {
-			balance := ""
-			if p.Account == l.Account {
-				balance = strconv.FormatInt(e.Balance, 10)
-			}
-			out = appendRecord(out, []string{
-				l.Account, strconv.FormatInt(e.Number, 10), e.Time, e.Type, orEmpty(e.TxID), cell(orEmpty(e.Reference)), cell(orEmpty(e.OrderRef)),
-				e.Currency, p.Account, strconv.FormatInt(p.Debit, 10), strconv.FormatInt(p.Credit, 10), balance,
-			})
-		}
-	}
-	return out
-}
-
-// EntriesCSV returns the lines of an account's entries, after the header line if header is true.
-func EntriesCSV(of proof.Account, entries []proof.Entry, header bool) []byte {
-	l := LedgerEntryList{Account: of.String()}
-	for i := range entries {
-		l.Data = append(l.Data, LedgerEntryOf(&entries[i]))
-	}
-	if header {
-		return append(CSVHeader(), l.CSV()...)
-	}
-	return l.CSV()
-}
-
-// appendRecord appends a line to b. Unlike encoding/csv with CRLF lines, it does not change line breaks within fields.
-func appendRecord(b CSV, fields []string) CSV {
-	for i, field := range fields {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if strings.ContainsAny(field, "\",\r\n") {
-			field = `"` + strings.ReplaceAll(field, `"`, `""`) + `"`
-		}
-		b = append(b, field...)
-	}
-	return append(b, "\r\n"...)
-}
-
-func orEmpty(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}
-
-// cell prevents CSV injection: it puts an apostrophe before a text that a spreadsheet would take for a formula. It also
-// puts one before a text that begins with an apostrophe, so that a program can restore every text by removing one
-// apostrophe.
-func cell(text string) string {
-	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r\n'＝＋－＠", first) {
-		return "'" + text
-	}
-	return text
 }
 
 // PrefersCSV reports whether the header Accept has text/csv, and no higher quality for JSON.
