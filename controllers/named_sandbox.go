@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	v1alpha1 "github.com/cauri-dev/cauri/api/v1alpha1"
 )
@@ -44,4 +46,16 @@ func sandboxNotReady(name, kind string) *waitingError {
 		reason:  v1alpha1.ReasonSandboxNotReady,
 		message: fmt.Sprintf("The SandboxEnvironment %q is not in the database yet: see its conditions. The %s waits for it.", name, kind),
 	}
+}
+
+// availabilityChanged reports whether the resources of a changed sandbox are reconciled. This is so if the sandbox
+// became able or unable to register TestClients, got its first status, or has other environments. Other changes, such
+// as those of a balance, do not matter to TestClients.
+func availabilityChanged(e event.UpdateEvent) bool {
+	before, after := e.ObjectOld.(*v1alpha1.SandboxEnvironment), e.ObjectNew.(*v1alpha1.SandboxEnvironment)
+	return before.UID != after.UID ||
+		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+		before.Status.OrganizationID != after.Status.OrganizationID ||
+		isObserved(before.Status.ObservedGeneration) != isObserved(after.Status.ObservedGeneration) ||
+		!equality.Semantic.DeepEqual(before.Spec.Environments, after.Spec.Environments)
 }

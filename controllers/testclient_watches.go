@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -48,18 +47,6 @@ func (r *testClientReconciler) watch(mgr ctrl.Manager, options controller.Option
 // numberKey returns the index key of a number in a sandbox. Neither part contains a blank.
 func numberKey(testClient *v1alpha1.TestClient) string {
 	return testClient.Spec.SandboxRef.Name + " " + testClient.Spec.MSISDN
-}
-
-// availabilityChanged reports whether the TestClients of a changed sandbox are reconciled. This is so if the sandbox
-// became able or unable to register TestClients, got its first status, or has other environments. Other changes, such
-// as those of a balance, do not matter to TestClients.
-func availabilityChanged(e event.UpdateEvent) bool {
-	before, after := e.ObjectOld.(*v1alpha1.SandboxEnvironment), e.ObjectNew.(*v1alpha1.SandboxEnvironment)
-	return before.UID != after.UID ||
-		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-		before.Status.OrganizationID != after.Status.OrganizationID ||
-		isObserved(before.Status.ObservedGeneration) != isObserved(after.Status.ObservedGeneration) ||
-		!equality.Semantic.DeepEqual(before.Spec.Environments, after.Spec.Environments)
 }
 
 // testClientsOf returns the TestClients that name a sandbox.
